@@ -1,0 +1,58 @@
+// Everything that is held about the code without running it, a line each. All of them run, whatever fails.
+
+const fs = require("node:fs");
+const os = require("node:os");
+const path = require("node:path");
+const { onEnd } = require("./setup/cleanup");
+const { root } = require("./setup/paths");
+const { run } = require("./setup/run");
+
+const CHECKS = [
+  { name: "format", command: "biome", args: ["check", "--linter-enabled=false", "--colors=off"] },
+  { name: "lint", command: "biome", args: ["lint", "--error-on-warnings", "--colors=off"] },
+  { name: "types", command: "tsc", args: ["--project", "tsconfig.json", "--noEmit", "--pretty", "false"] },
+  { name: "dead code", command: "knip", args: [] },
+  { name: "package", command: "publint", args: ["--strict", "$PACKED"] },
+  // In every way that TypeScript has of resolving an import, the old node10 included.
+  { name: "types of the package", command: "attw", args: ["--no-color", "--profile", "strict", "$PACKED"] },
+];
+
+async function main() {
+  const temporary = fs.mkdtempSync(path.join(os.tmpdir(), "check-"));
+  onEnd(() => fs.rmSync(temporary, { recursive: true, force: true }));
+  const packed = await pack(temporary);
+  let failed = 0;
+  for (const check of CHECKS) {
+    if (!(await passes(check, packed))) failed++;
+  }
+  console.log(failed === 0 ? "All checks passed." : `${failed} of ${CHECKS.length} checks failed.`);
+  process.exitCode = failed === 0 ? 0 : 1;
+}
+
+/** Packs what a user would install, as set-up has built it. */
+async function pack(folder) {
+  const args = ["pack", "--ignore-scripts", "--pack-destination", folder];
+  const { ok, output, reason } = await run("npm", args, { cwd: root });
+  if (!ok) throw new Error(`npm pack failed: ${reason}\n${output}`);
+  return path.join(
+    folder,
+    fs.readdirSync(folder).find((name) => name.endsWith(".tgz")),
+  );
+}
+
+async function passes({ name, command, args }, packed) {
+  const started = Date.now();
+  const bin = path.join(root, "node_modules/.bin", command);
+  const filled = args.map((arg) => (arg === "$PACKED" ? packed : arg));
+  const lines = [];
+  const { ok, reason } = await run(bin, filled, { cwd: root, onLine: (line) => lines.push(line) });
+  const seconds = ((Date.now() - started) / 1000).toFixed(1);
+  console.log(`${ok ? "ok    " : "FAILED"} ${name} (${command}, ${seconds} s)`);
+  if (!ok) console.log([...lines, path.basename(reason)].map((line) => `       ${line}`).join("\n"));
+  return ok;
+}
+
+main().catch((error) => {
+  console.error(`check: ${error.message}`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,14 @@
+const fs = require("node:fs");
+const path = require("node:path");
+const { root } = require("../setup/paths");
+const { dynamicProviders } = require("./folder");
+
+/** Puts the plugin for dynamic providers, a shell script that comes with the SDK, at `target`, at once and whole. */
+function copyDynamicProviders(target) {
+  const aside = `${target}.${process.pid}`;
+  fs.copyFileSync(path.join(root, "node_modules/@pulumi/pulumi", dynamicProviders), aside);
+  fs.chmodSync(aside, 0o755);
+  fs.renameSync(aside, target);
+}
+
+module.exports = { copyDynamicProviders };

@@ -1,0 +1,73 @@
+const fs = require("node:fs");
+const path = require("node:path");
+const { run } = require("../setup/run");
+const { dynamicProviders, languageHost, version } = require("./folder");
+const { copyDynamicProviders } = require("./dynamic-providers");
+const { publish } = require("./stage");
+
+const PROGRESS_SECONDS = 20;
+const VERSION_VARIABLE = "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version";
+
+/**
+ * Each is built from a main module of its own, in the folder of that name. The language host has left the engine's
+ * modules: 3.60.0 is the last release of the SDK's module that holds it, and it serves today's engine.
+ */
+const PARTS = [
+  {
+    name: languageHost,
+    module: "language",
+    version: "3.60.0",
+    from: "github.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs",
+  },
+  { name: "pulumi", module: "engine", version, from: "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi" },
+];
+
+/** Builds the CLI from Go modules. Gives the reason why it could not, or "" when it did. */
+async function buildFromGo(stage) {
+  const go = await run("go", ["version"]);
+  if (!go.ok) return go.reason;
+
+  console.log(`Building the Pulumi CLI ${version} from Go modules: once, about seven minutes on two cores.`);
+  const bin = path.join(stage, "bin");
+  const temporary = path.join(stage, "tmp");
+  for (const folder of [bin, temporary]) fs.mkdirSync(folder, { recursive: true });
+  // The user's own workspace and flags are for the user's own code.
+  const env = { ...process.env, GOTMPDIR: temporary, GOWORK: "off", GOFLAGS: "" };
+
+  const progress = startProgress();
+  try {
+    for (const part of PARTS) {
+      const flags = ["-v", "-mod=readonly", "-buildvcs=false", "-tags", "osusergo,grpcnotrace"];
+      const ldflags = ["-ldflags", `-s -w -X ${VERSION_VARIABLE}=v${part.version}`];
+      const args = ["build", ...flags, ...ldflags, "-o", path.join(bin, part.name), part.from];
+      const cwd = path.join(__dirname, part.module);
+      const { ok, reason, output } = await run("go", args, { cwd, env, onLine: progress.count });
+      if (!ok) return `${reason}\n${output}`;
+    }
+  } finally {
+    progress.stop();
+  }
+  copyDynamicProviders(path.join(bin, dynamicProviders));
+  publish(bin);
+  return "";
+}
+
+/** `go build -v` names each module that it downloads and each package that it compiles on a line. */
+function startProgress() {
+  const started = Date.now();
+  let downloaded = 0;
+  let compiled = 0;
+  const timer = setInterval(() => {
+    const seconds = Math.round((Date.now() - started) / 1000);
+    console.log(`  ${seconds} s: ${downloaded} modules downloaded, ${compiled} packages compiled`);
+  }, PROGRESS_SECONDS * 1000);
+  return {
+    count(line) {
+      if (line.startsWith("go: downloading ")) downloaded++;
+      else compiled++;
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+module.exports = { buildFromGo };

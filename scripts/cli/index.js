@@ -1,0 +1,4 @@
+const { ensureCli } = require("./ensure");
+const { findCli } = require("./find");
+
+module.exports = { ensureCli, findCli };

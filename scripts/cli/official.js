@@ -1,0 +1,34 @@
+const fs = require("node:fs");
+const path = require("node:path");
+const { root } = require("../setup/paths");
+const { run } = require("../setup/run");
+const { missingFrom, version } = require("./folder");
+const { publish } = require("./stage");
+
+/** How long the download may take, in seconds, unless SETUP_DOWNLOAD_SECONDS says otherwise. */
+const DEFAULT_SECONDS = 30;
+
+/** Lets the launcher download the official build. Gives the reason why it could not, or "" when it did. */
+async function installOfficial(stage) {
+  const launcher = path.join(root, "node_modules/pulumi/run.js");
+  const temporary = path.join(stage, "tmp");
+  fs.mkdirSync(temporary);
+  const env = {
+    ...process.env,
+    PULUMI_HOME: stage,
+    PULUMI_VERSION: version,
+    PULUMI_SKIP_UPDATE_CHECK: "true",
+    TMPDIR: temporary,
+  };
+  const timeoutSeconds = Number(process.env.SETUP_DOWNLOAD_SECONDS) || DEFAULT_SECONDS;
+  const { ok, reason, output } = await run(process.execPath, [launcher, "version"], { env, timeoutSeconds });
+  if (!ok) return output.split("\n").findLast((line) => line.startsWith("pulumi: ")) ?? reason;
+
+  const bin = path.join(stage, "versions", version, "bin");
+  const missing = missingFrom(bin);
+  if (missing.length > 0) return `it holds no ${missing.join(" and no ")}`;
+  publish(bin);
+  return "";
+}
+
+module.exports = { installOfficial };

@@ -1,0 +1,41 @@
+// Makes a checkout ready to use: dependencies, build, Pulumi CLI, each only when it is not there yet.
+// `--for` names what it is made ready for; without it, everything that the demo needs.
+
+const { checkPlatform } = require("./setup/platform");
+
+const PURPOSES = {
+  demo: { cli: true, extras: [] },
+  test: { cli: true, extras: ["test/frameworks"] },
+  bench: { cli: true, extras: ["bench"] },
+  check: { cli: false, extras: ["test/frameworks", "bench"] },
+  build: { cli: false, extras: [], rebuild: true },
+};
+
+async function setUp({ cli, extras, rebuild = false }) {
+  const { installDependencies } = require("./setup/dependencies");
+  const { build } = require("./setup/build");
+  const { ensureCli } = require("./cli");
+
+  await installDependencies();
+  for (const folder of extras) await installDependencies({ folder });
+  await build({ rebuild });
+  if (cli) await ensureCli();
+}
+
+function purposeFrom(args) {
+  const name = args.length === 0 ? "demo" : args[0] === "--for" && args.length === 2 ? args[1] : "";
+  if (Object.hasOwn(PURPOSES, name)) return PURPOSES[name];
+  throw new Error(`usage: node scripts/setup.js [--for ${Object.keys(PURPOSES).join("|")}]`);
+}
+
+async function main() {
+  try {
+    checkPlatform(); // before the rest is loaded, which an old Node cannot parse
+    await setUp(purposeFrom(process.argv.slice(2)));
+  } catch (error) {
+    console.error(`setup: ${error.message}`);
+    process.exitCode = 1;
+  }
+}
+
+main();

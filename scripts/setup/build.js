@@ -1,0 +1,67 @@
+const { createHash } = require("node:crypto");
+const fs = require("node:fs");
+const path = require("node:path");
+const { onEnd } = require("./cleanup");
+const { cache, root } = require("./paths");
+const { withLock } = require("./lock");
+const { run } = require("./run");
+
+const dist = path.join(root, "dist");
+const stampFile = path.join(cache, "build.json");
+
+/**
+ * Compiles src into dist, unless dist is already what the sources give (`rebuild` compiles in any case). It is
+ * compiled aside and put in place whole, so dist holds no file whose source is gone, and never half a build.
+ */
+async function build({ rebuild = false } = {}) {
+  if (!rebuild && isBuilt()) return;
+  const onWait = () => console.log("Another set-up is building; waiting for it.");
+
+  await withLock(path.join(cache, "build.lock"), { onWait }, async () => {
+    if (!rebuild && isBuilt()) return;
+    console.log("Building.");
+    const inputs = hashInputs();
+    const aside = path.join(cache, "dist");
+    fs.rmSync(aside, { recursive: true, force: true });
+    const callOff = onEnd(() => fs.rmSync(aside, { recursive: true, force: true }));
+    const tsc = path.join(root, "node_modules/typescript/bin/tsc");
+    const args = [tsc, "--project", "tsconfig.build.json", "--outDir", aside, "--pretty", "false"];
+    const { ok, reason, output } = await run(process.execPath, args, { cwd: root });
+    if (!ok) throw new Error(`the build failed: ${output || reason}`);
+
+    fs.rmSync(dist, { recursive: true, force: true });
+    fs.renameSync(aside, dist);
+    fs.writeFileSync(stampFile, JSON.stringify({ inputs, outputs: listFiles(dist) }));
+    callOff();
+  });
+}
+
+function isBuilt() {
+  if (!fs.existsSync(stampFile)) return false;
+  const stamp = fs.readFileSync(stampFile, "utf8");
+  return stamp === JSON.stringify({ inputs: hashInputs(), outputs: listFiles(dist) });
+}
+
+function hashInputs() {
+  const settings = ["package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json"];
+  const sources = listFiles(path.join(root, "src")).map((file) => path.join("src", file));
+  const hash = createHash("sha256");
+  for (const file of [...settings, ...sources]) {
+    hash
+      .update(`${file}\0`)
+      .update(fs.readFileSync(path.join(root, file)))
+      .update("\0");
+  }
+  return hash.digest("hex");
+}
+
+function listFiles(folder) {
+  if (!fs.existsSync(folder)) return [];
+  return fs
+    .readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(folder, path.join(entry.parentPath ?? entry.path, entry.name)))
+    .sort();
+}
+
+module.exports = { build };

@@ -1,0 +1,60 @@
+const fs = require("node:fs");
+const path = require("node:path");
+const { cache, root } = require("./paths");
+const { withLock } = require("./lock");
+const { run } = require("./run");
+
+/**
+ * Runs `npm ci` in a folder of the checkout, unless what is installed there is what its lock file says.
+ * A folder without a lock file has no dependencies of its own.
+ */
+async function installDependencies({ folder = "." } = {}) {
+  const home = path.join(root, folder);
+  if (isInstalled(home)) return;
+  const name = folder === "." ? "the dependencies" : `the dependencies of ${folder}`;
+  const onWait = () => console.log(`Another set-up is installing ${name}; waiting for it.`);
+
+  await withLock(path.join(cache, `npm-${folder.replaceAll("/", "-")}.lock`), { onWait }, async () => {
+    if (isInstalled(home)) return;
+    console.log(`Installing ${name} (npm ci; about a minute).`);
+    // npm writes this file last. Without it, an `npm ci` that is killed half-way is never taken for a finished one.
+    fs.rmSync(npmStamp(home), { force: true });
+    // `--include=dev` and not what NODE_ENV=production would leave out.
+    const { ok, reason, output } = await run("npm", ["ci", "--include=dev"], { cwd: home });
+    if (!ok) {
+      throw new Error(
+        `${name} could not be installed: ${reason}.\n${output}\nIs an npm registry within reach? Then run it again.`,
+      );
+    }
+  });
+}
+
+/** Whether npm's own record of what it put into node_modules agrees with the lock file. */
+function isInstalled(home) {
+  const wanted = packagesOf(path.join(home, "package-lock.json"));
+  if (wanted === undefined) return true;
+  const present = packagesOf(npmStamp(home));
+  if (present === undefined) return false;
+  return Object.entries(wanted).every(([at, { version, integrity, optional, devOptional }]) => {
+    if (at === "") return true;
+    const found = present[at];
+    // Optional ones may be left out: they are mostly builds for other platforms.
+    if (found === undefined) return Boolean(optional || devOptional);
+    return found.version === version && found.integrity === integrity;
+  });
+}
+
+function npmStamp(home) {
+  return path.join(home, "node_modules/.package-lock.json");
+}
+
+function packagesOf(lockFile) {
+  try {
+    return JSON.parse(fs.readFileSync(lockFile, "utf8")).packages;
+  } catch (error) {
+    if (error.code === "ENOENT" || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+module.exports = { installDependencies };
