@@ -1,0 +1,143 @@
+import { builtinModules } from "node:module";
+import { posix } from "node:path";
+import * as ts from "typescript";
+
+/** Text of the source files, by path below `src/` with forward slashes. */
+export type Sources = ReadonlyMap<string, string>;
+
+interface Import {
+  from: string;
+  /** A file of the sources, or a package's name; undefined for Node's own modules. */
+  to: string | undefined;
+  isFile: boolean;
+  /** Gone from the compiled code. */
+  typeOnly: boolean;
+}
+
+interface Room {
+  rooms?: readonly string[];
+  /** Rooms of which only types may be used. */
+  types?: readonly string[];
+  packages?: readonly string[];
+}
+
+/** Who may import whom: the design, with the packages that each room may use. `index.ts` only re-exports. */
+const ROOMS: Readonly<Record<string, Room>> = {
+  "index.ts": { rooms: ["client", "endpoint", "stack"] },
+  signature: {},
+  client: { packages: ["undici"] },
+  receiver: { rooms: ["signature"] },
+  endpoint: { rooms: ["client"], packages: ["@pulumi/pulumi"] },
+  stack: { rooms: ["receiver"], types: ["endpoint"], packages: ["@pulumi/pulumi"] },
+  emulator: { rooms: ["signature"] },
+  cli: {
+    rooms: ["signature", "client", "receiver", "endpoint", "stack", "emulator"],
+    packages: ["commander"],
+  },
+};
+
+/** What must not be loaded by requiring a room's index, or anything that index leads to. */
+const NEVER_LOADED: Readonly<Record<string, (packageName: string) => boolean>> = {
+  receiver: () => true,
+  signature: () => true,
+  client: (name) => name === "@pulumi/pulumi",
+  stack: (name) => name === "@pulumi/pulumi",
+};
+
+/** A line for each import that the design does not allow. */
+export function importViolations(sources: Sources): string[] {
+  const imports = [...sources].flatMap(([file, text]) => importsOf(file, text, sources));
+  return [
+    ...imports.flatMap((found) => roomViolations(found)),
+    ...Object.keys(NEVER_LOADED).flatMap((room) => loadViolations(room, imports)),
+  ];
+}
+
+function roomViolations({ from, to, isFile, typeOnly }: Import): string[] {
+  if (to === undefined) return [];
+  const room = roomOf(from);
+  const allowed = ROOMS[room];
+  if (allowed === undefined) return [`${from}: the design has no room "${room}"`];
+  if (!isFile) {
+    return allowed.packages?.includes(to) ? [] : [`${from}: ${room} may not use the package ${to}`];
+  }
+  const target = roomOf(to);
+  if (target === room || allowed.rooms?.includes(target)) return [];
+  if (allowed.types?.includes(target)) {
+    return typeOnly ? [] : [`${from}: ${room} may use only types of ${target}`];
+  }
+  return [`${from}: ${room} may not import ${target}`];
+}
+
+function loadViolations(room: string, imports: readonly Import[]): string[] {
+  const loaded = new Set([...imports.map((each) => each.from)].filter((file) => isEntry(room, file)));
+  const violations: string[] = [];
+  for (const file of loaded) {
+    for (const { to, isFile } of imports.filter((each) => each.from === file && !each.typeOnly)) {
+      if (to === undefined) continue;
+      if (isFile) loaded.add(to);
+      else if (NEVER_LOADED[room]?.(to)) violations.push(`${file}: loading ${room} loads the package ${to}`);
+    }
+  }
+  return violations;
+}
+
+function isEntry(room: string, file: string): boolean {
+  return file === `${room}/index.ts` || file.startsWith(`${room}/adapters/`);
+}
+
+function roomOf(file: string): string {
+  return file.split("/")[0] ?? file;
+}
+
+function importsOf(from: string, text: string, sources: Sources): Import[] {
+  const found: Import[] = [];
+  const add = (specifier: ts.Node | undefined, typeOnly: boolean) => {
+    if (specifier === undefined || !ts.isStringLiteralLike(specifier)) return;
+    found.push({ from, typeOnly, ...resolve(from, specifier.text, sources) });
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, isTypeImport(node.importClause));
+    else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, isTypeExport(node));
+    else if (ts.isExternalModuleReference(node)) add(node.expression, false);
+    else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument))
+      add(node.argument.literal, true);
+    else if (ts.isCallExpression(node) && isLoading(node.expression)) add(node.arguments[0], false);
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(from, text, ts.ScriptTarget.Latest));
+  return found;
+}
+
+function isTypeImport(clause: ts.ImportClause | undefined): boolean {
+  if (clause === undefined) return false;
+  if (clause.isTypeOnly) return true;
+  const bindings = clause.namedBindings;
+  if (clause.name !== undefined || bindings === undefined || !ts.isNamedImports(bindings)) return false;
+  return bindings.elements.length > 0 && bindings.elements.every((element) => element.isTypeOnly);
+}
+
+function isTypeExport(node: ts.ExportDeclaration): boolean {
+  if (node.isTypeOnly) return true;
+  const clause = node.exportClause;
+  if (clause === undefined || !ts.isNamedExports(clause)) return false;
+  return clause.elements.length > 0 && clause.elements.every((element) => element.isTypeOnly);
+}
+
+/** `import(…)`, `require(…)`, `require.resolve(…)`. */
+function isLoading(callee: ts.Expression): boolean {
+  if (callee.kind === ts.SyntaxKind.ImportKeyword) return true;
+  const called = ts.isPropertyAccessExpression(callee) ? callee.expression : callee;
+  return ts.isIdentifier(called) && called.text === "require";
+}
+
+function resolve(from: string, specifier: string, sources: Sources): Pick<Import, "to" | "isFile"> {
+  if (!specifier.startsWith(".")) {
+    const name = specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
+    const builtin = specifier.startsWith("node:") || builtinModules.includes(name);
+    return { to: builtin ? undefined : name, isFile: false };
+  }
+  const path = posix.join(posix.dirname(from), specifier).replace(/\.js$/, "");
+  const file = [`${path}.ts`, posix.join(path, "index.ts"), path].find((candidate) => sources.has(candidate));
+  return { to: file ?? path, isFile: true };
+}

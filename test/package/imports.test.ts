@@ -1,0 +1,80 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative, resolve, sep } from "node:path";
+import { importViolations, type Sources } from "./importRules";
+
+const src = resolve(__dirname, "../../src");
+
+function readSources(): Sources {
+  const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((file) =>
+    file.endsWith(".ts"),
+  );
+  return new Map(
+    files.map((file) => [
+      relative(src, join(src, file)).split(sep).join("/"),
+      readFileSync(join(src, file), "utf8"),
+    ]),
+  );
+}
+
+function violationsOf(sources: Record<string, string>): string[] {
+  return importViolations(new Map(Object.entries(sources)));
+}
+
+test("the sources keep to the design's import rules", () => {
+  const sources = readSources();
+  expect(sources.has("index.ts")).toBe(true);
+  expect(importViolations(sources)).toEqual([]);
+});
+
+const forbidden: readonly [rule: string, file: string, text: string][] = [
+  ["signature imports nobody", "signature/a.ts", `import { b } from "../client/b";`],
+  ["signature has no dependency", "signature/a.ts", `import type { b } from "standardwebhooks";`],
+  ["client imports nobody", "client/a.ts", `import type { b } from "../endpoint/b";`],
+  ["client does not use Pulumi", "client/a.ts", `import type { Output } from "@pulumi/pulumi";`],
+  ["receiver imports only signature", "receiver/a.ts", `export * from "../client/index";`],
+  ["receiver has no dependency", "receiver/a.ts", `const fastify = await import("fastify");`],
+  ["endpoint imports only client", "endpoint/a.ts", `import { b } from "../signature/b.js";`],
+  ["stack uses only types of endpoint", "stack/a.ts", `import { WebhookEndpoint } from "../endpoint/b";`],
+  ["stack does not import client", "stack/a.ts", `type B = import("../client/b").B;`],
+  ["emulator imports only signature", "emulator/a.ts", `import b = require("../client/b");`],
+  ["emulator has no dependency", "emulator/a.ts", `require("express/lib/router");`],
+  ["nobody but the command imports the command", "endpoint/a.ts", `import "../cli/b";`],
+  ["nobody imports the package's index", "stack/a.ts", `import { receiverConfig } from "..";`],
+  ["a new room is a decision of the design", "utils/a.ts", `import { b } from "../client/b";`],
+];
+
+test.each(forbidden)("held: %s", (_rule, file, text) => {
+  expect(violationsOf({ "index.ts": "", [file]: text })).toHaveLength(1);
+});
+
+test.each(["client", "stack", "receiver"])(
+  "held: loading %s never loads Pulumi, however far down",
+  (room) => {
+    const violations = violationsOf({
+      [`${room}/index.ts`]: `export { b } from "./b";`,
+      [`${room}/b.ts`]: `export const b = () => require("./deep/c");`,
+      [`${room}/deep/c.ts`]: `import { output } from "@pulumi/pulumi/output";`,
+    });
+    expect(violations).toContain(`${room}/deep/c.ts: loading ${room} loads the package @pulumi/pulumi`);
+  },
+);
+
+test("held: an adapter is an entry of its own", () => {
+  const violations = violationsOf({ "receiver/adapters/fastify.ts": `import fastify from "fastify";` });
+  expect(violations).toContain("receiver/adapters/fastify.ts: loading receiver loads the package fastify");
+});
+
+test("allowed: what the design allows", () => {
+  const violations = violationsOf({
+    "index.ts": `export { receiverConfig } from "./stack/program";`,
+    "signature/a.ts": `import { createHmac } from "node:crypto";`,
+    "receiver/index.ts": `import { verify } from "../signature/a";`,
+    "client/a.ts": `import { request } from "undici";`,
+    "endpoint/a.ts": `import { Resource } from "@pulumi/pulumi/dynamic"; import { a } from "../client/a";`,
+    "stack/index.ts": `import { parse } from "./parse";`,
+    "stack/program.ts": `import * as pulumi from "@pulumi/pulumi"; import { type A } from "../endpoint/a";`,
+    "emulator/a.ts": `import { sign } from "../signature/a"; import http from "http";`,
+    "cli/a.ts": `import { Command } from "commander"; import { a } from "../endpoint/a";`,
+  });
+  expect(violations).toEqual([]);
+});
