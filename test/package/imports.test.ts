@@ -34,6 +34,7 @@ const forbidden: readonly [rule: string, file: string, text: string][] = [
   ["receiver imports only signature", "receiver/a.ts", `export * from "../client/index";`],
   ["receiver has no dependency", "receiver/a.ts", `const fastify = await import("fastify");`],
   ["endpoint imports only client", "endpoint/a.ts", `import { b } from "../signature/b.js";`],
+  ["endpoint loads no gRPC of its own", "endpoint/a.ts", `import { credentials } from "@grpc/grpc-js";`],
   ["stack uses only types of endpoint", "stack/a.ts", `import { WebhookEndpoint } from "../endpoint/b";`],
   ["stack does not import client", "stack/a.ts", `type B = import("../client/b").B;`],
   ["emulator imports only signature", "emulator/a.ts", `import b = require("../client/b");`],
