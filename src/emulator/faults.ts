@@ -1,0 +1,74 @@
+import { EmulatorError } from "./errors";
+import { FAULT_KINDS, type Fault, type Operation, type PlantedFault } from "./fault";
+
+const OPERATIONS: readonly string[] = ["register", "list", "get", "delete", "any"];
+
+interface Planted {
+  readonly fault: Fault;
+  toSkip: number;
+  left: number;
+  hits: number;
+}
+
+/** The faults on demand. A request meets the first that matches it and is not spent. */
+export class Faults {
+  #planted: Planted[] = [];
+
+  /** @throws EmulatorError for a fault that makes no sense */
+  plant(fault: Fault): PlantedFault {
+    check(fault);
+    const planted: Planted = { fault, toSkip: fault.after ?? 0, left: fault.times ?? 1, hits: 0 };
+    this.#planted.push(planted);
+    return {
+      get hits() {
+        return planted.hits;
+      },
+      remove: () => this.#forget(planted),
+    };
+  }
+
+  clear(): void {
+    this.#planted = [];
+  }
+
+  /** The fault that a request meets: uses it up by one. */
+  take(operation: Operation | null, id: string | undefined): Fault | undefined {
+    for (const planted of this.#planted) {
+      const { fault } = planted;
+      if (fault.operation !== "any" && fault.operation !== operation) continue;
+      if (fault.id !== undefined && fault.id !== id) continue;
+      if (planted.toSkip > 0) {
+        planted.toSkip -= 1;
+        continue;
+      }
+      planted.hits += 1;
+      planted.left -= 1;
+      if (planted.left <= 0) this.#forget(planted);
+      return fault;
+    }
+    return undefined;
+  }
+
+  #forget(planted: Planted): void {
+    this.#planted = this.#planted.filter((other) => other !== planted);
+  }
+}
+
+function check(fault: Fault): void {
+  const fail = (problem: string) => {
+    throw new EmulatorError("ERR_EMULATOR_OPTIONS", `Cannot plant a fault: ${problem}.`);
+  };
+  if (!OPERATIONS.includes(fault.operation)) fail(`operation must be one of ${OPERATIONS.join(", ")}`);
+  if (!FAULT_KINDS.includes(fault.kind)) fail(`kind must be one of ${FAULT_KINDS.join(", ")}`);
+  if (fault.times !== undefined && !(fault.times >= 1)) fail("times must be at least 1");
+  if (fault.after !== undefined && !(fault.after >= 0)) fail("after must be at least 0");
+  if (
+    fault.kind === "status" &&
+    !(Number.isInteger(fault.status) && fault.status >= 200 && fault.status < 600)
+  ) {
+    fail("status must be from 200 to 599");
+  }
+  if ((fault.kind === "delay" || fault.kind === "late-commit") && !(fault.delayMs >= 0)) {
+    fail("delayMs must be at least 0");
+  }
+}

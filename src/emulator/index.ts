@@ -1,0 +1,16 @@
+export { type Emulator, startEmulator } from "./emulator";
+export type { EmulatedEndpoint, EmulatedEndpointType, EndpointInput } from "./endpoint";
+export { EmulatorError, type EmulatorErrorCode } from "./errors";
+export {
+  FAULT_KINDS,
+  type Fault,
+  type FaultKind,
+  type FaultTarget,
+  type Misbehaviour,
+  type Operation,
+  type PlantedFault,
+} from "./fault";
+export type { ListShape, MoreSign } from "./listing";
+export { DEFAULT_ACCOUNT, DEFAULT_API_KEY, type EmulatorOptions } from "./options";
+export type { RateLimit } from "./rateLimiter";
+export type { LoggedRequest } from "./requestLog";

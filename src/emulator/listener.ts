@@ -1,0 +1,50 @@
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { EmulatorError } from "./errors";
+
+/** Longer than any test, so that no client finds its idle connection closed just as it sends. */
+const KEEP_ALIVE_MS = 120_000;
+
+export interface Listener {
+  readonly port: number;
+  /** Listens again, on the same port. @throws EmulatorError when another program took it meanwhile */
+  open(): Promise<void>;
+  /** Frees the port and ends every connection, those that hang too. */
+  close(): Promise<void>;
+}
+
+/** An HTTP server that can go and come back. @throws EmulatorError when it cannot have the port */
+export async function listen(host: string, port: number, handle: RequestListener): Promise<Listener> {
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, handle);
+  let bound = port;
+
+  const open = () =>
+    new Promise<void>((resolve, reject) => {
+      const fail = (cause: NodeJS.ErrnoException) => {
+        const message = `The emulator cannot listen on ${host}:${bound} (${cause.code}). Choose another host or port; port 0 takes any free one.`;
+        reject(new EmulatorError("ERR_EMULATOR_LISTEN", message, { cause }));
+      };
+      server.once("error", fail);
+      server.listen({ host, port: bound, exclusive: true }, () => {
+        server.off("error", fail);
+        bound = (server.address() as AddressInfo).port;
+        resolve();
+      });
+    });
+
+  const close = () =>
+    new Promise<void>((resolve) => {
+      if (!server.listening) return resolve();
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+
+  await open();
+  return {
+    get port() {
+      return bound;
+    },
+    open,
+    close,
+  };
+}

@@ -1,0 +1,33 @@
+import type { Answer } from "./answer";
+
+/** Where a list stands in the answer: alone, or in an object under a name. */
+export type ListShape = "array" | "data" | "items" | "webhooks" | "endpoints" | "results";
+
+/** How a list says that it is not the whole: a member of the object, or a `Link` header. */
+export type MoreSign = "next" | "hasMore" | "has_more" | "nextCursor" | "link";
+
+export interface Listing {
+  readonly shape: ListShape;
+  /** Endpoints a page; undefined puts all into one. */
+  readonly pageSize: number | undefined;
+  readonly moreSign: MoreSign;
+}
+
+/** The answer to a list: a page from the offset in `?cursor=`, with the sign that more follows. */
+export function listAnswer(
+  all: readonly unknown[],
+  listing: Listing,
+  { path, cursor }: { path: string; cursor: string | null },
+): Answer {
+  const { shape, pageSize, moreSign } = listing;
+  const start = /^\d{1,9}$/.test(cursor ?? "") ? Number(cursor) : 0;
+  const page = pageSize === undefined ? all : all.slice(start, start + pageSize);
+  const end = start + page.length;
+  const next = pageSize !== undefined && end < all.length ? String(end) : null;
+  const nextPath = next === null ? null : `${path}?cursor=${next}`;
+  const headers = moreSign === "link" && nextPath !== null ? { link: `<${nextPath}>; rel="next"` } : {};
+  if (shape === "array") return { status: 200, headers, body: page };
+  const signs = { next: nextPath, hasMore: next !== null, has_more: next !== null, nextCursor: next };
+  const sign = pageSize === undefined || moreSign === "link" ? {} : { [moreSign]: signs[moreSign] };
+  return { status: 200, headers, body: { [shape]: page, ...sign } };
+}

@@ -1,0 +1,132 @@
+import { randomBytes } from "node:crypto";
+import { EmulatorError } from "./errors";
+import type { ListShape, MoreSign } from "./listing";
+import type { RateLimit } from "./rateLimiter";
+
+/** The API key of an emulator that was given none. No secret: it opens nothing but emulators. */
+export const DEFAULT_API_KEY = "emulator-api-key";
+/** The account that `apiKey` opens, unless `accounts` says otherwise. */
+export const DEFAULT_ACCOUNT = "default";
+
+/** Everything but the functions can come from a JSON file. */
+export interface EmulatorOptions {
+  /** Default 0: any free port. */
+  readonly port?: number;
+  /** Default `127.0.0.1`. */
+  readonly host?: string;
+  /** A path before `/webhooks`, such as `/api/v1`. Default none. */
+  readonly basePath?: string;
+  /** The key of the account `default`. Default `emulator-api-key`. */
+  readonly apiKey?: string;
+  /** Further API keys, each with the name of the account that it opens. Several keys may open one. */
+  readonly accounts?: Readonly<Record<string, string>>;
+  /** Default `X-Api-Key`. */
+  readonly apiKeyHeader?: string;
+  /** A word before the key, such as `Bearer`. Default none. */
+  readonly apiKeyScheme?: string;
+  /** Default `array`. */
+  readonly listShape?: ListShape;
+  /** Endpoints in one answer to a list. Default: all. */
+  readonly pageSize?: number;
+  /** How a list says that there is more. Default `hasMore`, and `link` for a bare array. */
+  readonly moreSign?: MoreSign;
+  /** Added to each request, half before it takes effect and half after. Default 0. */
+  readonly latencyMs?: number;
+  /** For each account; more is answered 429 with Retry-After. Default: no limit. */
+  readonly rateLimit?: RateLimit;
+  /** Keeps urls in their normal form, as some services do. Default false: as written. */
+  readonly normalizeUrls?: boolean;
+  /** A JSON file that keeps the endpoints from one run to the next. Default: memory only. One emulator a file. */
+  readonly dataFile?: string;
+  /** Milliseconds since 1970; timestamps and the `Date` header follow it. Default `Date.now`. */
+  readonly now?: () => number;
+  /** Default: `wh_` and 24 random hexadecimal digits. */
+  readonly newId?: () => string;
+}
+
+/** The options with their defaults, checked. */
+export interface Settings {
+  readonly port: number;
+  readonly host: string;
+  readonly basePath: string;
+  readonly apiKey: string;
+  readonly accounts: Readonly<Record<string, string>>;
+  readonly apiKeyHeader: string;
+  readonly apiKeyScheme: string | undefined;
+  readonly listShape: ListShape;
+  readonly pageSize: number | undefined;
+  readonly moreSign: MoreSign;
+  readonly latencyMs: number;
+  readonly rateLimit: RateLimit | undefined;
+  readonly normalizeUrls: boolean;
+  readonly dataFile: string | undefined;
+  readonly now: () => number;
+  readonly newId: () => string;
+}
+
+const LIST_SHAPES: readonly ListShape[] = ["array", "data", "items", "webhooks", "endpoints", "results"];
+const MORE_SIGNS: readonly MoreSign[] = ["next", "hasMore", "has_more", "nextCursor", "link"];
+
+/** @throws EmulatorError that names every option that cannot be used, and no API key */
+export function settingsOf(options: EmulatorOptions): Settings {
+  const { apiKey = DEFAULT_API_KEY, listShape = "array" } = options;
+  const settings: Settings = {
+    port: options.port ?? 0,
+    host: options.host ?? "127.0.0.1",
+    basePath: (options.basePath ?? "").replace(/\/+$/, ""),
+    apiKey,
+    accounts: { [apiKey]: DEFAULT_ACCOUNT, ...options.accounts },
+    apiKeyHeader: options.apiKeyHeader ?? "X-Api-Key",
+    apiKeyScheme: options.apiKeyScheme,
+    listShape,
+    pageSize: options.pageSize,
+    moreSign: options.moreSign ?? (listShape === "array" ? "link" : "hasMore"),
+    latencyMs: options.latencyMs ?? 0,
+    rateLimit: options.rateLimit,
+    normalizeUrls: options.normalizeUrls ?? false,
+    dataFile: options.dataFile,
+    now: options.now ?? Date.now,
+    newId: options.newId ?? (() => `wh_${randomBytes(12).toString("hex")}`),
+  };
+  const problems = [...unknownNames(options, settings), ...problemsOf(settings)];
+  if (problems.length > 0) {
+    throw new EmulatorError(
+      "ERR_EMULATOR_OPTIONS",
+      `Cannot start the emulator: ${problems.join("; ")}. Mend these options.`,
+    );
+  }
+  return settings;
+}
+
+function unknownNames(options: EmulatorOptions, settings: Settings): string[] {
+  return Object.keys(options)
+    .filter((name) => !Object.hasOwn(settings, name))
+    .map((name) => `there is no option ${name}`);
+}
+
+function problemsOf(settings: Settings): string[] {
+  const { port, basePath, accounts, apiKeyHeader, apiKeyScheme, listShape, pageSize, moreSign } = settings;
+  const { latencyMs, rateLimit } = settings;
+  const rules: readonly (readonly [boolean, string])[] = [
+    [Number.isInteger(port) && port >= 0 && port <= 65_535, "port must be a whole number from 0 to 65535"],
+    [basePath === "" || /^\/[^?#\s]+$/.test(basePath), 'basePath must begin with "/"'],
+    [!Object.keys(accounts).includes(""), "an API key must not be empty"],
+    [
+      Object.values(accounts).every((name) => typeof name === "string" && name !== ""),
+      "an account needs a name",
+    ],
+    [/^[\w!#$%&'*+.^`|~-]+$/.test(apiKeyHeader), "apiKeyHeader must be the name of a header"],
+    [apiKeyScheme === undefined || /^\S+$/.test(apiKeyScheme), "apiKeyScheme must be one word"],
+    [LIST_SHAPES.includes(listShape), `listShape must be one of ${LIST_SHAPES.join(", ")}`],
+    [MORE_SIGNS.includes(moreSign), `moreSign must be one of ${MORE_SIGNS.join(", ")}`],
+    [listShape !== "array" || moreSign === "link", "a bare array can say that there is more by link only"],
+    [
+      pageSize === undefined || (Number.isInteger(pageSize) && pageSize > 0),
+      "pageSize must be a whole number above 0",
+    ],
+    [latencyMs >= 0 && Number.isFinite(latencyMs), "latencyMs must be 0 or more"],
+    [rateLimit === undefined || rateLimit.requestsPerSecond > 0, "requestsPerSecond must be above 0"],
+    [rateLimit?.burst === undefined || rateLimit.burst >= 1, "burst must be at least 1"],
+  ];
+  return rules.filter(([holds]) => !holds).map(([, problem]) => problem);
+}

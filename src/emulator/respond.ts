@@ -1,0 +1,74 @@
+import type { ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { Answer } from "./answer";
+
+const DEFAULT_OVERSIZE = 32 * 1024 * 1024;
+const CHUNK = " ".repeat(64 * 1024);
+
+/** Sends an answer as it should be. */
+export function send(response: ServerResponse, answer: Answer): void {
+  const text = textOf(answer);
+  response.writeHead(answer.status, head(answer, text));
+  response.end(text);
+}
+
+/** The right head and half the body, then the end of the connection. */
+export function sendTruncated(response: ServerResponse, answer: Answer): void {
+  const whole = withContent(answer);
+  const text = textOf(whole);
+  response.writeHead(whole.status, head(whole, text));
+  response.write(half(text), () => response.socket?.destroySoon());
+}
+
+/** A whole HTTP body that holds half a JSON text. */
+export function sendMalformed(response: ServerResponse, answer: Answer): void {
+  const whole = withContent(answer);
+  const text = half(textOf(whole));
+  response.writeHead(whole.status, head(whole, text));
+  response.end(text);
+}
+
+export function sendEmpty(response: ServerResponse, answer: Answer): void {
+  send(response, { status: withContent(answer).status });
+}
+
+/** The right answer, padded with white space, without a length that would warn. */
+export async function sendOversized(
+  response: ServerResponse,
+  answer: Answer,
+  bytes = DEFAULT_OVERSIZE,
+): Promise<void> {
+  const whole = withContent(answer);
+  response.writeHead(whole.status, { ...whole.headers, "content-type": "application/json" });
+  await pipeline(Readable.from(padded(textOf(whole), bytes)), response).catch(() => undefined);
+}
+
+function* padded(text: string, bytes: number): Generator<string> {
+  yield text;
+  for (let left = bytes - Buffer.byteLength(text); left > 0; left -= CHUNK.length) {
+    yield left < CHUNK.length ? " ".repeat(left) : CHUNK;
+  }
+}
+
+function head(answer: Answer, text: string) {
+  const content = text === "" ? {} : { "content-type": "application/json; charset=utf-8" };
+  const length =
+    answer.status === 204 || answer.status === 304 ? {} : { "content-length": Buffer.byteLength(text) };
+  return { ...content, ...answer.headers, ...length };
+}
+
+/** A string is sent as it stands, so that a fault can answer with anything. */
+function textOf({ body }: Answer): string {
+  if (body === undefined) return "";
+  return typeof body === "string" ? body : JSON.stringify(body);
+}
+
+/** An answer that may have a body, for faults that garble one: a deletion's has none. */
+function withContent(answer: Answer): Answer {
+  return answer.status === 204 ? { ...answer, status: 200, body: { deleted: true } } : answer;
+}
+
+function half(text: string): string {
+  return text.slice(0, Math.ceil(text.length / 2));
+}
