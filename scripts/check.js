@@ -32,8 +32,8 @@ async function main() {
 /** Packs what a user would install, as set-up has built it. */
 async function pack(folder) {
   const args = ["pack", "--ignore-scripts", "--pack-destination", folder];
-  const { ok, output, reason } = await run("npm", args, { cwd: root });
-  if (!ok) throw new Error(`npm pack failed: ${reason}\n${output}`);
+  const { ok, reason, lines } = await run("npm", args, { cwd: root });
+  if (!ok) throw new Error(`npm pack failed: ${reason}\n${lines.join("\n")}`);
   return path.join(
     folder,
     fs.readdirSync(folder).find((name) => name.endsWith(".tgz")),
@@ -44,8 +44,7 @@ async function passes({ name, command, args }, packed) {
   const started = Date.now();
   const bin = path.join(root, "node_modules/.bin", command);
   const filled = args.map((arg) => (arg === "$PACKED" ? packed : arg));
-  const lines = [];
-  const { ok, reason } = await run(bin, filled, { cwd: root, onLine: (line) => lines.push(line) });
+  const { ok, reason, lines } = await run(bin, filled, { cwd: root });
   const seconds = ((Date.now() - started) / 1000).toFixed(1);
   console.log(`${ok ? "ok    " : "FAILED"} ${name} (${command}, ${seconds} s)`);
   if (!ok) console.log([...lines, path.basename(reason)].map((line) => `       ${line}`).join("\n"));

@@ -41,8 +41,8 @@ async function buildFromGo(stage) {
       const ldflags = ["-ldflags", `-s -w -X ${VERSION_VARIABLE}=v${part.version}`];
       const args = ["build", ...flags, ...ldflags, "-o", path.join(bin, part.name), part.from];
       const cwd = path.join(__dirname, part.module);
-      const { ok, reason, output } = await run("go", args, { cwd, env, onLine: progress.count });
-      if (!ok) return `${reason}\n${output}`;
+      const { ok, reason, lines } = await run("go", args, { cwd, env, onLine: progress.count });
+      if (!ok) return [reason, ...lines.slice(-10)].join("\n");
     }
   } finally {
     progress.stop();

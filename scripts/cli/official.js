@@ -21,8 +21,8 @@ async function installOfficial(stage) {
     TMPDIR: temporary,
   };
   const timeoutSeconds = Number(process.env.SETUP_DOWNLOAD_SECONDS) || DEFAULT_SECONDS;
-  const { ok, reason, output } = await run(process.execPath, [launcher, "version"], { env, timeoutSeconds });
-  if (!ok) return output.split("\n").findLast((line) => line.startsWith("pulumi: ")) ?? reason;
+  const { ok, reason, lines } = await run(process.execPath, [launcher, "version"], { env, timeoutSeconds });
+  if (!ok) return lines.findLast((line) => line.startsWith("pulumi: ")) ?? reason;
 
   const bin = path.join(stage, "versions", version, "bin");
   const missing = missingFrom(bin);

@@ -20,11 +20,11 @@ async function installDependencies({ folder = "." } = {}) {
     // npm writes this file last. Without it, an `npm ci` that is killed half-way is never taken for a finished one.
     fs.rmSync(npmStamp(home), { force: true });
     // `--include=dev` and not what NODE_ENV=production would leave out.
-    const { ok, reason, output } = await run("npm", ["ci", "--include=dev"], { cwd: home });
+    const { ok, reason, lines } = await run("npm", ["ci", "--include=dev"], { cwd: home });
     if (!ok) {
-      throw new Error(
-        `${name} could not be installed: ${reason}.\n${output}\nIs an npm registry within reach? Then run it again.`,
-      );
+      // npm says what is wrong first, and goes on with help and the place of its log.
+      const said = lines.filter((line) => line.startsWith("npm error")).slice(0, 15);
+      throw new Error([`${name} could not be installed: ${reason}.`, ...said].join("\n"));
     }
   });
 }

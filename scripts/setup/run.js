@@ -1,11 +1,9 @@
 const { spawn } = require("node:child_process");
 const { onEnd } = require("./cleanup");
 
-const KEPT_LINES = 20;
-
 /**
- * Runs a command quietly to its end. Gives `{ ok, reason, output }`: `reason` says in a few words how it failed,
- * `output` is its last lines. Never throws. After `timeoutSeconds`, or when this process ends, the command
+ * Runs a command quietly to its end. Gives `{ ok, reason, lines }`: `reason` says in a few words how it failed,
+ * `lines` is what it printed. Never throws. After `timeoutSeconds`, or when this process ends, the command
  * is killed together with its children. `onLine` sees each line as it comes.
  */
 function run(command, args, { cwd, env = process.env, timeoutSeconds, onLine = () => {} } = {}) {
@@ -25,7 +23,6 @@ function run(command, args, { cwd, env = process.env, timeoutSeconds, onLine = (
     for (const stream of [child.stdout, child.stderr]) {
       eachLine(stream, (line) => {
         lines.push(line);
-        if (lines.length > KEPT_LINES) lines.shift();
         onLine(line);
       });
     }
@@ -33,7 +30,7 @@ function run(command, args, { cwd, env = process.env, timeoutSeconds, onLine = (
     const end = (reason) => {
       clearTimeout(timer);
       callOff();
-      resolve({ ok: reason === "", reason, output: lines.join("\n") });
+      resolve({ ok: reason === "", reason, lines });
     };
     child.on("error", (error) => {
       end(

@@ -1,0 +1,229 @@
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { isAlive, makeProject, type Project, until } from "./project";
+
+const INSTALL = "npm ci --include=dev";
+const GO_BUILD = ["go build pulumi-language-nodejs", "go build pulumi"];
+const FROM_NOTHING = [INSTALL, "tsc", "launcher", ...GO_BUILD];
+const CLI = ["pulumi", "pulumi-language-nodejs", "pulumi-resource-pulumi-nodejs"];
+
+let project: Project;
+beforeEach(() => {
+  project = makeProject();
+});
+afterEach(() => {
+  project.remove();
+});
+
+test("from nothing it installs, builds and gets the CLI; after that it runs no command and prints nothing", async () => {
+  const first = await project.setUp();
+  expect(first.status).toBe(0);
+  expect(project.takeCalls()).toEqual(FROM_NOTHING);
+  expect(readdirSync(project.bin).sort()).toEqual(CLI);
+  expect(readdirSync(join(project.pulumiHome, "versions"))).toEqual(["3.255.0"]);
+
+  expect(await project.setUp()).toEqual({ status: 0, output: "" });
+  expect(project.takeCalls()).toEqual([]);
+});
+
+test("two at once do the work once", async () => {
+  const runs = await Promise.all([project.setUp(), project.setUp()]);
+  expect(runs.map((run) => run.status)).toEqual([0, 0]);
+  expect(project.takeCalls()).toEqual(FROM_NOTHING);
+});
+
+describe("dependencies", () => {
+  test("are installed again when the lock file changed", async () => {
+    await project.setUp();
+    project.takeCalls();
+    project.write("package-lock.json", `{"packages":{"node_modules/pulumi":{"version":"3.256.0"}}}`);
+    await project.setUp();
+    expect(project.takeCalls()).toContain(INSTALL);
+  });
+
+  test("that npm left out because they are for other platforms do not count", async () => {
+    await project.setUp();
+    project.takeCalls();
+    const lock = JSON.parse(readFileSync(join(project.root, "package-lock.json"), "utf8"));
+    lock.packages["node_modules/for-other-platforms"] = { version: "1.0.0", optional: true };
+    project.write("package-lock.json", JSON.stringify(lock));
+    await project.setUp();
+    expect(project.takeCalls()).not.toContain(INSTALL);
+  });
+
+  test("of a folder that only tests need are installed for the tests only, and once", async () => {
+    project.write(
+      "test/frameworks/package-lock.json",
+      `{"packages":{"node_modules/express":{"version":"5.0.0"}}}`,
+    );
+    await project.setUp();
+    expect(existsSync(join(project.root, "test/frameworks/node_modules"))).toBe(false);
+    project.takeCalls();
+
+    await project.setUp({ purpose: "test" });
+    expect(project.takeCalls()).toEqual([INSTALL]);
+    expect(existsSync(join(project.root, "test/frameworks/node_modules"))).toBe(true);
+    await project.setUp({ purpose: "test" });
+    expect(project.takeCalls()).toEqual([]);
+  });
+
+  test("that cannot be installed give npm's own words", async () => {
+    const { status, output } = await project.setUp({ env: { FAKE_NPM: "fail" } });
+    expect(status).toBe(1);
+    expect(output).toContain("the dependencies could not be installed");
+    expect(output).toContain("npm error code E503");
+  });
+});
+
+describe("the build", () => {
+  test("is repeated when a source changed, and keeps no file whose source is gone", async () => {
+    project.write("src/old.ts", "");
+    await project.setUp({ purpose: "check" });
+    expect(readdirSync(join(project.root, "dist"))).toEqual(["index.js", "old.js"]);
+    project.takeCalls();
+
+    rmSync(join(project.root, "src/old.ts"));
+    await project.setUp({ purpose: "check" });
+    expect(project.takeCalls()).toEqual(["tsc"]);
+    expect(readdirSync(join(project.root, "dist"))).toEqual(["index.js"]);
+  });
+
+  test("is repeated when a file of it was taken away, and on request", async () => {
+    await project.setUp({ purpose: "check" });
+    rmSync(join(project.root, "dist/index.js"));
+    project.takeCalls();
+    await project.setUp({ purpose: "check" });
+    await project.setUp({ purpose: "build" });
+    expect(project.takeCalls()).toEqual(["tsc", "tsc"]);
+  });
+
+  test("that fails says what the compiler said, and leaves the one before", async () => {
+    await project.setUp({ purpose: "check" });
+    const { status, output } = await project.setUp({ purpose: "build", env: { FAKE_TSC: "fail" } });
+    expect(status).toBe(1);
+    expect(output).toContain("src/index.ts(1,1): error TS1005");
+    expect(existsSync(join(project.root, "dist/index.js"))).toBe(true);
+  });
+});
+
+describe("the CLI", () => {
+  const fakePulumi = (version: string) => {
+    project.writeCommand("pulumi", `console.log("v${version}")`);
+    project.writeCommand("pulumi-language-nodejs", "");
+    project.writeCommand("pulumi-resource-pulumi-nodejs", "");
+  };
+
+  test("on PATH is used when it is recent and whole", async () => {
+    fakePulumi("3.260.1");
+    expect((await project.setUp()).status).toBe(0);
+    expect(project.takeCalls()).toEqual([INSTALL, "tsc"]);
+  });
+
+  test("on PATH is passed over when it is older than the SDK", async () => {
+    fakePulumi("3.99.0");
+    await project.setUp();
+    expect(project.takeCalls()).toEqual(FROM_NOTHING);
+  });
+
+  test("on PATH is passed over when it cannot run programs in Node", async () => {
+    project.writeCommand("pulumi", `console.log("v3.260.1")`);
+    await project.setUp();
+    expect(project.takeCalls()).toEqual(FROM_NOTHING);
+  });
+
+  test("comes from the official download where that works", async () => {
+    expect((await project.setUp({ env: { FAKE_LAUNCHER: "work" } })).status).toBe(0);
+    expect(project.takeCalls()).toEqual([INSTALL, "tsc", "launcher"]);
+    expect(readFileSync(join(project.bin, "pulumi"), "utf8")).toBe("official");
+    expect(readdirSync(project.bin)).toContain("pulumi-watch");
+  });
+
+  test("is built when the download takes too long, which is then killed with its children", async () => {
+    const setUp = project.startSetUp({ env: { FAKE_LAUNCHER: "hang", SETUP_DOWNLOAD_SECONDS: "1" } });
+    const child = await project.hanging();
+    expect((await setUp.ended).status).toBe(0);
+    await until(() => !isAlive(child));
+    expect(readFileSync(join(project.bin, "pulumi"), "utf8")).toBe("built");
+  });
+
+  test("that lacks only the SDK's own script is completed in place", async () => {
+    await project.setUp();
+    rmSync(join(project.bin, "pulumi-resource-pulumi-nodejs"));
+    project.takeCalls();
+    expect(await project.setUp()).toEqual({ status: 0, output: "" });
+    expect(project.takeCalls()).toEqual([]);
+    expect(readdirSync(project.bin).sort()).toEqual(CLI);
+  });
+
+  test("that cannot be had gives one error, with every reason and every way on", async () => {
+    rmSync(join(project.root, "commands/go"));
+    const { status, output } = await project.setUp();
+    expect(status).toBe(1);
+    expect(output).toContain("the official download: pulumi: fetch failed");
+    expect(output).toContain("a build from Go modules: go is not on PATH");
+    expect(output).toContain("Any one of these helps:");
+    expect(existsSync(join(project.bin, "pulumi"))).toBe(false);
+  });
+
+  test("whose build fails gives the words of Go, and leaves nothing", async () => {
+    const { status, output } = await project.setUp({ env: { FAKE_GO: "fail" } });
+    expect(status).toBe(1);
+    expect(output).toContain("go: module lookup disabled");
+    expect(readdirSync(join(project.pulumiHome, "versions"))).toEqual([]);
+  });
+});
+
+describe("killed half-way", () => {
+  const steps = [
+    { step: "npm ci", env: { FAKE_NPM: "hang" }, again: FROM_NOTHING },
+    { step: "the build", env: { FAKE_TSC: "hang" }, again: ["tsc", "launcher", ...GO_BUILD] },
+    { step: "the download", env: { FAKE_LAUNCHER: "hang" }, again: ["launcher", ...GO_BUILD] },
+    { step: "the Go build", env: { FAKE_GO: "hang" }, again: ["launcher", ...GO_BUILD] },
+  ];
+
+  test.each(steps)("by Ctrl-C in $step, it ends that too, and starts clean again", async ({ env, again }) => {
+    const setUp = project.startSetUp({ env });
+    const child = await project.hanging();
+    setUp.kill("SIGINT");
+    expect((await setUp.ended).status).toBe(130);
+    await until(() => !isAlive(child));
+    const versions = join(project.pulumiHome, "versions");
+    expect(existsSync(versions) ? readdirSync(versions) : []).toEqual([]);
+
+    project.takeCalls();
+    expect((await project.setUp()).status).toBe(0);
+    expect(project.takeCalls()).toEqual(again);
+    expect(readdirSync(project.bin).sort()).toEqual(CLI);
+  });
+
+  test.each(steps)("with no chance to tidy up in $step, it starts clean again", async ({ env, again }) => {
+    const setUp = project.startSetUp({ env });
+    const orphan = await project.hanging();
+    setUp.kill("SIGKILL");
+    await setUp.ended;
+
+    project.takeCalls();
+    try {
+      expect((await project.setUp()).status).toBe(0);
+    } finally {
+      process.kill(orphan, "SIGKILL");
+    }
+    expect(project.takeCalls()).toEqual(again);
+    expect(readdirSync(join(project.pulumiHome, "versions"))).toEqual(["3.255.0"]);
+    expect(readFileSync(join(project.bin, "pulumi"), "utf8")).toBe("built");
+  });
+});
+
+test("a Node that is too old is told so before anything is run", async () => {
+  project.write("package.json", `{"engines":{"node":">=99.1.0"},"devDependencies":{}}`);
+  const { status, output } = await project.setUp();
+  expect(status).toBe(1);
+  expect(output).toContain(`this is Node ${process.versions.node}, and Node 99.1.0 or later is needed`);
+  expect(project.takeCalls()).toEqual([]);
+});
+
+test("an unknown purpose is told the known ones", async () => {
+  const { status, output } = await project.setUp({ purpose: "nothing" });
+  expect(status).toBe(1);
+  expect(output).toContain("demo|test|bench|check|build");
+});
