@@ -46,11 +46,26 @@ export function call(emulator: Emulator, request: string, options: CallOptions =
 
 export const HOOK = { url: "https://example.com/hook", type: "production" } as const;
 
-/** What a request came to in the eyes of its client: a status, or that it failed, or that nothing came in time. */
-export async function outcome(response: Promise<Response>): Promise<number | "failed" | "nothing"> {
+/** What a request came to in the eyes of its client: a status, or that it failed, or that the client gave up. */
+export async function outcome(response: Promise<Response>): Promise<number | "failed" | "gave up"> {
   try {
     return (await response).status;
   } catch (error) {
-    return error instanceof Error && error.name === "TimeoutError" ? "nothing" : "failed";
+    return (error as Error).name === "AbortError" ? "gave up" : "failed";
   }
+}
+
+/** Ends a client's patience shortly after its request has arrived. */
+export function patience(emulator: Emulator): AbortSignal {
+  const controller = new AbortController();
+  const before = emulator.requests.length;
+  void until(() => emulator.requests.length > before)
+    .then(() => new Promise((resolve) => setTimeout(resolve, 100)))
+    .then(() => controller.abort());
+  return controller.signal;
+}
+
+/** Waits until something holds, for as long as the test may take. */
+export async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
 }

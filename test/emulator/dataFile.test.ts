@@ -1,0 +1,73 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { startEmulator } from "../../src/emulator";
+import { call, folder, HOOK, started } from "./support";
+
+describe("a data file", () => {
+  test("brings every account's endpoints back after a restart", async () => {
+    const dataFile = join(await folder(), "new", "endpoints.json");
+    const accounts = { b: "other" };
+    const first = await started({ dataFile, accounts });
+    const [gone, kept] = [first.add(HOOK), first.add({ ...HOOK, ip: "192.0.2.1" })];
+    await call(first, "POST /webhooks", { body: HOOK, key: "b" });
+    first.edit(kept.id, { type: "development" });
+    await call(first, `DELETE /webhooks/${gone.id}`);
+    const before = first.endpoints();
+    await first.close();
+
+    const second = await started({ dataFile, accounts });
+    expect(second.endpoints()).toEqual(before);
+    expect(second.endpoints("other")).toHaveLength(1);
+    expect((await call(second, `GET /webhooks/${kept.id}`)).status).toBe(200);
+  });
+
+  test("holds what was answered by the time of the answer, and no API key", async () => {
+    const dataFile = join(await folder(), "endpoints.json");
+    const emulator = await started({ dataFile, apiKey: "a-key-to-look-for" });
+    await Promise.all(
+      Array.from({ length: 200 }, async (_, n) => {
+        const body = { ...HOOK, url: `https://example.com/${n}` };
+        const { id } = (await (await call(emulator, "POST /webhooks", { body })).json()) as { id: string };
+        expect(await readFile(dataFile, "utf8")).toContain(id);
+      }),
+    );
+    const text = await readFile(dataFile, "utf8");
+    expect(JSON.parse(text)).toEqual({ version: 1, accounts: { default: emulator.endpoints() } });
+    expect(text).not.toContain("a-key-to-look-for");
+  });
+
+  test("is whole at every moment", async () => {
+    const path = await folder();
+    const dataFile = join(path, "endpoints.json");
+    const emulator = await started({ dataFile });
+    await call(emulator, "POST /webhooks", { body: HOOK });
+    let busy = true;
+    const writing = (async () => {
+      for (let n = 0; n < 100; n += 1) await call(emulator, "POST /webhooks", { body: HOOK });
+      busy = false;
+    })();
+    while (busy) JSON.parse(await readFile(dataFile, "utf8"));
+    await writing;
+    await emulator.close();
+    expect(await readdir(path)).toEqual(["endpoints.json"]);
+  });
+
+  test.each([
+    ["no JSON", "{"],
+    ["of another version", '{"version":2,"accounts":{}}'],
+    ["of another shape", '{"version":1,"accounts":{"default":[{"id":1}]}}'],
+  ])("that is %s is refused and left alone", async (_, text) => {
+    const dataFile = join(await folder(), "endpoints.json");
+    await writeFile(dataFile, text);
+    await expect(startEmulator({ dataFile })).rejects.toMatchObject({ code: "ERR_EMULATOR_DATA_FILE" });
+    expect(await readFile(dataFile, "utf8")).toBe(text);
+  });
+
+  test("that cannot be written makes the service fail and close tell it", async () => {
+    const path = await folder();
+    const blocked = await startEmulator({ dataFile: join(path, "later", "endpoints.json") });
+    await writeFile(join(path, "later"), "a file where a folder should be");
+    expect((await call(blocked, "POST /webhooks", { body: HOOK })).status).toBe(500);
+    await expect(blocked.close()).rejects.toMatchObject({ code: "ERR_EMULATOR_DATA_FILE" });
+  });
+});

@@ -1,0 +1,224 @@
+import { EmulatorError, FAULT_KINDS, type Fault, type FaultKind, type Operation } from "../../src/emulator";
+import { call, HOOK, outcome, patience, started, until } from "./support";
+
+/** One fault of each kind: what its client sees of a registration, and whether the endpoint is there in the end. */
+const SEEN: Record<FaultKind, { fault?: object; sees: number | "failed" | "gave up"; registers: boolean }> = {
+  refuse: { sees: "failed", registers: false },
+  "reset-before": { sees: "failed", registers: false },
+  "reset-after": { sees: "failed", registers: true },
+  "hang-before": { sees: "gave up", registers: false },
+  "hang-after": { sees: "gave up", registers: true },
+  delay: { fault: { delayMs: 50 }, sees: 201, registers: true },
+  "late-commit": { fault: { delayMs: 50 }, sees: "gave up", registers: true },
+  status: { fault: { status: 503 }, sees: 503, registers: false },
+  truncated: { sees: 201, registers: true },
+  malformed: { sees: 201, registers: true },
+  empty: { sees: 201, registers: true },
+  oversized: { fault: { bytes: 1000 }, sees: 201, registers: true },
+};
+
+const faultOf = (kind: FaultKind, operation: Operation) =>
+  ({ operation, kind, ...SEEN[kind].fault }) as Fault;
+
+describe("a fault", () => {
+  test.each(FAULT_KINDS)("%s happens to one registration as documented, and then is spent", async (kind) => {
+    const emulator = await started();
+    const { sees, registers } = SEEN[kind];
+    emulator.fault(faultOf(kind, "register"));
+    const signal = sees === "gave up" ? { signal: patience(emulator) } : {};
+    expect(await outcome(call(emulator, "POST /webhooks", { body: HOOK, ...signal }))).toBe(sees);
+    await until(() => emulator.endpoints().length === (registers ? 1 : 0));
+    expect(emulator.requests).toEqual([
+      expect.objectContaining({ fault: kind, statusCode: typeof sees === "number" ? sees : null }),
+    ]);
+
+    emulator.clearRequests();
+    expect((await call(emulator, "POST /webhooks", { body: HOOK })).status).toBe(201);
+    expect(emulator.requests[0]?.fault).toBeUndefined();
+    expect(emulator.endpoints()).toHaveLength(registers ? 2 : 1);
+  });
+
+  test.each(FAULT_KINDS)("%s happens to a deletion as documented", async (kind) => {
+    const emulator = await started();
+    const { id } = emulator.add(HOOK);
+    const { sees, registers: deletes } = SEEN[kind];
+    emulator.fault(faultOf(kind, "delete"));
+    const signal = sees === "gave up" ? { signal: patience(emulator) } : {};
+    const seen = await outcome(call(emulator, `DELETE /webhooks/${id}`, signal));
+    expect(seen).toBe(sees === 201 ? (kind === "delay" ? 204 : 200) : sees);
+    await until(() => emulator.endpoints().length === (deletes ? 0 : 1));
+    expect((await call(emulator, `GET /webhooks/${id}`)).status).toBe(deletes ? 404 : 200);
+  });
+
+  test("of a garbled answer leaves exactly that body", async () => {
+    const emulator = await started();
+    const body = JSON.stringify((await (await call(emulator, "GET /webhooks")).json()) as unknown[]);
+    const { id } = emulator.add(HOOK);
+    const whole = await (await call(emulator, `GET /webhooks/${id}`)).text();
+    expect(body).toBe("[]");
+
+    emulator.fault({ operation: "get", kind: "malformed" });
+    const malformed = await (await call(emulator, `GET /webhooks/${id}`)).text();
+    expect(whole.startsWith(malformed)).toBe(true);
+    expect(() => JSON.parse(malformed)).toThrow(SyntaxError);
+
+    emulator.fault({ operation: "get", kind: "empty" });
+    expect(await (await call(emulator, `GET /webhooks/${id}`)).text()).toBe("");
+
+    emulator.fault({ operation: "get", kind: "oversized", bytes: 200_000 });
+    const oversized = await call(emulator, `GET /webhooks/${id}`);
+    expect(oversized.headers.get("content-length")).toBeNull();
+    const padded = await oversized.text();
+    expect([padded.length, padded.trimEnd()]).toEqual([200_000, whole]);
+
+    emulator.fault({ operation: "get", kind: "truncated" });
+    const truncated = await call(emulator, `GET /webhooks/${id}`);
+    expect([truncated.status, truncated.headers.get("content-length")]).toEqual([200, String(whole.length)]);
+    await expect(truncated.text()).rejects.toThrow();
+  });
+
+  test("delays the answer of an effect that took place at once", async () => {
+    const emulator = await started();
+    emulator.fault({ operation: "register", kind: "delay", delayMs: 200 });
+    const response = call(emulator, "POST /webhooks", { body: HOOK });
+    let answered = false;
+    void response.then(() => {
+      answered = true;
+    });
+    await until(() => emulator.endpoints().length === 1);
+    expect(answered).toBe(false);
+    expect((await response).status).toBe(201);
+  });
+
+  test("commits late, when the client has given up", async () => {
+    const emulator = await started();
+    emulator.fault({ operation: "register", kind: "late-commit", delayMs: 400 });
+    const response = call(emulator, "POST /webhooks", { body: HOOK, signal: patience(emulator) });
+    expect(await outcome(response)).toBe("gave up");
+    const before = emulator.endpoints().length;
+    await until(() => emulator.endpoints().length === 1);
+    expect(before).toBe(0);
+  });
+
+  test("answers any status, headers and body, before or after the effect", async () => {
+    const emulator = await started();
+    emulator.fault({
+      operation: "register",
+      kind: "status",
+      status: 502,
+      body: "<html>bad gateway</html>",
+      effect: true,
+    });
+    emulator.fault({
+      operation: "register",
+      kind: "status",
+      status: 429,
+      headers: { "retry-after": "7" },
+      body: { a: 1 },
+    });
+    emulator.fault({
+      operation: "register",
+      kind: "status",
+      status: 302,
+      headers: { location: "https://example.com" },
+    });
+    emulator.fault({ operation: "delete", kind: "status", status: 204 });
+
+    const gateway = await call(emulator, "POST /webhooks", { body: HOOK });
+    expect([gateway.status, await gateway.text()]).toEqual([502, "<html>bad gateway</html>"]);
+    const limited = await call(emulator, "POST /webhooks", { body: HOOK });
+    expect([limited.status, limited.headers.get("retry-after"), await limited.json()]).toEqual([
+      429,
+      "7",
+      { a: 1 },
+    ]);
+    const moved = await fetch(`${emulator.url}/webhooks`, { method: "POST", redirect: "manual" });
+    expect([moved.status, moved.headers.get("location")]).toEqual([302, "https://example.com"]);
+    const [endpoint] = emulator.endpoints();
+    expect((await call(emulator, `DELETE /webhooks/${endpoint?.id}`)).status).toBe(204);
+    expect(emulator.endpoints()).toEqual([endpoint]);
+  });
+
+  test("has no effect where the service would have refused", async () => {
+    const emulator = await started();
+    emulator.fault({ operation: "register", kind: "reset-after" });
+    const wrongKey = call(emulator, "POST /webhooks", { body: HOOK, key: "wrong" });
+    expect(await outcome(wrongKey)).toBe("failed");
+    expect(emulator.endpoints()).toEqual([]);
+  });
+
+  test("waits for its turn, comes as often as told, and to one id only", async () => {
+    const emulator = await started();
+    const [first, second] = [emulator.add(HOOK), emulator.add(HOOK)];
+    const planted = emulator.fault({
+      operation: "get",
+      kind: "status",
+      status: 500,
+      id: second.id,
+      after: 1,
+      times: 2,
+    });
+    const statuses = [];
+    for (const id of [first.id, second.id, second.id, first.id, second.id, second.id]) {
+      statuses.push((await call(emulator, `GET /webhooks/${id}`)).status);
+    }
+    expect(statuses).toEqual([200, 200, 500, 200, 500, 200]);
+    expect(planted.hits).toBe(2);
+  });
+
+  test("of any operation meets them all, until it is taken away", async () => {
+    const emulator = await started();
+    const planted = emulator.fault({ operation: "any", kind: "status", status: 500, times: Infinity });
+    for (const request of [
+      "GET /webhooks",
+      "GET /webhooks/wh_1",
+      "DELETE /webhooks/wh_1",
+      "POST /webhooks",
+      "GET /",
+    ]) {
+      expect((await call(emulator, request)).status).toBe(500);
+    }
+    planted.remove();
+    expect((await call(emulator, "GET /webhooks")).status).toBe(200);
+    emulator.fault({ operation: "any", kind: "refuse", times: Infinity });
+    emulator.clearFaults();
+    expect((await call(emulator, "GET /webhooks")).status).toBe(200);
+  });
+
+  test.each([
+    [{ operation: "update", kind: "empty" }, /operation/],
+    [{ operation: "get", kind: "explode" }, /kind/],
+    [{ operation: "get", kind: "status", status: 99 }, /status/],
+    [{ operation: "get", kind: "delay" }, /delayMs/],
+    [{ operation: "get", kind: "empty", times: 0 }, /times/],
+    [{ operation: "get", kind: "empty", after: -1 }, /after/],
+  ])("that makes no sense is refused: %j", async (fault, problem) => {
+    const emulator = await started();
+    const plant = () => emulator.fault(fault as unknown as Fault);
+    expect(plant).toThrow(EmulatorError);
+    expect(plant).toThrow(problem);
+  });
+
+  test("that hangs ends with the emulator", async () => {
+    const emulator = await started();
+    emulator.fault({ operation: "any", kind: "hang-after", times: 2 });
+    emulator.fault({ operation: "any", kind: "delay", delayMs: 3_600_000 });
+    emulator.fault({ operation: "any", kind: "late-commit", delayMs: 3_600_000 });
+    const hanging = [1, 2, 3, 4].map(() => outcome(call(emulator, "GET /webhooks")));
+    await until(() => emulator.requests.length === 4);
+    await emulator.close();
+    expect(await Promise.all(hanging)).toEqual(["failed", "failed", "failed", "failed"]);
+  });
+});
+
+describe("an emulator that is offline", () => {
+  test("has nobody listening, and comes back on the same port with its endpoints", async () => {
+    const emulator = await started();
+    const { id } = emulator.add(HOOK);
+    await emulator.goOffline();
+    const refused = await call(emulator, "GET /webhooks").catch((error: Error) => error.cause);
+    expect(refused).toMatchObject({ code: "ECONNREFUSED" });
+    await emulator.goOnline();
+    expect((await call(emulator, `GET /webhooks/${id}`)).status).toBe(200);
+  });
+});

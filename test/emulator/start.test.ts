@@ -1,0 +1,72 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { EmulatorError, type EmulatorOptions, startEmulator } from "../../src/emulator";
+import { call, HOOK, started } from "./support";
+
+describe("an emulator", () => {
+  test("needs no option", async () => {
+    const emulator = await started();
+    const response = await fetch(`${emulator.url}/webhooks`, {
+      headers: { "X-Api-Key": "emulator-api-key" },
+    });
+    expect(await response.json()).toEqual([]);
+    expect(emulator.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  });
+
+  test("says which options it cannot use, all at once, and no key", async () => {
+    const options = {
+      prot: 1,
+      port: -1,
+      basePath: "api",
+      accounts: { "": "x", "a-key-to-look-for": "" },
+      apiKeyHeader: "X Api Key",
+      apiKeyScheme: "two words",
+      listShape: "list",
+      pageSize: 0,
+      moreSign: "more",
+      latencyMs: -1,
+      rateLimit: { requestsPerSecond: 0, burst: 0 },
+    };
+    const error: unknown = await startEmulator(options as unknown as EmulatorOptions).catch(
+      (reason) => reason,
+    );
+    expect(error).toBeInstanceOf(EmulatorError);
+    const { code, message } = error as EmulatorError;
+    expect(code).toBe("ERR_EMULATOR_OPTIONS");
+    for (const name of [
+      "prot",
+      "port",
+      "basePath",
+      "API key",
+      "account",
+      "apiKeyHeader",
+      "apiKeyScheme",
+      "listShape",
+    ]) {
+      expect(message).toContain(name);
+    }
+    for (const name of ["pageSize", "moreSign", "latencyMs", "requestsPerSecond", "burst"]) {
+      expect(message).toContain(name);
+    }
+    expect(message).not.toContain("a-key-to-look-for");
+  });
+
+  test("says that its port is taken", async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const { port } = other.address() as AddressInfo;
+    await expect(startEmulator({ port })).rejects.toMatchObject({
+      code: "ERR_EMULATOR_LISTEN",
+      message: expect.stringContaining(`127.0.0.1:${port} (EADDRINUSE)`),
+    });
+    await new Promise((resolve) => other.close(resolve));
+  });
+
+  test("closes twice as well as once, and answers nobody afterwards", async () => {
+    const emulator = await started();
+    await call(emulator, "POST /webhooks", { body: HOOK });
+    await Promise.all([emulator.close(), emulator.close()]);
+    await expect(call(emulator, "GET /webhooks")).rejects.toThrow();
+    await emulator.close();
+  });
+});
