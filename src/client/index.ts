@@ -1,0 +1,10 @@
+export type { ClientEnvironment, OperationOptions } from "./client";
+export { WebhooksClient } from "./client";
+export type { Clock } from "./clock";
+export type { Endpoint, EndpointList, EndpointType, Registration } from "./endpoint";
+export type { Wait, WebhooksClientOptions } from "./options";
+export { WebhookEndpointNotFoundError } from "./webhookEndpointNotFoundError";
+export type { WebhookErrorCode, WebhookErrorOptions } from "./webhookError";
+export { WebhookError } from "./webhookError";
+export type { RegistrationOutcome, WebhookRegistrationErrorOptions } from "./webhookRegistrationError";
+export { WebhookRegistrationError } from "./webhookRegistrationError";

@@ -1,0 +1,29 @@
+import type { ListContext } from "./parseList";
+
+/** Headers of a response, names in lower case, as undici gives them. */
+export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** The first value of a header. */
+export function first(headers: ResponseHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+/** The service's clock when it answered, in milliseconds since 1970; null where its `Date` cannot be read. */
+export function serverTime(headers: ResponseHeaders): number | null {
+  const time = Date.parse(first(headers, "date") ?? "");
+  return Number.isNaN(time) ? null : time;
+}
+
+/** One link of a `Link` header (RFC 8288): its target and its parameters, with commas and semicolons in quotes. */
+const link = /<[^>]*>((?:\s*;\s*[^\s=;,"]+(?:\s*=\s*(?:"[^"]*"|[^\s;,"]*))?)*)/g;
+const relation = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]*))/i;
+
+export function listContext(headers: ResponseHeaders): ListContext {
+  const header = [headers.link ?? []].flat().join(", ");
+  const relations = [...header.matchAll(link)].map(([, parameters]) => relation.exec(parameters ?? ""));
+  return {
+    linksToNext: relations.some((found) => /(^|\s)next(\s|$)/i.test(found?.[1] ?? found?.[2] ?? "")),
+    serverTime: serverTime(headers),
+  };
+}
