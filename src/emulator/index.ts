@@ -1,4 +1,14 @@
-export { type Emulator, startEmulator } from "./emulator";
+export type {
+  Delivery,
+  DeliveryOutcome,
+  EmulatedEvent,
+  EndpointDelivery,
+  EventTarget,
+  LoggedAttempt,
+} from "./deliveries/event";
+export type { Job, JobOptions } from "./deliveries/job";
+export type { RotationOptions, SecretRotation, SecretsOption } from "./deliveries/secrets";
+export type { Emulator } from "./emulator";
 export type { EmulatedEndpoint, EmulatedEndpointType, EndpointInput } from "./endpoint";
 export { EmulatorError, type EmulatorErrorCode } from "./errors";
 export {
@@ -14,3 +24,4 @@ export type { ListShape, MoreSign } from "./listing";
 export { DEFAULT_ACCOUNT, DEFAULT_API_KEY, type EmulatorOptions } from "./options";
 export type { RateLimit } from "./rateLimiter";
 export type { LoggedRequest } from "./requestLog";
+export { startEmulator } from "./startEmulator";

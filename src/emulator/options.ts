@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { DEFAULT_RETRY_DELAYS_MS } from "./deliveries/retry";
+import type { SecretsOption } from "./deliveries/secrets";
 import { EmulatorError } from "./errors";
 import type { ListShape, MoreSign } from "./listing";
 import type { RateLimit } from "./rateLimiter";
@@ -38,6 +40,14 @@ export interface EmulatorOptions {
   readonly normalizeUrls?: boolean;
   /** A JSON file that keeps the endpoints from one run to the next. Default: memory only. One emulator a file. */
   readonly dataFile?: string;
+  /** What deliveries are signed with. Default: a new secret each run, shown by `secrets()`. */
+  readonly secrets?: SecretsOption;
+  /** The waits between the attempts of a delivery. Default 1, 2, 4, 8, 16, 32 and 60 seconds. */
+  readonly retryDelaysMs?: readonly number[];
+  /** How long a receiver may take. Default 15,000. */
+  readonly deliveryTimeoutMs?: number;
+  /** Whether one event has the same `webhook-id` at each endpoint. Default `per-event`: it has. */
+  readonly webhookIds?: "per-event" | "per-endpoint";
   /** Milliseconds since 1970; timestamps and the `Date` header follow it. Default `Date.now`. */
   readonly now?: () => number;
   /** Default: `wh_` and 24 random hexadecimal digits. */
@@ -60,6 +70,10 @@ export interface Settings {
   readonly rateLimit: RateLimit | undefined;
   readonly normalizeUrls: boolean;
   readonly dataFile: string | undefined;
+  readonly secrets: SecretsOption | undefined;
+  readonly retryDelaysMs: readonly number[];
+  readonly deliveryTimeoutMs: number;
+  readonly webhookIds: "per-event" | "per-endpoint";
   readonly now: () => number;
   readonly newId: () => string;
 }
@@ -85,6 +99,10 @@ export function settingsOf(options: EmulatorOptions): Settings {
     rateLimit: options.rateLimit,
     normalizeUrls: options.normalizeUrls ?? false,
     dataFile: options.dataFile,
+    secrets: options.secrets,
+    retryDelaysMs: options.retryDelaysMs ?? DEFAULT_RETRY_DELAYS_MS,
+    deliveryTimeoutMs: options.deliveryTimeoutMs ?? 15_000,
+    webhookIds: options.webhookIds ?? "per-event",
     now: options.now ?? Date.now,
     newId: options.newId ?? (() => `wh_${randomBytes(12).toString("hex")}`),
   };
@@ -106,7 +124,7 @@ function unknownNames(options: EmulatorOptions, settings: Settings): string[] {
 
 function problemsOf(settings: Settings): string[] {
   const { port, basePath, accounts, apiKeyHeader, apiKeyScheme, listShape, pageSize, moreSign } = settings;
-  const { latencyMs, rateLimit } = settings;
+  const { latencyMs, rateLimit, retryDelaysMs, deliveryTimeoutMs, webhookIds } = settings;
   const rules: readonly (readonly [boolean, string])[] = [
     [Number.isInteger(port) && port >= 0 && port <= 65_535, "port must be a whole number from 0 to 65535"],
     [basePath === "" || /^\/[^?#\s]+$/.test(basePath), 'basePath must begin with "/"'],
@@ -127,6 +145,15 @@ function problemsOf(settings: Settings): string[] {
     [latencyMs >= 0 && Number.isFinite(latencyMs), "latencyMs must be 0 or more"],
     [rateLimit === undefined || rateLimit.requestsPerSecond > 0, "requestsPerSecond must be above 0"],
     [rateLimit?.burst === undefined || rateLimit.burst >= 1, "burst must be at least 1"],
+    [
+      Array.isArray(retryDelaysMs) && retryDelaysMs.every((delay) => delay >= 0 && Number.isFinite(delay)),
+      "retryDelaysMs must be a list of waits of 0 or more",
+    ],
+    [deliveryTimeoutMs > 0, "deliveryTimeoutMs must be above 0"],
+    [
+      webhookIds === "per-event" || webhookIds === "per-endpoint",
+      "webhookIds must be per-event or per-endpoint",
+    ],
   ];
   return rules.filter(([holds]) => !holds).map(([, problem]) => problem);
 }

@@ -3,6 +3,10 @@ export class Timers {
   readonly #pending = new Set<() => void>();
   #closed = false;
 
+  get closed(): boolean {
+    return this.#closed;
+  }
+
   /** Whether the time passed: false when the emulator was closed first. */
   sleep(milliseconds: number): Promise<boolean> {
     if (this.#closed) return Promise.resolve(false);

@@ -1,5 +1,8 @@
+import { execFile } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { resolve as pathTo } from "node:path";
+import { promisify } from "node:util";
 import { EmulatorError, type EmulatorOptions, startEmulator } from "../../src/emulator";
 import { call, HOOK, started } from "./support";
 
@@ -68,5 +71,29 @@ describe("an emulator", () => {
     await Promise.all([emulator.close(), emulator.close()]);
     await expect(call(emulator, "GET /webhooks")).rejects.toThrow();
     await emulator.close();
+  });
+
+  test("that was closed keeps no process alive, whatever was under way", async () => {
+    const program = `
+      const { startEmulator } = require(${JSON.stringify(pathTo(__dirname, "../../src/emulator"))});
+      (async () => {
+        const emulator = await startEmulator({ rateLimit: { requestsPerSecond: 100 } });
+        const { id } = emulator.add({ url: emulator.url, type: "production" });
+        for (const kind of ["hang-before", "late-commit"]) emulator.fault({ operation: "get", kind, delayMs: 60000 });
+        const lost = [1, 2].map(() => fetch(emulator.url + "/webhooks/" + id).catch(() => "lost"));
+        const delivery = emulator.deliver({ type: "job.running", retryDelaysMs: [60000] });
+        while (emulator.deliveries.length < 1 || emulator.requests.length < 3) await new Promise(setImmediate);
+        await emulator.close();
+        console.log(await Promise.all(lost), (await delivery).endpoints[0].outcome);
+      })();
+    `;
+    const options = {
+      cwd: pathTo(__dirname, "../.."),
+      env: { ...process.env, NODE_OPTIONS: "" },
+      timeout: 25_000,
+    };
+    const args = ["-r", "ts-node/register/transpile-only", "-e", program];
+    const { stdout } = await promisify(execFile)(process.execPath, args, options);
+    expect(stdout).toBe("[ 'lost', 'lost' ] closed\n");
   });
 });

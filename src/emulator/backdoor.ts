@@ -1,0 +1,56 @@
+import type { EmulatedEndpoint, EndpointInput } from "./endpoint";
+import { EmulatorError } from "./errors";
+import type { Keys } from "./keys";
+import type { Registry } from "./registry";
+
+export interface BackdoorOptions {
+  readonly registry: Registry;
+  readonly keys: Keys;
+  readonly homeAccount: string;
+}
+
+/** What happens to endpoints without a request: looked at, added, edited and removed behind the clients' back. */
+export function backdoor({ registry, keys, homeAccount }: BackdoorOptions) {
+  const found = (id: string, what: string) => {
+    const account = registry.accountOf(id);
+    const endpoint = account === undefined ? undefined : registry.get(account, id);
+    if (account === undefined || endpoint === undefined) {
+      throw new EmulatorError(
+        "ERR_EMULATOR_UNKNOWN_ENDPOINT",
+        `Cannot ${what} endpoint ${id}: it is not registered. endpoints() lists those that are.`,
+      );
+    }
+    return { account, endpoint };
+  };
+  /** A save that fails leaves the change unsaved, so that close() tries again and reports. */
+  const save = () => void registry.saved().catch(() => undefined);
+
+  return {
+    endpoints(account?: string): EmulatedEndpoint[] {
+      if (account !== undefined) return registry.list(account);
+      return [...registry.accounts].flatMap((name) => registry.list(name));
+    },
+    add(input: EndpointInput, account = homeAccount): EmulatedEndpoint {
+      if (!keys.accounts.has(account)) {
+        const known = [...keys.accounts].join(", ");
+        const message = `Cannot add an endpoint to account ${account}: no API key opens it. Known accounts: ${known}.`;
+        throw new EmulatorError("ERR_EMULATOR_UNKNOWN_ACCOUNT", message);
+      }
+      const endpoint = registry.add(account, input);
+      save();
+      return endpoint;
+    },
+    remove(id: string): EmulatedEndpoint {
+      const { account, endpoint } = found(id, "remove");
+      registry.remove(account, id);
+      save();
+      return endpoint;
+    },
+    edit(id: string, change: Partial<EndpointInput>): EmulatedEndpoint {
+      const { account, endpoint } = found(id, "edit");
+      const edited = registry.replace(account, endpoint, change);
+      save();
+      return edited;
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import { Agent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
+import { request as httpsRequest, Agent as SecureAgent } from "node:https";
+
+/** How much of an answer's body is read before the connection is ended: nobody looks at it. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+export interface Post {
+  readonly url: string;
+  readonly headers: OutgoingHttpHeaders;
+  readonly body: string;
+  /** From the connection on: waiting for a free one does not count. */
+  readonly timeoutMs: number;
+}
+
+/** `error` is a code of Node's, and set where there was no answer. */
+export interface PostResult {
+  readonly statusCode: number | null;
+  readonly retryAfter?: string | undefined;
+  readonly error: string | null;
+}
+
+/**
+ * Sends deliveries, at most 64 at once to a host, each on a connection of its own: one that the receiver closed while
+ * it was idle would look like a failed delivery. Redirects are not followed.
+ */
+export class Poster {
+  readonly #agents = {
+    "http:": new Agent({ maxSockets: 64 }),
+    "https:": new SecureAgent({ maxSockets: 64 }),
+  };
+  readonly #closed = new AbortController();
+
+  post({ url, headers, body, timeoutMs }: Post): Promise<PostResult> {
+    return new Promise((resolve) => {
+      let timer: NodeJS.Timeout | undefined;
+      const fail = (error: NodeJS.ErrnoException) => {
+        clearTimeout(timer);
+        resolve({ statusCode: null, error: error.code ?? error.name });
+      };
+      try {
+        const secure = new URL(url).protocol === "https:";
+        const request = (secure ? httpsRequest : httpRequest)(url, {
+          method: "POST",
+          agent: this.#agents[secure ? "https:" : "http:"],
+          headers: { ...headers, "content-length": Buffer.byteLength(body) },
+          signal: this.#closed.signal,
+        });
+        request.on("error", fail);
+        request.on("socket", () => {
+          timer = setTimeout(() => request.destroy(timedOut()), timeoutMs);
+        });
+        request.on("response", (response) => {
+          drop(response, () => clearTimeout(timer));
+          const { statusCode = 0 } = response;
+          resolve({ statusCode, retryAfter: response.headers["retry-after"], error: null });
+        });
+        request.end(body);
+      } catch (error) {
+        fail(error as NodeJS.ErrnoException);
+      }
+    });
+  }
+
+  /** Ends what is under way. */
+  close(): void {
+    this.#closed.abort();
+    for (const agent of Object.values(this.#agents)) agent.destroy();
+  }
+}
+
+function drop(response: IncomingMessage, ended: () => void): void {
+  let bytes = 0;
+  response.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES) response.destroy();
+  });
+  response.on("error", () => undefined);
+  response.on("close", ended);
+}
+
+function timedOut(): Error {
+  return Object.assign(new Error("The receiver took too long."), { code: "ETIMEDOUT" });
+}

@@ -1,0 +1,29 @@
+/** About two minutes in all: quick enough to watch, slow enough to mend a receiver meanwhile. */
+export const DEFAULT_RETRY_DELAYS_MS: readonly number[] = [
+  1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000,
+];
+
+/** A receiver cannot ask for more than an hour. */
+const MAX_RETRY_AFTER_MS = 3_600_000;
+
+export interface RetryQuestion {
+  readonly delaysMs: readonly number[];
+  /** Attempts so far. */
+  readonly attempts: number;
+  readonly retryAfter: string | undefined;
+  readonly now: number;
+}
+
+/** How long to wait before the next attempt; null when there is none. Retry-After makes the wait longer, never shorter. */
+export function retryDelay({ delaysMs, attempts, retryAfter, now }: RetryQuestion): number | null {
+  const planned = delaysMs[attempts - 1];
+  return planned === undefined ? null : Math.max(planned, retryAfterMs(retryAfter, now));
+}
+
+/** Both forms of RFC 9110, 10.2.3: seconds, and a date. Anything else asks for nothing. */
+function retryAfterMs(value: string | undefined, now: number): number {
+  if (value === undefined) return 0;
+  const text = value.trim();
+  const milliseconds = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  return milliseconds > 0 ? Math.min(milliseconds, MAX_RETRY_AFTER_MS) : 0;
+}

@@ -1,0 +1,309 @@
+import { Webhook } from "standardwebhooks";
+import { verify, verifyDetailed } from "../../src/signature";
+import { type Received, receiver } from "./receiver";
+import { HOOK, started, until } from "./support";
+
+const A = `whsec_${Buffer.from("a secret of thirty-two bytes: AA").toString("base64")}`;
+const B = `whsec_${Buffer.from("a secret of thirty-two bytes: BB").toString("base64")}`;
+const SUCCEEDED = { type: "job.succeeded", data: { jobId: "job_1", status: "succeeded" } };
+const QUICK = [1, 1, 1];
+
+const verified = ({ body, headers }: Received | undefined = { body: "", headers: {} }, secret = A) =>
+  verify(body, headers, secret);
+
+describe("a delivery", () => {
+  test("is signed as the standard says", async () => {
+    const { url, received } = await receiver();
+    const emulator = await started({ secrets: A });
+    const { id } = emulator.add({ ...HOOK, url });
+    const delivery = await emulator.deliver(SUCCEEDED);
+
+    const [got] = received;
+    expect(JSON.parse(got?.body ?? "")).toEqual(SUCCEEDED);
+    expect(got?.headers["content-type"]).toBe("application/json");
+    expect(verified(got)).toBe(true);
+    expect(verified(got, B)).toBe(false);
+    expect(new Webhook(A).verify(got?.body ?? "", got?.headers as Record<string, string>)).toEqual(SUCCEEDED);
+    expect(delivery).toEqual({
+      id: got?.headers["webhook-id"],
+      type: "job.succeeded",
+      delivered: true,
+      endpoints: [{ endpointId: id, id: delivery.id, outcome: "delivered", attempts: 1, statusCode: 204 }],
+    });
+  });
+
+  test("goes to every endpoint of the account, of a type, or to one", async () => {
+    const { url, received } = await receiver();
+    const emulator = await started({ accounts: { b: "other" } });
+    const first = emulator.add({ ...HOOK, url });
+    const second = emulator.add({ ...HOOK, url, type: "development" });
+    const foreign = emulator.add({ ...HOOK, url }, "other");
+    const reached = async (target: object) =>
+      (await emulator.deliver({ ...SUCCEEDED, ...target })).endpoints.map(({ endpointId }) => endpointId);
+    expect(await reached({})).toEqual([first.id, second.id]);
+    expect(await reached({ endpointType: "development" })).toEqual([second.id]);
+    expect(await reached({ endpointId: foreign.id })).toEqual([foreign.id]);
+    expect(await reached({ account: "other" })).toEqual([foreign.id]);
+    expect(received).toHaveLength(5);
+    await expect(reached({ endpointId: "wh_unknown" })).rejects.toMatchObject({
+      code: "ERR_EMULATOR_UNKNOWN_ENDPOINT",
+    });
+    await expect(reached({ endpointId: first.id, account: "other" })).rejects.toThrow("not registered");
+  });
+
+  test("to nobody was not delivered", async () => {
+    const emulator = await started();
+    expect(await emulator.deliver(SUCCEEDED)).toMatchObject({ delivered: false, endpoints: [] });
+  });
+
+  test("has one id at every endpoint, or its own at each", async () => {
+    const { url, received } = await receiver();
+    const idsOf = async (webhookIds: "per-event" | "per-endpoint") => {
+      const emulator = await started({ webhookIds });
+      for (const type of ["production", "development"] as const) emulator.add({ url, type });
+      const before = received.length;
+      await emulator.deliver(SUCCEEDED);
+      return new Set(received.slice(before).map(({ headers }) => headers["webhook-id"])).size;
+    };
+    expect(await idsOf("per-event")).toBe(1);
+    expect(await idsOf("per-endpoint")).toBe(2);
+  });
+
+  test("is retried after each kind of failure, with the same id and a fresh timestamp", async () => {
+    const { url, received } = await receiver(500, 302, "reset", "hang", 401);
+    let time = Date.now();
+    const now = () => {
+      time += 1000;
+      return time;
+    };
+    const emulator = await started({
+      secrets: A,
+      now,
+      retryDelaysMs: [1, 1, 1, 1, 1],
+      deliveryTimeoutMs: 300,
+    });
+    emulator.add({ ...HOOK, url });
+    const { id, delivered } = await emulator.deliver(SUCCEEDED);
+
+    expect(delivered).toBe(true);
+    expect(received.map(({ headers }) => headers["webhook-id"])).toEqual(Array(6).fill(id));
+    expect(new Set(received.map(({ headers }) => headers["webhook-timestamp"])).size).toBe(6);
+    expect(received.every((got) => verify(got.body, got.headers, A, 0))).toBe(true);
+    expect(
+      emulator.deliveries.map(({ attempt, statusCode, error, retryInMs }) => [
+        attempt,
+        statusCode,
+        error,
+        retryInMs,
+      ]),
+    ).toEqual([
+      [1, 500, null, 1],
+      [2, 302, null, 1],
+      [3, null, "ECONNRESET", 1],
+      [4, null, "ETIMEDOUT", 1],
+      [5, 401, null, 1],
+      [6, 204, null, null],
+    ]);
+  });
+
+  test("fails when the last retry did", async () => {
+    const { url, close } = await receiver();
+    await close();
+    const emulator = await started({ retryDelaysMs: QUICK });
+    emulator.add({ ...HOOK, url });
+    expect(await emulator.deliver(SUCCEEDED)).toMatchObject({
+      delivered: false,
+      endpoints: [{ outcome: "failed", attempts: 4, statusCode: null }],
+    });
+    expect(emulator.deliveries.map(({ error }) => error)).toEqual(Array(4).fill("ECONNREFUSED"));
+  });
+
+  test("to a url that nothing can be sent to fails as any other", async () => {
+    const emulator = await started({ retryDelaysMs: [] });
+    emulator.add({ ...HOOK, url: "no url" });
+    expect(await emulator.deliver(SUCCEEDED)).toMatchObject({ delivered: false });
+    expect(emulator.deliveries[0]?.error).toBe("ERR_INVALID_URL");
+  });
+
+  test("waits as long as the receiver asks", async () => {
+    const { url } = await receiver({ status: 503, headers: { "retry-after": "1" } });
+    const emulator = await started({ retryDelaysMs: QUICK });
+    emulator.add({ ...HOOK, url });
+    const begun = performance.now();
+    expect(await emulator.deliver(SUCCEEDED)).toMatchObject({ delivered: true });
+    expect(emulator.deliveries[0]?.retryInMs).toBe(1000);
+    expect(performance.now() - begun).toBeGreaterThan(990);
+  });
+
+  test("stops when its endpoint is deleted, and follows one that is edited", async () => {
+    const { url, received } = await receiver(500, 500);
+    const other = await receiver(500);
+    const emulator = await started({ retryDelaysMs: [100, 100, 100] });
+    const { id } = emulator.add({ ...HOOK, url });
+    const delivery = emulator.deliver(SUCCEEDED);
+    await until(() => emulator.deliveries.length === 1);
+    emulator.edit(id, { url: other.url });
+    await until(() => emulator.deliveries.length === 2);
+    emulator.remove(id);
+    expect((await delivery).endpoints).toMatchObject([{ outcome: "endpoint-gone", attempts: 2 }]);
+    expect([received.length, other.received.length]).toEqual([1, 1]);
+  });
+
+  test("ends with the emulator, whether it waits or hangs", async () => {
+    const { url, received } = await receiver(500, "hang");
+    const emulator = await started({ retryDelaysMs: [3_600_000] });
+    emulator.add({ ...HOOK, url });
+    const waits = emulator.deliver(SUCCEEDED);
+    await until(() => emulator.deliveries.length === 1);
+    const hangs = emulator.deliver(SUCCEEDED);
+    await until(() => received.length === 2);
+    await emulator.close();
+    expect((await waits).endpoints).toMatchObject([{ outcome: "closed", statusCode: 500 }]);
+    expect((await hangs).endpoints).toMatchObject([{ outcome: "closed", statusCode: null }]);
+    expect((await emulator.deliver(SUCCEEDED)).endpoints).toMatchObject([{ outcome: "closed" }]);
+    expect(received).toHaveLength(2);
+  });
+
+  test("may carry any body under any id", async () => {
+    const { url, received } = await receiver();
+    const emulator = await started({ secrets: A });
+    emulator.add({ ...HOOK, url });
+    await emulator.deliver({ type: "flat", body: '{"job_id":"job_1","status":"succeeded"}', id: "msg_1" });
+    await emulator.deliver({ type: "none", body: "", id: "msg_1" });
+    expect(received.map(({ body }) => body)).toEqual(['{"job_id":"job_1","status":"succeeded"}', ""]);
+    expect(received.every((got) => verified(got) && got.headers["webhook-id"] === "msg_1")).toBe(true);
+  });
+});
+
+describe("a forged delivery", () => {
+  test("that was tampered with is one whose body was changed after signing, sent once", async () => {
+    const { url, received } = await receiver(401, 401, 401);
+    const emulator = await started({ secrets: A });
+    emulator.add({ ...HOOK, url });
+    await emulator.deliver({ ...SUCCEEDED, tamper: true });
+    await emulator.deliver({ type: "text", body: "no json", tamper: true });
+    expect(received.map(({ body, headers }) => verifyDetailed(body, headers, A))).toEqual(
+      Array(2).fill({ ok: false, reason: "signature-mismatch" }),
+    );
+    expect(JSON.parse(received[0]?.body ?? "")).toMatchObject(SUCCEEDED);
+    expect(emulator.deliveries.map(({ tampered, retryInMs }) => [tampered, retryInMs])).toEqual(
+      Array(2).fill([true, null]),
+    );
+  });
+
+  test("that is old is refused for its age alone", async () => {
+    const { url, received } = await receiver();
+    const emulator = await started({ secrets: A });
+    emulator.add({ ...HOOK, url });
+    await emulator.deliver({ ...SUCCEEDED, ageSeconds: 600 });
+    expect(verified(received[0])).toBe(false);
+    expect(verify(received[0]?.body ?? "", received[0]?.headers ?? {}, A, 0)).toBe(true);
+  });
+
+  test("that is replayed is the same, byte for byte", async () => {
+    const { url, received } = await receiver();
+    const emulator = await started({ secrets: A });
+    await expect(emulator.replay()).rejects.toMatchObject({ code: "ERR_EMULATOR_UNKNOWN_DELIVERY" });
+    emulator.add({ ...HOOK, url });
+    const { id } = await emulator.deliver(SUCCEEDED);
+    await emulator.deliver(SUCCEEDED);
+    expect(await emulator.replay(id)).toMatchObject({ id, statusCode: 204, replayed: true });
+    const signed = received.map(({ body, headers }) => [
+      body,
+      headers["webhook-id"],
+      headers["webhook-signature"],
+    ]);
+    expect(signed[2]).toEqual(signed[0]);
+    expect(emulator.deliveries.map(({ replayed }) => replayed)).toEqual([false, false, true]);
+    emulator.clearDeliveries();
+    expect(emulator.deliveries).toEqual([]);
+  });
+});
+
+describe("a job", () => {
+  test.each(["succeeded", "failed"] as const)(
+    "that %s is delivered from its beginning to its end",
+    async (outcome) => {
+      const { url, received } = await receiver();
+      const emulator = await started({ secrets: A });
+      emulator.add({ ...HOOK, url });
+      const job = await emulator.runJob({ outcome, durationMs: 1 });
+      expect([job.running.delivered, job.finished.delivered]).toEqual([true, true]);
+      expect(received.map(({ body }) => JSON.parse(body))).toEqual([
+        { type: "job.running", data: { jobId: job.jobId, status: "running" } },
+        { type: `job.${outcome}`, data: { jobId: job.jobId, status: outcome } },
+      ]);
+    },
+  );
+
+  test("ends though nobody took its beginning, which is retried beside it", async () => {
+    const { url, received } = await receiver(500);
+    const emulator = await started({ retryDelaysMs: [500] });
+    emulator.add({ ...HOOK, url });
+    const { jobId } = await emulator.runJob({ jobId: "job_7" });
+    expect(jobId).toBe("job_7");
+    expect(received.map(({ body }) => JSON.parse(body).type)).toEqual([
+      "job.running",
+      "job.succeeded",
+      "job.running",
+    ]);
+  });
+});
+
+describe("secrets", () => {
+  test("may be several, which all sign", async () => {
+    const { url, received } = await receiver();
+    const emulator = await started({ secrets: [A, B] });
+    emulator.add({ ...HOOK, url });
+    await emulator.deliver(SUCCEEDED);
+    expect(received[0]?.headers["webhook-signature"]).toMatch(/^v1,\S+ v1,\S+$/);
+    expect([verified(received[0], A), verified(received[0], B)]).toEqual([true, true]);
+  });
+
+  test("may differ by type", async () => {
+    const { url, received } = await receiver();
+    const emulator = await started({ secrets: { production: A, development: [B] } });
+    emulator.add({ ...HOOK, url, type: "development" });
+    await emulator.deliver(SUCCEEDED);
+    expect([verified(received[0], A), verified(received[0], B)]).toEqual([false, true]);
+  });
+
+  test("are made up when none is given, and never shown by the API", async () => {
+    const emulator = await started();
+    const [secret = ""] = emulator.secrets();
+    expect(emulator.secrets("development")).toEqual([secret]);
+    const { url, received } = await receiver();
+    emulator.add({ ...HOOK, url });
+    await emulator.deliver(SUCCEEDED);
+    expect(verified(received[0], secret)).toBe(true);
+    expect((await started()).secrets()).not.toEqual([secret]);
+  });
+
+  test("rotate with an overlap, in which both sign", async () => {
+    const { url, received } = await receiver();
+    const emulator = await started({ secrets: A });
+    emulator.add({ ...HOOK, url });
+    const valid = async () => {
+      await emulator.deliver(SUCCEEDED);
+      return [A, B].map((secret) => verified(received.at(-1), secret));
+    };
+    expect(await valid()).toEqual([true, false]);
+    const rotation = emulator.rotateSecret({ secret: B });
+    expect(await valid()).toEqual([true, true]);
+    rotation.finish();
+    rotation.finish();
+    expect(await valid()).toEqual([false, true]);
+    const { secret } = emulator.rotateSecret({ type: "production" });
+    expect(emulator.secrets()).toEqual([secret, B]);
+    expect(emulator.secrets("development")).toEqual([B]);
+  });
+
+  test("that cannot be used are refused at once, unseen", async () => {
+    await expect(started({ secrets: "whsec_a-value-to-look-for" })).rejects.toThrow(
+      /^(?!.*look-for).*padded base64/,
+    );
+    await expect(started({ secrets: [] })).rejects.toThrow("empty");
+    const emulator = await started();
+    expect(() => emulator.rotateSecret({ secret: "plain" })).toThrow("whsec_");
+  });
+});

@@ -1,0 +1,17 @@
+import { RateLimiter } from "../../src/emulator/rateLimiter";
+
+describe("the rate limiter", () => {
+  test("lets a burst through, then one for each share of a second, and tells the wait exactly", () => {
+    let time = 0;
+    const limiter = new RateLimiter({ requestsPerSecond: 10 }, () => time);
+    const waits = Array.from({ length: 11 }, () => limiter.take("a"));
+    expect(waits).toEqual([...Array(10).fill(0), 100]);
+    expect(limiter.take("b")).toBe(0);
+    time = 60;
+    expect(limiter.take("a")).toBeCloseTo(40);
+    time = 100;
+    expect(limiter.take("a")).toBe(0);
+    time = 1_000_000;
+    expect(Array.from({ length: 11 }, () => limiter.take("a")).filter((wait) => wait === 0)).toHaveLength(10);
+  });
+});

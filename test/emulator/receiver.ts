@@ -1,0 +1,50 @@
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface Received {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** A status to answer with, headers too, or what else a receiver does: drop the connection, or keep silent. */
+export type Reaction = number | { status: number; headers: Record<string, string> } | "reset" | "hang";
+
+export interface LocalReceiver {
+  readonly url: string;
+  readonly received: readonly Received[];
+  /** Stops listening, so that connections are refused. */
+  close(): Promise<void>;
+}
+
+const servers: Server[] = [];
+
+/** A real local receiver that reacts to its nth request as told, and then with 204. */
+export async function receiver(...reactions: Reaction[]): Promise<LocalReceiver> {
+  const received: Received[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const reaction = reactions[received.length] ?? 204;
+    received.push({ headers: request.headers, body: Buffer.concat(chunks).toString("utf8") });
+    if (reaction === "reset") return request.socket.resetAndDestroy();
+    if (reaction === "hang") return;
+    const { status, headers } = typeof reaction === "number" ? { status: reaction, headers: {} } : reaction;
+    response.writeHead(status, headers).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  servers.push(server);
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    received,
+    close: () => closed(server),
+  };
+}
+
+afterEach(() => Promise.all(servers.splice(0).map(closed)));
+
+function closed(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
