@@ -1,6 +1,9 @@
 export type EmulatedEndpointType = "production" | "development";
 
-/** What a registration holds. `ip` is an address or a CIDR range; the API takes it and never returns it. */
+/**
+ * What a registration holds. `ip` is an address or a CIDR range; the API takes it and never
+ * returns it, and the emulator's own deliveries heed none.
+ */
 export interface EndpointInput {
   readonly url: string;
   readonly type: EmulatedEndpointType;

@@ -199,6 +199,15 @@ describe("a fault", () => {
     expect(plant).toThrow(problem);
   });
 
+  test("that cannot be carried out is answered with the reason, and leaves the emulator running", async () => {
+    const emulator = await started();
+    emulator.fault({ operation: "list", kind: "status", status: 503, headers: { "retry-after": "a\nb" } });
+    const response = await call(emulator, "GET /webhooks");
+    expect(response.status).toBe(500);
+    expect(await response.json()).toMatchObject({ message: expect.stringContaining("retry-after") });
+    expect((await call(emulator, "GET /webhooks")).status).toBe(200);
+  });
+
   test("that hangs ends with the emulator", async () => {
     const emulator = await started();
     emulator.fault({ operation: "any", kind: "hang-after", times: 2 });
@@ -218,6 +227,7 @@ describe("an emulator that is offline", () => {
     await emulator.goOffline();
     const refused = await call(emulator, "GET /webhooks").catch((error: Error) => error.cause);
     expect(refused).toMatchObject({ code: "ECONNREFUSED" });
+    await emulator.goOnline();
     await emulator.goOnline();
     expect((await call(emulator, `GET /webhooks/${id}`)).status).toBe(200);
   });

@@ -71,6 +71,7 @@ describe("an emulator", () => {
     await Promise.all([emulator.close(), emulator.close()]);
     await expect(call(emulator, "GET /webhooks")).rejects.toThrow();
     await emulator.close();
+    await expect(emulator.goOnline()).rejects.toMatchObject({ code: "ERR_EMULATOR_CLOSED" });
   });
 
   test("that was closed keeps no process alive, whatever was under way", async () => {
@@ -79,10 +80,11 @@ describe("an emulator", () => {
       (async () => {
         const emulator = await startEmulator({ rateLimit: { requestsPerSecond: 100 } });
         const { id } = emulator.add({ url: emulator.url, type: "production" });
+        for (let n = 0; n < 20; n += 1) emulator.add({ url: emulator.url, type: "production" });
         for (const kind of ["hang-before", "late-commit"]) emulator.fault({ operation: "get", kind, delayMs: 60000 });
         const lost = [1, 2].map(() => fetch(emulator.url + "/webhooks/" + id).catch(() => "lost"));
         const delivery = emulator.deliver({ type: "job.running", retryDelaysMs: [60000] });
-        while (emulator.deliveries.length < 1 || emulator.requests.length < 3) await new Promise(setImmediate);
+        while (emulator.deliveries.length < 21 || emulator.requests.length < 3) await new Promise(setImmediate);
         await emulator.close();
         console.log(await Promise.all(lost), (await delivery).endpoints[0].outcome);
       })();
@@ -93,7 +95,8 @@ describe("an emulator", () => {
       timeout: 25_000,
     };
     const args = ["-r", "ts-node/register/transpile-only", "-e", program];
-    const { stdout } = await promisify(execFile)(process.execPath, args, options);
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, args, options);
     expect(stdout).toBe("[ 'lost', 'lost' ] closed\n");
+    expect(stderr).toBe("");
   });
 });

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { Agent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
 import { request as httpsRequest, Agent as SecureAgent } from "node:https";
 
@@ -29,6 +30,10 @@ export class Poster {
     "https:": new SecureAgent({ maxSockets: 64 }),
   };
   readonly #closed = new AbortController();
+
+  constructor() {
+    setMaxListeners(0, this.#closed.signal);
+  }
 
   post({ url, headers, body, timeoutMs }: Post): Promise<PostResult> {
     return new Promise((resolve) => {

@@ -1,0 +1,53 @@
+import type { ServerResponse } from "node:http";
+import type { Answer } from "./answer";
+import type { Fault } from "./fault";
+import { send, sendEmpty, sendMalformed, sendOversized, sendTruncated } from "./respond";
+
+/** How a request is answered: by a reset, by nothing ever, or by sending something. */
+export type Manner = "reset" | "silence" | ((response: ServerResponse, answer: Answer) => unknown);
+
+const STATUS_BODY = { error: "fault", message: "As the emulator was told." };
+
+/** Whether the operation is carried out at all. */
+export function takesEffect(fault: Fault | undefined): boolean {
+  if (fault?.kind === "status") return fault.effect === true;
+  return fault?.kind !== "reset-before" && fault?.kind !== "hang-before";
+}
+
+/** How much later than usual the operation is carried out, in milliseconds. */
+export function effectDelay(fault: Fault | undefined): number {
+  return fault?.kind === "late-commit" ? fault.delayMs : 0;
+}
+
+/** How much later than usual, after the effect, the answer goes out, in milliseconds. */
+export function answerDelay(fault: Fault | undefined): number {
+  return fault?.kind === "delay" ? fault.delayMs : 0;
+}
+
+export function mannerOf(fault: Fault | undefined): Manner {
+  switch (fault?.kind) {
+    case "refuse":
+    case "reset-before":
+    case "reset-after":
+      return "reset";
+    case "hang-before":
+    case "hang-after":
+    case "late-commit":
+      return "silence";
+    case "status": {
+      const { status, headers = {}, body = STATUS_BODY } = fault;
+      const bodiless = status === 204 || status === 304;
+      return (response) => send(response, bodiless ? { status, headers } : { status, headers, body });
+    }
+    case "truncated":
+      return sendTruncated;
+    case "malformed":
+      return sendMalformed;
+    case "empty":
+      return sendEmpty;
+    case "oversized":
+      return (response, answer) => sendOversized(response, answer, fault.bytes);
+    default:
+      return send;
+  }
+}
