@@ -3,6 +3,13 @@ import type { Clock } from "./clock";
 /** So many refusals in a row, with nothing of the client let through in between, and no request waits any longer. */
 export const mostRefusals = 10;
 
+/** Pacing after the first refusal, in milliseconds between two requests: it doubles at each, and shrinks by success. */
+const firstIntervalMs = 50;
+const longestIntervalMs = 5_000;
+const intervalAfterSuccess = 0.96;
+/** Below this a client is not paced any more, in milliseconds. */
+const noIntervalMs = 1;
+
 export interface Refusal {
   /** Whether this one closed the gate; the other refusals of one burst share its wait. */
   readonly closedGate: boolean;
@@ -27,18 +34,21 @@ interface Waiting {
 
 /**
  * Decides when a request of a client goes out: one gate for all of them. At most `maxConcurrency` are under way. A
- * refusal (429) closes the gate for everybody until the service is ready again; then one request goes first, and more
- * follow as in TCP's slow start: twice as many each round up to half of what was under way at the last refusal, from
- * there one more a round. The oldest goes first, also when it comes back.
+ * refusal (429) closes the gate for everybody until the service is ready again. Then one request goes ahead, and once
+ * it is let through the others follow at an interval: twice as long after each refusal, a little shorter after each
+ * success. (What is adapted is a rate and not the number under way, since what services limit is a rate.) The oldest
+ * goes first, also when it comes back.
  */
 export class Gate {
   readonly #maxConcurrency: number;
   readonly #clock: Clock;
   readonly #queue: Waiting[] = [];
-  #width: number;
-  #slowStartUntil: number;
   #underWay = 0;
-  #opensAt = 0;
+  #opensAt = Number.NEGATIVE_INFINITY;
+  #intervalMs = 0;
+  #admittedAt = Number.NEGATIVE_INFINITY;
+  /** From a refusal until the next success: one request at a time. */
+  #probing = false;
   #alarm: (() => void) | undefined;
   /** Counts how often the gate was closed: what was sent before says nothing of the time after. */
   #closings = 0;
@@ -47,8 +57,6 @@ export class Gate {
 
   constructor({ maxConcurrency, clock }: { maxConcurrency: number; clock: Clock }) {
     this.#maxConcurrency = maxConcurrency;
-    this.#width = maxConcurrency;
-    this.#slowStartUntil = maxConcurrency;
     this.#clock = clock;
   }
 
@@ -98,7 +106,7 @@ export class Gate {
       lost: leave,
       letThrough: () => {
         this.#refusalsInRow = 0;
-        if (closings === this.#closings) this.#widen();
+        if (closings === this.#closings) this.#speedUp();
         leave();
       },
       refused: (pauseMs) => {
@@ -113,29 +121,32 @@ export class Gate {
     };
   }
 
-  #widen(): void {
-    const step = this.#width < this.#slowStartUntil ? 1 : 1 / this.#width;
-    this.#width = Math.min(this.#maxConcurrency, this.#width + step);
+  #speedUp(): void {
+    this.#probing = false;
+    const intervalMs = this.#intervalMs * intervalAfterSuccess;
+    this.#intervalMs = intervalMs < noIntervalMs ? 0 : intervalMs;
   }
 
   #close(): void {
     this.#closings += 1;
     this.#refusalsInRow += 1;
-    this.#slowStartUntil = Math.max(1, Math.floor(this.#width / 2));
-    this.#width = 1;
+    this.#probing = true;
+    this.#intervalMs = Math.min(longestIntervalMs, Math.max(firstIntervalMs, this.#intervalMs * 2));
   }
 
   #admit(): void {
-    while (this.#queue.length > 0 && this.#underWay < Math.floor(this.#width)) {
-      const closedMs = this.#opensAt - this.#clock.now();
-      if (closedMs > 0) {
-        this.#alarm ??= this.#clock.after(closedMs, () => {
+    while (this.#queue.length > 0 && this.#underWay < (this.#probing ? 1 : this.#maxConcurrency)) {
+      const now = this.#clock.now();
+      const waitMs = Math.max(this.#opensAt, this.#admittedAt + this.#intervalMs) - now;
+      if (waitMs > 0) {
+        this.#alarm ??= this.#clock.after(waitMs, () => {
           this.#alarm = undefined;
           this.#admit();
         });
         return;
       }
       this.#underWay += 1;
+      this.#admittedAt = now;
       this.#queue.shift()?.admit(this.#pass());
     }
   }
