@@ -38,6 +38,7 @@ export interface Project {
   takeCalls(): string[];
   /** The process number that a hanging command has left, once it hangs. */
   hanging(): Promise<number>;
+  /** Ends what is still running, and removes the files. */
   remove(): void;
 }
 
@@ -79,19 +80,26 @@ export function makeProject(): Project {
   writeCommand("npm", "require('../fakes.js').npm();");
   writeCommand("go", "require('../fakes.js').go();");
 
+  const running = new Set<number>();
   const startSetUp: Project["startSetUp"] = ({ purpose = "demo", env = {} } = {}) => {
     const child = spawn(process.execPath, [join(root, "scripts/setup.js"), "--for", purpose], {
       cwd: root,
       env: { PATH: commands, HOME: root, PULUMI_HOME: pulumiHome, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
+    if (child.pid !== undefined) running.add(child.pid);
     let output = "";
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding("utf8").on("data", (text: string) => {
         output += text;
       });
     }
-    const ended = new Promise<Run>((settle) => child.on("exit", (status) => settle({ status, output })));
+    const ended = new Promise<Run>((settle) =>
+      child.on("exit", (status) => {
+        if (child.pid !== undefined) running.delete(child.pid);
+        settle({ status, output });
+      }),
+    );
     return { ended, kill: (signal) => child.kill(signal) };
   };
 
@@ -112,14 +120,27 @@ export function makeProject(): Project {
       await until(() => existsSync(hang));
       const pid = Number(readFileSync(hang, "utf8"));
       rmSync(hang);
+      running.add(pid);
       return pid;
     },
-    remove: () => rmSync(root, { recursive: true, force: true }),
+    remove() {
+      for (const pid of running) endProcess(pid);
+      rmSync(root, { recursive: true, force: true });
+    },
   };
 }
 
+/** Waits for what is sure to come; that it does not is the test's failure. */
 export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((wake) => setTimeout(wake, 20));
+  const deadline = Date.now() + 20_000;
+  while (!holds()) {
+    if (Date.now() > deadline) throw new Error(`never came: ${holds}`);
+    await new Promise((wake) => setTimeout(wake, 20));
+  }
+}
+
+function endProcess(pid: number): void {
+  if (isAlive(pid)) process.kill(pid, "SIGKILL");
 }
 
 export function isAlive(pid: number): boolean {

@@ -1,4 +1,13 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+} from "node:fs";
 import { join } from "node:path";
 import { isAlive, makeProject, type Project, until } from "./project";
 
@@ -131,6 +140,16 @@ describe("the CLI", () => {
     expect(project.takeCalls()).toEqual(FROM_NOTHING);
   });
 
+  test("on PATH is passed over when it is the launcher, which npm puts there", async () => {
+    fakePulumi("3.260.1");
+    const bin = join(project.root, "commands");
+    mkdirSync(join(bin, "node_modules"));
+    renameSync(join(bin, "pulumi"), join(bin, "node_modules/run.js"));
+    symlinkSync("node_modules/run.js", join(bin, "pulumi"));
+    await project.setUp();
+    expect(project.takeCalls()).toEqual(FROM_NOTHING);
+  });
+
   test("comes from the official download where that works", async () => {
     expect((await project.setUp({ env: { FAKE_LAUNCHER: "work" } })).status).toBe(0);
     expect(project.takeCalls()).toEqual([INSTALL, "tsc", "launcher"]);
@@ -196,22 +215,46 @@ describe("killed half-way", () => {
     expect(readdirSync(project.bin).sort()).toEqual(CLI);
   });
 
-  test.each(steps)("with no chance to tidy up in $step, it starts clean again", async ({ env, again }) => {
-    const setUp = project.startSetUp({ env });
-    const orphan = await project.hanging();
-    setUp.kill("SIGKILL");
-    await setUp.ended;
+  test.each(steps)(
+    "with no chance to tidy up in $step, the next two at once start clean again, and only once",
+    async ({ env, again }) => {
+      const setUp = project.startSetUp({ env });
+      await project.hanging();
+      setUp.kill("SIGKILL");
+      await setUp.ended;
 
-    project.takeCalls();
-    try {
-      expect((await project.setUp()).status).toBe(0);
-    } finally {
-      process.kill(orphan, "SIGKILL");
-    }
-    expect(project.takeCalls()).toEqual(again);
-    expect(readdirSync(join(project.pulumiHome, "versions"))).toEqual(["3.255.0"]);
-    expect(readFileSync(join(project.bin, "pulumi"), "utf8")).toBe("built");
-  });
+      project.takeCalls();
+      const runs = await Promise.all([project.setUp(), project.setUp()]);
+      expect(runs.map((run) => run.status)).toEqual([0, 0]);
+      expect(project.takeCalls()).toEqual(again);
+      expect(readdirSync(join(project.pulumiHome, "versions"))).toEqual(["3.255.0"]);
+      expect(readFileSync(join(project.bin, "pulumi"), "utf8")).toBe("built");
+    },
+  );
+});
+
+test("an `npm ci` killed over an older installation does not pass for that one", async () => {
+  await project.setUp();
+  const lock = readFileSync(join(project.root, "package-lock.json"), "utf8");
+  project.write("package-lock.json", lock.replace("3.255.0", "3.256.0"));
+  const setUp = project.startSetUp({ env: { FAKE_NPM: "hang" } });
+  await project.hanging();
+  setUp.kill("SIGTERM");
+  await setUp.ended;
+
+  project.write("package-lock.json", lock);
+  project.takeCalls();
+  await project.setUp();
+  expect(project.takeCalls()).toContain(INSTALL);
+});
+
+test("a lock whose process number has gone to another process is taken over", async () => {
+  const lock = join(project.root, ".cache/build.lock");
+  project.write(".cache/build.lock", `${process.pid} somebody`);
+  const hourAgo = Date.now() / 1000 - 3600;
+  utimesSync(lock, hourAgo, hourAgo);
+  expect((await project.setUp()).status).toBe(0);
+  expect(existsSync(lock)).toBe(false);
 });
 
 test("a Node that is too old is told so before anything is run", async () => {
