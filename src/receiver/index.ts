@@ -1,0 +1,21 @@
+export type { VerificationFailure } from "../signature/result";
+export { WebhookSecretError } from "../signature/secret";
+export { type MemoryDedupeOptions, memoryDedupe } from "./dedupe/memory";
+export type { Claim, DedupeStore } from "./dedupe/store";
+export type { ReceiverOptions } from "./options";
+export { createReceiver } from "./receiver";
+export type {
+  Delivery,
+  Handler,
+  Handlers,
+  JobDelivery,
+  JobEvent,
+  Outcome,
+  OutcomeKind,
+  Receiver,
+  ReceiverRequest,
+  ReceiverResponse,
+  Refusal,
+  Rejection,
+  Secrets,
+} from "./types";

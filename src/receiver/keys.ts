@@ -1,0 +1,72 @@
+import type { KeyObject } from "node:crypto";
+import { keysOf } from "../signature/secret";
+import { within } from "./deadline";
+import type { Secrets } from "./types";
+
+export interface KeySource {
+  /** The keys to verify with; undefined when the secrets could never be read. */
+  current(): Keys | Promise<Keys>;
+  /** After a mismatch: other keys, should the secrets have changed just now; otherwise the same array. */
+  afterMismatch(): Keys | Promise<Keys>;
+}
+type Keys = readonly KeyObject[] | undefined;
+
+export interface KeySourceOptions {
+  readonly now: () => number;
+  /** Told of each time that the secrets cannot be read. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** How long an answer is good, and so how long a secret taken away is still accepted. */
+const MAX_AGE_MS = 60_000;
+/** How often a stranger's forged messages can make us ask: no more than once in this time. */
+const MISMATCH_PAUSE_MS = 5_000;
+const FAILURE_PAUSE_MS = 1_000;
+const TIMEOUT_MS = 5_000;
+
+/**
+ * The keys of a receiver. Values are read at once. @throws WebhookSecretError
+ *
+ * A function is asked at the first delivery, when its last answer is a minute old, and on a signature that does not match
+ * when the last answer is five seconds old: so a new secret counts at once, and a flood of forgeries is not passed on.
+ * Deliveries that wait share one call, which has five seconds. When it fails, the last good answer stays in use.
+ */
+export function keySource(
+  secrets: Secrets | (() => Secrets | Promise<Secrets>),
+  options: KeySourceOptions,
+): KeySource {
+  if (typeof secrets !== "function") {
+    const keys = keysOf(secrets);
+    return { current: () => keys, afterMismatch: () => keys };
+  }
+  const { now, onError } = options;
+  let keys: Keys;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  let failed = false;
+  let asking: Promise<Keys> | undefined;
+
+  async function ask(read: () => Secrets | Promise<Secrets>): Promise<Keys> {
+    askedAt = now();
+    try {
+      keys = keysOf(await within(TIMEOUT_MS, "Reading the webhook secrets", Promise.resolve().then(read)));
+      failed = false;
+    } catch (error) {
+      failed = true;
+      onError(error);
+    }
+    asking = undefined;
+    return keys;
+  }
+
+  function youngerThan(milliseconds: number): Keys | Promise<Keys> {
+    if (asking !== undefined) return asking;
+    if (now() - askedAt < (failed ? FAILURE_PAUSE_MS : milliseconds)) return keys;
+    asking = ask(secrets as () => Secrets | Promise<Secrets>);
+    return asking;
+  }
+
+  return {
+    current: () => youngerThan(MAX_AGE_MS),
+    afterMismatch: () => youngerThan(MISMATCH_PAUSE_MS),
+  };
+}

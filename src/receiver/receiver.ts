@@ -1,0 +1,120 @@
+import { check } from "../signature/check";
+import { readSignatureHeaders } from "../signature/headers";
+import type { VerificationResult } from "../signature/result";
+import { outcomeAnswer, refusalAnswer } from "./answers";
+import { VerifiedDelivery } from "./delivery";
+import { readEvent } from "./event";
+import { keySource } from "./keys";
+import { type ReceiverOptions, resolveOptions } from "./options";
+import { processDelivery } from "./process";
+import { logFailure, logSecretsError, tell, warnOnce } from "./reports";
+import type { Receiver, ReceiverRequest, ReceiverResponse, Refusal, Rejection } from "./types";
+
+const PARSED_BODY_ADVICE =
+  "The webhook receiver got a body that was read or parsed before it could be verified; a signature covers the bytes as sent. " +
+  "Give it the raw bytes: mount it before any body parser.";
+
+/** Longer ids are not repeated to a log. */
+const LONGEST_ID = 256;
+
+/**
+ * Receives webhook deliveries: verifies each, calls one handler once for it, and answers so that the sender does the right thing.
+ * The core of each adapter, such as `nodeHandler(receiver)`.
+ *
+ * ```ts
+ * const receiver = createReceiver({
+ *   secrets: process.env.WEBHOOK_SECRET ?? "",
+ *   handlers: {
+ *     "job.succeeded": async (delivery) => markDone(delivery.jobId, { signal: delivery.signal }),
+ *     "job.failed": async (delivery) => alert(delivery.jobId, delivery.data),
+ *   },
+ *   onRejected: ({ reason, status }) => logger.warn({ reason, status }, "webhook refused"),
+ *   onOutcome: ({ id, outcome, durationMs, error }) => logger.info({ id, outcome, durationMs, error }, "webhook"),
+ * });
+ * http.createServer(nodeHandler(receiver)).listen(8080);
+ * ```
+ *
+ * | answer | when |
+ * | --- | --- |
+ * | 200 | handled, a duplicate of what was, or an event that nobody handles |
+ * | 401 | not verified; `onRejected` is told the reason, the sender is not |
+ * | 405, 408, 413 | no POST; a body that came too slowly; a body that is too large |
+ * | 500 | the handler failed: a retry is handled anew. Or the program parsed the body first |
+ * | 503 with Retry-After | another worker has the delivery, the handler passed its deadline, the dedupe store or the secrets cannot be had |
+ *
+ * Deliveries come at least once and in any order. Acknowledge first and work later with a queue of your own: a handler that
+ * only enqueues is done when the queue has taken the delivery, which is then the queue's to retry.
+ *
+ * ```ts
+ * "job.succeeded": (delivery) => queue.add("succeeded", { jobId: delivery.jobId }, { jobId: delivery.id }),
+ * ```
+ *
+ * @throws WebhookSecretError when a secret given as a value is malformed, or when there is none; its message does not repeat it
+ * @throws RangeError for a number out of its range
+ * @throws TypeError for a handler that is no function, or of an event that the service does not send
+ */
+export function createReceiver(options: ReceiverOptions): Receiver {
+  const { toleranceSeconds, maxBodyBytes, now, processing } = resolveOptions(options);
+  const { onRejected, onOutcome = logFailure, onSecretsError = logSecretsError } = options;
+  const source = keySource(options.secrets, { now, onError: (error) => tell(onSecretsError, error) });
+
+  function reject(rejection: Rejection, answer: ReceiverResponse): ReceiverResponse {
+    if (rejection.advice !== undefined) warnOnce(rejection.advice);
+    if (onRejected !== undefined) tell(onRejected, rejection);
+    return answer;
+  }
+
+  async function refuse(reason: Refusal, advice = reason === "parsed-body" ? PARSED_BODY_ADVICE : undefined) {
+    const answer = refusalAnswer(reason);
+    const { status } = answer;
+    return reject(advice === undefined ? { reason, status } : { reason, status, advice }, answer);
+  }
+
+  function refuseUnverified(reason: Rejection["reason"], { headers }: ReceiverRequest): ReceiverResponse {
+    const answer = refusalAnswer(reason === "no-secrets" ? reason : "unverified");
+    const { status } = answer;
+    const claimed = readSignatureHeaders(headers);
+    const known = typeof claimed !== "string" && claimed.id.length <= LONGEST_ID;
+    return reject(known ? { reason, status, unverifiedId: claimed.id } : { reason, status }, answer);
+  }
+
+  async function verify({ body, headers }: ReceiverRequest): Promise<VerificationResult | undefined> {
+    const keys = await source.current();
+    if (keys === undefined) return undefined;
+    const result = check({ rawBody: body, headers, keys, toleranceSeconds, now: now() });
+    if (result.ok || result.reason !== "signature-mismatch") return result;
+    const newer = await source.afterMismatch();
+    if (newer === undefined || newer === keys) return result;
+    return check({ rawBody: body, headers, keys: newer, toleranceSeconds, now: now() });
+  }
+
+  async function handle(request: ReceiverRequest): Promise<ReceiverResponse> {
+    if (request.method !== "POST") return refuse("method");
+    if (!ArrayBuffer.isView(request.body)) return refuse("parsed-body");
+    if (request.body.byteLength > maxBodyBytes) return refuse("size");
+    const verified = await verify(request);
+    if (verified === undefined) return refuseUnverified("no-secrets", request);
+    if (!verified.ok) return refuseUnverified(verified.reason, request);
+
+    const startedAt = now();
+    const { id, timestamp } = verified;
+    const read = readEvent(request.body);
+    const { event, jobId } = read;
+    const delivery = new VerifiedDelivery({ id, timestamp, rawBody: request.body, ...read });
+    const { outcome, error, retryAfterMs } = await processDelivery(delivery, processing);
+    const answer = outcomeAnswer(outcome, retryAfterMs);
+    const report = {
+      outcome,
+      status: answer.status,
+      id,
+      timestamp,
+      event,
+      jobId,
+      durationMs: now() - startedAt,
+    };
+    tell(onOutcome, error === undefined ? report : { ...report, error });
+    return answer;
+  }
+
+  return { maxBodyBytes, handle, refuse };
+}
