@@ -7,7 +7,7 @@ export type Sources = ReadonlyMap<string, string>;
 
 interface Import {
   from: string;
-  /** A file of the sources, or a package's name; undefined for Node's own modules. */
+  /** A file of the sources, or a package's name; undefined for what anyone may import: Node's own modules, package.json. */
   to: string | undefined;
   isFile: boolean;
   /** Gone from the compiled code. */
@@ -44,6 +44,9 @@ const NEVER_LOADED: Readonly<Record<string, (packageName: string) => boolean>> =
   client: (name) => name === "@pulumi/pulumi",
   stack: (name) => name === "@pulumi/pulumi",
 };
+
+/** The package's own package.json, which anyone may read: it holds the version. */
+const MANIFEST = "../package.json";
 
 /** A line for each import that the design does not allow. */
 export function importViolations(sources: Sources): string[] {
@@ -135,6 +138,7 @@ function resolve(from: string, specifier: string, sources: Sources): Pick<Import
     return { to: builtin ? undefined : name, isFile: false };
   }
   const path = posix.join(posix.dirname(from), specifier).replace(/\.js$/, "");
+  if (path === MANIFEST) return { to: undefined, isFile: true };
   const file = [`${path}.ts`, posix.join(path, "index.ts"), path].find((candidate) => sources.has(candidate));
   return { to: file ?? path, isFile: true };
 }

@@ -70,7 +70,7 @@ test("allowed: what the design allows", () => {
     "index.ts": `export { receiverConfig } from "./stack/program";`,
     "signature/a.ts": `import { createHmac } from "node:crypto";`,
     "receiver/index.ts": `import { verify } from "../signature/a";`,
-    "client/a.ts": `import { request } from "undici";`,
+    "client/a.ts": `import { request } from "undici"; import { version } from "../../package.json";`,
     "endpoint/a.ts": `import { Resource } from "@pulumi/pulumi/dynamic"; import { a } from "../client/a";`,
     "stack/index.ts": `import { parse } from "./parse";`,
     "stack/program.ts": `import * as pulumi from "@pulumi/pulumi"; import { type A } from "../endpoint/a";`,
