@@ -1,6 +1,7 @@
 import type { Call } from "./call";
 import type { Exchanged } from "./exchange";
 import { mostRefusals } from "./gate";
+import { isRecord } from "./json";
 import type { ResolvedOptions } from "./options";
 import { first, serverTime } from "./responseHeaders";
 import type { Verdict } from "./verdict";
@@ -78,9 +79,8 @@ function happened(
 
 /** The system's or TLS's code for what went wrong; undici's own codes say less than its messages. */
 function nameOf(cause: unknown): string {
-  if (!(cause instanceof Error)) return "no reason given";
-  const code = "code" in cause && typeof cause.code === "string" ? cause.code : "";
-  return code === "" || code.startsWith("UND_ERR_") ? cause.message : code;
+  const { code = "", message = "no reason given" } = isRecord(cause) ? cause : {};
+  return String(code === "" || String(code).startsWith("UND_ERR_") ? message : code);
 }
 
 function advice({ operation }: Call<unknown>, { code, last }: Failed, options: ResolvedOptions): string {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Dispatcher } from "undici";
 import type { Call } from "./call";
 import { callError } from "./callError";
@@ -76,13 +77,16 @@ export class WebhooksClient {
   /** Takes no more operations, waits for those under way, and closes the connections (not those of a given dispatcher). */
   close(): Promise<void> {
     this.#closing ??= Promise.allSettled(this.#underWay).then(async () => {
-      if (this.#options.dispatcher === undefined) await this.#dispatcher.close();
+      // Nothing of ours is under way; what may be is a connection that nobody waits for any longer.
+      if (this.#options.dispatcher === undefined) await this.#dispatcher.destroy();
     });
     return this.#closing;
   }
 
   async #run<T>(call: Call<T>, { signal }: OperationOptions = {}): Promise<T> {
     if (this.#closing) throw callError(call, { code: "CLOSED", effect: "none", attempts: 0 }, this.#options);
+    // Many operations may share a signal, and each listens: that is no leak to warn of.
+    if (signal) setMaxListeners(0, signal);
     const running = this.#requester.run(call, signal);
     this.#underWay.add(running);
     try {

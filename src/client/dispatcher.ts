@@ -12,10 +12,15 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  *
  * @throws WebhookError `INVALID_OPTION` for a proxy that is no URL; its text is not repeated, it may hold a password.
  */
-export function openDispatcher({ baseUrl, maxConcurrency }: ResolvedOptions, env: Environment): Dispatcher {
+export function openDispatcher(
+  { baseUrl, maxConcurrency, timeoutMs }: ResolvedOptions,
+  env: Environment,
+): Dispatcher {
   const proxy = chooseProxy(baseUrl, env);
   return new EnvHttpProxyAgent({
     connections: maxConcurrency,
+    // Nobody waits longer for a connection; without this it would keep the process alive.
+    connect: { timeout: Math.min(10_000, timeoutMs) },
     httpProxy: proxy,
     httpsProxy: proxy,
     noProxy: env.no_proxy ?? env.NO_PROXY ?? "",

@@ -130,6 +130,8 @@ export class Gate {
   #close(): void {
     this.#closings += 1;
     this.#refusalsInRow += 1;
+    // That a request alone was refused says "not yet", and nothing of the pace.
+    if (this.#probing) return;
     this.#probing = true;
     this.#intervalMs = Math.min(longestIntervalMs, Math.max(firstIntervalMs, this.#intervalMs * 2));
   }

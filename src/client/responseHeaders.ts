@@ -15,15 +15,21 @@ export function serverTime(headers: ResponseHeaders): number | null {
   return Number.isNaN(time) ? null : time;
 }
 
-/** One link of a `Link` header (RFC 8288): its target and its parameters, with commas and semicolons in quotes. */
+/** One link of a `Link` header (RFC 8288), and one of its parameters: commas and semicolons may stand in quotes. */
 const link = /<[^>]*>((?:\s*;\s*[^\s=;,"]+(?:\s*=\s*(?:"[^"]*"|[^\s;,"]*))?)*)/g;
-const relation = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]*))/i;
+const parameter = /;\s*([^\s=;,"]+)(?:\s*=\s*(?:"([^"]*)"|([^\s;,"]*)))?/g;
 
 export function listContext(headers: ResponseHeaders): ListContext {
   const header = [headers.link ?? []].flat().join(", ");
-  const relations = [...header.matchAll(link)].map(([, parameters]) => relation.exec(parameters ?? ""));
   return {
-    linksToNext: relations.some((found) => /(^|\s)next(\s|$)/i.test(found?.[1] ?? found?.[2] ?? "")),
+    linksToNext: [...header.matchAll(link)].some(([, parameters]) =>
+      /(^|\s)next(\s|$)/i.test(relation(parameters)),
+    ),
     serverTime: serverTime(headers),
   };
+}
+
+function relation(parameters = ""): string {
+  const found = [...parameters.matchAll(parameter)].find(([, name]) => name?.toLowerCase() === "rel");
+  return found?.[2] ?? found?.[3] ?? "";
 }

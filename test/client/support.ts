@@ -1,11 +1,5 @@
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { WebhooksClient, type WebhooksClientOptions } from "../../src/client";
 
 export interface Received {
@@ -60,7 +54,7 @@ export interface Scripted {
   readonly baseUrl: string;
   readonly port: number;
   readonly received: Received[];
-  /** A client of this server that retries without waiting, unless the options say otherwise. */
+  /** A client of this server, as by `clientOf`. */
   client(options?: Partial<WebhooksClientOptions>): WebhooksClient;
 }
 
@@ -75,17 +69,36 @@ export function onCleanUp(cleanup: () => Promise<unknown>): void {
   cleanups.push(cleanup);
 }
 
-/** Listens on a free port of this machine until `cleanUp`. */
+/** Listens on a free port of this machine until `cleanUp`, which ends its connections too. */
 export async function listen(server: Server): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket) => sockets.add(socket.on("error", () => {})));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onCleanUp(
-    () =>
-      new Promise((resolve) => {
-        server.close(resolve);
-        server.closeAllConnections();
-      }),
-  );
+  onCleanUp(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
   return (server.address() as AddressInfo).port;
+}
+
+/** A port of this machine that nobody listens on. */
+export async function closedPort(): Promise<number> {
+  const server = createTcpServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** A client that backs off for no time and knows of no proxy, unless told otherwise. */
+export function clientOf(
+  baseUrl: string,
+  options: Partial<WebhooksClientOptions> = {},
+  env: Record<string, string> = {},
+): WebhooksClient {
+  const client = new WebhooksClient({ baseUrl, apiKey, ...options }, { random: () => 0, env });
+  onCleanUp(() => client.close());
+  return client;
 }
 
 /** A server that takes its steps one a request, and repeats the last one. */
@@ -105,11 +118,7 @@ export async function serve(...steps: [Step, ...Step[]]): Promise<Scripted> {
     baseUrl,
     port,
     received,
-    client(options = {}) {
-      const client = new WebhooksClient({ baseUrl, apiKey, ...options }, { random: () => 0, env: {} });
-      onCleanUp(() => client.close());
-      return client;
-    },
+    client: (options) => clientOf(baseUrl, options),
   };
 }
 

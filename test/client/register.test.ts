@@ -1,0 +1,199 @@
+import { connect, createServer as createTcpServer } from "node:net";
+import { Agent } from "undici";
+import { type Registration, WebhookRegistrationError } from "../../src/client";
+import {
+  answer,
+  cleanUp,
+  clientOf,
+  closedPort,
+  cutShort,
+  endpoint,
+  hang,
+  listen,
+  onCleanUp,
+  rejection,
+  reset,
+  type Step,
+  serve,
+} from "./support";
+
+afterEach(cleanUp);
+
+const registration: Registration = { url: endpoint.url, type: endpoint.type };
+
+async function failure(promise: Promise<unknown>): Promise<WebhookRegistrationError> {
+  const error = await rejection(promise);
+  expect(error).toBeInstanceOf(WebhookRegistrationError);
+  return error as WebhookRegistrationError;
+}
+
+describe("a registration that the service may have made is undecided, and never sent again:", () => {
+  test.each<[string, Step, string, number | undefined]>([
+    ["the connection is reset after sending", reset, "CONNECTION_LOST", undefined],
+    ["no answer comes", hang, "TIMED_OUT", undefined],
+    ["408", answer(408), "TIMED_OUT", 408],
+    ["500", answer(500, "oops"), "SERVER_ERROR", 500],
+    ["502", answer(502), "SERVER_ERROR", 502],
+    ["503 without Retry-After", answer(503), "SERVER_ERROR", 503],
+    [
+      "503 with a Retry-After that cannot be read",
+      answer(503, "", { "retry-after": "soon" }),
+      "SERVER_ERROR",
+      503,
+    ],
+    ["504", answer(504), "SERVER_ERROR", 504],
+    ["501", answer(501), "SERVER_ERROR", 501],
+    ["201 with nothing", answer(201), "MALFORMED_RESPONSE", 201],
+    ["204", answer(204), "MALFORMED_RESPONSE", 204],
+    ["201 with HTML", answer(201, "<html>"), "MALFORMED_RESPONSE", 201],
+    ["201 with another type", answer(201, { ...endpoint, type: "x" }), "MALFORMED_RESPONSE", 201],
+    ["201 that breaks off", cutShort(201), "CONNECTION_LOST", 201],
+    [
+      "201 that is too long",
+      answer(201, { ...endpoint, filler: "x".repeat(5_000) }),
+      "RESPONSE_TOO_LARGE",
+      201,
+    ],
+  ])("%s", async (_, step, code, statusCode) => {
+    const server = await serve(step);
+    const error = await failure(
+      server.client({ timeoutMs: 500, maxResponseBytes: 4_096 }).register(registration),
+    );
+    expect(error).toMatchObject({ outcome: "undecided", code });
+    expect(error.statusCode).toBe(statusCode);
+    expect(error.message).toContain("may have been registered");
+    expect(server.received).toHaveLength(1);
+  });
+});
+
+describe("a registration that was refused was not made, and is not sent again:", () => {
+  test.each<[number, string]>([
+    [301, "REDIRECTED"],
+    [302, "REDIRECTED"],
+    [304, "REDIRECTED"],
+    [307, "REDIRECTED"],
+    [400, "REJECTED"],
+    [401, "UNAUTHORIZED"],
+    [403, "UNAUTHORIZED"],
+    [404, "REJECTED"],
+    [409, "REJECTED"],
+    [422, "REJECTED"],
+  ])("%d", async (statusCode, code) => {
+    const server = await serve(answer(statusCode, "", { location: "/elsewhere" }));
+    const error = await failure(server.client().register(registration));
+    expect(error).toMatchObject({ outcome: "not-made", code, statusCode });
+    expect(server.received).toHaveLength(1);
+  });
+});
+
+test("a refusal whose body breaks off is still a refusal", async () => {
+  const server = await serve(cutShort(422));
+  expect(await failure(server.client().register(registration))).toMatchObject({
+    outcome: "not-made",
+    statusCode: 422,
+  });
+});
+
+describe("a registration is sent again, and made once, after", () => {
+  test.each<[string, Step]>([
+    ["429 with Retry-After", answer(429, "", { "retry-after": "0" })],
+    ["429 without it", answer(429)],
+    ["503 with Retry-After", answer(503, "", { "retry-after": "0" })],
+  ])("%s", async (_, step) => {
+    const server = await serve(step, step, answer(201, endpoint));
+    expect(await server.client().register(registration)).toMatchObject({ id: endpoint.id });
+    expect(server.received).toHaveLength(3);
+  });
+
+  test("a connection that was refused", async () => {
+    const server = await serve(answer(201, endpoint));
+    const { dispatcher, connections } = refusedFirst(server.port, 2);
+    expect(await server.client({ dispatcher }).register(registration)).toMatchObject({ id: endpoint.id });
+    expect(connections()).toBe(3);
+    expect(server.received).toHaveLength(1);
+  });
+});
+
+/** An undici agent whose first connections are refused. */
+function refusedFirst(port: number, refusals: number): { dispatcher: Agent; connections: () => number } {
+  let connections = 0;
+  const dispatcher = new Agent({
+    connect: (_, callback) => {
+      connections += 1;
+      if (connections <= refusals) {
+        callback(Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" }), null);
+        return;
+      }
+      const socket = connect(port, "127.0.0.1", () => callback(null, socket));
+    },
+  });
+  onCleanUp(() => dispatcher.close());
+  return { dispatcher, connections: () => connections };
+}
+
+describe("a registration that found no connection was not made:", () => {
+  test("nobody listens", async () => {
+    const error = await failure(clientOf(`http://127.0.0.1:${await closedPort()}`).register(registration));
+    expect(error).toMatchObject({ outcome: "not-made", code: "UNREACHABLE" });
+    expect(error.message).toContain("ECONNREFUSED");
+    expect(error.message).toContain("attempt 4");
+    expect(error).not.toHaveProperty("statusCode");
+    expect(error).not.toHaveProperty("responseText");
+  });
+
+  test("the host has no address", async () => {
+    const dispatcher = new Agent({
+      connect: {
+        lookup: (_host, _options, callback) => {
+          callback(Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" }), []);
+        },
+      },
+    });
+    onCleanUp(() => dispatcher.close());
+    const error = await failure(clientOf("https://api.example.com", { dispatcher }).register(registration));
+    expect(error).toMatchObject({ outcome: "not-made", code: "UNREACHABLE" });
+    expect(error.message).toContain("ENOTFOUND");
+  });
+
+  test("the other side speaks no TLS", async () => {
+    const server = await serve(answer(201, endpoint));
+    const error = await failure(clientOf(`https://127.0.0.1:${server.port}`).register(registration));
+    expect(error).toMatchObject({ outcome: "not-made", code: "UNREACHABLE" });
+    expect(server.received).toHaveLength(0);
+  });
+
+  test("the TLS handshake never ends", async () => {
+    const port = await listen(createTcpServer());
+    const error = await failure(
+      clientOf(`https://127.0.0.1:${port}`, { timeoutMs: 300 }).register(registration),
+    );
+    expect(error).toMatchObject({ outcome: "not-made", code: "TIMED_OUT" });
+  });
+});
+
+test("a registration aborted before it was sent was not made; after that it is undecided", async () => {
+  const server = await serve(hang);
+  const client = server.client({ maxConcurrency: 1 });
+  const [first, second] = [new AbortController(), new AbortController()];
+  const sent = failure(client.register(registration, { signal: first.signal }));
+  const queued = failure(client.register(registration, { signal: second.signal }));
+  while (server.received.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  second.abort();
+  expect(await queued).toMatchObject({ outcome: "not-made", code: "ABORTED" });
+  first.abort(new Error("enough"));
+  expect(await sent).toMatchObject({ outcome: "undecided", code: "ABORTED", cause: new Error("enough") });
+  expect(server.received).toHaveLength(1);
+});
+
+test.each([
+  ["no object", null],
+  ["without url", { type: "production" }],
+  ["with an empty url", { url: "", type: "production" }],
+  ["of another type", { ...registration, type: "staging" }],
+  ["with an empty ip", { ...registration, ip: "" }],
+])("a registration %s is refused before any request", async (_, value) => {
+  const server = await serve(answer(201, endpoint));
+  const error = await failure(server.client().register(value as Registration));
+  expect(error).toMatchObject({ outcome: "not-made", code: "INVALID_ARGUMENT" });
+  expect(server.received).toHaveLength(0);
+});

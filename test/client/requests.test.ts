@@ -1,0 +1,171 @@
+import { Agent } from "undici";
+import type { WebhookError } from "../../src/client";
+import {
+  answer,
+  apiKey,
+  cleanUp,
+  clientOf,
+  endpoint,
+  onCleanUp,
+  rejection,
+  type Step,
+  serve,
+} from "./support";
+
+afterEach(cleanUp);
+
+const { version }: { version: string } = require("../../package.json");
+
+test("every request says who asks and carries the key, where the options want it", async () => {
+  const server = await serve(answer(200, endpoint));
+  await server.client({ apiKeyHeader: "Authorization", apiKeyScheme: "Bearer" }).get("wh_1");
+  expect(server.received[0]?.headers).toMatchObject({
+    authorization: `Bearer ${apiKey}`,
+    accept: "application/json",
+    "user-agent": `pulumi-webhook-endpoints/${version} node/${process.versions.node}`,
+  });
+  expect(server.received[0]?.headers).not.toHaveProperty("x-api-key");
+});
+
+test("the path of the base URL stays in front", async () => {
+  const server = await serve(answer(200, [endpoint]), answer(200, endpoint));
+  const client = clientOf(`${server.baseUrl}/api/v1/`);
+  await client.list();
+  await client.get("wh_1");
+  expect(server.received.map(({ path }) => path)).toEqual(["/api/v1/webhooks", "/api/v1/webhooks/wh_1"]);
+});
+
+test("a url and its ip are sent exactly as written", async () => {
+  const server = await serve(answer(201, endpoint));
+  const url = "HTTPS://Hooks.Example.com:443/a%2fb/../c?x=ä#";
+  await server.client().register({ url, type: "development" });
+  expect(server.received[0]?.body).toBe(JSON.stringify({ url, type: "development" }));
+});
+
+describe("an id", () => {
+  test.each(["a/b", "../webhooks", "a?b#c", "%2e%2e", "ä ö", "a\r\nb", "...", "pending:1"])(
+    "such as %j stays one segment of the path",
+    async (id) => {
+      const server = await serve(answer(200, { ...endpoint, id }));
+      expect(await server.client().get(id)).toMatchObject({ id });
+      const path = server.received[0]?.path ?? "";
+      expect(path.split("/")).toHaveLength(3);
+      expect(decodeURIComponent(path.slice("/webhooks/".length))).toBe(id);
+    },
+  );
+
+  test.each(["", ".", "..", "\ud800", undefined, null, 7])(
+    "such as %j is refused before any request",
+    async (id) => {
+      const server = await serve(answer(200, endpoint));
+      for (const sent of [server.client().get(id as string), server.client().delete(id as string)]) {
+        expect(await rejection(sent)).toMatchObject({ code: "INVALID_ARGUMENT" });
+      }
+      expect(server.received).toHaveLength(0);
+    },
+  );
+
+  test("other than the one asked for is no answer", async () => {
+    const server = await serve(answer(200, { ...endpoint, id: "wh_2" }));
+    expect(await rejection(server.client().get("wh_1"))).toMatchObject({
+      code: "MALFORMED_RESPONSE",
+      statusCode: 200,
+    });
+  });
+});
+
+test("a list tells its service's clock and that it is partial, from the headers", async () => {
+  const headers = { date: "Thu, 01 Jan 2026 00:00:00 GMT", link: '</webhooks?page=2>; rel="next"' };
+  const server = await serve(answer(200, { data: [endpoint] }, headers));
+  const list = await server.client().list();
+  expect(list).toEqual([endpoint]);
+  expect(list.complete).toBe(false);
+  expect(list.serverTime).toBe(Date.UTC(2026, 0, 1));
+});
+
+test("redirects are not followed, so the key goes nowhere else", async () => {
+  const elsewhere = await serve(answer(200, endpoint));
+  for (const status of [301, 302, 303, 307, 308]) {
+    const server = await serve(answer(status, "", { location: `${elsewhere.baseUrl}/secret-place` }));
+    const error = await rejection(server.client().get("wh_1"));
+    expect(error).toMatchObject({ code: "REDIRECTED", statusCode: status });
+    expect((error as Error).message).toContain(elsewhere.baseUrl);
+    expect((error as Error).message).not.toContain("secret-place");
+  }
+  expect(elsewhere.received).toHaveLength(0);
+});
+
+test("no more requests than maxConcurrency are under way at once: 64 by default", async () => {
+  let underWay = 0;
+  let most = 0;
+  const busy: Step = (response, received) => {
+    underWay += 1;
+    most = Math.max(most, underWay);
+    setTimeout(() => {
+      underWay -= 1;
+      answer(200, endpoint)(response, received);
+    }, 50);
+  };
+  const server = await serve(busy);
+  const client = server.client();
+  await Promise.all(Array.from({ length: 200 }, () => client.get("wh_1")));
+  expect(most).toBe(64);
+
+  most = 0;
+  const narrow = server.client({ maxConcurrency: 3 });
+  await Promise.all(Array.from({ length: 10 }, () => narrow.get("wh_1")));
+  expect(most).toBe(3);
+});
+
+describe("a response longer than maxResponseBytes is not read:", () => {
+  const long = JSON.stringify([endpoint, { ...endpoint, id: "x".repeat(10_000) }]);
+
+  test.each<[string, Step]>([
+    ["one that says so", answer(200, long, { "content-length": String(long.length) })],
+    [
+      "one that does not",
+      (response) => {
+        response.writeHead(200, { "transfer-encoding": "chunked" });
+        const timer = setInterval(() => response.write("x".repeat(500)), 1);
+        response.on("close", () => clearInterval(timer));
+      },
+    ],
+  ])("%s", async (_, step) => {
+    const server = await serve(step);
+    const error = await rejection(server.client({ maxResponseBytes: 5_000 }).list());
+    expect(error).toMatchObject({ code: "RESPONSE_TOO_LARGE", statusCode: 200 });
+    expect((error as WebhookError).responseText?.length).toBeLessThanOrEqual(5_000);
+    expect(server.received).toHaveLength(1);
+  });
+
+  test("one of just that length is read", async () => {
+    const server = await serve(answer(200, long));
+    expect(await server.client({ maxResponseBytes: long.length }).list()).toHaveLength(2);
+  });
+});
+
+describe("a client that is closed", () => {
+  test("lets what is under way end, and takes nothing more", async () => {
+    const server = await serve((response, received) =>
+      setTimeout(() => answer(200, endpoint)(response, received), 50),
+    );
+    const client = server.client();
+    const last = client.get("wh_1");
+    const closed = client.close();
+    expect(await rejection(client.list())).toMatchObject({ code: "CLOSED" });
+    expect(await rejection(client.register(endpoint))).toMatchObject({ code: "CLOSED", outcome: "not-made" });
+    expect(await last).toEqual(endpoint);
+    await closed;
+    await client.close();
+  });
+
+  test("leaves a dispatcher that it was given open", async () => {
+    const server = await serve(answer(200, endpoint));
+    const dispatcher = new Agent();
+    onCleanUp(() => dispatcher.close());
+    const client = server.client({ dispatcher });
+    await client.get("wh_1");
+    await client.close();
+    expect(dispatcher.closed).toBe(false);
+  });
+});
