@@ -6,7 +6,8 @@ import type { ResolvedOptions } from "./options";
 import { first, serverTime } from "./responseHeaders";
 import type { Verdict } from "./verdict";
 import { WebhookEndpointNotFoundError } from "./webhookEndpointNotFoundError";
-import { WebhookError, type WebhookErrorCode } from "./webhookError";
+import type { WebhookErrorCode } from "./webhookError";
+import { WebhookError } from "./webhookError";
 import { WebhookRegistrationError } from "./webhookRegistrationError";
 
 /** How an operation ended that failed. */

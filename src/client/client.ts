@@ -3,10 +3,12 @@ import type { Dispatcher } from "undici";
 import type { Call } from "./call";
 import { callError } from "./callError";
 import { deleteCall, getCall, listCall, registerCall } from "./calls";
-import { type Clock, systemClock } from "./clock";
+import type { Clock } from "./clock";
+import { systemClock } from "./clock";
 import { openDispatcher } from "./dispatcher";
 import type { Endpoint, EndpointList, Registration } from "./endpoint";
-import { type ResolvedOptions, resolveOptions, type WebhooksClientOptions } from "./options";
+import type { ResolvedOptions, WebhooksClientOptions } from "./options";
+import { resolveOptions } from "./options";
 import { Requester } from "./requester";
 
 export interface OperationOptions {

@@ -1,4 +1,5 @@
-import { type Dispatcher, EnvHttpProxyAgent } from "undici";
+import type { Dispatcher } from "undici";
+import { EnvHttpProxyAgent } from "undici";
 import { isLoopback } from "./baseUrl";
 import type { ResolvedOptions } from "./options";
 import { WebhookError } from "./webhookError";

@@ -1,6 +1,7 @@
 import type { Dispatcher } from "undici";
 import { checkBaseUrl } from "./baseUrl";
-import { WebhookError, type WebhookErrorCode } from "./webhookError";
+import type { WebhookErrorCode } from "./webhookError";
+import { WebhookError } from "./webhookError";
 
 export interface WebhooksClientOptions {
   /** Where the API is, such as `https://api.example.com/v1`; `/webhooks` is appended. Plain http only to loopback. */

@@ -1,15 +1,20 @@
 import type { Dispatcher } from "undici";
 import type { Call } from "./call";
-import { callError, type Failed } from "./callError";
-import { type Clock, sleep } from "./clock";
-import { type Exchanged, exchange } from "./exchange";
-import { Gate, mostRefusals, type Pass } from "./gate";
+import type { Failed } from "./callError";
+import { callError } from "./callError";
+import type { Clock } from "./clock";
+import { sleep } from "./clock";
+import type { Exchanged } from "./exchange";
+import { exchange } from "./exchange";
+import type { Pass } from "./gate";
+import { Gate, mostRefusals } from "./gate";
 import { MalformedAnswer } from "./json";
 import type { ResolvedOptions } from "./options";
 import { first, serverTime } from "./responseHeaders";
 import { backoffMs, retryAfterMs } from "./retryTiming";
 import { userAgent } from "./userAgent";
-import { judge, malformed, type Verdict } from "./verdict";
+import type { Verdict } from "./verdict";
+import { judge, malformed } from "./verdict";
 import type { WebhookError } from "./webhookError";
 
 const longestAttemptMs = 10_000;

@@ -1,4 +1,5 @@
-import { WebhookError, type WebhookErrorOptions } from "./webhookError";
+import type { WebhookErrorOptions } from "./webhookError";
+import { WebhookError } from "./webhookError";
 
 /**
  * - `"not-made"`: surely no endpoint came of it, so it may be sent again: it was never sent, or answered by 3xx, 429,

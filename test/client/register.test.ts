@@ -197,3 +197,26 @@ test.each([
   expect(error).toMatchObject({ outcome: "not-made", code: "INVALID_ARGUMENT" });
   expect(server.received).toHaveLength(0);
 });
+
+test("a registration given up while its connection was made is not sent when the connection is there", async () => {
+  const server = await serve(answer(201, endpoint));
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const dispatcher = new Agent({
+    connect: (_, callback) => {
+      void opened.then(() => {
+        const socket = connect(server.port, "127.0.0.1", () => callback(null, socket));
+      });
+    },
+  });
+  onCleanUp(() => dispatcher.close());
+  const client = server.client({ dispatcher, timeoutMs: 100 });
+  const error = await failure(client.register(registration));
+  expect(error).toMatchObject({ outcome: "not-made", code: "TIMED_OUT" });
+  open();
+  // Over the same connection, so after whatever the registration would have sent.
+  await client.list().catch(() => {});
+  expect(server.received.map(({ method }) => method)).toEqual(["GET"]);
+});
