@@ -10,9 +10,9 @@ import type { Pass } from "./gate";
 import { Gate, mostRefusals } from "./gate";
 import { MalformedAnswer } from "./json";
 import type { ResolvedOptions } from "./options";
+import { requestOf } from "./request";
 import { first, serverTime } from "./responseHeaders";
 import { backoffMs, retryAfterMs } from "./retryTiming";
-import { userAgent } from "./userAgent";
 import type { Verdict } from "./verdict";
 import { judge, malformed } from "./verdict";
 import type { WebhookError } from "./webhookError";
@@ -96,25 +96,13 @@ export class Requester {
   }
 
   async #attempt(call: Call<unknown>, progress: Progress): Promise<Exchanged> {
-    const { baseUrl, apiKeyHeader, apiKeyValue, timeoutMs, maxResponseBytes } = this.#options;
+    const { timeoutMs, maxResponseBytes } = this.#options;
     const startedAt = this.#clock.now();
     progress.attempts += 1;
     progress.timeoutMs = Math.min(longestAttemptMs, timeoutMs - progress.spentMs);
     progress.last = await exchange({
       dispatcher: this.#dispatcher,
-      request: {
-        origin: baseUrl.origin,
-        path: `${baseUrl.pathname.replace(/\/$/, "")}${call.path}`,
-        method: call.method,
-        // A new object each time: undici's proxy agent adds to it.
-        headers: {
-          [apiKeyHeader]: apiKeyValue,
-          accept: "application/json",
-          "user-agent": userAgent,
-          ...(call.body === undefined ? {} : { "content-type": "application/json" }),
-        },
-        body: call.body ?? null,
-      },
+      request: requestOf(call, this.#options),
       timeoutMs: progress.timeoutMs,
       maxResponseBytes,
       signal: progress.signal,
