@@ -1,4 +1,5 @@
-import type { KeyObject } from "node:crypto";
+import type { MacKey } from "../signature/mac";
+
 import { keysOf } from "../signature/secret";
 import { within } from "./deadline";
 import type { Secrets } from "./types";
@@ -9,7 +10,7 @@ export interface KeySource {
   /** After a mismatch: other keys, should the secrets have changed just now; otherwise the same array. */
   afterMismatch(): Keys | Promise<Keys>;
 }
-type Keys = readonly KeyObject[] | undefined;
+type Keys = readonly MacKey[] | undefined;
 
 export interface KeySourceOptions {
   readonly now: () => number;

@@ -1,7 +1,6 @@
-import type { KeyObject } from "node:crypto";
 import { type HeadersLike, readSignatureHeaders } from "./headers";
-import { hashable, mac } from "./mac";
-import { holdsSignature, reasonOfMismatch } from "./match";
+import { hashable, type MacKey, mac } from "./mac";
+import { holdsSignature, isJoined, reasonOfMismatch } from "./match";
 import type { RawBody, VerificationFailure, VerificationResult } from "./result";
 
 /** The default tolerance, in seconds, of the Standard Webhooks libraries and of the service's own. */
@@ -18,7 +17,7 @@ export function checkTolerance(toleranceSeconds: number): void {
 export interface Check {
   readonly rawBody: RawBody;
   readonly headers: HeadersLike;
-  readonly keys: readonly KeyObject[];
+  readonly keys: readonly MacKey[];
   readonly toleranceSeconds: number;
   /** Unix milliseconds. */
   readonly now: number;
@@ -39,7 +38,7 @@ export function check({ rawBody, headers, keys, toleranceSeconds, now }: Check):
   }
   for (const key of keys) {
     if (holdsSignature(sent.signature, mac(key, sent.id, sent.timestamp, body))) {
-      return { ok: true, id: sent.id, timestamp };
+      return isJoined(sent.signature) ? refused("duplicate-signature") : { ok: true, id: sent.id, timestamp };
     }
   }
   return refused(reasonOfMismatch(sent.signature));

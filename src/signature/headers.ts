@@ -19,49 +19,57 @@ export interface SignatureHeaders {
   readonly signature: string;
 }
 
-const ID = "webhook-id";
-const TIMESTAMP = "webhook-timestamp";
-const SIGNATURE = "webhook-signature";
-
 /** The three headers of a delivery, or why they cannot be had. Never throws. */
 export function readSignatureHeaders(headers: HeadersLike): SignatureHeaders | VerificationFailure {
-  const found = collect(headers);
-  const id = found[ID];
-  const timestamp = found[TIMESTAMP];
-  const signature = found[SIGNATURE];
-
+  const { id, timestamp, signature } = collect(headers);
   if (id === undefined || id === "") return "missing-id";
   if (timestamp === undefined || timestamp === "") return "missing-timestamp";
   if (signature === undefined || signature === "") return "missing-signature";
-  // Node, Fetch and most gateways join a header that came twice with ", ", which occurs in no canonical value.
-  if (id === TWICE || id.includes(", ")) return "duplicate-id";
-  if (timestamp === TWICE || timestamp.includes(",")) return "duplicate-timestamp";
-  if (signature === TWICE || signature.includes(", ")) return "duplicate-signature";
-  if (!isCanonicalId(id)) return "malformed-id";
-  if (!isCanonicalTimestamp(timestamp)) return "malformed-timestamp";
+  if (id === TWICE) return "duplicate-id";
+  if (timestamp === TWICE) return "duplicate-timestamp";
+  if (signature === TWICE) return "duplicate-signature";
+  // Node, Fetch and gateways may make one value of a header that came twice, by a comma. In the signature `match.ts` looks for it.
+  if (!isCanonicalId(id)) return id.includes(", ") ? "duplicate-id" : "malformed-id";
+  if (!isCanonicalTimestamp(timestamp))
+    return timestamp.includes(",") ? "duplicate-timestamp" : "malformed-timestamp";
   return { id, timestamp, signature };
 }
 
 /** Visible ASCII without '.': that separates what is signed, and "a.1" + "." + "b" must not read as "a" + "." + "1.b". */
 export function isCanonicalId(id: string): boolean {
-  return /^[\x21-\x2d\x2f-\x7e]+$/.test(id);
+  for (let i = 0; i < id.length; i++) {
+    const code = id.charCodeAt(i);
+    if (code <= 0x20 || code >= 0x7f || code === 0x2e) return false;
+  }
+  return id !== "";
 }
 
 /** Decimal digits without a leading zero, at most the largest safe integer. */
 export function isCanonicalTimestamp(timestamp: string): boolean {
-  return /^(?:0|[1-9]\d{0,15})$/.test(timestamp) && Number.isSafeInteger(Number(timestamp));
+  for (let i = 0; i < timestamp.length; i++) {
+    const digit = timestamp.charCodeAt(i) - 0x30;
+    if (digit < 0 || digit > 9 || (i === 0 && digit === 0 && timestamp !== "0")) return false;
+  }
+  return timestamp !== "" && Number.isSafeInteger(Number(timestamp));
 }
 
 const TWICE = Symbol("sent more than once");
-type Found = { [name in typeof ID | typeof TIMESTAMP | typeof SIGNATURE]: string | typeof TWICE | undefined };
+type Found = { [part in keyof SignatureHeaders]: string | typeof TWICE | undefined };
+type Writable<T> = { -readonly [key in keyof T]: T[key] };
 
 function collect(headers: HeadersLike): Found {
-  const found: Found = { [ID]: undefined, [TIMESTAMP]: undefined, [SIGNATURE]: undefined };
+  const found: Writable<Found> = { id: undefined, timestamp: undefined, signature: undefined };
   if (typeof headers !== "object" || headers === null) return found;
   if (isIterable(headers)) {
-    for (const pair of headers) if (Array.isArray(pair)) add(found, pair[0], pair[1]);
+    for (const pair of headers) {
+      const part = Array.isArray(pair) ? partNamed(pair[0]) : undefined;
+      if (part !== undefined) add(found, part, pair[1]);
+    }
   } else {
-    for (const name of Object.keys(headers)) add(found, name, headers[name]);
+    for (const name in headers) {
+      const part = partNamed(name);
+      if (part !== undefined) add(found, part, headers[name]);
+    }
   }
   return found;
 }
@@ -70,30 +78,34 @@ function isIterable(headers: HeadersLike): headers is Iterable<readonly [string,
   return typeof (headers as { [Symbol.iterator]?: unknown })[Symbol.iterator] === "function";
 }
 
-function add(found: Found, name: unknown, value: unknown): void {
-  const known = knownName(name);
-  if (known === undefined || value === undefined) return;
-  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
-  for (const one of values) found[known] = found[known] === undefined ? text(one) : TWICE;
-}
-
-// Without the flag `u`, /i folds ASCII letters alone: no other character passes for one of these.
-const FOLDED = {
-  [ID]: /^webhook-id$/i,
-  [TIMESTAMP]: /^webhook-timestamp$/i,
-  [SIGNATURE]: /^webhook-signature$/i,
-};
-
-function knownName(name: unknown): keyof Found | undefined {
-  if (name === ID || name === TIMESTAMP || name === SIGNATURE) return name;
-  if (typeof name !== "string") return undefined;
-  if (name.length === ID.length) return FOLDED[ID].test(name) ? ID : undefined;
-  if (name.length !== TIMESTAMP.length) return undefined;
-  if (FOLDED[TIMESTAMP].test(name)) return TIMESTAMP;
-  return FOLDED[SIGNATURE].test(name) ? SIGNATURE : undefined;
+function add(found: Writable<Found>, part: keyof Found, value: unknown): void {
+  if (value === undefined) return;
+  if (Array.isArray(value)) for (const one of value) put(found, part, one);
+  else put(found, part, value);
 }
 
 /** What is no text reads as an empty header: some frameworks give null or a number. */
-function text(value: unknown): string {
-  return typeof value === "string" ? value : "";
+function put(found: Writable<Found>, part: keyof Found, value: unknown): void {
+  if (found[part] !== undefined) found[part] = TWICE;
+  else found[part] = typeof value === "string" ? value : "";
+}
+
+const ID = "webhook-id";
+const TIMESTAMP = "webhook-timestamp";
+const SIGNATURE = "webhook-signature";
+
+// Without the flag `u`, /i folds ASCII letters alone: no other character passes for one of these.
+const ANY_CASE_ID = /^webhook-id$/i;
+const ANY_CASE_TIMESTAMP = /^webhook-timestamp$/i;
+const ANY_CASE_SIGNATURE = /^webhook-signature$/i;
+
+function partNamed(name: unknown): keyof Found | undefined {
+  if (typeof name !== "string" || (name.length !== ID.length && name.length !== TIMESTAMP.length))
+    return undefined;
+  if (name === ID) return "id";
+  if (name === TIMESTAMP) return "timestamp";
+  if (name === SIGNATURE) return "signature";
+  if (ANY_CASE_ID.test(name)) return "id";
+  if (ANY_CASE_TIMESTAMP.test(name)) return "timestamp";
+  return ANY_CASE_SIGNATURE.test(name) ? "signature" : undefined;
 }

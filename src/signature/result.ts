@@ -1,5 +1,5 @@
 /**
- * Why a message was refused. The first that applies, in this order; each has an entry on the page
+ * Why a message was refused: the first reason found. Each has an entry on the page
  * "my signature does not match".
  *
  * | reason | meaning |

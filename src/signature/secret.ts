@@ -1,5 +1,4 @@
-import { createSecretKey, type KeyObject } from "node:crypto";
-import { isCanonicalBase64 } from "./base64";
+import { type MacKey, macKey } from "./mac";
 
 const PREFIX = "whsec_";
 
@@ -34,15 +33,23 @@ export function problemOfSecret(secret: unknown): string | undefined {
 }
 
 /** The HMAC key in a secret. @throws WebhookSecretError */
-export function keyOf(secret: string): KeyObject {
+export function keyOf(secret: string): MacKey {
   const problem = problemOfSecret(secret);
   if (problem !== undefined) throw new WebhookSecretError(problem);
-  return createSecretKey(secret.slice(PREFIX.length), "base64");
+  return macKey(Buffer.from(secret.slice(PREFIX.length), "base64"));
 }
 
 /** The HMAC keys in one or several secrets. @throws WebhookSecretError for a malformed one, and for none at all */
-export function keysOf(secrets: string | readonly string[]): readonly KeyObject[] {
+export function keysOf(secrets: string | readonly string[]): readonly MacKey[] {
   const list = typeof secrets === "string" ? [secrets] : secrets;
   if (!Array.isArray(list) || list.length === 0) throw new WebhookSecretError("there is none");
   return list.map(keyOf);
+}
+
+/**
+ * Whether the text is base64 as RFC 4648 section 4 writes it: standard alphabet, padded, the unused bits zero. Then no
+ * two texts stand for the same bytes.
+ */
+function isCanonicalBase64(text: string): boolean {
+  return Buffer.from(text, "base64").toString("base64") === text;
 }
