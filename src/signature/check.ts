@@ -1,6 +1,6 @@
 import { type HeadersLike, readSignatureHeaders } from "./headers";
 import { hashable, type MacKey, mac } from "./mac";
-import { holdsSignature, isJoined, reasonOfMismatch } from "./match";
+import { holdsSignature, problemOfForm, reasonOfMismatch } from "./match";
 import type { RawBody, VerificationFailure, VerificationResult } from "./result";
 
 /** The default tolerance, in seconds, of the Standard Webhooks libraries and of the service's own. */
@@ -38,7 +38,8 @@ export function check({ rawBody, headers, keys, toleranceSeconds, now }: Check):
   }
   for (const key of keys) {
     if (holdsSignature(sent.signature, mac(key, sent.id, sent.timestamp, body))) {
-      return isJoined(sent.signature) ? refused("duplicate-signature") : { ok: true, id: sent.id, timestamp };
+      const problem = problemOfForm(sent.signature);
+      return problem === undefined ? { ok: true, id: sent.id, timestamp } : refused(problem);
     }
   }
   return refused(reasonOfMismatch(sent.signature));

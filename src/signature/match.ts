@@ -76,6 +76,15 @@ function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
   return new DataView(buffer, byteOffset, length);
 }
 
+/** Entries of a scheme, a comma and a value, one space between them. */
+const FORM = /^[!-+\--~]+,[!-+\--~]+(?: [!-+\--~]+,[!-+\--~]+)*$/;
+
+/** What is wrong with the form of a header in which one entry matches: others must be entries, too, of whatever scheme. */
+export function problemOfForm(header: string): VerificationFailure | undefined {
+  if (header.length === ENTRY || FORM.test(header)) return undefined;
+  return isJoined(header) ? "duplicate-signature" : "malformed-signature";
+}
+
 const DIGITS_OF_32_BYTES = "[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=";
 const WELL_FORMED_FIRST = new RegExp(`^v1,${DIGITS_OF_32_BYTES}(?: |$)`);
 const WELL_FORMED = new RegExp(` v1,${DIGITS_OF_32_BYTES}(?: |$)`);
@@ -90,6 +99,6 @@ export function reasonOfMismatch(header: string): VerificationFailure {
 }
 
 /** Whether Node, Fetch or a gateway made one value of a header that came twice: by a comma and a space. */
-export function isJoined(header: string): boolean {
+function isJoined(header: string): boolean {
   return header.includes(", ");
 }

@@ -12,7 +12,7 @@
  * | `malformed-timestamp` | the timestamp is no plain decimal number: a sign, a leading zero, a fraction, milliseconds as text |
  * | `timestamp-too-old`, `timestamp-too-new` | outside the tolerance: a replay, a slow queue, or a clock that is wrong |
  * | `no-v1-signature` | the signature header has no entry of the scheme `v1` |
- * | `malformed-signature` | no `v1` entry is the canonical base64 of 32 bytes |
+ * | `malformed-signature` | no `v1` entry is the canonical base64 of 32 bytes, or the header is not entries with one space between |
  * | `signature-mismatch` | another secret, or a body that is not byte for byte the one that was signed |
  */
 export type VerificationFailure =

@@ -15,11 +15,12 @@ export interface SignOptions {
 }
 
 /** The headers that carry a signature, by the names of the Standard Webhooks specification. */
-export interface SignedHeaders {
+// No interface: that could not be given where a record is wanted, such as to `verify` or `fetch`.
+export type SignedHeaders = {
   readonly "webhook-id": string;
   readonly "webhook-timestamp": string;
   readonly "webhook-signature": string;
-}
+};
 
 /**
  * Signs a message as the service does: for tests, and for whoever sends deliveries.

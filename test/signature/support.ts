@@ -1,0 +1,31 @@
+import { createHmac, randomBytes } from "node:crypto";
+import type { SignedHeaders } from "../../src/signature";
+
+/** Published with the Standard Webhooks specification. */
+export const knownAnswer = {
+  secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+  id: "msg_p5jXN8AQM9LWM0D4loKWxJek",
+  timestamp: 1614265330,
+  body: '{"test": 2432232314}',
+  signature: "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+} as const;
+
+export const knownHeaders: SignedHeaders = {
+  "webhook-id": knownAnswer.id,
+  "webhook-timestamp": String(knownAnswer.timestamp),
+  "webhook-signature": knownAnswer.signature,
+};
+
+export function newSecret(bytes = 24): string {
+  return `whsec_${randomBytes(bytes).toString("base64")}`;
+}
+
+/** A signature over any text, also such as `sign` refuses to make. */
+export function signatureOver(secret: string, content: string): string {
+  const key = Buffer.from(secret.slice("whsec_".length), "base64");
+  return `v1,${createHmac("sha256", key).update(content).digest("base64")}`;
+}
+
+export function wrongSignatures(count: number): string {
+  return Array.from({ length: count }, () => `v1,${randomBytes(32).toString("base64")}`).join(" ");
+}
