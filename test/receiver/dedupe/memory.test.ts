@@ -1,0 +1,94 @@
+import { memoryDedupe } from "../../../src/receiver";
+import { clock } from "../support";
+
+const LEASE = 1000;
+const KEEP = 10_000;
+
+function store(maxEntries?: number) {
+  const time = clock();
+  const dedupe = memoryDedupe({ maxEntries, now: time.now });
+  const claim = async (key: string) => {
+    const claimed = await dedupe.claim(key, LEASE);
+    return claimed.state === "claimed" ? claimed.token : claimed.state;
+  };
+  const handle = async (key: string) => dedupe.complete(key, await claim(key), KEEP);
+  return { ...time, dedupe, claim, handle };
+}
+
+test("a claim is ours until its lease ends, and then another's", async () => {
+  const { dedupe, claim, pass } = store();
+  const first = await claim("a");
+  pass(400);
+  expect(dedupe.claim("a", LEASE)).toEqual({ state: "held", retryAfterMs: 600 });
+  pass(600);
+  const second = await claim("a");
+  expect(second).not.toBe("held");
+  expect(dedupe.complete("a", first, KEEP)).toBe(false);
+  expect(dedupe.release("a", first)).toBe(false);
+  expect(await claim("a")).toBe("held");
+  expect(dedupe.complete("a", second, KEEP)).toBe(true);
+  expect(await claim("a")).toBe("completed");
+});
+
+test("a lease that ran out is still completed where nobody took over", async () => {
+  const { dedupe, claim, pass } = store();
+  const token = await claim("a");
+  pass(5000);
+  expect(dedupe.complete("a", token, KEEP)).toBe(true);
+  expect(await claim("a")).toBe("completed");
+});
+
+test("what is released can be claimed at once", async () => {
+  const { dedupe, claim } = store();
+  expect(dedupe.release("a", await claim("a"))).toBe(true);
+  expect(await claim("a")).not.toBe("held");
+});
+
+test("what was completed is remembered as long as was asked for", async () => {
+  const { handle, claim, pass } = store();
+  await handle("a");
+  pass(KEEP - 1);
+  expect(await claim("a")).toBe("completed");
+  pass(1);
+  expect(await claim("a")).not.toBe("completed");
+});
+
+test("when it is full, the oldest completed goes first, and what is held never", async () => {
+  const { handle, claim } = store(3);
+  await claim("held");
+  await handle("old");
+  await handle("new");
+  await claim("another");
+  expect(await claim("held")).toBe("held");
+  expect(await claim("new")).toBe("completed");
+  expect(await claim("old")).not.toBe("completed");
+});
+
+test("full of running handlers it sends the sender away, until a lease ends", async () => {
+  const { dedupe, claim, pass } = store(2);
+  await claim("a");
+  await claim("b");
+  expect(dedupe.claim("c", LEASE)).toEqual({ state: "held", retryAfterMs: 1000 });
+  pass(LEASE);
+  expect(await claim("c")).not.toBe("held");
+});
+
+test("names of prototypes are keys like others", async () => {
+  const { handle, claim } = store();
+  for (const key of ["__proto__", "constructor", "toString"]) {
+    expect(await handle(key)).toBe(true);
+    expect(await claim(key)).toBe("completed");
+  }
+});
+
+test("its memory is bounded however many deliveries there are", async () => {
+  const { handle, claim } = store(100);
+  for (let i = 0; i < 5000; i++) await handle(`k${i}`);
+  const remembered = [];
+  for (let i = 4999; i >= 0; i--) if ((await claim(`k${i}`)) === "completed") remembered.push(i);
+  expect(remembered.length).toBeLessThanOrEqual(100);
+});
+
+test.each([0, -1, 1.5, Number.NaN])("maxEntries of %p is a mistake of the program", (maxEntries) => {
+  expect(() => memoryDedupe({ maxEntries })).toThrow(RangeError);
+});

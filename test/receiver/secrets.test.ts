@@ -1,0 +1,94 @@
+import type { Secrets } from "../../src/receiver";
+import { clock, deferred, delivered, otherSecret, receiverOf, secret } from "./support";
+
+function receiverAsking(secrets: () => Secrets | Promise<Secrets>) {
+  const time = clock();
+  const errors: unknown[] = [];
+  const asked = jest.fn(secrets);
+  const made = receiverOf({ secrets: asked, now: time.now, onSecretsError: (error) => errors.push(error) });
+  const status = async (key: string) =>
+    (await made.receiver.handle(delivered({ secret: key, at: time.now() }))).status;
+  return { ...made, asked, errors, status, pass: time.pass };
+}
+
+test("a rotated secret counts without a restart: within five seconds, and the old one for a minute at most", async () => {
+  let current: string = secret;
+  const { status, pass, asked } = receiverAsking(() => current);
+  expect(await status(secret)).toBe(200);
+  current = otherSecret;
+  pass(5_000);
+  expect(await status(secret)).toBe(200);
+  expect(await status(otherSecret)).toBe(200);
+  expect(await status(secret)).toBe(401);
+  expect(asked).toHaveBeenCalledTimes(2);
+  current = secret;
+  pass(60_000);
+  expect(await status(otherSecret)).toBe(401);
+});
+
+test("several may sign at once", async () => {
+  const { status } = receiverAsking(async () => [otherSecret, secret]);
+  expect([await status(secret), await status(otherSecret)]).toEqual([200, 200]);
+});
+
+test("a flood of forgeries asks for the secrets once in five seconds, deliveries at once share one question", async () => {
+  const answer = deferred<Secrets>();
+  const { status, asked, pass } = receiverAsking(() => answer.promise);
+  const waiting = Array.from({ length: 20 }, () => status(secret));
+  answer.resolve(secret);
+  expect(new Set(await Promise.all(waiting))).toEqual(new Set([200]));
+  for (let i = 0; i < 20; i++) expect(await status(otherSecret)).toBe(401);
+  expect(asked).toHaveBeenCalledTimes(1);
+  pass(5_000);
+  for (let i = 0; i < 20; i++) expect(await status(otherSecret)).toBe(401);
+  expect(asked).toHaveBeenCalledTimes(2);
+});
+
+test("while they cannot be read, the last good ones stay in use, and the failure is told", async () => {
+  let read = (): Secrets => secret;
+  const { status, pass, errors } = receiverAsking(() => read());
+  expect(await status(secret)).toBe(200);
+  for (const failure of [
+    () => {
+      throw new Error("unreachable");
+    },
+    () => "garbage",
+    () => [],
+  ]) {
+    read = failure;
+    pass(60_000);
+    expect(await status(secret)).toBe(200);
+  }
+  expect(errors).toMatchObject([
+    { message: "unreachable" },
+    { code: "ERR_WEBHOOK_SECRET" },
+    { code: "ERR_WEBHOOK_SECRET" },
+  ]);
+  expect(String(errors[1])).not.toContain("garbage");
+});
+
+test("without any yet the answer is 503, and a second later they are asked for again", async () => {
+  let read = (): Secrets => {
+    throw new Error("not yet");
+  };
+  const { receiver, status, pass, asked, rejections } = receiverAsking(() => read());
+  expect(await status(secret)).toBe(503);
+  expect((await receiver.handle(delivered())).headers).toMatchObject({ "retry-after": "5" });
+  expect(asked).toHaveBeenCalledTimes(1);
+  expect(rejections).toMatchObject([{ reason: "no-secrets", status: 503 }, { reason: "no-secrets" }]);
+  read = () => secret;
+  pass(1_000);
+  expect(await status(secret)).toBe(200);
+});
+
+test("a question that hangs is given up after five seconds", async () => {
+  jest.useFakeTimers();
+  try {
+    const { status } = receiverAsking(() => new Promise(() => {}));
+    const waiting = status(secret);
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(await waiting).toBe(503);
+  } finally {
+    jest.useRealTimers();
+  }
+});
