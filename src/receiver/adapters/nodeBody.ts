@@ -12,7 +12,7 @@ export async function readBody(request: IncomingMessage, limits: BodyLimits): Pr
   const kept = rawBody instanceof Uint8Array ? rawBody : body;
   if (kept instanceof Uint8Array) return kept;
   if (request.destroyed && !request.complete) return "aborted";
-  if (request.readableDidRead || request.readableEncoding !== null)
+  if (request.readableDidRead || request.readableEnded || request.readableEncoding !== null)
     return sentNone(request) ? new Uint8Array() : "parsed-body";
   if (Number(request.headers["content-length"]) > limits.maxBytes) return "size";
   return collect(request, limits);
@@ -41,7 +41,7 @@ function collect(
       // The listener of "error" stays: a connection that breaks later must not be an uncaught error.
       resolve(result);
     }
-    request.on("data", onData).on("end", onEnd).on("close", onAbort).on("error", onAbort);
+    request.on("data", onData).on("end", onEnd).on("close", onAbort).on("error", onAbort).resume();
   });
 }
 
