@@ -1,0 +1,101 @@
+// How fast a delivery is verified, beside the floor (Node's own HMAC over one prepared buffer, and timingSafeEqual) and beside
+// the packages that people use. Each is given what it likes best, prepared beforehand: ours bytes, the others text.
+
+const { createHmac, randomBytes, timingSafeEqual } = require("node:crypto");
+const standard = require("standardwebhooks");
+const svix = require("svix");
+const { createVerifier, sign } = require("../dist/signature/index.js");
+const { nanosecondsOf, nanosecondsOfAsync, verdict } = require("./measure.js");
+
+// What the floor's speed is divided by, at least, for each size of the body in bytes.
+const LEAST_SPEED = { 256: 0.8, 4096: 0.92, 65536: 0.98, 1048576: 0.98 };
+const WRONG = 330;
+const MOST_FOR_WRONG = 1.5;
+
+const secret = `whsec_${randomBytes(24).toString("base64")}`;
+const key = Buffer.from(secret.slice("whsec_".length), "base64");
+
+async function main() {
+  const octokit = await import("@octokit/webhooks-methods");
+  console.log("verification, microseconds a message (in brackets: speed, the floor being 1)\n");
+  for (const size of Object.keys(LEAST_SPEED).map(Number)) await compare(size, octokit);
+  wrongSignatures(4096);
+}
+
+async function compare(size, octokit) {
+  const text = JSON.stringify({ pad: "x".repeat(size - 10) });
+  const { body, headers, prepared, expected, verifier } = message(text);
+  const peers = { standardwebhooks: new standard.Webhook(secret), svix: new svix.Webhook(secret) };
+  const githubSignature = await octokit.sign(secret, text);
+  const times = nanosecondsOf({
+    floor: () => timingSafeEqual(createHmac("sha256", key).update(prepared).digest(), expected),
+    ours: () => verifier.verify(body, headers).ok || fail(),
+    standardwebhooks: () => peers.standardwebhooks.verify(text, headers, { jsonParse: false }),
+    svix: () => peers.svix.verify(text, headers),
+  });
+  times["@octokit/webhooks-methods"] = await nanosecondsOfAsync(async () => {
+    if (!(await octokit.verify(secret, text, githubSignature))) fail();
+  });
+
+  const speed = times.floor / times.ours;
+  const fastest = Object.entries(times).every(
+    ([name, time]) => name === "floor" || name === "ours" || time > times.ours,
+  );
+  console.log(`${size} bytes`);
+  for (const [name, time] of Object.entries(times)) {
+    console.log(
+      `  ${name.padEnd(26)} ${(time / 1000).toFixed(2).padStart(9)}  (${(times.floor / time).toFixed(3)})`,
+    );
+  }
+  console.log(
+    `  speed ${speed.toFixed(3)}, at least ${LEAST_SPEED[size]}: ${verdict(speed >= LEAST_SPEED[size])}`,
+  );
+  console.log(`  faster than each of the others: ${verdict(fastest)}\n`);
+}
+
+/** A header of hundreds of wrong signatures must cost little more than one: the body is hashed once. */
+function wrongSignatures(size) {
+  const { body, headers, verifier } = message("x".repeat(size));
+  const wrong = Array.from({ length: WRONG }, () => `v1,${randomBytes(32).toString("base64")}`);
+  const one = { ...headers, "webhook-signature": wrong[0] };
+  const many = { ...headers, "webhook-signature": wrong.join(" ") };
+  const times = nanosecondsOf({
+    one: () => !verifier.verify(body, one).ok || fail(),
+    many: () => !verifier.verify(body, many).ok || fail(),
+  });
+  const ratio = times.many / times.one;
+  console.log(
+    `${WRONG} wrong signatures in one header, ${size} bytes: ${(times.many / 1000).toFixed(2)} microseconds, one: ${(times.one / 1000).toFixed(2)}; ` +
+      `${ratio.toFixed(2)} times, less than ${MOST_FOR_WRONG}: ${verdict(ratio < MOST_FOR_WRONG)}`,
+  );
+}
+
+function message(text) {
+  const body = Buffer.from(text);
+  const id = "msg_p5jXN8AQM9LWM0D4loKWxJek";
+  const timestamp = Math.floor(Date.now() / 1000);
+  const signed = sign({ id, timestamp, body, secret });
+  const prepared = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), body]);
+  return {
+    body,
+    prepared,
+    expected: createHmac("sha256", key).update(prepared).digest(),
+    // As a service behind a proxy gets them.
+    headers: {
+      host: "hooks.example.com",
+      "user-agent": "webhooks/1.0",
+      "content-type": "application/json",
+      "content-length": String(body.length),
+      "x-forwarded-for": "203.0.113.7",
+      "x-forwarded-proto": "https",
+      ...signed,
+    },
+    verifier: createVerifier({ secrets: secret }),
+  };
+}
+
+function fail() {
+  throw new Error("a benchmark judged a message wrongly");
+}
+
+main();
