@@ -1,6 +1,7 @@
 export type { VerificationFailure } from "../signature/result";
 export { WebhookSecretError } from "../signature/secret";
-export { type MemoryDedupeOptions, memoryDedupe } from "./dedupe/memory";
+export type { MemoryDedupeOptions } from "./dedupe/memory";
+export { memoryDedupe } from "./dedupe/memory";
 export type { Claim, DedupeStore } from "./dedupe/store";
 export type { ReceiverOptions } from "./options";
 export { createReceiver } from "./receiver";

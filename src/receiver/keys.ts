@@ -1,5 +1,4 @@
 import type { MacKey } from "../signature/mac";
-
 import { keysOf } from "../signature/secret";
 import { within } from "./deadline";
 import type { Secrets } from "./types";
@@ -22,6 +21,7 @@ export interface KeySourceOptions {
 const MAX_AGE_MS = 60_000;
 /** How often a stranger's forged messages can make us ask: no more than once in this time. */
 const MISMATCH_PAUSE_MS = 5_000;
+/** How often a failing function is asked, once there is no good answer any more. */
 const FAILURE_PAUSE_MS = 1_000;
 const TIMEOUT_MS = 5_000;
 
@@ -30,7 +30,8 @@ const TIMEOUT_MS = 5_000;
  *
  * A function is asked at the first delivery, when its last answer is a minute old, and on a signature that does not match
  * when the last answer is five seconds old: so a new secret counts at once, and a flood of forgeries is not passed on.
- * Deliveries that wait share one call, which has five seconds. When it fails, the last good answer stays in use.
+ * Deliveries that wait share one call, which has five seconds. When it fails, the last good answer stays in use, and nobody
+ * waits until one succeeds again.
  */
 export function keySource(
   secrets: Secrets | (() => Secrets | Promise<Secrets>),
@@ -43,6 +44,7 @@ export function keySource(
   const { now, onError } = options;
   let keys: Keys;
   let askedAt = Number.NEGATIVE_INFINITY;
+  let goodAt = Number.NEGATIVE_INFINITY;
   let failed = false;
   let asking: Promise<Keys> | undefined;
 
@@ -50,6 +52,7 @@ export function keySource(
     askedAt = now();
     try {
       keys = keysOf(await within(TIMEOUT_MS, "Reading the webhook secrets", Promise.resolve().then(read)));
+      goodAt = askedAt;
       failed = false;
     } catch (error) {
       failed = true;
@@ -59,15 +62,23 @@ export function keySource(
     return keys;
   }
 
-  function youngerThan(milliseconds: number): Keys | Promise<Keys> {
-    if (asking !== undefined) return asking;
-    if (now() - askedAt < (failed ? FAILURE_PAUSE_MS : milliseconds)) return keys;
-    asking = ask(secrets as () => Secrets | Promise<Secrets>);
-    return asking;
+  function askUnlessAskedFor(read: () => Secrets | Promise<Secrets>, pauseMs: number): Keys | Promise<Keys> {
+    if (asking === undefined && isOlder(askedAt, pauseMs)) asking = ask(read);
+    return asking ?? keys;
+  }
+
+  // A clock that was set back counts as old: better to ask once too often.
+  function isOlder(time: number, milliseconds: number): boolean {
+    const age = now() - time;
+    return age < 0 || age >= milliseconds;
   }
 
   return {
-    current: () => youngerThan(MAX_AGE_MS),
-    afterMismatch: () => youngerThan(MISMATCH_PAUSE_MS),
+    current() {
+      if (!isOlder(goodAt, MAX_AGE_MS)) return keys;
+      const answer = askUnlessAskedFor(secrets, FAILURE_PAUSE_MS);
+      return failed && keys !== undefined ? keys : answer;
+    },
+    afterMismatch: () => askUnlessAskedFor(secrets, MISMATCH_PAUSE_MS),
   };
 }

@@ -29,7 +29,7 @@ export interface ReceiverOptions extends ReceiverHooks {
    * 503. Stay below the time that the sender waits.
    */
   readonly handlerTimeoutMs?: number | undefined;
-  /** How long a handler that hung keeps its delivery, in milliseconds. Default: its deadline and 5,000 more. */
+  /** How long a handler that hung keeps its delivery, in milliseconds. Default: its deadline and 10,000 more. */
   readonly leaseMs?: number | undefined;
   readonly handlers: Handlers;
   /** Handles every other delivery: other events, bodies that are not JSON, events without a handler. Default: acknowledge. */
@@ -41,6 +41,8 @@ export interface ReceiverOptions extends ReceiverHooks {
 export type ResolvedOptions = ReturnType<typeof resolveOptions>;
 
 const KEEP_AT_LEAST_MS = 3 * 24 * 60 * 60 * 1000;
+/** The store may take five seconds for the claim, and as long to complete it. */
+const STORE_MARGIN_MS = 10_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const EVENTS: ReadonlySet<string> = new Set(["job.running", "job.succeeded", "job.failed"]);
 
@@ -50,7 +52,7 @@ export function resolveOptions(options: ReceiverOptions) {
     toleranceSeconds = DEFAULT_TOLERANCE_SECONDS,
     maxBodyBytes = 1024 * 1024,
     handlerTimeoutMs = 15_000,
-    leaseMs = handlerTimeoutMs + 5_000,
+    leaseMs = handlerTimeoutMs + STORE_MARGIN_MS,
     now = Date.now,
   } = options;
   checkTolerance(toleranceSeconds);

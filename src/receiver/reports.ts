@@ -1,3 +1,4 @@
+import { isPromise } from "./deadline";
 import type { Outcome, Rejection } from "./types";
 
 /** Who is told what happened. None is given a secret, a header or the body; what one throws is dropped. */
@@ -14,7 +15,7 @@ export interface ReceiverHooks {
 export function tell<T>(hook: (value: T) => unknown, value: T): void {
   try {
     const told = hook(value);
-    if (told instanceof Promise) told.catch(ignore);
+    if (isPromise(told)) told.then(undefined, ignore);
   } catch {
     // A logger's failure is no reason to answer the sender otherwise.
   }
@@ -23,12 +24,8 @@ export function tell<T>(hook: (value: T) => unknown, value: T): void {
 function ignore(): void {}
 
 export function logFailure({ outcome, event, id, error }: Outcome): void {
-  if (outcome === "failed" || outcome === "timed-out" || outcome === "store-unavailable") {
-    console.error(
-      `Webhook delivery ${id} (${event ?? "of no event"}): ${outcome}.`,
-      ...(error === undefined ? [] : [error]),
-    );
-  }
+  if (outcome !== "failed" && error === undefined) return;
+  console.error(`Webhook delivery ${id} (${event ?? "of no event"}): ${outcome}.`, error);
 }
 
 export function logSecretsError(error: unknown): void {

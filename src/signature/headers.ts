@@ -7,9 +7,7 @@ export type HeaderValue = string | readonly string[] | undefined;
  * Request headers in whatever form a framework has them, names in any case: a record (Node's `req.headers`,
  * `headersDistinct`, an AWS Lambda event's `headers` or `multiValueHeaders`), a Fetch `Headers`, a `Map`, or pairs.
  */
-export type HeadersLike =
-  | Readonly<Record<string, HeaderValue>>
-  | Iterable<readonly [name: string, value: HeaderValue]>;
+export type HeadersLike = Readonly<Record<string, HeaderValue>> | Iterable<readonly [string, HeaderValue]>;
 
 /** The three headers of a delivery, each sent once and in canonical form. */
 export interface SignatureHeaders {

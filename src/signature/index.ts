@@ -1,6 +1,8 @@
 export type { HeadersLike, HeaderValue } from "./headers";
 export type { RawBody, VerificationFailure, VerificationResult } from "./result";
 export { WebhookSecretError } from "./secret";
-export { type SignedHeaders, type SignOptions, sign } from "./sign";
-export { createVerifier, type Verifier, type VerifierOptions } from "./verifier";
+export type { SignedHeaders, SignOptions } from "./sign";
+export { sign } from "./sign";
+export type { Verifier, VerifierOptions } from "./verifier";
+export { createVerifier } from "./verifier";
 export { verify, verifyDetailed } from "./verify";

@@ -302,7 +302,7 @@ describe("a dedupe store", () => {
     };
     const { receiver } = receiverOf({ dedupe: store, toleranceSeconds: 200_000, handlerTimeoutMs: 1000 });
     await receiver.handle(delivered({ id: "msg_k" }));
-    expect(store.claim).toHaveBeenCalledWith("msg_k", 6000);
+    expect(store.claim).toHaveBeenCalledWith("msg_k", 11_000);
     expect(store.complete).toHaveBeenCalledWith("msg_k", "t", 400_000_000);
   });
 

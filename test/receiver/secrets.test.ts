@@ -67,6 +67,37 @@ test("while they cannot be read, the last good ones stay in use, and the failure
   expect(String(errors[1])).not.toContain("garbage");
 });
 
+test("a forger who makes a slow source be asked delays no genuine delivery", async () => {
+  let answer: Secrets | Promise<Secrets> = secret;
+  const { status, pass } = receiverAsking(() => answer);
+  expect(await status(secret)).toBe(200);
+  const slow = deferred<Secrets>();
+  answer = slow.promise;
+  pass(5_000);
+  const forged = status(otherSecret);
+  expect(await status(secret)).toBe(200);
+  slow.resolve(secret);
+  expect(await forged).toBe(401);
+});
+
+test("while a source hangs, one delivery waits for it and the others go on with the last good ones", async () => {
+  jest.useFakeTimers();
+  try {
+    let answer: Secrets | Promise<Secrets> = secret;
+    const { status, pass } = receiverAsking(() => answer);
+    expect(await status(secret)).toBe(200);
+    answer = new Promise(() => {});
+    pass(60_000);
+    const waiting = status(secret);
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(await waiting).toBe(200);
+    pass(60_000);
+    expect(await status(secret)).toBe(200);
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
 test("without any yet the answer is 503, and a second later they are asked for again", async () => {
   let read = (): Secrets => {
     throw new Error("not yet");
