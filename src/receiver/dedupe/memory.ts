@@ -1,7 +1,7 @@
 import type { Claim, DedupeStore } from "./store";
 
 export interface MemoryDedupeOptions {
-  /** How many deliveries are remembered, at about 250 bytes each. Default 100,000. */
+  /** How many deliveries are remembered, at about 100 bytes each. Default 100,000. */
   readonly maxEntries?: number | undefined;
   /** The clock, in milliseconds. Default: `Date.now`. */
   readonly now?: (() => number) | undefined;
