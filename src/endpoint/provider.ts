@@ -1,0 +1,221 @@
+import type * as dynamic from "@pulumi/pulumi/dynamic";
+import type { Endpoint } from "../client";
+import { checkArguments, unknownValue } from "./check";
+import { type EngineLog, engineLog } from "./engine";
+import { EndpointError, isNotFound, isUnauthorized } from "./errors";
+import { isProvisional } from "./registrar";
+import { Run } from "./run";
+import { resolveSettings } from "./settings";
+import type { EndpointInputs, EndpointState, PendingRegistration } from "./types";
+import { sameUrl } from "./url";
+
+export interface ProviderOptions {
+  readonly environment?: NodeJS.ProcessEnv;
+  readonly log?: EngineLog;
+}
+
+/** Inputs and state as the plugin passes them: with the provider's own code beside them. */
+type WithProvider<T> = T & { __provider?: string };
+
+/**
+ * The six verbs over the service's register, get and delete: a change of url, type or ip replaces, what the service does
+ * not know is gone, and nothing is ever changed in place because the service cannot.
+ */
+export function createProvider(options: ProviderOptions = {}) {
+  const { environment = process.env, log = engineLog() } = options;
+  let configuration: dynamic.Config | undefined;
+  let started: { run: Run } | { problems: string[] } | undefined;
+
+  // Resolved in the verbs, not in configure: one that throws is not called again (engine rule 1).
+  const start = (): { run: Run } | { problems: string[] } => {
+    if (started) return started;
+    const resolved = resolveSettings((key) => configuration?.get(key), environment);
+    if ("problems" in resolved) return (started = resolved);
+    try {
+      return (started = { run: new Run(resolved.settings, log) });
+    } catch (error) {
+      return (started = { problems: [error instanceof Error ? error.message : String(error)] });
+    }
+  };
+  const requireRun = (): Run => {
+    const result = start();
+    if ("run" in result) return result.run;
+    throw new EndpointError("SETTINGS_INVALID", result.problems.join("; "));
+  };
+
+  const verbs = {
+    async configure(request: dynamic.ConfigureRequest): Promise<void> {
+      configuration = request.config;
+      started = undefined;
+    },
+
+    async check(
+      olds: WithProvider<Partial<EndpointInputs>>,
+      news: WithProvider<Record<string, unknown>>,
+    ): Promise<dynamic.CheckResult> {
+      const { problems, warnings } = checkArguments(news);
+      const result = start();
+      if ("problems" in result)
+        problems.push(...result.problems.map((problem) => `${problem} (SETTINGS_INVALID)`));
+      else if (problems.length === 0) {
+        for (const warning of warnings) log.warn(warning);
+        if (olds.url === undefined) await lookAhead(result.run, news, problems);
+      }
+      return { inputs: news, failures: problems.map((reason) => ({ property: "", reason })) };
+    },
+
+    async diff(
+      id: string,
+      olds: EndpointState,
+      news: WithProvider<EndpointInputs>,
+    ): Promise<dynamic.DiffResult> {
+      const run = requireRun();
+      const replaces = [
+        ...(olds.url === news.url ? [] : ["url"]),
+        ...(olds.type === news.type ? [] : ["type"]),
+        ...((olds.ip ?? undefined) === (news.ip ?? undefined) ? [] : ["ip"]),
+      ];
+      if (isProvisional(id)) replaces.push("pending");
+      run.registrar.take(id);
+      const ofRefresh = run.refreshed.delete(id);
+      if (replaces.length > 0) {
+        run.live.delete(id);
+        run.replaces(id, news, olds.pending);
+      } else if (!ofRefresh) {
+        run.live.add(id);
+      }
+      const codeChanged = (olds as WithProvider<EndpointState>).__provider !== news.__provider;
+      return { changes: replaces.length > 0 || codeChanged, replaces };
+    },
+
+    async create(inputs: WithProvider<EndpointInputs>): Promise<dynamic.CreateResult> {
+      const run = requireRun();
+      const replaced = run.takeReplaced(inputs);
+      const exists = replaced !== undefined && !isProvisional(replaced.id);
+      try {
+        const endpoint =
+          inputs.adoptId !== undefined && !exists
+            ? await run.registrar.adopt(inputs.adoptId, inputs)
+            : await run.registrar.register(
+                inputs,
+                replaced?.pending && { id: replaced.id, pending: replaced.pending },
+              );
+        run.live.add(endpoint.id);
+        return { id: endpoint.id, outs: stateOf(endpoint, inputs, run) };
+      } finally {
+        run.reader.forget();
+      }
+    },
+
+    async read(id: string, props: WithProvider<Partial<EndpointState>> = {}): Promise<dynamic.ReadResult> {
+      const run = requireRun();
+      const recorded = isRecorded(props) ? props : undefined;
+      const endpoint = hasPending(recorded)
+        ? await run.registrar.settle(id, recorded)
+        : await run.reader.find(id);
+      if (!endpoint) {
+        if (!recorded) throw new EndpointError("ENDPOINT_NOT_FOUND", `the service has no endpoint ${id}`);
+        if (!hasPending(recorded)) {
+          run.assertSameService(id, recorded, undefined);
+          run.miss();
+        }
+        return {};
+      }
+      run.hit();
+      run.registrar.take(endpoint.id);
+      if (recorded) run.refreshed.add(endpoint.id);
+      const url = recorded && sameUrl(recorded.url, endpoint.url) ? recorded.url : endpoint.url;
+      const inputs = { url, type: endpoint.type, ...(recorded?.ip ? { ip: recorded.ip } : {}) };
+      return { id: endpoint.id, props: stateOf(endpoint, inputs, run), inputs };
+    },
+
+    /** Only reached when nothing but the provider's own code or a lifecycle option changed (engine rule 4). */
+    async update(_id: string, olds: WithProvider<EndpointState>): Promise<dynamic.UpdateResult> {
+      return { outs: olds };
+    },
+
+    async delete(id: string, state: WithProvider<EndpointState>): Promise<void> {
+      const run = requireRun();
+      if (run.live.has(id)) {
+        log.warn(`endpoint ${id} is not deleted: another resource of this program has it`);
+        return;
+      }
+      try {
+        if (hasPending(state)) await run.registrar.discard(id, state);
+        else await run.client.delete(id);
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+        run.assertSameService(id, state, error);
+      } finally {
+        run.reader.forget();
+      }
+    },
+  };
+  return explained(verbs);
+}
+
+/**
+ * The instance that users' state names for ever, by way of the constant that each resource carries.
+ *
+ * Its subpath and its name are a promise: state written by the first release loads them from the last one.
+ */
+export const provider = createProvider();
+
+/** Looks, before anything is sent, for what a new resource would duplicate. Best effort: `create` looks again. */
+async function lookAhead(run: Run, news: Record<string, unknown>, problems: string[]): Promise<void> {
+  if (news.url === unknownValue || news.type === unknownValue || news.adoptId !== undefined) return;
+  const inputs = news as unknown as EndpointInputs;
+  if (run.isReplacement(inputs)) return;
+  try {
+    await run.registrar.lookForAlike(inputs);
+  } catch (error) {
+    if (error instanceof EndpointError) problems.push(error.message);
+  }
+}
+
+function stateOf(endpoint: Endpoint, inputs: EndpointInputs, run: Run): EndpointState {
+  return {
+    url: inputs.url,
+    type: inputs.type,
+    ip: inputs.ip ?? null,
+    createdAt: endpoint.createdAt,
+    updatedAt: endpoint.updatedAt,
+    baseUrl: run.baseUrl,
+  };
+}
+
+/** Only state has a base URL: `.get` of an id passes none, and there a missing endpoint is an error (engine rule 7). */
+function isRecorded(props: Partial<EndpointState>): props is EndpointState {
+  return props.baseUrl !== undefined;
+}
+
+function hasPending(
+  state: EndpointState | undefined,
+): state is EndpointState & { pending: PendingRegistration } {
+  return state?.pending !== undefined;
+}
+
+/** Says of a refused key what only the provider knows: which key a command without a program uses (engine rule 3). */
+function explain(error: unknown): unknown {
+  if (!isUnauthorized(error)) return error;
+  return new EndpointError(
+    "KEY_REFUSED",
+    `${error.message} A plain \`pulumi refresh\` or \`pulumi destroy\` uses the key that the last \`pulumi up\` ` +
+      "recorded: after a rotation, run `pulumi up` first, or add --run-program. Nothing was changed.",
+    { cause: error },
+  );
+}
+
+/** The verbs with their errors explained, and without the stack that the plugin would print (engine rule 15). */
+function explained<T extends Record<string, (...args: never[]) => Promise<unknown>>>(verbs: T): T {
+  const fail = (error: unknown): never => {
+    const explained = explain(error);
+    if (explained instanceof Error) explained.stack = "";
+    throw explained;
+  };
+  const wrapped = Object.entries(verbs).map(([name, verb]) => [
+    name,
+    (...args: never[]) => verb(...args).catch(fail),
+  ]);
+  return Object.fromEntries(wrapped) as T;
+}

@@ -1,0 +1,317 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Endpoint, EndpointList, WebhooksClient } from "../client";
+import { WebhookError, WebhookRegistrationError } from "../client";
+import { EndpointError, isNotFound, PendingError } from "./errors";
+import type { EndpointInputs, EndpointState, PendingRegistration } from "./types";
+import { describeUrl, normalizeUrl, sameUrl } from "./url";
+
+/** How much earlier than our attempt an endpoint may be dated and still be ours, in milliseconds. */
+const clockToleranceMs = 5_000;
+/** How long to look for a registration that was answered, but not with an endpoint, in milliseconds. */
+const lookAfterAnswerMs = 5_000;
+
+const provisionalPrefix = "pending:";
+
+/** Whether an id is the provisional one of a registration whose outcome is unknown. */
+export function isProvisional(id: string): boolean {
+  return id.startsWith(provisionalPrefix);
+}
+
+type Identity = Pick<EndpointInputs, "url" | "type">;
+
+export interface RegistrarOptions {
+  readonly client: Pick<WebhooksClient, "register" | "list" | "get" | "delete">;
+  /** Recorded with what is pending. */
+  readonly baseUrl: string;
+  /** How long a registration may take, looking for its outcome included, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly warn: (message: string) => void;
+  readonly now?: () => number;
+  readonly wait?: (milliseconds: number) => Promise<unknown>;
+}
+
+/**
+ * Registers each endpoint exactly once at a service that accepts duplicates and knows no idempotency key.
+ *
+ * Before the first registration of the process it lists what is there: the baseline. When a registration was sent and
+ * its answer lost, an endpoint of that url and type which is neither in the baseline nor anybody's is the one that it
+ * made. Is there none, the registration stays pending: recorded under a provisional id, never sent again blindly, and
+ * settled by a later run. The guarantee is per process.
+ */
+export class Registrar {
+  readonly #client;
+  readonly #options;
+  readonly #now;
+  readonly #wait;
+  #baseline: Promise<EndpointList> | undefined;
+  /** The service's clock less ours, in milliseconds; null as long as the service has told no time. */
+  #skew: number | null = null;
+  /** Endpoints that belong to a resource, as far as this process knows: never taken for a lost registration. */
+  readonly #taken = new Map<string, Identity | undefined>();
+  /** Provisional ids whose outcome this process has found out. */
+  readonly #settled = new Set<string>();
+  /** Registrations of this process that stayed pending, by url and type. */
+  readonly #undecided = new Set<string>();
+  readonly #queues = new Map<string, Promise<unknown>>();
+  readonly #warned = new Set<string>();
+
+  constructor(options: RegistrarOptions) {
+    this.#options = options;
+    this.#client = options.client;
+    this.#now = options.now ?? Date.now;
+    this.#wait = options.wait ?? ((milliseconds: number) => sleep(milliseconds));
+  }
+
+  /** Notes that an endpoint belongs to a resource. */
+  take(id: string): void {
+    if (!this.#taken.has(id)) this.#taken.set(id, undefined);
+  }
+
+  /**
+   * Names the endpoints that are there already with this url and type and belong to no resource that this process
+   * knows of: as a warning, or as an error with `ifExists: "fail"`. They are never adopted by likeness (engine rule 17).
+   */
+  async lookForAlike(inputs: EndpointInputs): Promise<void> {
+    const baseline = await this.#list();
+    const ids = baseline
+      .filter((endpoint) => alike(endpoint, inputs) && !this.#taken.has(endpoint.id))
+      .map(({ id }) => id);
+    if (ids.length === 0) return;
+    const found =
+      `the service already has ${ids.length === 1 ? "an endpoint" : `${ids.length} endpoints`} with this url ` +
+      `(${describeUrl(inputs.url)}) and type (${inputs.type}): ${ids.slice(0, 5).join(", ")}${ids.length > 5 ? ", …" : ""}. `;
+    const ways =
+      `To take it over, set adoptId: ${JSON.stringify(ids[0])}; if a resource was renamed, give it an alias of the old ` +
+      "name; if nobody needs it, delete it at the service.";
+    if (inputs.ifExists === "fail") {
+      throw new EndpointError(
+        "ENDPOINT_EXISTS",
+        `${found}ifExists is "fail", so nothing was registered. ${ways}`,
+      );
+    }
+    const message = `${found}Another one is registered beside it (if this run replaces that one, all is well). ${ways}`;
+    if (!this.#warned.has(message)) this.#options.warn(message);
+    this.#warned.add(message);
+  }
+
+  /**
+   * Registers an endpoint, or finds the one that an earlier registration of the same resource left.
+   *
+   * @throws PendingError when it was sent and nobody can say whether it was made.
+   */
+  register(
+    inputs: EndpointInputs,
+    earlier?: { id: string; pending: PendingRegistration },
+  ): Promise<Endpoint> {
+    return this.#oneByOne(inputs, async () => {
+      if (earlier) {
+        const found = await this.#settle(earlier.id, inputs, earlier.pending);
+        if (found) return this.#took(found);
+      }
+      if (this.#undecided.has(keyOf(inputs))) {
+        throw new EndpointError(
+          "REGISTRATION_WAITS",
+          `registering ${describeUrl(inputs.url)} waits for an equal registration whose outcome is unknown; nothing was ` +
+            "sent. Run the same command again.",
+        );
+      }
+      const baseline = await this.#list();
+      if (!earlier) await this.lookForAlike(inputs);
+      return this.#took(await this.#send(inputs, baseline));
+    });
+  }
+
+  /** Takes over the endpoint that the user named. Nothing is changed at the service. */
+  adopt(id: string, inputs: EndpointInputs): Promise<Endpoint> {
+    return this.#oneByOne(inputs, async () => {
+      if (this.#taken.has(id)) {
+        throw new EndpointError(
+          "ADOPT_TAKEN",
+          `cannot adopt endpoint ${id}: another resource of this program has it already`,
+        );
+      }
+      const endpoint = await this.#client.get(id).catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+        throw new EndpointError(
+          "ADOPT_NOT_FOUND",
+          `cannot adopt endpoint ${id}: the service has none of this id. Correct adoptId, or remove it to register a new one.`,
+          { cause: error },
+        );
+      });
+      const differing = [
+        ...(sameUrl(endpoint.url, inputs.url) ? [] : ["url"]),
+        ...(endpoint.type === inputs.type ? [] : ["type"]),
+      ];
+      if (differing.length > 0) {
+        throw new EndpointError(
+          "ADOPT_MISMATCH",
+          `cannot adopt endpoint ${id}: its ${differing.join(" and ")} at the service ${differing.length === 1 ? "is" : "are"} ` +
+            "not the declared one. Declare the endpoint as it is, adopt it, and change it afterwards.",
+        );
+      }
+      return this.#took(endpoint);
+    });
+  }
+
+  /** What became of a registration that a run before left pending: its endpoint, or undefined when it never happened. */
+  settle(id: string, state: EndpointState & { pending: PendingRegistration }): Promise<Endpoint | undefined> {
+    return this.#oneByOne(state, async () => {
+      const found = await this.#settle(id, state, state.pending);
+      return found && this.#took(found);
+    });
+  }
+
+  /** Deletes what a registration left pending may have made, unless a resource of this process has it by now. */
+  discard(id: string, state: EndpointState & { pending: PendingRegistration }): Promise<void> {
+    return this.#oneByOne(state, async () => {
+      if (this.#settled.has(id)) return;
+      const found = await this.#settle(id, state, state.pending);
+      if (!found) return;
+      this.#took(found);
+      await this.#client.delete(found.id);
+    });
+  }
+
+  async #settle(id: string, identity: Identity, pending: PendingRegistration): Promise<Endpoint | undefined> {
+    const list = await this.#client.list();
+    const found = this.#recognise(list, identity, pending);
+    if (!found && !list.complete) {
+      throw new EndpointError(
+        "STILL_PENDING",
+        `cannot tell whether the registration of ${describeUrl(identity.url)} was made: the service lists only a part of ` +
+          "its endpoints. It stays pending. Look for it at the service: set adoptId to its id, or, if it is not there, run " +
+          "`pulumi state delete` for this resource.",
+      );
+    }
+    this.#settled.add(id);
+    return found;
+  }
+
+  async #send(inputs: EndpointInputs, baseline: EndpointList): Promise<Endpoint> {
+    const startedAt = this.#now();
+    const pending: PendingRegistration = {
+      before: this.#alikeSoFar(baseline, inputs),
+      attemptedAt: this.#skew === null ? null : Math.round(startedAt + this.#skew),
+      complete: baseline.complete,
+    };
+    try {
+      return await this.#client.register({
+        url: inputs.url,
+        type: inputs.type,
+        ...(inputs.ip === undefined ? {} : { ip: inputs.ip }),
+      });
+    } catch (error) {
+      if (!(error instanceof WebhookRegistrationError) || error.outcome === "not-made") throw error;
+      const lookUntil =
+        error.statusCode === undefined
+          ? Math.max(startedAt + this.#options.timeoutMs, this.#now() + lookAfterAnswerMs)
+          : this.#now() + lookAfterAnswerMs;
+      const found = await this.#lookUntil(lookUntil, inputs, pending);
+      if (found) return found;
+      throw this.#leavePending(inputs, pending, error);
+    }
+  }
+
+  /** Lists again and again until the lost registration shows, or the time is out: it may be made late. */
+  async #lookUntil(
+    end: number,
+    identity: Identity,
+    pending: PendingRegistration,
+  ): Promise<Endpoint | undefined> {
+    for (let pause = 250; ; pause = Math.min(pause * 2, 2_000)) {
+      try {
+        const found = this.#recognise(await this.#client.list(), identity, pending);
+        if (found) return found;
+      } catch (error) {
+        if (!(error instanceof WebhookError)) throw error;
+      }
+      const left = end - this.#now();
+      if (left <= 0) return undefined;
+      await this.#wait(Math.min(pause, left));
+    }
+  }
+
+  /** The endpoint that a registration made, if the list holds it: the oldest that can be no other's. */
+  #recognise(list: EndpointList, identity: Identity, pending: PendingRegistration): Endpoint | undefined {
+    const candidates = list.filter((endpoint) => {
+      if (!alike(endpoint, identity) || this.#taken.has(endpoint.id) || pending.before.includes(endpoint.id))
+        return false;
+      const createdAt = Date.parse(endpoint.createdAt ?? "");
+      // Without times that can be read and compared, only a whole baseline tells what is new.
+      if (Number.isNaN(createdAt) || pending.attemptedAt === null) return pending.complete;
+      return createdAt >= pending.attemptedAt - clockToleranceMs;
+    });
+    return candidates.sort(
+      (a, b) => (Date.parse(a.createdAt ?? "") || 0) - (Date.parse(b.createdAt ?? "") || 0),
+    )[0];
+  }
+
+  #leavePending(
+    inputs: EndpointInputs,
+    pending: PendingRegistration,
+    cause: WebhookRegistrationError,
+  ): PendingError {
+    this.#undecided.add(keyOf(inputs));
+    return new PendingError({
+      id: `${provisionalPrefix}${randomUUID()}`,
+      state: {
+        url: inputs.url,
+        type: inputs.type,
+        ip: inputs.ip ?? null,
+        createdAt: null,
+        updatedAt: null,
+        baseUrl: this.#options.baseUrl,
+        pending,
+      },
+      message: `the registration of ${describeUrl(inputs.url)} was sent, and whether it was made is unknown`,
+      cause,
+    });
+  }
+
+  /** The ids with this url and type in the baseline or made by this process, which takes equal ones one by one. */
+  #alikeSoFar(baseline: EndpointList, identity: Identity): string[] {
+    const ids = new Set(baseline.filter((endpoint) => alike(endpoint, identity)).map(({ id }) => id));
+    for (const [id, taken] of this.#taken) if (taken && alike(taken, identity)) ids.add(id);
+    return [...ids];
+  }
+
+  #took(endpoint: Endpoint): Endpoint {
+    this.#taken.set(endpoint.id, endpoint);
+    return endpoint;
+  }
+
+  /** The baseline. One that could not be had is asked for again. */
+  #list(): Promise<EndpointList> {
+    this.#baseline ??= this.#client.list().then(
+      (list) => {
+        if (list.serverTime !== null) this.#skew = list.serverTime - this.#now();
+        return list;
+      },
+      (error: unknown) => {
+        this.#baseline = undefined;
+        throw error;
+      },
+    );
+    return this.#baseline;
+  }
+
+  /** Equal registrations go one after the other, so that what one of them made is never taken for another's. */
+  #oneByOne<T>(identity: Identity, work: () => Promise<T>): Promise<T> {
+    const key = keyOf(identity);
+    const turn = (this.#queues.get(key) ?? Promise.resolve()).then(work, work);
+    this.#queues.set(
+      key,
+      turn.catch(() => {}),
+    );
+    return turn;
+  }
+}
+
+function alike(endpoint: Identity, identity: Identity): boolean {
+  return endpoint.type === identity.type && sameUrl(endpoint.url, identity.url);
+}
+
+function keyOf({ url, type }: Identity): string {
+  return `${type} ${normalizeUrl(url)}`;
+}

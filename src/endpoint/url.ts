@@ -1,0 +1,51 @@
+import { BlockList, isIP } from "node:net";
+
+/**
+ * The spelling that a service may normalise a url to: case of scheme and host, default port, an empty path's slash,
+ * and percent-encoding (upper-case digits; nothing encoded that need not be). RFC 3986, 6.2.2 and 6.2.3.
+ */
+export function normalizeUrl(url: string): string {
+  if (!URL.canParse(url)) return url;
+  return new URL(url).href.replace(/%[0-9a-f]{2}/gi, (escape) => {
+    const character = String.fromCharCode(Number.parseInt(escape.slice(1), 16));
+    return /[A-Za-z0-9._~-]/.test(character) ? character : escape.toUpperCase();
+  });
+}
+
+/** Whether two urls differ at most by normalisation. */
+export function sameUrl(a: string, b: string): boolean {
+  return a === b || normalizeUrl(a) === normalizeUrl(b);
+}
+
+/** A url as messages show it: its path and query may hold a token, so no more than scheme and host. */
+export function describeUrl(url: string): string {
+  return URL.canParse(url) ? `${new URL(url).origin}/…` : "(not a url)";
+}
+
+const privateAddresses = new BlockList();
+for (const [network, prefix] of [
+  ["0.0.0.0", 8],
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["127.0.0.0", 8],
+  ["169.254.0.0", 16],
+  ["172.16.0.0", 12],
+  ["192.168.0.0", 16],
+] as const) {
+  privateAddresses.addSubnet(network, prefix, "ipv4");
+}
+for (const [network, prefix] of [
+  ["::", 127],
+  ["fc00::", 7],
+  ["fe80::", 10],
+] as const) {
+  privateAddresses.addSubnet(network, prefix, "ipv6");
+}
+
+/** Whether a url's host is this machine or a private network: nothing that a service on the internet can reach. */
+export function isPrivateHost(url: URL): boolean {
+  const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  if (host === "localhost" || host.endsWith(".localhost")) return true;
+  const family = isIP(host);
+  return family !== 0 && privateAddresses.check(host, family === 4 ? "ipv4" : "ipv6");
+}

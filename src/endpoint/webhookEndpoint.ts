@@ -1,0 +1,66 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { EndpointType, WebhookEndpointArgs } from "./types";
+
+/**
+ * The provider's code as each resource carries it in users' state. It is evaluated in the program's directory by every
+ * later release, so it never changes, and neither do the subpath and the name it holds.
+ */
+const providerCode = 'exports.handler = () => require("pulumi-webhook-endpoints/provider").provider;';
+
+/** The type token, in users' state for ever. */
+const typeToken = "pulumi-nodejs:dynamic/webhooks:WebhookEndpoint";
+
+/**
+ * An endpoint of the webhook service: a URL that it tells about jobs.
+ *
+ * A change of `url`, `type` or `ip` replaces it, the new one registered before the old one is deleted, so that no event
+ * is missed (`deleteBeforeReplace` turns that round). One that was deleted behind Pulumi's back is gone on the next
+ * `pulumi refresh` and registered anew by the next `pulumi up`.
+ *
+ * @example
+ * const jobs = new WebhookEndpoint("jobs", { url: "https://hooks.example.com/jobs", type: "production" });
+ * export const jobsEndpointId = jobs.id;
+ */
+export class WebhookEndpoint extends pulumi.CustomResource {
+  /** As declared; in the service's own spelling only when it was read by `WebhookEndpoint.get`. */
+  public readonly url!: pulumi.Output<string>;
+  public readonly type!: pulumi.Output<EndpointType>;
+  /** The address filter as declared: the service does not return it. */
+  public readonly ip!: pulumi.Output<string | null>;
+  /** In the service's own format; null until the first refresh. */
+  public readonly createdAt!: pulumi.Output<string | null>;
+  /** In the service's own format; null until the first refresh. */
+  public readonly updatedAt!: pulumi.Output<string | null>;
+
+  /**
+   * An endpoint that is managed elsewhere, read only. A missing one is an error.
+   *
+   * @param id The id that the service gave.
+   */
+  public static get(
+    name: string,
+    id: pulumi.Input<pulumi.ID>,
+    opts?: pulumi.CustomResourceOptions,
+  ): WebhookEndpoint {
+    return new WebhookEndpoint(name, undefined, { ...opts, id });
+  }
+
+  constructor(name: string, args: WebhookEndpointArgs, opts?: pulumi.CustomResourceOptions);
+  /** @internal */
+  constructor(name: string, args: undefined, opts: pulumi.CustomResourceOptions);
+  constructor(name: string, args: WebhookEndpointArgs | undefined, opts?: pulumi.CustomResourceOptions) {
+    const outputs = {
+      url: undefined,
+      type: undefined,
+      ip: undefined,
+      createdAt: undefined,
+      updatedAt: undefined,
+    };
+    super(typeToken, name, { ...outputs, ...args, __provider: providerCode }, opts);
+  }
+
+  /** Whether a value is a `WebhookEndpoint`, also of another copy of this package. */
+  public static isInstance(value: unknown): value is WebhookEndpoint {
+    return pulumi.CustomResource.isInstance(value) && Reflect.get(value, "__pulumiType") === typeToken;
+  }
+}
