@@ -60,7 +60,7 @@ export class WebhookEndpoint extends pulumi.CustomResource {
   }
 
   /** Whether a value is a `WebhookEndpoint`, also of another copy of this package. */
-  public static isInstance(value: unknown): value is WebhookEndpoint {
+  public static override isInstance(value: unknown): value is WebhookEndpoint {
     return pulumi.CustomResource.isInstance(value) && Reflect.get(value, "__pulumiType") === typeToken;
   }
 }
