@@ -1,5 +1,5 @@
 import type * as dynamic from "@pulumi/pulumi/dynamic";
-import type { Endpoint } from "../client";
+import { type Endpoint, WebhookError } from "../client";
 import { checkArguments, unknownValue } from "./check";
 import { type EngineLog, engineLog } from "./engine";
 import { EndpointError, isNotFound, isUnauthorized } from "./errors";
@@ -28,14 +28,8 @@ export function createProvider(options: ProviderOptions = {}) {
 
   // Resolved in the verbs, not in configure: one that throws is not called again (engine rule 1).
   const start = (): { run: Run } | { problems: string[] } => {
-    if (started) return started;
-    const resolved = resolveSettings((key) => configuration?.get(key), environment);
-    if ("problems" in resolved) return (started = resolved);
-    try {
-      return (started = { run: new Run(resolved.settings, log) });
-    } catch (error) {
-      return (started = { problems: [error instanceof Error ? error.message : String(error)] });
-    }
+    started ??= startRun(configuration, environment, log);
+    return started;
   };
   const requireRun = (): Run => {
     const result = start();
@@ -61,7 +55,9 @@ export function createProvider(options: ProviderOptions = {}) {
         for (const warning of warnings) log.warn(warning);
         if (olds.url === undefined) await lookAhead(result.run, news, problems);
       }
-      return { inputs: news, failures: problems.map((reason) => ({ property: "", reason })) };
+      // Null is what a program passes for "none", and what the state would keep as a value.
+      const inputs = Object.fromEntries(Object.entries(news).filter(([, value]) => value !== null));
+      return { inputs, failures: problems.map((reason) => ({ property: "", reason })) };
     },
 
     async diff(
@@ -77,12 +73,12 @@ export function createProvider(options: ProviderOptions = {}) {
       ];
       if (isProvisional(id)) replaces.push("pending");
       run.registrar.take(id);
-      const ofRefresh = run.refreshed.delete(id);
-      if (replaces.length > 0) {
-        run.live.delete(id);
-        run.replaces(id, news, olds.pending);
-      } else if (!ofRefresh) {
-        run.live.add(id);
+      if (!run.refreshed.delete(id)) {
+        if (replaces.length === 0) run.live.add(id);
+        else {
+          run.live.delete(id);
+          run.replaces(id, news, olds.pending);
+        }
       }
       const codeChanged = (olds as WithProvider<EndpointState>).__provider !== news.__provider;
       return { changes: replaces.length > 0 || codeChanged, replaces };
@@ -160,6 +156,21 @@ export function createProvider(options: ProviderOptions = {}) {
  * Its subpath and its name are a promise: state written by the first release loads them from the last one.
  */
 export const provider = createProvider();
+
+function startRun(
+  configuration: dynamic.Config | undefined,
+  environment: NodeJS.ProcessEnv,
+  log: EngineLog,
+): { run: Run } | { problems: string[] } {
+  const resolved = resolveSettings((key) => configuration?.get(key), environment);
+  if ("problems" in resolved) return resolved;
+  try {
+    return { run: new Run(resolved.settings, log) };
+  } catch (error) {
+    if (!(error instanceof WebhookError)) throw error;
+    return { problems: [`${error.message}. It is the setting webhooks:… of the same name`] };
+  }
+}
 
 /** Looks, before anything is sent, for what a new resource would duplicate. Best effort: `create` looks again. */
 async function lookAhead(run: Run, news: Record<string, unknown>, problems: string[]): Promise<void> {

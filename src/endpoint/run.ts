@@ -9,6 +9,9 @@ import type { EndpointInputs, EndpointState, PendingRegistration } from "./types
 /** How many reads in a row that find nothing make it likely that the key belongs to another account. */
 const suspiciousMisses = 3;
 
+/** A wait from which on it is worth a line, in milliseconds. */
+const saidFromMs = 1_000;
+
 /**
  * One engine command over one account: the plugin is a process of its own for each provider and command (engine rule
  * 14), so what is remembered here serves one `preview`, `up`, `refresh` or `destroy`.
@@ -37,6 +40,12 @@ export class Run {
       ...(settings.apiKeyHeader === undefined ? {} : { apiKeyHeader: settings.apiKeyHeader }),
       ...(settings.apiKeyScheme === undefined ? {} : { apiKeyScheme: settings.apiKeyScheme }),
       timeoutMs,
+      onWait: ({ operation, delayMs, statusCode }) => {
+        if (delayMs >= saidFromMs)
+          log.info(
+            `${operation} waits ${Math.ceil(delayMs / 1000)} s: the service answered ${statusCode ?? "nothing"}`,
+          );
+      },
     });
     this.baseUrl = canonicalBase(settings.baseUrl);
     this.reader = new Reader(this.client);

@@ -6,9 +6,9 @@ import { BlockList, isIP } from "node:net";
  */
 export function normalizeUrl(url: string): string {
   if (!URL.canParse(url)) return url;
-  return new URL(url).href.replace(/%[0-9a-f]{2}/gi, (escape) => {
-    const character = String.fromCharCode(Number.parseInt(escape.slice(1), 16));
-    return /[A-Za-z0-9._~-]/.test(character) ? character : escape.toUpperCase();
+  return new URL(url).href.replace(/%[0-9a-f]{2}/gi, (encoded) => {
+    const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
+    return /[A-Za-z0-9._~-]/.test(character) ? character : encoded.toUpperCase();
   });
 }
 

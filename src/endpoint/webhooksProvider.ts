@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { settingNames } from "./settings";
+import { type SettingName, settingNames } from "./settings";
 
 /** Settings of one account; each left out is taken from the stack's configuration, then from the environment. */
 export interface WebhooksProviderArgs {
@@ -15,6 +15,9 @@ export interface WebhooksProviderArgs {
   timeoutSeconds?: pulumi.Input<number>;
 }
 
+/** A program's settings by their names in a configuration, such as `webhooks:apiKey`. */
+export type ProgramSettings = Record<string, pulumi.Input<string> | undefined>;
+
 /**
  * An account at the webhook service, for programs that use several: pass it as the `provider` option of an endpoint.
  * Another key or base URL later replaces no endpoint.
@@ -24,19 +27,28 @@ export interface WebhooksProviderArgs {
  * new WebhookEndpoint("jobs", { url, type: "development" }, { provider: staging });
  */
 export class WebhooksProvider extends pulumi.ProviderResource {
+  /** @internal What `getWebhookEndpoint` and `getWebhookEndpoints` speak to the account with. */
+  readonly programSettings: ProgramSettings;
+
   constructor(name: string, args: WebhooksProviderArgs = {}, opts?: pulumi.ResourceOptions) {
-    const stack = new pulumi.Config("webhooks");
-    const settings: Record<string, pulumi.Input<string> | undefined> = {};
-    for (const setting of settingNames)
-      settings[`webhooks:${setting}`] = text(args[setting]) ?? stack.get(setting);
+    const settings = { ...stackSettings() };
+    for (const setting of settingNames) {
+      const value = args[setting];
+      // A provider's inputs are texts.
+      if (value !== undefined) settings[`webhooks:${setting}`] = pulumi.output(value).apply(String);
+    }
     // The engine masks only secrets of the stack's configuration: one that was passed plain is made secret here.
     const apiKey = settings["webhooks:apiKey"];
     if (apiKey !== undefined) settings["webhooks:apiKey"] = pulumi.secret(apiKey);
     super("pulumi-nodejs", name, settings, opts);
+    this.programSettings = settings;
   }
 }
 
-/** A provider's inputs are texts. */
-function text(value: pulumi.Input<string | number> | undefined): pulumi.Output<string> | undefined {
-  return value === undefined ? undefined : pulumi.output(value).apply(String);
+/** What the stack's configuration says. */
+export function stackSettings(): ProgramSettings {
+  const stack = new pulumi.Config("webhooks");
+  const look = (setting: SettingName) =>
+    setting === "apiKey" ? stack.getSecret(setting) : stack.get(setting);
+  return Object.fromEntries(settingNames.map((setting) => [`webhooks:${setting}`, look(setting)]));
 }
