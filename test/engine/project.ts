@@ -1,0 +1,164 @@
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { findCli } from "../../scripts/cli";
+
+const root = join(__dirname, "../..");
+
+export interface CommandResult {
+  readonly exitCode: number;
+  /** What the command printed, both streams together, without colours. */
+  readonly output: string;
+}
+
+/** A resource as `pulumi stack export` shows it. */
+export interface StateResource {
+  readonly urn: string;
+  readonly type: string;
+  readonly custom: boolean;
+  readonly id?: string;
+  readonly inputs?: Readonly<Record<string, unknown>>;
+  readonly outputs?: Readonly<Record<string, unknown>>;
+  readonly delete?: boolean;
+}
+
+export interface Deployment {
+  readonly resources?: readonly StateResource[];
+  readonly pending_operations?: readonly { readonly type: string; readonly resource: StateResource }[];
+}
+
+export interface ProjectOptions {
+  /** The stack's configuration, such as `webhooks:baseUrl`. */
+  readonly config?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** The arguments of endpoints by name, each with the resource's options under `opts`. */
+export type Declared = Readonly<
+  Record<string, { readonly opts?: object; readonly [argument: string]: unknown }>
+>;
+
+/**
+ * A Pulumi project of its own with one stack, in a temporary folder, for the real CLI on a file backend.
+ * Its program declares the endpoints of `declare`, or is what `write` writes.
+ */
+export class Project {
+  readonly folder = mkdtempSync(join(tmpdir(), "webhooks-engine-"));
+  readonly env: NodeJS.ProcessEnv;
+  #config: Record<string, string>;
+
+  constructor({ config = {}, env = {} }: ProjectOptions = {}) {
+    this.#config = { ...config };
+    const bin = findCli();
+    if (bin === undefined)
+      throw new Error("The Pulumi CLI is missing: run `node scripts/setup.js --for test`.");
+    this.env = {
+      HOME: process.env.HOME,
+      PATH: [bin, process.env.PATH].join(delimiter),
+      PULUMI_HOME: join(this.folder, "home"),
+      PULUMI_BACKEND_URL: `file://${join(this.folder, "backend")}`,
+      PULUMI_CONFIG_PASSPHRASE: "test",
+      PULUMI_SKIP_UPDATE_CHECK: "true",
+      PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+      ...env,
+    };
+    mkdirSync(join(this.folder, "backend"));
+    symlinkSync(join(root, "node_modules"), join(this.folder, "node_modules"));
+    this.write(
+      "Pulumi.yaml",
+      "name: test\nruntime: { name: nodejs, options: { typescript: false } }\nmain: index.js\n",
+    );
+    this.write("package.json", "{}\n");
+    this.write(
+      "index.js",
+      `const { WebhookEndpoint } = require("pulumi-webhook-endpoints");
+for (const [name, { opts, ...args }] of Object.entries(require("./endpoints.json"))) new WebhookEndpoint(name, args, opts);
+`,
+    );
+    this.declare({});
+  }
+
+  write(name: string, text: string): void {
+    writeFileSync(join(this.folder, name), text);
+  }
+
+  declare(endpoints: Declared): void {
+    this.write("endpoints.json", JSON.stringify(endpoints));
+  }
+
+  /** Runs the CLI. The stack is made first, when there is none yet. */
+  async pulumi(...args: string[]): Promise<CommandResult> {
+    await this.#init();
+    return this.#exec(args);
+  }
+
+  /** Runs a command that must succeed. */
+  async succeed(...args: string[]): Promise<string> {
+    await this.#init();
+    return this.#mustExec(args);
+  }
+
+  up = (...args: string[]) => this.succeed("up", "--yes", "--skip-preview", ...args);
+  refresh = (...args: string[]) => this.succeed("refresh", "--yes", "--skip-preview", ...args);
+  destroy = (...args: string[]) => this.succeed("destroy", "--yes", "--skip-preview", ...args);
+
+  async setConfig(key: string, value: string): Promise<void> {
+    await this.succeed(...configSet(key, value));
+  }
+
+  /** What the state holds. */
+  async state(): Promise<Deployment> {
+    const exported: { deployment: Deployment } = JSON.parse(await this.succeed("stack", "export"));
+    return exported.deployment;
+  }
+
+  /** The endpoints that the state holds, by the name of their resource. */
+  async endpoints(): Promise<Record<string, StateResource>> {
+    const { resources = [] } = await this.state();
+    return Object.fromEntries(
+      resources
+        .filter(({ type }) => type.endsWith(":WebhookEndpoint"))
+        .map((resource) => [resource.urn.split("::").at(-1) ?? "", resource]),
+    );
+  }
+
+  dispose(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  #made: Promise<void> | undefined;
+  #init(): Promise<void> {
+    this.#made ??= (async () => {
+      await this.#mustExec(["stack", "init", "dev"]);
+      for (const [key, value] of Object.entries(this.#config)) await this.#mustExec(configSet(key, value));
+    })();
+    return this.#made;
+  }
+
+  async #mustExec(args: readonly string[]): Promise<string> {
+    const { exitCode, output } = await this.#exec(args);
+    if (exitCode !== 0) throw new Error(`pulumi ${args.join(" ")} ended with ${exitCode}:\n${output}`);
+    return output;
+  }
+
+  #exec(args: readonly string[]): Promise<CommandResult> {
+    return new Promise((resolve) => {
+      const options = { cwd: this.folder, env: this.env, maxBuffer: 64 * 2 ** 20 };
+      const child = execFile(
+        "pulumi",
+        [...args, "--non-interactive", "--color=never"],
+        options,
+        (error, out, err) => {
+          const exitCode = error === null ? 0 : typeof error.code === "number" ? error.code : 1;
+          resolve({ exitCode, output: out + err });
+        },
+      );
+      child.stdin?.end();
+    });
+  }
+}
+
+function configSet(key: string, value: string): string[] {
+  return ["config", "set", ...(key.endsWith("apiKey") ? ["--secret"] : []), key, value];
+}
