@@ -122,10 +122,10 @@ export function createProvider(options: ProviderOptions = {}) {
       if (recorded) run.refreshed.add(endpoint.id);
       const url = recorded && sameUrl(recorded.url, endpoint.url) ? recorded.url : endpoint.url;
       const inputs = { url, type: endpoint.type, ...(recorded?.ip ? { ip: recorded.ip } : {}) };
-      const props = stateOf(endpoint, inputs, run);
+      const state = stateOf(endpoint, inputs, run);
       // What was declared stays as it is, unless somebody changed the endpoint: then the next `up` puts it right.
       const unchanged = recorded?.url === url && recorded.type === endpoint.type;
-      return unchanged ? { id: endpoint.id, props } : { id: endpoint.id, props, inputs };
+      return unchanged ? { id: endpoint.id, props: state } : { id: endpoint.id, props: state, inputs };
     },
 
     /** Only reached when nothing but the provider's own code or a lifecycle option changed (engine rule 4). */
