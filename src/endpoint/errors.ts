@@ -38,9 +38,11 @@ export class PendingError extends Error {
   readonly reasons: readonly string[];
 
   constructor(options: { id: string; state: EndpointState; message: string; cause: WebhookError }) {
+    const { code, statusCode } = options.cause;
+    const cameBack = statusCode === undefined ? `no answer: ${code}` : `status ${statusCode}: ${code}`;
     super(
-      `${options.message} (REGISTRATION_PENDING). Run \`pulumi up\` again: it looks for the endpoint, takes it over if ` +
-        `it is there, and registers it if not. What happened: ${options.cause.message}`,
+      `${options.message} (${cameBack}). Run \`pulumi up\` again: it takes the endpoint over if it is there, and ` +
+        "registers it if not; `pulumi refresh` and `pulumi destroy` settle it too. (REGISTRATION_PENDING)",
       { cause: options.cause },
     );
     this.id = options.id;

@@ -2,7 +2,7 @@ import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { type Endpoint, WebhookError } from "../client";
 import { checkArguments, unknownValue } from "./check";
 import { type EngineLog, engineLog } from "./engine";
-import { EndpointError, isNotFound, isUnauthorized } from "./errors";
+import { EndpointError, isNotFound, isUnauthorized, PendingError } from "./errors";
 import { isProvisional } from "./registrar";
 import { Run } from "./run";
 import { resolveSettings } from "./settings";
@@ -98,6 +98,10 @@ export function createProvider(options: ProviderOptions = {}) {
               );
         run.live.add(endpoint.id);
         return { id: endpoint.id, outs: stateOf(endpoint, inputs, run) };
+      } catch (error) {
+        // The plugin adds the provider's code to what was made, but not to what was half-made.
+        if (error instanceof PendingError) Object.assign(error.properties, { __provider: inputs.__provider });
+        throw error;
       } finally {
         run.reader.forget();
       }
