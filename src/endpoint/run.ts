@@ -105,7 +105,7 @@ export class Run {
 }
 
 /** A base URL in one spelling, as the state records it. */
-function canonicalBase(baseUrl: string): string {
+export function canonicalBase(baseUrl: string): string {
   return new URL(baseUrl).href.replace(/\/+$/, "");
 }
 

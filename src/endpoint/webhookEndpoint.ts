@@ -1,14 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
+import { providerCode, typeToken } from "./promises";
 import type { EndpointType, WebhookEndpointArgs } from "./types";
-
-/**
- * The provider's code as each resource carries it in users' state. It is evaluated in the program's directory by every
- * later release, so it never changes, and neither do the subpath and the name it holds.
- */
-const providerCode = 'exports.handler = () => require("pulumi-webhook-endpoints/provider").provider;';
-
-/** The type token, in users' state for ever. */
-const typeToken = "pulumi-nodejs:dynamic/webhooks:WebhookEndpoint";
 
 /**
  * An endpoint of the webhook service: a URL that it tells about jobs.

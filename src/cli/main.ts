@@ -1,0 +1,15 @@
+#!/usr/bin/env node
+import { Command } from "commander";
+import { recoverCommand } from "./recover";
+
+const { version }: { version: string } = require("../../package.json");
+
+const program = new Command("webhook-endpoints")
+  .description("What Pulumi's own command cannot do for webhook endpoints.")
+  .version(version)
+  .addCommand(recoverCommand());
+
+program.parseAsync().catch((error: unknown) => {
+  console.error(`error: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+});
