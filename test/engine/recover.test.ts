@@ -1,0 +1,219 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Emulator, startEmulator } from "../../src/emulator";
+import { type CommandResult, type Declared, Project } from "./project";
+
+const command = join(__dirname, "../../dist/cli/main.js");
+
+let emulator: Emulator;
+let project: Project;
+
+beforeEach(async () => {
+  emulator = await startEmulator();
+  project = new Project({
+    config: { "webhooks:baseUrl": emulator.url, "webhooks:apiKey": emulator.apiKey },
+  });
+});
+
+afterEach(async () => {
+  project.dispose();
+  await emulator.close();
+});
+
+const endpoint = (path: string) =>
+  ({ url: `https://hooks.example.com/${path}`, type: "production" }) as const;
+
+/** What is at the service, as the program would declare it. */
+const registered = () =>
+  emulator
+    .endpoints()
+    .map(({ url }) => url)
+    .sort();
+
+/** What the state holds and does not delete on the next `up`, by id. */
+async function recorded(): Promise<string[]> {
+  const { resources = [] } = await project.state();
+  return resources
+    .flatMap(({ id, type, delete: gone }) => (id && type.endsWith(":WebhookEndpoint") && !gone ? [id] : []))
+    .sort();
+}
+
+describe("after a run that was killed", () => {
+  it("finds what each kill left, so that the next up ends with exactly what is declared", async () => {
+    const declared: Record<string, ReturnType<typeof endpoint>> = {};
+    for (let index = 0; index < 12; index++) declared[`e${index}`] = endpoint(`${index}`);
+    let recovered = 0;
+    for (const [round, made] of [9, 2, 4].entries()) {
+      for (const name of Object.keys(declared)) declared[name] = endpoint(`${round}/${name}`);
+      project.declare(declared);
+      // Late in its registrations, early, and where their answers never come.
+      if (round === 2) emulator.fault({ operation: "register", kind: "hang-after", times: 5 });
+      const before = emulator.endpoints().length;
+      await killedUp({ when: () => emulator.endpoints().length >= before + made });
+      await project.pulumi("cancel", "--yes");
+      emulator.clearFaults();
+      const { output } = await recover("--yes");
+      recovered += Number(/Mended: (\d+)/.exec(output)?.[1] ?? 0);
+      await project.up();
+      expect(registered()).toEqual(
+        Object.values(declared)
+          .map(({ url }) => url)
+          .sort(),
+      );
+      expect(await recorded()).toEqual(
+        emulator
+          .endpoints()
+          .map(({ id }) => id)
+          .sort(),
+      );
+      emulator.clearRequests();
+      await project.up();
+      expect(emulator.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+    }
+    expect(recovered).toBeGreaterThan(0);
+  });
+
+  it("asks nobody and changes nothing when there is nothing to do", async () => {
+    project.declare({ a: endpoint("a") });
+    await project.up();
+    const before = await project.state();
+    const { exitCode, output } = await recover("--yes");
+    expect(exitCode).toBe(0);
+    expect(output).toMatch(/Nothing to recover/);
+    expect(await project.state()).toEqual(before);
+  });
+
+  it("names pulumi cancel while the lock of the killed run is there, and leaves no file behind", async () => {
+    await killedWithOneAnswerLost({ a: endpoint("a") });
+    const { exitCode, output } = await recover("--yes");
+    expect(exitCode).toBe(1);
+    expect(output).toMatch(/pulumi cancel.*STACK_LOCKED/s);
+    expect(savedStates()).toEqual([]);
+  });
+
+  it("changes nothing and ends with 2 when it cannot tell which endpoint it is", async () => {
+    await killedWithOneAnswerLost({ a: endpoint("a") });
+    await project.succeed("cancel", "--yes");
+    emulator.add(endpoint("a"));
+    const before = await project.state();
+    const { exitCode, output } = await recover("--yes");
+    expect(exitCode).toBe(2);
+    for (const { id } of emulator.endpoints()) expect(output).toContain(id);
+    expect(await project.state()).toEqual(before);
+    // Not without --yes either, where nobody can answer.
+    expect((await recover()).exitCode).toBe(2);
+  });
+
+  it("drops a registration that was never made", async () => {
+    project.declare({ a: endpoint("a") });
+    emulator.fault({ operation: "register", kind: "hang-before", times: 1 });
+    await killedUp({ when: () => emulator.requests.some(({ operation }) => operation === "register") });
+    await project.succeed("cancel", "--yes");
+    const { exitCode, output } = await recover("--yes");
+    expect(output).toMatch(/never made/);
+    expect(exitCode).toBe(0);
+    expect((await project.state()).pending_operations ?? []).toEqual([]);
+    await project.up();
+    expect(registered()).toHaveLength(1);
+  });
+
+  it("keeps the old state with its secrets encrypted, and sends nothing that changes the service", async () => {
+    project.write(
+      "index.js",
+      `const { WebhookEndpoint, WebhooksProvider } = require("pulumi-webhook-endpoints");
+const pulumi = require("@pulumi/pulumi");
+const other = new WebhooksProvider("other", { timeoutSeconds: 20 });
+new WebhookEndpoint("a", { url: pulumi.secret("https://hooks.example.com/t0ken"), type: "production" }, { provider: other });
+`,
+    );
+    emulator.fault({ operation: "register", kind: "hang-after", times: 1 });
+    await killedUp({ when: () => emulator.endpoints().length > 0 });
+    await project.succeed("cancel", "--yes");
+    emulator.clearRequests();
+    const { exitCode, output } = await recover("--yes");
+    expect(output).toMatch(/Mended: 1 endpoint/);
+    expect(exitCode).toBe(0);
+    expect(emulator.requests.map(({ operation }) => operation)).toEqual(["list"]);
+    const [saved = ""] = savedStates();
+    const text = readFileSync(join(project.folder, saved), "utf8");
+    expect(JSON.parse(text).deployment.pending_operations).toHaveLength(1);
+    const state = JSON.stringify(await project.state());
+    for (const shown of [text, state, output]) {
+      expect(shown).not.toContain("t0ken");
+      expect(shown).not.toContain(emulator.apiKey);
+    }
+    expect(await project.up()).toMatch(/\b4 unchanged|3 unchanged/);
+    await project.destroy();
+    expect(registered()).toEqual([]);
+  });
+
+  it("mends a file backend whose attributes were left empty", async () => {
+    await killedWithOneAnswerLost({ a: endpoint("a") });
+    await project.succeed("cancel", "--yes");
+    const attributes = join(project.folder, "backend/.pulumi/stacks/test/dev.json.attrs");
+    statSync(attributes);
+    writeFileSync(attributes, "");
+    expect((await project.pulumi("stack", "export")).exitCode).not.toBe(0);
+    const { exitCode, output } = await recover("--yes");
+    expect(output).toMatch(/Mended: 1 endpoint/);
+    expect(exitCode).toBe(0);
+    await project.up();
+    expect(registered()).toHaveLength(1);
+  });
+});
+
+async function killedWithOneAnswerLost(declared: Declared): Promise<void> {
+  project.declare(declared);
+  emulator.fault({ operation: "register", kind: "hang-after", times: 1 });
+  await killedUp({ when: () => emulator.endpoints().length > 0 });
+}
+
+/** Begins an `up`, and kills every process of it at the moment. */
+async function killedUp({ when }: { when: () => boolean }): Promise<void> {
+  await project.pulumi("stack", "ls");
+  const args = ["up", "--yes", "--skip-preview", "--non-interactive"];
+  const child = spawn("pulumi", args, { cwd: project.folder, env: project.env, stdio: "ignore" });
+  const ended = new Promise((resolve) => child.once("close", resolve));
+  while (!when() && child.exitCode === null) await sleep(2);
+  for (const pid of family(child)) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // It ended by itself.
+    }
+  }
+  await ended;
+}
+
+/** A process and all that it started. */
+function family({ pid }: ChildProcess): number[] {
+  const processes = execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" })
+    .trim()
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/).map(Number));
+  const found = pid === undefined ? [] : [pid];
+  for (const parent of found) for (const [id = 0, of] of processes) if (of === parent) found.push(id);
+  return found;
+}
+
+function recover(...args: string[]): Promise<CommandResult> {
+  const child = spawn(process.execPath, [command, "recover", ...args], {
+    cwd: project.folder,
+    env: project.env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  child.stdout.on("data", (text) => {
+    output += text;
+  });
+  child.stderr.on("data", (text) => {
+    output += text;
+  });
+  return new Promise((resolve) => child.once("close", (code) => resolve({ exitCode: code ?? 1, output })));
+}
+
+function savedStates(): string[] {
+  return readdirSync(project.folder).filter((name) => name.startsWith("state-before-recover"));
+}
