@@ -83,7 +83,7 @@ export class Registrar {
       `(${describeUrl(inputs.url)}) and type (${inputs.type}): ${ids.slice(0, 5).join(", ")}${ids.length > 5 ? ", …" : ""}. `;
     const ways =
       `To take it over, set adoptId: ${JSON.stringify(ids[0])}; if a resource was renamed, give it an alias of the old ` +
-      "name; if nobody needs it, delete it at the service.";
+      "name; if a run was killed, run `npx webhook-endpoints recover`; if nobody needs it, delete it at the service.";
     if (inputs.ifExists === "fail") {
       throw new EndpointError(
         "ENDPOINT_EXISTS",
