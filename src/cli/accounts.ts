@@ -1,12 +1,12 @@
 import { WebhooksClient } from "../client";
-import { canonicalBase } from "../endpoint/run";
+import { type Origin, originOf } from "../endpoint/origin";
 import { resolveSettings } from "../endpoint/settings";
 import { type Deployment, plainText, type Resource } from "./deployment";
 import { CliError, type Pulumi } from "./pulumi";
 
 /** Where a resource's endpoint is, and a client that speaks to it. */
 export interface Account {
-  readonly baseUrl: string;
+  readonly origin: Origin;
   readonly client: WebhooksClient;
 }
 
@@ -34,7 +34,7 @@ export async function openAccounts(pulumi: Pulumi, deployment: Deployment, envir
     if ("problems" in resolved) throw new CliError("SETTINGS_INVALID", resolved.problems.join("; "));
     const { timeoutSeconds, ...settings } = resolved.settings;
     const client = new WebhooksClient({ ...settings, timeoutMs: timeoutSeconds * 1000 });
-    const account = { baseUrl: canonicalBase(settings.baseUrl), client };
+    const account = { origin: originOf(settings), client };
     accounts.set(key, account);
     return account;
   };

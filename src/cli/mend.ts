@@ -1,12 +1,13 @@
 import type { Endpoint } from "../client";
+import type { Origin } from "../endpoint/origin";
 import type { Deployment, Properties, Resource } from "./deployment";
 
 export interface Claim {
   /** The resource as the pending operation holds it, its secrets encrypted. */
   readonly resource: Resource;
   readonly endpoint: Endpoint;
-  /** The service's address, as the resource records it. */
-  readonly baseUrl: string;
+  /** Where it is, as the resource records it. */
+  readonly origin: Origin;
   /** Whether the state's own resource of this URN is what the program declares by now, so that this one is a duplicate. */
   readonly duplicate: boolean;
 }
@@ -41,7 +42,7 @@ function insert(resources: readonly Resource[], claim: Claim, now: string): read
   return marked.toSpliced(Math.max(replaced, earliest), 0, made);
 }
 
-function outputsOf({ resource: { inputs = {} }, endpoint, baseUrl }: Claim): Properties {
+function outputsOf({ resource: { inputs = {} }, endpoint, origin }: Claim): Properties {
   return {
     __provider: inputs.__provider,
     url: inputs.url,
@@ -49,7 +50,7 @@ function outputsOf({ resource: { inputs = {} }, endpoint, baseUrl }: Claim): Pro
     ip: inputs.ip ?? null,
     createdAt: endpoint.createdAt,
     updatedAt: endpoint.updatedAt,
-    baseUrl,
+    ...origin,
   };
 }
 

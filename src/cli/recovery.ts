@@ -81,7 +81,7 @@ export async function recover(options: RecoverOptions): Promise<"done" | "undeci
     if (endpoint.kind === "nothing" || resource === undefined) continue;
     taken.add(endpoint.endpoint.id);
     const duplicate = isDuplicate(finding.leftover, endpoint.endpoint, plain);
-    claims.push({ resource, endpoint: endpoint.endpoint, baseUrl: accountOf(resource).baseUrl, duplicate });
+    claims.push({ resource, endpoint: endpoint.endpoint, origin: accountOf(resource).origin, duplicate });
   }
   if (!(await confirm("Mend the state?"))) return undecided();
 

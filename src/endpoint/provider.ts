@@ -74,6 +74,7 @@ export function createProvider(options: ProviderOptions = {}) {
       if (isProvisional(id)) replaces.push("pending");
       run.registrar.take(id);
       if (!run.refreshed.delete(id)) {
+        if (replaces.length === 0 && (await run.isElsewhere(id, olds))) replaces.push("account");
         if (replaces.length === 0) run.live.add(id);
         else {
           run.live.delete(id);
@@ -149,6 +150,7 @@ export function createProvider(options: ProviderOptions = {}) {
       } catch (error) {
         if (!isNotFound(error)) throw error;
         run.assertSameService(id, state, error);
+        run.warnOfOtherAccount(id, state);
       } finally {
         run.reader.forget();
       }
@@ -198,7 +200,7 @@ function stateOf(endpoint: Endpoint, inputs: EndpointInputs, run: Run): Endpoint
     ip: inputs.ip ?? null,
     createdAt: endpoint.createdAt,
     updatedAt: endpoint.updatedAt,
-    baseUrl: run.baseUrl,
+    ...run.origin,
   };
 }
 

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Endpoint, EndpointList, WebhooksClient } from "../client";
 import { WebhookError, WebhookRegistrationError } from "../client";
 import { EndpointError, isNotFound, PendingError } from "./errors";
+import type { Origin } from "./origin";
 import type { EndpointInputs, EndpointState, PendingRegistration } from "./types";
 import { describeUrl, normalizeUrl, sameUrl } from "./url";
 
@@ -23,7 +24,7 @@ type Identity = Pick<EndpointInputs, "url" | "type">;
 export interface RegistrarOptions {
   readonly client: Pick<WebhooksClient, "register" | "list" | "get" | "delete">;
   /** Recorded with what is pending. */
-  readonly baseUrl: string;
+  readonly origin: Origin;
   /** How long a registration may take, looking for its outcome included, in milliseconds. */
   readonly timeoutMs: number;
   readonly warn: (message: string) => void;
@@ -261,7 +262,7 @@ export class Registrar {
         ip: inputs.ip ?? null,
         createdAt: null,
         updatedAt: null,
-        baseUrl: this.#options.baseUrl,
+        ...this.#options.origin,
         pending,
       },
       message: `the registration of ${describeUrl(inputs.url)} was sent, and whether it was made is unknown`,

@@ -1,6 +1,7 @@
 import { WebhooksClient } from "../client";
 import type { EngineLog } from "./engine";
 import { EndpointError } from "./errors";
+import { type Origin, originOf } from "./origin";
 import { Reader } from "./reader";
 import { Registrar } from "./registrar";
 import type { Settings } from "./settings";
@@ -20,7 +21,7 @@ export class Run {
   readonly client: WebhooksClient;
   readonly reader: Reader;
   readonly registrar: Registrar;
-  readonly baseUrl: string;
+  readonly origin: Origin;
   /** Endpoints that this run made, took over or keeps: not to be deleted by it (engine rule 17). */
   readonly live = new Set<string>();
   /** Endpoints that a refresh has just read: the `diff` which it asks for says nothing about what is kept. */
@@ -28,6 +29,7 @@ export class Run {
   /** Resources that `diff` said are replaced, by their new inputs: `create` is told nothing of them (engine rule 28). */
   readonly #replacing = new Map<string, Map<string, PendingRegistration | undefined>>();
   #misses = 0;
+  readonly #warned = new Set<string>();
 
   constructor(
     settings: Settings,
@@ -47,9 +49,9 @@ export class Run {
           );
       },
     });
-    this.baseUrl = canonicalBase(settings.baseUrl);
+    this.origin = originOf(settings);
     this.reader = new Reader(this.client);
-    this.registrar = new Registrar({ client: this.client, baseUrl: this.baseUrl, timeoutMs, warn: log.warn });
+    this.registrar = new Registrar({ client: this.client, origin: this.origin, timeoutMs, warn: log.warn });
   }
 
   /** Notes that a resource is about to be replaced by one with these inputs. */
@@ -75,6 +77,11 @@ export class Run {
     return { id: first[0], pending: first[1] };
   }
 
+  #warnOnce(message: string): void {
+    if (!this.#warned.has(message)) this.log.warn(message);
+    this.#warned.add(message);
+  }
+
   hit(): void {
     this.#misses = Number.NEGATIVE_INFINITY;
   }
@@ -89,24 +96,49 @@ export class Run {
   }
 
   /**
+   * Whether an endpoint that was registered with another key is not to be found with today's: then that is another
+   * account's, not a rotated one. Another base URL is only warned of: the service may have moved.
+   */
+  async isElsewhere(id: string, state: EndpointState): Promise<boolean> {
+    if (state.baseUrl !== this.origin.baseUrl) {
+      this.#warnOnce(
+        `endpoints that were registered at ${state.baseUrl} are left as they are, though the base URL is ` +
+          `${this.origin.baseUrl} now. If the service has moved, \`pulumi refresh\` records that. If this is another one, ` +
+          "set the base URL back, destroy or rename the endpoints, and then change it.",
+      );
+      return false;
+    }
+    if (state.account === this.origin.account || (await this.reader.find(id))) return false;
+    this.#warnOnce(
+      "endpoints that were registered with another API key are not in the account of today's, and are registered there " +
+        "anew. If the key was changed by mistake, stop here and set webhooks:apiKey back.",
+    );
+    return true;
+  }
+
+  /** An endpoint that is not found with another key than the one it was registered with may still be in that account. */
+  warnOfOtherAccount(id: string, { account }: EndpointState): void {
+    if (account === this.origin.account) return;
+    this.log.warn(
+      `endpoint ${id} is not there with today's API key, so it counts as deleted. It was registered with another key: if ` +
+        "that was of another account, delete it there.",
+    );
+  }
+
+  /**
    * An endpoint registered elsewhere is not missing here.
    *
    * @throws EndpointError when the resource was recorded with another base URL than today's.
    */
   assertSameService(id: string, state: EndpointState, cause: unknown): void {
-    if (state.baseUrl === this.baseUrl) return;
+    if (state.baseUrl === this.origin.baseUrl) return;
     throw new EndpointError(
       "OTHER_BASE_URL",
-      `endpoint ${id} is not at ${this.baseUrl}, but it was registered at ${state.baseUrl}, so it is neither gone nor ` +
+      `endpoint ${id} is not at ${this.origin.baseUrl}, but it was registered at ${state.baseUrl}, so it is neither gone nor ` +
         "done with. Set webhooks:baseUrl to where it is; if that service no longer exists, run `pulumi state delete`.",
       { cause },
     );
   }
-}
-
-/** A base URL in one spelling, as the state records it. */
-export function canonicalBase(baseUrl: string): string {
-  return new URL(baseUrl).href.replace(/\/+$/, "");
 }
 
 function inputsKey({ url, type, ip, adoptId, ifExists }: EndpointInputs): string {

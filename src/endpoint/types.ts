@@ -1,4 +1,5 @@
 import type * as pulumi from "@pulumi/pulumi";
+import type { Origin } from "./origin";
 
 /** What an endpoint is for: the service signs and lists the two kinds apart. */
 export type EndpointType = "production" | "development";
@@ -33,14 +34,12 @@ export interface EndpointInputs {
 }
 
 /** What the stack's state holds. Null, never undefined: the plugin cannot encode undefined (engine rule 25). */
-export interface EndpointState {
+export interface EndpointState extends Origin {
   url: string;
   type: EndpointType;
   ip: string | null;
   createdAt: string | null;
   updatedAt: string | null;
-  /** Where the endpoint was registered, so that another address of today is not read as drift. */
-  baseUrl: string;
   /** Present only while the outcome of the registration is unknown; the resource's id is provisional then. */
   pending?: PendingRegistration;
 }

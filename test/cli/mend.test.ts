@@ -24,7 +24,7 @@ const claim = (more: Partial<Claim> = {}): Claim => ({
     createdAt: "then",
     updatedAt: null,
   },
-  baseUrl: "https://api.example.com",
+  origin: { baseUrl: "https://api.example.com", account: "abcdef" },
   duplicate: false,
   ...more,
 });
@@ -45,6 +45,7 @@ it("records the endpoint as the run would have, its secrets as they are in the s
       createdAt: "then",
       updatedAt: null,
       baseUrl: "https://api.example.com",
+      account: "abcdef",
     },
     created: now.toISOString(),
     modified: now.toISOString(),
