@@ -49,7 +49,10 @@ export class Registrar {
   /** The service's clock less ours, in milliseconds; null as long as the service has told no time. */
   #skew: number | null = null;
   /** Endpoints that belong to a resource, as far as this process knows: never taken for a lost registration. */
-  readonly #taken = new Map<string, Identity | undefined>();
+  readonly #taken = new Set<string>();
+  /** Those that this process made or took over, by url and type. */
+  readonly #ours = new Map<string, string[]>();
+  readonly #byKey = new WeakMap<EndpointList, Map<string, Endpoint[]>>();
   /** Provisional ids whose outcome this process has found out. */
   readonly #settled = new Set<string>();
   /** Registrations of this process that stayed pending, by url and type. */
@@ -66,7 +69,7 @@ export class Registrar {
 
   /** Notes that an endpoint belongs to a resource. */
   take(id: string): void {
-    if (!this.#taken.has(id)) this.#taken.set(id, undefined);
+    this.#taken.add(id);
   }
 
   /**
@@ -74,10 +77,8 @@ export class Registrar {
    * knows of: as a warning, or as an error with `ifExists: "fail"`. They are never adopted by likeness (engine rule 17).
    */
   async lookForAlike(inputs: EndpointInputs): Promise<void> {
-    const baseline = await this.#list();
-    const ids = baseline
-      .filter((endpoint) => alike(endpoint, inputs) && !this.#taken.has(endpoint.id))
-      .map(({ id }) => id);
+    const alike = this.#alike(await this.#list(), inputs);
+    const ids = alike.map(({ id }) => id).filter((id) => !this.#taken.has(id));
     if (ids.length === 0) return;
     const found =
       `the service already has ${ids.length === 1 ? "an endpoint" : `${ids.length} endpoints`} with this url ` +
@@ -235,15 +236,14 @@ export class Registrar {
 
   /** The endpoint that a registration made, if the list holds it: the oldest that can be no other's. */
   #recognise(list: EndpointList, identity: Identity, pending: PendingRegistration): Endpoint | undefined {
-    const candidates = list.filter((endpoint) => {
-      if (!alike(endpoint, identity) || this.#taken.has(endpoint.id) || pending.before.includes(endpoint.id))
-        return false;
+    const candidates = this.#alike(list, identity).filter((endpoint) => {
+      if (this.#taken.has(endpoint.id) || pending.before.includes(endpoint.id)) return false;
       const createdAt = Date.parse(endpoint.createdAt ?? "");
       // Without times that can be read and compared, only a whole baseline tells what is new.
       if (Number.isNaN(createdAt) || pending.attemptedAt === null) return pending.complete;
       return createdAt >= pending.attemptedAt - clockToleranceMs;
     });
-    return candidates.sort(
+    return candidates.toSorted(
       (a, b) => (Date.parse(a.createdAt ?? "") || 0) - (Date.parse(b.createdAt ?? "") || 0),
     )[0];
   }
@@ -272,14 +272,31 @@ export class Registrar {
 
   /** The ids with this url and type in the baseline or made by this process, which takes equal ones one by one. */
   #alikeSoFar(baseline: EndpointList, identity: Identity): string[] {
-    const ids = new Set(baseline.filter((endpoint) => alike(endpoint, identity)).map(({ id }) => id));
-    for (const [id, taken] of this.#taken) if (taken && alike(taken, identity)) ids.add(id);
-    return [...ids];
+    const before = this.#alike(baseline, identity).map(({ id }) => id);
+    return [...new Set([...before, ...(this.#ours.get(keyOf(identity)) ?? [])])];
   }
 
   #took(endpoint: Endpoint): Endpoint {
-    this.#taken.set(endpoint.id, endpoint);
+    this.#taken.add(endpoint.id);
+    const key = keyOf(endpoint);
+    this.#ours.set(key, [...(this.#ours.get(key) ?? []), endpoint.id]);
     return endpoint;
+  }
+
+  /** The endpoints of a list with this url and type. A list may be long, and is asked for each registration. */
+  #alike(list: EndpointList, identity: Identity): readonly Endpoint[] {
+    let byKey = this.#byKey.get(list);
+    if (byKey === undefined) {
+      byKey = new Map<string, Endpoint[]>();
+      for (const endpoint of list) {
+        const key = keyOf(endpoint);
+        const alike = byKey.get(key);
+        if (alike) alike.push(endpoint);
+        else byKey.set(key, [endpoint]);
+      }
+      this.#byKey.set(list, byKey);
+    }
+    return byKey.get(keyOf(identity)) ?? [];
   }
 
   /** The baseline. One that could not be had is asked for again. */
@@ -307,10 +324,6 @@ export class Registrar {
     );
     return turn;
   }
-}
-
-function alike(endpoint: Identity, identity: Identity): boolean {
-  return endpoint.type === identity.type && sameUrl(endpoint.url, identity.url);
 }
 
 function keyOf({ url, type }: Identity): string {
