@@ -9,3 +9,6 @@ export type { EndpointType, WebhookEndpointArgs } from "./endpoint/types";
 export { WebhookEndpoint } from "./endpoint/webhookEndpoint";
 export type { WebhooksProviderArgs } from "./endpoint/webhooksProvider";
 export { WebhooksProvider } from "./endpoint/webhooksProvider";
+export type { ReceiverConfig } from "./stack/config";
+export type { ReceiverConfigArgs } from "./stack/receiverConfig";
+export { receiverConfig } from "./stack/receiverConfig";

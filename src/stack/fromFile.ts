@@ -1,0 +1,55 @@
+import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import type { Receiver } from "../receiver";
+import type { ReceiverConfig } from "./config";
+import { ReceiverConfigError } from "./error";
+import { parseReceiverConfig } from "./parse";
+import { type ConfiguredReceiverOptions, configuredReceiver } from "./receiver";
+
+export interface FileSource {
+  /** The file that holds the configuration as JSON, such as a mounted secret. */
+  readonly path: string;
+}
+
+/**
+ * A receiver from a file: for production, with a secret that a platform mounts and updates. The secrets are read again as
+ * `ReceiverOptions.secrets` says, so that a rotation needs no restart, also where the platform swaps a symbolic link; a
+ * file that cannot be used then leaves the last good ones in use and is told to `onSecretsError`. The tolerance is read
+ * once.
+ *
+ * @throws ReceiverConfigError `CONFIG_MISSING` or `CONFIG_INVALID`
+ */
+export function receiverFromFile({ path }: FileSource, options: ConfiguredReceiverOptions): Receiver {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (cause) {
+    throw missing(path, cause);
+  }
+  return configuredReceiver(parse(path, text), options, async () => {
+    const current = await readFile(path, "utf8").catch((cause: unknown) => {
+      throw missing(path, cause);
+    });
+    return parse(path, current).secrets;
+  });
+}
+
+function parse(path: string, text: string): ReceiverConfig {
+  try {
+    return parseReceiverConfig(text);
+  } catch (cause) {
+    if (!(cause instanceof ReceiverConfigError)) throw cause;
+    throw new ReceiverConfigError("CONFIG_INVALID", `${path}: ${cause.message}`, { cause });
+  }
+}
+
+function missing(path: string, cause: unknown): ReceiverConfigError {
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
+  return new ReceiverConfigError(
+    "CONFIG_MISSING",
+    `the receiver's configuration ${path} cannot be read: ${code}`,
+    {
+      cause,
+    },
+  );
+}

@@ -1,0 +1,11 @@
+export type { ReceiverConfig, ReceiverEndpoint } from "./config";
+export type { ReceiverConfigErrorCode } from "./error";
+export { ReceiverConfigError } from "./error";
+export type { EnvSource } from "./fromEnv";
+export { receiverFromEnv } from "./fromEnv";
+export type { FileSource } from "./fromFile";
+export { receiverFromFile } from "./fromFile";
+export type { StackSource } from "./fromStack";
+export { receiverFromStack } from "./fromStack";
+export { parseReceiverConfig } from "./parse";
+export type { ConfiguredReceiverOptions } from "./receiver";

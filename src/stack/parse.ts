@@ -1,0 +1,62 @@
+import { fingerprintOf, type ReceiverConfig, type ReceiverEndpoint } from "./config";
+import { ReceiverConfigError } from "./error";
+import { problemsOfSecrets } from "./secrets";
+
+type Json = Record<string, unknown>;
+
+/**
+ * A receiver's configuration, out of the JSON that a stack's secret output holds, or out of the value itself.
+ *
+ * @throws ReceiverConfigError `CONFIG_INVALID` with every problem at once; it repeats no secret
+ */
+export function parseReceiverConfig(config: unknown): ReceiverConfig {
+  const value = typeof config === "string" ? parseText(config) : config;
+  if (!isObject(value)) throw invalid(["it is no object"]);
+  const { version, secrets, toleranceSeconds = 300, endpoints = {} } = value;
+  if (version !== 1) {
+    throw invalid([
+      version === undefined
+        ? "it has no version: it was not made by receiverConfig"
+        : "its version is not 1: update pulumi-webhook-endpoints here",
+    ]);
+  }
+  const problems = Array.isArray(secrets) ? problemsOfSecrets(secrets) : ["secrets is no list"];
+  if (!Number.isSafeInteger(toleranceSeconds) || Number(toleranceSeconds) < 0)
+    problems.push("toleranceSeconds is no whole number of seconds from 0 on");
+  if (!isObject(endpoints) || !Object.values(endpoints).every(isEndpoint))
+    problems.push("endpoints holds something without id, url and type");
+  if (problems.length > 0) throw invalid(problems);
+  const checked = {
+    version: 1,
+    secrets: secrets as string[],
+    toleranceSeconds: toleranceSeconds as number,
+    endpoints: endpoints as Record<string, ReceiverEndpoint>,
+  } as const;
+  return { ...checked, fingerprint: fingerprintOf(checked) };
+}
+
+/** A stack's output may hold the configuration as JSON text, which then stands quoted in JSON again. */
+function parseText(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "string" ? JSON.parse(value) : value;
+  } catch {
+    // Not the parser's own message, which repeats what it could not read.
+    throw invalid([text.trim() === "[secret]" ? "it is masked: add --show-secrets" : "it is no JSON"]);
+  }
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isEndpoint(value: unknown): value is ReceiverEndpoint {
+  return isObject(value) && [value.id, value.url, value.type].every((part) => typeof part === "string");
+}
+
+function invalid(problems: readonly string[]): ReceiverConfigError {
+  return new ReceiverConfigError(
+    "CONFIG_INVALID",
+    `the receiver's configuration cannot be used: ${problems.join("; ")}`,
+  );
+}

@@ -1,0 +1,54 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { EndpointType } from "../endpoint/types";
+import { fingerprintOf, type ReceiverConfig } from "./config";
+import { problemsOfSecrets } from "./secrets";
+
+/** What of a `WebhookEndpoint` a receiver's configuration names. */
+export interface ReceiverConfigEndpoint {
+  readonly id: pulumi.Output<pulumi.ID>;
+  readonly url: pulumi.Output<string>;
+  readonly type: pulumi.Output<EndpointType>;
+}
+
+export interface ReceiverConfigArgs {
+  /** The endpoints whose deliveries the receiver gets, by names of your own. Default: none. */
+  endpoints?: Record<string, ReceiverConfigEndpoint>;
+  /** What the service signs with, issued out of band; several while one is rotated. */
+  secrets: pulumi.Input<string>[];
+  /** How old, and how far ahead, a delivery's timestamp may be, in whole seconds. Default: 300; 0 turns this window off. */
+  toleranceSeconds?: pulumi.Input<number>;
+}
+
+/**
+ * All that a receiver needs, as one secret output: export it, or give it to what runs the receiver, which builds it by
+ * `receiverFromEnv`, `receiverFromFile` or `receiverFromStack` of `pulumi-webhook-endpoints/stack`.
+ *
+ * It is always secret. `pulumi.unsecret(config.fingerprint)` may be shown, and changes when a receiver needs the new one.
+ * The program fails, in previews too, with every problem of the secrets that are known by then.
+ *
+ * @example
+ * export const receiver = receiverConfig({ endpoints: { jobs }, secrets: [config.requireSecret("signingSecret")] });
+ */
+export function receiverConfig(args: ReceiverConfigArgs): pulumi.Output<ReceiverConfig> {
+  // Apart from the endpoints, whose ids are unknown in the first preview: the secrets are checked there already.
+  const checked = pulumi
+    .all([args.secrets, args.toleranceSeconds])
+    .apply(([secrets, toleranceSeconds = 300]) => {
+      const problems = problemsOfSecrets(secrets);
+      if (!Number.isSafeInteger(toleranceSeconds) || toleranceSeconds < 0)
+        problems.push("toleranceSeconds is no whole number of seconds from 0 on");
+      if (problems.length > 0)
+        throw new pulumi.RunError(`receiverConfig: ${problems.join("; ")}. (CONFIG_INVALID)`);
+      return { secrets, toleranceSeconds };
+    });
+  const endpoints = pulumi.output(
+    Object.fromEntries(
+      Object.entries(args.endpoints ?? {}).map(([name, { id, url, type }]) => [name, { id, url, type }]),
+    ),
+  );
+  const config = pulumi.all([checked, endpoints]).apply(([{ secrets, toleranceSeconds }, named]) => {
+    const unmarked = { version: 1, secrets, toleranceSeconds, endpoints: named } as const;
+    return { ...unmarked, fingerprint: fingerprintOf(unmarked) };
+  });
+  return pulumi.secret(config);
+}
