@@ -15,14 +15,14 @@ import type { EndpointType, WebhookEndpointArgs } from "./types";
  */
 export class WebhookEndpoint extends pulumi.CustomResource {
   /** As declared; in the service's own spelling only when it was read by `WebhookEndpoint.get`. */
-  public readonly url!: pulumi.Output<string>;
-  public readonly type!: pulumi.Output<EndpointType>;
+  declare public readonly url: pulumi.Output<string>;
+  declare public readonly type: pulumi.Output<EndpointType>;
   /** The address filter as declared: the service does not return it. */
-  public readonly ip!: pulumi.Output<string | null>;
+  declare public readonly ip: pulumi.Output<string | null>;
   /** In the service's own format; null until the first refresh. */
-  public readonly createdAt!: pulumi.Output<string | null>;
+  declare public readonly createdAt: pulumi.Output<string | null>;
   /** In the service's own format; null until the first refresh. */
-  public readonly updatedAt!: pulumi.Output<string | null>;
+  declare public readonly updatedAt: pulumi.Output<string | null>;
 
   /**
    * An endpoint that is managed elsewhere, read only. A missing one is an error.

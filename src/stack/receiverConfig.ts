@@ -30,8 +30,12 @@ export interface ReceiverConfigArgs {
  * export const receiver = receiverConfig({ endpoints: { jobs }, secrets: [config.requireSecret("signingSecret")] });
  */
 export function receiverConfig(args: ReceiverConfigArgs): pulumi.Output<ReceiverConfig> {
-  // Apart from the endpoints, whose ids are unknown in the first preview: the secrets are checked there already.
-  const checked = pulumi
+  const endpoints = pulumi.output(
+    Object.fromEntries(
+      Object.entries(args.endpoints ?? {}).map(([name, { id, url, type }]) => [name, { id, url, type }]),
+    ),
+  );
+  const config = pulumi
     .all([args.secrets, args.toleranceSeconds])
     .apply(([secrets, toleranceSeconds = 300]) => {
       const problems = problemsOfSecrets(secrets);
@@ -39,16 +43,11 @@ export function receiverConfig(args: ReceiverConfigArgs): pulumi.Output<Receiver
         problems.push("toleranceSeconds is no whole number of seconds from 0 on");
       if (problems.length > 0)
         throw new pulumi.RunError(`receiverConfig: ${problems.join("; ")}. (CONFIG_INVALID)`);
-      return { secrets, toleranceSeconds };
+      // Only here: their ids are unknown in the first preview, and the secrets are checked there already.
+      return endpoints.apply((named) => {
+        const unmarked = { version: 1, secrets, toleranceSeconds, endpoints: named } as const;
+        return { ...unmarked, fingerprint: fingerprintOf(unmarked) };
+      });
     });
-  const endpoints = pulumi.output(
-    Object.fromEntries(
-      Object.entries(args.endpoints ?? {}).map(([name, { id, url, type }]) => [name, { id, url, type }]),
-    ),
-  );
-  const config = pulumi.all([checked, endpoints]).apply(([{ secrets, toleranceSeconds }, named]) => {
-    const unmarked = { version: 1, secrets, toleranceSeconds, endpoints: named } as const;
-    return { ...unmarked, fingerprint: fingerprintOf(unmarked) };
-  });
   return pulumi.secret(config);
 }
