@@ -1,0 +1,91 @@
+const { spawn } = require("node:child_process");
+const fs = require("node:fs");
+const os = require("node:os");
+const path = require("node:path");
+const { findCli } = require("../cli");
+const { root } = require("../setup/paths");
+
+/** The quick start in a temporary folder, with a stack whose state is there too. */
+class Project {
+  #folder = fs.mkdtempSync(path.join(os.tmpdir(), "webhooks-demo-"));
+  #quote;
+  #child;
+  #stopped = false;
+
+  constructor({ environment, quote }) {
+    this.#quote = quote;
+    this.workDir = path.join(this.#folder, "quickstart");
+    this.backendUrl = `file://${this.#folder}`;
+    const quickstart = path.join(root, "examples/quickstart");
+    fs.mkdirSync(this.workDir);
+    for (const name of ["Pulumi.yaml", "index.ts", "package.json"])
+      fs.copyFileSync(path.join(quickstart, name), path.join(this.workDir, name));
+    fs.symlinkSync(path.join(root, "node_modules"), path.join(this.workDir, "node_modules"));
+    this.environment = {
+      ...process.env,
+      PATH: [findCli(), process.env.PATH].join(path.delimiter),
+      PULUMI_HOME: path.join(this.#folder, "home"),
+      PULUMI_BACKEND_URL: this.backendUrl,
+      PULUMI_CONFIG_PASSPHRASE: "demo",
+      PULUMI_SKIP_UPDATE_CHECK: "true",
+      // Type-checking takes three seconds a command, and `npm run check` does it.
+      PULUMI_NODEJS_TRANSPILE_ONLY: "true",
+      ...environment,
+    };
+  }
+
+  /** Runs the CLI as a person would, and shows what it prints. A secret among the arguments is not shown. */
+  async pulumi(args, { hide = [], quiet = false } = {}) {
+    if (!quiet) this.#quote(`$ pulumi ${args.map((arg) => (hide.includes(arg) ? "…" : arg)).join(" ")}`);
+    const lines = [];
+    const show = (line) => {
+      lines.push(line);
+      // One blank line at most, and none first.
+      if (!quiet && (line.trim() !== "" || (lines.at(-2) ?? "").trim() !== "")) this.#quote(line);
+    };
+    const code = await this.#run([...args, "--non-interactive", "--color=never"], show);
+    if (code !== 0)
+      throw new Error(`pulumi ${args[0]} ended with ${code}${quiet ? `:\n${lines.join("\n")}` : ""}`);
+    return lines.join("\n");
+  }
+
+  #run(args, show) {
+    if (this.#stopped) return Promise.reject(new Error("the demo was stopped"));
+    return new Promise((resolve, reject) => {
+      // A process group of its own: Ctrl-C is ours to pass on, once.
+      const options = {
+        cwd: this.workDir,
+        env: this.environment,
+        detached: true,
+        stdio: ["ignore", "pipe", "pipe"],
+      };
+      const child = spawn("pulumi", args, options);
+      this.#child = child;
+      for (const stream of [child.stdout, child.stderr])
+        require("node:readline").createInterface({ input: stream }).on("line", show);
+      child.once("error", reject);
+      child.once("close", (code) => {
+        this.#child = undefined;
+        resolve(code);
+      });
+    });
+  }
+
+  /** Ends what is running, as Ctrl-C would: the CLI then ends its plugins too. */
+  async stop() {
+    this.#stopped = true;
+    const child = this.#child;
+    if (child === undefined) return;
+    const closed = new Promise((resolve) => child.once("close", resolve));
+    child.kill("SIGINT");
+    const timer = setTimeout(() => process.kill(-child.pid, "SIGKILL"), 15_000);
+    await closed;
+    clearTimeout(timer);
+  }
+
+  remove() {
+    fs.rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+module.exports = { Project };
