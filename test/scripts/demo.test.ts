@@ -41,8 +41,8 @@ it.each([
     const { exitCode, output } = await ended;
     expect(output).toMatch(/Stopping/);
     expect(exitCode).toBe(status);
-    expect(pids).not.toEqual([]);
-    expect(processes()).toEqual([]);
+    expect(running).not.toEqual([]);
+    expect(running.filter(isAlive)).toEqual([]);
     expect(readdirSync(temporary).filter(isOurs)).toEqual([]);
   },
   60_000,
