@@ -1,0 +1,489 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Emulator, startEmulator } from "../../src/emulator";
+import { providerCode, typeToken } from "../../src/endpoint/promises";
+import { type Command, Plugin, type VerbError } from "./plugin";
+
+const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+const url = "https://hooks.example.com/t0ken/jobs";
+const inputs = { url, type: "production" };
+
+let plugin: Plugin;
+let emulator: Emulator;
+let command: Command;
+
+beforeAll(async () => {
+  plugin = await Plugin.start();
+});
+afterAll(async () => {
+  await plugin.stop();
+  // Whatever went wrong in here: nothing that must not be shown was.
+  const shown = plugin.printed + JSON.stringify(plugin.logs);
+  expect(shown).not.toMatch(/t0ken|emulator-api-key|k3y/);
+});
+
+beforeEach(async () => {
+  plugin.logs.length = 0;
+  emulator = await startEmulator();
+  command = await begin();
+});
+afterEach(() => emulator.close());
+
+/** Another command of the engine, with the stack's configuration. */
+function begin(config: Readonly<Record<string, string>> = {}): Promise<Command> {
+  return plugin.command({
+    "webhooks:baseUrl": emulator.url,
+    "webhooks:apiKey": emulator.apiKey,
+    "webhooks:timeoutSeconds": "1",
+    ...config,
+  });
+}
+
+const sent = () => emulator.requests.map(({ operation }) => operation);
+/** The warnings, which reach the engine beside the verbs' answers and a moment later. */
+async function warnings(expected = 0): Promise<string[]> {
+  const shown = () =>
+    plugin.logs.filter(({ severity }) => severity === "warning").map(({ message }) => message);
+  for (let waited = 0; waited < 2_000 && shown().length < expected; waited += 10) await sleep(10);
+  if (expected === 0) await sleep(50);
+  return shown();
+}
+const failure = (promise: Promise<unknown>): Promise<VerbError> =>
+  promise.then(
+    () => Promise.reject(new Error("it did not fail")),
+    (error: VerbError) => error,
+  );
+
+it("keeps what users' state names for ever", () => {
+  expect(providerCode).toBe('exports.handler = () => require("pulumi-webhook-endpoints/provider").provider;');
+  expect(typeToken).toBe("pulumi-nodejs:dynamic/webhooks:WebhookEndpoint");
+});
+
+describe("check", () => {
+  it.each<[string, object, RegExp]>([
+    ["no url", { url: undefined }, /url is missing/],
+    ["an empty url", { url: "" }, /url must be/],
+    ["a relative url", { url: "/jobs" }, /url must be an absolute URL/],
+    ["another scheme", { url: "ftp://t0ken.example.com" }, /url must be an absolute URL/],
+    ["a user in the url", { url: "https://t0ken:x@example.com/" }, /user name or password/],
+    ["an empty user in the url", { url: "https://@example.com/t0ken" }, /user name or password/],
+    ["a fragment", { url: "https://example.com/#t0ken" }, /fragment/],
+    ["an empty fragment", { url: "https://example.com/t0ken#" }, /fragment/],
+    ["a space in the url", { url: "https://example.com/t0ken x" }, /white space/],
+    ["a line break after the url", { url: "https://example.com/t0ken\n" }, /white space/],
+    ["a backslash", { url: "https://example.com/\\t0ken" }, /backslashes/],
+    ["a number as url", { url: 7 }, /url must be/],
+    ["a port out of range", { url: "https://example.com:99999/t0ken" }, /url must be an absolute URL/],
+    ["another type", { type: "staging" }, /type must be "production" or "development"/],
+    ["no type", { type: undefined }, /type is missing/],
+    ["an ip that is a name", { ip: "t0ken.example.com" }, /ip must be/],
+    ["an ip with a long prefix", { ip: "192.0.2.0/33" }, /ip must be/],
+    ["an ip with two prefixes", { ip: "192.0.2.0/24/8" }, /ip must be/],
+    ["an ip with a zone", { ip: "fe80::1%eth0" }, /ip must be/],
+    ["an empty ip", { ip: "" }, /ip must be/],
+    ["an empty adoptId", { adoptId: "" }, /adoptId must be/],
+    ["an adoptId with a space", { adoptId: "wh t0ken" }, /adoptId must be/],
+    ["a provisional adoptId", { adoptId: "pending:t0ken" }, /provisional/],
+    ["another ifExists", { ifExists: "ignore" }, /ifExists must be "warn" or "fail"/],
+    ["an argument that does not exist", { secret: "t0ken" }, /secret is no argument/],
+  ])("refuses %s before any request, without its value", async (_, change, reason) => {
+    const { failures } = await command.check({}, defined({ ...inputs, ...change }));
+    expect(failures).toEqual([{ property: "", reason: expect.stringMatching(reason) }]);
+    expect(failures[0]?.reason).not.toContain("t0ken");
+    expect(sent()).toEqual([]);
+  });
+
+  it.each(["192.0.2.1", "192.0.2.0/24", "0.0.0.0/0", "2001:db8::1", "2001:db8::/32", "::/128"])(
+    "takes %s as an ip",
+    async (ip) => {
+      expect((await command.check({}, { ...inputs, ip })).failures).toEqual([]);
+    },
+  );
+
+  it("names every problem at once", async () => {
+    const { failures } = await (await begin({ "webhooks:apiKey": "" })).check(
+      {},
+      { url: "x", type: "y", ip: "z" },
+    );
+    expect(failures.map(({ reason }) => reason.split(" ")[0]).sort()).toEqual(["ip", "the", "type", "url"]);
+  });
+
+  it("says nothing of what is not known yet", async () => {
+    const args = { url: unknown, type: unknown, ip: unknown, adoptId: unknown, ifExists: unknown };
+    expect((await command.check({}, args)).failures).toEqual([]);
+    expect(sent()).toEqual([]);
+  });
+
+  it("takes null for an argument that was left out", async () => {
+    const { inputs: checked } = await command.check({}, { ...inputs, ip: null, adoptId: null });
+    expect(checked).toEqual(inputs);
+  });
+
+  it.each<[string, Record<string, string>, RegExp]>([
+    [
+      "no base URL",
+      { "webhooks:baseUrl": "" },
+      /base URL is missing.*webhooks:baseUrl.*WEBHOOKS_BASE_URL.*WebhooksProvider/,
+    ],
+    [
+      "no API key",
+      { "webhooks:apiKey": "" },
+      /API key is missing.*--secret webhooks:apiKey.*WEBHOOKS_API_KEY.*WebhooksProvider/,
+    ],
+    ["a relative base URL", { "webhooks:baseUrl": "example.com" }, /baseUrl must be an absolute URL/],
+    [
+      "plain http to another host",
+      { "webhooks:baseUrl": "http://example.com" },
+      /baseUrl must begin with "https:/,
+    ],
+    [
+      "a base URL with a password",
+      { "webhooks:baseUrl": "https://u:k3y@example.com" },
+      /user name or password/,
+    ],
+    ["a key with a line break", { "webhooks:apiKey": "k3y\nx" }, /apiKey has a line break/],
+    ["a header that is none", { "webhooks:apiKeyHeader": "X Key" }, /apiKeyHeader must name a header/],
+    ["a header that frames requests", { "webhooks:apiKeyHeader": "Host" }, /apiKeyHeader must name a header/],
+    ["a scheme of two words", { "webhooks:apiKeyScheme": "Bearer x" }, /apiKeyScheme must be one word/],
+    ["a time-out of 0", { "webhooks:timeoutSeconds": "0" }, /time-out must be a number of seconds/],
+    [
+      "a time-out that is no number",
+      { "webhooks:timeoutSeconds": "soon" },
+      /time-out must be a number of seconds/,
+    ],
+  ])("refuses %s before any request", async (_, config, reason) => {
+    const { failures } = await (await begin(config)).check({}, inputs);
+    expect(failures).toEqual([{ property: "", reason: expect.stringMatching(reason) }]);
+    expect(failures[0]?.reason).toMatch(/SETTINGS_INVALID/);
+    expect(failures[0]?.reason).not.toContain("k3y");
+    const { message } = await failure((await begin(config)).create(inputs));
+    expect(message).toMatch(/SETTINGS_INVALID/);
+    expect(sent()).toEqual([]);
+  });
+
+  it.each([
+    ["http://hooks.example.com/", "plain http"],
+    ["https://localhost/", "private host"],
+    ["https://10.1.2.3/", "private host"],
+    ["https://[::1]/", "private host"],
+    ["https://[fd00::1]/", "private host"],
+    ["https://192.168.1.1./", "private host"],
+  ])("warns of %s in production, and only there", async (local, what) => {
+    await command.check({}, { url: local, type: "production" });
+    expect(await warnings(1)).toEqual([expect.stringContaining(what)]);
+    plugin.logs.length = 0;
+    await command.check({}, { url: local, type: "development" });
+    expect(await warnings()).toEqual([]);
+  });
+
+  it("names what a new resource would duplicate, once, and refuses it where it is told to", async () => {
+    const { id } = emulator.add({ url, type: "production" });
+    emulator.add({ url, type: "development" });
+    emulator.add({ url: `${url}/x`, type: "production" });
+    await command.check({}, inputs);
+    await command.check({}, inputs);
+    expect(await warnings(1)).toEqual([expect.stringContaining(id)]);
+    const { failures } = await command.check({}, { ...inputs, ifExists: "fail" });
+    expect(failures).toEqual([{ property: "", reason: expect.stringMatching(/ENDPOINT_EXISTS/) }]);
+    expect(sent()).toEqual(["list"]);
+  });
+
+  it("does without the look when the service cannot be reached", async () => {
+    await emulator.goOffline();
+    expect((await command.check({}, inputs)).failures).toEqual([]);
+    await emulator.goOnline();
+  });
+});
+
+describe("diff", () => {
+  it.each<[string, object, string[]]>([
+    ["nothing", {}, []],
+    ["url", { url: "https://other.example.com/" }, ["url"]],
+    ["the spelling of url", { url: "https://HOOKS.example.com/t0ken/jobs" }, ["url"]],
+    ["type", { type: "development" }, ["type"]],
+    ["ip", { ip: "192.0.2.1" }, ["ip"]],
+    ["all three", { url: "https://o.example.com/", type: "development", ip: "::1" }, ["url", "type", "ip"]],
+    ["adoptId", { adoptId: "wh_1" }, []],
+    ["ifExists", { ifExists: "fail" }, []],
+  ])("of %s replaces what the service cannot change", async (_, change, replaces) => {
+    const { id, properties } = await command.create(inputs);
+    const next = await begin();
+    emulator.clearRequests();
+    const diffed = await next.diff(id, properties, { ...inputs, ...change });
+    expect(diffed).toEqual({ changes: replaces.length > 0, replaces });
+    expect(sent()).toEqual([]);
+  });
+
+  it("of the provider's own code changes without replacing, and the update sends nothing", async () => {
+    const { id, properties } = await command.create(inputs);
+    emulator.clearRequests();
+    // The command puts its own code into each; state of another one is what it is not told of.
+    expect(await command.update(id, properties, inputs)).toEqual(properties);
+    expect(sent()).toEqual([]);
+  });
+
+  it("with a rotated key replaces nothing, and with another account's key replaces", async () => {
+    const { id, properties } = await command.create(inputs);
+    const foreign = await startEmulator({ apiKey: "k3y-of-another" });
+    emulator.rotateKey(emulator.apiKey, "k3y-rotated");
+    expect(await (await begin({ "webhooks:apiKey": "k3y-rotated" })).diff(id, properties, inputs)).toEqual({
+      changes: false,
+      replaces: [],
+    });
+    const moved = { ...properties, baseUrl: foreign.url };
+    const other = await begin({ "webhooks:baseUrl": foreign.url, "webhooks:apiKey": "k3y-of-another" });
+    expect((await other.diff(id, moved, inputs)).replaces).toEqual(["account"]);
+    expect((await warnings(1)).join()).toMatch(/another API key/);
+    await foreign.close();
+  });
+
+  it("with another base URL replaces nothing, and says that it leaves the endpoint where it is", async () => {
+    const { id, properties } = await command.create(inputs);
+    const elsewhere = { ...properties, baseUrl: "https://old.example.com" };
+    expect(await command.diff(id, elsewhere, inputs)).toEqual({ changes: false, replaces: [] });
+    expect((await warnings(1)).join()).toMatch(/https:\/\/old\.example\.com are left as they are/);
+  });
+});
+
+describe("create", () => {
+  it("registers exactly what was declared, after one list for all", async () => {
+    const made = await command.create({ ...inputs, ip: "192.0.2.0/24" });
+    await command.create({ ...inputs, type: "development" });
+    expect(sent()).toEqual(["list", "register", "register"]);
+    const [endpoint] = emulator.endpoints();
+    expect(endpoint).toMatchObject({ url, type: "production", ip: "192.0.2.0/24" });
+    expect(made).toEqual({
+      id: endpoint?.id,
+      properties: {
+        url,
+        type: "production",
+        ip: "192.0.2.0/24",
+        createdAt: null,
+        updatedAt: null,
+        baseUrl: emulator.url,
+        account: expect.stringMatching(/^[0-9a-f]{6}$/),
+      },
+    });
+  });
+
+  it("refuses to register when the service cannot say what is there already", async () => {
+    emulator.fault({ operation: "list", kind: "status", status: 400, times: Number.POSITIVE_INFINITY });
+    const { message } = await failure(command.create(inputs));
+    expect(message).toMatch(/REJECTED/);
+    expect(emulator.endpoints()).toEqual([]);
+  });
+
+  it("keeps nothing of a registration that was surely not made", async () => {
+    emulator.fault({ operation: "register", kind: "status", status: 422, body: "t0ken" });
+    const error = await failure(command.create(inputs));
+    expect(error.halfMade).toBeUndefined();
+    expect(error.message).toMatch(/422.*REJECTED/s);
+    expect(error.message).not.toMatch(/t0ken/);
+  });
+
+  it("takes over exactly the endpoint that adoptId names, and changes nothing at the service", async () => {
+    const { id } = emulator.add({ url: "https://HOOKS.example.com:443/t0ken/jobs", type: "production" });
+    const made = await command.create({ ...inputs, adoptId: id });
+    expect(made.id).toBe(id);
+    expect(made.properties).toMatchObject({ url });
+    expect(sent()).toEqual(["get"]);
+  });
+
+  it.each<[string, object, RegExp]>([
+    ["another url", { url: "https://other.example.com/t0ken" }, /its url at the service.*ADOPT_MISMATCH/],
+    ["another type", { type: "development" }, /its type at the service.*ADOPT_MISMATCH/],
+    ["another id", { adoptId: "wh_none" }, /none of this id.*ADOPT_NOT_FOUND/],
+  ])("refuses to adopt one of %s", async (_, change, message) => {
+    const { id } = emulator.add({ url, type: "production" });
+    const error = await failure(command.create({ ...inputs, adoptId: id, ...change }));
+    expect(error.message).toMatch(message);
+    expect(emulator.endpoints()).toHaveLength(1);
+  });
+
+  it("lets no two resources adopt the same endpoint", async () => {
+    const { id } = emulator.add({ url, type: "production" });
+    const both = await Promise.allSettled([
+      command.create({ ...inputs, adoptId: id }),
+      command.create({ ...inputs, adoptId: id }),
+    ]);
+    expect(both.map((result) => result.status)).toEqual(["fulfilled", "rejected"]);
+    expect((await failure(command.create({ ...inputs, adoptId: id }))).message).toMatch(/ADOPT_TAKEN/);
+  });
+
+  it("has no regard for adoptId once the resource exists", async () => {
+    const { id } = emulator.add({ url, type: "production" });
+    const { properties } = await command.create({ ...inputs, adoptId: id });
+    const next = await begin();
+    const changed = { ...inputs, url: "https://new.example.com/", adoptId: id };
+    expect((await next.diff(id, properties, changed)).replaces).toEqual(["url"]);
+    const replacement = await next.create(changed);
+    expect(replacement.id).not.toBe(id);
+    await next.delete(id, properties);
+    expect(emulator.endpoints().map((endpoint) => endpoint.id)).toEqual([replacement.id]);
+  });
+
+  it("says that it waits when the service asks for that", async () => {
+    emulator.fault({ operation: "register", kind: "status", status: 429, headers: { "retry-after": "1" } });
+    await command.create(inputs);
+    expect(plugin.logs).toContainEqual({
+      severity: "info",
+      message: expect.stringMatching(/register waits \d+ s.*429/),
+    });
+    expect(emulator.endpoints()).toHaveLength(1);
+  });
+});
+
+describe("read", () => {
+  it("gives the endpoint as it is, without touching what was declared", async () => {
+    const { id, properties } = await command.create({ ...inputs, ip: "192.0.2.1", ifExists: "fail" });
+    const [endpoint] = emulator.endpoints();
+    const read = await (await begin()).read(id, properties);
+    expect(read).toEqual({
+      id,
+      properties: { ...properties, createdAt: endpoint?.createdAt, updatedAt: endpoint?.updatedAt },
+    });
+  });
+
+  it("shows what was changed behind Pulumi's back, so that the next up puts it right", async () => {
+    const { id, properties } = await command.create(inputs);
+    emulator.edit(id, { url: "https://edited.example.com/" });
+    const next = await begin();
+    const read = await next.read(id, properties);
+    expect(read?.inputs).toEqual({ ...inputs, url: "https://edited.example.com/" });
+    expect(read?.properties).toMatchObject({ url: "https://edited.example.com/" });
+    const replaces = await (await begin()).diff(id, read?.properties ?? {}, inputs);
+    expect(replaces.replaces).toEqual(["url"]);
+  });
+
+  it("takes a url that differs by its spelling alone for the same", async () => {
+    await emulator.close();
+    emulator = await startEmulator({ normalizeUrls: true });
+    const spelled = { ...inputs, url: "https://HOOKS.example.com:443/%7ejobs" };
+    const { id, properties } = await (await begin()).create(spelled);
+    expect(emulator.endpoints()[0]?.url).not.toBe(spelled.url);
+    const read = await (await begin()).read(id, properties);
+    expect(read?.properties).toMatchObject({ url: spelled.url });
+    expect(read?.inputs).toBeUndefined();
+    expect((await (await begin()).diff(id, read?.properties ?? {}, spelled)).changes).toBe(false);
+  });
+
+  it("finds what is gone to be gone, but an id that no state knows to be an error", async () => {
+    const { id, properties } = await command.create(inputs);
+    emulator.remove(id);
+    expect(await (await begin()).read(id, properties)).toBeUndefined();
+    expect((await failure((await begin()).read(id, {}))).message).toMatch(/no endpoint.*ENDPOINT_NOT_FOUND/);
+  });
+
+  it("never takes one for gone that was registered at another base URL", async () => {
+    const { id, properties } = await command.create(inputs);
+    emulator.remove(id);
+    const { message } = await failure(
+      (await begin()).read(id, { ...properties, baseUrl: "https://old.example.com" }),
+    );
+    expect(message).toMatch(/old\.example\.com.*OTHER_BASE_URL/);
+  });
+
+  it.each([401, 403])("explains a key that is refused with %i, and the way on", async (statusCode) => {
+    const { id, properties } = await command.create(inputs);
+    const next = await begin();
+    emulator.fault({ operation: "any", kind: "status", status: statusCode, times: Number.POSITIVE_INFINITY });
+    for (const verb of ["read", "delete"] as const)
+      expect((await failure(next[verb](id, properties))).message).toMatch(
+        /pulumi up.*--run-program.*KEY_REFUSED/,
+      );
+    emulator.clearFaults();
+    expect(emulator.endpoints()).toHaveLength(1);
+  });
+
+  it("warns of another account after three misses without a hit, and not after a hit", async () => {
+    const made = [];
+    for (const path of ["a", "b", "c", "d"])
+      made.push(await command.create({ ...inputs, url: `${url}/${path}` }));
+    for (const { id } of made.slice(1)) emulator.remove(id);
+    const one = await begin();
+    for (const { id, properties } of made) await one.read(id, properties);
+    expect(await warnings()).toEqual([]);
+    const two = await begin();
+    for (const { id, properties } of made.slice(1)) await two.read(id, properties);
+    expect(await warnings(1)).toEqual([expect.stringMatching(/another account/)]);
+  });
+
+  it.each([
+    ["all at once", 200],
+    ["one by one", 1],
+  ])("reads 200 endpoints, %s, by one list among 5,000 foreign ones", async (_, atOnce) => {
+    for (let index = 0; index < 5_000; index++)
+      emulator.add({ url: `https://x.example.com/${index}`, type: "production" });
+    const ours = Array.from({ length: 200 }, (_, index) =>
+      emulator.add({ url: `${url}/${index}`, type: "production" }),
+    );
+    const state = (await (await begin({ "webhooks:timeoutSeconds": "30" })).create(inputs)).properties;
+    emulator.clearRequests();
+    const next = await begin({ "webhooks:timeoutSeconds": "30" });
+    for (let start = 0; start < ours.length; start += atOnce) {
+      const some = ours.slice(start, start + atOnce);
+      const reads = await Promise.all(some.map(({ id, url: own }) => next.read(id, { ...state, url: own })));
+      expect(reads.map((read) => read?.id)).toEqual(some.map(({ id }) => id));
+    }
+    expect(sent().length).toBeLessThanOrEqual(3);
+  });
+
+  it("drops nothing because of a list that is partial or cannot be had", async () => {
+    await emulator.close();
+    emulator = await startEmulator({ pageSize: 2 });
+    const made = [];
+    const first = await begin();
+    for (const path of ["a", "b", "c", "d", "e"])
+      made.push(await first.create({ ...inputs, url: `${url}/${path}` }));
+    const second = await begin();
+    const reads = await Promise.all(made.map(({ id, properties }) => second.read(id, properties)));
+    expect(reads.map((read) => read?.id)).toEqual(made.map(({ id }) => id));
+    emulator.fault({ operation: "list", kind: "status", status: 404, times: Number.POSITIVE_INFINITY });
+    const third = await begin();
+    const again = await Promise.all(made.map(({ id, properties }) => third.read(id, properties)));
+    expect(again.map((read) => read?.id)).toEqual(made.map(({ id }) => id));
+  });
+});
+
+describe("delete", () => {
+  it("deletes, and finds one that is gone already to be deleted", async () => {
+    const { id, properties } = await command.create(inputs);
+    const next = await begin();
+    await next.delete(id, properties);
+    await next.delete(id, properties);
+    expect(emulator.endpoints()).toEqual([]);
+  });
+
+  it("spares what this run made, took over or keeps", async () => {
+    const made = await command.create(inputs);
+    await command.delete(made.id, made.properties);
+    const next = await begin();
+    await next.diff(made.id, made.properties, inputs);
+    await next.delete(made.id, made.properties);
+    const third = await begin();
+    await third.create({ ...inputs, adoptId: made.id });
+    await third.delete(made.id, made.properties);
+    expect(emulator.endpoints().map(({ id }) => id)).toEqual([made.id]);
+    expect((await warnings(3)).filter((message) => message.includes("is not deleted"))).toHaveLength(3);
+  });
+
+  it("deletes what a refresh of the same run has read", async () => {
+    const { id, properties } = await command.create(inputs);
+    const next = await begin();
+    const read = await next.read(id, properties);
+    await next.diff(id, read?.properties ?? {}, inputs);
+    await next.delete(id, read?.properties ?? {});
+    expect(emulator.endpoints()).toEqual([]);
+  });
+
+  it("does not count one as deleted that was registered at another base URL", async () => {
+    const { properties } = await command.create(inputs);
+    const { message } = await failure(
+      (await begin()).delete("wh_gone", { ...properties, baseUrl: "https://old.example.com" }),
+    );
+    expect(message).toMatch(/OTHER_BASE_URL/);
+  });
+});
+
+function defined(properties: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined));
+}
