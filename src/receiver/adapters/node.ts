@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { HeadersLike } from "../../signature/headers";
 import type { Receiver, ReceiverResponse } from "../types";
+import { checkBodyTimeout } from "./bodyTimeout";
 import { readBody } from "./nodeBody";
 
 export interface NodeHandlerOptions {
@@ -43,18 +44,11 @@ export function nodeHandler(
     return receiver.handle({ method, headers: headersOf(request), body });
   }
 
-  checkTimeout(bodyTimeoutMs);
+  checkBodyTimeout("nodeHandler", bodyTimeoutMs);
 
   return (request, response) => {
     answer(request).then((answered) => send(request, response, answered));
   };
-}
-
-function checkTimeout(bodyTimeoutMs: number): void {
-  if (Number.isSafeInteger(bodyTimeoutMs) && bodyTimeoutMs > 0 && bodyTimeoutMs < 2 ** 31) return;
-  throw new RangeError(
-    `nodeHandler: bodyTimeoutMs must be a positive whole number; got ${String(bodyTimeoutMs)}.`,
-  );
 }
 
 // Not `req.headers`, which joins or drops a header that came twice, nor `req.headersDistinct`, which a header of the name

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Refusal } from "../types";
+import { GrowingBytes } from "./growingBytes";
 
 export interface BodyLimits {
   readonly maxBytes: number;
@@ -43,33 +44,4 @@ function collect(
     }
     request.on("data", onData).on("end", onEnd).on("close", onAbort).on("error", onAbort).resume();
   });
-}
-
-/**
- * Bytes in one buffer that doubles. A list of the chunks would do for honest senders; but each chunk costs some hundred
- * bytes, and a sender may send a million chunks of one byte.
- */
-class GrowingBytes {
-  length = 0;
-  #buffer: Buffer = Buffer.alloc(0);
-
-  add(chunk: Uint8Array): void {
-    const length = this.length + chunk.length;
-    if (this.length === 0) {
-      // Most bodies come in one chunk, which needs no copy.
-      this.#buffer = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    } else {
-      if (length > this.#buffer.length) {
-        const larger = Buffer.allocUnsafeSlow(2 * length);
-        larger.set(this.#buffer.subarray(0, this.length));
-        this.#buffer = larger;
-      }
-      this.#buffer.set(chunk, this.length);
-    }
-    this.length = length;
-  }
-
-  whole(): Uint8Array {
-    return this.#buffer.subarray(0, this.length);
-  }
 }

@@ -1,0 +1,48 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Receiver } from "../types";
+import { type NodeHandlerOptions, nodeHandler } from "./node";
+
+export interface FastifyPluginOptions extends NodeHandlerOptions {
+  readonly receiver: Receiver;
+  /** Where deliveries arrive, below the plugin's prefix. Default `/`. */
+  readonly path?: string | undefined;
+}
+
+/** What of a Fastify instance is used. */
+interface Fastify {
+  all(
+    path: string,
+    options: { onRequest(request: Request, reply: Reply): void },
+    handler: () => void,
+  ): unknown;
+}
+interface Request {
+  readonly raw: IncomingMessage;
+}
+interface Reply {
+  readonly raw: ServerResponse;
+  hijack(): unknown;
+}
+
+/**
+ * A receiver as a plugin of Fastify 4 and 5.
+ *
+ * ```ts
+ * await app.register(fastifyPlugin, { receiver, path: "/hooks/jobs" });
+ * ```
+ *
+ * It takes each request before Fastify parses its body, so no parser, body limit or error handler of the application is in
+ * its way. Hooks of the application that ran before (`onRequest`) and `onResponse` do; `onSend` does not.
+ *
+ * @throws RangeError when `bodyTimeoutMs` is no positive whole number
+ */
+export async function fastifyPlugin(fastify: Fastify, options: FastifyPluginOptions): Promise<void> {
+  const { receiver, path = "/", bodyTimeoutMs } = options;
+  const handle = nodeHandler(receiver, { bodyTimeoutMs });
+  const onRequest = (request: Request, reply: Reply) => {
+    reply.hijack();
+    handle(request.raw, reply.raw);
+  };
+  // Never reached: each request was answered before.
+  fastify.all(path, { onRequest }, () => {});
+}
