@@ -1,5 +1,5 @@
 import type * as dynamic from "@pulumi/pulumi/dynamic";
-import { type Endpoint, WebhookError } from "../client";
+import { type Clock, type Endpoint, WebhookError } from "../client";
 import { checkArguments, unknownValue } from "./check";
 import { type EngineLog, engineLog } from "./engine";
 import { EndpointError, isNotFound, isUnauthorized, PendingError } from "./errors";
@@ -12,6 +12,7 @@ import { sameUrl } from "./url";
 export interface ProviderOptions {
   readonly environment?: NodeJS.ProcessEnv;
   readonly log?: EngineLog;
+  readonly clock?: Clock;
 }
 
 /** Inputs and state as the plugin passes them: with the provider's own code beside them. */
@@ -22,13 +23,13 @@ type WithProvider<T> = T & { __provider?: string };
  * not know is gone, and nothing is ever changed in place because the service cannot.
  */
 export function createProvider(options: ProviderOptions = {}) {
-  const { environment = process.env, log = engineLog() } = options;
+  const { environment = process.env, log = engineLog(), clock } = options;
   let configuration: dynamic.Config | undefined;
-  let started: { run: Run } | { problems: string[] } | undefined;
+  let started: Started | undefined;
 
   // Resolved in the verbs, not in configure: one that throws is not called again (engine rule 1).
-  const start = (): { run: Run } | { problems: string[] } => {
-    started ??= startRun(configuration, environment, log);
+  const start = (): Started => {
+    started ??= startRun({ configuration, environment, log, clock });
     return started;
   };
   const requireRun = (): Run => {
@@ -166,15 +167,20 @@ export function createProvider(options: ProviderOptions = {}) {
  */
 export const provider = createProvider();
 
-function startRun(
-  configuration: dynamic.Config | undefined,
-  environment: NodeJS.ProcessEnv,
-  log: EngineLog,
-): { run: Run } | { problems: string[] } {
+interface RunOptions {
+  readonly configuration: dynamic.Config | undefined;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly log: EngineLog;
+  readonly clock: Clock | undefined;
+}
+
+type Started = { run: Run } | { problems: string[] };
+
+function startRun({ configuration, environment, log, clock }: RunOptions): Started {
   const resolved = resolveSettings((key) => configuration?.get(key), environment);
   if ("problems" in resolved) return resolved;
   try {
-    return { run: new Run(resolved.settings, log) };
+    return { run: new Run(resolved.settings, log, clock) };
   } catch (error) {
     if (!(error instanceof WebhookError)) throw error;
     return { problems: [`${error.message}. It is the setting webhooks:… of the same name`] };

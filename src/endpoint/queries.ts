@@ -59,15 +59,21 @@ function ask<Args, Answer>(
   const answer = pulumi.all([args, settings]).apply(async ([known, values]) => {
     const configuration: Configuration = (key) => values[key];
     const resolved = resolveSettings(configuration, process.env);
-    if ("problems" in resolved) throw new pulumi.RunError(resolved.problems.join("; "));
+    if ("problems" in resolved) throw failure(`${resolved.problems.join("; ")} (SETTINGS_INVALID)`);
     const { timeoutSeconds, ...rest } = resolved.settings;
     try {
       const client = new WebhooksClient({ ...rest, timeoutMs: timeoutSeconds * 1000 });
       return await question(known as pulumi.Unwrap<Args>, client).finally(() => client.close());
     } catch (error) {
-      // Without the stack: what went wrong is said in the message.
-      throw new pulumi.RunError(error instanceof Error ? error.message : String(error));
+      throw failure(error instanceof Error ? error.message : String(error));
     }
   });
   return answer as pulumi.Output<Answer>;
+}
+
+/** Ends the program with the message alone: one thrown this late is printed with its stack, as long as it has one. */
+function failure(message: string): pulumi.RunError {
+  const error = new pulumi.RunError(message);
+  error.stack = "";
+  return error;
 }

@@ -1,4 +1,5 @@
 import type { Endpoint, EndpointList, WebhooksClient } from "../client";
+import { type Clock, sleep, systemClock } from "../client/clock";
 import { isNotFound, isUnauthorized } from "./errors";
 
 /** How long one list answers reads, in milliseconds: the reads of a run come within moments of each other. */
@@ -14,18 +15,18 @@ const companyMs = 20;
 export class Reader {
   #list: Promise<EndpointList | undefined> | undefined;
   #listedAt = 0;
-  #first: Promise<void> | undefined;
+  #first: Promise<unknown> | undefined;
   #reads = 0;
 
   constructor(
     private readonly client: Pick<WebhooksClient, "get" | "list">,
-    private readonly now: () => number = Date.now,
+    private readonly clock: Clock = systemClock,
   ) {}
 
   /** The endpoint, or undefined when the service says that there is none of this id. */
   async find(id: string): Promise<Endpoint | undefined> {
     this.#reads += 1;
-    this.#first ??= new Promise((resolve) => setTimeout(resolve, companyMs));
+    this.#first ??= sleep(companyMs, { clock: this.clock, signal: undefined });
     await this.#first;
     if (this.#reads > 1) {
       const listed = (await this.#shared())?.find((endpoint) => endpoint.id === id);
@@ -45,8 +46,8 @@ export class Reader {
   }
 
   #shared(): Promise<EndpointList | undefined> {
-    if (this.#list === undefined || this.now() - this.#listedAt > listLifetimeMs) {
-      this.#listedAt = this.now();
+    if (this.#list === undefined || this.clock.now() - this.#listedAt > listLifetimeMs) {
+      this.#listedAt = this.clock.now();
       this.#list = this.client.list().catch((error: unknown) => {
         // A key that is refused for the list is refused for each get too: once is enough.
         if (isUnauthorized(error)) throw error;

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Endpoint, EndpointList, WebhooksClient } from "../client";
 import { WebhookError, WebhookRegistrationError } from "../client";
+import { type Clock, sleep, systemClock } from "../client/clock";
 import { EndpointError, isNotFound, PendingError } from "./errors";
 import type { Origin } from "./origin";
 import type { EndpointInputs, EndpointState, PendingRegistration } from "./types";
@@ -28,8 +28,7 @@ export interface RegistrarOptions {
   /** How long a registration may take, looking for its outcome included, in milliseconds. */
   readonly timeoutMs: number;
   readonly warn: (message: string) => void;
-  readonly now?: () => number;
-  readonly wait?: (milliseconds: number) => Promise<unknown>;
+  readonly clock?: Clock;
 }
 
 /**
@@ -43,8 +42,7 @@ export interface RegistrarOptions {
 export class Registrar {
   readonly #client;
   readonly #options;
-  readonly #now;
-  readonly #wait;
+  readonly #clock;
   #baseline: Promise<EndpointList> | undefined;
   /** The service's clock less ours, in milliseconds; null as long as the service has told no time. */
   #skew: number | null = null;
@@ -63,8 +61,7 @@ export class Registrar {
   constructor(options: RegistrarOptions) {
     this.#options = options;
     this.#client = options.client;
-    this.#now = options.now ?? Date.now;
-    this.#wait = options.wait ?? ((milliseconds: number) => sleep(milliseconds));
+    this.#clock = options.clock ?? systemClock;
   }
 
   /** Notes that an endpoint belongs to a resource. */
@@ -191,7 +188,7 @@ export class Registrar {
   }
 
   async #send(inputs: EndpointInputs, baseline: EndpointList): Promise<Endpoint> {
-    const startedAt = this.#now();
+    const startedAt = this.#clock.date();
     const pending: PendingRegistration = {
       before: this.#alikeSoFar(baseline, inputs),
       attemptedAt: this.#skew === null ? null : Math.round(startedAt + this.#skew),
@@ -207,8 +204,8 @@ export class Registrar {
       if (!(error instanceof WebhookRegistrationError) || error.outcome === "not-made") throw error;
       const lookUntil =
         error.statusCode === undefined
-          ? Math.max(startedAt + this.#options.timeoutMs, this.#now() + lookAfterAnswerMs)
-          : this.#now() + lookAfterAnswerMs;
+          ? Math.max(startedAt + this.#options.timeoutMs, this.#clock.date() + lookAfterAnswerMs)
+          : this.#clock.date() + lookAfterAnswerMs;
       const found = await this.#lookUntil(lookUntil, inputs, pending);
       if (found) return found;
       throw this.#leavePending(inputs, pending, error);
@@ -228,9 +225,9 @@ export class Registrar {
       } catch (error) {
         if (!(error instanceof WebhookError)) throw error;
       }
-      const left = end - this.#now();
+      const left = end - this.#clock.date();
       if (left <= 0) return undefined;
-      await this.#wait(Math.min(pause, left));
+      await sleep(Math.min(pause, left), { clock: this.#clock, signal: undefined });
     }
   }
 
@@ -303,7 +300,7 @@ export class Registrar {
   #list(): Promise<EndpointList> {
     this.#baseline ??= this.#client.list().then(
       (list) => {
-        if (list.serverTime !== null) this.#skew = list.serverTime - this.#now();
+        if (list.serverTime !== null) this.#skew = list.serverTime - this.#clock.date();
         return list;
       },
       (error: unknown) => {

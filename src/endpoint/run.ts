@@ -1,4 +1,5 @@
 import { WebhooksClient } from "../client";
+import { type Clock, systemClock } from "../client/clock";
 import type { EngineLog } from "./engine";
 import { EndpointError } from "./errors";
 import { type Origin, originOf } from "./origin";
@@ -34,24 +35,34 @@ export class Run {
   constructor(
     settings: Settings,
     private readonly log: EngineLog,
+    clock: Clock = systemClock,
   ) {
     const timeoutMs = settings.timeoutSeconds * 1000;
-    this.client = new WebhooksClient({
-      baseUrl: settings.baseUrl,
-      apiKey: settings.apiKey,
-      ...(settings.apiKeyHeader === undefined ? {} : { apiKeyHeader: settings.apiKeyHeader }),
-      ...(settings.apiKeyScheme === undefined ? {} : { apiKeyScheme: settings.apiKeyScheme }),
-      timeoutMs,
-      onWait: ({ operation, delayMs, statusCode }) => {
-        if (delayMs >= saidFromMs)
-          log.info(
-            `${operation} waits ${Math.ceil(delayMs / 1000)} s: the service answered ${statusCode ?? "nothing"}`,
-          );
+    this.client = new WebhooksClient(
+      {
+        baseUrl: settings.baseUrl,
+        apiKey: settings.apiKey,
+        ...(settings.apiKeyHeader === undefined ? {} : { apiKeyHeader: settings.apiKeyHeader }),
+        ...(settings.apiKeyScheme === undefined ? {} : { apiKeyScheme: settings.apiKeyScheme }),
+        timeoutMs,
+        onWait: ({ operation, delayMs, statusCode }) => {
+          if (delayMs >= saidFromMs)
+            log.info(
+              `${operation} waits ${Math.ceil(delayMs / 1000)} s: the service answered ${statusCode ?? "nothing"}`,
+            );
+        },
       },
-    });
+      { clock },
+    );
     this.origin = originOf(settings);
-    this.reader = new Reader(this.client);
-    this.registrar = new Registrar({ client: this.client, origin: this.origin, timeoutMs, warn: log.warn });
+    this.reader = new Reader(this.client, clock);
+    this.registrar = new Registrar({
+      client: this.client,
+      origin: this.origin,
+      timeoutMs,
+      warn: log.warn,
+      clock,
+    });
   }
 
   /** Notes that a resource is about to be replaced by one with these inputs. */
