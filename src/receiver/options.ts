@@ -38,8 +38,6 @@ export interface ReceiverOptions extends ReceiverHooks {
   readonly now?: (() => number) | undefined;
 }
 
-export type ResolvedOptions = ReturnType<typeof resolveOptions>;
-
 const KEEP_AT_LEAST_MS = 3 * 24 * 60 * 60 * 1000;
 /** The store may take five seconds for the claim, and as long to complete it. */
 const STORE_MARGIN_MS = 10_000;

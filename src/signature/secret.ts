@@ -21,7 +21,7 @@ export class WebhookSecretError extends Error {
 }
 
 /** What is wrong with a secret, in words that do not repeat it; undefined when it can be used. */
-export function problemOfSecret(secret: unknown): string | undefined {
+function problemOfSecret(secret: unknown): string | undefined {
   if (typeof secret !== "string")
     return `it is ${secret === null ? "null" : `of type ${typeof secret}`}, not a string`;
   if (secret === "") return "it is empty";
