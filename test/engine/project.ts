@@ -1,5 +1,13 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { findCli } from "../../scripts/cli";
@@ -21,6 +29,7 @@ export interface StateResource {
   readonly inputs?: Readonly<Record<string, unknown>>;
   readonly outputs?: Readonly<Record<string, unknown>>;
   readonly delete?: boolean;
+  readonly provider?: string;
 }
 
 export interface Deployment {
@@ -46,6 +55,8 @@ export type Declared = Readonly<
 export class Project {
   readonly folder = mkdtempSync(join(tmpdir(), "webhooks-engine-"));
   readonly env: NodeJS.ProcessEnv;
+  /** Everything that the commands printed. */
+  transcript = "";
   #config: Record<string, string>;
 
   constructor({ config = {}, env = {} }: ProjectOptions = {}) {
@@ -70,12 +81,6 @@ export class Project {
       "name: test\nruntime: { name: nodejs, options: { typescript: false } }\nmain: index.js\n",
     );
     this.write("package.json", "{}\n");
-    this.write(
-      "index.js",
-      `const { WebhookEndpoint } = require("pulumi-webhook-endpoints");
-for (const [name, { opts, ...args }] of Object.entries(require("./endpoints.json"))) new WebhookEndpoint(name, args, opts);
-`,
-    );
     this.declare({});
   }
 
@@ -83,8 +88,22 @@ for (const [name, { opts, ...args }] of Object.entries(require("./endpoints.json
     writeFileSync(join(this.folder, name), text);
   }
 
+  /** Makes these endpoints the program. */
   declare(endpoints: Declared): void {
     this.write("endpoints.json", JSON.stringify(endpoints));
+    this.program(
+      'for (const [name, { opts, ...args }] of Object.entries(require("./endpoints.json"))) new WebhookEndpoint(name, args, opts);\n',
+    );
+  }
+
+  /** Makes this the program. `pulumi` and the package's names are there. */
+  program(text: string): void {
+    this.write(
+      "index.js",
+      `const pulumi = require("@pulumi/pulumi");
+const { WebhookEndpoint, WebhooksProvider, getWebhookEndpoint, getWebhookEndpoints } = require("pulumi-webhook-endpoints");
+${text}`,
+    );
   }
 
   /** Runs the CLI. The stack is made first, when there is none yet. */
@@ -99,6 +118,7 @@ for (const [name, { opts, ...args }] of Object.entries(require("./endpoints.json
     return this.#mustExec(args);
   }
 
+  preview = (...args: string[]) => this.succeed("preview", ...args);
   up = (...args: string[]) => this.succeed("up", "--yes", "--skip-preview", ...args);
   refresh = (...args: string[]) => this.succeed("refresh", "--yes", "--skip-preview", ...args);
   destroy = (...args: string[]) => this.succeed("destroy", "--yes", "--skip-preview", ...args);
@@ -108,14 +128,36 @@ for (const [name, { opts, ...args }] of Object.entries(require("./endpoints.json
   }
 
   /** What the state holds. */
-  async state(): Promise<Deployment> {
-    const exported: { deployment: Deployment } = JSON.parse(await this.succeed("stack", "export"));
+  async state(...args: string[]): Promise<Deployment> {
+    const exported: { deployment: Deployment } = JSON.parse(await this.succeed("stack", "export", ...args));
     return exported.deployment;
   }
 
+  /** The stack's outputs. Secrets read `[secret]`. */
+  async outputs(): Promise<Record<string, unknown>> {
+    return JSON.parse(await this.succeed("stack", "output", "--json"));
+  }
+
+  /** The URN of an endpoint, by the name of its resource. */
+  urn(name: string): string {
+    return `urn:pulumi:dev::test::pulumi-nodejs:dynamic/webhooks:WebhookEndpoint::${name}`;
+  }
+
+  /** The text of every file that the backend keeps and of the stack's settings: all that is at rest. */
+  filesAtRest(): string {
+    const backend = join(this.folder, "backend");
+    const kept = readdirSync(backend, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name));
+    const settings = readdirSync(this.folder)
+      .filter((name) => /^Pulumi\..*yaml$/.test(name))
+      .map((name) => join(this.folder, name));
+    return [...kept, ...settings].map((file) => readFileSync(file, "utf8")).join("\n");
+  }
+
   /** The endpoints that the state holds, by the name of their resource. */
-  async endpoints(): Promise<Record<string, StateResource>> {
-    const { resources = [] } = await this.state();
+  async endpoints(...args: string[]): Promise<Record<string, StateResource>> {
+    const { resources = [] } = await this.state(...args);
     return Object.fromEntries(
       resources
         .filter(({ type }) => type.endsWith(":WebhookEndpoint"))
@@ -151,6 +193,7 @@ for (const [name, { opts, ...args }] of Object.entries(require("./endpoints.json
         options,
         (error, out, err) => {
           const exitCode = error === null ? 0 : typeof error.code === "number" ? error.code : 1;
+          this.transcript += out + err;
           resolve({ exitCode, output: out + err });
         },
       );
