@@ -124,7 +124,7 @@ ${text}`,
   destroy = (...args: string[]) => this.succeed("destroy", "--yes", "--skip-preview", ...args);
 
   async setConfig(key: string, value: string): Promise<void> {
-    await this.succeed(...configSet(key, value));
+    await this.succeed("config", "set", kindOf(key), key, value);
   }
 
   /** What the state holds. */
@@ -173,7 +173,11 @@ ${text}`,
   #init(): Promise<void> {
     this.#made ??= (async () => {
       await this.#mustExec(["stack", "init", "dev"]);
-      for (const [key, value] of Object.entries(this.#config)) await this.#mustExec(configSet(key, value));
+      const settings = Object.entries(this.#config).flatMap(([key, value]) => [
+        kindOf(key),
+        `${key}=${value}`,
+      ]);
+      if (settings.length > 0) await this.#mustExec(["config", "set-all", ...settings]);
     })();
     return this.#made;
   }
@@ -202,6 +206,7 @@ ${text}`,
   }
 }
 
-function configSet(key: string, value: string): string[] {
-  return ["config", "set", ...(key.endsWith("apiKey") ? ["--secret"] : []), key, value];
+/** Keys are secrets, as users are told to set them. */
+function kindOf(key: string): string {
+  return key.endsWith("apiKey") ? "--secret" : "--plaintext";
 }
