@@ -5,21 +5,23 @@ const { checkPlatform } = require("./setup/platform");
 
 const PURPOSES = {
   demo: { cli: true, extras: [] },
-  test: { cli: true, extras: ["test/frameworks"] },
+  test: { cli: true, redis: true, extras: ["test/frameworks", "test/redis", "test/recipes"] },
   bench: { cli: true, extras: ["bench"] },
-  check: { cli: false, extras: ["test/frameworks", "bench"] },
+  check: { cli: false, extras: ["test/frameworks", "test/redis", "bench"] },
   build: { cli: false, extras: [], rebuild: true },
 };
 
-async function setUp({ cli, extras, rebuild = false }) {
+async function setUp({ cli, extras, redis = false, rebuild = false }) {
   const { installDependencies } = require("./setup/dependencies");
   const { build } = require("./setup/build");
   const { ensureCli } = require("./cli");
+  const { ensureRedis } = require("./redis");
 
   await installDependencies();
   for (const folder of extras) await installDependencies({ folder });
   await build({ rebuild });
   if (cli) await ensureCli();
+  if (redis) await ensureRedis();
 }
 
 function purposeFrom(args) {

@@ -1,0 +1,49 @@
+const fs = require("node:fs");
+const path = require("node:path");
+const { onEnd } = require("../setup/cleanup");
+const { withLock } = require("../setup/lock");
+const { cache } = require("../setup/paths");
+const { unpackDebian } = require("./debian");
+const { findRedis, unpacked } = require("./find");
+
+const howToGetRedis =
+  "put a redis-server on PATH (apt-get install redis-server, dnf install redis, brew install redis), " +
+  "or let apt-get reach its package lists, and run `node scripts/setup.js --for test` again";
+
+/** Described in index.d.ts. */
+async function ensureRedis() {
+  if (findRedis() !== undefined) return;
+  const onWait = () => console.log("Another set-up is unpacking Redis; waiting for it.");
+  await withLock(path.join(cache, "redis.lock"), { onWait }, async () => {
+    if (findRedis() !== undefined) return;
+    const reason = await withStage(unpackInto);
+    if (reason !== "")
+      console.log(`The tests with Redis will fail: ${reason}. To mend it, ${howToGetRedis}.`);
+  });
+}
+
+async function unpackInto(stage) {
+  const files = path.join(stage, "files");
+  const reason = await unpackDebian({ files, work: path.join(stage, "work") });
+  if (reason !== "") return reason;
+  fs.rmSync(unpacked, { recursive: true, force: true });
+  fs.renameSync(files, unpacked); // at once and whole
+  return "";
+}
+
+/** Gives `work` an empty folder. What it leaves is removed, and what a killed one left; so the caller must hold the lock. */
+async function withStage(work) {
+  const stage = path.join(cache, "redis-stage");
+  const remove = () => fs.rmSync(stage, { recursive: true, force: true, maxRetries: 3 });
+  remove();
+  fs.mkdirSync(stage);
+  const callOff = onEnd(remove);
+  try {
+    return await work(stage);
+  } finally {
+    callOff();
+    remove();
+  }
+}
+
+module.exports = { ensureRedis, howToGetRedis };

@@ -1,0 +1,23 @@
+const fs = require("node:fs");
+const path = require("node:path");
+const { cache } = require("../setup/paths");
+
+/** What is unpacked: the package's files, and the script `redis-server` that runs them where they are. */
+const unpacked = path.join(cache, "redis");
+
+/** Described in index.d.ts. */
+function findRedis() {
+  const folders = [...(process.env.PATH ?? "").split(path.delimiter).filter(Boolean), unpacked];
+  return folders.map((folder) => path.join(folder, "redis-server")).find(isExecutable);
+}
+
+function isExecutable(file) {
+  try {
+    fs.accessSync(file, fs.constants.X_OK);
+    return fs.statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}
+
+module.exports = { findRedis, unpacked };

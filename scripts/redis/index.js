@@ -1,0 +1,4 @@
+const { ensureRedis, howToGetRedis } = require("./ensure");
+const { findRedis } = require("./find");
+
+module.exports = { ensureRedis, findRedis, howToGetRedis };
