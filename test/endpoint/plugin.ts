@@ -50,6 +50,11 @@ export class VerbError extends Error {
   }
 }
 
+/** What a verb fails with when the whole run was killed under it. */
+export class Killed extends Error {
+  override readonly name = "Killed";
+}
+
 type Call = (request: unknown, done: (error: RpcError | null, response: unknown) => void) => void;
 type RpcError = Error & { details: string; metadata: { get(name: string): (Buffer | string)[] } };
 
@@ -58,6 +63,8 @@ export class Plugin {
   /** What the plugin printed, as the CLI would show it. */
   printed = "";
   #commands = 0;
+  #killed = false;
+  #configuring: Promise<unknown> = Promise.resolve();
 
   private constructor(
     /** What the engine was told. */
@@ -109,26 +116,42 @@ export class Plugin {
   /**
    * What the engine starts a process of its own for: another `preview`, `up`, `refresh` or `destroy`. Here the same
    * process serves it, which the plugin configures anew for another text of the provider's code.
+   *
+   * @param clock the code of a clock; with one, many commands may be under way at once, each with a provider of its own
    */
-  async command(config: Readonly<Record<string, string>>): Promise<Command> {
-    const request = new messages.ConfigureRequest();
-    request.setArgs(struct.Struct.fromJavaScript(config));
-    await this.call("configure", request);
+  async command(config: Readonly<Record<string, string>>, clock?: string): Promise<Command> {
     this.#commands += 1;
-    return new Command(this, `${providerCode} // ${this.#commands}`);
+    const code =
+      clock === undefined
+        ? providerCode
+        : `exports.handler = () => require("pulumi-webhook-endpoints/provider").createProvider({ clock: ${clock} });`;
+    const command = new Command(this, `${code} // ${this.#commands}`);
+    const configured = this.#configuring.then(async () => {
+      const request = new messages.ConfigureRequest();
+      request.setArgs(struct.Struct.fromJavaScript(config));
+      await this.call("configure", request);
+      // The plugin configures a provider when it first meets its code: here, before another command's settings come.
+      await command.update("", {}, {});
+    });
+    this.#configuring = configured.catch(() => {});
+    await configured;
+    return command;
   }
 
   call(verb: string, request: unknown): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      this.client[verb]?.call(this.client, request, (error, response) => {
-        if (error === null) resolve(response);
-        else reject(verbError(error));
-      });
+      if (this.#killed) reject(new Killed());
+      else
+        this.client[verb]?.call(this.client, request, (error, response) => {
+          if (error === null) resolve(response);
+          else reject(this.#killed ? new Killed() : verbError(error));
+        });
     });
   }
 
   /** As a kill of the whole run. */
   kill(): void {
+    this.#killed = true;
     this.child.kill("SIGKILL");
   }
 

@@ -1,0 +1,350 @@
+import { typeToken } from "../../src/endpoint/promises";
+import { type Command, Killed, type Properties, VerbError } from "./plugin";
+
+/** A resource of a program. */
+export interface Declared {
+  readonly name: string;
+  readonly args: Properties;
+  /** The explicit provider by its name; "" is the default one. */
+  readonly provider?: string;
+  /** Names that the resource had before. */
+  readonly aliases?: readonly string[];
+  readonly deleteBeforeReplace?: boolean;
+  readonly protect?: boolean;
+  readonly retainOnDelete?: boolean;
+}
+
+/** A resource of a state, in the shape of `pulumi stack export` as far as it matters here. */
+export interface Resource {
+  readonly urn: string;
+  readonly type: string;
+  readonly provider: string;
+  readonly id: string;
+  readonly inputs: Properties;
+  readonly outputs: Properties;
+  readonly created: string;
+  /** To be deleted by the next `up`. */
+  readonly delete?: boolean;
+  /** Half-made (engine rule 8). */
+  readonly initErrors?: readonly string[];
+  /** Deleted already, by a replacement that deletes first and whose creation failed. */
+  readonly pendingReplacement?: boolean;
+  readonly protect?: boolean;
+  readonly retainOnDelete?: boolean;
+}
+
+export interface RunOptions {
+  /** Only these resources, by name. */
+  readonly targets?: readonly string[];
+  /** These are replaced, whatever `diff` would say. */
+  readonly replace?: readonly string[];
+  /** Reads the state anew first, in the same command: `up --refresh`. */
+  readonly refresh?: boolean;
+  /** How many steps at once: `--parallel`. Default 16. */
+  readonly parallel?: number;
+}
+
+/** What went wrong in a command: nothing, when it succeeded. */
+export type Problems = readonly string[];
+
+/** The verbs of one provider in one command: a plugin process for each, in the real engine. */
+export type Open = (provider: string) => Promise<Command>;
+
+export interface StackOptions {
+  readonly open: Open;
+  readonly now?: () => number;
+  /** Told of each verb that is called, with the name of the resource. */
+  readonly trace?: (verb: string, name: string) => void;
+}
+
+export const urnOf = (name: string) => `urn:pulumi:dev::test::${typeToken}::${name}`;
+export const nameOf = (urn: string) => urn.split("::").at(-1) ?? urn;
+
+/**
+ * A stack and the engine that works on it: a small model that calls a provider's verbs in the real engine's own order
+ * (package `resource/deploy` of pulumi/pkg: step_generator.go, step.go), checked against the real CLI.
+ */
+export class Stack {
+  resources: readonly Resource[] = [];
+  /** What a killed run was about to create: the `pending_operations` of type `creating` (engine rule 23). */
+  pendingCreates: readonly Omit<Resource, "id" | "outputs">[] = [];
+  readonly #options: StackOptions;
+
+  constructor(options: StackOptions) {
+    this.#options = options;
+  }
+
+  /** `pulumi preview`. */
+  async preview(program: readonly Declared[], options: RunOptions = {}): Promise<Problems> {
+    const run = new Run(this, this.#options, { ...options, dryRun: true });
+    return run.outcome(() => run.registerAll(program));
+  }
+
+  /** `pulumi up --skip-preview`. */
+  async up(program: readonly Declared[], options: RunOptions = {}): Promise<Problems> {
+    const run = new Run(this, this.#options, options);
+    return run.outcome(async () => {
+      if (options.refresh) await run.refreshAll();
+      const registered = await run.registerAll(program);
+      await run.deleteAll(
+        (resource) => resource.delete === true || (run.targets(resource) && !registered.has(resource)),
+      );
+    });
+  }
+
+  async refresh(options: RunOptions = {}): Promise<Problems> {
+    const run = new Run(this, this.#options, options);
+    return run.outcome(() => run.refreshAll());
+  }
+
+  async destroy(options: RunOptions = {}): Promise<Problems> {
+    const run = new Run(this, this.#options, options);
+    return run.outcome(() => run.deleteAll((resource) => run.targets(resource)));
+  }
+}
+
+class Failed extends Error {}
+
+/** One command of the engine. */
+class Run {
+  readonly #stack: Stack;
+  readonly #options: StackOptions & RunOptions & { readonly dryRun?: boolean };
+  readonly #verbs = new Map<string, Promise<Command>>();
+  readonly #problems: string[] = [];
+  /** What this command has registered, which stands before the rest in the state. */
+  #done: Resource[] = [];
+
+  constructor(stack: Stack, options: StackOptions, run: RunOptions & { readonly dryRun?: boolean }) {
+    this.#stack = stack;
+    this.#options = { ...options, ...run };
+  }
+
+  async outcome(work: () => Promise<unknown>): Promise<Problems> {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof Failed)) throw error;
+    }
+    return this.#problems;
+  }
+
+  targets({ urn }: Pick<Resource, "urn">): boolean {
+    return this.#options.targets?.includes(nameOf(urn)) ?? true;
+  }
+
+  /** Registers each resource of the program. Gives what the state holds of them afterwards. */
+  async registerAll(program: readonly Declared[]): Promise<ReadonlySet<Resource>> {
+    const steps = new Pool(this.#options.parallel ?? 16);
+    for (const declared of program) {
+      // Steps run while the next resource is planned, and a step that failed ends the planning.
+      if (this.#problems.length > 0) break;
+      const step = await this.#guarded(() => this.#plan(declared));
+      if (step) await steps.add(() => this.#guarded(step));
+    }
+    await steps.drained();
+    this.#stopIfFailed();
+    return new Set(this.#done);
+  }
+
+  async refreshAll(): Promise<void> {
+    const steps = new Pool(this.#options.parallel ?? 16);
+    for (const resource of this.#stack.resources.filter((each) => this.targets(each))) {
+      if (resource.pendingReplacement) continue;
+      await steps.add(() => this.#guarded(() => this.#refresh(resource)));
+    }
+    await steps.drained();
+    this.#stopIfFailed();
+  }
+
+  async deleteAll(condemned: (resource: Resource) => boolean): Promise<void> {
+    const steps = new Pool(this.#options.parallel ?? 16);
+    for (const resource of this.#stack.resources.filter(condemned).toReversed()) {
+      await steps.add(() => this.#guarded(() => this.#delete(resource)));
+    }
+    await steps.drained();
+    this.#stopIfFailed();
+  }
+
+  /** Checks and diffs, and gives the step that is to be carried out. */
+  async #plan(declared: Declared): Promise<(() => Promise<void>) | undefined> {
+    const { name, args, provider = "" } = declared;
+    const old = this.#find([name, ...(declared.aliases ?? [])]);
+    if (!this.targets({ urn: urnOf(name) })) {
+      if (old) this.#commit({ ...old }, old);
+      return undefined;
+    }
+    const verbs = await this.#open(provider);
+    const check = async (olds: Properties) => {
+      this.#trace("check", name);
+      const { inputs, failures } = await verbs.check(olds, args);
+      if (failures.length > 0) throw new VerbError(failures.map(({ reason }) => reason).join("; "));
+      return inputs;
+    };
+    const forced = old !== undefined && (this.#options.replace?.includes(name) ?? false);
+    const inputs = await check(old && !forced ? old.inputs : {});
+    const { protect, retainOnDelete } = declared;
+    const goal = {
+      urn: urnOf(name),
+      type: typeToken,
+      provider,
+      inputs,
+      ...(protect ? { protect } : {}),
+      ...(retainOnDelete ? { retainOnDelete } : {}),
+    };
+    if (!old) return () => this.#create(goal, verbs);
+    if (!forced) this.#trace("diff", name);
+    const { changes, replaces } = forced
+      ? { changes: true, replaces: ["id"] }
+      : await verbs.diff(old.id, old.outputs, inputs);
+    if (replaces.length > 0 || old.pendingReplacement) {
+      if (protect && old.protect) throw new VerbError(`unable to replace ${name}: it is protected`);
+      const anew = forced ? goal : { ...goal, inputs: await check({}) };
+      return () => this.#replace(old, anew, verbs, declared.deleteBeforeReplace ?? false);
+    }
+    if (!changes && !old.initErrors) {
+      this.#commit({ ...goal, id: old.id, outputs: old.outputs, created: old.created }, old);
+      return undefined;
+    }
+    return async () => {
+      if (this.#options.dryRun) return;
+      this.#trace("update", name);
+      const outputs = await verbs.update(old.id, old.outputs, inputs);
+      this.#commit({ ...goal, id: old.id, outputs, created: old.created }, old);
+    };
+  }
+
+  async #replace(old: Resource, goal: Goal, verbs: Command, deleteFirst: boolean): Promise<void> {
+    if (this.#options.dryRun) return;
+    if (!deleteFirst) return this.#create(goal, verbs, old);
+    let gone = old;
+    if (!old.pendingReplacement) {
+      await this.#delete(old, { ...old, pendingReplacement: true });
+      gone = this.#find([nameOf(old.urn)]) ?? old;
+    }
+    await this.#create(goal, verbs);
+    this.#stack.resources = this.#stack.resources.filter((resource) => resource !== gone);
+  }
+
+  /** Creates, instead of the old one if there is any, which is then to be deleted. */
+  async #create(goal: Goal, verbs: Command, old?: Resource): Promise<void> {
+    if (this.#options.dryRun) return;
+    this.#trace("create", nameOf(goal.urn));
+    const created = new Date((this.#options.now ?? Date.now)()).toISOString();
+    const condemned = old && { ...old, delete: true };
+    try {
+      const { id, properties } = await verbs.create(goal.inputs);
+      this.#commit({ ...goal, id, outputs: properties, created }, old, condemned);
+    } catch (error) {
+      if (error instanceof Killed) {
+        this.#stack.pendingCreates = [...this.#stack.pendingCreates, { ...goal, created }];
+      }
+      if (error instanceof VerbError && error.halfMade) {
+        const { id, properties, reasons } = error.halfMade;
+        this.#commit({ ...goal, id, outputs: properties, created, initErrors: reasons }, old, condemned);
+      }
+      throw error;
+    }
+  }
+
+  async #refresh(resource: Resource): Promise<void> {
+    const name = nameOf(resource.urn);
+    const verbs = await this.#open(resource.provider);
+    this.#trace("read", name);
+    const read = await verbs.read(resource.id, resource.outputs);
+    if (!read) {
+      this.#stack.resources = this.#stack.resources.filter((each) => each !== resource);
+      return;
+    }
+    const { initErrors: _, ...kept } = resource;
+    const inputs = read.inputs ?? resource.inputs;
+    // Its sides are inverted, and what it says is only shown.
+    this.#trace("diff", name);
+    await verbs.diff(read.id, read.properties, resource.inputs);
+    const fresh: Resource = { ...kept, id: read.id, inputs, outputs: read.properties };
+    this.#stack.resources = this.#stack.resources.map((each) => (each === resource ? fresh : each));
+  }
+
+  async #delete(resource: Resource, left?: Resource): Promise<void> {
+    if (resource.protect && !resource.delete && !left) {
+      throw new VerbError(`unable to delete ${nameOf(resource.urn)}: it is protected`);
+    }
+    // A replacement that deletes first, and whose creation failed, has deleted it already.
+    if (!resource.pendingReplacement && !resource.retainOnDelete) {
+      const verbs = await this.#open(resource.provider);
+      this.#trace("delete", nameOf(resource.urn));
+      await verbs.delete(resource.id, resource.outputs);
+    }
+    this.#stack.resources = this.#stack.resources.flatMap((each) =>
+      each === resource ? (left ? [left] : []) : [each],
+    );
+  }
+
+  /** Records a resource in place of an old one, of which something may be left. */
+  #commit(resource: Resource, old?: Resource, left?: Resource): void {
+    const rest = this.#stack.resources
+      .filter((each) => !this.#done.includes(each))
+      .flatMap((each) => (each === old ? (left ? [left] : []) : [each]));
+    this.#done.push(resource);
+    this.#stack.resources = [...this.#done, ...rest];
+  }
+
+  #find(names: readonly string[]): Resource | undefined {
+    const urns = names.map(urnOf);
+    return this.#stack.resources.find(({ urn, delete: condemned }) => urns.includes(urn) && !condemned);
+  }
+
+  #open(provider: string): Promise<Command> {
+    const verbs = this.#verbs.get(provider) ?? this.#options.open(provider);
+    this.#verbs.set(provider, verbs);
+    return verbs;
+  }
+
+  #trace(verb: string, name: string): void {
+    this.#options.trace?.(verb, name);
+  }
+
+  /** Notes what a verb failed with: the command goes on with what is under way, and then ends. */
+  async #guarded<T>(work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof VerbError)) throw error;
+      this.#problems.push(error.message);
+      return undefined;
+    }
+  }
+
+  #stopIfFailed(): void {
+    if (this.#problems.length > 0) throw new Failed();
+  }
+}
+
+type Goal = Omit<Resource, "id" | "outputs" | "created">;
+
+/** Runs so much at once, in the order in which it was added. */
+class Pool {
+  readonly #running = new Set<Promise<void>>();
+  #failure: { error: unknown } | undefined;
+
+  constructor(private readonly size: number) {}
+
+  async add(work: () => Promise<unknown>): Promise<void> {
+    while (this.#running.size >= this.size) await Promise.race(this.#running);
+    if (this.#failure) return;
+    const running = (async () => {
+      try {
+        await work();
+      } catch (error) {
+        this.#failure ??= { error };
+      }
+    })();
+    this.#running.add(running);
+    void running.then(() => this.#running.delete(running));
+    if (this.size === 1) await running;
+  }
+
+  async drained(): Promise<void> {
+    await Promise.all(this.#running);
+    if (this.#failure) throw this.#failure.error;
+  }
+}
