@@ -31,10 +31,10 @@ async function emptyAttributes(pulumi: Pulumi): Promise<string[]> {
   );
   if (!url.startsWith("file://")) return [];
   const { pathname } = new URL(url.replace("file://~", `file://${process.env.HOME ?? ""}`));
-  const stacks = join(fileURLToPath(`file://${pathname}`), ".pulumi", "stacks");
-  if (!existsSync(stacks)) return [];
-  return readdirSync(stacks, { recursive: true, encoding: "utf8" })
+  const backend = join(fileURLToPath(`file://${pathname}`), ".pulumi");
+  if (!existsSync(backend)) return [];
+  return readdirSync(backend, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".attrs"))
-    .map((name) => join(stacks, name))
+    .map((name) => join(backend, name))
     .filter((file) => statSync(file).size === 0);
 }

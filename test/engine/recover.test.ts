@@ -5,6 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { type CommandResult, type Declared, Project } from "./project";
 
+jest.setTimeout(150_000);
+
 const command = join(__dirname, "../../dist/cli/main.js");
 
 let emulator: Emulator;
@@ -52,10 +54,8 @@ describe("after a run that was killed", () => {
       if (round === 2) emulator.fault({ operation: "register", kind: "hang-after", times: 5 });
       const before = emulator.endpoints().length;
       await killedUp({ when: () => emulator.endpoints().length >= before + made });
-      await project.pulumi("cancel", "--yes");
       emulator.clearFaults();
-      const { output } = await recover("--yes");
-      recovered += Number(/Mended: (\d+)/.exec(output)?.[1] ?? 0);
+      recovered += await cancelAndRecover();
       await project.up();
       expect(registered()).toEqual(
         Object.values(declared)
@@ -163,6 +163,18 @@ new WebhookEndpoint("a", { url: pulumi.secret("https://hooks.example.com/t0ken")
     expect(registered()).toHaveLength(1);
   });
 });
+
+/** As a person does it: what a kill leaves of the file backend may hinder even `cancel`, until it is mended. */
+async function cancelAndRecover(): Promise<number> {
+  await project.pulumi("cancel", "--yes");
+  let { exitCode, output } = await recover("--yes");
+  if (output.includes("STACK_LOCKED")) {
+    await project.succeed("cancel", "--yes");
+    ({ exitCode, output } = await recover("--yes"));
+  }
+  expect({ exitCode, output }).toMatchObject({ exitCode: 0 });
+  return Number(/Mended: (\d+)/.exec(output)?.[1] ?? 0);
+}
 
 async function killedWithOneAnswerLost(declared: Declared): Promise<void> {
   project.declare(declared);

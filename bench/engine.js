@@ -1,0 +1,66 @@
+// What the real engine needs for endpoints declared with this package, beside the dynamic provider that a user would write
+// and beside the cheapest resource that the engine can hold. All in one run, and in turns: only the ratios mean something.
+
+const { startEmulator } = require("../dist/emulator");
+const { verdict } = require("./measure");
+const programs = require("./engine/programs");
+const { Stack } = require("./engine/stack");
+
+const STEPS = { up: ["up"], "no-op up": ["up"], refresh: ["refresh"], destroy: ["destroy"] };
+const MOST_STATE = 1.2;
+const MOST_TIME = { count: 200, ratio: 0.6 };
+
+async function main() {
+  const given = process.argv.indexOf("--sizes");
+  const sizes = given < 0 ? [10, 100, 200, 500] : process.argv[given + 1].split(",").map(Number);
+  for (const count of sizes) await compare(count);
+}
+
+async function compare(count) {
+  const results = {};
+  for (const name of Object.keys(programs)) results[name] = await measure(programs[name], count);
+
+  console.log(`${count} endpoints: seconds (in brackets: by value / floor being 1)`);
+  for (const step of [...Object.keys(STEPS), "all four"]) {
+    const [own, other, least] = ["ours", "by value", "floor"].map((name) => results[name].seconds[step]);
+    console.log(
+      `  ${step.padEnd(10)} ours ${own.toFixed(1).padStart(6)}   by value ${other.toFixed(1).padStart(6)} (${(own / other).toFixed(2)})` +
+        `   floor ${least.toFixed(1).padStart(6)} (${(own / least).toFixed(2)})`,
+    );
+  }
+  const { bytes, withoutCode } = results.ours.state;
+  const states = Object.entries(results).map(([name, { state }]) => `${name} ${Math.round(state.bytes)}`);
+  console.log(`  state, bytes an endpoint: ${states.join(", ")}`);
+  const ratio = bytes / withoutCode;
+  console.log(
+    `  state ${ratio.toFixed(3)} of what it is without __provider, at most ${MOST_STATE}: ${verdict(ratio <= MOST_STATE)}`,
+  );
+  if (count === MOST_TIME.count) {
+    const time = results.ours.seconds["all four"] / results["by value"].seconds["all four"];
+    console.log(
+      `  time ${time.toFixed(2)} of by value, at most ${MOST_TIME.ratio}: ${verdict(time <= MOST_TIME.ratio)}`,
+    );
+  }
+  console.log("");
+}
+
+async function measure(program, count) {
+  const emulator = await startEmulator();
+  const stack = new Stack({ program, count, emulator });
+  try {
+    await stack.pulumi("stack", "init", "bench");
+    const seconds = { "all four": 0 };
+    let state;
+    for (const [step, args] of Object.entries(STEPS)) {
+      seconds[step] = await stack.time(...args);
+      seconds["all four"] += seconds[step];
+      if (step === "up") state = await stack.stateBytes();
+    }
+    return { seconds, state };
+  } finally {
+    stack.remove();
+    await emulator.close();
+  }
+}
+
+main();

@@ -1,0 +1,67 @@
+const { execFile } = require("node:child_process");
+const fs = require("node:fs");
+const os = require("node:os");
+const path = require("node:path");
+const { promisify } = require("node:util");
+const { findCli } = require("../../scripts/cli");
+
+const root = path.join(__dirname, "../..");
+const run = promisify(execFile);
+
+/** One stack of one program, in a temporary folder, for the real CLI on a file backend. */
+class Stack {
+  #folder = fs.mkdtempSync(path.join(os.tmpdir(), "webhooks-bench-"));
+  #environment;
+
+  constructor({ program, count, emulator }) {
+    const runtime = "runtime: { name: nodejs, options: { typescript: false } }";
+    fs.writeFileSync(path.join(this.#folder, "Pulumi.yaml"), `name: bench\n${runtime}\nmain: index.js\n`);
+    fs.writeFileSync(path.join(this.#folder, "index.js"), program);
+    fs.writeFileSync(path.join(this.#folder, "package.json"), "{}\n");
+    fs.symlinkSync(path.join(root, "node_modules"), path.join(this.#folder, "node_modules"));
+    this.#environment = {
+      ...process.env,
+      PATH: [findCli(), process.env.PATH].join(path.delimiter),
+      PULUMI_HOME: path.join(this.#folder, "home"),
+      PULUMI_BACKEND_URL: `file://${this.#folder}`,
+      PULUMI_CONFIG_PASSPHRASE: "bench",
+      PULUMI_SKIP_UPDATE_CHECK: "true",
+      WEBHOOKS_BASE_URL: emulator.url,
+      WEBHOOKS_API_KEY: emulator.apiKey,
+      COUNT: String(count),
+    };
+  }
+
+  async pulumi(...args) {
+    const options = { cwd: this.#folder, env: this.#environment, maxBuffer: 2 ** 28 };
+    const { stdout } = await run("pulumi", [...args, "--non-interactive", "--color=never"], options);
+    return stdout;
+  }
+
+  /** The seconds that a command takes. */
+  async time(...args) {
+    const started = process.hrtime.bigint();
+    await this.pulumi(...args, "--yes", "--skip-preview", "--suppress-progress");
+    return Number(process.hrtime.bigint() - started) / 1e9;
+  }
+
+  /** Bytes of compact JSON an endpoint, and what they would be without the provider's code. */
+  async stateBytes() {
+    const { resources } = JSON.parse(await this.pulumi("stack", "export")).deployment;
+    const endpoints = resources.filter(({ urn }) => urn.includes("::endpoint-"));
+    const bytes = (value) => Buffer.byteLength(JSON.stringify(value)) / endpoints.length;
+    const without = endpoints.map((resource) => {
+      const { inputs, outputs, propertyDependencies } = structuredClone(resource);
+      for (const properties of [inputs, outputs, propertyDependencies])
+        if (properties) delete properties.__provider;
+      return { ...resource, inputs, outputs, propertyDependencies };
+    });
+    return { bytes: bytes(endpoints), withoutCode: bytes(without) };
+  }
+
+  remove() {
+    fs.rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+module.exports = { Stack };
