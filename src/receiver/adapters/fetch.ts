@@ -51,32 +51,27 @@ async function readBody(
   request: Request,
   { maxBytes, timeoutMs }: { maxBytes: number; timeoutMs: number },
 ): Promise<Uint8Array | Refusal> {
-  if (request.body === null) return new Uint8Array();
+  if (!request.body) return new Uint8Array();
   if (request.body.locked) return "parsed-body";
-  if (Number(request.headers.get("content-length")) > maxBytes) {
-    request.body.cancel().catch(() => {});
-    return "size";
-  }
   const reader = request.body.getReader();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const timedOut = new Promise<"timeout">((resolve) => {
-    timer = setTimeout(() => resolve("timeout"), timeoutMs);
-  });
-  const bytes = new GrowingBytes();
   let refusal: Refusal | undefined;
+  const refuse = (reason: Refusal) => {
+    refusal ??= reason;
+    // Ends a read that waits.
+    reader.cancel().catch(() => {});
+  };
+  if (Number(request.headers.get("content-length")) > maxBytes) refuse("size");
+  const timer = setTimeout(refuse, timeoutMs, "timeout");
+  const bytes = new GrowingBytes();
   try {
-    while (refusal === undefined) {
-      const read = await Promise.race([reader.read(), timedOut]);
-      if (read === "timeout") refusal = read;
-      else if (read.done) return bytes.whole();
-      else if (bytes.length + read.value.length > maxBytes) refusal = "size";
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      if (bytes.length + read.value.length > maxBytes) refuse("size");
       else bytes.add(read.value);
     }
   } catch {
-    refusal = "aborted";
+    refuse("aborted");
   } finally {
     clearTimeout(timer);
   }
-  reader.cancel().catch(() => {});
-  return refusal;
+  return refusal ?? bytes.whole();
 }

@@ -1,0 +1,154 @@
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ReceiverOptions } from "../../../src/receiver";
+import { frameworks, type Running } from "../../frameworks/servers";
+import { deferred, delivered, jobSucceeded, receiverOf } from "../support";
+import { head, raw } from "./wire";
+
+const open: Running[] = [];
+afterEach(() => Promise.all(open.splice(0).map((server) => server.close())));
+
+interface ServerOptions extends Partial<ReceiverOptions> {
+  readonly bodyTimeoutMs?: number;
+}
+
+describe.each(Object.entries(frameworks))("%s:", (_name, start) => {
+  async function serve({ bodyTimeoutMs, ...options }: ServerOptions = {}) {
+    const handler = jest.fn();
+    const made = receiverOf({ handlers: { "job.succeeded": handler }, ...options });
+    const running = await start({ receiver: made.receiver, bodyTimeoutMs });
+    open.push(running);
+    const { port } = running;
+    const url = `http://127.0.0.1:${port}/hooks`;
+    const post = async ({ headers, body } = delivered()) => {
+      const response = await fetch(url, {
+        method: "POST",
+        headers: { ...headers, "content-type": "application/json" },
+        body,
+      });
+      return { status: response.status, text: await response.text() };
+    };
+    /** Still running, and right. */
+    const isWell = async () => expect(await post()).toEqual({ status: 200, text: "handled" });
+    return { ...made, handler, port, url, post, isWell };
+  }
+
+  test("a delivery is handled once, each copy is acknowledged, and a tampered one refused", async () => {
+    const { post, handler } = await serve();
+    const request = delivered();
+    expect(await post(request)).toEqual({ status: 200, text: "handled" });
+    expect(await post(request)).toEqual({ status: 200, text: "duplicate" });
+    expect(await post({ ...request, body: Buffer.from("{}") })).toEqual({
+      status: 401,
+      text: "not verified",
+    });
+    expect(handler).toHaveBeenCalledTimes(1);
+  });
+
+  test("a body that is not JSON, nor text, is taken byte for byte", async () => {
+    const onUnhandled = jest.fn();
+    const { post } = await serve({ onUnhandled });
+    const body = Buffer.from([0xef, 0xbb, 0xbf, 0xff, 0xfe, 0x00, 0x7b, 0x0d, 0x0a, 0x20]);
+    expect(await post(delivered({ body }))).toEqual({ status: 200, text: "handled" });
+    expect(Buffer.from(onUnhandled.mock.calls[0]?.[0].rawBody)).toEqual(body);
+  });
+
+  test("a body in pieces is put together", async () => {
+    const { port, handler } = await serve();
+    const { headers, body } = delivered({ body: { ...jobSucceeded("job_1"), pad: "x".repeat(300) } });
+    const length = String(body.length);
+    const { socket, answer } = raw(port, head({ ...headers, "content-length": length, connection: "close" }));
+    for (let at = 0; at < body.length; at += 50) {
+      socket.write(body.subarray(at, at + 50));
+      await sleep(2);
+    }
+    expect(await answer).toMatch(/^HTTP\/1.1 200 /);
+    expect(handler).toHaveBeenCalledTimes(1);
+  });
+
+  test("what is no POST is answered 405", async () => {
+    const { url, isWell } = await serve();
+    for (const method of ["GET", "PUT", "DELETE"]) {
+      const response = await fetch(url, { method });
+      expect([response.status, response.headers.get("allow")]).toEqual([405, "POST"]);
+    }
+    await isWell();
+  });
+
+  test("a body said to be too large is refused before it is read", async () => {
+    const { port, isWell, rejections } = await serve({ maxBodyBytes: 1000 });
+    const { socket, answer } = raw(port, head({ "content-length": "1001" }));
+    await once(socket, "data");
+    socket.end();
+    expect(await answer).toMatch(/^HTTP\/1.1 413 /);
+    expect(rejections).toMatchObject([{ reason: "size" }]);
+    await isWell();
+  });
+
+  test("an endless body is refused at the limit, and its connection ended", async () => {
+    const { port, isWell, handler } = await serve({ maxBodyBytes: 100_000 });
+    const { socket, answer } = raw(port, head({ "transfer-encoding": "chunked" }));
+    const piece = `4000\r\n${"x".repeat(0x4000)}\r\n`;
+    let sent = 0;
+    while (!socket.destroyed && sent < 2 ** 30) {
+      sent += piece.length;
+      // Rejects once the connection is broken, which is right.
+      if (!socket.write(piece)) await Promise.race([once(socket, "drain").catch(() => {}), answer]);
+      await sleep(1);
+    }
+    expect(await answer).toMatch(/^HTTP\/1.1 413 /);
+    expect(handler).not.toHaveBeenCalled();
+    await isWell();
+  });
+
+  test("a slow body is given up", async () => {
+    const { port, isWell, rejections } = await serve({ bodyTimeoutMs: 50 });
+    const { socket, answer } = raw(port, head({ "content-length": "10" }), "x");
+    await once(socket, "data");
+    socket.end();
+    expect(await answer).toMatch(/^HTTP\/1.1 408 /);
+    expect(rejections).toMatchObject([{ reason: "timeout", status: 408 }]);
+    await isWell();
+  });
+
+  test("a truncated body is no delivery", async () => {
+    const refused = deferred<unknown>();
+    const { port, isWell, handler } = await serve({ onRejected: refused.resolve });
+    const { headers, body } = delivered();
+    const { socket } = raw(port, head({ ...headers, "content-length": String(body.length + 1) }), body);
+    await sleep(20);
+    socket.destroy();
+    expect(await refused.promise).toMatchObject({ reason: "aborted" });
+    expect(handler).not.toHaveBeenCalled();
+    await isWell();
+  });
+
+  test("doubled headers are refused, equal or not", async () => {
+    const { port, isWell, rejections, handler } = await serve();
+    const { headers, body } = delivered();
+    for (const [name, value] of Object.entries(headers)) {
+      for (const second of [value, "other"]) {
+        const doubled: [string, string][] = [...Object.entries(headers), [name.toUpperCase(), second]];
+        const rest: [string, string][] = [
+          ["content-length", String(body.length)],
+          ["connection", "close"],
+        ];
+        const { answer } = raw(port, head([...doubled, ...rest]), body);
+        expect(await answer).toMatch(/^HTTP\/1.1 401 /);
+        expect(rejections.pop()?.reason).toBe(name.replace("webhook", "duplicate"));
+      }
+    }
+    expect(handler).not.toHaveBeenCalled();
+    await isWell();
+  });
+
+  test("of many at once each is handled once", async () => {
+    const { post, handler } = await serve();
+    const requests = Array.from({ length: 10 }, (_, job) => delivered({ body: jobSucceeded(`job_${job}`) }));
+    const copies = requests.flatMap((request) => [request, request, request]);
+    const answers = await Promise.all(copies.map((request) => post(request)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const jobs = handler.mock.calls.map(([{ jobId }]) => jobId).sort();
+    expect(jobs).toEqual(requests.map((_, job) => `job_${job}`).sort());
+  });
+});
