@@ -24,6 +24,11 @@ interface Reply {
   hijack(): unknown;
 }
 
+const ADVICE =
+  "fastifyPlugin: the request body was read before its signature could be verified, and a signature covers the bytes as sent. " +
+  "An onRequest hook of the application, or what runs in front of Fastify, reads it: keep that from this route, or have it keep " +
+  "the bytes in request.raw.rawBody.";
+
 /**
  * A receiver as a plugin of Fastify 4 and 5.
  *
@@ -38,7 +43,12 @@ interface Reply {
  */
 export async function fastifyPlugin(fastify: Fastify, options: FastifyPluginOptions): Promise<void> {
   const { receiver, path = "/", bodyTimeoutMs } = options;
-  const handle = nodeHandler(receiver, { bodyTimeoutMs });
+  const advising: Receiver = {
+    maxBodyBytes: receiver.maxBodyBytes,
+    handle: (request) => receiver.handle(request),
+    refuse: (reason) => receiver.refuse(reason, reason === "parsed-body" ? ADVICE : undefined),
+  };
+  const handle = nodeHandler(advising, { bodyTimeoutMs });
   const onRequest = (request: Request, reply: Reply) => {
     reply.hijack();
     handle(request.raw, reply.raw);

@@ -66,7 +66,8 @@ function send(
 ): void {
   if (response.headersSent || response.destroyed) return;
   const length = Buffer.byteLength(body);
-  if (request.complete || request.httpVersionMajor > 1) {
+  // A simulated request, such as that of Fastify's `inject`, ends without ever being complete.
+  if (request.complete || request.readableEnded || request.httpVersionMajor > 1) {
     response.writeHead(status, { ...headers, "content-length": length }).end(body);
     return;
   }
