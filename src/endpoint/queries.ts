@@ -4,7 +4,8 @@ import type { Endpoint } from "../client/endpoint";
 import { type Configuration, resolveSettings } from "./settings";
 import type { EndpointType } from "./types";
 import { sameUrl } from "./url";
-import { stackSettings, type WebhooksProvider } from "./webhooksProvider";
+import type { WebhooksProvider } from "./webhooksProvider";
+import { stackSettings } from "./webhooksProvider";
 
 export interface QueryOptions {
   /** The account to ask. Default: the one of the stack's configuration or of the environment. */

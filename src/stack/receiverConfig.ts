@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { EndpointType } from "../endpoint/types";
-import { fingerprintOf, type ReceiverConfig } from "./config";
+import type { ReceiverConfig } from "./config";
+import { fingerprintOf } from "./config";
 import { problemsOfSecrets } from "./secrets";
 
 /** What of a `WebhookEndpoint` a receiver's configuration names. */
