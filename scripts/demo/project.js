@@ -7,31 +7,31 @@ const { root } = require("../setup/paths");
 
 /** The quick start in a temporary folder, with a stack whose state is there too. */
 class Project {
-  #folder = fs.mkdtempSync(path.join(os.tmpdir(), "webhooks-demo-"));
+  #folder;
   #quote;
+  #environment;
   #child;
   #stopped = false;
 
-  constructor({ environment, quote }) {
+  /** `settings` are environment variables; `quote` is given each line that the CLI prints. */
+  constructor({ settings, quote }) {
+    const bin = findCli();
+    if (bin === undefined) throw new Error("the Pulumi CLI is missing; `npm run demo` sets it up first");
     this.#quote = quote;
+    this.#folder = fs.mkdtempSync(path.join(os.tmpdir(), "webhooks-demo-"));
     this.workDir = path.join(this.#folder, "quickstart");
-    this.backendUrl = `file://${this.#folder}`;
     const quickstart = path.join(root, "examples/quickstart");
     fs.mkdirSync(this.workDir);
     for (const name of ["Pulumi.yaml", "index.ts", "package.json"])
       fs.copyFileSync(path.join(quickstart, name), path.join(this.workDir, name));
     fs.symlinkSync(path.join(root, "node_modules"), path.join(this.workDir, "node_modules"));
-    this.environment = {
-      ...process.env,
-      PATH: [findCli(), process.env.PATH].join(path.delimiter),
-      PULUMI_HOME: path.join(this.#folder, "home"),
-      PULUMI_BACKEND_URL: this.backendUrl,
-      PULUMI_CONFIG_PASSPHRASE: "demo",
-      PULUMI_SKIP_UPDATE_CHECK: "true",
-      // Type-checking takes three seconds a command, and `npm run check` does it.
-      PULUMI_NODEJS_TRANSPILE_ONLY: "true",
-      ...environment,
-    };
+    this.#environment = { ...environmentIn(this.#folder, bin), ...settings };
+  }
+
+  /** For what runs the CLI by itself, such as `receiverFromStack`. */
+  shareEnvironment() {
+    for (const name of Object.keys(process.env)) if (!(name in this.#environment)) delete process.env[name];
+    Object.assign(process.env, this.#environment);
   }
 
   /** Runs the CLI as a person would, and shows what it prints. A secret among the arguments is not shown. */
@@ -55,7 +55,7 @@ class Project {
       // A process group of its own: Ctrl-C is ours to pass on, once.
       const options = {
         cwd: this.workDir,
-        env: this.environment,
+        env: this.#environment,
         detached: true,
         stdio: ["ignore", "pipe", "pipe"],
       };
@@ -86,6 +86,27 @@ class Project {
   remove() {
     fs.rmSync(this.#folder, { recursive: true, force: true });
   }
+}
+
+/** What the CLI is to see: nothing of what is set for other stacks and services, and a place for all that it writes. */
+function environmentIn(folder, bin) {
+  const temporary = path.join(folder, "tmp");
+  fs.mkdirSync(temporary);
+  const others = Object.entries(process.env).filter(([name]) => !/^(PULUMI|WEBHOOKS)_/.test(name));
+  return {
+    ...Object.fromEntries(others),
+    PATH: [bin, process.env.PATH].join(path.delimiter),
+    TMPDIR: temporary,
+    // The service is on this machine.
+    NO_PROXY: "127.0.0.1",
+    no_proxy: "127.0.0.1",
+    PULUMI_HOME: path.join(folder, "home"),
+    PULUMI_BACKEND_URL: `file://${folder}`,
+    PULUMI_CONFIG_PASSPHRASE: "demo",
+    PULUMI_SKIP_UPDATE_CHECK: "true",
+    // Type-checking takes three seconds a command, and `npm run check` does it.
+    PULUMI_NODEJS_TRANSPILE_ONLY: "true",
+  };
 }
 
 module.exports = { Project };

@@ -1,11 +1,11 @@
 import { isIP } from "node:net";
-import { isPrivateHost } from "./url";
+import { describeUrl, isPrivateHost } from "./url";
 
 /**
  * What a program's arguments are held against before anything is sent: every problem at once.
  *
- * The text stands for a value that is not known yet (engine rule 6). No reason repeats a url, an ip or an id, and no
- * failure names a property, because the engine would print its value, which may be a secret (engine rule 20).
+ * The text stands for a value that is not known yet (engine rule 6). No reason repeats a url (beyond its host), an ip or an id, and
+ * no failure names a property, because the engine would print its value, which may be a secret (engine rule 20).
  */
 export const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
@@ -66,15 +66,15 @@ function checkUrl(value: unknown, { problems }: Findings): void {
 }
 
 function warnOfUnreachable(url: URL, { warnings }: Findings): void {
+  // The engine shows a warning without the resource that it is about.
+  const endpoint = `the production endpoint ${describeUrl(url.href)}`;
   if (isPrivateHost(url)) {
     warnings.push(
-      "a production endpoint with a loopback or private host: the service cannot reach it from the internet",
+      `${endpoint} has a loopback or private host: the service cannot reach it from the internet`,
     );
   }
   if (url.protocol === "http:") {
-    warnings.push(
-      "a production endpoint with plain http: everybody on the way can read its deliveries; use https",
-    );
+    warnings.push(`${endpoint} has plain http: everybody on the way can read its deliveries; use https`);
   }
 }
 

@@ -1,0 +1,177 @@
+import { redisDedupe } from "../../src/receiver";
+import { type Connection, clients } from "./clients";
+import { type RedisServer, startRedis } from "./server";
+
+const LEASE = 60_000;
+const KEEP = 3_600_000;
+const PREFIX = "webhook-delivery:";
+
+let server: RedisServer;
+beforeAll(async () => {
+  server = await startRedis();
+});
+afterAll(() => server.dispose());
+
+describe.each(Object.keys(clients))("%s", (name) => {
+  let connection: Connection;
+  let other: Connection;
+  const connect = () => clients[name]?.(server.path) ?? Promise.reject(new Error(`no client ${name}`));
+
+  beforeEach(async () => {
+    connection = await connect();
+    other = await connect();
+    await connection.send("FLUSHALL");
+  });
+  afterEach(async () => {
+    await connection.close();
+    await other.close();
+  });
+
+  const keys = async () => (await connection.send("KEYS", "*")) as string[];
+  const onlyKey = async () => {
+    const [key = "", ...others] = await keys();
+    expect(others).toEqual([]);
+    return key;
+  };
+  const millisecondsLeft = async () => Number(await connection.send("PTTL", await onlyKey()));
+  /** Ends a lease as time would. */
+  const expire = async () => connection.send("DEL", await onlyKey());
+
+  function stores(options: { prefix?: string } = {}) {
+    const store = redisDedupe({ client: connection.client, ...options });
+    const rival = redisDedupe({ client: other.client, ...options });
+    const claim = async (from = store, key = "a") => {
+      const claimed = await from.claim(key, LEASE);
+      return claimed.state === "claimed" ? claimed.token : claimed.state;
+    };
+    return { store, rival, claim };
+  }
+
+  test("of many workers that want one delivery at once, one gets it, for the time of its lease", async () => {
+    const { store, rival } = stores();
+    const wanting = Array.from({ length: 50 }, (_, index) => (index % 2 ? store : rival).claim("a", LEASE));
+    const claims = await Promise.all(wanting);
+    expect(claims.filter(({ state }) => state === "claimed")).toHaveLength(1);
+    const waits = claims.flatMap((claim) => (claim.state === "held" ? [claim.retryAfterMs] : []));
+    expect(waits).toHaveLength(49);
+    for (const wait of waits) {
+      expect(wait).toBeGreaterThan(LEASE - 30_000);
+      expect(wait).toBeLessThanOrEqual(LEASE);
+    }
+  });
+
+  test("what was completed is completed for everybody, and remembered as long as was asked for", async () => {
+    const { store, rival, claim } = stores();
+    expect(await store.complete("a", await claim(), KEEP)).toBe(true);
+    expect(await rival.claim("a", LEASE)).toEqual({ state: "completed" });
+    expect(await millisecondsLeft()).toBeGreaterThan(KEEP - 30_000);
+    expect(await millisecondsLeft()).toBeLessThanOrEqual(KEEP);
+  });
+
+  test("what was released can be claimed at once", async () => {
+    const { store, rival, claim } = stores();
+    expect(await store.release("a", await claim())).toBe(true);
+    expect(await keys()).toEqual([]);
+    expect((await rival.claim("a", LEASE)).state).toBe("claimed");
+  });
+
+  test("a worker whose lease ran out can neither complete nor release for the one who took over", async () => {
+    const { store, rival, claim } = stores();
+    const late = await claim();
+    await expire();
+    const token = await claim(rival);
+    expect(await store.complete("a", late, KEEP)).toBe(false);
+    expect(await store.release("a", late)).toBe(false);
+    expect(await claim()).toBe("held");
+    expect(await rival.complete("a", token, KEEP)).toBe(true);
+    expect(await store.complete("a", late, KEEP)).toBe(false);
+    expect(await store.release("a", late)).toBe(false);
+    expect(await claim()).toBe("completed");
+  });
+
+  test("a lease that ran out is still completed where nobody took over", async () => {
+    const { store, claim } = stores();
+    const token = await claim();
+    await expire();
+    expect(await store.complete("a", token, KEEP)).toBe(true);
+    expect(await claim()).toBe("completed");
+  });
+
+  test("a lease that ends by itself lets another in", async () => {
+    const { store, rival } = stores();
+    await store.claim("a", 50);
+    let claimed = await rival.claim("a", LEASE);
+    while (claimed.state === "held") {
+      await new Promise((wake) => setTimeout(wake, claimed.state === "held" ? claimed.retryAfterMs : 0));
+      claimed = await rival.claim("a", LEASE);
+    }
+    expect(claimed.state).toBe("claimed");
+  });
+
+  test("a Redis that has forgotten the scripts is told them again", async () => {
+    const { store, claim } = stores();
+    await connection.send("SCRIPT", "FLUSH");
+    const token = await claim();
+    await connection.send("SCRIPT", "FLUSH");
+    expect(await store.complete("a", token, KEEP)).toBe(true);
+    await connection.send("SCRIPT", "FLUSH");
+    expect(await claim()).toBe("completed");
+  });
+
+  test("keys have one length, whatever the delivery's key holds", async () => {
+    const { claim } = stores();
+    for (const key of ["a", "a".repeat(100_000), "job.succeeded:{7}\r\n\0", "__proto__", "ü", "\ud800"])
+      await claim(undefined, key);
+    const lengths = (await keys()).map((key) => key.length);
+    expect(lengths).toEqual(Array(6).fill(PREFIX.length + 43));
+  });
+
+  test("receivers with other prefixes know nothing of each other", async () => {
+    const billing = stores({ prefix: "billing:" });
+    const shipping = stores({ prefix: "shipping:" });
+    await billing.store.complete("a", await billing.claim(), KEEP);
+    expect(await shipping.claim()).not.toBe("completed");
+    expect(await billing.claim(billing.rival)).toBe("completed");
+    expect((await keys()).map((key) => key.split(":")[0]).sort()).toEqual(["billing", "shipping"]);
+  });
+
+  test("Redis's own errors come through", async () => {
+    const { store, claim } = stores();
+    await claim();
+    const key = await onlyKey();
+    await connection.send("DEL", key);
+    await connection.send("LPUSH", key, "not ours");
+    await expect(store.claim("a", LEASE)).rejects.toThrow("WRONGTYPE");
+  });
+});
+
+/** As a client does that lost its connection before the answer came. */
+function sendingTwice<Client extends object>(client: Client): Client {
+  return new Proxy(client, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== "function") return value;
+      return async (...args: unknown[]) => {
+        await value.apply(target, args);
+        return value.apply(target, args);
+      };
+    },
+  });
+}
+
+test("what a client sends twice counts once, and is answered as if it had been sent once", async () => {
+  const connection = await clients["node-redis 6"]?.(server.path);
+  if (connection === undefined) throw new Error("no client");
+  await connection.send("FLUSHALL");
+  const store = redisDedupe({ client: sendingTwice(connection.client) });
+  const claim = await store.claim("a", LEASE);
+  expect(claim.state).toBe("claimed");
+  expect(await store.complete("a", claim.state === "claimed" ? claim.token : "", KEEP)).toBe(true);
+  expect(await store.claim("a", LEASE)).toEqual({ state: "completed" });
+  await connection.close();
+});
+
+test("a client of neither kind is a mistake of the program", () => {
+  const client = { evalsha: "no function" } as unknown as Connection["client"];
+  expect(() => redisDedupe({ client })).toThrow(TypeError);
+});
