@@ -57,14 +57,14 @@ function complaint(reason, lines) {
   return lines.find((line) => line.startsWith("E: "))?.slice("E: ".length) ?? reason;
 }
 
-/** Not by an absolute path: the checkout may be moved. */
+/** Not by an absolute path: the checkout may be moved. And by the shell alone: PATH is the caller's. */
 function writeLauncher(files) {
   const folders = ["usr/lib", "lib"].flatMap((folder) => [
     `$here/${folder}`,
     ...foldersIn(path.join(files, folder)).map((name) => `$here/${folder}/${name}`),
   ]);
   const script = `#!/bin/sh
-here=$(dirname "$0")
+here=\${0%/*}
 LD_LIBRARY_PATH="${folders.join(":")}" exec "$here/usr/bin/redis-server" "$@"
 `;
   fs.writeFileSync(path.join(files, "redis-server"), script, { mode: 0o755 });

@@ -59,7 +59,7 @@ export function makeProject(): Project {
     chmodSync(join(commands, name), 0o755);
   };
 
-  for (const part of ["setup.js", "setup", "cli"]) {
+  for (const part of ["setup.js", "setup", "cli", "redis"]) {
     cpSync(join(scripts, part), join(root, "scripts", part), { recursive: true });
   }
   write(
@@ -79,6 +79,9 @@ export function makeProject(): Project {
   write("fakes.js", FAKES);
   writeCommand("npm", "require('../fakes.js').npm();");
   writeCommand("go", "require('../fakes.js').go();");
+  writeCommand("apt-cache", "require('../fakes.js').aptCache();");
+  writeCommand("apt-get", "require('../fakes.js').aptGet();");
+  writeCommand("dpkg-deb", "require('../fakes.js').dpkgDeb();");
 
   const running = new Set<number>();
   const startSetUp: Project["startSetUp"] = ({ purpose = "demo", env = {} } = {}) => {
@@ -152,7 +155,10 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** What the fakes do is set by FAKE_NPM, FAKE_TSC, FAKE_LAUNCHER and FAKE_GO: "work" (but FAKE_LAUNCHER), "fail", "hang". */
+/**
+ * What the fakes do is set by FAKE_NPM, FAKE_TSC, FAKE_LAUNCHER, FAKE_GO, FAKE_DOWNLOAD and FAKE_UNPACK: "work" (but
+ * FAKE_LAUNCHER), "fail", "hang". Without FAKE_LISTS=own, apt-get knows packages by the system's lists.
+ */
 const FAKES = `
 const fs = require("fs"), path = require("path"), { spawn } = require("child_process");
 const root = __dirname;
@@ -209,5 +215,32 @@ exports.go = () => {
   note("go build " + path.basename(out));
   put(out, "half", 0o755);
   act(process.env.FAKE_GO, () => put(out, "built", 0o755), "go: module lookup disabled");
+};
+const lists = () => {
+  if (process.env.FAKE_LISTS !== "own" || process.argv.some((arg) => arg.startsWith("Dir::State::Lists="))) return;
+  console.error("E: Unable to locate package redis-server");
+  process.exit(100);
+};
+exports.aptCache = () => {
+  lists();
+  console.log("redis-tools\\n  Depends: adduser\\n  Depends: libc6\\n  Depends: liblzf1\\n  Suggests: ruby-redis");
+};
+exports.aptGet = () => {
+  const args = process.argv.slice(2).filter((arg) => !arg.includes("::") && arg !== "-o");
+  note("apt-get " + args.join(" "));
+  if (args[0] === "update") return;
+  lists();
+  put(path.join(process.cwd(), args[1] + "_1.deb"), "half");
+  act(process.env.FAKE_DOWNLOAD, () => {
+    for (const name of args.slice(1)) put(path.join(process.cwd(), name + "_1.deb"), "");
+  }, "E: Failed to fetch");
+};
+exports.dpkgDeb = () => {
+  const [, file, target] = process.argv.slice(2);
+  const name = path.basename(file).split("_")[0];
+  note("unpack " + name);
+  put(path.join(target, "usr/lib/some-linux-gnu", name), "");
+  const script = "#!/bin/sh\\necho $LD_LIBRARY_PATH";
+  act(process.env.FAKE_UNPACK, () => put(path.join(target, "usr/bin", name), script, 0o755), "dpkg-deb: error");
 };
 `;

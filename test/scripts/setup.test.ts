@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -14,6 +15,12 @@ import { isAlive, makeProject, type Project, until } from "./project";
 const INSTALL = "npm ci --include=dev";
 const GO_BUILD = ["go build pulumi-language-nodejs", "go build pulumi"];
 const FROM_NOTHING = [INSTALL, "tsc", "launcher", ...GO_BUILD];
+const UNPACK_REDIS = [
+  "apt-get download redis-server redis-tools liblzf1",
+  "unpack liblzf1",
+  "unpack redis-server",
+  "unpack redis-tools",
+];
 const CLI = ["pulumi", "pulumi-language-nodejs", "pulumi-resource-pulumi-nodejs"];
 
 let project: Project;
@@ -70,7 +77,7 @@ describe("dependencies", () => {
     project.takeCalls();
 
     await project.setUp({ purpose: "test" });
-    expect(project.takeCalls()).toEqual([INSTALL]);
+    expect(project.takeCalls()).toEqual([INSTALL, ...UNPACK_REDIS]);
     expect(existsSync(join(project.root, "test/frameworks/node_modules"))).toBe(true);
     await project.setUp({ purpose: "test" });
     expect(project.takeCalls()).toEqual([]);
@@ -192,41 +199,89 @@ describe("the CLI", () => {
   });
 });
 
+describe("Redis", () => {
+  const purpose = "test";
+  const redis = () => join(project.root, ".cache/redis/redis-server");
+  const cached = () => readdirSync(join(project.root, ".cache")).filter((name) => name.startsWith("redis"));
+
+  test("is unpacked for the tests, with the libraries that it needs but the C library, and runs with these", async () => {
+    await project.setUp({ purpose });
+    const { stdout } = spawnSync(redis(), ["--version"], { encoding: "utf8" });
+    expect(stdout).toContain(join(project.root, ".cache/redis/usr/lib/some-linux-gnu"));
+    expect(cached()).toEqual(["redis"]);
+  });
+
+  test("on PATH is used", async () => {
+    project.writeCommand("redis-server", "");
+    await project.setUp({ purpose });
+    expect(project.takeCalls()).toEqual(FROM_NOTHING);
+  });
+
+  test("is found by lists of its own where the system has none", async () => {
+    await project.setUp({ purpose, env: { FAKE_LISTS: "own" } });
+    expect(project.takeCalls()).toEqual([...FROM_NOTHING, "apt-get update", ...UNPACK_REDIS]);
+    expect(existsSync(redis())).toBe(true);
+  });
+
+  test.each([
+    { without: "a network", env: { FAKE_DOWNLOAD: "fail" }, said: "Failed to fetch" },
+    { without: "apt-get", missing: ["apt-cache", "apt-get"], env: {}, said: "apt-get is not on PATH" },
+  ])(
+    "that cannot be had without $without does not end set-up, which says what would help",
+    async ({ missing = [], env, said }) => {
+      for (const name of missing) rmSync(join(project.root, "commands", name));
+      const { status, output } = await project.setUp({ purpose, env });
+      expect(status).toBe(0);
+      expect(output).toContain(`The tests with Redis will fail: ${said}`);
+      expect(output).toContain("put a redis-server on PATH");
+      expect(cached()).toEqual([]);
+    },
+  );
+});
+
 describe("killed half-way", () => {
   const steps = [
     { step: "npm ci", env: { FAKE_NPM: "hang" }, again: FROM_NOTHING },
     { step: "the build", env: { FAKE_TSC: "hang" }, again: ["tsc", "launcher", ...GO_BUILD] },
     { step: "the download", env: { FAKE_LAUNCHER: "hang" }, again: ["launcher", ...GO_BUILD] },
     { step: "the Go build", env: { FAKE_GO: "hang" }, again: ["launcher", ...GO_BUILD] },
+    { step: "the download of Redis", env: { FAKE_DOWNLOAD: "hang" }, again: UNPACK_REDIS },
+    { step: "the unpacking of Redis", env: { FAKE_UNPACK: "hang" }, again: UNPACK_REDIS },
   ];
+  const purpose = "test";
+  const stage = () => join(project.root, ".cache/redis-stage");
+  const withRedis = (calls: readonly string[]) => [...new Set([...calls, ...UNPACK_REDIS])];
 
   test.each(steps)("by Ctrl-C in $step, it ends that too, and starts clean again", async ({ env, again }) => {
-    const setUp = project.startSetUp({ env });
+    const setUp = project.startSetUp({ purpose, env });
     const child = await project.hanging();
     setUp.kill("SIGINT");
     expect((await setUp.ended).status).toBe(130);
     await until(() => !isAlive(child));
     const versions = join(project.pulumiHome, "versions");
-    expect(existsSync(versions) ? readdirSync(versions) : []).toEqual([]);
+    expect(existsSync(versions) ? readdirSync(versions) : []).toEqual(
+      again === UNPACK_REDIS ? ["3.255.0"] : [],
+    );
+    expect(existsSync(stage())).toBe(false);
 
     project.takeCalls();
-    expect((await project.setUp()).status).toBe(0);
-    expect(project.takeCalls()).toEqual(again);
+    expect((await project.setUp({ purpose })).status).toBe(0);
+    expect(project.takeCalls()).toEqual(withRedis(again));
     expect(readdirSync(project.bin).sort()).toEqual(CLI);
   });
 
   test.each(steps)(
     "with no chance to tidy up in $step, the next two at once start clean again, and only once",
     async ({ env, again }) => {
-      const setUp = project.startSetUp({ env });
+      const setUp = project.startSetUp({ purpose, env });
       await project.hanging();
       setUp.kill("SIGKILL");
       await setUp.ended;
 
       project.takeCalls();
-      const runs = await Promise.all([project.setUp(), project.setUp()]);
+      const runs = await Promise.all([project.setUp({ purpose }), project.setUp({ purpose })]);
       expect(runs.map((run) => run.status)).toEqual([0, 0]);
-      expect(project.takeCalls()).toEqual(again);
+      expect(project.takeCalls()).toEqual(withRedis(again));
       expect(readdirSync(join(project.pulumiHome, "versions"))).toEqual(["3.255.0"]);
       expect(readFileSync(join(project.bin, "pulumi"), "utf8")).toBe("built");
     },
