@@ -1,0 +1,188 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type EndpointInput, FAULT_KINDS, type Misbehaviour, type Operation } from "../../src/emulator";
+import { type Declared, nameOf, type Problems } from "./engineModel";
+import { Plugin } from "./plugin";
+import { World } from "./world";
+
+/** How many times faster than it does time runs; a machine that stalls for long would time out what it should not. */
+const speed = 10;
+/** How many cells are under way at once: most of them wait. */
+const atOnce = 24;
+/** Later than any operation waits, in milliseconds of the fast clock. */
+const tooLate = 20_000;
+
+const kinds: Readonly<Record<string, Misbehaviour>> = {
+  refuse: { kind: "refuse" },
+  "reset before it took effect": { kind: "reset-before" },
+  "reset after it took effect": { kind: "reset-after" },
+  "hang before it took effect": { kind: "hang-before" },
+  "hang after it took effect": { kind: "hang-after" },
+  "delayed answer": { kind: "delay", delayMs: 3_000 },
+  "answer after our time-out": { kind: "delay", delayMs: tooLate },
+  "late commit": { kind: "late-commit", delayMs: 3_000 },
+  "commit after our time-out": { kind: "late-commit", delayMs: tooLate },
+  ...Object.fromEntries(
+    [302, 400, 401, 403, 408, 409, 413, 418, 422, 429, 500, 501, 502, 503, 504].map((status) => [
+      `${status}`,
+      { kind: "status", status } as const,
+    ]),
+  ),
+  ...Object.fromEntries(
+    [408, 500, 502, 503, 504].map((status) => [
+      `${status} after it took effect`,
+      { kind: "status", status, effect: true } as const,
+    ]),
+  ),
+  "429 with Retry-After": { kind: "status", status: 429, headers: { "retry-after": "2" } },
+  "503 with Retry-After": { kind: "status", status: 503, headers: { "retry-after": "2" } },
+  "another's JSON": { kind: "status", status: 200, body: { ok: true }, effect: true },
+  "a website": { kind: "status", status: 200, body: "<html></html>", effect: true },
+  truncated: { kind: "truncated" },
+  malformed: { kind: "malformed" },
+  empty: { kind: "empty" },
+  oversized: { kind: "oversized" },
+};
+
+/** The commands, with the operations that each of them uses. */
+const commands = {
+  up: ["register", "list", "get", "delete"],
+  refresh: ["list", "get"],
+  destroy: ["list", "delete"],
+} as const satisfies Record<string, readonly Operation[]>;
+const times = [1, Number.POSITIVE_INFINITY];
+
+interface Cell {
+  readonly command: keyof typeof commands;
+  readonly operation: Operation;
+  readonly kind: string;
+  readonly times: number;
+}
+
+const cells: Cell[] = (Object.keys(commands) as Cell["command"][]).flatMap((command) =>
+  commands[command].flatMap((operation) =>
+    Object.keys(kinds).flatMap((kind) => times.map((count) => ({ command, operation, kind, times: count }))),
+  ),
+);
+
+const endpoint = (name: string, path: string, more: object = {}): Declared => ({
+  name,
+  args: { url: `https://hooks.example.com/${path}`, type: "production", ...more },
+});
+
+interface Result {
+  /** Requests that met the fault. */
+  readonly hits: number;
+  /** What the undisturbed runs failed with. */
+  readonly problems: Problems;
+  readonly wrong: readonly string[];
+  /** Requests of an `up` more that changed the service. */
+  readonly idle: readonly string[];
+}
+
+/** One cell: a stack, a command disturbed, and then at most two that are not. */
+async function run({ operation, kind, command, times: count }: Cell, plugin: Plugin): Promise<Result> {
+  const world = await World.start({ plugin: async () => plugin, speed });
+  const { emulator, stack, clock } = world;
+  try {
+    const other = (path: string) =>
+      emulator.add({ url: `https://hooks.example.com/${path}`, type: "production" });
+    const others = [other("new"), other("twice")];
+    const adopted = other("adopted");
+    const before = [endpoint("kept", "kept"), endpoint("changed", "old"), endpoint("dropped", "dropped")];
+    const after = [
+      endpoint("kept", "kept"),
+      endpoint("changed", "new"),
+      endpoint("added", "added", { ip: "192.0.2.1" }),
+      endpoint("one", "twice"),
+      endpoint("other", "twice"),
+      endpoint("adopting", "adopted", { adoptId: adopted.id }),
+    ];
+    await stack.up(before);
+    const idOfKept = stack.resources.find(({ urn }) => nameOf(urn) === "kept")?.id;
+    if (command !== "up") {
+      await leaveOnePending(world, after);
+      if (command === "refresh" && idOfKept !== undefined) emulator.remove(idOfKept);
+    }
+
+    const misbehaviour = kinds[kind];
+    if (misbehaviour === undefined) throw new Error(kind);
+    const planted = emulator.fault({ ...misbehaviour, operation, times: count });
+    await execute(world, command, after);
+    emulator.clearFaults();
+    // Until the service has done all that it was asked for.
+    if (misbehaviour.kind === "late-commit") await sleep(clock.real(tooLate));
+
+    const problems: string[] = [];
+    const wrong = () => {
+      if (command !== "destroy") return world.differences(after, others);
+      // What was never adopted is still another's.
+      const rest = emulator.endpoints().filter(({ id }) => id === adopted.id);
+      return world.differences([], [...others, ...rest]);
+    };
+    for (let runs = 0; runs < 2 && (runs === 0 || wrong().length > 0); runs++) {
+      const again = command === "refresh" && runs > 0 ? "up" : command;
+      problems.push(...(await execute(world, again, after)));
+    }
+    if (command === "up" && !stack.resources.some(({ id }) => id === idOfKept))
+      problems.push("an endpoint that nobody touched was replaced");
+    emulator.clearRequests();
+    if (command !== "destroy") problems.push(...(await stack.up(after)));
+    const idle = emulator.requests
+      .filter(({ method }) => method !== "GET")
+      .map(({ method, path }) => `${method} ${path}`);
+    return { hits: planted.hits, problems, wrong: wrong(), idle };
+  } finally {
+    await world.close();
+  }
+}
+
+/** A registration whose answer is lost, and which the service makes when nobody looks any more. */
+async function leaveOnePending({ emulator, stack }: World, program: readonly Declared[]): Promise<void> {
+  emulator.fault({ operation: "register", kind: "hang-before", after: 1 });
+  await stack.up(program);
+  const pending = stack.resources.find(({ initErrors }) => initErrors !== undefined);
+  if (!pending) throw new Error("no registration is pending");
+  const { url, type, ip } = pending.outputs;
+  emulator.add({ url, type, ...(ip === null ? {} : { ip }) } as EndpointInput);
+}
+
+function execute(world: World, command: Cell["command"], program: readonly Declared[]): Promise<Problems> {
+  return command === "up" ? world.stack.up(program) : world.stack[command]();
+}
+
+describe("the fault matrix", () => {
+  const results = new Map<Cell, Promise<Result>>();
+  let plugin: Plugin;
+
+  beforeAll(async () => {
+    plugin = await Plugin.start();
+    const waiting = [...cells];
+    const start = new Map<Cell, () => void>();
+    for (const cell of cells) {
+      const turn = new Promise<void>((resolve) => start.set(cell, resolve));
+      const result = turn.then(() => run(cell, plugin));
+      result.catch(() => {}).finally(next);
+      results.set(cell, result);
+    }
+    function next() {
+      const cell = waiting.shift();
+      if (cell) start.get(cell)?.();
+    }
+    for (let count = 0; count < atOnce; count++) next();
+  });
+  afterAll(() => plugin.stop());
+
+  it("knows every kind of fault", () => {
+    expect(new Set(Object.values(kinds).map(({ kind }) => kind))).toEqual(new Set(FAULT_KINDS));
+  });
+
+  it.each(cells.map((cell) => [cell.command, cell.operation, cell.kind, cell.times, cell] as const))(
+    "%s, %s: %s (%d times)",
+    async (_command, _operation, _kind, _times, cell) => {
+      const { hits, ...result } = (await results.get(cell)) ?? { hits: 0 };
+      expect(hits).toBeGreaterThan(0);
+      expect(result).toEqual({ problems: [], wrong: [], idle: [] });
+    },
+    300_000,
+  );
+});

@@ -1,0 +1,112 @@
+import {
+  type EmulatedEndpoint,
+  type Emulator,
+  type EmulatorOptions,
+  startEmulator,
+} from "../../src/emulator";
+import { sameUrl } from "../../src/endpoint/url";
+import { type Declared, nameOf, Stack } from "./engineModel";
+import { FastClock } from "./fastClock";
+import type { Plugin } from "./plugin";
+
+export interface WorldOptions {
+  /** The plugin's process, which may serve several worlds at once. */
+  readonly plugin: () => Promise<Plugin>;
+  /** How many times faster than it does time runs. Default 20. */
+  readonly speed?: number;
+  /** The names of explicit providers, each with an account of its own. */
+  readonly providers?: readonly string[];
+  readonly emulator?: EmulatorOptions;
+}
+
+/** How long an operation may take, in seconds of the fast clock. */
+const timeoutSeconds = 10;
+
+/** A service with accounts, and a stack that is to hold endpoints there. */
+export class World {
+  readonly calls: string[] = [];
+  readonly stack: Stack;
+
+  private constructor(
+    readonly emulator: Emulator,
+    readonly clock: FastClock,
+    private readonly plugin: () => Promise<Plugin>,
+  ) {
+    this.stack = new Stack({
+      open: async (provider) => (await this.plugin()).command(this.configOf(provider), clock.code),
+      now: clock.now,
+      trace: (verb, name) => this.calls.push(`${verb} ${name}`),
+    });
+  }
+
+  static async start(options: WorldOptions): Promise<World> {
+    const clock = new FastClock(options.speed ?? 20);
+    const accounts = Object.fromEntries((options.providers ?? []).map((name) => [`key-of-${name}`, name]));
+    return new World(
+      await startEmulator({ accounts, now: clock.now, ...options.emulator }),
+      clock,
+      options.plugin,
+    );
+  }
+
+  /** The configuration of a provider: that of the stack, with a key of its own for an explicit one. */
+  configOf(provider: string): Record<string, string> {
+    return {
+      "webhooks:baseUrl": this.emulator.url,
+      "webhooks:apiKey": provider === "" ? this.emulator.apiKey : `key-of-${provider}`,
+      "webhooks:timeoutSeconds": String(timeoutSeconds),
+    };
+  }
+
+  /** What is at the service, but not in the state. */
+  strangers(): EmulatedEndpoint[] {
+    const known = new Set(this.stack.resources.map(({ id }) => id));
+    return this.emulator.endpoints().filter(({ id }) => !known.has(id));
+  }
+
+  /**
+   * What is not as it must be once all is settled: the state and the service hold exactly what is declared, and the service
+   * besides only what was others' all the time.
+   */
+  differences(program: readonly Declared[], others: readonly EmulatedEndpoint[]): string[] {
+    const wrong: string[] = [];
+    const left = [...this.stack.resources];
+    for (const declared of program) {
+      const at = left.findIndex(({ urn }) => nameOf(urn) === declared.name);
+      const [resource] = at < 0 ? [] : left.splice(at, 1);
+      if (!resource) {
+        wrong.push(`${declared.name}: not in the state`);
+        continue;
+      }
+      if (resource.delete || resource.initErrors || resource.pendingReplacement)
+        wrong.push(`${declared.name}: is in the state, but not whole: ${JSON.stringify(resource)}`);
+      const { provider = "", args } = declared;
+      const account = provider === "" ? "default" : provider;
+      const endpoint = this.emulator.endpoints(account).find(({ id }) => id === resource.id);
+      if (!endpoint) wrong.push(`${declared.name}: ${resource.id} is not at the service`);
+      else if (
+        !sameUrl(endpoint.url, String(args.url)) ||
+        endpoint.type !== args.type ||
+        (args.adoptId === undefined && endpoint.ip !== args.ip)
+      )
+        wrong.push(
+          `${declared.name}: declared ${JSON.stringify(args)}, registered ${JSON.stringify(endpoint)}`,
+        );
+    }
+    for (const resource of left) wrong.push(`in the state, but not declared: ${JSON.stringify(resource)}`);
+    const ids = this.stack.resources.map(({ id }) => id);
+    if (new Set(ids).size < ids.length) wrong.push(`an id twice in the state: ${ids.join(", ")}`);
+    const strangers = this.strangers();
+    for (const stranger of strangers)
+      if (!others.some(({ id }) => id === stranger.id))
+        wrong.push(`an orphan at the service: ${JSON.stringify(stranger)}`);
+    for (const other of others)
+      if (!strangers.some(({ id }) => id === other.id))
+        wrong.push(`another's is gone or taken over: ${JSON.stringify(other)}`);
+    return wrong;
+  }
+
+  async close(): Promise<void> {
+    await this.emulator.close();
+  }
+}
