@@ -98,7 +98,7 @@ export function reasonOfMismatch(header: string): VerificationFailure {
   return VERSION_1.test(header) ? "malformed-signature" : "no-v1-signature";
 }
 
-/** Whether Node, Fetch or a gateway made one value of a header that came twice: by a comma and a space. */
+/** Whether one value was made of a header that came twice: by Node and Fetch with ", ", by AWS with a comma after the padding. */
 function isJoined(header: string): boolean {
-  return header.includes(", ");
+  return header.includes(", ") || header.includes("=,");
 }

@@ -4,13 +4,18 @@ import type { Receiver, ReceiverResponse } from "../types";
 /** What of an event is used: API Gateway's REST (v1) and HTTP (v2) APIs, function URLs, application load balancers. */
 export interface LambdaHttpEvent {
   readonly httpMethod?: string | undefined;
-  readonly requestContext?:
-    | { readonly http?: { readonly method?: string | undefined } | undefined }
-    | undefined;
+  readonly requestContext?: LambdaRequestContext | undefined;
   readonly headers?: Readonly<Record<string, string | undefined>> | null | undefined;
   readonly multiValueHeaders?: Readonly<Record<string, string[] | undefined>> | null | undefined;
   readonly body?: string | null | undefined;
   readonly isBase64Encoded?: boolean | undefined;
+}
+
+/** One property of each kind of event, which is what TypeScript tells them by. */
+export interface LambdaRequestContext {
+  readonly http?: { readonly method?: string | undefined } | undefined;
+  readonly httpMethod?: string | undefined;
+  readonly elb?: unknown;
 }
 
 export interface LambdaHttpResult {
