@@ -100,9 +100,9 @@ function advice({ operation }: Call<unknown>, { code, last }: Failed, options: R
     case "REJECTED":
       return last?.answer?.statusCode === 404 || last?.answer?.statusCode === 405
         ? "The API is not there: check baseUrl."
-        : `The service refused the request${operation === "register" ? ": check url, type and ip" : ""}. Its own words are in the error's responseText.`;
+        : `The service refused the request${operation === "register" ? ": check url, type and ip" : ""}. Its answer, which may be confidential, is not shown: it is the error's responseText.`;
     case "SERVER_ERROR":
-      return "The service failed: run again later. Its own words are in the error's responseText.";
+      return "The service failed: run again later. Its answer, which may be confidential, is not shown: it is the error's responseText.";
     case "MALFORMED_RESPONSE":
       return "Check that baseUrl is that of the webhook service's API and not of its website.";
     case "RESPONSE_TOO_LARGE":
@@ -112,7 +112,7 @@ function advice({ operation }: Call<unknown>, { code, last }: Failed, options: R
     case "CONNECTION_LOST":
       return "Run again.";
     case "TIMED_OUT":
-      return "Run again, or raise timeoutMs (one attempt takes 10 s at most).";
+      return "Run again, or raise the time-out (of an operation; one attempt takes 10 s at most).";
     case "CLOSED":
       return "Make a new client.";
     default:

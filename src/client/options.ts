@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import { checkBaseUrl } from "./baseUrl";
+import { baseUrlProblem, parseBaseUrl } from "./baseUrl";
 import type { WebhookErrorCode } from "./webhookError";
 import { WebhookError } from "./webhookError";
 
@@ -63,23 +63,14 @@ const headerValue = /^[\x21-\x7e\xa0-\xff]([\t\x20-\x7e\xa0-\xff]*[\x21-\x7e\xa0
 export function resolveOptions(options: WebhooksClientOptions) {
   if (typeof options !== "object" || options === null) throw invalid("its options must be an object");
   const { apiKey, apiKeyHeader = "X-Api-Key", apiKeyScheme, dispatcher, onWait } = options;
-  const baseUrl = checkBaseUrl(options.baseUrl);
-  if (typeof apiKey !== "string" || apiKey === "") throw invalid("apiKey must be a text that is not empty");
-  if (!headerValue.test(apiKey)) {
-    throw invalid("apiKey has a line break, white space around it or a character that no header can carry");
-  }
-  if (typeof apiKeyHeader !== "string" || !token.test(apiKeyHeader) || reserved.test(apiKeyHeader)) {
-    throw invalid("apiKeyHeader must name a header that can carry a key, such as X-Api-Key or Authorization");
-  }
-  if (apiKeyScheme !== undefined && (typeof apiKeyScheme !== "string" || !token.test(apiKeyScheme))) {
-    throw invalid("apiKeyScheme must be one word, such as Bearer");
-  }
+  const [problem] = connectionProblems(options);
+  if (problem) throw invalid(`${problem.option} ${problem.problem}`);
   if (dispatcher !== undefined && typeof dispatcher?.dispatch !== "function") {
     throw invalid("dispatcher must be an undici Dispatcher");
   }
   if (onWait !== undefined && typeof onWait !== "function") throw invalid("onWait must be a function");
   return {
-    baseUrl,
+    baseUrl: parseBaseUrl(options.baseUrl),
     apiKeyHeader,
     apiKeyValue: apiKeyScheme === undefined ? apiKey : `${apiKeyScheme} ${apiKey}`,
     // A day: far below what a timer can hold.
@@ -94,6 +85,49 @@ export function resolveOptions(options: WebhooksClientOptions) {
     dispatcher,
     onWait,
   };
+}
+
+/** The options that say where the service is and how to speak to it. */
+export type ConnectionOptions = Pick<
+  WebhooksClientOptions,
+  "baseUrl" | "apiKey" | "apiKeyHeader" | "apiKeyScheme"
+>;
+
+/** What is wrong with an option, as the end of a sentence that begins with its name and does not repeat its value. */
+export interface ConnectionProblem {
+  readonly option: keyof ConnectionOptions;
+  readonly problem: string;
+}
+
+/** Everything that is wrong with these options. */
+export function connectionProblems(options: ConnectionOptions): readonly ConnectionProblem[] {
+  const problems: Record<keyof ConnectionOptions, string | undefined> = {
+    baseUrl: baseUrlProblem(options.baseUrl),
+    apiKey: apiKeyProblem(options.apiKey),
+    apiKeyHeader: isKeyHeader(options.apiKeyHeader ?? "X-Api-Key")
+      ? undefined
+      : "must name a header that can carry a key, such as X-Api-Key or Authorization",
+    apiKeyScheme: isToken(options.apiKeyScheme ?? "Bearer") ? undefined : "must be one word, such as Bearer",
+  };
+  const names = Object.keys(problems) as (keyof ConnectionOptions)[];
+  return names.flatMap((option) => {
+    const problem = problems[option];
+    return problem === undefined ? [] : [{ option, problem }];
+  });
+}
+
+function apiKeyProblem(apiKey: unknown): string | undefined {
+  if (typeof apiKey !== "string" || apiKey === "") return "must be a text that is not empty";
+  if (headerValue.test(apiKey)) return undefined;
+  return "has a line break, white space around it or a character that no header can carry";
+}
+
+function isToken(value: unknown): boolean {
+  return typeof value === "string" && token.test(value);
+}
+
+function isKeyHeader(value: unknown): boolean {
+  return isToken(value) && !reserved.test(String(value));
 }
 
 type NumberName = "timeoutMs" | "maxRetries" | "maxConcurrency" | "maxResponseBytes";

@@ -56,6 +56,11 @@ export function isNotFound(error: unknown): error is WebhookEndpointNotFoundErro
   return error instanceof WebhookEndpointNotFoundError;
 }
 
+/** What an error says, without its code: for a message with a code of its own. */
+export function wordsOf({ message, code }: WebhookError): string {
+  return message.replace(` (${code})`, "");
+}
+
 /** Whether the service refused the API key. */
 export function isUnauthorized(error: unknown): error is WebhookError {
   return error instanceof WebhookError && (error.statusCode === 401 || error.statusCode === 403);

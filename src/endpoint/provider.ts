@@ -2,7 +2,7 @@ import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { type Clock, type Endpoint, WebhookError } from "../client";
 import { checkArguments, unknownValue } from "./check";
 import { type EngineLog, engineLog } from "./engine";
-import { EndpointError, isNotFound, isUnauthorized, PendingError } from "./errors";
+import { EndpointError, isNotFound, isUnauthorized, PendingError, wordsOf } from "./errors";
 import { isProvisional } from "./registrar";
 import { Run } from "./run";
 import { resolveSettings } from "./settings";
@@ -116,7 +116,11 @@ export function createProvider(options: ProviderOptions = {}) {
         ? await run.registrar.settle(id, recorded)
         : await run.reader.find(id);
       if (!endpoint) {
-        if (!recorded) throw new EndpointError("ENDPOINT_NOT_FOUND", `the service has no endpoint ${id}`);
+        if (!recorded)
+          throw new EndpointError(
+            "ENDPOINT_NOT_FOUND",
+            `the service has no endpoint ${id}: check the id, and that the API key is one of its account`,
+          );
         if (!hasPending(recorded)) {
           run.assertSameService(id, recorded, undefined);
           run.miss();
@@ -183,7 +187,7 @@ function startRun({ configuration, environment, log, clock }: RunOptions): Start
     return { run: new Run(resolved.settings, log, clock) };
   } catch (error) {
     if (!(error instanceof WebhookError)) throw error;
-    return { problems: [`${error.message}. It is the setting webhooks:… of the same name`] };
+    return { problems: [wordsOf(error)] }; // of the proxy in the environment
   }
 }
 
@@ -226,7 +230,7 @@ function explain(error: unknown): unknown {
   if (!isUnauthorized(error)) return error;
   return new EndpointError(
     "KEY_REFUSED",
-    `${error.message} A plain \`pulumi refresh\` or \`pulumi destroy\` uses the key that the last \`pulumi up\` ` +
+    `${wordsOf(error)} A plain \`pulumi refresh\` or \`pulumi destroy\` uses the key that the last \`pulumi up\` ` +
       "recorded: after a rotation, run `pulumi up` first, or add --run-program. Nothing was changed.",
     { cause: error },
   );

@@ -127,7 +127,7 @@ export class Registrar {
       if (this.#taken.has(id)) {
         throw new EndpointError(
           "ADOPT_TAKEN",
-          `cannot adopt endpoint ${id}: another resource of this program has it already`,
+          `cannot adopt endpoint ${id}: another resource of this program has it already. Name it in one of them only.`,
         );
       }
       const endpoint = await this.#client.get(id).catch((error: unknown) => {

@@ -145,8 +145,8 @@ export class Run {
     if (state.baseUrl === this.origin.baseUrl) return;
     throw new EndpointError(
       "OTHER_BASE_URL",
-      `endpoint ${id} is not at ${this.origin.baseUrl}, but it was registered at ${state.baseUrl}, so it is neither gone nor ` +
-        "done with. Set webhooks:baseUrl to where it is; if that service no longer exists, run `pulumi state delete`.",
+      `endpoint ${id} is not at ${this.origin.baseUrl}, but it was registered at ${state.baseUrl}, so it is not taken ` +
+        "for deleted. Set webhooks:baseUrl back; if that service no longer exists, run `pulumi state delete` for the resource.",
       { cause },
     );
   }

@@ -1,3 +1,5 @@
+import { connectionProblems } from "../client/options";
+
 /** Where the service is and how to speak to it. */
 export interface Settings {
   readonly baseUrl: string;
@@ -46,19 +48,20 @@ export function resolveSettings(
   const timeoutSeconds = Number(look("timeoutSeconds") ?? 30);
   if (!(timeoutSeconds > 0 && timeoutSeconds <= 3600)) {
     problems.push(
-      `the time-out must be a number of seconds above 0, at most 3600; set it with ${places("timeoutSeconds")}`,
+      `timeoutSeconds must be a number of seconds above 0, at most 3600; set it with ${places("timeoutSeconds")}`,
     );
   }
-  if (problems.length > 0) return { problems };
-  return {
-    settings: {
-      baseUrl,
-      apiKey,
-      ...(apiKeyHeader === undefined ? {} : { apiKeyHeader }),
-      ...(apiKeyScheme === undefined ? {} : { apiKeyScheme }),
-      timeoutSeconds,
-    },
+  const settings: Settings = {
+    baseUrl,
+    apiKey,
+    ...(apiKeyHeader === undefined ? {} : { apiKeyHeader }),
+    ...(apiKeyScheme === undefined ? {} : { apiKeyScheme }),
+    timeoutSeconds,
   };
+  for (const { option, problem } of connectionProblems(settings)) {
+    if (settings[option] !== "") problems.push(`${option} ${problem}; set it with ${places(option)}`);
+  }
+  return problems.length > 0 ? { problems } : { settings };
 }
 
 /** The places where a setting can be set, as a message names them. */

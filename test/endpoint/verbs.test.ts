@@ -144,11 +144,11 @@ describe("check", () => {
     ["a header that is none", { "webhooks:apiKeyHeader": "X Key" }, /apiKeyHeader must name a header/],
     ["a header that frames requests", { "webhooks:apiKeyHeader": "Host" }, /apiKeyHeader must name a header/],
     ["a scheme of two words", { "webhooks:apiKeyScheme": "Bearer x" }, /apiKeyScheme must be one word/],
-    ["a time-out of 0", { "webhooks:timeoutSeconds": "0" }, /time-out must be a number of seconds/],
+    ["a time-out of 0", { "webhooks:timeoutSeconds": "0" }, /timeoutSeconds must be a number of seconds/],
     [
       "a time-out that is no number",
       { "webhooks:timeoutSeconds": "soon" },
-      /time-out must be a number of seconds/,
+      /timeoutSeconds must be a number of seconds/,
     ],
   ])("refuses %s before any request", async (_, config, reason) => {
     const { failures } = await (await begin(config)).check({}, inputs);

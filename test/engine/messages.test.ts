@@ -1,0 +1,289 @@
+import { type Emulator, startEmulator } from "../../src/emulator";
+import { type Declared, Project, type StateResource } from "./project";
+
+jest.setTimeout(120_000);
+
+let emulator: Emulator;
+let project: Project;
+
+async function start(): Promise<void> {
+  emulator = await startEmulator();
+  project = new Project({
+    config: { "webhooks:baseUrl": emulator.url, "webhooks:apiKey": emulator.apiKey },
+  });
+}
+
+async function stop(): Promise<void> {
+  project.dispose();
+  await emulator.close();
+}
+
+/** The lines of a command's output that say what is wrong, by the resource that they are about. */
+function problemsIn(output: string): Record<string, string[]> {
+  const problems: Record<string, string[]> = {};
+  const details = output.slice(output.indexOf("Diagnostics:"));
+  let about = "";
+  for (const line of details.split("\n")) {
+    about = /^ {2}\S+ \((\S+)\):$/.exec(line)?.[1] ?? about;
+    const problem = /^ {4}error: (.*)$/.exec(line)?.[1];
+    if (problem) problems[about] = [...(problems[about] ?? []), problem];
+  }
+  return problems;
+}
+
+/** The ids in a state, by the name of their resource. */
+function idsIn(endpoints: Record<string, StateResource>): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(endpoints).map(([name, { id }]) => [name, id]));
+}
+
+/** Programs, each with what the preview must say of its one endpoint: the engine stops at the first that has problems. */
+const invalid: Record<string, [args: Declared[string], says: string[]]> = {
+  "every argument wrong": [
+    { url: "/hush", type: "hush", ip: "hush", adoptId: "hush hush", ifExists: "hush", IP: "hush" },
+    [
+      "url must be an absolute URL",
+      'type must be "production" or "development"',
+      "ip must be an IPv4 or IPv6 address",
+      "adoptId must be the id of an endpoint",
+      'ifExists must be "warn" or "fail"',
+      "IP is no argument of an endpoint; it takes url, type, ip, adoptId, ifExists",
+    ],
+  ],
+  "nothing given": [{ ip: null }, ["url is missing", "type is missing"]],
+  "no text": [
+    { url: 17, type: true, ip: ["203.0.113.7"], adoptId: "pending:hush" },
+    [
+      "url must be a text that is not empty",
+      'type must be "production" or "development"',
+      "ip must be an IPv4 or IPv6 address",
+      "adoptId must be an id that the service gave",
+    ],
+  ],
+  "a password in the url, a range beyond its bits": [
+    { url: "https://user:hush@hooks.example.com", type: "production", ip: "203.0.113.0/33" },
+    ["url must not contain a user name or password", "ip must be an IPv4 or IPv6 address"],
+  ],
+  "white space and a fragment in the url": [
+    { url: "https://hooks.example.com/a hush#hush", type: "production" },
+    ["url must not contain white space", "url must not contain a fragment"],
+  ],
+  "another scheme": [
+    { url: "ftp://hooks.example.com/hush", type: "production" },
+    ['url must be an absolute URL that begins with "https://" or "http://"'],
+  ],
+};
+
+describe("what is invalid in a program", () => {
+  // For all of them: a preview leaves nothing.
+  beforeAll(start);
+  afterAll(stop);
+  beforeEach(() => emulator.clearRequests());
+
+  test.each(Object.entries(invalid))(
+    "is told at once in the preview, and not sent: %s",
+    async (_what, [args, says]) => {
+      project.declare({ bad: args });
+      const { exitCode, output } = await project.pulumi("preview");
+      expect(exitCode).not.toBe(0);
+      const { bad = [], ...others } = problemsIn(output);
+      expect(others).toEqual({});
+      expect(bad).toHaveLength(says.length);
+      for (const problem of says) expect(bad).toContainEqual(expect.stringContaining(problem));
+      expect(output).not.toMatch(/hush|\n\s+at /);
+      expect(emulator.requests).toEqual([]);
+    },
+  );
+
+  it("is a warning where the service could still take it", async () => {
+    project.declare({
+      plain: { url: "http://hooks.example.com/", type: "production" },
+      private: { url: "https://10.1.2.3/", type: "production" },
+      local: { url: "http://localhost:3000/", type: "development" },
+    });
+    const output = await project.preview();
+    const warnings = output.match(/(?<=^ +warning: ).*$/gm);
+    expect(warnings?.sort()).toEqual([
+      expect.stringContaining("the production endpoint http://hooks.example.com/… has plain http"),
+      expect.stringContaining("the production endpoint https://10.1.2.3/… has a loopback or private host"),
+    ]);
+  });
+});
+
+describe("settings", () => {
+  beforeAll(start);
+  afterAll(stop);
+
+  /** What names every place where a setting can be set. */
+  const places = (name: string) => {
+    const variable = `WEBHOOKS_${name.replace(/[A-Z]/g, "_$&").toUpperCase()}`;
+    return new RegExp(
+      `pulumi config set (--secret )?webhooks:${name} .*${variable}.*${name} of a WebhooksProvider`,
+    );
+  };
+
+  it("that are missing are named with every place to set them", async () => {
+    const bare = new Project();
+    try {
+      bare.declare({ a: { url: "https://hooks.example.com", type: "production" } });
+      const { exitCode, output } = await bare.pulumi("preview");
+      expect(exitCode).not.toBe(0);
+      const problems = problemsIn(output).a?.join("\n") ?? "";
+      expect(problems).toMatch(places("baseUrl"));
+      expect(problems).toMatch(places("apiKey"));
+      expect(output).not.toMatch(/\n\s+at /);
+
+      bare.program("getWebhookEndpoints();");
+      const query = await bare.pulumi("preview");
+      expect(query.output).toMatch(places("apiKey"));
+      expect(query.output).not.toMatch(/\n\s+at /);
+    } finally {
+      bare.dispose();
+    }
+  });
+
+  it("come from the environment where the configuration has none", async () => {
+    const { url: WEBHOOKS_BASE_URL, apiKey: WEBHOOKS_API_KEY } = emulator;
+    const configured = new Project({ env: { WEBHOOKS_BASE_URL, WEBHOOKS_API_KEY } });
+    try {
+      configured.declare({ a: { url: "https://hooks.example.com", type: "production" } });
+      await configured.up();
+      expect(emulator.endpoints()).toHaveLength(1);
+      await configured.destroy();
+      expect(emulator.endpoints()).toEqual([]);
+      emulator.clearRequests();
+    } finally {
+      configured.dispose();
+    }
+  });
+
+  const malformed: [setting: object, says: string][] = [
+    [{ baseUrl: "hooks.example.com/hush" }, "baseUrl must be an absolute URL"],
+    [{ baseUrl: "http://hush.example.com" }, 'baseUrl must begin with "https://"'],
+    [{ baseUrl: "https://user:hush@hooks.example.com" }, "baseUrl must not contain a user name"],
+    [{ apiKey: "hush\nhush" }, "apiKey has a line break"],
+    [{ apiKeyHeader: "X hush" }, "apiKeyHeader must name a header"],
+    [{ apiKeyScheme: "Bearer hush" }, "apiKeyScheme must be one word"],
+    [{ timeoutSeconds: -1 }, "timeoutSeconds must be a number of seconds above 0"],
+  ];
+  test.each(malformed)(
+    "that are malformed are named in the preview, and nothing is sent: %j",
+    async (setting, says) => {
+      project.program(`
+const provider = new WebhooksProvider("account", ${JSON.stringify(setting)});
+new WebhookEndpoint("bad", { url: "https://hooks.example.com", type: "production" }, { provider });`);
+      const { exitCode, output } = await project.pulumi("preview");
+      expect(exitCode).not.toBe(0);
+      const { bad = [], ...others } = problemsIn(output);
+      expect(others).toEqual({});
+      expect(bad).toEqual([expect.stringContaining(says)]);
+      expect(bad[0]).toMatch(places(Object.keys(setting)[0] ?? ""));
+      expect(output).not.toMatch(/hush|\n\s+at /);
+      expect(emulator.requests).toEqual([]);
+    },
+  );
+});
+
+describe("a key that the service refuses", () => {
+  beforeEach(start);
+  afterEach(stop);
+
+  it("fails with the cause and the way on", async () => {
+    await project.setConfig("webhooks:apiKey", "wrong-key");
+    project.declare({ a: { url: "https://hooks.example.com", type: "production" } });
+    const { exitCode, output } = await project.pulumi("up", "--yes", "--skip-preview");
+    expect(exitCode).not.toBe(0);
+    expect(output).toMatch(/401/);
+    expect(output).toMatch(/KEY_REFUSED/);
+    expect(output).not.toMatch(/UNAUTHORIZED/); // one code is enough
+    expect(output).not.toMatch(/wrong-key|\n\s+at /);
+    expect(emulator.endpoints()).toEqual([]);
+  });
+
+  it("after a rotation: up replaces nothing, and what still uses the old one fails, loses nothing and says what to do", async () => {
+    const declared = {
+      a: { url: "https://hooks.example.com/a", type: "production" },
+      b: { url: "https://hooks.example.com/b", type: "production" },
+      c: { url: "https://hooks.example.com/c", type: "production" },
+    };
+    project.declare(declared);
+    await project.up();
+    const before = await project.endpoints();
+    emulator.rotateKey(emulator.apiKey, "second-key");
+    await project.setConfig("webhooks:apiKey", "second-key");
+    emulator.clearRequests();
+    for (const command of ["refresh", "destroy"]) {
+      const { exitCode, output } = await project.pulumi(command, "--yes", "--skip-preview");
+      expect(exitCode).not.toBe(0);
+      expect(output).toMatch(/KEY_REFUSED/);
+      expect(output).toMatch(/run `pulumi up` first, or add --run-program/);
+      expect(output).not.toMatch(/\n\s+at /);
+      expect(idsIn(await project.endpoints())).toEqual(idsIn(before));
+    }
+    expect(emulator.endpoints()).toHaveLength(3);
+    expect(await project.refresh("--run-program")).toMatch(/4 unchanged/);
+    await project.up();
+    expect(
+      emulator.requests.filter(({ method, statusCode }) => method !== "GET" && statusCode !== 401),
+    ).toEqual([]);
+    expect(await project.refresh()).toMatch(/4 unchanged/);
+
+    emulator.rotateKey("second-key", "third-key");
+    await project.setConfig("webhooks:apiKey", "third-key");
+    expect(await project.up()).toMatch(/4 unchanged/);
+    emulator.rotateKey("third-key", "fourth-key");
+    await project.setConfig("webhooks:apiKey", "fourth-key");
+    await project.destroy("--run-program");
+    expect(emulator.endpoints()).toEqual([]);
+    for (const text of [project.transcript, project.filesAtRest()]) {
+      expect(text).not.toMatch(/emulator-api-key|(second|third|fourth)-key/);
+    }
+  });
+
+  it("says so when it seems to be of another account", async () => {
+    project.declare({
+      a: { url: "https://hooks.example.com/a", type: "production" },
+      b: { url: "https://hooks.example.com/b", type: "production" },
+      c: { url: "https://hooks.example.com/c", type: "production" },
+    });
+    await project.up();
+    for (const { id } of emulator.endpoints()) emulator.remove(id);
+    expect(await project.preview("--refresh")).toMatch(/the API key may belong to another account/);
+  });
+});
+
+describe("another base URL", () => {
+  beforeEach(start);
+  afterEach(stop);
+
+  it("is no drift: nothing is dropped, nothing counts as deleted, and the error says so", async () => {
+    const elsewhere = await startEmulator();
+    try {
+      project.declare({
+        a: { url: "https://hooks.example.com/a", type: "production" },
+        b: { url: "https://hooks.example.com/b", type: "production" },
+      });
+      await project.up();
+      const before = await project.endpoints();
+      await project.setConfig("webhooks:baseUrl", elsewhere.url);
+      for (const args of [
+        ["refresh", "--run-program"],
+        ["destroy", "--run-program"],
+      ]) {
+        const { exitCode, output } = await project.pulumi(...args, "--yes", "--skip-preview");
+        expect(exitCode).not.toBe(0);
+        expect(output).toMatch(/OTHER_BASE_URL/);
+        expect(idsIn(await project.endpoints())).toEqual(idsIn(before));
+      }
+      const up = await project.up();
+      expect(up).toMatch(/left as they are, though the base URL is/);
+      expect(elsewhere.endpoints()).toEqual([]);
+      expect(emulator.endpoints()).toHaveLength(2);
+
+      await project.setConfig("webhooks:baseUrl", emulator.url);
+      expect(await project.up()).toMatch(/3 unchanged/);
+      expect(emulator.endpoints()).toHaveLength(2);
+    } finally {
+      await elsewhere.close();
+    }
+  });
+});
