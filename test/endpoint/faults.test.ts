@@ -8,8 +8,9 @@ import { World } from "./world";
 const speed = 10;
 /** How many cells are under way at once: most of them wait. */
 const atOnce = 24;
-/** Later than any operation waits, in milliseconds of the fast clock. */
-const tooLate = 20_000;
+/** Sooner and later than an operation's time-out of ten seconds, in the real milliseconds that the emulator waits. */
+const late = 3_000 / speed;
+const tooLate = 20_000 / speed;
 
 const kinds: Readonly<Record<string, Misbehaviour>> = {
   refuse: { kind: "refuse" },
@@ -17,9 +18,9 @@ const kinds: Readonly<Record<string, Misbehaviour>> = {
   "reset after it took effect": { kind: "reset-after" },
   "hang before it took effect": { kind: "hang-before" },
   "hang after it took effect": { kind: "hang-after" },
-  "delayed answer": { kind: "delay", delayMs: 3_000 },
+  "delayed answer": { kind: "delay", delayMs: late },
   "answer after our time-out": { kind: "delay", delayMs: tooLate },
-  "late commit": { kind: "late-commit", delayMs: 3_000 },
+  "late commit": { kind: "late-commit", delayMs: late },
   "commit after our time-out": { kind: "late-commit", delayMs: tooLate },
   ...Object.fromEntries(
     [302, 400, 401, 403, 408, 409, 413, 418, 422, 429, 500, 501, 502, 503, 504].map((status) => [
@@ -82,7 +83,7 @@ interface Result {
 /** One cell: a stack, a command disturbed, and then at most two that are not. */
 async function run({ operation, kind, command, times: count }: Cell, plugin: Plugin): Promise<Result> {
   const world = await World.start({ plugin: async () => plugin, speed });
-  const { emulator, stack, clock } = world;
+  const { emulator, stack } = world;
   try {
     const other = (path: string) =>
       emulator.add({ url: `https://hooks.example.com/${path}`, type: "production" });
@@ -110,7 +111,7 @@ async function run({ operation, kind, command, times: count }: Cell, plugin: Plu
     await execute(world, command, after);
     emulator.clearFaults();
     // Until the service has done all that it was asked for.
-    if (misbehaviour.kind === "late-commit") await sleep(clock.real(tooLate));
+    if (misbehaviour.kind === "late-commit") await sleep(tooLate + 200);
 
     const problems: string[] = [];
     const wrong = () => {
