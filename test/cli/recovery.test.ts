@@ -2,56 +2,21 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chdir, cwd } from "node:process";
-import { Pulumi, type PulumiResult, type RunOptions } from "../../src/cli/pulumi";
+import type { Pulumi } from "../../src/cli/pulumi";
 import { recover } from "../../src/cli/recovery";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { providerCode, typeToken } from "../../src/endpoint/promises";
+import { FakePulumi } from "./fakePulumi";
 
 const stackUrn = "urn:pulumi:dev::test::pulumi:pulumi:Stack::test-dev";
 const urnOf = (name: string) => `urn:pulumi:dev::test::${typeToken}::${name}`;
 
-/** Pulumi's command over a state in memory. */
-class FakePulumi extends Pulumi {
-  imported: string | undefined;
-  /** What happens between two commands. */
-  meanwhile: () => void = () => {};
-  refusal = "";
-
-  constructor(
-    public state: { deployment: Record<string, unknown> },
-    readonly config: Record<string, { value: string }>,
-  ) {
-    super(undefined);
-  }
-
-  override async run(args: readonly string[], { input }: RunOptions = {}): Promise<PulumiResult> {
-    const answer = (stdout: string) => ({ exitCode: 0, stdout, stderr: "" });
-    switch (args.slice(0, 2).join(" ")) {
-      case "stack export": {
-        const exported = JSON.stringify(this.state);
-        if (args.includes("--show-secrets")) this.meanwhile();
-        return answer(exported);
-      }
-      case "stack history":
-        return answer("[]");
-      case "config --json":
-        return answer(JSON.stringify(this.config));
-      case "stack import":
-        if (this.refusal !== "") return { exitCode: 1, stdout: "", stderr: this.refusal };
-        this.imported = input;
-        return answer("");
-      default:
-        throw new Error(`not expected: ${args.join(" ")}`);
-    }
-  }
-
-  /** The endpoints in the state that was imported. */
-  get recovered(): (string | undefined)[] {
-    const { deployment } = JSON.parse(this.imported ?? "");
-    return deployment.resources.flatMap(({ type, id }: { type: string; id: string }) =>
-      type === typeToken ? [id] : [],
-    );
-  }
+/** The endpoints in the state that was imported. */
+function recoveredBy({ imported = "" }: FakePulumi): (string | undefined)[] {
+  const { deployment } = JSON.parse(imported);
+  return deployment.resources.flatMap(({ type, id }: { type: string; id: string }) =>
+    type === typeToken ? [id] : [],
+  );
 }
 
 let emulator: Emulator;
@@ -114,7 +79,7 @@ it("mends the state once it is told to, and keeps the old one where nobody else 
   const { id } = emulator.add({ url: "https://a.example.com/", type: "production" });
   const pulumi = pulumiWith([pending("a")]);
   expect(await run(pulumi, ["y"])).toBe("done");
-  expect(pulumi.recovered).toEqual([id]);
+  expect(recoveredBy(pulumi)).toEqual([id]);
   const [file = ""] = saved();
   expect(JSON.parse(readFileSync(file, "utf8"))).toEqual(pulumi.state);
   expect(statSync(file).mode & 0o077).toBe(0);
@@ -139,13 +104,13 @@ describe("where more than one endpoint could be it", () => {
 
   it("takes the one that a person names", async () => {
     expect(await run(pulumi, [ids[1] ?? "", "yes"])).toBe("done");
-    expect(pulumi.recovered).toEqual([ids[1]]);
+    expect(recoveredBy(pulumi)).toEqual([ids[1]]);
     for (const id of ids) expect(said.join("\n")).toContain(id);
   });
 
   it("takes none where a person says so, and lets the next up register one", async () => {
     expect(await run(pulumi, ["none", "yes"])).toBe("done");
-    expect(pulumi.recovered).toEqual([]);
+    expect(recoveredBy(pulumi)).toEqual([]);
   });
 
   it.each([["another id"], ["no answer", ""]])("changes nothing for %s", async (_, answer = "wh_other") => {
@@ -167,7 +132,7 @@ it("does not give one endpoint to two registrations that a person decides on", a
   const pulumi = pulumiWith([pending("a"), pending("b")]);
   expect(await run(pulumi, [one ?? "", one ?? "", "yes"])).toBe("undecided");
   expect(await run(pulumi, [one ?? "", two ?? "", "yes"])).toBe("done");
-  expect(pulumi.recovered.sort()).toEqual([one, two].sort());
+  expect(recoveredBy(pulumi).sort()).toEqual([one, two].sort());
 });
 
 it("does not make Pulumi forget what else is pending, unless a person agrees", async () => {

@@ -1,0 +1,39 @@
+import { Pulumi, type PulumiResult, type RunOptions } from "../../src/cli/pulumi";
+
+/** Pulumi's command over a state in memory. */
+export class FakePulumi extends Pulumi {
+  imported: string | undefined;
+  /** What happens between two commands. */
+  meanwhile: () => void = () => {};
+  refusal = "";
+
+  constructor(
+    public state: { deployment: Record<string, unknown> },
+    readonly config: Record<string, { value: string }>,
+    /** The runs before, the last one first. */
+    readonly history: readonly { endTime: string }[] = [],
+  ) {
+    super(undefined);
+  }
+
+  override async run(args: readonly string[], { input }: RunOptions = {}): Promise<PulumiResult> {
+    const answer = (stdout: string) => ({ exitCode: 0, stdout, stderr: "" });
+    switch (args.slice(0, 2).join(" ")) {
+      case "stack export": {
+        const exported = JSON.stringify(this.state);
+        if (args.includes("--show-secrets")) this.meanwhile();
+        return answer(exported);
+      }
+      case "stack history":
+        return answer(JSON.stringify(this.history));
+      case "config --json":
+        return answer(JSON.stringify(this.config));
+      case "stack import":
+        if (this.refusal !== "") return { exitCode: 1, stdout: "", stderr: this.refusal };
+        this.imported = input;
+        return answer("");
+      default:
+        throw new Error(`not expected: ${args.join(" ")}`);
+    }
+  }
+}
