@@ -1,0 +1,101 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import * as ts from "typescript";
+
+const root = resolve(__dirname, "../../..");
+const folders: string[] = [];
+const OPTIONS = {
+  module: ts.ModuleKind.Node16,
+  moduleResolution: ts.ModuleResolutionKind.Node16,
+  target: ts.ScriptTarget.ES2022,
+  strict: true,
+  skipLibCheck: true,
+  noEmit: true,
+  types: ["node"],
+};
+
+/** The code of a project of a user's, by file, and where the packages are that it installed, by name. */
+export interface Project {
+  readonly files: Readonly<Record<string, string>>;
+  readonly packages: Readonly<Record<string, string>>;
+}
+
+export interface App {
+  readonly url: string;
+  /** What it has written, as it is now. */
+  readonly lines: readonly string[];
+  /** Resolves once it has written this line. */
+  written(line: string): Promise<void>;
+  stop(): Promise<unknown>;
+}
+
+/** A folder as of a user who has installed the package. */
+function makeFolder({ files, packages }: Project): string {
+  const folder = mkdtempSync(join(tmpdir(), "readme-"));
+  folders.push(folder);
+  for (const [name, place] of Object.entries({ "pulumi-webhook-endpoints": ".", ...packages })) {
+    const link = join(folder, "node_modules", name);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(join(root, place), link, "dir");
+  }
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
+  for (const [file, code] of Object.entries(files)) writeFileSync(join(folder, file), code);
+  return folder;
+}
+
+export function removeFolders(): void {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+}
+
+/** What TypeScript has against the files of a project, a line each. */
+export function typeErrors(project: Project): string[] {
+  const folder = makeFolder(project);
+  const files = Object.keys(project.files).map((file) => join(folder, file));
+  const program = ts.createProgram(files, { ...OPTIONS, typeRoots: [join(folder, "node_modules/@types")] });
+  return ts.getPreEmitDiagnostics(program).map(({ file, messageText }) => {
+    const name = file === undefined ? "" : file.fileName.slice(folder.length + 1);
+    return `${name}: ${ts.flattenDiagnosticMessageText(messageText, " ")}`;
+  });
+}
+
+/** Starts `app.ts` of a project in a process of its own. */
+export async function startApp(project: Project, env: Readonly<Record<string, string>>): Promise<App> {
+  const compiled = Object.entries(project.files).map(([file, code]) => [
+    file.replace(/\.ts$/, ".js"),
+    ts.transpileModule(code, { compilerOptions: { ...OPTIONS, module: ts.ModuleKind.ESNext } }).outputText,
+  ]);
+  const folder = makeFolder({ ...project, files: Object.fromEntries(compiled) });
+  const child = fork(join(__dirname, "host.mjs"), [join(folder, "app.js")], {
+    cwd: folder,
+    env: { ...process.env, ...env },
+    execArgv: [],
+    silent: true,
+  });
+  const ended = once(child, "exit");
+  const lines: string[] = [];
+  for (const stream of [child.stdout, child.stderr])
+    if (stream !== null) createInterface({ input: stream }).on("line", (line) => lines.push(line));
+  const failed = ended.then(() => Promise.reject(new Error(`The snippet ended:\n${lines.join("\n")}`)));
+  failed.catch(() => {});
+
+  const [message] = await Promise.race([once(child, "message"), failed]);
+  return {
+    url: `http://127.0.0.1:${message.port}/jobs`,
+    lines,
+    async written(line) {
+      while (!lines.includes(line)) {
+        await Promise.race([once(child.stdout ?? child, "data"), failed]);
+        // A reader of lines hands them on after this.
+        await new Promise(setImmediate);
+      }
+    },
+    stop() {
+      child.kill();
+      return ended;
+    },
+  };
+}
