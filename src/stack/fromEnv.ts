@@ -1,6 +1,6 @@
 import type { Receiver } from "../receiver";
 import { ReceiverConfigError } from "./error";
-import { parseReceiverConfig } from "./parse";
+import { parseConfig } from "./parse";
 import { type ConfiguredReceiverOptions, configuredReceiver } from "./receiver";
 
 export interface EnvSource {
@@ -25,5 +25,5 @@ export function receiverFromEnv(
       `the environment variable ${variable} is not set: give it the stack's secret output that receiverConfig made, as JSON`,
     );
   }
-  return configuredReceiver(parseReceiverConfig(text), options);
+  return configuredReceiver(parseConfig(text, { where: `in ${variable}` }), options);
 }

@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { Receiver } from "../receiver";
-import type { ReceiverConfig } from "./config";
 import { ReceiverConfigError } from "./error";
-import { parseReceiverConfig } from "./parse";
+import { parseConfig } from "./parse";
 import { type ConfiguredReceiverOptions, configuredReceiver } from "./receiver";
 
 export interface FileSource {
@@ -26,30 +25,19 @@ export function receiverFromFile({ path }: FileSource, options: ConfiguredReceiv
   } catch (cause) {
     throw missing(path, cause);
   }
-  return configuredReceiver(parse(path, text), options, async () => {
+  return configuredReceiver(parseConfig(text, { where: path }), options, async () => {
     const current = await readFile(path, "utf8").catch((cause: unknown) => {
       throw missing(path, cause);
     });
-    return parse(path, current).secrets;
+    return parseConfig(current, { where: path }).secrets;
   });
 }
 
-function parse(path: string, text: string): ReceiverConfig {
-  try {
-    return parseReceiverConfig(text);
-  } catch (cause) {
-    if (!(cause instanceof ReceiverConfigError)) throw cause;
-    throw new ReceiverConfigError("CONFIG_INVALID", `${path}: ${cause.message}`, { cause });
-  }
-}
-
 function missing(path: string, cause: unknown): ReceiverConfigError {
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
+  const { code } = cause as NodeJS.ErrnoException;
   return new ReceiverConfigError(
     "CONFIG_MISSING",
     `the receiver's configuration ${path} cannot be read: ${code}`,
-    {
-      cause,
-    },
+    { cause },
   );
 }

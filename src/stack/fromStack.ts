@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import type { Receiver } from "../receiver";
 import { ReceiverConfigError } from "./error";
-import { parseReceiverConfig } from "./parse";
+import { parseConfig } from "./parse";
 import { type ConfiguredReceiverOptions, configuredReceiver } from "./receiver";
 
 export interface StackSource {
@@ -21,10 +21,36 @@ export interface StackSource {
  * @throws ReceiverConfigError `PULUMI_MISSING`, `STACK_UNREADABLE`, `CONFIG_MISSING` or `CONFIG_INVALID`
  */
 export async function receiverFromStack(
-  { stackName, workDir, output = "receiver", backendUrl }: StackSource,
+  source: StackSource,
   options: ConfiguredReceiverOptions,
 ): Promise<Receiver> {
-  const text = await run(["stack", "output", "--json", "--show-secrets", "--stack", stackName], {
+  const { stackName, output = "receiver" } = source;
+  // Only what is not shown says that it is secret.
+  const [masked, shown] = await Promise.all([outputsOf(source), outputsOf(source, "--show-secrets")]);
+  if (!Object.hasOwn(shown, output)) {
+    throw new ReceiverConfigError(
+      "CONFIG_MISSING",
+      `stack ${stackName} has no output ${output}; it has ${Object.keys(shown).join(", ") || "none"}. Export one that ` +
+        "receiverConfig made, and run `pulumi up`",
+    );
+  }
+  if (masked[output] !== "[secret]") {
+    throw new ReceiverConfigError(
+      "CONFIG_INVALID",
+      `the output ${output} of stack ${stackName} is not secret: whoever can read the state can read it. Export what ` +
+        "receiverConfig made, without `pulumi.unsecret`, and run `pulumi up`; a signing secret that stood there is to be rotated",
+    );
+  }
+  const config = parseConfig(shown[output], { where: `in the output ${output} of stack ${stackName}` });
+  return configuredReceiver(config, options);
+}
+
+async function outputsOf(
+  { stackName, workDir, backendUrl }: StackSource,
+  ...flags: string[]
+): Promise<Record<string, unknown>> {
+  const args = ["stack", "output", "--json", "--stack", stackName, ...flags];
+  const text = await run(args, {
     cwd: workDir,
     env: {
       ...process.env,
@@ -32,15 +58,12 @@ export async function receiverFromStack(
       ...(backendUrl === undefined ? {} : { PULUMI_BACKEND_URL: backendUrl }),
     },
   });
-  const outputs: Record<string, unknown> = JSON.parse(text);
-  if (outputs[output] === undefined) {
-    throw new ReceiverConfigError(
-      "CONFIG_MISSING",
-      `stack ${stackName} has no output ${output}; it has ${Object.keys(outputs).join(", ") || "none"}. Export one that ` +
-        "receiverConfig made, and run `pulumi up`",
-    );
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Not the parser's own message, which repeats what it could not read.
+    throw new ReceiverConfigError("STACK_UNREADABLE", `\`pulumi ${args.join(" ")}\` printed no JSON`);
   }
-  return configuredReceiver(parseReceiverConfig(outputs[output]), options);
 }
 
 function run(args: string[], options: { cwd: string | undefined; env: NodeJS.ProcessEnv }): Promise<string> {

@@ -4,13 +4,28 @@ import { problemsOfSecrets } from "./secrets";
 
 type Json = Record<string, unknown>;
 
+/** What the CLI shows of a secret output. */
+const MASKED = "[secret]";
+
 /**
  * A receiver's configuration, out of the JSON that a stack's secret output holds, or out of the value itself.
  *
  * @throws ReceiverConfigError `CONFIG_INVALID` with every problem at once; it repeats no secret
  */
 export function parseReceiverConfig(config: unknown): ReceiverConfig {
+  return parseConfig(config, { where: "" });
+}
+
+/** `where` it was found stands in the message, after "the receiver's configuration". */
+export function parseConfig(config: unknown, { where }: { where: string }): ReceiverConfig {
+  const invalid = (problems: readonly string[]) =>
+    new ReceiverConfigError(
+      "CONFIG_INVALID",
+      `the receiver's configuration${where && ` ${where}`} cannot be used: ${problems.join("; ")}`,
+    );
   const value = typeof config === "string" ? parseText(config) : config;
+  if (value === MASKED) throw invalid(["it is masked: add --show-secrets"]);
+  if (value === undefined) throw invalid(["it is no JSON"]);
   if (!isObject(value)) throw invalid(["it is no object"]);
   const { version, secrets, toleranceSeconds = 300, endpoints = {} } = value;
   if (version !== 1) {
@@ -37,12 +52,16 @@ export function parseReceiverConfig(config: unknown): ReceiverConfig {
 
 /** A stack's output may hold the configuration as JSON text, which then stands quoted in JSON again. */
 function parseText(text: string): unknown {
+  const value = text.trim() === MASKED ? MASKED : parseJson(text);
+  return typeof value === "string" && value !== MASKED ? parseJson(value) : value;
+}
+
+/** Undefined for what is no JSON: the parser's own message repeats what it could not read. */
+function parseJson(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "string" ? JSON.parse(value) : value;
+    return JSON.parse(text);
   } catch {
-    // Not the parser's own message, which repeats what it could not read.
-    throw invalid([text.trim() === "[secret]" ? "it is masked: add --show-secrets" : "it is no JSON"]);
+    return undefined;
   }
 }
 
@@ -52,11 +71,4 @@ function isObject(value: unknown): value is Json {
 
 function isEndpoint(value: unknown): value is ReceiverEndpoint {
   return isObject(value) && [value.id, value.url, value.type].every((part) => typeof part === "string");
-}
-
-function invalid(problems: readonly string[]): ReceiverConfigError {
-  return new ReceiverConfigError(
-    "CONFIG_INVALID",
-    `the receiver's configuration cannot be used: ${problems.join("; ")}`,
-  );
 }

@@ -1,0 +1,93 @@
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ConfiguredReceiverOptions, receiverFromFile } from "../../src/stack";
+import { clock, delivered } from "../receiver/support";
+import { configText, leaked, newSecret } from "./support";
+
+/** A Secret as Kubernetes mounts it: each version in a folder of its own, to which one link is swapped at once. */
+class MountedSecret {
+  readonly #folder = mkdtempSync(join(tmpdir(), "mounted-"));
+  readonly path = join(this.#folder, "receiver.json");
+  #version = 0;
+
+  constructor(text: string) {
+    this.update(text);
+    symlinkSync("..data/receiver.json", this.path);
+  }
+
+  update(text: string): void {
+    this.#version += 1;
+    const version = `..version_${this.#version}`;
+    mkdirSync(join(this.#folder, version));
+    writeFileSync(join(this.#folder, version, "receiver.json"), text);
+    symlinkSync(version, join(this.#folder, "..data_tmp"));
+    renameSync(join(this.#folder, "..data_tmp"), join(this.#folder, "..data"));
+    rmSync(join(this.#folder, `..version_${this.#version - 1}`), { recursive: true, force: true });
+  }
+
+  unmount(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+const [first, second] = [newSecret(), newSecret()];
+let mounted: MountedSecret;
+
+beforeEach(() => {
+  mounted = new MountedSecret(configText(first));
+});
+afterEach(() => mounted.unmount());
+
+/** A receiver of that file, by a clock that stands. */
+function receiving(options: Partial<ConfiguredReceiverOptions> = {}) {
+  const time = clock();
+  const errors: unknown[] = [];
+  const receiver = receiverFromFile(
+    { path: mounted.path },
+    { handlers: {}, now: time.now, onSecretsError: (error) => errors.push(error), ...options },
+  );
+  const status = async (secret: string, sentAgoMs = 0) =>
+    (await receiver.handle(delivered({ secret, at: time.now() - sentAgoMs }))).status;
+  return { status, errors, pass: time.pass };
+}
+
+test("a new version counts without a restart, and the secret that it no longer holds is refused a minute later", async () => {
+  const { status, pass, errors } = receiving();
+  expect([await status(first), await status(second)]).toEqual([200, 401]);
+  mounted.update(configText(first, second));
+  pass(5_000);
+  expect([await status(second), await status(first)]).toEqual([200, 200]);
+  mounted.update(configText(second));
+  pass(60_000);
+  expect([await status(first), await status(second)]).toEqual([401, 200]);
+  expect(errors).toEqual([]);
+});
+
+test("a version that cannot be used leaves the one before in use, and is told without a secret", async () => {
+  const { status, pass, errors } = receiving();
+  expect(await status(first)).toBe(200);
+  const broken = [configText(second, "[secret]"), configText(second).slice(0, -7), `${second}\n`];
+  for (const text of broken) {
+    mounted.update(text);
+    pass(60_000);
+    expect([await status(first), await status(second)]).toEqual([200, 401]);
+  }
+  mounted.unmount();
+  pass(60_000);
+  expect(await status(first)).toBe(200);
+  while (errors.length === broken.length) await new Promise(setImmediate);
+  expect(errors).toMatchObject([
+    ...broken.map(() => ({ code: "CONFIG_INVALID" })),
+    { code: "CONFIG_MISSING" },
+  ]);
+  for (const error of errors) expect(String(error)).toContain(mounted.path);
+  expect(leaked(errors, [first, second])).toEqual([]);
+});
+
+test("the tolerance is the configuration's, unless the program gives one", async () => {
+  const strict = JSON.stringify({ ...JSON.parse(configText(first)), toleranceSeconds: 10 });
+  mounted.update(strict);
+  expect(await receiving().status(first, 11_000)).toBe(401);
+  expect(await receiving({ toleranceSeconds: 20 }).status(first, 11_000)).toBe(200);
+});

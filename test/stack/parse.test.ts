@@ -1,0 +1,172 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { parseReceiverConfig, ReceiverConfigError, receiverFromEnv, receiverFromFile } from "../../src/stack";
+import { configText, leaked, newSecret, thrownBy } from "./support";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "stack-"));
+});
+afterEach(() => {
+  delete process.env.RECEIVER_UNDER_TEST;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Each way to a receiver that takes the configuration as text. */
+const ways: Readonly<Record<string, (text: string) => unknown>> = {
+  parse: parseReceiverConfig,
+  env(text) {
+    process.env.RECEIVER_UNDER_TEST = text;
+    return receiverFromEnv({ variable: "RECEIVER_UNDER_TEST" }, { handlers: {} });
+  },
+  file(text) {
+    writeFileSync(join(folder, "receiver.json"), text);
+    return receiverFromFile({ path: join(folder, "receiver.json") }, { handlers: {} });
+  },
+};
+
+const secret = newSecret();
+const other = newSecret();
+
+const unusable: readonly [what: string, text: string, says: string][] = [
+  ["a masked secret", configText(secret, "[secret]"), "secret 2 of 2 is masked"],
+  ["a secret copied from a log", configText("whsec_********"), "secret 1 of 1 is masked"],
+  ["a secret cut off in the middle", configText(secret.slice(0, -5)), "secret 1 of 1 is cut off or altered"],
+  ["a secret cut off where it is still base64", configText(secret.slice(0, -8)), "its key has 18 bytes"],
+  ["a secret cut off by a screen", configText(`${secret.slice(0, 20)}…`), "secret 1 of 1 is cut off"],
+  ["a secret with another prefix", configText(secret.replace("whsec", "sk")), 'not begin with "whsec_"'],
+  ["a secret without its prefix", configText(secret.slice("whsec_".length)), 'not begin with "whsec_"'],
+  ["a secret with a line end", configText(`${secret}\n`), "begins or ends with white space"],
+  ["a secret twice", configText(secret, other, secret), "secret 3 of 3 is the same as an earlier one"],
+  ["an empty secret", configText(secret, ""), "secret 2 of 2 is empty"],
+  ["a secret that is no text", configText(17), "secret 1 of 1 is no text"],
+  ["no secret", configText(), "there is no secret"],
+  ["the secret itself", secret, "it is no JSON"],
+  ["the secret itself as JSON", JSON.stringify(secret), "it is no JSON"],
+  ["a list of secrets", JSON.stringify([secret]), "it is no object"],
+  ["a masked output", "[secret]\n", "it is masked: add --show-secrets"],
+  ["a masked output as JSON", '"[secret]"\n', "it is masked: add --show-secrets"],
+  ["half of the output", configText(secret).slice(0, -9), "it is no JSON"],
+  ["another output", JSON.stringify({ secrets: [secret] }), "it was not made by receiverConfig"],
+  ["a later version", JSON.stringify({ version: 2, keys: [secret] }), "update pulumi-webhook-endpoints here"],
+];
+
+test.each(unusable)(
+  "%s is refused, whatever way it came, in one sentence that repeats no secret",
+  async (_, text, says) => {
+    for (const [way, give] of Object.entries(ways)) {
+      const error = await thrownBy(() => give(text));
+      expect(error).toBeInstanceOf(ReceiverConfigError);
+      expect(error).toMatchObject({ name: "ReceiverConfigError", code: "CONFIG_INVALID" });
+      const { message } = error as Error;
+      expect(message).toContain(says);
+      expect(message.match(/\(CONFIG_INVALID\)$|CONFIG_INVALID/g)).toEqual(["(CONFIG_INVALID)"]);
+      expect(message).not.toContain(";");
+      const [, where] = /configuration (?:in )?(\S*?)\s?cannot be used/.exec(message) ?? [];
+      expect(where).toBe({ env: "RECEIVER_UNDER_TEST", file: join(folder, "receiver.json") }[way] ?? "");
+      expect(leaked(error, [secret, other])).toEqual([]);
+    }
+  },
+);
+
+test("every problem is told at once", async () => {
+  const config = {
+    version: 1,
+    secrets: ["", "x"],
+    toleranceSeconds: 1.5,
+    endpoints: { jobs: { id: "wh_1" } },
+  };
+  const { message } = (await thrownBy(() => parseReceiverConfig(config))) as Error;
+  expect(message.match(/secret 1|secret 2|toleranceSeconds|endpoints/g)).toHaveLength(4);
+});
+
+test("where nothing is, the error says where it was looked for", async () => {
+  const path = join(folder, "nowhere.json");
+  const fromFile = await thrownBy(() => receiverFromFile({ path }, { handlers: {} }));
+  expect(fromFile).toMatchObject({
+    code: "CONFIG_MISSING",
+    message: expect.stringContaining(`${path} cannot be read: ENOENT`),
+  });
+  for (const set of [undefined, ""]) {
+    if (set !== undefined) process.env.RECEIVER_UNDER_TEST = set;
+    const fromEnv = await thrownBy(() =>
+      receiverFromEnv({ variable: "RECEIVER_UNDER_TEST" }, { handlers: {} }),
+    );
+    expect(fromEnv).toMatchObject({
+      code: "CONFIG_MISSING",
+      message: expect.stringContaining("RECEIVER_UNDER_TEST"),
+    });
+  }
+  expect(await thrownBy(() => receiverFromEnv({}, { handlers: {} }))).toMatchObject({
+    message: expect.stringContaining("WEBHOOK_RECEIVER"),
+  });
+});
+
+const anySecret = fc
+  .uint8Array({ minLength: 24, maxLength: 64 })
+  .map((key) => `whsec_${Buffer.from(key).toString("base64")}`);
+const anyConfig = fc.record(
+  {
+    version: fc.constant(1),
+    secrets: fc.uniqueArray(anySecret, { minLength: 1, maxLength: 4 }),
+    toleranceSeconds: fc.nat(),
+    endpoints: fc.dictionary(
+      fc.string(),
+      fc.record({ id: fc.string(), url: fc.webUrl(), type: fc.constantFrom("production", "development") }),
+    ),
+  },
+  { requiredKeys: ["version", "secrets"] },
+);
+
+test("a configuration is the same as a value, as JSON, and as JSON in JSON", () => {
+  fc.assert(
+    fc.property(anyConfig, (config) => {
+      const parsed = parseReceiverConfig(config);
+      expect(parsed).toMatchObject({ toleranceSeconds: 300, endpoints: {}, ...config });
+      expect(parseReceiverConfig(JSON.stringify(config))).toEqual(parsed);
+      expect(parseReceiverConfig(JSON.stringify(JSON.stringify(parsed)))).toEqual(parsed);
+    }),
+  );
+});
+
+test("whatever it is given, it gives a configuration or its own error", () => {
+  const near = fc.tuple(anyConfig, fc.nat(), fc.string({ maxLength: 3 })).map(([config, at, text]) => {
+    const json = JSON.stringify(config);
+    return json.slice(0, at % json.length) + text + json.slice((at % json.length) + text.length);
+  });
+  const bare = fc.record({ version: fc.constant(1), secrets: fc.anything(), endpoints: fc.anything() });
+  fc.assert(
+    fc.property(fc.oneof(near, bare, fc.anything()), (given) => {
+      try {
+        expect(parseReceiverConfig(given).secrets.length).toBeGreaterThan(0);
+      } catch (error) {
+        expect(error).toBeInstanceOf(ReceiverConfigError);
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("the fingerprint tells configurations apart, tells no secret, and is not taken from what it was given", () => {
+  const of = (change: object) =>
+    parseReceiverConfig({ ...JSON.parse(configText(secret)), ...change }).fingerprint;
+  const fingerprint = of({});
+  const changes = [
+    { secrets: [other] },
+    { secrets: [secret, other] },
+    { secrets: [other, secret] },
+    { toleranceSeconds: 299 },
+    { endpoints: {} },
+    { endpoints: { jobs: { id: "wh_2", url: "https://hooks.example.com/jobs", type: "production" } } },
+  ];
+  expect(new Set([fingerprint, ...changes.map(of)]).size).toBe(1 + changes.length);
+  expect(of({ fingerprint: "000000000000" })).toBe(fingerprint);
+  expect(fingerprint).toMatch(/^[0-9a-f]{12}$/);
+  const [a, b] = [
+    { id: "a", url: "a", type: "a" },
+    { id: "b", url: "b", type: "b" },
+  ];
+  expect(of({ endpoints: { a, b } })).toBe(of({ endpoints: { b, a } }));
+});
