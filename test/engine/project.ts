@@ -41,6 +41,8 @@ export interface ProjectOptions {
   /** The stack's configuration, such as `webhooks:baseUrl`. */
   readonly config?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
+  /** The packages that the program finds. Default: this repository's, and the package as it stands here. */
+  readonly modules?: string;
 }
 
 /** The arguments of endpoints by name, each with the resource's options under `opts`. */
@@ -59,7 +61,7 @@ export class Project {
   transcript = "";
   #config: Record<string, string>;
 
-  constructor({ config = {}, env = {} }: ProjectOptions = {}) {
+  constructor({ config = {}, env = {}, modules = join(root, "node_modules") }: ProjectOptions = {}) {
     this.#config = { ...config };
     const bin = findCli();
     if (bin === undefined)
@@ -75,7 +77,7 @@ export class Project {
       ...env,
     };
     mkdirSync(join(this.folder, "backend"));
-    symlinkSync(join(root, "node_modules"), join(this.folder, "node_modules"));
+    symlinkSync(modules, join(this.folder, "node_modules"));
     this.write(
       "Pulumi.yaml",
       "name: test\nruntime: { name: nodejs, options: { typescript: false } }\nmain: index.js\n",

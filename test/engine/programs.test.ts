@@ -1,0 +1,171 @@
+import { readFileSync, realpathSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { type Emulator, startEmulator } from "../../src/emulator";
+import { Pnpm } from "./pnpm";
+import { Project } from "./project";
+
+jest.setTimeout(120_000);
+
+/** The files of a program, by their names. Each declares one endpoint, `jobs`, and has its url as the output `url`. */
+type Program = Readonly<Record<string, string>>;
+
+const commonJs: Program = {
+  "index.js": `
+const { WebhookEndpoint } = require("pulumi-webhook-endpoints");
+const jobs = new WebhookEndpoint("jobs", { url: "https://hooks.example.com/jobs", type: "production" });
+exports.url = jobs.url;
+`,
+};
+
+const esm: Program = {
+  "package.json": '{ "type": "module" }',
+  "index.js": `
+import { WebhookEndpoint } from "pulumi-webhook-endpoints";
+const jobs = new WebhookEndpoint("jobs", { url: "https://hooks.example.com/jobs", type: "production" });
+export const url = await Promise.resolve(jobs.url);
+`,
+};
+
+const typescript: Program = {
+  "Pulumi.yaml": "name: test\nruntime: nodejs\n",
+  "package.json": '{ "main": "index.ts" }',
+  "index.ts": `
+import * as pulumi from "@pulumi/pulumi";
+import { EndpointType, getWebhookEndpoint, getWebhookEndpoints, receiverConfig, WebhookEndpoint, WebhookEndpointArgs, WebhooksProvider } from "pulumi-webhook-endpoints";
+const type: EndpointType = "production";
+const args: WebhookEndpointArgs = { url: pulumi.output("https://hooks.example.com/jobs"), type };
+const provider = new WebhooksProvider("account", { timeoutSeconds: 20 });
+const jobs = new WebhookEndpoint("jobs", args, { provider, additionalSecretOutputs: ["url"] });
+const secrets = [pulumi.secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")];
+export const receiver = receiverConfig({ endpoints: { jobs }, secrets });
+export const known: pulumi.Output<string[]> = getWebhookEndpoints({ type: "development" }, { provider }).apply((all) => all.map(({ url }) => url));
+export const createdAt: pulumi.Output<string | null> = getWebhookEndpoint({ id: jobs.id }, { provider }).createdAt;
+export const url: pulumi.Output<string> = pulumi.unsecret(jobs.url);
+`,
+};
+
+const wrongType = `
+import { WebhookEndpoint } from "pulumi-webhook-endpoints";
+new WebhookEndpoint("jobs", { url: "https://hooks.example.com/jobs", type: "prod" });
+`;
+
+/** What \`pulumi new typescript\` wrote for years. */
+const oldSettings = JSON.stringify({
+  compilerOptions: { strict: true, target: "es2016", module: "commonjs", moduleResolution: "node" },
+  files: ["index.ts"],
+});
+
+let emulator: Emulator;
+beforeAll(async () => {
+  emulator = await startEmulator();
+});
+afterAll(() => emulator.close());
+
+interface Given {
+  readonly program: Program;
+  readonly modules?: string;
+}
+
+async function inProject(
+  { program, modules }: Given,
+  use: (project: Project) => Promise<void>,
+): Promise<void> {
+  const project = new Project({
+    config: { "webhooks:baseUrl": emulator.url, "webhooks:apiKey": emulator.apiKey },
+    ...(modules === undefined ? {} : { modules }),
+  });
+  try {
+    for (const [name, text] of Object.entries(program)) project.write(name, text);
+    await use(project);
+  } finally {
+    project.dispose();
+  }
+}
+
+/** Up, up again and destroy, each held against what is at the service then. */
+async function expectToWork(given: Given): Promise<void> {
+  await inProject(given, async (project) => {
+    await project.up();
+    expect(emulator.endpoints()).toMatchObject([
+      { url: "https://hooks.example.com/jobs", type: "production" },
+    ]);
+    expect((await project.outputs()).url).toBe("https://hooks.example.com/jobs");
+
+    emulator.clearRequests();
+    expect(await project.up()).toMatch(/Resources:\s+\d unchanged/);
+    expect(emulator.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+
+    await project.destroy();
+    expect(emulator.endpoints()).toEqual([]);
+  });
+}
+
+async function expectTypesToBeChecked(given: Given): Promise<void> {
+  await inProject({ ...given, program: { ...given.program, "index.ts": wrongType } }, async (project) => {
+    const { exitCode, output } = await project.pulumi("preview");
+    expect(exitCode).not.toBe(0);
+    expect(output).toMatch(/TS2322: Type '"prod"' is not assignable/);
+  });
+}
+
+describe("a program", () => {
+  it("in CommonJS works", () => expectToWork({ program: commonJs }));
+
+  it("in ECMAScript modules works", () => expectToWork({ program: esm }));
+
+  it("in TypeScript, by ts-node and the project's own compiler, works and has its types checked", async () => {
+    await expectToWork({ program: typescript });
+    await expectTypesToBeChecked({ program: typescript });
+  });
+});
+
+describe("installed by pnpm from the packed package, a program", () => {
+  const pnpm = new Pnpm();
+  const dependencies: Record<string, string> = {};
+  beforeAll(async () => {
+    const sdk = join(__dirname, "../../node_modules/@pulumi/pulumi/package.json");
+    const { version }: { version: string } = JSON.parse(readFileSync(sdk, "utf8"));
+    dependencies["@pulumi/pulumi"] = version;
+    dependencies["pulumi-webhook-endpoints"] = await pnpm.pack();
+  });
+  afterAll(() => pnpm.dispose());
+
+  it("in TypeScript without a compiler of its own works and has its types checked", async () => {
+    const modules = await pnpm.install("typescript", dependencies);
+    // Pulumi looks for a compiler from where it is itself, and takes its vendored 3.8 when there is none.
+    const sdk = createRequire(realpathSync(join(modules, "@pulumi/pulumi/package.json")));
+    expect(() => sdk.resolve("typescript")).toThrow(/Cannot find module/);
+
+    const program = { ...typescript, "tsconfig.json": oldSettings };
+    await expectToWork({ program, modules });
+    await expectTypesToBeChecked({ program, modules });
+  });
+
+  it("that gets its endpoints from another package works when it lists this one too", async () => {
+    const { "pulumi-webhook-endpoints": ours = "", ...others } = dependencies;
+    const acme = pnpm.write("acme", {
+      "package.json": {
+        name: "acme",
+        version: "1.0.0",
+        peerDependencies: { "@pulumi/pulumi": "*" },
+        dependencies: { "pulumi-webhook-endpoints": ours },
+      },
+      "index.js": `
+const { WebhookEndpoint } = require("pulumi-webhook-endpoints");
+exports.declare = (path) => new WebhookEndpoint(path, { url: "https://hooks.example.com/" + path, type: "production" });
+`,
+    });
+    const program = { "index.js": 'exports.url = require("acme").declare("jobs").url;' };
+    const alone = { ...others, acme: `file:${acme}` };
+
+    const modules = await pnpm.install("both", { ...alone, "pulumi-webhook-endpoints": ours });
+    await expectToWork({ program, modules });
+
+    await inProject({ program, modules: await pnpm.install("alone", alone) }, async (project) => {
+      const { exitCode, output } = await project.pulumi("preview");
+      expect(exitCode).not.toBe(0);
+      expect(output).toMatch(/Cannot find module 'pulumi-webhook-endpoints\/provider'/);
+    });
+  });
+});
