@@ -1,6 +1,5 @@
 /**
- * Why a message was refused: the first reason found. Each has an entry on the page
- * "my signature does not match".
+ * Why a message was refused: the first reason found. `docs/signature-mismatch.md` says what to do about each.
  *
  * | reason | meaning |
  * | --- | --- |
@@ -9,7 +8,7 @@
  * | `missing-id`, `missing-timestamp`, `missing-signature` | the header is absent or empty |
  * | `duplicate-id`, `duplicate-timestamp`, `duplicate-signature` | the header came more than once |
  * | `malformed-id` | the id holds a '.', a space or what is not visible ASCII |
- * | `malformed-timestamp` | the timestamp is no plain decimal number: a sign, a leading zero, a fraction, milliseconds as text |
+ * | `malformed-timestamp` | the timestamp is no plain decimal number: a sign, a leading zero, a fraction, a date |
  * | `timestamp-too-old`, `timestamp-too-new` | outside the tolerance: a replay, a slow queue, or a clock that is wrong |
  * | `no-v1-signature` | the signature header has no entry of the scheme `v1` |
  * | `malformed-signature` | no `v1` entry is the canonical base64 of 32 bytes, or the header is not entries with one space between |

@@ -34,7 +34,7 @@ export interface App {
 }
 
 /** A folder as of a user who has installed the package. */
-function makeFolder({ files, packages }: Project): string {
+export function makeFolder({ files, packages }: Project): string {
   const folder = mkdtempSync(join(tmpdir(), "readme-"));
   folders.push(folder);
   for (const [name, place] of Object.entries({ "pulumi-webhook-endpoints": ".", ...packages })) {
