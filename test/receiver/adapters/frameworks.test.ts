@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ReceiverOptions } from "../../../src/receiver";
 import { frameworks, type Running } from "../../frameworks/servers";
+import { wrongSignatures } from "../../signature/support";
 import { deferred, delivered, jobSucceeded, receiverOf } from "../support";
 import { head, raw } from "./wire";
 
@@ -139,6 +140,76 @@ describe.each(Object.entries(frameworks))("%s:", (_name, start) => {
       }
     }
     expect(handler).not.toHaveBeenCalled();
+    await isWell();
+  });
+
+  test("prototypes' names are headers and events like others", async () => {
+    const onUnhandled = jest.fn();
+    const { port, isWell } = await serve({ onUnhandled });
+    const names = ["__proto__", "constructor", "toString", "hasOwnProperty"];
+    for (const type of names) {
+      const { headers, body } = delivered({
+        body: `{"type":"${type}","data":{"jobId":"j","__proto__":{"x":1}}}`,
+      });
+      const strange = [...names, ...names].map((name) => [name, "1"] as const);
+      const rest = [
+        ["content-length", String(body.length)],
+        ["connection", "close"],
+      ] as const;
+      const { answer } = raw(port, head([...strange, ...Object.entries(headers), ...rest]), body);
+      expect(await answer).toMatch(/^HTTP\/1.1 200 /);
+    }
+    expect(onUnhandled.mock.calls.map(([{ event }]) => event)).toEqual(names);
+    expect(onUnhandled.mock.calls.map(([{ data }]) => data.x)).toEqual(names.map(() => undefined));
+    await isWell();
+  });
+
+  test("hundreds of signatures in a header are refused unless one is right, and a thousand are no header any more", async () => {
+    const { post, port, isWell, handler } = await serve();
+    const request = delivered();
+    const { "webhook-signature": right, ...rest } = request.headers;
+    const signedBy = (signature: string) => ({
+      ...request,
+      headers: { ...rest, "webhook-signature": signature },
+    });
+    const wrong = wrongSignatures(300);
+    expect(await post(signedBy(wrong))).toMatchObject({ status: 401 });
+    expect(await post(signedBy(`${wrong} ${right}`))).toMatchObject({ status: 200 });
+    // Node itself takes 16 KiB of headers.
+    const { answer } = raw(port, head({ ...rest, "webhook-signature": wrongSignatures(1000) }));
+    expect(await answer).toMatch(/^HTTP\/1.1 431 /);
+    expect(handler).toHaveBeenCalledTimes(1);
+    await isWell();
+  });
+
+  test("of fifty copies at once one is handled; the others are told to come again, then that it is done", async () => {
+    const [gate, told] = [deferred(), deferred()];
+    let waiting = 50;
+    const handler = jest.fn(() => gate.promise);
+    const onOutcome = () => --waiting === 1 && told.resolve();
+    const { post } = await serve({ handlers: { "job.succeeded": handler }, onOutcome });
+    const request = delivered();
+    const copies = Array.from({ length: 50 }, () => post(request));
+    await told.promise;
+    gate.resolve();
+    const statuses = (await Promise.all(copies)).map(({ status }) => status).sort();
+    expect(statuses).toEqual([200, ...Array(49).fill(503)]);
+    expect(await post(request)).toEqual({ status: 200, text: "duplicate" });
+    expect(handler).toHaveBeenCalledTimes(1);
+  });
+
+  test("a hundred senders that are stuck hold up nobody, and are sent away", async () => {
+    const { port, isWell, rejections } = await serve({ bodyTimeoutMs: 300 });
+    const heads = [head({ "content-length": "10" }), head({ "transfer-encoding": "chunked" })];
+    const stuck = Array.from({ length: 100 }, (_, i) => {
+      const { socket, answer } = raw(port, heads[i % 2] ?? "", i % 4 < 2 ? "1" : "");
+      socket.once("data", () => socket.end());
+      return answer;
+    });
+    await isWell();
+    const answers = await Promise.all(stuck);
+    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1.1 408 /);
+    expect(rejections.map(({ reason }) => reason)).toEqual(Array(100).fill("timeout"));
     await isWell();
   });
 

@@ -1,7 +1,8 @@
 import { type LambdaHttpEvent, lambdaHandler } from "../../../src/receiver/adapters/lambda";
 import { type AwsHandler, lambdaEvents, type SentRequest } from "../../frameworks/lambda";
 
-import { delivered, receiverOf } from "../support";
+import { wrongSignatures } from "../../signature/support";
+import { deferred, delivered, receiverOf } from "../support";
 
 function setUp(options: Parameters<typeof receiverOf>[0] = {}) {
   const handler = jest.fn();
@@ -167,6 +168,25 @@ test("one name in two spellings is a doubled header", async () => {
   });
   expect(await invoke(event)).toMatchObject({ statusCode: 401 });
   expect(rejections).toMatchObject([{ reason: "duplicate-id" }]);
+});
+
+test("of fifty copies at once one is handled, and a thousand signatures are refused unless one is right", async () => {
+  const gate = deferred();
+  const handler = jest.fn(() => gate.promise);
+  const { invoke } = setUp({ handlers: { "job.succeeded": handler } });
+  const eventOf = lambdaEvents["function URL"];
+  const sent = delivered();
+  const signedBy = (signature: string) =>
+    eventOf(requestOf({ sent: { ...sent, headers: { ...sent.headers, "webhook-signature": signature } } }));
+  const wrong = wrongSignatures(1000);
+  expect(await invoke(signedBy(wrong))).toMatchObject({ statusCode: 401 });
+  const event = signedBy(`${wrong} ${sent.headers["webhook-signature"]}`);
+  const first = invoke(event);
+  const others = await Promise.all(Array.from({ length: 49 }, () => invoke(event)));
+  expect(new Set(others.map(({ statusCode }) => statusCode))).toEqual(new Set([503]));
+  gate.resolve();
+  expect(await first).toMatchObject({ statusCode: 200 });
+  expect(handler).toHaveBeenCalledTimes(1);
 });
 
 test.each([

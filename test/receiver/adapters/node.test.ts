@@ -1,11 +1,12 @@
 import { once } from "node:events";
 import http from "node:http";
-import net, { type AddressInfo } from "node:net";
+import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ReceiverOptions } from "../../../src/receiver";
 import { type NodeHandlerOptions, nodeHandler } from "../../../src/receiver/adapters/node";
 import { wrongSignatures } from "../../signature/support";
 import { deferred, delivered, jobSucceeded, receiverOf } from "../support";
+import { head, raw } from "./wire";
 
 const open: http.Server[] = [];
 afterEach(async () => {
@@ -40,28 +41,6 @@ async function serve({ before, bodyTimeoutMs, ...options }: ServerOptions = {}) 
   /** Still running, and right. */
   const isWell = async () => expect(await post()).toEqual({ status: 200, text: "handled" });
   return { ...made, handler, port, url, post, isWell };
-}
-
-/** Speaks HTTP by hand. Resolves with all that was answered when the server ends the connection. */
-function raw(port: number, ...parts: (string | Buffer)[]) {
-  const socket = net.connect(port, "127.0.0.1");
-  const answer = new Promise<string>((resolve) => {
-    let text = "";
-    socket.on("data", (chunk) => (text += chunk)).on("close", () => resolve(text));
-    socket.on("error", () => {});
-  });
-  for (const part of parts) socket.write(part);
-  return { socket, answer };
-}
-
-function head(
-  headers: Readonly<Record<string, string>> | readonly (readonly [string, string])[],
-  more = "",
-): string {
-  const lines = (Array.isArray(headers) ? headers : Object.entries(headers)).map(
-    ([name, value]) => `${name}: ${value}\r\n`,
-  );
-  return `POST / HTTP/1.1\r\nhost: a\r\n${lines.join("")}${more}\r\n`;
 }
 
 test("a delivery is handled once, and each copy acknowledged", async () => {

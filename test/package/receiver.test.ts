@@ -1,0 +1,32 @@
+import { execFileSync } from "node:child_process";
+import { statSync } from "node:fs";
+import { relative, resolve, sep } from "node:path";
+
+const root = resolve(__dirname, "../..");
+
+/** The files that a process of its own loads for these subpaths of the built package. */
+function filesLoadedFor(...subpaths: string[]): string[] {
+  const script = `
+    for (const name of ${JSON.stringify(subpaths)}) require("pulumi-webhook-endpoints/" + name);
+    process.stdout.write(JSON.stringify(Object.keys(require.cache)));
+  `;
+  return JSON.parse(execFileSync(process.execPath, ["-e", script], { cwd: root, encoding: "utf8" }));
+}
+
+const receiver = ["receiver", "receiver/node", "receiver/fetch", "receiver/fastify", "receiver/lambda"];
+
+test.each([...receiver, "signature"])("./%s loads nothing outside itself and Node", (subpath) => {
+  const files = filesLoadedFor(subpath).map((file) => relative(root, file).split(sep).join("/"));
+  expect(files).toContainEqual(expect.stringMatching(`^dist/${subpath.split("/")[0]}/`));
+  expect(files.filter((file) => !/^dist\/(receiver|signature)\//.test(file))).toEqual([]);
+});
+
+test.each(receiver)(
+  "with ./%s a receiver is less than 60 KB of JavaScript, all that it loads counted",
+  (subpath) => {
+    const files = filesLoadedFor("receiver", subpath);
+    const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0);
+    expect(bytes).toBeGreaterThan(0);
+    expect(bytes).toBeLessThan(60_000);
+  },
+);
