@@ -1,0 +1,50 @@
+import * as aws from "@pulumi/aws";
+import * as pulumi from "@pulumi/pulumi";
+import { receiverConfig, WebhookEndpoint } from "pulumi-webhook-endpoints";
+
+const config = new pulumi.Config();
+
+const secret = new aws.secretsmanager.Secret("receiver");
+
+const role = new aws.iam.Role("receiver", {
+  assumeRolePolicy: aws.iam.assumeRolePolicyForPrincipal({ Service: "lambda.amazonaws.com" }),
+});
+new aws.iam.RolePolicyAttachment("logs", {
+  role: role.name,
+  policyArn: aws.iam.ManagedPolicy.AWSLambdaBasicExecutionRole,
+});
+new aws.iam.RolePolicy("secret", {
+  role: role.name,
+  policy: {
+    Version: "2012-10-17",
+    Statement: [{ Effect: "Allow", Action: "secretsmanager:GetSecretValue", Resource: secret.arn }],
+  },
+});
+
+/** Runs handler.ts, bundled: `npx esbuild handler.ts --bundle --platform=node --external:@aws-sdk/* --outdir=build` */
+const receiver = new aws.lambda.Function("receiver", {
+  runtime: "nodejs22.x",
+  handler: "handler.handler",
+  code: new pulumi.asset.FileArchive("build"),
+  role: role.arn,
+  // Longer than the receiver's handlerTimeoutMs, 15 seconds by default.
+  timeout: 30,
+  environment: { variables: { RECEIVER_SECRET: secret.arn } },
+});
+const { functionUrl } = new aws.lambda.FunctionUrl("receiver", {
+  functionName: receiver.name,
+  // Anybody may call it; what is not signed is refused.
+  authorizationType: "NONE",
+});
+
+const jobs = new WebhookEndpoint("jobs", { url: functionUrl, type: "production" });
+
+const secrets = [config.requireSecret("signingSecret")];
+const next = config.getSecret("nextSigningSecret");
+if (next) secrets.push(next);
+
+/** Last, because it names the endpoint. What is delivered until it is there is answered 503, and sent again. */
+new aws.secretsmanager.SecretVersion("receiver", {
+  secretId: secret.id,
+  secretString: pulumi.jsonStringify(receiverConfig({ endpoints: { jobs }, secrets })),
+});
