@@ -56,6 +56,10 @@ const oldSettings = JSON.stringify({
   files: ["index.ts"],
 });
 
+type PulumiVersion = { readonly "@pulumi/pulumi": string };
+const manifest: { readonly devDependencies: PulumiVersion; readonly peerDependencies: PulumiVersion } =
+  JSON.parse(readFileSync(join(__dirname, "../../package.json"), "utf8"));
+
 let emulator: Emulator;
 beforeAll(async () => {
   emulator = await startEmulator();
@@ -124,9 +128,7 @@ describe("installed by pnpm from the packed package, a program", () => {
   const pnpm = new Pnpm();
   const dependencies: Record<string, string> = {};
   beforeAll(async () => {
-    const sdk = join(__dirname, "../../node_modules/@pulumi/pulumi/package.json");
-    const { version }: { version: string } = JSON.parse(readFileSync(sdk, "utf8"));
-    dependencies["@pulumi/pulumi"] = version;
+    dependencies["@pulumi/pulumi"] = manifest.devDependencies["@pulumi/pulumi"];
     dependencies["pulumi-webhook-endpoints"] = await pnpm.pack();
   });
   afterAll(() => pnpm.dispose());
@@ -166,6 +168,32 @@ exports.declare = (path) => new WebhookEndpoint(path, { url: "https://hooks.exam
       const { exitCode, output } = await project.pulumi("preview");
       expect(exitCode).not.toBe(0);
       expect(output).toMatch(/Cannot find module 'pulumi-webhook-endpoints\/provider'/);
+    });
+  });
+
+  it("on the oldest @pulumi/pulumi that is allowed works, in every verb", async () => {
+    const oldest = manifest.peerDependencies["@pulumi/pulumi"].replace("^", "");
+    const modules = await pnpm.install("oldest", { ...dependencies, "@pulumi/pulumi": oldest });
+    const program = { ...typescript, "tsconfig.json": oldSettings };
+    await inProject({ program, modules }, async (project) => {
+      await project.up();
+      const [first] = emulator.endpoints();
+      emulator.remove(first?.id ?? "");
+      expect(await project.refresh()).toMatch(/jobs deleted/);
+      await project.up();
+      const [again] = emulator.endpoints();
+
+      const moved = typescript["index.ts"]?.replace('.com/jobs"', '.com/moved"') ?? "";
+      project.write("index.ts", moved);
+      expect(await project.up()).toMatch(/\+-1 replaced/);
+      const [replacement, ...others] = emulator.endpoints();
+      expect(others).toEqual([]);
+      expect(replacement).toMatchObject({ url: "https://hooks.example.com/moved" });
+      expect(replacement?.id).not.toBe(again?.id);
+
+      expect(await project.refresh()).toMatch(/Resources:\s+3 unchanged/);
+      await project.destroy();
+      expect(emulator.endpoints()).toEqual([]);
     });
   });
 });
