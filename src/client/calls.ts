@@ -86,7 +86,7 @@ function pathOf(id: unknown, doing: string): string {
     }
   }
   throw new WebhookError(
-    `Cannot ${doing} a webhook endpoint: ${JSON.stringify(id)} is no id. Nothing was sent`,
+    `Cannot ${doing} a webhook endpoint: ${JSON.stringify(id)} is no id. Pass the one that the service gave. Nothing was sent`,
     {
       code: "INVALID_ARGUMENT",
     },

@@ -191,7 +191,10 @@ function startRun({ configuration, environment, log, clock }: RunOptions): Start
   }
 }
 
-/** Looks, before anything is sent, for what a new resource would duplicate. Best effort: `create` looks again. */
+/**
+ * Looks, before anything is registered, for what a new resource would duplicate. Best effort, as `create` looks again; but
+ * a refused key is worth to be known in the preview.
+ */
 async function lookAhead(run: Run, news: Record<string, unknown>, problems: string[]): Promise<void> {
   if (news.url === unknownValue || news.type === unknownValue || news.adoptId !== undefined) return;
   const inputs = news as unknown as EndpointInputs;
@@ -200,6 +203,7 @@ async function lookAhead(run: Run, news: Record<string, unknown>, problems: stri
     await run.registrar.lookForAlike(inputs);
   } catch (error) {
     if (error instanceof EndpointError) problems.push(error.message);
+    else if (isUnauthorized(error)) problems.push(keyRefused(error).message);
   }
 }
 
@@ -226,8 +230,7 @@ function hasPending(
 }
 
 /** Says of a refused key what only the provider knows: which key a command without a program uses (engine rule 3). */
-function explain(error: unknown): unknown {
-  if (!isUnauthorized(error)) return error;
+function keyRefused(error: WebhookError): EndpointError {
   return new EndpointError(
     "KEY_REFUSED",
     `${wordsOf(error)} A plain \`pulumi refresh\` or \`pulumi destroy\` uses the key that the last \`pulumi up\` ` +
@@ -239,7 +242,7 @@ function explain(error: unknown): unknown {
 /** The verbs with their errors explained, and without the stack that the plugin would print (engine rule 15). */
 function explained<T extends Record<string, (...args: never[]) => Promise<unknown>>>(verbs: T): T {
   const fail = (error: unknown): never => {
-    const explained = explain(error);
+    const explained = isUnauthorized(error) ? keyRefused(error) : error;
     if (explained instanceof Error) explained.stack = "";
     throw explained;
   };

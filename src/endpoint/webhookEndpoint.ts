@@ -34,6 +34,12 @@ export class WebhookEndpoint extends pulumi.CustomResource {
     id: pulumi.Input<pulumi.ID>,
     opts?: pulumi.CustomResourceOptions,
   ): WebhookEndpoint {
+    // With an empty id the SDK would go on to register one.
+    if (!id) {
+      throw new pulumi.RunError(
+        `WebhookEndpoint.get: the id of ${JSON.stringify(name)} is empty. Pass the one that the service gave.`,
+      );
+    }
     return new WebhookEndpoint(name, undefined, { ...opts, id });
   }
 

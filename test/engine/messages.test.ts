@@ -94,6 +94,19 @@ describe("what is invalid in a program", () => {
     },
   );
 
+  test.each([
+    'WebhookEndpoint.get("read", "")',
+    'WebhookEndpoint.get("read", "..")',
+    'getWebhookEndpoint({ id: "" })',
+  ])("is told at once in the preview, and not sent: %s", async (program) => {
+    project.program(program);
+    const { exitCode, output } = await project.pulumi("preview");
+    expect(exitCode).not.toBe(0);
+    expect(output).toMatch(/error: .*(is no id|is empty)\. Pass the one that the service gave/);
+    expect(output).not.toMatch(/\n\s+at /);
+    expect(emulator.requests).toEqual([]);
+  });
+
   it("is a warning where the service could still take it", async () => {
     project.declare({
       plain: { url: "http://hooks.example.com/", type: "production" },
@@ -156,27 +169,41 @@ describe("settings", () => {
     }
   });
 
-  const malformed: [setting: object, says: string][] = [
-    [{ baseUrl: "hooks.example.com/hush" }, "baseUrl must be an absolute URL"],
-    [{ baseUrl: "http://hush.example.com" }, 'baseUrl must begin with "https://"'],
-    [{ baseUrl: "https://user:hush@hooks.example.com" }, "baseUrl must not contain a user name"],
-    [{ apiKey: "hush\nhush" }, "apiKey has a line break"],
-    [{ apiKeyHeader: "X hush" }, "apiKeyHeader must name a header"],
-    [{ apiKeyScheme: "Bearer hush" }, "apiKeyScheme must be one word"],
-    [{ timeoutSeconds: -1 }, "timeoutSeconds must be a number of seconds above 0"],
+  const malformed: [settings: object, says: Record<string, string>][] = [
+    [
+      {
+        baseUrl: "hooks.example.com/hush",
+        apiKey: "hush\nhush",
+        apiKeyHeader: "X hush",
+        apiKeyScheme: "Bearer hush",
+        timeoutSeconds: -1,
+      },
+      {
+        baseUrl: "must be an absolute URL",
+        apiKey: "has a line break",
+        apiKeyHeader: "must name a header",
+        apiKeyScheme: "must be one word",
+        timeoutSeconds: "must be a number of seconds above 0",
+      },
+    ],
+    [{ baseUrl: "http://hush.example.com" }, { baseUrl: 'must begin with "https://"' }],
+    [{ baseUrl: "https://user:hush@hooks.example.com" }, { baseUrl: "must not contain a user name" }],
   ];
   test.each(malformed)(
     "that are malformed are named in the preview, and nothing is sent: %j",
-    async (setting, says) => {
+    async (settings, says) => {
       project.program(`
-const provider = new WebhooksProvider("account", ${JSON.stringify(setting)});
+const provider = new WebhooksProvider("account", ${JSON.stringify(settings)});
 new WebhookEndpoint("bad", { url: "https://hooks.example.com", type: "production" }, { provider });`);
       const { exitCode, output } = await project.pulumi("preview");
       expect(exitCode).not.toBe(0);
       const { bad = [], ...others } = problemsIn(output);
       expect(others).toEqual({});
-      expect(bad).toEqual([expect.stringContaining(says)]);
-      expect(bad[0]).toMatch(places(Object.keys(setting)[0] ?? ""));
+      expect(bad).toHaveLength(Object.keys(says).length);
+      for (const [name, problem] of Object.entries(says)) {
+        const told = bad.find((line) => line.includes(`${name} ${problem}`));
+        expect(told).toMatch(places(name));
+      }
       expect(output).not.toMatch(/hush|\n\s+at /);
       expect(emulator.requests).toEqual([]);
     },
@@ -187,16 +214,18 @@ describe("a key that the service refuses", () => {
   beforeEach(start);
   afterEach(stop);
 
-  it("fails with the cause and the way on", async () => {
+  it("fails in the preview already, with the cause and the way on", async () => {
     await project.setConfig("webhooks:apiKey", "wrong-key");
     project.declare({ a: { url: "https://hooks.example.com", type: "production" } });
-    const { exitCode, output } = await project.pulumi("up", "--yes", "--skip-preview");
-    expect(exitCode).not.toBe(0);
-    expect(output).toMatch(/401/);
-    expect(output).toMatch(/KEY_REFUSED/);
-    expect(output).not.toMatch(/UNAUTHORIZED/); // one code is enough
-    expect(output).not.toMatch(/wrong-key|\n\s+at /);
-    expect(emulator.endpoints()).toEqual([]);
+    for (const command of [["preview"], ["up", "--yes", "--skip-preview"]]) {
+      const { exitCode, output } = await project.pulumi(...command);
+      expect(exitCode).not.toBe(0);
+      const { a = [] } = problemsIn(output);
+      expect(a).toEqual([expect.stringMatching(/answered with 401.*X-Api-Key.*\(KEY_REFUSED\)$/)]);
+      expect(output).not.toMatch(/UNAUTHORIZED/); // one code is enough
+      expect(output).not.toMatch(/wrong-key|\n\s+at /);
+    }
+    expect(emulator.requests.map(({ method }) => method)).not.toContain("POST");
   });
 
   it("after a rotation: up replaces nothing, and what still uses the old one fails, loses nothing and says what to do", async () => {
