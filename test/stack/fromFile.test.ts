@@ -1,35 +1,7 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type ConfiguredReceiverOptions, receiverFromFile } from "../../src/stack";
 import { clock, delivered } from "../receiver/support";
+import { MountedSecret } from "./mountedSecret";
 import { configText, leaked, newSecret } from "./support";
-
-/** A Secret as Kubernetes mounts it: each version in a folder of its own, to which one link is swapped at once. */
-class MountedSecret {
-  readonly #folder = mkdtempSync(join(tmpdir(), "mounted-"));
-  readonly path = join(this.#folder, "receiver.json");
-  #version = 0;
-
-  constructor(text: string) {
-    this.update(text);
-    symlinkSync("..data/receiver.json", this.path);
-  }
-
-  update(text: string): void {
-    this.#version += 1;
-    const version = `..version_${this.#version}`;
-    mkdirSync(join(this.#folder, version));
-    writeFileSync(join(this.#folder, version, "receiver.json"), text);
-    symlinkSync(version, join(this.#folder, "..data_tmp"));
-    renameSync(join(this.#folder, "..data_tmp"), join(this.#folder, "..data"));
-    rmSync(join(this.#folder, `..version_${this.#version - 1}`), { recursive: true, force: true });
-  }
-
-  unmount(): void {
-    rmSync(this.#folder, { recursive: true, force: true });
-  }
-}
 
 const [first, second] = [newSecret(), newSecret()];
 let mounted: MountedSecret;
