@@ -277,6 +277,19 @@ describe("destroy", () => {
   });
 });
 
+describe("the state", () => {
+  it("costs at most 1.2 times what an endpoint without a provider's code would", async () => {
+    await given(Object.fromEntries(Array.from({ length: 5 }, (_, i) => [`endpoint${i}`, endpoint(`${i}`)])));
+    const held = Object.values(await project.endpoints());
+    expect(held).toHaveLength(5);
+    const bytes = (state: readonly object[], replacer?: (key: string, value: unknown) => unknown) =>
+      JSON.stringify(state, replacer).length;
+    const floor = bytes(held, (key, value) => (key === "__provider" ? undefined : value));
+    expect(floor).toBeLessThan(bytes(held));
+    expect(bytes(held) / floor).toBeLessThan(1.2);
+  });
+});
+
 describe("an endpoint that is managed elsewhere", () => {
   it("is read by get and by the two functions, and is neither changed nor deleted", async () => {
     await given({});
