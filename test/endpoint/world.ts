@@ -1,4 +1,5 @@
 import {
+  DEFAULT_API_KEY,
   type EmulatedEndpoint,
   type Emulator,
   type EmulatorOptions,
@@ -26,6 +27,8 @@ const timeoutSeconds = 10;
 export class World {
   readonly calls: string[] = [];
   readonly stack: Stack;
+  /** The API keys that were rotated, by provider. */
+  readonly #rotated = new Map<string, number>();
 
   private constructor(
     readonly emulator: Emulator,
@@ -53,9 +56,22 @@ export class World {
   configOf(provider: string): Record<string, string> {
     return {
       "webhooks:baseUrl": this.emulator.url,
-      "webhooks:apiKey": provider === "" ? this.emulator.apiKey : `key-of-${provider}`,
+      "webhooks:apiKey": this.#keyOf(provider),
       "webhooks:timeoutSeconds": String(timeoutSeconds),
     };
+  }
+
+  /** A provider's API key becomes another one, at the service and in the configuration. */
+  rotateKey(provider: string): void {
+    const old = this.#keyOf(provider);
+    this.#rotated.set(provider, (this.#rotated.get(provider) ?? 0) + 1);
+    this.emulator.rotateKey(old, this.#keyOf(provider));
+  }
+
+  #keyOf(provider: string): string {
+    const times = this.#rotated.get(provider);
+    const first = provider === "" ? DEFAULT_API_KEY : `key-of-${provider}`;
+    return times === undefined ? first : `${first}-${times}`;
   }
 
   /** What is at the service, but not in the state. */

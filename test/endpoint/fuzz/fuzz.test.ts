@@ -1,0 +1,61 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chdir, cwd } from "node:process";
+import * as fc from "fast-check";
+import { Actor } from "./actor";
+import { LivingPlugin } from "./livingPlugin";
+import { type Step, scenario } from "./scenario";
+
+/** How many are played at once: most of the time they wait. */
+const atOnce = 4;
+
+const { FUZZ_STEPS = "400", FUZZ_SEED, FUZZ_PATH } = process.env;
+const wanted = Number(FUZZ_STEPS);
+const seed = FUZZ_SEED === undefined ? Date.now() % 2 ** 31 : Number(FUZZ_SEED);
+
+jest.setTimeout(60_000 + wanted * 1_000);
+
+const home = cwd();
+let folder: string;
+// A recovery keeps the state as it was in the current folder.
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "fuzz-"));
+  chdir(folder);
+});
+afterAll(() => {
+  chdir(home);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Plays scenarios until they had so many steps. A failure names the seed and the path that `npm run fuzz` replays. */
+async function play(steps: number, options: { seed: number; path?: string }): Promise<void> {
+  const plugin = new LivingPlugin();
+  let done = 0;
+  const property = fc.asyncProperty(scenario, async (each: Step[]) => {
+    if (done >= steps && options.path === undefined) return;
+    done += each.length;
+    const { wrong, story } = await Actor.play(each, plugin);
+    if (wrong.length === 0) return;
+    throw new Error([...wrong, "What happened:", ...story].join("\n"));
+  });
+  try {
+    // Each scenario has five steps or more.
+    await fc.assert(property, {
+      ...options,
+      numRuns: Math.ceil(steps / 5),
+      endOnFailure: FUZZ_PATH === undefined,
+    });
+  } finally {
+    await plugin.stop();
+  }
+}
+
+it(`random programs, edits, faults and kills end with exactly what is declared (${wanted} steps, seed ${seed})`, async () => {
+  if (FUZZ_PATH !== undefined) return play(1, { seed, path: FUZZ_PATH });
+  const shards = Array.from({ length: atOnce }, (_, index) => play(wanted / atOnce, { seed: seed + index }));
+  const failed = (await Promise.allSettled(shards)).flatMap((result) =>
+    result.status === "rejected" ? [result.reason] : [],
+  );
+  if (failed.length > 0) throw failed[0];
+});

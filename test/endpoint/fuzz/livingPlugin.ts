@@ -1,0 +1,24 @@
+import { Plugin } from "../plugin";
+
+/** A plugin that is started again after a kill. */
+export class LivingPlugin {
+  #plugin: Promise<Plugin> | undefined;
+  readonly #started: Promise<Plugin>[] = [];
+
+  get(): Promise<Plugin> {
+    if (this.#plugin === undefined) {
+      this.#plugin = Plugin.start();
+      this.#started.push(this.#plugin);
+    }
+    return this.#plugin;
+  }
+
+  kill(): void {
+    void this.#plugin?.then((plugin) => plugin.kill());
+    this.#plugin = undefined;
+  }
+
+  async stop(): Promise<void> {
+    for (const plugin of this.#started) await (await plugin).stop();
+  }
+}

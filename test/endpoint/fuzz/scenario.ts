@@ -1,0 +1,135 @@
+import * as fc from "fast-check";
+import type { Misbehaviour, Operation } from "../../../src/emulator";
+
+/** The real milliseconds that a delayed answer and a late commit take: some are within an operation's time-out. */
+const delays = fc.constantFrom(50, 300, 1_500);
+
+export type Step =
+  /** A resource is added to the program, or given other arguments. */
+  | { readonly do: "declare"; readonly slot: number; readonly args: Arguments }
+  | { readonly do: "remove"; readonly slot: number }
+  | { readonly do: "rename"; readonly slot: number; readonly alias: boolean }
+  | { readonly do: "delete first"; readonly slot: number }
+  /** To the other account, and back. */
+  | { readonly do: "move"; readonly slot: number }
+  | { readonly do: "swap"; readonly slots: readonly [number, number] }
+  /** Somebody registers an endpoint, which a resource is then to take over. */
+  | { readonly do: "adopt"; readonly slot: number; readonly args: Arguments }
+  /** Behind Pulumi's back, to one of what is registered. */
+  | { readonly do: "behind"; readonly what: "add" | "delete" | "edit"; readonly at: number }
+  | { readonly do: "rotate"; readonly provider: (typeof providers)[number] }
+  | {
+      readonly do: "fault";
+      readonly operation: Operation | "any";
+      readonly misbehaviour: Misbehaviour;
+      readonly times: number;
+      readonly after: number;
+    }
+  | Command;
+
+export interface Command {
+  readonly do: "run";
+  readonly command: "preview" | "up" | "refresh" | "destroy";
+  readonly refresh: boolean;
+  readonly parallel: number;
+  /** `--replace` of one resource. */
+  readonly replace: number | null;
+  /** The whole run is killed when so many more requests have reached the service. */
+  readonly killAfter: number | null;
+}
+
+export interface Arguments {
+  readonly url: string;
+  readonly type: "production" | "development";
+  readonly ip?: string;
+}
+
+export const providers = ["", "second"] as const;
+
+/** Few, so that they meet; the last two are one to a service. */
+const urls = [
+  "https://a.example.com/x",
+  "https://b.example.com/y?z=1",
+  "https://C.example.com",
+  "https://c.example.com/",
+];
+const slot = fc.nat(3);
+const args: fc.Arbitrary<Arguments> = fc.record(
+  {
+    url: fc.constantFrom(...urls),
+    type: fc.constantFrom("production" as const, "development" as const),
+    ip: fc.constantFrom("192.0.2.1", "192.0.2.0/24"),
+  },
+  { requiredKeys: ["url", "type"] },
+);
+
+const misbehaviour: fc.Arbitrary<Misbehaviour> = fc.oneof(
+  fc
+    .constantFrom(
+      "refuse",
+      "reset-before",
+      "reset-after",
+      "hang-before",
+      "hang-after",
+      "truncated",
+      "malformed",
+      "empty",
+    )
+    .map((kind) => ({ kind }) as Misbehaviour),
+  delays.map((delayMs) => ({ kind: "delay", delayMs }) as const),
+  delays.map((delayMs) => ({ kind: "late-commit", delayMs }) as const),
+  // Not 404: a service that denies what it has is believed.
+  fc
+    .record({
+      status: fc.constantFrom(400, 401, 408, 409, 429, 500, 502, 503, 504),
+      effect: fc.boolean(),
+    })
+    .map(({ status, effect }) => ({ kind: "status", status, effect: effect && status >= 500 }) as const),
+);
+
+const rarely = (what: fc.Arbitrary<number>) =>
+  fc.oneof({ weight: 7, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: what });
+
+const run: fc.Arbitrary<Step> = fc.record({
+  do: fc.constant("run" as const),
+  command: fc.constantFrom(...(["up", "up", "up", "up", "refresh", "destroy", "preview"] as const)),
+  refresh: fc.boolean(),
+  parallel: fc.constantFrom(1, 16),
+  replace: rarely(slot),
+  killAfter: rarely(fc.nat(6)),
+});
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ do: fc.constant("declare" as const), slot, args }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("remove" as const), slot }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("rename" as const), slot, alias: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("delete first" as const), slot }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("move" as const), slot }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("swap" as const), slots: fc.tuple(slot, slot) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("adopt" as const), slot, args }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("behind" as const),
+      what: fc.constantFrom("add" as const, "delete" as const, "edit" as const),
+      at: fc.nat(9),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("rotate" as const), provider: fc.constantFrom(...providers) }),
+  },
+  {
+    weight: 7,
+    arbitrary: fc.record({
+      do: fc.constant("fault" as const),
+      operation: fc.constantFrom<Operation | "any">("register", "register", "list", "get", "delete", "any"),
+      misbehaviour,
+      times: fc.constantFrom(1, 1, 2, 5),
+      after: fc.constantFrom(0, 0, 0, 1, 2),
+    }),
+  },
+  { weight: 9, arbitrary: run },
+);
+
+export const scenario: fc.Arbitrary<Step[]> = fc.array(step, { minLength: 5, maxLength: 20, size: "max" });
