@@ -57,7 +57,7 @@ export interface StackOptions {
   readonly trace?: (verb: string, name: string) => void;
 }
 
-export const urnOf = (name: string) => `urn:pulumi:dev::test::${typeToken}::${name}`;
+const urnOf = (name: string) => `urn:pulumi:dev::test::${typeToken}::${name}`;
 export const nameOf = (urn: string) => urn.split("::").at(-1) ?? urn;
 
 /**
