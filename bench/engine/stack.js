@@ -14,6 +14,7 @@ class Stack {
   #environment;
 
   constructor({ program, count, emulator }) {
+    fs.mkdirSync(path.join(this.#folder, "tmp"));
     const runtime = "runtime: { name: nodejs, options: { typescript: false } }";
     fs.writeFileSync(path.join(this.#folder, "Pulumi.yaml"), `name: bench\n${runtime}\nmain: index.js\n`);
     fs.writeFileSync(path.join(this.#folder, "index.js"), program);
@@ -22,6 +23,7 @@ class Stack {
     this.#environment = {
       ...process.env,
       PATH: [findCli(), process.env.PATH].join(path.delimiter),
+      TMPDIR: path.join(this.#folder, "tmp"),
       PULUMI_HOME: path.join(this.#folder, "home"),
       PULUMI_BACKEND_URL: `file://${this.#folder}`,
       PULUMI_CONFIG_PASSPHRASE: "bench",

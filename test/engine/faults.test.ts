@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { type Emulator, type Misbehaviour, startEmulator } from "../../src/emulator";
 import { type Declared, Project } from "./project";
 
-jest.setTimeout(180_000);
+jest.setTimeout(300_000);
 
 let emulator: Emulator;
 let project: Project;

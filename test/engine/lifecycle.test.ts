@@ -1,7 +1,7 @@
 import { type Emulator, type LoggedRequest, startEmulator } from "../../src/emulator";
 import { type Declared, Project } from "./project";
 
-jest.setTimeout(120_000);
+jest.setTimeout(300_000);
 
 // One stack for all: each test first brings it to what it declares, whatever the one before it left.
 let emulator: Emulator;

@@ -1,7 +1,7 @@
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { type Declared, Project, type StateResource } from "./project";
 
-jest.setTimeout(120_000);
+jest.setTimeout(300_000);
 
 let emulator: Emulator;
 let project: Project;

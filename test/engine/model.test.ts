@@ -6,7 +6,7 @@ import { Plugin } from "../endpoint/plugin";
 import { World } from "../endpoint/world";
 import { Project } from "./project";
 
-jest.setTimeout(180_000);
+jest.setTimeout(300_000);
 
 /** Writes down the verbs that the plugin is called with, each with the path of the url that it is about. */
 const tracer = `

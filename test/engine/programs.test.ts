@@ -5,7 +5,7 @@ import { type Emulator, startEmulator } from "../../src/emulator";
 import { Pnpm } from "./pnpm";
 import { Project } from "./project";
 
-jest.setTimeout(120_000);
+jest.setTimeout(300_000);
 
 /** The files of a program, by their names. Each declares one endpoint, `jobs`, and has its url as the output `url`. */
 type Program = Readonly<Record<string, string>>;

@@ -69,6 +69,8 @@ export class Project {
     this.env = {
       HOME: process.env.HOME,
       PATH: [bin, process.env.PATH].join(delimiter),
+      // The language host leaves its pipes there.
+      TMPDIR: join(this.folder, "tmp"),
       PULUMI_HOME: join(this.folder, "home"),
       PULUMI_BACKEND_URL: `file://${join(this.folder, "backend")}`,
       PULUMI_CONFIG_PASSPHRASE: "test",
@@ -76,7 +78,7 @@ export class Project {
       PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
       ...env,
     };
-    mkdirSync(join(this.folder, "backend"));
+    for (const name of ["backend", "tmp"]) mkdirSync(join(this.folder, name));
     symlinkSync(modules, join(this.folder, "node_modules"));
     this.write(
       "Pulumi.yaml",

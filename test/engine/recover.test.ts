@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { type CommandResult, type Declared, Project } from "./project";
 
-jest.setTimeout(150_000);
+jest.setTimeout(300_000);
 
 const command = join(__dirname, "../../dist/cli/main.js");
 

@@ -8,7 +8,7 @@ import { delivered } from "../receiver/support";
 import { MountedSecret } from "../stack/mountedSecret";
 import { Project } from "./project";
 
-jest.setTimeout(180_000);
+jest.setTimeout(300_000);
 
 const EVENTS_PER_SECOND = 100; // to two receivers: 200 deliveries
 const MINUTE_MS = 60_000;

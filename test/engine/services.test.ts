@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Project } from "./project";
 
-jest.setTimeout(120_000);
+jest.setTimeout(300_000);
 
 /** An endpoint as this service keeps it. */
 interface Hook {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { Project } from "./project";
 
-jest.setTimeout(120_000);
+jest.setTimeout(300_000);
 
 // What release 0.1.0 left: a stack's state (`pulumi stack export --show-secrets`, without times and places in the source)
 // and the service's endpoints (the emulator's data file). Never to be edited: users' state cannot be either.

@@ -8,7 +8,7 @@ import { parseReceiverConfig } from "../../src/stack";
 import { delivered } from "../receiver/support";
 import { newSecret } from "../stack/support";
 
-jest.setTimeout(120_000);
+jest.setTimeout(300_000);
 
 const recipes = resolve(__dirname, "../../examples/recipes");
 const installed = join(__dirname, "node_modules");

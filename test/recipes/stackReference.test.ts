@@ -5,7 +5,7 @@ import { receiverFromEnv } from "../../src/stack";
 import { Project } from "../engine/project";
 import { leaked, serve } from "../stack/support";
 
-jest.setTimeout(120_000);
+jest.setTimeout(300_000);
 
 const examples = resolve(__dirname, "../../examples");
 let emulator: Emulator;

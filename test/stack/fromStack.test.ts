@@ -7,7 +7,7 @@ import { receiverFromEnv, receiverFromFile, receiverFromStack } from "../../src/
 import { Project } from "../engine/project";
 import { leaked, newSecret, serve, thrownBy } from "./support";
 
-jest.setTimeout(120_000);
+jest.setTimeout(300_000);
 
 const [issued, plain, bared] = [newSecret(), newSecret(), newSecret()];
 const environment = { ...process.env };
