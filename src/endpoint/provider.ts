@@ -53,7 +53,7 @@ export function createProvider(options: ProviderOptions = {}) {
       if ("problems" in result)
         problems.push(...result.problems.map((problem) => `${problem} (SETTINGS_INVALID)`));
       else if (problems.length === 0) {
-        for (const warning of warnings) log.warn(warning);
+        for (const warning of warnings) result.run.warnOnce(warning);
         if (olds.url === undefined) await lookAhead(result.run, news, problems);
       }
       // Null is what a program passes for "none", and what the state would keep as a value.

@@ -11,6 +11,8 @@ import { describeUrl, normalizeUrl, sameUrl } from "./url";
 const clockToleranceMs = 5_000;
 /** How long to look for a registration that was answered, but not with an endpoint, in milliseconds. */
 const lookAfterAnswerMs = 5_000;
+/** How old a pending registration must be at least before it counts as never made, in milliseconds. */
+const leastPatienceMs = 30_000;
 
 const provisionalPrefix = "pending:";
 
@@ -27,6 +29,9 @@ export interface RegistrarOptions {
   readonly origin: Origin;
   /** How long a registration may take, looking for its outcome included, in milliseconds. */
   readonly timeoutMs: number;
+  /** Endpoints that resources of this program have and keep. */
+  readonly live: ReadonlySet<string>;
+  readonly info: (message: string) => void;
   readonly warn: (message: string) => void;
   readonly clock?: Clock;
 }
@@ -70,26 +75,32 @@ export class Registrar {
   }
 
   /**
-   * Names the endpoints that are there already with this url and type and belong to no resource that this process
-   * knows of: as a warning, or as an error with `ifExists: "fail"`. They are never adopted by likeness (engine rule 17).
+   * Names the endpoints that are there already with this url and type, but for those that this run is about to replace:
+   * as a warning, or as an error with `ifExists: "fail"`. They are never adopted by likeness (engine rule 17). Whether one
+   * of them is this program's own cannot be told as long as its resource has not come by, so the words fit both.
    */
   async lookForAlike(inputs: EndpointInputs): Promise<void> {
-    const alike = this.#alike(await this.#list(), inputs);
-    const ids = alike.map(({ id }) => id).filter((id) => !this.#taken.has(id));
+    const { live } = this.#options;
+    const ids = this.#alikeSoFar(await this.#list(), inputs).filter(
+      (id) => live.has(id) || !this.#taken.has(id),
+    );
     if (ids.length === 0) return;
     const found =
       `the service already has ${ids.length === 1 ? "an endpoint" : `${ids.length} endpoints`} with this url ` +
       `(${describeUrl(inputs.url)}) and type (${inputs.type}): ${ids.slice(0, 5).join(", ")}${ids.length > 5 ? ", …" : ""}. `;
-    const ways =
-      `To take it over, set adoptId: ${JSON.stringify(ids[0])}; if a resource was renamed, give it an alias of the old ` +
-      "name; if a run was killed, run `npx webhook-endpoints recover`; if nobody needs it, delete it at the service.";
+    const own = ids.some((id) => live.has(id));
+    const ways = own
+      ? "Another resource of this program has it: declare it once."
+      : `To keep it, set adoptId: ${JSON.stringify(ids[0])}, or give a renamed resource an alias of the old name; after ` +
+        "a killed run, `npx webhook-endpoints recover` finds what is the stack's own.";
     if (inputs.ifExists === "fail") {
       throw new EndpointError(
         "ENDPOINT_EXISTS",
         `${found}ifExists is "fail", so nothing was registered. ${ways}`,
       );
     }
-    const message = `${found}Another one is registered beside it (if this run replaces that one, all is well). ${ways}`;
+    const consequence = `Another one is registered beside it, and events come twice${own ? "" : " unless this run deletes it"}. `;
+    const message = `${found}${consequence}${ways}`;
     if (!this.#warned.has(message)) this.#options.warn(message);
     this.#warned.add(message);
   }
@@ -172,9 +183,10 @@ export class Registrar {
     });
   }
 
+  /** Looks for what a pending registration made, until it is old enough to count as never made: it may be made late. */
   async #settle(id: string, identity: Identity, pending: PendingRegistration): Promise<Endpoint | undefined> {
     const list = await this.#client.list();
-    const found = this.#recognise(list, identity, pending);
+    let found = this.#recognise(list, identity, pending);
     if (!found && !list.complete) {
       throw new EndpointError(
         "STILL_PENDING",
@@ -183,8 +195,20 @@ export class Registrar {
           "`pulumi state delete` for this resource.",
       );
     }
+    const patienceMs = this.#patienceWith(pending, list);
+    if (!found && patienceMs > 0) {
+      this.#options.info(
+        `looks for ${Math.ceil(patienceMs / 1000)} s more whether the registration of ${describeUrl(identity.url)} is made late`,
+      );
+      found = await this.#lookUntil(this.#clock.date() + patienceMs, identity, pending);
+    }
     this.#settled.add(id);
     return found;
+  }
+
+  #patienceWith({ attemptedAt }: PendingRegistration, { serverTime }: EndpointList): number {
+    if (attemptedAt === null || serverTime === null) return 0;
+    return attemptedAt + Math.max(2 * this.#options.timeoutMs, leastPatienceMs) - serverTime;
   }
 
   async #send(inputs: EndpointInputs, baseline: EndpointList): Promise<Endpoint> {

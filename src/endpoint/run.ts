@@ -60,6 +60,8 @@ export class Run {
       client: this.client,
       origin: this.origin,
       timeoutMs,
+      live: this.live,
+      info: log.info,
       warn: log.warn,
       clock,
     });
@@ -88,7 +90,8 @@ export class Run {
     return { id: first[0], pending: first[1] };
   }
 
-  #warnOnce(message: string): void {
+  /** The engine asks some things twice: a `check` comes again for what is replaced. */
+  warnOnce(message: string): void {
     if (!this.#warned.has(message)) this.log.warn(message);
     this.#warned.add(message);
   }
@@ -112,7 +115,7 @@ export class Run {
    */
   async isElsewhere(id: string, state: EndpointState): Promise<boolean> {
     if (state.baseUrl !== this.origin.baseUrl) {
-      this.#warnOnce(
+      this.warnOnce(
         `endpoints that were registered at ${state.baseUrl} are left as they are, though the base URL is ` +
           `${this.origin.baseUrl} now. If the service has moved, \`pulumi refresh\` records that. If this is another one, ` +
           "set the base URL back, destroy or rename the endpoints, and then change it.",
@@ -120,7 +123,7 @@ export class Run {
       return false;
     }
     if (state.account === this.origin.account || (await this.reader.find(id))) return false;
-    this.#warnOnce(
+    this.warnOnce(
       "endpoints that were registered with another API key are not in the account of today's, and are registered there " +
         "anew. If the key was changed by mistake, stop here and set webhooks:apiKey back.",
     );
@@ -146,7 +149,9 @@ export class Run {
     throw new EndpointError(
       "OTHER_BASE_URL",
       `endpoint ${id} is not at ${this.origin.baseUrl}, but it was registered at ${state.baseUrl}, so it is not taken ` +
-        "for deleted. Set webhooks:baseUrl back; if that service no longer exists, run `pulumi state delete` for the resource.",
+        "for deleted. Set webhooks:baseUrl back and run `pulumi up`, or add --run-program: a plain `pulumi refresh` or " +
+        "`pulumi destroy` uses the settings of the last `pulumi up`. If that service no longer exists, run `pulumi state " +
+        "delete` for the resource.",
       { cause },
     );
   }

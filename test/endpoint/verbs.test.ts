@@ -187,6 +187,41 @@ describe("check", () => {
     expect(sent()).toEqual(["list"]);
   });
 
+  it("names what another resource of this program has, whichever of the two comes first", async () => {
+    const made = await command.create(inputs);
+    command = await begin();
+    await command.check({}, inputs);
+    expect(await warnings(1)).toEqual([expect.stringMatching(/unless this run deletes it.*adoptId/)]);
+    await command.diff(made.id, made.properties, inputs);
+    await command.check({}, inputs);
+    expect(await warnings(2)).toContainEqual(
+      expect.stringMatching(/another resource of this program has it/i),
+    );
+    for (const existing of [[], [made]]) {
+      command = await begin();
+      for (const { id, properties } of existing) await command.diff(id, properties, inputs);
+      const { failures } = await command.check({}, { ...inputs, ifExists: "fail" });
+      expect(failures).toEqual([{ property: "", reason: expect.stringMatching(/ENDPOINT_EXISTS/) }]);
+    }
+  });
+
+  it("warns of two new resources that declare the same, and refuses the second where it is told to", async () => {
+    await command.create(inputs);
+    const error = await failure(command.create({ ...inputs, ifExists: "fail" }));
+    expect(error.message).toMatch(/Another resource of this program has it.*ENDPOINT_EXISTS/);
+    expect(emulator.endpoints()).toHaveLength(1);
+    await command.create(inputs);
+    expect(await warnings(1)).toEqual([expect.stringMatching(/events come twice/)]);
+  });
+
+  it("says nothing of what is about to be replaced", async () => {
+    const { id, properties } = await command.create(inputs);
+    command = await begin();
+    await command.diff(id, properties, { ...inputs, ip: "192.0.2.1" });
+    await command.create({ ...inputs, ip: "192.0.2.1", ifExists: "fail" });
+    expect(await warnings()).toEqual([]);
+  });
+
   it("does without the look when the service cannot be reached", async () => {
     await emulator.goOffline();
     expect((await command.check({}, inputs)).failures).toEqual([]);
