@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command } from "commander";
+import { emulatorCommand } from "./emulator";
 import { recoverCommand } from "./recover";
 
 const { version }: { version: string } = require("../../package.json");
@@ -7,7 +8,8 @@ const { version }: { version: string } = require("../../package.json");
 const program = new Command("webhook-endpoints")
   .description("What Pulumi's own command cannot do for webhook endpoints.")
   .version(version)
-  .addCommand(recoverCommand());
+  .addCommand(recoverCommand())
+  .addCommand(emulatorCommand());
 
 program.parseAsync().catch((error: unknown) => {
   console.error(`error: ${error instanceof Error ? error.message : String(error)}`);

@@ -15,7 +15,7 @@ export function recoverCommand(): Command {
         "service, and keeps the state as it was in a file.",
     )
     .option("-s, --stack <name>", "the stack (default: the selected one)")
-    .option("-y, --yes", "do not ask; leave everything as it is where there is a doubt", false)
+    .option("-y, --yes", "do not ask; leave everything as it is where there is a doubt")
     .addHelpText(
       "after",
       `
@@ -28,7 +28,7 @@ Examples:
   $ npx webhook-endpoints recover
   $ npx webhook-endpoints recover --stack prod --yes && pulumi up --stack prod --yes`,
     )
-    .action(async ({ stack, yes }: { stack?: string; yes: boolean }) => {
+    .action(async ({ stack, yes = false }: { stack?: string; yes?: boolean }) => {
       const lines = !yes && process.stdin.isTTY ? createInterface(process.stdin, process.stdout) : undefined;
       const dialogue: Dialogue = {
         say: (line) => console.log(line),

@@ -25,11 +25,7 @@ import { Timers } from "./timers";
  * await emulator.close();
  * ```
  *
- * From a shell, for as long as it may run:
- *
- * ```sh
- * node -e 'require("pulumi-webhook-endpoints/emulator").startEmulator({ port: 8080, dataFile: "endpoints.json" })'
- * ```
+ * From a shell: `npx webhook-endpoints emulator`.
  *
  * @throws EmulatorError for options that cannot be used, a port that is taken, a data file that cannot be read
  * @throws WebhookSecretError for a secret that cannot be used

@@ -12,7 +12,7 @@ const clockToleranceMs = 5_000;
 /** How long to look for a registration that was answered, but not with an endpoint, in milliseconds. */
 const lookAfterAnswerMs = 5_000;
 /** How old a pending registration must be at least before it counts as never made, in milliseconds. */
-const leastPatienceMs = 30_000;
+const leastPatienceMs = 20_000;
 
 const provisionalPrefix = "pending:";
 

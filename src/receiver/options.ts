@@ -88,6 +88,8 @@ function checkNumber(name: string, value: number, least: number, most: number): 
 
 // A Map: the name of an event comes from the sender, and `constructor` is no handler.
 function handlersByEvent(handlers: Handlers): ReadonlyMap<string, Handler<JobDelivery>> {
+  if (typeof handlers !== "object" || handlers === null)
+    throw new TypeError("handlers must be an object of handlers by event");
   const byEvent = new Map<string, Handler<JobDelivery>>();
   for (const [event, handler] of Object.entries(handlers)) {
     if (!EVENTS.has(event)) {

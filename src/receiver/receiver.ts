@@ -7,7 +7,7 @@ import { readEvent } from "./event";
 import { keySource } from "./keys";
 import { type ReceiverOptions, resolveOptions } from "./options";
 import { processDelivery } from "./process";
-import { logFailure, logSecretsError, tell, warnOnce } from "./reports";
+import { logFailure, logSecretsError, tell, warnOfFirst, warnOnce } from "./reports";
 import type { Receiver, ReceiverRequest, ReceiverResponse, Refusal, Rejection } from "./types";
 
 const PARSED_BODY_ADVICE =
@@ -55,12 +55,12 @@ const LONGEST_ID = 256;
  */
 export function createReceiver(options: ReceiverOptions): Receiver {
   const { toleranceSeconds, maxBodyBytes, now, processing } = resolveOptions(options);
-  const { onRejected, onOutcome = logFailure, onSecretsError = logSecretsError } = options;
+  const { onRejected = warnOfFirst, onOutcome = logFailure, onSecretsError = logSecretsError } = options;
   const source = keySource(options.secrets, { now, onError: (error) => tell(onSecretsError, error) });
 
   function reject(rejection: Rejection, answer: ReceiverResponse): ReceiverResponse {
     if (rejection.advice !== undefined) warnOnce(rejection.advice);
-    if (onRejected !== undefined) tell(onRejected, rejection);
+    tell(onRejected, rejection);
     return answer;
   }
 

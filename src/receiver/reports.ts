@@ -3,7 +3,7 @@ import type { Outcome, Rejection } from "./types";
 
 /** Who is told what happened. None is given a secret, a header or the body; what one throws is dropped. */
 export interface ReceiverHooks {
-  /** Each request that was refused before any handler could run. */
+  /** Each request that was refused before any handler could run. Default: the first for each reason is a process warning. */
   readonly onRejected?: ((rejection: Rejection) => unknown) | undefined;
   /** What became of each verified delivery. Default: failures go to `console.error`. */
   readonly onOutcome?: ((outcome: Outcome) => unknown) | undefined;
@@ -30,6 +30,14 @@ export function logFailure({ outcome, event, id, error }: Outcome): void {
 
 export function logSecretsError(error: unknown): void {
   console.error("The webhook secrets could not be read; those read before, if any, stay in use.", error);
+}
+
+export function warnOfFirst({ reason, status, advice }: Rejection): void {
+  if (advice !== undefined) return; // which is a warning of its own
+  warnOnce(
+    `A webhook request was refused (${reason}) and answered ${status}. This is said once for each reason; onRejected is ` +
+      "told of every request. The package's docs/signature-mismatch.md says what to do.",
+  );
 }
 
 const warned = new Set<string>();

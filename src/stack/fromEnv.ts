@@ -1,6 +1,6 @@
 import type { Receiver } from "../receiver";
 import { ReceiverConfigError } from "./error";
-import { parseConfig } from "./parse";
+import { howToGetIt, parseConfig } from "./parse";
 import { type ConfiguredReceiverOptions, configuredReceiver } from "./receiver";
 
 export interface EnvSource {
@@ -22,7 +22,7 @@ export function receiverFromEnv(
   if (text === undefined || text === "") {
     throw new ReceiverConfigError(
       "CONFIG_MISSING",
-      `the environment variable ${variable} is not set: give it the stack's secret output that receiverConfig made, as JSON`,
+      `the environment variable ${variable} is not set: give it what ${howToGetIt} prints`,
     );
   }
   return configuredReceiver(parseConfig(text, { where: `in ${variable}` }), options);

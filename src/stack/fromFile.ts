@@ -19,6 +19,8 @@ export interface FileSource {
  * @throws ReceiverConfigError `CONFIG_MISSING` or `CONFIG_INVALID`
  */
 export function receiverFromFile({ path }: FileSource, options: ConfiguredReceiverOptions): Receiver {
+  if (typeof path !== "string")
+    throw new ReceiverConfigError("CONFIG_MISSING", "receiverFromFile({ path }, options): path is no text");
   let text: string;
   try {
     text = readFileSync(path, "utf8");

@@ -4,6 +4,8 @@ import { problemsOfSecrets } from "./secrets";
 
 type Json = Record<string, unknown>;
 
+export const howToGetIt = "`pulumi stack output receiver --show-secrets --json`";
+
 /** What the CLI shows of a secret output. */
 const MASKED = "[secret]";
 
@@ -24,14 +26,13 @@ export function parseConfig(config: unknown, { where }: { where: string }): Rece
       `the receiver's configuration${where && ` ${where}`} cannot be used: ${problems.join("; ")}`,
     );
   const value = typeof config === "string" ? parseText(config) : config;
-  if (value === MASKED) throw invalid(["it is masked: add --show-secrets"]);
-  if (value === undefined) throw invalid(["it is no JSON"]);
-  if (!isObject(value)) throw invalid(["it is no object"]);
+  if (value === MASKED) throw invalid([`it is masked: it must be what ${howToGetIt} prints`]);
+  if (!isObject(value)) throw invalid([`it is not the JSON that ${howToGetIt} prints`]);
   const { version, secrets, toleranceSeconds = 300, endpoints = {} } = value;
   if (version !== 1) {
     throw invalid([
       version === undefined
-        ? "it has no version: it was not made by receiverConfig"
+        ? "it is not what receiverConfig made"
         : "its version is not 1: update pulumi-webhook-endpoints here",
     ]);
   }

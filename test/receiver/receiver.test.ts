@@ -132,6 +132,22 @@ describe("what is refused", () => {
     expect(handler).toHaveBeenCalledTimes(1);
   });
 
+  test("is a process warning, the first for each reason, where nobody asked to be told", async () => {
+    const warning = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
+    const { receiver } = receiverOf({ onRejected: undefined });
+    const forged = delivered({ secret: otherSecret });
+    await receiver.handle(forged);
+    await receiver.handle(forged);
+    await receiver.handle({ ...forged, method: "PUT" });
+    const told = warning.mock.calls.map(([message]) => String(message));
+    expect(told).toEqual([
+      expect.stringMatching(/\(signature-mismatch\).*401.*onRejected/),
+      expect.stringMatching(/\(method\).*405/),
+    ]);
+    expect(told.join()).not.toMatch(/whsec|msg_/);
+    warning.mockRestore();
+  });
+
   test("because the body was parsed is the program's fault: 500, and a warning that says what to change", async () => {
     const { receiver, rejections } = receiverOf();
     const warning = jest.spyOn(process, "emitWarning").mockImplementation(() => {});

@@ -104,7 +104,7 @@ test.each([
   [{ stackName: "prod" }, "STACK_UNREADABLE", /`pulumi stack output .*` failed: .*no stack named 'prod'/],
   [{ output: "reciever" }, "CONFIG_MISSING", /stack dev has no output reciever; it has .*receiver.*, text/],
   [{ output: "constructor" }, "CONFIG_MISSING", /has no output constructor/],
-  [{ output: "url" }, "CONFIG_INVALID", /in the output url of stack dev cannot be used: it is no JSON/],
+  [{ output: "url" }, "CONFIG_INVALID", /in the output url of stack dev cannot be used: it is not the JSON/],
   [{ output: "bare" }, "CONFIG_INVALID", /output bare of stack dev is not secret.*is to be rotated/],
   [{ workDir: "/nowhere" }, "PULUMI_MISSING", /install Pulumi's CLI.*workDir is a folder/],
 ])("of %p it says %s, and no secret", async (source, code, says) => {
