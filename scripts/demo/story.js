@@ -17,7 +17,8 @@ async function tellStory({ emulator, project, receiver, narrator }) {
 
   step("The service");
   say(`An emulator of the webhook service listens at ${emulator.url}. The program is examples/quickstart.`);
-  await project.pulumi(["stack", "init", "demo"], { quiet: true });
+  say("It has the emulator's address and key from the environment: WEBHOOKS_BASE_URL and WEBHOOKS_API_KEY.");
+  await project.pulumi(["stack", "init", "demo"]);
   await project.pulumi(secretOf(["signingSecret", secret]), { hide: [secret] });
 
   step("pulumi up: two endpoints are registered");
@@ -104,7 +105,7 @@ async function tellStory({ emulator, project, receiver, narrator }) {
   rotation.finish();
   await project.pulumi(secretOf(["signingSecret", rotation.secret]), { hide: [rotation.secret] });
   await project.pulumi(["config", "rm", "nextSigningSecret"]);
-  await project.pulumi(["up", ...yes], { quiet: true });
+  await project.pulumi(["up", ...yes]);
   await receiver.build(source);
   const after = await emulator.runJob({ endpointId });
   fact(after.finished.delivered, "verified after the old secret has gone: no delivery was lost");

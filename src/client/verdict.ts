@@ -22,7 +22,7 @@ const failureCodes: Record<Failure["reason"], WebhookErrorCode> = {
 export const malformed: Verdict = { code: "MALFORMED_RESPONSE", retry: "never", effect: "possible" };
 
 /**
- * Judges one attempt; undefined when it worked. The classes are those of the design (decision 3) and of the contract.
+ * Judges one attempt; undefined when it worked. What is surely not made may be sent again; what is undecided never is.
  *
  * @param pauseMs how long the service asked to wait by a `Retry-After` that can be read; undefined when it did not.
  */

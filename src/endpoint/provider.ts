@@ -20,7 +20,8 @@ type WithProvider<T> = T & { __provider?: string };
 
 /**
  * The six verbs over the service's register, get and delete: a change of url, type or ip replaces, what the service does
- * not know is gone, and nothing is ever changed in place because the service cannot.
+ * not know is gone, and nothing is ever changed in place because the service cannot. How the engine calls them, and what it
+ * makes of their answers, are the engine rules of docs/pulumi-engine.md.
  */
 export function createProvider(options: ProviderOptions = {}) {
   const { environment = process.env, log = engineLog(), clock } = options;

@@ -30,7 +30,7 @@ export function refusalAnswer(reason: keyof typeof REFUSALS): ReceiverResponse {
 }
 
 /**
- * The answer that makes the sender do the right thing (decision 8): 2xx is not sent again, 5xx is.
+ * The answer that makes the sender do the right thing: 2xx is not sent again, 5xx is.
  * @param retryAfterMs with a 503: when it is worth coming again
  */
 export function outcomeAnswer(

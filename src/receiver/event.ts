@@ -12,7 +12,7 @@ const STATUSES: ReadonlySet<unknown> = new Set(["running", "succeeded", "failed"
 const NOTHING: ReadEvent = { event: undefined, jobId: undefined, data: undefined };
 
 /**
- * Reads a body as the contract's section "Where the documentation is silent" has it: `{type, data: {jobId, …}}`, or a flat
+ * Reads a body in either of the shapes that the service may send: `{type, data: {jobId, …}}`, or a flat
  * `{jobId, status}` (or `job_id`) whose status names the event. Never throws: what it does not understand is an unknown event.
  */
 export function readEvent(body: Uint8Array): ReadEvent {

@@ -25,7 +25,7 @@ export interface Processed {
 /** A store that neither answers nor fails, such as a client that queues while it is disconnected, counts as unreachable. */
 const STORE_TIMEOUT_MS = 5_000;
 
-/** Takes the claim, calls the handler, completes or releases: decision 8. Never rejects. */
+/** Takes the claim, calls the handler, completes or releases. Never rejects. */
 export async function processDelivery(
   delivery: VerifiedDelivery,
   processing: Processing,

@@ -37,6 +37,20 @@ const { functionUrl } = new aws.lambda.FunctionUrl("receiver", {
   authorizationType: "NONE",
 });
 
+// AWS asks for both, of a url that anybody may call.
+new aws.lambda.Permission("call", {
+  action: "lambda:InvokeFunctionUrl",
+  function: receiver.name,
+  principal: "*",
+  functionUrlAuthType: "NONE",
+});
+new aws.lambda.Permission("invoke", {
+  action: "lambda:InvokeFunction",
+  function: receiver.name,
+  principal: "*",
+  invokedViaFunctionUrl: true,
+});
+
 const jobs = new WebhookEndpoint("jobs", { url: functionUrl, type: "production" });
 
 const secrets = [config.requireSecret("signingSecret")];
