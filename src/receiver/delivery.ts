@@ -16,6 +16,7 @@ export class VerifiedDelivery implements Delivery {
   readonly data: unknown;
   readonly rawBody: Uint8Array;
   #abort: AbortController | undefined;
+  #expired: Error | undefined;
 
   constructor({ id, timestamp, event, jobId, data, rawBody }: Source) {
     this.id = id;
@@ -29,11 +30,17 @@ export class VerifiedDelivery implements Delivery {
   // Made when first asked for: most handlers never do, and a controller costs more than the rest of the delivery.
   get signal(): AbortSignal {
     this.#abort ??= new AbortController();
+    if (this.#expired !== undefined) this.#abort.abort(this.#expired);
     return this.#abort.signal;
   }
 
+  /** Whether the handler asked for the signal, and so may have stopped at it. */
+  get isWatched(): boolean {
+    return this.#abort !== undefined;
+  }
+
   expire(reason: Error): void {
-    this.#abort ??= new AbortController();
-    this.#abort.abort(reason);
+    this.#expired = reason;
+    this.#abort?.abort(reason);
   }
 }

@@ -19,17 +19,21 @@ export interface ReceiverOptions extends ReceiverHooks {
   /** Where handled deliveries are remembered. Default: `memoryDedupe()`, for one process. */
   readonly dedupe?: DedupeStore | undefined;
   /**
-   * What counts as the same delivery: a text that is not empty. Default: its id. While an endpoint is replaced, two of them
-   * overlap and each is sent the same event under an id of its own; what the event is about tells these as one:
-   * `` (delivery) => `${delivery.event}:${delivery.jobId}` ``.
+   * What counts as the same delivery of one of the service's events: a text that is not empty. Default: its id, by which every
+   * other delivery goes always. While an endpoint is replaced, two of them overlap and each is sent the same event under an id of
+   * its own; what the event is about tells these as one: `` (delivery) => `${delivery.event}:${delivery.jobId}` ``.
    */
-  readonly dedupeKey?: ((delivery: Delivery) => string) | undefined;
+  readonly dedupeKey?: ((delivery: JobDelivery) => string) | undefined;
   /**
    * How long a handler may take, in milliseconds, default 15,000. Then its delivery's signal fires and the sender is answered
-   * 503. Stay below the time that the sender waits.
+   * 503. Stay below the time that the sender waits. One that resolves later all the same has handled its delivery, unless it
+   * asked for the signal: it may have stopped at it, so the retry is handled anew.
    */
   readonly handlerTimeoutMs?: number | undefined;
-  /** How long a handler that hung keeps its delivery, in milliseconds. Default: its deadline and 10,000 more. */
+  /**
+   * How long a handler that hung keeps its delivery, in milliseconds from the claim on. Longer than its deadline and the time
+   * that the store takes to claim together, or a retry may be handled beside it. Default: the deadline and 10,000 more.
+   */
   readonly leaseMs?: number | undefined;
   readonly handlers: Handlers;
   /** Handles every other delivery: other events, bodies that are not JSON, events without a handler. Default: acknowledge. */
@@ -68,7 +72,7 @@ export function resolveOptions(options: ReceiverOptions) {
     now,
     processing: {
       store: options.dedupe ?? memoryDedupe({ now }),
-      dedupeKey: options.dedupeKey ?? ((delivery: Delivery) => delivery.id),
+      dedupeKey: options.dedupeKey,
       handlers: handlersByEvent(options.handlers),
       onUnhandled: options.onUnhandled,
       handlerTimeoutMs,

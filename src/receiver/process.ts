@@ -6,7 +6,7 @@ import type { Delivery, Handler, JobDelivery, OutcomeKind } from "./types";
 
 export interface Processing {
   readonly store: DedupeStore;
-  readonly dedupeKey: (delivery: Delivery) => string;
+  readonly dedupeKey: ((delivery: JobDelivery) => string) | undefined;
   readonly handlers: ReadonlyMap<string, Handler<JobDelivery>>;
   /** Handles what no handler does. */
   readonly onUnhandled: Handler<Delivery> | undefined;
@@ -49,7 +49,9 @@ export async function processDelivery(
   const { token } = claim;
   const work = workOn(delivery, processing);
   const ended: Processed =
-    work === undefined ? { outcome: "unhandled" } : await run(work, delivery, handlerTimeoutMs);
+    work === undefined
+      ? { outcome: "unhandled" }
+      : await run(work, delivery, handlerTimeoutMs, () => store.complete(key, token, keepMs));
   // The handler may still be at work: its claim stays until the lease ends.
   if (ended.outcome === "timed-out") return { ...ended, retryAfterMs: leaseMs - handlerTimeoutMs };
   try {
@@ -74,7 +76,8 @@ function workOn(
   return onUnhandled && (() => onUnhandled(delivery));
 }
 
-function keyOf(delivery: Delivery, dedupeKey: (delivery: Delivery) => string): string {
+function keyOf(delivery: Delivery, dedupeKey: Processing["dedupeKey"]): string {
+  if (!dedupeKey || !isJobDelivery(delivery)) return delivery.id;
   const key: unknown = dedupeKey(delivery);
   if (typeof key === "string" && key !== "") return key;
   throw new TypeError(
@@ -106,14 +109,24 @@ function settle(settling: boolean | PromiseLike<boolean>): boolean | Promise<boo
     : settling;
 }
 
-async function run(work: () => unknown, delivery: VerifiedDelivery, timeoutMs: number): Promise<Processed> {
+/** @param onLate called when the handler, past its deadline, has done its work nevertheless */
+async function run(
+  work: () => unknown,
+  delivery: VerifiedDelivery,
+  timeoutMs: number,
+  onLate: () => unknown,
+): Promise<Processed> {
+  let working: unknown;
   try {
-    const working = work();
+    working = work();
     if (isPromise(working)) await within(timeoutMs, "The handler", working);
     return { outcome: "handled" };
   } catch (error) {
     if (!(error instanceof DeadlineError)) return { outcome: "failed", error };
     delivery.expire(error);
+    // One that watches its signal may resolve because it stopped; then the retry is handled anew.
+    if (isPromise(working))
+      working.then(() => (delivery.isWatched ? undefined : onLate())).then(undefined, () => {});
     return { outcome: "timed-out", error };
   }
 }

@@ -94,7 +94,7 @@ export interface Rejection {
  * - `duplicate`: handled before; acknowledged
  * - `held`: another worker is at it
  * - `failed`: the handler rejected; a retry is handled anew
- * - `timed-out`: the handler passed its deadline; a retry is handled once the lease has ended
+ * - `timed-out`: the handler passed its deadline; a retry is handled once the lease has ended, unless the handler was done by then
  * - `store-unavailable`: the dedupe store could not be asked, so no handler was called
  */
 export type OutcomeKind =

@@ -237,6 +237,36 @@ describe("one handler call a delivery:", () => {
     expect(handler).toHaveBeenCalledTimes(2);
   });
 
+  test.each([
+    ["is done, though late: not called again", () => {}, "duplicate", 1],
+    [
+      "has asked for the signal may have stopped at it: called again",
+      ({ signal }: Delivery) => signal,
+      "handled",
+      2,
+    ],
+  ])("a handler that resolves past its deadline and %s", async (_what, start, retried, calls) => {
+    const { now, pass } = clock();
+    const late = deferred();
+    const handler = jest.fn((delivery: Delivery) => {
+      start(delivery);
+      return late.promise;
+    });
+    const { receiver } = receiverOf({
+      now,
+      handlers: { "job.succeeded": handler },
+      handlerTimeoutMs: 10,
+      leaseMs: 30_000,
+    });
+    const request = delivered({ at: now() });
+    expect(await receiver.handle(request)).toMatchObject({ status: 503, body: "timed out" });
+    late.resolve();
+    await new Promise(setImmediate);
+    pass(30_000);
+    expect(await receiver.handle(request)).toMatchObject({ status: 200, body: retried });
+    expect(handler).toHaveBeenCalledTimes(calls);
+  });
+
   test("two endpoints that overlap are one to a dedupeKey of what the event is about", async () => {
     const handler = jest.fn();
     const { receiver } = receiverOf({
@@ -249,6 +279,18 @@ describe("one handler call a delivery:", () => {
       body: "handled",
     });
     expect(handler).toHaveBeenCalledTimes(2);
+  });
+
+  test("what a dedupeKey cannot tell apart goes by its id: other events, and jobs without their id", async () => {
+    const onUnhandled = jest.fn();
+    const { receiver } = receiverOf({ onUnhandled, dedupeKey: ({ event, jobId }) => `${event}:${jobId}` });
+    for (const body of [{ type: "invoice.paid", data: { n: 1 } }, { type: "job.failed", data: {} }, "a=b"]) {
+      const request = delivered({ body });
+      expect(await receiver.handle(request)).toMatchObject({ body: "handled" });
+      expect(await receiver.handle(delivered({ body }))).toMatchObject({ body: "handled" });
+      expect(await receiver.handle(request)).toMatchObject({ body: "duplicate" });
+    }
+    expect(onUnhandled).toHaveBeenCalledTimes(6);
   });
 
   test("a dedupeKey that throws or gives no text is answered 500, and no handler is called", async () => {

@@ -11,9 +11,9 @@ export interface MemoryDedupeOptions {
 const FULL_RETRY_MS = 1000;
 
 /**
- * Dedupes the deliveries of one process: the default of `createReceiver`. Memory is bounded: when it is full, the delivery
- * completed longest ago is forgotten; a running handler's claim never is, and with nothing else left the sender is told to
- * come again. Several processes share nothing: use `redisDedupe` there.
+ * Dedupes the deliveries of one process: the default of `createReceiver`. Memory is bounded: when it is full, a claim whose
+ * lease ran out is forgotten, then the delivery completed longest ago; a running handler's claim never is, and with nothing
+ * else left the sender is told to come again. Several processes share nothing: use `redisDedupe` there.
  *
  * ```ts
  * createReceiver({ secrets, dedupe: memoryDedupe({ maxEntries: 1_000_000 }), handlers });
@@ -42,8 +42,9 @@ export function memoryDedupe({
 
   function makeRoom(time: number): boolean {
     if (held.size + completed.size < maxEntries) return true;
+    const [oldest] = held;
+    if (oldest !== undefined && oldest[1].until <= time) return held.delete(oldest[0]);
     for (const [key] of completed) return completed.delete(key);
-    for (const [key, claim] of held) return claim.until <= time && held.delete(key);
     return false;
   }
 
@@ -63,10 +64,15 @@ export function memoryDedupe({
     },
 
     complete(key, token, keepMs) {
-      if (held.get(key)?.token !== token) return false;
+      const time = now();
+      const holder = held.get(key);
+      if (holder === undefined) {
+        // The lease ran out and made room. It was handled all the same.
+        if ((completed.get(key) ?? time) > time || !makeRoom(time)) return false;
+      } else if (holder.token !== token) return false;
       held.delete(key);
       completed.delete(key);
-      completed.set(key, now() + keepMs);
+      completed.set(key, time + keepMs);
       return true;
     },
 

@@ -73,6 +73,27 @@ test("full of running handlers it sends the sender away, until a lease ends", as
   expect(await claim("c")).not.toBe("held");
 });
 
+test("leases that ran out take no room from what was completed", async () => {
+  const { handle, claim, pass } = store(3);
+  for (const hung of ["x", "y", "z"]) await claim(hung);
+  pass(LEASE);
+  for (const key of ["a", "b", "c"]) await handle(key);
+  for (const key of ["a", "b", "c"]) expect(await claim(key)).toBe("completed");
+});
+
+test("a lease that had to make room is completed as well, where that takes none of a running handler's", async () => {
+  const { dedupe, claim, pass } = store(1);
+  const first = await claim("a");
+  pass(LEASE);
+  const second = await claim("b");
+  expect(dedupe.complete("a", first, KEEP)).toBe(false);
+  expect(dedupe.complete("b", second, KEEP)).toBe(true);
+  expect(dedupe.complete("b", first, KEEP)).toBe(false);
+  expect(dedupe.complete("a", first, KEEP)).toBe(true);
+  expect(await claim("a")).toBe("completed");
+  expect(await claim("b")).not.toBe("completed");
+});
+
 test("names of prototypes are keys like others", async () => {
   const { handle, claim } = store();
   for (const key of ["__proto__", "constructor", "toString"]) {
