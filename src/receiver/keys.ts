@@ -13,16 +13,20 @@ type Keys = readonly MacKey[] | undefined;
 
 export interface KeySourceOptions {
   readonly now: () => number;
+  /** What a function's secrets were when the program started: in use while it cannot give its first answer. */
+  readonly initial?: Secrets | undefined;
   /** Told of each time that the secrets cannot be read. */
   readonly onError: (error: unknown) => void;
 }
 
-/** How long an answer is good, and so how long a secret taken away is still accepted. */
+/** How long an answer is good, and so how long a secret taken away is still accepted, unless the function fails. */
 const MAX_AGE_MS = 60_000;
 /** How often a stranger's forged messages can make us ask: no more than once in this time. */
 const MISMATCH_PAUSE_MS = 5_000;
 /** How often a failing function is asked, once there is no good answer any more. */
 const FAILURE_PAUSE_MS = 1_000;
+/** How long after a failure nobody waits for the next answer. Later the secrets may have changed unseen, so a delivery does. */
+const FAILING_MS = 2 * MAX_AGE_MS;
 const TIMEOUT_MS = 5_000;
 
 /**
@@ -30,8 +34,8 @@ const TIMEOUT_MS = 5_000;
  *
  * A function is asked at the first delivery, when its last answer is a minute old, and on a signature that does not match
  * when the last answer is five seconds old: so a new secret counts at once, and a flood of forgeries is not passed on.
- * Deliveries that wait share one call, which has five seconds. When it fails, the last good answer stays in use, and nobody
- * waits until one succeeds again.
+ * Deliveries that wait share one call, which has five seconds. When it fails, the last good answer stays in use, and as long
+ * as it keeps failing nobody waits for the next.
  */
 export function keySource(
   secrets: Secrets | (() => Secrets | Promise<Secrets>),
@@ -41,11 +45,11 @@ export function keySource(
     const keys = keysOf(secrets);
     return { current: () => keys, afterMismatch: () => keys };
   }
-  const { now, onError } = options;
-  let keys: Keys;
+  const { now, onError, initial } = options;
+  let keys: Keys = initial === undefined ? undefined : keysOf(initial);
   let askedAt = Number.NEGATIVE_INFINITY;
   let goodAt = Number.NEGATIVE_INFINITY;
-  let failed = false;
+  let failedAt = Number.NEGATIVE_INFINITY;
   let asking: Promise<Keys> | undefined;
 
   async function ask(read: () => Secrets | Promise<Secrets>): Promise<Keys> {
@@ -53,9 +57,9 @@ export function keySource(
     try {
       keys = keysOf(await within(TIMEOUT_MS, "Reading the webhook secrets", Promise.resolve().then(read)));
       goodAt = askedAt;
-      failed = false;
+      failedAt = Number.NEGATIVE_INFINITY;
     } catch (error) {
-      failed = true;
+      failedAt = now();
       onError(error);
     }
     asking = undefined;
@@ -77,7 +81,7 @@ export function keySource(
     current() {
       if (!isOlder(goodAt, MAX_AGE_MS)) return keys;
       const answer = askUnlessAskedFor(secrets, FAILURE_PAUSE_MS);
-      return failed && keys !== undefined ? keys : answer;
+      return keys !== undefined && !isOlder(failedAt, FAILING_MS) ? keys : answer;
     },
     afterMismatch: () => askUnlessAskedFor(secrets, MISMATCH_PAUSE_MS),
   };

@@ -8,7 +8,7 @@ import { keySource } from "./keys";
 import { type ReceiverOptions, resolveOptions } from "./options";
 import { processDelivery } from "./process";
 import { logFailure, logSecretsError, tell, warnOfFirst, warnOnce } from "./reports";
-import type { Receiver, ReceiverRequest, ReceiverResponse, Refusal, Rejection } from "./types";
+import type { Receiver, ReceiverRequest, ReceiverResponse, Refusal, Rejection, Secrets } from "./types";
 
 const PARSED_BODY_ADVICE =
   "The webhook receiver got a body that was read or parsed before it could be verified; a signature covers the bytes as sent. " +
@@ -54,9 +54,18 @@ const LONGEST_ID = 256;
  * @throws TypeError for a handler that is no function, or of an event that the service does not send
  */
 export function createReceiver(options: ReceiverOptions): Receiver {
+  return startedReceiver(options);
+}
+
+/** @param initial where `options.secrets` is a function: its secrets at the start, in use while it cannot give its first answer */
+export function startedReceiver(options: ReceiverOptions, initial?: Secrets): Receiver {
   const { toleranceSeconds, maxBodyBytes, now, processing } = resolveOptions(options);
   const { onRejected = warnOfFirst, onOutcome = logFailure, onSecretsError = logSecretsError } = options;
-  const source = keySource(options.secrets, { now, onError: (error) => tell(onSecretsError, error) });
+  const source = keySource(options.secrets, {
+    now,
+    initial,
+    onError: (error) => tell(onSecretsError, error),
+  });
 
   function reject(rejection: Rejection, answer: ReceiverResponse): ReceiverResponse {
     if (rejection.advice !== undefined) warnOnce(rejection.advice);

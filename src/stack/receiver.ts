@@ -1,4 +1,5 @@
-import { createReceiver, type Receiver, type ReceiverOptions } from "../receiver";
+import type { Receiver, ReceiverOptions } from "../receiver";
+import { startedReceiver } from "../receiver/receiver";
 import type { ReceiverConfig } from "./config";
 
 /** A receiver's options besides what its configuration says. A tolerance given here is used instead. */
@@ -9,5 +10,6 @@ export function configuredReceiver(
   options: ConfiguredReceiverOptions,
   reload?: () => Promise<readonly string[]>,
 ): Receiver {
-  return createReceiver({ toleranceSeconds, ...options, secrets: reload ?? secrets });
+  const given = options.toleranceSeconds ?? toleranceSeconds;
+  return startedReceiver({ ...options, toleranceSeconds: given, secrets: reload ?? secrets }, secrets);
 }

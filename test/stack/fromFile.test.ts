@@ -57,9 +57,23 @@ test("a version that cannot be used leaves the one before in use, and is told wi
   expect(leaked(errors, [first, second])).toEqual([]);
 });
 
+test("a file that breaks between the start and the first delivery leaves those of the start in use", async () => {
+  const { status, errors } = receiving();
+  mounted.update(configText(second).slice(0, -7));
+  expect([await status(first), await status(second)]).toEqual([200, 401]);
+  expect(errors).toMatchObject([{ code: "CONFIG_INVALID" }]);
+});
+
+test("a secret that was rotated between the start and the first delivery is not taken from the start", async () => {
+  const { status } = receiving();
+  mounted.update(configText(second));
+  expect([await status(first), await status(second)]).toEqual([401, 200]);
+});
+
 test("the tolerance is the configuration's, unless the program gives one", async () => {
   const strict = JSON.stringify({ ...JSON.parse(configText(first)), toleranceSeconds: 10 });
   mounted.update(strict);
   expect(await receiving().status(first, 11_000)).toBe(401);
+  expect(await receiving({ toleranceSeconds: undefined }).status(first, 11_000)).toBe(401);
   expect(await receiving({ toleranceSeconds: 20 }).status(first, 11_000)).toBe(200);
 });
