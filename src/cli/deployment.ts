@@ -9,6 +9,8 @@ export interface Exported {
 export interface Deployment {
   readonly resources?: readonly Resource[];
   readonly pending_operations?: readonly Operation[];
+  /** When the state was written. */
+  readonly manifest?: { readonly time?: string };
   readonly [other: string]: unknown;
 }
 

@@ -36,5 +36,5 @@ async function emptyAttributes(pulumi: Pulumi): Promise<string[]> {
   return readdirSync(backend, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".attrs"))
     .map((name) => join(backend, name))
-    .filter((file) => statSync(file).size === 0);
+    .filter((file) => statSync(file, { throwIfNoEntry: false })?.size === 0);
 }

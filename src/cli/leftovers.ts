@@ -1,4 +1,5 @@
 import type { Endpoint } from "../client";
+import { momentOf } from "../endpoint/moment";
 import type { Account } from "./accounts";
 import { type Deployment, isPendingRegistration, plainText, type Resource } from "./deployment";
 import { type Finding, type Leftover, match } from "./match";
@@ -14,14 +15,13 @@ export function pendingRegistrations(deployment: Deployment): Resource[] {
 
 export interface FindOptions {
   readonly accountOf: (resource: Resource) => Account;
-  /** The last moment that is known to lie before the killed run, on this machine's clock, in milliseconds. */
-  readonly after: number;
+  readonly times: Times;
   readonly now: () => number;
 }
 
 /** What came of each pending registration, in the state's order. @param plain the state with its secrets shown */
 export async function findLeftovers(plain: Deployment, options: FindOptions): Promise<Finding[]> {
-  const { accountOf, after, now } = options;
+  const { accountOf, times, now } = options;
   const byAccount = new Map<Account, Leftover[]>();
   for (const [index, resource] of pendingRegistrations(plain).entries()) {
     const account = accountOf(resource);
@@ -32,7 +32,10 @@ export async function findLeftovers(plain: Deployment, options: FindOptions): Pr
   for (const [{ client }, leftovers] of byAccount) {
     const list = await client.list();
     const skew = list.serverTime === null ? 0 : list.serverTime - now();
-    findings.push(...match({ leftovers, list, known, notBefore: after + skew - clockToleranceMs }));
+    // The endpoints' times are on the service's clock.
+    const shift = skew - clockToleranceMs;
+    const notBefore = times.notBefore + shift;
+    findings.push(...match({ leftovers, list, known, notBefore, surelySince: times.surelySince + shift }));
   }
   return findings.sort((a, b) => a.leftover.index - b.leftover.index);
 }
@@ -49,17 +52,29 @@ function leftoverOf(resource: Resource, index: number): Leftover {
   return { index, urn, url, type, ip: plainText(inputs, "ip") };
 }
 
+/** When a killed run may have registered, on this machine's clock, in milliseconds. */
+export interface Times {
+  /** Not before this: the stack's oldest resource was made then. */
+  readonly notBefore: number;
+  /** What was made from here on is of that run: the run before it had ended. Infinity when that cannot be told. */
+  readonly surelySince: number;
+}
+
 /**
- * The last moment that is known to lie before the killed run: the end of the run before it, or when the stack's oldest
- * resource was made, whichever is later. A killed run leaves no record of its own beginning.
+ * A killed run leaves no record of its own beginning, nor which runs came after it. But only a run that was killed leaves a
+ * state that is younger than the end of the last run that was not.
  */
-export async function lastKnownMoment(pulumi: Pulumi, { resources = [] }: Deployment): Promise<number> {
+export async function timesOf(pulumi: Pulumi, { resources = [], manifest }: Deployment): Promise<Times> {
   const history: { endTime?: string }[] = JSON.parse(
     await pulumi.output(["stack", "history", "--json", "--page-size", "1"]),
   );
   const created = resources.map((resource) => Date.parse(resource.created ?? "")).filter(Number.isFinite);
+  const notBefore = created.length === 0 ? 0 : Math.min(...created);
+  if (history.length === 0) return { notBefore, surelySince: notBefore };
+  // Whole seconds.
   const ended = Date.parse(history[0]?.endTime ?? "");
-  return Math.max(Number.isNaN(ended) ? 0 : ended, created.length === 0 ? 0 : Math.min(...created));
+  const killedSince = Date.parse(manifest?.time ?? "") >= ended + 1_000;
+  return { notBefore, surelySince: killedSince ? ended : Number.POSITIVE_INFINITY };
 }
 
 /**
@@ -77,5 +92,5 @@ export function isDuplicate(
     plainText(own.inputs, "url") === url &&
     plainText(own.inputs, "type") === type &&
     plainText(own.inputs, "ip") === ip;
-  return same || Date.parse(own.created ?? "") > Date.parse(endpoint.createdAt ?? "");
+  return same || Date.parse(own.created ?? "") > momentOf(endpoint.createdAt);
 }

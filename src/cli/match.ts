@@ -1,4 +1,5 @@
 import type { Endpoint, EndpointList, EndpointType } from "../client";
+import { momentOf } from "../endpoint/moment";
 import { sameUrl } from "../endpoint/url";
 
 /** A registration that a killed run may or may not have made. */
@@ -34,26 +35,31 @@ export interface MatchOptions {
   readonly known: ReadonlySet<string>;
   /** On the service's clock, in milliseconds: no endpoint that is older came of them. */
   readonly notBefore: number;
+  /** The same, from when on an endpoint surely did; Infinity when that is not known. */
+  readonly surelySince: number;
 }
 
 /** What came of each registration: endpoints of its url and type that the stack does not know and that are young enough. */
-export function match({ leftovers, list, known, notBefore }: MatchOptions): Finding[] {
+export function match({ leftovers, list, known, notBefore, surelySince }: MatchOptions): Finding[] {
   return groups(leftovers).flatMap((group) => {
     const [first] = group;
-    const candidates = list.filter(
+    const possible = list.filter(
       (endpoint) =>
         endpoint.type === first.type &&
         sameUrl(endpoint.url, first.url) &&
         !known.has(endpoint.id) &&
         // One whose time cannot be read may be any age.
-        !(Date.parse(endpoint.createdAt ?? "") < notBefore),
+        !(momentOf(endpoint.createdAt) < notBefore),
     );
+    const sure = possible.filter(({ createdAt }) => !(momentOf(createdAt) < surelySince));
+    const candidates = sure.length > 0 ? sure : possible;
     const unclear = (why: string): Finding[] =>
       group.map((leftover) => ({ kind: "unclear", leftover, candidates, why }));
 
     if (!list.complete) return unclear("the service lists only a part of its endpoints");
     if (candidates.length === 0) return group.map((leftover) => ({ kind: "nothing", leftover }));
-    if (candidates.some(({ createdAt }) => Number.isNaN(Date.parse(createdAt ?? ""))))
+    if (sure.length === 0) return unclear("it may also be older, or of a run that has ended since");
+    if (candidates.some(({ createdAt }) => Number.isNaN(momentOf(createdAt))))
       return unclear("the service does not say when the endpoint was made");
     if (candidates.length > group.length)
       return unclear(`${candidates.length} endpoints are there for ${group.length} registrations`);

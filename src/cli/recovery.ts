@@ -3,7 +3,7 @@ import { describeUrl } from "../endpoint/url";
 import { openAccounts } from "./accounts";
 import { type Exported, isPendingRegistration } from "./deployment";
 import { exportState } from "./exportState";
-import { findLeftovers, isDuplicate, lastKnownMoment, pendingRegistrations } from "./leftovers";
+import { findLeftovers, isDuplicate, pendingRegistrations, timesOf } from "./leftovers";
 import type { Finding } from "./match";
 import { type Claim, mend } from "./mend";
 import { CliError, type Pulumi, pulumiFailed } from "./pulumi";
@@ -39,13 +39,13 @@ export async function recover(options: RecoverOptions): Promise<"done" | "undeci
     return "undecided" as const;
   };
 
-  const before = await exportState(pulumi, (files) => {
+  const exported = await exportState(pulumi, (files) => {
     say("The killed run left files of attributes that are empty, so that no command can read the state:");
     for (const file of files) say(`  ${file}`);
     return confirm("Remove them?");
   });
-  if (before === undefined) return undecided();
-  const { deployment, ...rest }: Exported = JSON.parse(before);
+  if (exported === undefined) return undecided();
+  const { deployment, ...rest }: Exported = JSON.parse(exported);
   const pending = pendingRegistrations(deployment);
   if (pending.length === 0) {
     say("Nothing to recover: no registration of a webhook endpoint is pending.");
@@ -56,8 +56,8 @@ export async function recover(options: RecoverOptions): Promise<"done" | "undeci
     await pulumi.output(["stack", "export", "--show-secrets"]),
   );
   const accountOf = await openAccounts(pulumi, plain, environment);
-  const after = await lastKnownMoment(pulumi, deployment);
-  const findings = await findLeftovers(plain, { accountOf, after, now });
+  const times = await timesOf(pulumi, deployment);
+  const findings = await findLeftovers(plain, { accountOf, times, now });
 
   say(`A killed run left ${count(pending.length, "registration")} pending:`);
   for (const finding of findings) say(`  ${describe(finding)}`);
@@ -85,9 +85,9 @@ export async function recover(options: RecoverOptions): Promise<"done" | "undeci
   }
   if (!(await confirm("Mend the state?"))) return undecided();
 
-  const saved = save(before, now());
+  const saved = save(exported, now());
   try {
-    if ((await pulumi.output(["stack", "export"])) !== before) {
+    if ((await pulumi.output(["stack", "export"])) !== exported) {
       throw new CliError(
         "STATE_CHANGED",
         "the state has changed meanwhile, so nothing was mended: see that no other run is under way, and run it again",

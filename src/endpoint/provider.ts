@@ -73,14 +73,17 @@ export function createProvider(options: ProviderOptions = {}) {
         ...(olds.type === news.type ? [] : ["type"]),
         ...((olds.ip ?? undefined) === (news.ip ?? undefined) ? [] : ["ip"]),
       ];
+      // What it was to be is no longer wanted: then the delete of the pending one settles it, not the create.
+      const pending = replaces.length === 0 ? olds.pending : undefined;
       if (isProvisional(id)) replaces.push("pending");
+      if (run.made.has(id)) replaces.push("id");
       run.registrar.take(id);
       if (!run.refreshed.delete(id)) {
         if (replaces.length === 0 && (await run.isElsewhere(id, olds))) replaces.push("account");
         if (replaces.length === 0) run.live.add(id);
         else {
-          run.live.delete(id);
-          run.replaces(id, news, olds.pending);
+          if (!run.made.has(id)) run.live.delete(id);
+          run.replaces(id, news, pending);
         }
       }
       const codeChanged = (olds as WithProvider<EndpointState>).__provider !== news.__provider;
@@ -94,11 +97,12 @@ export function createProvider(options: ProviderOptions = {}) {
       try {
         const endpoint =
           inputs.adoptId !== undefined && !exists
-            ? await run.registrar.adopt(inputs.adoptId, inputs)
+            ? await run.registrar.adopt(inputs.adoptId, inputs, replaced?.id)
             : await run.registrar.register(
                 inputs,
                 replaced?.pending && { id: replaced.id, pending: replaced.pending },
               );
+        run.made.add(endpoint.id);
         run.live.add(endpoint.id);
         return { id: endpoint.id, outs: stateOf(endpoint, inputs, run) };
       } catch (error) {
@@ -113,6 +117,11 @@ export function createProvider(options: ProviderOptions = {}) {
     async read(id: string, props: WithProvider<Partial<EndpointState>> = {}): Promise<dynamic.ReadResult> {
       const run = requireRun();
       const recorded = isRecorded(props) ? props : undefined;
+      if (recorded && !hasPending(recorded)) {
+        // Another resource has it: this one's registration was taken for a lost one.
+        if (run.registrar.hasRecovered(id)) return {};
+        run.registrar.take(id);
+      }
       const endpoint = hasPending(recorded)
         ? await run.registrar.settle(id, recorded)
         : await run.reader.find(id);
@@ -124,16 +133,18 @@ export function createProvider(options: ProviderOptions = {}) {
           );
         if (!hasPending(recorded)) {
           run.assertSameService(id, recorded, undefined);
+          run.warnOfOtherAccount(id, recorded);
           run.miss();
         }
         return {};
       }
       run.hit();
       run.registrar.take(endpoint.id);
-      if (recorded) run.refreshed.add(endpoint.id);
+      if (recorded && !recorded.external) run.refreshed.add(endpoint.id);
       const url = recorded && sameUrl(recorded.url, endpoint.url) ? recorded.url : endpoint.url;
       const inputs = { url, type: endpoint.type, ...(recorded?.ip ? { ip: recorded.ip } : {}) };
-      const state = stateOf(endpoint, inputs, run);
+      const external = recorded ? recorded.external : (true as const);
+      const state = { ...stateOf(endpoint, inputs, run), ...(external ? { external } : {}) };
       // What was declared stays as it is, unless somebody changed the endpoint: then the next `up` puts it right.
       const unchanged = recorded?.url === url && recorded.type === endpoint.type;
       return unchanged ? { id: endpoint.id, props: state } : { id: endpoint.id, props: state, inputs };

@@ -3,6 +3,7 @@ import type { Endpoint, EndpointList, WebhooksClient } from "../client";
 import { WebhookError, WebhookRegistrationError } from "../client";
 import { type Clock, sleep, systemClock } from "../client/clock";
 import { EndpointError, isNotFound, PendingError } from "./errors";
+import { momentOf } from "./moment";
 import type { Origin } from "./origin";
 import type { EndpointInputs, EndpointState, PendingRegistration } from "./types";
 import { describeUrl, normalizeUrl, sameUrl } from "./url";
@@ -58,6 +59,8 @@ export class Registrar {
   readonly #byKey = new WeakMap<EndpointList, Map<string, Endpoint[]>>();
   /** Provisional ids whose outcome this process has found out. */
   readonly #settled = new Set<string>();
+  /** What `settle` found. */
+  readonly #recovered = new Set<string>();
   /** Registrations of this process that stayed pending, by url and type. */
   readonly #undecided = new Set<string>();
   readonly #queues = new Map<string, Promise<unknown>>();
@@ -96,7 +99,7 @@ export class Registrar {
     if (inputs.ifExists === "fail") {
       throw new EndpointError(
         "ENDPOINT_EXISTS",
-        `${found}ifExists is "fail", so nothing was registered. ${ways}`,
+        `${found}ifExists is "fail", so nothing was registered. ${ways} If it is this program's own, leave ifExists out of this run.`,
       );
     }
     const consequence = `Another one is registered beside it, and events come twice${own ? "" : " unless this run deletes it"}. `;
@@ -132,15 +135,22 @@ export class Registrar {
     });
   }
 
-  /** Takes over the endpoint that the user named. Nothing is changed at the service. */
-  adopt(id: string, inputs: EndpointInputs): Promise<Endpoint> {
-    return this.#oneByOne(inputs, async () => {
+  /**
+   * Takes over the endpoint that the user named. Nothing is changed at the service.
+   *
+   * @param replaces the provisional id that is settled by that, if any
+   */
+  adopt(id: string, inputs: EndpointInputs, replaces?: string): Promise<Endpoint> {
+    const assertFree = () => {
       if (this.#taken.has(id)) {
         throw new EndpointError(
           "ADOPT_TAKEN",
           `cannot adopt endpoint ${id}: another resource of this program has it already. Name it in one of them only.`,
         );
       }
+    };
+    return this.#oneByOne(inputs, async () => {
+      assertFree();
       const endpoint = await this.#client.get(id).catch((error: unknown) => {
         if (!isNotFound(error)) throw error;
         throw new EndpointError(
@@ -160,14 +170,22 @@ export class Registrar {
             "not the declared one. Declare the endpoint as it is, adopt it, and change it afterwards.",
         );
       }
+      assertFree(); // The resource that has it may have come by meanwhile.
+      if (replaces !== undefined) this.#settled.add(replaces);
       return this.#took(endpoint);
     });
+  }
+
+  /** Whether an endpoint was found to be what a pending registration made. */
+  hasRecovered(id: string): boolean {
+    return this.#recovered.has(id);
   }
 
   /** What became of a registration that a run before left pending: its endpoint, or undefined when it never happened. */
   settle(id: string, state: EndpointState & { pending: PendingRegistration }): Promise<Endpoint | undefined> {
     return this.#oneByOne(state, async () => {
       const found = await this.#settle(id, state, state.pending);
+      if (found) this.#recovered.add(found.id);
       return found && this.#took(found);
     });
   }
@@ -259,14 +277,12 @@ export class Registrar {
   #recognise(list: EndpointList, identity: Identity, pending: PendingRegistration): Endpoint | undefined {
     const candidates = this.#alike(list, identity).filter((endpoint) => {
       if (this.#taken.has(endpoint.id) || pending.before.includes(endpoint.id)) return false;
-      const createdAt = Date.parse(endpoint.createdAt ?? "");
+      const createdAt = momentOf(endpoint.createdAt);
       // Without times that can be read and compared, only a whole baseline tells what is new.
       if (Number.isNaN(createdAt) || pending.attemptedAt === null) return pending.complete;
       return createdAt >= pending.attemptedAt - clockToleranceMs;
     });
-    return candidates.toSorted(
-      (a, b) => (Date.parse(a.createdAt ?? "") || 0) - (Date.parse(b.createdAt ?? "") || 0),
-    )[0];
+    return candidates.toSorted((a, b) => (momentOf(a.createdAt) || 0) - (momentOf(b.createdAt) || 0))[0];
   }
 
   #leavePending(

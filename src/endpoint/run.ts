@@ -23,6 +23,8 @@ export class Run {
   readonly reader: Reader;
   readonly registrar: Registrar;
   readonly origin: Origin;
+  /** Endpoints that this run made or took over: another resource in whose state they are has lost them. */
+  readonly made = new Set<string>();
   /** Endpoints that this run made, took over or keeps: not to be deleted by it (engine rule 17). */
   readonly live = new Set<string>();
   /** Endpoints that a refresh has just read: the `diff` which it asks for says nothing about what is kept. */

@@ -40,6 +40,8 @@ export interface EndpointState extends Origin {
   ip: string | null;
   createdAt: string | null;
   updatedAt: string | null;
+  /** Present for what `.get` reads: after a refresh of it the engine asks for no `diff`. */
+  external?: true;
   /** Present only while the outcome of the registration is unknown; the resource's id is provisional then. */
   pending?: PendingRegistration;
 }

@@ -35,7 +35,8 @@ export class WebhooksProvider extends pulumi.ProviderResource {
     for (const setting of settingNames) {
       const value = args[setting];
       // A provider's inputs are texts.
-      if (value !== undefined) settings[`webhooks:${setting}`] = pulumi.output(value).apply(String);
+      if (value !== undefined)
+        settings[`webhooks:${setting}`] = pulumi.output(value).apply(textOf) as pulumi.Output<string>;
     }
     // The engine masks only secrets of the stack's configuration: one that was passed plain is made secret here.
     const apiKey = settings["webhooks:apiKey"];
@@ -43,6 +44,11 @@ export class WebhooksProvider extends pulumi.ProviderResource {
     super("pulumi-nodejs", name, settings, opts);
     this.programSettings = settings;
   }
+}
+
+/** Undefined stays what it is, which the engine drops: a setting that is missing, not the text "undefined". */
+function textOf(value: unknown): string | undefined {
+  return value === undefined || value === null ? undefined : String(value);
 }
 
 /** What the stack's configuration says. */

@@ -3,6 +3,7 @@ import { type Leftover, match } from "../../src/cli/match";
 import type { Endpoint, EndpointList } from "../../src/client";
 
 const notBefore = Date.parse("2026-01-01T12:00:00Z");
+const surelySince = notBefore;
 const at = (seconds: number) => new Date(notBefore + seconds * 1000).toISOString();
 
 const endpoint = (id: string, more: Partial<Endpoint> = {}): Endpoint => ({
@@ -27,9 +28,13 @@ const list = (endpoints: readonly Endpoint[], complete = true): EndpointList =>
   Object.assign([...endpoints], { complete, serverTime: null });
 
 const kinds = (leftovers: Leftover[], endpoints: Endpoint[], complete = true) =>
-  match({ leftovers, list: list(endpoints, complete), known: new Set(["known"]), notBefore }).map(
-    (finding) => (finding.kind === "found" ? finding.endpoint.id : finding.kind),
-  );
+  match({
+    leftovers,
+    list: list(endpoints, complete),
+    known: new Set(["known"]),
+    notBefore,
+    surelySince,
+  }).map((finding) => (finding.kind === "found" ? finding.endpoint.id : finding.kind));
 
 describe("what a killed run's registration made", () => {
   it.each<[string, Partial<Endpoint>]>([
@@ -75,6 +80,7 @@ describe("what a killed run's registration made", () => {
             list: list(endpoints.map((made, index) => endpoint(`e${index}`, made))),
             known: new Set(),
             notBefore,
+            surelySince,
           });
           const found = findings.flatMap((finding) => (finding.kind === "found" ? [finding] : []));
           expect(findings.map((finding) => finding.leftover.index).sort()).toEqual([...registrations.keys()]);

@@ -1,10 +1,14 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { startEmulator } from "../../src/emulator";
 import type { Declared } from "./engineModel";
 import { Plugin } from "./plugin";
 import { World } from "./world";
 
-const speed = 10;
-/** Later than the time-out of the registration and what is waited after it, in real milliseconds. */
-const delayMs = 25_000 / speed;
+const speed = 4;
+/** Later than a run looks for its registration, 15 seconds, and sooner than it counts as never made, 20. In real milliseconds. */
+const delayMs = 17_500 / speed;
 
 const program: readonly Declared[] = [
   { name: "late", args: { url: "https://hooks.example.com/late", type: "production" } },
@@ -21,6 +25,120 @@ beforeEach(async () => {
   world = await World.start({ plugin: async () => plugin, speed });
 });
 afterEach(() => world.close());
+
+const urlOf = (path: string) => `https://hooks.example.com/${path}`;
+const declared = (name: string, path: string, args: object = {}): Declared => ({
+  name,
+  args: { url: urlOf(path), type: "production", ...args },
+});
+/** Somebody else's, or what is left of a registration: by hand, so that it comes exactly when the test wants it. */
+const appear = (path: string, more: object = {}) =>
+  world.emulator.add({ url: urlOf(path), type: "production", ...more });
+const loseRegistration = (after = 0) =>
+  world.emulator.fault({ operation: "register", kind: "hang-before", after });
+
+describe("a pending registration", () => {
+  it("of what is declared otherwise by now is undone, and nothing is taken for what is declared", async () => {
+    for (const change of [declared("a", "new"), declared("a", "old", { ip: "192.0.2.9" })]) {
+      const { emulator, stack } = world;
+      const others = appear("new");
+      loseRegistration();
+      await stack.up([declared("a", "old", { ip: "192.0.2.1" })]);
+      appear("old", { ip: "192.0.2.1" });
+      expect(await stack.up([change])).toEqual([]);
+      expect(world.differences([change], [others])).toEqual([]);
+      await stack.destroy();
+      emulator.remove(others.id);
+    }
+  });
+
+  it("is settled by adoptId where the service lists only a part", async () => {
+    await world.close();
+    world = await World.start({ plugin: async () => plugin, speed, emulator: { pageSize: 2 } });
+    const { stack } = world;
+    const others = [appear("1"), appear("2")];
+    loseRegistration();
+    const program = [declared("a", "a")];
+    await stack.up(program);
+    const made = appear("a");
+    for (const command of ["up", "refresh", "destroy"] as const)
+      expect(await (command === "up" ? stack.up(program) : stack[command]())).toEqual([
+        expect.stringMatching(/only a part.*adoptId.*STILL_PENDING/),
+      ]);
+    const adopting = [declared("a", "a", { adoptId: made.id })];
+    expect(await stack.up(adopting)).toEqual([]);
+    expect(await stack.up(adopting)).toEqual([]);
+    expect(world.differences(adopting, others)).toEqual([]);
+  });
+
+  it("that is taken for an equal one of another resource is made good by the next up", async () => {
+    const { emulator, stack } = world;
+    const program = [declared("a", "same"), declared("b", "same")];
+    loseRegistration();
+    await stack.up([declared("a", "same")]);
+    // Registered by a run that did not see the other one.
+    await stack.up(program, { targets: ["b"] });
+    expect(emulator.endpoints()).toHaveLength(1);
+    for (const parallel of [1, 16]) {
+      expect(await stack.refresh({ parallel })).toEqual([]);
+      expect(await stack.up(program)).toEqual([]);
+      expect(world.differences(program, [])).toEqual([]);
+    }
+  });
+});
+
+it("an endpoint that is adopted from another resource of the program is refused, or registered anew for that one", async () => {
+  for (const parallel of [1, 16]) {
+    const { stack } = world;
+    await stack.up([declared("b", "x")]);
+    const [{ id } = { id: "" }] = world.emulator.endpoints();
+    const adopting = declared("a", "x", { adoptId: id });
+    for (let runs = 0; runs < 2; runs++) await stack.up([adopting, declared("b", "x")], { parallel });
+    const ids = () => stack.resources.map((resource) => resource.id);
+    expect(new Set(ids()).size).toBe(ids().length);
+    await stack.up([adopting, declared("b", "y")], { parallel });
+    expect(
+      world.emulator
+        .endpoints()
+        .map((endpoint) => endpoint.id)
+        .sort(),
+    ).toEqual(ids().sort());
+    await stack.destroy();
+    expect(world.emulator.endpoints()).toEqual([]);
+  }
+});
+
+it("a registration is known again by a time only where that has a zone", async () => {
+  const berlin = await Plugin.start({ env: { TZ: "Europe/Berlin" } });
+  const service = await startEmulator();
+  // As services in Python write it: the time is right, the zone is left out.
+  const proxy = createServer(async (request, response) => {
+    const body = request.method === "POST" ? await text(request) : undefined;
+    const answer = await fetch(`${service.url}${request.url}`, {
+      method: request.method ?? "GET",
+      headers: { "X-Api-Key": service.apiKey, "Content-Type": "application/json" },
+      ...(body === undefined ? {} : { body }),
+    });
+    if (request.method === "POST") response.destroy();
+    else response.end((await answer.text()).replaceAll('Z"', '"'));
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  try {
+    const { port } = proxy.address() as AddressInfo;
+    const command = await berlin.command({
+      "webhooks:baseUrl": `http://127.0.0.1:${port}`,
+      "webhooks:apiKey": service.apiKey,
+      "webhooks:timeoutSeconds": "5",
+    });
+    const { id } = await command.create({ url: urlOf("a"), type: "production" });
+    expect(service.endpoints().map((endpoint) => endpoint.id)).toEqual([id]);
+  } finally {
+    proxy.closeAllConnections();
+    proxy.close();
+    await service.close();
+    await berlin.stop();
+  }
+});
 
 describe("a registration that is made after its time-out", () => {
   const mutations = () => world.emulator.requests.filter(({ method }) => method !== "GET");

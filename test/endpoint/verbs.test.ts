@@ -274,6 +274,7 @@ describe("diff", () => {
   it("with another base URL replaces nothing, and says that it leaves the endpoint where it is", async () => {
     const { id, properties } = await command.create(inputs);
     const elsewhere = { ...properties, baseUrl: "https://old.example.com" };
+    command = await begin();
     expect(await command.diff(id, elsewhere, inputs)).toEqual({ changes: false, replaces: [] });
     expect((await warnings(1)).join()).toMatch(/https:\/\/old\.example\.com are left as they are/);
   });

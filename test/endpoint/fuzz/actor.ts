@@ -83,6 +83,8 @@ export class Actor {
       }
       case "adopt":
         return this.#adopt(step.slot, step.args);
+      case "steal":
+        return this.#steal(...step.slots);
       case "behind":
         return this.#meddle(step.what, step.at);
       case "rotate":
@@ -111,6 +113,19 @@ export class Actor {
     this.#others = this.#others.filter((other) => other.id !== id || !this.#has(id));
     if (this.#has(id)) this.#program.set(slot, { name, args: { ...args } });
     else this.#program.delete(slot);
+  }
+
+  /** Wants what another resource has; afterwards the program says no more of it. */
+  async #steal(slot: number, from: number): Promise<void> {
+    const victim = this.#program.get(from);
+    const its = this.world.stack.resources.find(
+      ({ urn, delete: gone }) => nameOf(urn) === victim?.name && !gone,
+    );
+    if (slot === from || !victim || !its || its.initErrors) return;
+    const declared = this.#program.get(slot) ?? { name: `r${slot}` };
+    this.#program.set(slot, { ...declared, args: { ...victim.args, adoptId: its.id } });
+    await this.#command("up", {});
+    this.#program.set(slot, { ...declared, args: { ...victim.args } });
   }
 
   #has(id: string): boolean {
@@ -237,7 +252,10 @@ export class Actor {
       type: "pulumi:providers:pulumi-nodejs",
       inputs: this.world.configOf(name),
     }));
+    // The killed run was the last one: history and state are dated to the second, and time runs fast here.
+    const time = new Date(this.world.clock.now() + 2_000).toISOString();
     return {
+      manifest: { time },
       resources: [...accounts, ...stack.resources.map(exported)],
       pending_operations: stack.pendingCreates.map((each) => ({
         type: "creating",

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import type { Misbehaviour, Operation } from "../../../src/emulator";
 
-/** The real milliseconds that a delayed answer and a late commit take: some are within an operation's time-out. */
-const delays = fc.constantFrom(50, 300, 1_500);
+/** The real milliseconds that a delayed answer and a late commit take: some are within an operation's time-out, some later than a run looks. */
+const delays = fc.constantFrom(50, 300, 1_700);
 
 export type Step =
   /** A resource is added to the program, or given other arguments. */
@@ -15,6 +15,8 @@ export type Step =
   | { readonly do: "swap"; readonly slots: readonly [number, number] }
   /** Somebody registers an endpoint, which a resource is then to take over. */
   | { readonly do: "adopt"; readonly slot: number; readonly args: Arguments }
+  /** A resource is to take over what another one of the program has. */
+  | { readonly do: "steal"; readonly slots: readonly [number, number] }
   /** Behind Pulumi's back, to one of what is registered. */
   | { readonly do: "behind"; readonly what: "add" | "delete" | "edit"; readonly at: number }
   | { readonly do: "rotate"; readonly provider: (typeof providers)[number] }
@@ -107,6 +109,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("move" as const), slot }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("swap" as const), slots: fc.tuple(slot, slot) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("adopt" as const), slot, args }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("steal" as const), slots: fc.tuple(slot, slot) }) },
   {
     weight: 2,
     arbitrary: fc.record({
