@@ -43,8 +43,13 @@ export async function processDelivery(
   } catch (error) {
     return { outcome: "store-unavailable", error };
   }
-  if (claim.state === "completed") return { outcome: "duplicate" };
-  if (claim.state === "held") return { outcome: "held", retryAfterMs: claim.retryAfterMs };
+  if (claim?.state === "completed") return { outcome: "duplicate" };
+  if (claim?.state === "held") return { outcome: "held", retryAfterMs: claim.retryAfterMs };
+  if (claim?.state !== "claimed")
+    return {
+      outcome: "store-unavailable",
+      error: new TypeError("The dedupe store's claim has no known state."),
+    };
 
   const { token } = claim;
   const work = workOn(delivery, processing);

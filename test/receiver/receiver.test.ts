@@ -333,6 +333,19 @@ describe("a dedupe store", () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
+  test("that answers a claim with what is none counts as out of reach", async () => {
+    const handler = jest.fn();
+    for (const claim of [undefined, null, {}, { state: "taken" }]) {
+      const { receiver, outcomes } = receiverOf({
+        dedupe: { ...working, claim: async () => claim as never },
+        handlers: { "job.succeeded": handler },
+      });
+      expect(await receiver.handle(delivered())).toMatchObject({ status: 503 });
+      expect(outcomes).toMatchObject([{ outcome: "store-unavailable", error: expect.any(TypeError) }]);
+    }
+    expect(handler).not.toHaveBeenCalled();
+  });
+
   test("that cannot be told of a handled delivery does not have it sent again", async () => {
     const { receiver, outcomes } = receiverOf({
       dedupe: { ...working, complete: broken },

@@ -42,7 +42,11 @@ const ADVICE =
  * that all of them share, such as `redisDedupe`. It never rejects.
  */
 export function lambdaHandler(receiver: Receiver): (event: LambdaHttpEvent) => Promise<LambdaHttpResult> {
-  return async (event) => result(await answer(event), event);
+  // Whoever invokes the function by hand may give it nothing.
+  return async (given) => {
+    const event = given ?? {};
+    return result(await answer(event), event);
+  };
 
   async function answer(event: LambdaHttpEvent): Promise<ReceiverResponse> {
     const method = event.requestContext?.http?.method ?? event.httpMethod ?? "";

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { HeadersLike } from "../../signature/headers";
+import { outcomeAnswer } from "../answers";
 import type { Receiver, ReceiverResponse } from "../types";
 import { checkBodyTimeout } from "./bodyTimeout";
 import { readBody } from "./nodeBody";
@@ -47,16 +48,27 @@ export function nodeHandler(
   checkBodyTimeout("nodeHandler", bodyTimeoutMs);
 
   return (request, response) => {
-    answer(request).then((answered) => send(request, response, answered));
+    answer(request).then(
+      (answered) => send(request, response, answered),
+      (error) => {
+        console.error("nodeHandler: handling a request failed; it is answered 500.", error);
+        send(request, response, outcomeAnswer("failed"));
+      },
+    );
   };
 }
 
 // Not `req.headers`, which joins or drops a header that came twice, nor `req.headersDistinct`, which a header of the name
-// `__proto__` makes throw in some versions of Node.
-function headersOf({ rawHeaders }: IncomingMessage): HeadersLike {
+// `__proto__` makes throw in some versions of Node. But a simulated request, such as that of serverless-http, has no others.
+function headersOf({ rawHeaders, headers }: IncomingMessage): HeadersLike {
+  if (rawHeaders.length === 0) return headers;
   const pairs: [string, string | undefined][] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) pairs.push([rawHeaders[i] ?? "", rawHeaders[i + 1]]);
   return pairs;
+}
+
+interface Http2Stream {
+  close(code: number): void;
 }
 
 function send(
@@ -65,18 +77,22 @@ function send(
   { status, headers, body }: ReceiverResponse,
 ): void {
   if (response.headersSent || response.destroyed) return;
-  const length = Buffer.byteLength(body);
+  const whole = { ...headers, "content-length": Buffer.byteLength(body) };
   // A simulated request, such as that of Fastify's `inject`, ends without ever being complete.
-  if (request.complete || request.readableEnded || request.httpVersionMajor > 1) {
-    response.writeHead(status, { ...headers, "content-length": length }).end(body);
+  if (request.complete || request.readableEnded) {
+    response.writeHead(status, whole).end(body);
     return;
   }
   // The sender is still sending. To end the connection now would reset it, and the answer with it: answer, and throw away
   // for a moment what still comes.
-  response.writeHead(status, { ...headers, "content-length": length, connection: "close" }).write(body);
+  const isHttp2 = request.httpVersionMajor > 1;
+  if (isHttp2) response.writeHead(status, whole).end(body);
+  else response.writeHead(status, { ...whole, connection: "close" }).write(body);
   const end = () => {
     clearTimeout(timer);
-    response.end();
+    // RFC 9113, section 8.1: without an error, the sender stops and takes the answer that it has.
+    if (isHttp2) (request as { stream?: Http2Stream }).stream?.close(0);
+    else response.end();
   };
   const timer = setTimeout(end, LINGER_MS).unref();
   request.once("end", end).once("close", end).once("error", end).resume();

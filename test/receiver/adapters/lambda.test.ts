@@ -204,3 +204,10 @@ test.each([
   expect([401, 405]).toContain(statusCode);
   expect(handler).not.toHaveBeenCalled();
 });
+
+test.each([null, undefined, {}, "text", { headers: null, requestContext: null }])(
+  "the event %j, which is of no request, is refused rather than rejected",
+  async (event) => {
+    expect(await setUp().invoke(event as LambdaHttpEvent)).toMatchObject({ statusCode: 405 });
+  },
+);

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import http from "node:http";
-import type { AddressInfo } from "node:net";
+import http2 from "node:http2";
+import net, { type AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ReceiverOptions } from "../../../src/receiver";
 import { type NodeHandlerOptions, nodeHandler } from "../../../src/receiver/adapters/node";
@@ -213,6 +214,86 @@ describe("hostile requests get the right answer and leave it running:", () => {
     expect(await post(request)).toEqual({ status: 200, text: "duplicate" });
     expect(handler).toHaveBeenCalledTimes(1);
   });
+});
+
+describe("over HTTP/2", () => {
+  async function serve2(options: NodeHandlerOptions) {
+    const { receiver } = receiverOf({ maxBodyBytes: 1000 });
+    // The handler of HTTP/1 suits it, but for the types.
+    const server = http2.createServer(nodeHandler(receiver, options) as unknown as () => void);
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const client = http2.connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const post = (headers = {}) => client.request({ ":method": "POST", ...headers });
+    const close = () => {
+      client.destroy();
+      return new Promise((closed) => server.close(closed));
+    };
+    return { post, close };
+  }
+
+  test("a delivery is handled", async () => {
+    const { post, close } = await serve2({});
+    const { headers, body } = delivered();
+    const stream = post(headers);
+    stream.end(body);
+    const [answer] = await once(stream, "response");
+    expect(answer[":status"]).toBe(200);
+    await close();
+  });
+
+  test.each([
+    ["too large", 413, 10_000, {}],
+    ["too slow", 408, 50, { bodyTimeoutMs: 20 }],
+  ])("a body that is %s has its stream ended, after its answer", async (_what, status, size, options) => {
+    const { post, close } = await serve2(options);
+    const stream = post();
+    const ended = new Promise((resolve) => stream.on("close", () => resolve(stream.rstCode)));
+    const endless = setInterval(() => stream.writable && stream.write(Buffer.alloc(size / 50)), 5);
+    try {
+      const [answer] = await once(stream, "response");
+      expect(answer[":status"]).toBe(status);
+      stream.resume();
+      // No error, as RFC 9113 has it: the answer counts.
+      expect(await ended).toBe(0);
+    } finally {
+      clearInterval(endless);
+      await close();
+    }
+  });
+});
+
+test("where only parsed headers are there, such as of a simulated request, they are taken", async () => {
+  const { receiver } = receiverOf();
+  const { headers, body } = delivered();
+  const request = Object.assign(new http.IncomingMessage(new net.Socket()), {
+    method: "POST",
+    headers,
+    body,
+    complete: true,
+  });
+  const response = new http.ServerResponse(request);
+  const answered = new Promise((resolve) => {
+    response.writeHead = (status: number) => {
+      resolve(status);
+      return response;
+    };
+  });
+  nodeHandler(receiver)(request, response);
+  expect(await answered).toBe(200);
+});
+
+test("a receiver of one's own making that rejects is answered 500, and ends no process", async () => {
+  const log = jest.spyOn(console, "error").mockImplementation(() => {});
+  const error = new Error("mine");
+  const server = http.createServer(
+    nodeHandler({ ...receiverOf().receiver, handle: () => Promise.reject(error) }),
+  );
+  open.push(server.listen(0, "127.0.0.1"));
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  expect((await fetch(url, { method: "POST", body: "{}" })).status).toBe(500);
+  expect(log).toHaveBeenCalledWith(expect.stringContaining("nodeHandler"), error);
+  log.mockRestore();
 });
 
 describe("a body that a framework has read:", () => {
