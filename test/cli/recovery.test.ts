@@ -159,6 +159,42 @@ it("leaves a duplicate of what a later run registered for the next up to delete"
   ]);
 });
 
+describe("when a run has ended since the stack was made", () => {
+  const second = 1_000;
+  const since = (milliseconds: number) => new Date(Date.now() - milliseconds).toISOString();
+  /** A state written so long ago, after a run that ended so long ago. */
+  function pulumiAfter(ended: number, written: number): FakePulumi {
+    const pulumi = pulumiWith([pending("a")]);
+    pulumi.state.deployment.manifest = { time: since(written) };
+    return new FakePulumi(pulumi.state, pulumi.config, [{ endTime: since(ended) }]);
+  }
+
+  it("takes what was made after it for the killed run's, when the killed run was the last one", async () => {
+    const { id } = emulator.add({ url: "https://a.example.com/", type: "production" });
+    const pulumi = pulumiAfter(30 * second, 5 * second);
+    expect(await run(pulumi)).toBe("done");
+    expect(recoveredBy(pulumi)).toEqual([id]);
+  });
+
+  it("asks about what was made before it, or when another run came last", async () => {
+    const { id } = emulator.add({ url: "https://a.example.com/", type: "production" });
+    for (const pulumi of [pulumiAfter(-30 * second, -40 * second), pulumiAfter(5 * second, 5 * second)]) {
+      expect(await run(pulumi)).toBe("undecided");
+      expect(pulumi.imported).toBeUndefined();
+      expect(said.join("\n")).toContain(id);
+      expect(said.join("\n")).not.toMatch(/never made/);
+      expect(await run(pulumi, [id, "y"])).toBe("done");
+      expect(recoveredBy(pulumi)).toEqual([id]);
+      for (const file of saved()) rmSync(file);
+    }
+  });
+
+  it("says that it was never made when the service has none like it", async () => {
+    expect(await run(pulumiAfter(5 * second, 5 * second))).toBe("done");
+    expect(said.join("\n")).toMatch(/never made/);
+  });
+});
+
 it.each<[string, (pulumi: FakePulumi) => void, RegExp]>([
   [
     "the state changes meanwhile",

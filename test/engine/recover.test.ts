@@ -106,6 +106,21 @@ describe("after a run that was killed", () => {
     expect((await recover()).exitCode).toBe(2);
   });
 
+  it("loses nothing when another run has ended since: it asks, because the time says little then", async () => {
+    project.declare({ kept: endpoint("kept") });
+    await project.up();
+    await killedWithOneAnswerLost({ kept: endpoint("kept"), a: endpoint("a") }, { registered: 2 });
+    await project.pulumi("cancel", "--yes");
+    // Longer than clocks may differ.
+    await sleep(6_000);
+    await project.refresh();
+    const { exitCode, output } = await recover("--yes");
+    expect(output).not.toMatch(/never made/);
+    expect(output).toContain(emulator.endpoints().at(-1)?.id ?? "none");
+    expect(exitCode).toBe(2);
+    expect((await project.state()).pending_operations).toHaveLength(1);
+  });
+
   it("drops a registration that was never made", async () => {
     project.declare({ a: endpoint("a") });
     emulator.fault({ operation: "register", kind: "hang-before", times: 1 });
@@ -176,10 +191,10 @@ async function cancelAndRecover(): Promise<number> {
   return Number(/Mended: (\d+)/.exec(output)?.[1] ?? 0);
 }
 
-async function killedWithOneAnswerLost(declared: Declared): Promise<void> {
+async function killedWithOneAnswerLost(declared: Declared, { registered = 1 } = {}): Promise<void> {
   project.declare(declared);
   emulator.fault({ operation: "register", kind: "hang-after", times: 1 });
-  await killedUp({ when: () => emulator.endpoints().length > 0 });
+  await killedUp({ when: () => emulator.endpoints().length >= registered });
 }
 
 /** Begins an `up`, and kills every process of it at the moment. */
