@@ -9,6 +9,7 @@ export interface ReadEvent {
 
 const JOB = "job.";
 const STATUSES: ReadonlySet<unknown> = new Set(["running", "succeeded", "failed"]);
+const BYTE_ORDER_MARK = 0xfeff;
 const NOTHING: ReadEvent = { event: undefined, jobId: undefined, data: undefined };
 
 /**
@@ -18,7 +19,7 @@ const NOTHING: ReadEvent = { event: undefined, jobId: undefined, data: undefined
 export function readEvent(body: Uint8Array): ReadEvent {
   const message = parseJson(body);
   if (!isRecord(message)) return { ...NOTHING, data: message };
-  const data = "data" in message ? message.data : message;
+  const data = message.data ?? message;
   const jobId = jobIdOf(data) ?? jobIdOf(message);
   if (typeof message.type === "string") return { event: message.type, jobId, data };
   const status = message.status;
@@ -51,7 +52,7 @@ function parseJson(body: Uint8Array): unknown {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);
   } catch {
     return undefined;
   }

@@ -2,7 +2,7 @@ import { checkTolerance, DEFAULT_TOLERANCE_SECONDS } from "../signature/check";
 import { memoryDedupe } from "./dedupe/memory";
 import type { DedupeStore } from "./dedupe/store";
 import type { ReceiverHooks } from "./reports";
-import type { Delivery, Handler, Handlers, JobDelivery, Secrets } from "./types";
+import type { Delivery, Handler, Handlers, JobDelivery, JobEvent, Secrets } from "./types";
 
 export interface ReceiverOptions extends ReceiverHooks {
   /**
@@ -46,7 +46,7 @@ const KEEP_AT_LEAST_MS = 3 * 24 * 60 * 60 * 1000;
 /** The store may take five seconds for the claim, and as long to complete it. */
 const STORE_MARGIN_MS = 10_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-const EVENTS: ReadonlySet<string> = new Set(["job.running", "job.succeeded", "job.failed"]);
+const EVENTS: readonly JobEvent[] = ["job.running", "job.succeeded", "job.failed"];
 
 /** @throws RangeError for a number out of its range, TypeError for handlers that are none */
 export function resolveOptions(options: ReceiverOptions) {
@@ -66,6 +66,7 @@ export function resolveOptions(options: ReceiverOptions) {
     handlerTimeoutMs + 1,
     Number.MAX_SAFE_INTEGER,
   );
+  if (options.onUnhandled !== undefined) checkHandler("onUnhandled", options.onUnhandled);
   return {
     toleranceSeconds,
     maxBodyBytes,
@@ -94,18 +95,28 @@ function checkNumber(name: string, value: number, least: number, most: number): 
 function handlersByEvent(handlers: Handlers): ReadonlyMap<string, Handler<JobDelivery>> {
   if (typeof handlers !== "object" || handlers === null)
     throw new TypeError("handlers must be an object of handlers by event");
-  const byEvent = new Map<string, Handler<JobDelivery>>();
-  for (const [event, handler] of Object.entries(handlers)) {
-    if (!EVENTS.has(event)) {
+  for (const name of Object.keys(handlers)) {
+    if (!isEvent(name)) {
       throw new TypeError(
-        `createReceiver: "${event}" is no event of the service; handle others in onUnhandled.`,
+        `createReceiver: "${name}" is no event of the service; handle others in onUnhandled.`,
       );
     }
+  }
+  const byEvent = new Map<string, Handler<JobDelivery>>();
+  for (const event of EVENTS) {
+    const handler = handlers[event];
     if (handler === undefined) continue;
-    if (typeof handler !== "function")
-      throw new TypeError(`createReceiver: the handler of "${event}" is no function.`);
-    // Called for deliveries of its own event only.
-    byEvent.set(event, handler as Handler<JobDelivery>);
+    checkHandler(`the handler of "${event}"`, handler);
+    // Called for deliveries of its own event only; bound, as it may be a method.
+    byEvent.set(event, (handler as Handler<JobDelivery>).bind(handlers));
   }
   return byEvent;
+}
+
+function isEvent(name: string): name is JobEvent {
+  return (EVENTS as readonly string[]).includes(name);
+}
+
+function checkHandler(name: string, handler: unknown): void {
+  if (typeof handler !== "function") throw new TypeError(`createReceiver: ${name} is no function.`);
 }

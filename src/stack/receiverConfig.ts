@@ -25,7 +25,7 @@ export interface ReceiverConfigArgs {
  * `receiverFromEnv`, `receiverFromFile` or `receiverFromStack` of `pulumi-webhook-endpoints/stack`.
  *
  * It is always secret. `pulumi.unsecret(config.fingerprint)` may be shown, and changes when a receiver needs the new one.
- * The program fails, in previews too, with every problem of the secrets that are known by then.
+ * The program fails, in previews too, with every problem of what is known by then.
  *
  * @example
  * export const receiver = receiverConfig({ endpoints: { jobs }, secrets: [config.requireSecret("signingSecret")] });
@@ -37,18 +37,33 @@ export function receiverConfig(args: ReceiverConfigArgs): pulumi.Output<Receiver
     ),
   );
   const config = pulumi
-    .all([args.secrets, args.toleranceSeconds])
-    .apply(([secrets, toleranceSeconds = 300]) => {
-      const problems = problemsOfSecrets(secrets);
-      if (!Number.isSafeInteger(toleranceSeconds) || toleranceSeconds < 0)
-        problems.push("toleranceSeconds is no whole number of seconds from 0 on");
-      if (problems.length > 0)
-        throw new pulumi.RunError(`receiverConfig: ${problems.join("; ")}. (CONFIG_INVALID)`);
-      // Only here: their ids are unknown in the first preview, and the secrets are checked there already.
-      return endpoints.apply((named) => {
-        const unmarked = { version: 1, secrets, toleranceSeconds, endpoints: named } as const;
-        return { ...unmarked, fingerprint: fingerprintOf(unmarked) };
-      });
+    .all([checked(args), args.secrets, args.toleranceSeconds, endpoints])
+    .apply(([, secrets, toleranceSeconds = 300, named]) => {
+      const unmarked = { version: 1, secrets, toleranceSeconds, endpoints: named } as const;
+      return { ...unmarked, fingerprint: fingerprintOf(unmarked) };
     });
   return pulumi.secret(config);
+}
+
+/** Throws with the problems of all that is known: in a preview what is unknown hides none of the rest. */
+async function checked({ secrets, toleranceSeconds }: ReceiverConfigArgs): Promise<void> {
+  // A secret that is unknown stays a hole in the list.
+  const known = { secrets: new Array<unknown>(secrets.length), toleranceSeconds: 300 };
+  const reads = [
+    ...secrets.map((secret, at) =>
+      pulumi.output(secret).apply((value) => {
+        known.secrets[at] = value;
+      }),
+    ),
+    pulumi.output(toleranceSeconds).apply((value = 300) => {
+      known.toleranceSeconds = value;
+    }),
+  ];
+  // Asked only because the answer comes once each has run, or is known not to.
+  await Promise.all(reads.map((read) => pulumi.isSecret(read)));
+  const problems = problemsOfSecrets(known.secrets);
+  if (!Number.isSafeInteger(known.toleranceSeconds) || known.toleranceSeconds < 0)
+    problems.push("toleranceSeconds is no whole number of seconds from 0 on");
+  if (problems.length > 0)
+    throw new pulumi.RunError(`receiverConfig: ${problems.join("; ")}. (CONFIG_INVALID)`);
 }

@@ -1,7 +1,10 @@
 /** The least that the Standard Webhooks specification has of a key, in bytes. */
 const shortestKey = 24;
 
-/** What is wrong with the secrets of a receiver, each by its place; no reason repeats a secret or a part of it. */
+/**
+ * What is wrong with the secrets of a receiver, each by its place; no reason repeats a secret or a part of it. A hole in the
+ * list is a secret that is not known yet.
+ */
 export function problemsOfSecrets(secrets: readonly unknown[]): string[] {
   if (secrets.length === 0) return ["there is no secret: a receiver needs at least one"];
   return secrets.flatMap((secret, index) => {

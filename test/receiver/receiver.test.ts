@@ -31,6 +31,7 @@ describe("a verified delivery", () => {
     ["data with job_id", { type: "job.failed", data: { job_id: "j" } }],
     ["the job id beside the data", { type: "job.failed", jobId: "j", data: {} }],
     ["a type without data", { type: "job.failed", jobId: "j" }],
+    ["data that is null", { type: "job.failed", jobId: "j", data: null }],
   ])("is understood as %s", async (_what, body) => {
     const failed = jest.fn();
     const { receiver } = receiverOf({ handlers: { "job.failed": failed } });
@@ -69,6 +70,30 @@ describe("a verified delivery", () => {
     expect(await receiver.handle(delivered({ body }))).toMatchObject({ status: 200, body: "handled" });
     expect(onUnhandled).toHaveBeenCalledWith(expect.objectContaining(expected));
     expect(succeeded).not.toHaveBeenCalled();
+  });
+
+  test("is understood behind a byte order mark, which rawBody keeps", async () => {
+    const handler = jest.fn();
+    const { receiver } = receiverOf({ handlers: { "job.succeeded": handler } });
+    const request = delivered({ body: `\ufeff${JSON.stringify(jobSucceeded("job_1"))}` });
+    expect(await receiver.handle(request)).toMatchObject({ body: "handled" });
+    expect(handler).toHaveBeenCalledWith(expect.objectContaining({ jobId: "job_1", rawBody: request.body }));
+  });
+
+  test("reaches a handler that is a method, on its object", async () => {
+    class Jobs {
+      readonly #done: string[] = [];
+      "job.succeeded"({ jobId }: Delivery) {
+        this.#done.push(String(jobId));
+      }
+      get done() {
+        return this.#done;
+      }
+    }
+    const handlers = new Jobs();
+    const { receiver } = receiverOf({ handlers });
+    expect(await receiver.handle(delivered())).toMatchObject({ body: "handled" });
+    expect(handlers.done).toEqual(["job_1"]);
   });
 
   test("that nobody handles is acknowledged, and once", async () => {
@@ -449,5 +474,9 @@ describe("createReceiver throws at start-up", () => {
     expect(() => createReceiver({ secrets: secret, handlers: { "job.failed": 1 } as object })).toThrow(
       TypeError,
     );
+    for (const wrong of [null, 1, {}]) {
+      const options = { handlers: {}, onUnhandled: wrong as unknown as () => void };
+      expect(() => createReceiver({ secrets: secret, ...options })).toThrow(/onUnhandled is no function/);
+    }
   });
 });

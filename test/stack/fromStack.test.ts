@@ -146,3 +146,15 @@ exports.receiver = receiverConfig({ secrets: ${JSON.stringify(wrong)}, tolerance
   expect(output).not.toContain("secret 1 of 1");
   expect(leaked(output, [issued, plain])).toEqual([]);
 });
+
+test("a preview tells the problems that are known beside secrets and a tolerance that are not yet", async () => {
+  project.program(`const { receiverConfig } = require("pulumi-webhook-endpoints");
+const unknown = new WebhookEndpoint("new", { url: "https://hooks.example.com/new", type: "production" }).id;
+const toleranceSeconds = unknown.apply((id) => id.length);
+exports.receiver = receiverConfig({ secrets: ["********", unknown, pulumi.secret(""), unknown], toleranceSeconds });`);
+  const { exitCode, output } = await project.pulumi("preview");
+  expect(exitCode).not.toBe(0);
+  expect(output.replaceAll(/\s+/g, " ")).toMatch(
+    /receiverConfig: secret 1 of 4 is masked[^;]*; secret 3 of 4 is empty\. \(CONFIG_INVALID\)/,
+  );
+});
