@@ -103,17 +103,26 @@ test("in Lambda the function reads the configuration from Secrets Manager, and r
   });
 
   const { secretString } = declared["aws:secretsmanager/secretVersion:SecretVersion"] ?? {};
-  const manager = await secretsManager({ [variables.RECEIVER_SECRET ?? ""]: secretValue(secretString) });
+  const configuration = JSON.parse(String(secretValue(secretString)));
+  const stored: Record<string, string> = {};
+  const manager = await secretsManager(stored);
   try {
     const log = jest.spyOn(console, "log").mockImplementation();
     Object.assign(process.env, variables, manager.environment);
     jest.doMock(sdk, () => jest.requireActual(join(installed, sdk)), { virtual: true });
     const { handler } = await import(join(recipes, "lambda/handler.ts"));
-    for (const secret of [...secrets, newSecret()]) {
-      const { headers, body } = delivered({ secret });
+    const status = async (sent: Parameters<typeof delivered>[0]) => {
+      const { headers, body } = delivered(sent);
       const event = { requestContext: { http: { method: "POST" } }, headers, body: String(body) };
-      expect(await handler(event)).toMatchObject({ statusCode: secrets.includes(secret) ? 200 : 401 });
-    }
+      return (await handler(event)).statusCode;
+    };
+    const error = jest.spyOn(console, "error").mockImplementation();
+    expect(await status({})).toBe(503);
+    expect(error).toHaveBeenCalledTimes(1);
+    stored[variables.RECEIVER_SECRET ?? ""] = JSON.stringify({ ...configuration, toleranceSeconds: 100 });
+    for (const secret of [...secrets, newSecret()])
+      expect(await status({ secret })).toBe(secrets.includes(secret) ? 200 : 401);
+    expect(await status({ secret: secrets[0], at: Date.now() - 200_000 })).toBe(401);
     expect(log.mock.calls).toEqual([["job_1 is done"], ["job_1 is done"]]);
   } finally {
     await manager.close();

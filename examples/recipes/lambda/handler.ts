@@ -1,24 +1,39 @@
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { createReceiver } from "pulumi-webhook-endpoints/receiver";
-import { lambdaHandler } from "pulumi-webhook-endpoints/receiver/lambda";
+import { type LambdaHttpEvent, lambdaHandler } from "pulumi-webhook-endpoints/receiver/lambda";
 import { parseReceiverConfig } from "pulumi-webhook-endpoints/stack";
 
 const client = new SecretsManagerClient();
 
-/** Asked again when its answer is a minute old: a rotation deploys nothing. */
-async function secrets() {
+async function configuration() {
   const command = new GetSecretValueCommand({ SecretId: process.env.RECEIVER_SECRET });
   const { SecretString } = await client.send(command);
-  return parseReceiverConfig(SecretString).secrets;
+  return parseReceiverConfig(SecretString);
 }
 
 /** Several of these run at once and know nothing of each other: where twice is too often, give it `redisDedupe`. */
-const receiver = createReceiver({
-  secrets,
-  handlers: {
-    "job.succeeded": async ({ jobId }) => console.log(`${jobId} is done`),
-    "job.failed": async ({ jobId }) => console.log(`${jobId} failed`),
-  },
-});
+async function start() {
+  const { toleranceSeconds } = await configuration();
+  const receiver = createReceiver({
+    toleranceSeconds,
+    // Asked again when its answer is a minute old: a rotation deploys nothing.
+    secrets: async () => (await configuration()).secrets,
+    handlers: {
+      "job.succeeded": async ({ jobId }) => console.log(`${jobId} is done`),
+      "job.failed": async ({ jobId }) => console.log(`${jobId} failed`),
+    },
+  });
+  return lambdaHandler(receiver);
+}
 
-export const handler = lambdaHandler(receiver);
+let handle: ReturnType<typeof lambdaHandler> | undefined;
+
+export async function handler(event: LambdaHttpEvent) {
+  try {
+    handle ??= await start();
+  } catch (error) {
+    console.error("The receiver's configuration cannot be read yet.", error);
+    return { statusCode: 503, body: "not ready" };
+  }
+  return handle(event);
+}
