@@ -38,6 +38,18 @@ const loseRegistration = (after = 0) =>
   world.emulator.fault({ operation: "register", kind: "hang-before", after });
 
 describe("a pending registration", () => {
+  it("holds back an equal one of the same run, and both are settled by the next", async () => {
+    const program = [declared("a", "same"), declared("b", "same")];
+    loseRegistration();
+    const problems = await world.stack.up(program);
+    expect([...problems].sort()).toEqual([
+      expect.stringMatching(/waits for an equal registration.*REGISTRATION_WAITS/),
+      expect.stringMatching(/REGISTRATION_PENDING/),
+    ]);
+    expect(await world.stack.up(program)).toEqual([]);
+    expect(world.differences(program, [])).toEqual([]);
+  });
+
   it("of what is declared otherwise by now is undone, and nothing is taken for what is declared", async () => {
     for (const change of [declared("a", "new"), declared("a", "old", { ip: "192.0.2.9" })]) {
       const { emulator, stack } = world;

@@ -19,6 +19,7 @@ afterAll(async () => {
   // Whatever went wrong in here: nothing that must not be shown was.
   const shown = plugin.printed + JSON.stringify(plugin.logs);
   expect(shown).not.toMatch(/t0ken|emulator-api-key|k3y/);
+  expect(plugin.printed).not.toMatch(/^\s+at /m);
 });
 
 beforeEach(async () => {
@@ -301,6 +302,19 @@ describe("create", () => {
     });
   });
 
+  it.each([3_600_000, -3_600_000])(
+    "knows what it made when the answer was lost, on a service whose clock is %d ms off",
+    async (off) => {
+      await emulator.close();
+      emulator = await startEmulator({ now: () => Date.now() + off });
+      emulator.add({ url, type: "production" });
+      command = await begin({ "webhooks:timeoutSeconds": "5" });
+      emulator.fault({ operation: "register", kind: "reset-after" });
+      const { id } = await command.create(inputs);
+      expect(id).toBe(emulator.endpoints()[1]?.id);
+    },
+  );
+
   it("refuses to register when the service cannot say what is there already", async () => {
     emulator.fault({ operation: "list", kind: "status", status: 400, times: Number.POSITIVE_INFINITY });
     const { message } = await failure(command.create(inputs));
@@ -428,6 +442,26 @@ describe("read", () => {
       );
     emulator.clearFaults();
     expect(emulator.endpoints()).toHaveLength(1);
+  });
+
+  it("of one that is managed elsewhere says nothing of the resource that manages it", async () => {
+    const made = await command.create(inputs);
+    const external = await command.read(made.id, {});
+    command = await begin();
+    await command.read(made.id, external?.properties ?? {});
+    const changed = { ...inputs, ip: "192.0.2.1" };
+    expect(await command.diff(made.id, made.properties, changed)).toMatchObject({ replaces: ["ip"] });
+    await command.create({ ...changed, ifExists: "fail" });
+    await command.delete(made.id, made.properties);
+    expect(emulator.endpoints()).toHaveLength(1);
+  });
+
+  it("says of one that is gone that it may be in the account of the key it was registered with", async () => {
+    const { id, properties } = await command.create(inputs);
+    emulator.remove(id);
+    command = await begin();
+    expect(await command.read(id, { ...properties, account: "0ther0" })).toBeUndefined();
+    expect(await warnings(1)).toEqual([expect.stringMatching(/registered with another key/)]);
   });
 
   it("warns of another account after three misses without a hit, and not after a hit", async () => {

@@ -145,6 +145,12 @@ describe("settings", () => {
       expect(problems).toMatch(places("apiKey"));
       expect(output).not.toMatch(/\n\s+at /);
 
+      bare.program(`
+const provider = new WebhooksProvider("account", { baseUrl: "https://hooks.example.com", apiKey: pulumi.output(undefined) });
+new WebhookEndpoint("a", { url: "https://hooks.example.com", type: "production" }, { provider });`);
+      const unset = await bare.pulumi("preview");
+      expect(problemsIn(unset.output).a?.join("\n")).toMatch(places("apiKey"));
+
       bare.program("getWebhookEndpoints();");
       const query = await bare.pulumi("preview");
       expect(query.output).toMatch(places("apiKey"));
