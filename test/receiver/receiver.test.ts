@@ -1,4 +1,11 @@
-import { createReceiver, type DedupeStore, type Delivery, WebhookSecretError } from "../../src/receiver";
+import {
+  type Claim,
+  createReceiver,
+  type DedupeStore,
+  type Delivery,
+  memoryDedupe,
+  WebhookSecretError,
+} from "../../src/receiver";
 import { clock, deferred, delivered, jobSucceeded, otherSecret, receiverOf, secret } from "./support";
 
 describe("a verified delivery", () => {
@@ -30,6 +37,8 @@ describe("a verified delivery", () => {
     ["a flat body with job_id", { job_id: "j", status: "failed" }],
     ["data with job_id", { type: "job.failed", data: { job_id: "j" } }],
     ["the job id beside the data", { type: "job.failed", jobId: "j", data: {} }],
+    ["data whose jobId is not its job_id", { type: "job.failed", data: { jobId: "j", job_id: "k" } }],
+    ["data whose job is not that beside it", { type: "job.failed", jobId: "k", data: { jobId: "j" } }],
     ["a type without data", { type: "job.failed", jobId: "j" }],
     ["data that is null", { type: "job.failed", jobId: "j", data: null }],
   ])("is understood as %s", async (_what, body) => {
@@ -45,6 +54,17 @@ describe("a verified delivery", () => {
       "an event without handler",
       { type: "job.running", data: { jobId: "j" } },
       { event: "job.running", jobId: "j" },
+    ],
+    [
+      "an event whose job id is empty",
+      { type: "job.succeeded", data: { jobId: "" } },
+      { event: "job.succeeded", jobId: undefined },
+    ],
+    ["an event whose data is no object", { type: "job.succeeded", jobId: "j", data: "d" }, { data: "d" }],
+    [
+      "a job's event that the service does not send",
+      { type: "job.other", jobId: "j" },
+      { event: "job.other" },
     ],
     [
       "an event without job id",
@@ -70,6 +90,33 @@ describe("a verified delivery", () => {
     expect(await receiver.handle(delivered({ body }))).toMatchObject({ status: 200, body: "handled" });
     expect(onUnhandled).toHaveBeenCalledWith(expect.objectContaining(expected));
     expect(succeeded).not.toHaveBeenCalled();
+  });
+
+  test("of a job whose id is a number has it as text", async () => {
+    const handler = jest.fn();
+    const { receiver } = receiverOf({ handlers: { "job.succeeded": handler } });
+    await receiver.handle(delivered({ body: { type: "job.succeeded", data: { jobId: 7 } } }));
+    expect(handler).toHaveBeenCalledWith(expect.objectContaining({ jobId: "7" }));
+  });
+
+  test("is handled whatever its handler gives, and leaves no timer", async () => {
+    jest.useFakeTimers();
+    try {
+      for (const given of [null, undefined, 0, "", {}, Promise.resolve(null)]) {
+        const { receiver } = receiverOf({ handlers: { "job.succeeded": () => given } });
+        expect(await receiver.handle(delivered())).toMatchObject({ body: "handled" });
+      }
+      expect(jest.getTimerCount()).toBe(0);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  test("is reported with the milliseconds that it took", async () => {
+    const { now, pass } = clock();
+    const { receiver, outcomes } = receiverOf({ now, handlers: { "job.succeeded": () => pass(250) } });
+    await receiver.handle(delivered({ at: now() }));
+    expect(outcomes).toMatchObject([{ durationMs: 250 }]);
   });
 
   test("is understood behind a byte order mark, which rawBody keeps", async () => {
@@ -146,6 +193,13 @@ describe("what is refused", () => {
       expect(rejections.pop()).toEqual({ status, ...rejection });
     }
     expect((await receiver.handle({ ...request, method: "GET" })).headers).toMatchObject({ allow: "POST" });
+  });
+
+  test("has its claimed id repeated up to 256 characters, and a longer one not", async () => {
+    const { receiver, rejections } = receiverOf();
+    for (const length of [256, 257])
+      await receiver.handle(delivered({ secret: otherSecret, id: "i".repeat(length) }));
+    expect(rejections.map(({ unverifiedId }) => unverifiedId?.length)).toEqual([256, undefined]);
   });
 
   test("leaves no trace: a forged copy does not keep out the genuine delivery", async () => {
@@ -248,12 +302,13 @@ describe("one handler call a delivery:", () => {
       now,
       handlers: { "job.succeeded": handler },
       handlerTimeoutMs: 20,
-      leaseMs: 30_000,
+      leaseMs: 30_010,
     });
     const request = delivered({ at: now() });
+    // What is left of the lease after the deadline.
     expect(await receiver.handle(request)).toMatchObject({ status: 503, headers: { "retry-after": "30" } });
     expect(signals[0]?.aborted).toBe(true);
-    pass(29_999);
+    pass(30_009);
     expect(await receiver.handle(request)).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
     pass(1);
     expect(await receiver.handle(request)).toMatchObject({ status: 200, body: "handled" });
@@ -400,13 +455,49 @@ describe("a dedupe store", () => {
     await receiver.handle(delivered({ id: "msg_k" }));
     expect(store.claim).toHaveBeenCalledWith("msg_k", 11_000);
     expect(store.complete).toHaveBeenCalledWith("msg_k", "t", 400_000_000);
+
+    // By default: a deadline of 15 seconds and 10 more, three days, and bodies of 1 MiB.
+    const { receiver: usual } = receiverOf({ dedupe: store });
+    await usual.handle(delivered({ id: "msg_d" }));
+    expect(store.claim).toHaveBeenLastCalledWith("msg_d", 25_000);
+    expect(store.complete).toHaveBeenLastCalledWith("msg_d", "t", 3 * 24 * 3_600_000);
+    expect(usual.maxBodyBytes).toBe(2 ** 20);
+  });
+
+  test("that has the sender come again at once has it wait for a second", async () => {
+    const claim = async () => ({ state: "held", retryAfterMs: 0 }) as const;
+    const { receiver } = receiverOf({ dedupe: { ...working, claim } });
+    expect(await receiver.handle(delivered())).toMatchObject({
+      status: 503,
+      headers: { "retry-after": "1" },
+    });
+  });
+
+  test("that never tells whether it took the end of a delivery holds up the answer for five seconds", async () => {
+    jest.useFakeTimers();
+    try {
+      const never = () => new Promise<boolean>(() => {});
+      const handler = jest.fn().mockRejectedValueOnce(new Error("mine"));
+      const { receiver } = receiverOf({
+        dedupe: { ...working, complete: never, release: never },
+        handlers: { "job.succeeded": handler },
+      });
+      for (const status of [500, 200]) {
+        const answer = receiver.handle(delivered());
+        await jest.advanceTimersByTimeAsync(5000);
+        expect(await answer).toMatchObject({ status });
+      }
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   test("that hangs is given up after five seconds, and its late claim given back", async () => {
     jest.useFakeTimers();
     try {
-      const claim = deferred<{ state: "claimed"; token: string }>();
-      const release = jest.fn(async () => true);
+      const claim = deferred<Claim>();
+      // That it fails is nobody's concern: an unhandled rejection would end this process.
+      const release = jest.fn(broken);
       const { receiver } = receiverOf({ dedupe: { ...working, claim: () => claim.promise, release } });
       const answer = receiver.handle(delivered({ id: "msg_l" }));
       await jest.advanceTimersByTimeAsync(5000);
@@ -414,6 +505,15 @@ describe("a dedupe store", () => {
       claim.resolve({ state: "claimed", token: "late" });
       await jest.advanceTimersByTimeAsync(0);
       expect(release).toHaveBeenCalledWith("msg_l", "late");
+
+      const held = deferred<Claim>();
+      const other = receiverOf({ dedupe: { ...working, claim: () => held.promise, release } });
+      const refused = other.receiver.handle(delivered());
+      await jest.advanceTimersByTimeAsync(5000);
+      expect(await refused).toMatchObject({ status: 503 });
+      held.resolve({ state: "held", retryAfterMs: 1 });
+      await jest.advanceTimersByTimeAsync(0);
+      expect(release).toHaveBeenCalledTimes(1);
     } finally {
       jest.useRealTimers();
     }
@@ -444,6 +544,23 @@ describe("hooks", () => {
       });
       await receiver.handle(delivered({ id: "msg_m" }));
       expect(log).toHaveBeenCalledWith(expect.stringMatching(/msg_m.*job\.succeeded.*failed/), error);
+      log.mockClear();
+
+      const claim = jest.fn(() => Promise.reject(error));
+      const hung = new Promise(() => {});
+      const others = { secrets: secret, handlerTimeoutMs: 5, handlers: { "job.succeeded": () => hung } };
+      await createReceiver({ ...others, dedupe: { ...memoryDedupe(), claim } }).handle(delivered());
+      const receiving = createReceiver(others);
+      const hanging = delivered();
+      await receiving.handle(hanging);
+      const told = log.mock.calls.map(([message]) => message);
+      expect(told).toEqual([expect.stringMatching(/store-unavailable/), expect.stringMatching(/timed-out/)]);
+
+      // What succeeds, or is another's, is no failure.
+      expect(await receiving.handle(hanging)).toMatchObject({ status: 503, body: "in progress" });
+      const body = { type: "job.running", data: { jobId: "j" } };
+      expect(await receiving.handle(delivered({ body }))).toMatchObject({ status: 200 });
+      expect(log).toHaveBeenCalledTimes(2);
     } finally {
       log.mockRestore();
     }

@@ -34,6 +34,20 @@ test("a body is verified as bytes, as an ArrayBuffer, as a view, and as text", (
   }
 });
 
+test("keys and bodies of each length around a block and around what is hashed at once are right", () => {
+  const prefix = `${id}.${timestamp}.`;
+  const full = 8192 - 64 - prefix.length;
+  for (const keyLength of [1, 63, 64, 65, 100]) {
+    const secret = newSecret(keyLength);
+    for (const length of [0, 1, full - 1, full, full + 1, 100_000]) {
+      const body = "x".repeat(length);
+      const headers = { ...knownHeaders, "webhook-signature": signatureOver(secret, prefix + body) };
+      for (const form of [body, Buffer.from(body)]) expect(verify(form, headers, secret, 0)).toBe(true);
+      expect(verify(Buffer.from(`${body}x`), headers, secret, 0)).toBe(false);
+    }
+  }
+});
+
 test("headers are found in each form and case", () => {
   const pairs = Object.entries(knownHeaders);
   const forms: HeadersLike[] = [
@@ -43,6 +57,7 @@ test("headers are found in each form and case", () => {
     new Headers(pairs as [string, string][]),
     new Map(pairs),
     pairs,
+    [["webhook-id", undefined], ...pairs, ["webhook-signature", undefined]],
   ];
   for (const headers of forms) expect(reasonFor(headers)).toBe("ok");
 });
@@ -140,7 +155,7 @@ describe("only canonical forms are accepted:", () => {
       expect(reasonFor(signed(id, timestamp))).toBe("ok");
   });
 
-  test.each(["msg.1", "msg 1", "msg\n1", "msg\u00e9", "\ud800", "."])("not the id %p", (id) => {
+  test.each(["msg.1", "msg 1", "msg\n1", "msg\u00e9", "msg\u007f", "\ud800", "."])("not the id %p", (id) => {
     expect(reasonFor(signed(id, "1614265330"))).toBe("malformed-id");
   });
 
@@ -196,6 +211,8 @@ describe("only canonical forms are accepted:", () => {
       expect(reasonFor(with_({ [name]: "" }))).toBe(`missing-${part}`);
       expect(reasonFor(with_({ [name]: 7 }))).toBe(`missing-${part}`);
     }
+    // By a comma alone, as an id may hold one.
+    expect(reasonFor(with_({ "webhook-id": `${id},${id}` }))).toBe("signature-mismatch");
     const joined = `v1,x v1,${"A".repeat(43)}=, ${signature}`;
     expect(reasonFor(with_({ "webhook-signature": joined }))).toBe("duplicate-signature");
     expect(reasonFor(with_({ "webhook-signature": `${signature} v1,x, v1,y` }))).toBe("duplicate-signature");
@@ -245,6 +262,7 @@ describe("several signatures in one header:", () => {
 describe("secrets", () => {
   const malformed: [string, unknown][] = [
     ["another prefix", "whsk_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
+    ["another prefix of that length", "whsek_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
     ["no prefix", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
     ["nothing after the prefix", "whsec_"],
     ["a line end", `${secret}\n`],

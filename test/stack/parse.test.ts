@@ -36,6 +36,7 @@ const unusable: readonly [what: string, text: string, says: string][] = [
   ["a secret cut off in the middle", configText(secret.slice(0, -5)), "secret 1 of 1 is cut off or altered"],
   ["a secret cut off where it is still base64", configText(secret.slice(0, -8)), "its key has 18 bytes"],
   ["a secret cut off by a screen", configText(`${secret.slice(0, 20)}…`), "secret 1 of 1 is cut off"],
+  ["a secret cut off by a log", configText(`${secret.slice(0, 20)}...`), "secret 1 of 1 is cut off ("],
   ["a secret with another prefix", configText(secret.replace("whsec", "sk")), 'not begin with "whsec_"'],
   ["a secret without its prefix", configText(secret.slice("whsec_".length)), 'not begin with "whsec_"'],
   ["a secret with a line end", configText(`${secret}\n`), "begins or ends with white space"],
@@ -160,6 +161,9 @@ test("the fingerprint tells configurations apart, tells no secret, and is not ta
     { toleranceSeconds: 299 },
     { endpoints: {} },
     { endpoints: { jobs: { id: "wh_2", url: "https://hooks.example.com/jobs", type: "production" } } },
+    { endpoints: { jobs: { id: "wh_1", url: "https://hooks.example.com/others", type: "production" } } },
+    { endpoints: { jobs: { id: "wh_1", url: "https://hooks.example.com/jobs", type: "development" } } },
+    { endpoints: { others: { id: "wh_1", url: "https://hooks.example.com/jobs", type: "production" } } },
   ];
   expect(new Set([fingerprint, ...changes.map(of)]).size).toBe(1 + changes.length);
   expect(of({ fingerprint: "000000000000" })).toBe(fingerprint);

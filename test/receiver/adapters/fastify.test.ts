@@ -64,6 +64,13 @@ describe.each(versions)("%s:", (_name, fastify) => {
     expect([handler, second.handler].map(({ mock }) => mock.calls.length)).toEqual([0, 1]);
   });
 
+  test("what is no POST is answered 405", async () => {
+    const { app, receiver } = setUp();
+    await app.register(fastifyPlugin, { receiver, path: "/hooks" });
+    const { statusCode, headers } = await app.inject({ method: "PUT", url: "/hooks", payload: "{}" });
+    expect([statusCode, headers.allow]).toEqual([405, "POST"]);
+  });
+
   test("hooks of the application run before and after it", async () => {
     const { app, receiver, post } = setUp();
     const seen: unknown[] = [];

@@ -124,6 +124,18 @@ describe.each(Object.entries(lambdaEvents))("behind %s:", (platform, eventOf) =>
   });
 });
 
+test("a body that is far too large is refused before it is decoded", async () => {
+  const { invoke } = setUp({ maxBodyBytes: 1000 });
+  const event = lambdaEvents["function URL"](requestOf(inBase64(Buffer.alloc(100_000))));
+  const decode = jest.spyOn(Buffer, "from");
+  try {
+    expect(await invoke(event)).toMatchObject({ statusCode: 413 });
+    expect(decode).not.toHaveBeenCalledWith(event.body, expect.anything());
+  } finally {
+    decode.mockRestore();
+  }
+});
+
 describe("a header that was sent twice", () => {
   const names = ["Webhook-Id", "Webhook-Timestamp", "Webhook-Signature"];
 
@@ -190,6 +202,8 @@ test("of fifty copies at once one is handled, and a thousand signatures are refu
 });
 
 test.each([
+  ["nothing", undefined],
+  ["null", null],
   ["an event of a queue", { Records: [{ body: "{}" }] }],
   ["a test event of the console", { key1: "value1" }],
   ["a POST without headers", { httpMethod: "POST", headers: null, multiValueHeaders: null, body: "{}" }],
@@ -204,10 +218,3 @@ test.each([
   expect([401, 405]).toContain(statusCode);
   expect(handler).not.toHaveBeenCalled();
 });
-
-test.each([null, undefined, {}, "text", { headers: null, requestContext: null }])(
-  "the event %j, which is of no request, is refused rather than rejected",
-  async (event) => {
-    expect(await setUp().invoke(event as LambdaHttpEvent)).toMatchObject({ statusCode: 405 });
-  },
-);

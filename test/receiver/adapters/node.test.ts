@@ -68,6 +68,42 @@ test("a body in many pieces is put together", async () => {
   expect(handler).toHaveBeenCalledTimes(1);
 });
 
+test("a body of exactly the limit fits, however it is sent; one byte more does not", async () => {
+  const { headers, body } = delivered();
+  const chunked = head({ ...headers, "transfer-encoding": "chunked", connection: "close" });
+  for (const [limit, status] of [
+    [body.length, 200],
+    [body.length - 1, 413],
+  ] as const) {
+    const { port } = await serve({ maxBodyBytes: limit });
+    const { answer } = raw(port, chunked, `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`);
+    expect(await answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  }
+});
+
+test("a request that something else has answered meanwhile is left alone", async () => {
+  const { receiver, outcomes } = receiverOf();
+  const told = deferred();
+  const server = http.createServer((request, response) => {
+    response.end("mine");
+    nodeHandler({ ...receiver, handle: (given) => receiver.handle(given).finally(told.resolve) })(
+      request,
+      response,
+    );
+  });
+  open.push(server.listen(0, "127.0.0.1"));
+  await once(server, "listening");
+  const { headers, body } = delivered();
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const log = jest.spyOn(console, "error");
+  expect(await (await fetch(url, { method: "POST", headers, body })).text()).toBe("mine");
+  await told.promise;
+  await new Promise(setImmediate);
+  expect(outcomes).toMatchObject([{ outcome: "unhandled" }]);
+  expect(log).not.toHaveBeenCalled();
+  log.mockRestore();
+});
+
 test("what is no POST is answered 405", async () => {
   const { url, isWell } = await serve();
   const response = await fetch(url);

@@ -71,6 +71,23 @@ test("full of running handlers it sends the sender away, until a lease ends", as
   expect(dedupe.claim("c", LEASE)).toEqual({ state: "held", retryAfterMs: 1000 });
   pass(LEASE);
   expect(await claim("c")).not.toBe("held");
+  expect(await claim("d")).not.toBe("held");
+  expect(await claim("e")).toBe("held");
+});
+
+test("full, it lets a retry take over its own lease, which needs no room and is the newest then", async () => {
+  const { claim, pass } = store(2);
+  await claim("a");
+  await claim("b");
+  pass(LEASE);
+  expect(await claim("a")).not.toBe("held");
+  expect(await claim("c")).not.toBe("held");
+
+  const other = store(2);
+  other.dedupe.claim("long", 10 * LEASE);
+  await other.claim("a");
+  other.pass(LEASE);
+  expect(await other.claim("a")).not.toBe("held");
 });
 
 test("leases that ran out take no room from what was completed", async () => {
