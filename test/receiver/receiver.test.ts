@@ -345,6 +345,8 @@ describe("one handler call a delivery:", () => {
     pass(30_000);
     expect(await receiver.handle(request)).toMatchObject({ status: 200, body: retried });
     expect(handler).toHaveBeenCalledTimes(calls);
+    // Also to one that asks only now.
+    expect(handler.mock.calls[0]?.[0].signal.aborted).toBe(true);
   });
 
   test("two endpoints that overlap are one to a dedupeKey of what the event is about", async () => {
@@ -364,13 +366,18 @@ describe("one handler call a delivery:", () => {
   test("what a dedupeKey cannot tell apart goes by its id: other events, and jobs without their id", async () => {
     const onUnhandled = jest.fn();
     const { receiver } = receiverOf({ onUnhandled, dedupeKey: ({ event, jobId }) => `${event}:${jobId}` });
-    for (const body of [{ type: "invoice.paid", data: { n: 1 } }, { type: "job.failed", data: {} }, "a=b"]) {
+    for (const body of [
+      { type: "invoice.paid", data: { n: 1 } },
+      { type: "job.failed", data: {} },
+      { type: "job.moved", data: { jobId: "j", to: "elsewhere" } },
+      "a=b",
+    ]) {
       const request = delivered({ body });
       expect(await receiver.handle(request)).toMatchObject({ body: "handled" });
       expect(await receiver.handle(delivered({ body }))).toMatchObject({ body: "handled" });
       expect(await receiver.handle(request)).toMatchObject({ body: "duplicate" });
     }
-    expect(onUnhandled).toHaveBeenCalledTimes(6);
+    expect(onUnhandled).toHaveBeenCalledTimes(8);
   });
 
   test("a dedupeKey that throws or gives no text is answered 500, and no handler is called", async () => {
