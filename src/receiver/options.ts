@@ -96,7 +96,7 @@ function handlersByEvent(handlers: Handlers): ReadonlyMap<string, Handler<JobDel
   if (typeof handlers !== "object" || handlers === null)
     throw new TypeError("handlers must be an object of handlers by event");
   for (const name of Object.keys(handlers)) {
-    if (!isEvent(name)) {
+    if (!(EVENTS as readonly string[]).includes(name)) {
       throw new TypeError(
         `createReceiver: "${name}" is no event of the service; handle others in onUnhandled.`,
       );
@@ -111,10 +111,6 @@ function handlersByEvent(handlers: Handlers): ReadonlyMap<string, Handler<JobDel
     byEvent.set(event, (handler as Handler<JobDelivery>).bind(handlers));
   }
   return byEvent;
-}
-
-function isEvent(name: string): name is JobEvent {
-  return (EVENTS as readonly string[]).includes(name);
 }
 
 function checkHandler(name: string, handler: unknown): void {

@@ -57,7 +57,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   return startedReceiver(options);
 }
 
-/** @param initial where `options.secrets` is a function: its secrets at the start, in use while it cannot give its first answer */
+/** @param initial what `options.secrets`, where it is a function, gave at the start: in use until its first answer */
 export function startedReceiver(options: ReceiverOptions, initial?: Secrets): Receiver {
   const { toleranceSeconds, maxBodyBytes, now, processing } = resolveOptions(options);
   const { onRejected = warnOfFirst, onOutcome = logFailure, onSecretsError = logSecretsError } = options;

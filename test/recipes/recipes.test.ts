@@ -122,7 +122,7 @@ test("in Lambda the function reads the configuration from Secrets Manager, and r
     stored[variables.RECEIVER_SECRET ?? ""] = JSON.stringify({ ...configuration, toleranceSeconds: 100 });
     for (const secret of [...secrets, newSecret()])
       expect(await status({ secret })).toBe(secrets.includes(secret) ? 200 : 401);
-    expect(await status({ secret: secrets[0], at: Date.now() - 200_000 })).toBe(401);
+    expect(await status({ secret: String(secrets[0]), at: Date.now() - 200_000 })).toBe(401);
     expect(log.mock.calls).toEqual([["job_1 is done"], ["job_1 is done"]]);
   } finally {
     await manager.close();

@@ -51,7 +51,7 @@ export function nodeHandler(
     answer(request).then(
       (answered) => send(request, response, answered),
       (error) => {
-        console.error("nodeHandler: handling a request failed; it is answered 500.", error);
+        console.error("nodeHandler: a request failed, and is answered 500.", error);
         send(request, response, outcomeAnswer("failed"));
       },
     );

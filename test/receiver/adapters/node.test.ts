@@ -274,6 +274,8 @@ describe("over HTTP/2", () => {
     stream.end(body);
     const [answer] = await once(stream, "response");
     expect(answer[":status"]).toBe(200);
+    const [refused] = await once(post({ ":method": "GET" }), "response");
+    expect(refused[":status"]).toBe(405);
     await close();
   });
 
