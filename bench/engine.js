@@ -1,5 +1,5 @@
-// What the real engine needs for endpoints declared with this package, beside the dynamic provider that a user would write
-// and beside the cheapest resource that the engine can hold. All in one run, and in turns: only the ratios mean something.
+// What the real engine needs for endpoints declared with this package, beside the dynamic provider that a user would write,
+// the barest one that works, and the cheapest resource that the engine can hold. All in one run, and in turns: only the ratios mean something.
 
 const { startEmulator } = require("../dist/emulator");
 const { verdict } = require("./measure");
@@ -20,13 +20,16 @@ async function compare(count) {
   const results = {};
   for (const name of Object.keys(programs)) results[name] = await measure(programs[name], count);
 
-  console.log(`${count} endpoints: seconds (in brackets: by value / floor being 1)`);
+  const names = Object.keys(programs);
+  console.log(`${count} endpoints: seconds (in brackets: ours / this one)`);
   for (const step of [...Object.keys(STEPS), "all four"]) {
-    const [own, other, least] = ["ours", "by value", "floor"].map((name) => results[name].seconds[step]);
-    console.log(
-      `  ${step.padEnd(10)} ours ${own.toFixed(1).padStart(6)}   by value ${other.toFixed(1).padStart(6)} (${(own / other).toFixed(2)})` +
-        `   floor ${least.toFixed(1).padStart(6)} (${(own / least).toFixed(2)})`,
-    );
+    const own = results.ours.seconds[step];
+    const columns = names.map((name) => {
+      const time = results[name].seconds[step];
+      const ratio = name === "ours" ? "" : ` (${(own / time).toFixed(2)})`;
+      return `${name} ${time.toFixed(1).padStart(6)}${ratio}`;
+    });
+    console.log(`  ${step.padEnd(10)} ${columns.join("   ")}`);
   }
   const { bytes, withoutCode } = results.ours.state;
   const states = Object.entries(results).map(([name, { state }]) => `${name} ${Math.round(state.bytes)}`);
