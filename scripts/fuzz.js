@@ -1,11 +1,13 @@
-// Plays random programs, edits, faults and kills against the provider: `npm run fuzz -- [--steps N] [--seed N [--path P]]`.
-// What it prints of a failure names the seed and the path that replay it.
+// Plays random programs, edits, faults and kills against the provider, and mutates signed messages:
+// `npm run fuzz -- [--steps N] [--messages N] [--seed N [--path P]]`. What it prints of a failure names the seed, and the path,
+// that replay it.
 
 const { spawnSync } = require("node:child_process");
 const { parseArgs } = require("node:util");
 
 const options = {
   steps: { type: "string", default: "10000" },
+  messages: { type: "string", default: "1000000" },
   seed: { type: "string" },
   path: { type: "string" },
 };
@@ -15,15 +17,17 @@ function main() {
   try {
     ({ values } = parseArgs({ options }));
   } catch (error) {
-    console.error(`fuzz: ${error.message}\nusage: npm run fuzz -- [--steps N] [--seed N [--path P]]`);
+    console.error(
+      `fuzz: ${error.message}\nusage: npm run fuzz -- [--steps N] [--messages N] [--seed N [--path P]]`,
+    );
     process.exitCode = 2;
     return;
   }
-  const { steps, seed, path } = values;
-  const env = { ...process.env, FUZZ_STEPS: steps };
+  const { steps, messages, seed, path } = values;
+  const env = { ...process.env, FUZZ_STEPS: steps, FUZZ_MESSAGES: messages };
   if (seed !== undefined) env.FUZZ_SEED = seed;
   if (path !== undefined) env.FUZZ_PATH = path;
-  const jest = [require.resolve("jest/bin/jest"), "test/endpoint/fuzz"];
+  const jest = [require.resolve("jest/bin/jest"), "/fuzz"];
   process.exitCode = spawnSync(process.execPath, jest, { env, stdio: "inherit" }).status ?? 1;
 }
 
