@@ -1,10 +1,14 @@
 import { createInterface } from "node:readline";
 import { Command, InvalidArgumentError } from "commander";
-import { type Emulator, type EmulatorOptions, type Job, startEmulator } from "../emulator";
+import { type Emulator, type EmulatorOptions, type LoggedAttempt, startEmulator } from "../emulator";
+
+/** How often what was delivered meanwhile is shown, in milliseconds. */
+const showEveryMs = 100;
 
 interface Flags {
   readonly port: number;
   readonly dataFile?: string;
+  readonly secret?: string;
   readonly latency: number;
   readonly rateLimit?: number;
 }
@@ -14,10 +18,12 @@ export function emulatorCommand(): Command {
     .summary("run the webhook service on this machine, to develop and test against")
     .description(
       "Starts an emulated webhook service and says how to use it. It keeps its endpoints in memory, or in a file. Each line " +
-        "that it reads, such as an Enter, runs a job and delivers its events. Ctrl-C ends it.",
+        "that it reads, such as an Enter, runs a job and delivers its events; `rotate` adds a signing secret, and `finish` " +
+        "drops the old ones. Ctrl-C ends it.",
     )
     .option("-p, --port <number>", "0 takes any free port", wholeNumber, 8787)
     .option("--data-file <path>", "a JSON file that keeps the endpoints and is read again")
+    .option("--secret <whsec_…>", "what it signs with (default: a new one at each start)")
     .option("--latency <milliseconds>", "of each request", wholeNumber, 0)
     .option("--rate-limit <number>", "requests a second; more are answered 429", wholeNumber)
     .addHelpText(
@@ -29,15 +35,18 @@ Exit status:
 
 Examples:
   $ npx webhook-endpoints emulator
-  $ npx webhook-endpoints emulator --port 9000 --data-file endpoints.json`,
+  $ npx webhook-endpoints emulator --port 9000 --data-file endpoints.json --secret "$SIGNING_SECRET"`,
     )
     .action(async (flags: Flags) => {
       const emulator = await startEmulator(optionsOf(flags));
       console.log(instructions(emulator));
+      const showing = setInterval(() => show(emulator), showEveryMs);
       const lines = createInterface(process.stdin);
-      lines.on("line", async () => console.log(describe(await emulator.runJob())));
+      const commands = commandsOf(emulator);
+      lines.on("line", (line) => (commands[line.trim()] ?? commands[""])?.());
       for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
         process.once(signal, () => {
+          clearInterval(showing);
           lines.close();
           process.stdin.destroy();
           void emulator.close();
@@ -45,16 +54,36 @@ Examples:
     });
 }
 
+/** What is done for a line, by its text. */
+function commandsOf(emulator: Emulator): Record<string, () => void> {
+  let rotation: ReturnType<Emulator["rotateSecret"]> | undefined;
+  return {
+    "": () => {
+      if (emulator.endpoints().length === 0) console.log("No endpoint is registered.");
+      void emulator.runJob();
+    },
+    rotate: () => {
+      rotation = emulator.rotateSecret();
+      console.log(`It signs with ${rotation.secret} too.`);
+    },
+    finish: () => {
+      rotation?.finish();
+      console.log(`It signs with ${emulator.secrets().join(", ")}.`);
+    },
+  };
+}
+
 function wholeNumber(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("It must be a whole number.");
 }
 
-function optionsOf({ port, dataFile, latency, rateLimit }: Flags): EmulatorOptions {
+function optionsOf({ port, dataFile, secret, latency, rateLimit }: Flags): EmulatorOptions {
   return {
     port,
     latencyMs: latency,
     ...(dataFile === undefined ? {} : { dataFile }),
+    ...(secret === undefined ? {} : { secrets: secret }),
     ...(rateLimit === undefined ? {} : { rateLimit: { requestsPerSecond: rateLimit } }),
   };
 }
@@ -67,15 +96,17 @@ function instructions({ url, apiKey, secrets }: Emulator): string {
   pulumi config set --secret webhooks:apiKey ${apiKey}
   pulumi config set --secret signingSecret ${secrets()[0] ?? ""}
 
-Enter runs a job and delivers its events. Ctrl-C ends it.`;
+Its endpoints can be on this machine: url http://127.0.0.1:8080/jobs and type development, for a receiver at port 8080. Enter
+runs a job and delivers its events, rotate and finish change the signing secret, Ctrl-C ends it.`;
 }
 
-function describe({ jobId, running, finished }: Job): string {
-  const lines = [running, finished].flatMap(({ type, endpoints }) =>
-    endpoints.map(
-      ({ endpointId, outcome, statusCode }) =>
-        `  ${type} to ${endpointId}: ${outcome} (${statusCode ?? "no answer"})`,
-    ),
-  );
-  return [`${jobId}${lines.length === 0 ? ": no endpoint is registered" : ""}`, ...lines].join("\n");
+/** What was delivered since it was last shown. */
+function show(emulator: Emulator): void {
+  for (const attempt of emulator.deliveries) console.log(describe(attempt));
+  emulator.clearDeliveries();
+}
+
+function describe({ type, endpointId, url, statusCode, error, retryInMs }: LoggedAttempt): string {
+  const again = retryInMs === null ? "" : `, again in ${Math.ceil(retryInMs / 1000)} s`;
+  return `${type} to ${endpointId} (${url}): ${statusCode ?? error ?? "no answer"}${again}`;
 }

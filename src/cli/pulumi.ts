@@ -26,7 +26,11 @@ export class Pulumi {
     const exited = new Promise<number>((resolve, reject) => {
       child.once("error", (cause) =>
         reject(
-          new Error("the command pulumi cannot be run: install Pulumi's CLI and put it on PATH", { cause }),
+          new CliError(
+            "PULUMI_MISSING",
+            "the command pulumi cannot be run: install Pulumi's CLI and put it on PATH",
+            { cause },
+          ),
         ),
       );
       child.once("close", (code) => resolve(code ?? 1));
@@ -58,7 +62,7 @@ export class CliError extends Error {
       | "SETTINGS_INVALID"
       | "STATE_UNREADABLE",
     message: string,
-    options?: ErrorOptions,
+    options?: { readonly cause?: unknown },
   ) {
     super(`${message} (${code})`, options);
   }
@@ -67,6 +71,6 @@ export class CliError extends Error {
 export function pulumiFailed(args: readonly string[], { stderr, stdout }: PulumiResult): CliError {
   return new CliError(
     "PULUMI_FAILED",
-    `\`pulumi ${args.join(" ")}\` failed:\n${stderr.trim() || stdout.trim()}`,
+    `\`pulumi ${args.join(" ")}\` failed: ${(stderr.trim() || stdout.trim()).replace(/^error: /, "")}`,
   );
 }

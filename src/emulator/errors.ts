@@ -15,7 +15,7 @@ export class EmulatorError extends Error {
   constructor(
     readonly code: EmulatorErrorCode,
     message: string,
-    options?: ErrorOptions,
+    options?: { readonly cause?: unknown },
   ) {
     super(message, options);
   }

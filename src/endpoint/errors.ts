@@ -20,7 +20,7 @@ export class EndpointError extends Error {
   constructor(
     readonly code: EndpointErrorCode,
     message: string,
-    options?: ErrorOptions,
+    options?: { readonly cause?: unknown },
   ) {
     super(`${message} (${code})`, options);
   }

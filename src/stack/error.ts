@@ -17,7 +17,7 @@ export class ReceiverConfigError extends Error {
   constructor(
     readonly code: ReceiverConfigErrorCode,
     message: string,
-    options?: ErrorOptions,
+    options?: { readonly cause?: unknown },
   ) {
     super(`${message} (${code})`, options);
   }

@@ -27,6 +27,7 @@ export function parseConfig(config: unknown, { where }: { where: string }): Rece
     );
   const value = typeof config === "string" ? parseText(config) : config;
   if (value === MASKED) throw invalid([`it is masked: it must be what ${howToGetIt} prints`]);
+  if (config === undefined) throw invalid([`it is not set: give it what ${howToGetIt} prints`]);
   if (!isObject(value)) throw invalid([`it is not the JSON that ${howToGetIt} prints`]);
   const { version, secrets, toleranceSeconds = 300, endpoints = {} } = value;
   if (version !== 1) {

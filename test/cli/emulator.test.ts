@@ -28,31 +28,41 @@ async function until(pattern: RegExp): Promise<RegExpExecArray> {
   }
 }
 
-it("says how to use it, runs a job for each line, and ends when it is told to", async () => {
+it("says how to use it, runs a job for each line, rotates, and ends when it is told to", async () => {
   start("--port", "0");
   const [, url] = await until(/config set webhooks:baseUrl (\S+)\n/);
   const [, apiKey = ""] = await until(/webhooks:apiKey (\S+)\n/);
   await until(/signingSecret whsec_\S+\n/);
   child.stdin?.write("\n");
-  await until(/^job_\S+: no endpoint is registered$/m);
+  await until(/^No endpoint is registered\.$/m);
 
+  child.stdin?.write("rotate\n");
+  const [, added] = await until(/^It signs with (whsec_\S+) too\.$/m);
+  child.stdin?.write("finish\n");
+  const [, only] = await until(/^It signs with (whsec_\S+)\.$/m);
+  expect(only).toBe(added);
+
+  let status = 200;
   const receiver: Server = createServer((request, response) =>
-    request.resume().on("end", () => response.end()),
+    request.resume().on("end", () => response.writeHead(status).end()),
   );
   receiver.listen(0, "127.0.0.1");
   await once(receiver, "listening");
-  const { port } = receiver.address() as AddressInfo;
+  const at = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
   try {
     const answer = await fetch(`${url}/webhooks`, {
       method: "POST",
       headers: { "X-Api-Key": apiKey, "Content-Type": "application/json" },
-      body: JSON.stringify({ url: `http://127.0.0.1:${port}/`, type: "development" }),
+      body: JSON.stringify({ url: at, type: "development" }),
     });
     const { id } = (await answer.json()) as { id: string };
     child.stdin?.write("\n");
     await until(
-      new RegExp(`job.running to ${id}: delivered \\(200\\)\n  job.succeeded to ${id}: delivered \\(200\\)`),
+      new RegExp(`^job.running to ${id} \\(${at}\\): 200\njob.succeeded to ${id} \\(${at}\\): 200$`, "m"),
     );
+    status = 401;
+    child.stdin?.write("\n");
+    await until(new RegExp(`^job.running to ${id} \\(${at}\\): 401, again in 1 s$`, "m"));
   } finally {
     receiver.closeAllConnections();
     receiver.close();

@@ -57,7 +57,7 @@ describe("a registration that the service may have made is undecided, and never 
   ])("%s", async (_, step, code, statusCode) => {
     const server = await serve(step);
     const error = await failure(
-      server.client({ timeoutMs: 500, maxResponseBytes: 4_096 }).register(registration),
+      server.client({ timeoutMs: 1_500, maxResponseBytes: 4_096 }).register(registration),
     );
     expect(error).toMatchObject({ outcome: "undecided", code });
     expect(error.statusCode).toBe(statusCode);

@@ -1,0 +1,56 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import * as ts from "typescript";
+import { makeFolder, removeFolders } from "../receiver/readme/app";
+
+const root = join(__dirname, "../..");
+
+afterAll(removeFolders);
+
+const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const names = Object.keys(exports).filter((name) => !/\.json$|^\.\/provider$/.test(name));
+/** Apart from each other: Pulumi's declarations bring along much that a receiver does not have. */
+const groups = { "a program": ["."], "a receiver": names.filter((name) => name !== ".") };
+
+/** What a user's compiler says of our declarations, where these parts of the package are imported. */
+function errorsWith(options: ts.CompilerOptions, names: readonly string[]): string[] {
+  const imports = names.map(
+    (name, index) => `import * as m${index} from "pulumi-webhook-endpoints${name.slice(1)}";`,
+  );
+  const code = `${imports.join("\n")}\nconsole.log(${names.map((_, index) => `m${index}`).join(", ")});\n`;
+  const packages = { "@pulumi": "node_modules/@pulumi", "@types": "node_modules/@types" };
+  const folder = makeFolder({ files: { "app.ts": code }, packages });
+  const program = ts.createProgram([join(folder, "app.ts")], {
+    strict: true,
+    noEmit: true,
+    types: ["node"],
+    typeRoots: [join(folder, "node_modules/@types")],
+    preserveSymlinks: true,
+    ...options,
+  });
+  return ts
+    .getPreEmitDiagnostics(program)
+    .filter(({ file }) => file === undefined || /app\.ts$|\/dist\//.test(file.fileName))
+    .map(
+      ({ file, messageText }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, " ")}`,
+    );
+}
+
+const settings: Record<string, ts.CompilerOptions> = {
+  "`pulumi new typescript`": {
+    target: ts.ScriptTarget.ES2020,
+    module: ts.ModuleKind.CommonJS,
+    moduleResolution: ts.ModuleResolutionKind.Node10,
+  },
+  "Node's own modules": {
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+  },
+};
+
+describe.each(Object.entries(settings))("with the settings of %s", (_settings, options) => {
+  test.each(Object.entries(groups))("TypeScript has nothing against what %s imports", (_group, parts) => {
+    expect(errorsWith(options, parts)).toEqual([]);
+  });
+});
