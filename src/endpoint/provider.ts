@@ -75,7 +75,10 @@ export function createProvider(options: ProviderOptions = {}) {
       ];
       // What it was to be is no longer wanted: then the delete of the pending one settles it, not the create.
       const pending = replaces.length === 0 ? olds.pending : undefined;
-      if (isProvisional(id)) replaces.push("pending");
+      if (isProvisional(id)) {
+        run.assertSameService(id, olds, undefined);
+        replaces.push("pending");
+      }
       if (run.made.has(id)) replaces.push("id");
       run.registrar.take(id);
       if (!run.refreshed.delete(id)) {
@@ -94,14 +97,12 @@ export function createProvider(options: ProviderOptions = {}) {
       const run = requireRun();
       const replaced = run.takeReplaced(inputs);
       const exists = replaced !== undefined && !isProvisional(replaced.id);
+      const pending = replaced?.pending && { id: replaced.id, pending: replaced.pending };
       try {
         const endpoint =
           inputs.adoptId !== undefined && !exists
-            ? await run.registrar.adopt(inputs.adoptId, inputs, replaced?.id)
-            : await run.registrar.register(
-                inputs,
-                replaced?.pending && { id: replaced.id, pending: replaced.pending },
-              );
+            ? await run.registrar.adopt(inputs.adoptId, inputs, pending)
+            : await run.registrar.register(inputs, pending);
         run.made.add(endpoint.id);
         run.live.add(endpoint.id);
         return { id: endpoint.id, outs: stateOf(endpoint, inputs, run) };
@@ -117,7 +118,7 @@ export function createProvider(options: ProviderOptions = {}) {
     async read(id: string, props: WithProvider<Partial<EndpointState>> = {}): Promise<dynamic.ReadResult> {
       const run = requireRun();
       const recorded = isRecorded(props) ? props : undefined;
-      if (recorded && !hasPending(recorded)) {
+      if (recorded && !recorded.external && !hasPending(recorded)) {
         // Another resource has it: this one's registration was taken for a lost one.
         if (run.registrar.hasRecovered(id)) return {};
         run.registrar.take(id);
@@ -131,16 +132,16 @@ export function createProvider(options: ProviderOptions = {}) {
             "ENDPOINT_NOT_FOUND",
             `the service has no endpoint ${id}: check the id, and that the API key is one of its account`,
           );
-        if (!hasPending(recorded)) {
-          run.assertSameService(id, recorded, undefined);
-          run.warnOfOtherAccount(id, recorded);
-          run.miss();
-        }
+        run.assertSameService(id, recorded, undefined);
+        run.warnOfOtherAccount(id, recorded);
+        if (!hasPending(recorded)) run.miss();
         return {};
       }
       run.hit();
-      run.registrar.take(endpoint.id);
-      if (recorded && !recorded.external) run.refreshed.add(endpoint.id);
+      if (recorded && !recorded.external) {
+        run.registrar.take(endpoint.id);
+        run.refreshed.add(endpoint.id);
+      }
       const url = recorded && sameUrl(recorded.url, endpoint.url) ? recorded.url : endpoint.url;
       const inputs = { url, type: endpoint.type, ...(recorded?.ip ? { ip: recorded.ip } : {}) };
       const external = recorded ? recorded.external : (true as const);
@@ -162,8 +163,11 @@ export function createProvider(options: ProviderOptions = {}) {
         return;
       }
       try {
-        if (hasPending(state)) await run.registrar.discard(id, state);
-        else await run.client.delete(id);
+        if (hasPending(state)) {
+          if (await run.registrar.discard(id, state)) return;
+          run.assertSameService(id, state, undefined);
+          run.warnOfOtherAccount(id, state);
+        } else await run.client.delete(id);
       } catch (error) {
         if (!isNotFound(error)) throw error;
         run.assertSameService(id, state, error);

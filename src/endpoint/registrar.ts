@@ -22,6 +22,12 @@ export function isProvisional(id: string): boolean {
   return id.startsWith(provisionalPrefix);
 }
 
+/** A registration that a run before left pending, by its provisional id. */
+interface Earlier {
+  readonly id: string;
+  readonly pending: PendingRegistration;
+}
+
 type Identity = Pick<EndpointInputs, "url" | "type">;
 
 export interface RegistrarOptions {
@@ -113,13 +119,13 @@ export class Registrar {
    *
    * @throws PendingError when it was sent and nobody can say whether it was made.
    */
-  register(
-    inputs: EndpointInputs,
-    earlier?: { id: string; pending: PendingRegistration },
-  ): Promise<Endpoint> {
+  register(inputs: EndpointInputs, earlier?: Earlier): Promise<Endpoint> {
     return this.#oneByOne(inputs, async () => {
       if (earlier) {
-        const found = await this.#settle(earlier.id, inputs, earlier.pending);
+        const found = await this.#settle(earlier.id, inputs, earlier.pending).catch((error: unknown) => {
+          this.#undecided.add(keyOf(inputs)); // so that no equal one is taken for it later
+          throw error;
+        });
         if (found) return this.#took(found);
       }
       if (this.#undecided.has(keyOf(inputs))) {
@@ -138,9 +144,9 @@ export class Registrar {
   /**
    * Takes over the endpoint that the user named. Nothing is changed at the service.
    *
-   * @param replaces the provisional id that is settled by that, if any
+   * @param earlier a registration left pending, which that settles unless the endpoint was there before it
    */
-  adopt(id: string, inputs: EndpointInputs, replaces?: string): Promise<Endpoint> {
+  adopt(id: string, inputs: EndpointInputs, earlier?: Earlier): Promise<Endpoint> {
     const assertFree = () => {
       if (this.#taken.has(id)) {
         throw new EndpointError(
@@ -171,7 +177,7 @@ export class Registrar {
         );
       }
       assertFree(); // The resource that has it may have come by meanwhile.
-      if (replaces !== undefined) this.#settled.add(replaces);
+      if (earlier && !earlier.pending.before.includes(id)) this.#settled.add(earlier.id);
       return this.#took(endpoint);
     });
   }
@@ -190,43 +196,62 @@ export class Registrar {
     });
   }
 
-  /** Deletes what a registration left pending may have made, unless a resource of this process has it by now. */
-  discard(id: string, state: EndpointState & { pending: PendingRegistration }): Promise<void> {
+  /**
+   * Deletes what a registration left pending made, unless a resource of this process has it by now: false when there is
+   * nothing of it. What was made so late that it may be registered in its stead, by another process even, is spared.
+   */
+  discard(id: string, state: EndpointState & { pending: PendingRegistration }): Promise<boolean> {
     return this.#oneByOne(state, async () => {
-      if (this.#settled.has(id)) return;
+      if (this.#settled.has(id)) return true;
       const found = await this.#settle(id, state, state.pending);
-      if (!found) return;
+      if (!found || !this.#inTime(found, state.pending)) return false;
       this.#took(found);
       await this.#client.delete(found.id);
+      return true;
     });
   }
 
   /** Looks for what a pending registration made, until it is old enough to count as never made: it may be made late. */
   async #settle(id: string, identity: Identity, pending: PendingRegistration): Promise<Endpoint | undefined> {
     const list = await this.#client.list();
-    let found = this.#recognise(list, identity, pending);
-    if (!found && !list.complete) {
-      throw new EndpointError(
-        "STILL_PENDING",
-        `cannot tell whether the registration of ${describeUrl(identity.url)} was made: the service lists only a part of ` +
-          "its endpoints. It stays pending. Look for it at the service: set adoptId to its id, or, if it is not there, run " +
-          "`pulumi state delete` for this resource.",
-      );
-    }
-    const patienceMs = this.#patienceWith(pending, list);
-    if (!found && patienceMs > 0) {
-      this.#options.info(
-        `looks for ${Math.ceil(patienceMs / 1000)} s more whether the registration of ${describeUrl(identity.url)} is made late`,
-      );
-      found = await this.#lookUntil(this.#clock.date() + patienceMs, identity, pending);
-    }
+    const found =
+      this.#recognise(list, identity, pending) ?? (await this.#lookLater(list, identity, pending));
     this.#settled.add(id);
     return found;
   }
 
+  async #lookLater(
+    list: EndpointList,
+    identity: Identity,
+    pending: PendingRegistration,
+  ): Promise<Endpoint | undefined> {
+    assertWhole(list, identity);
+    const patienceMs = this.#patienceWith(pending, list);
+    if (patienceMs <= 0) return undefined;
+    this.#options.info(
+      `looks for ${Math.ceil(patienceMs / 1000)} s more whether the registration of ${describeUrl(identity.url)} is made late`,
+    );
+    const found = await this.#lookUntil(this.#clock.date() + patienceMs, identity, pending);
+    if (found) return found;
+    // That it is not there takes a list that was answered, and whole.
+    const last = await this.#client.list();
+    assertWhole(last, identity);
+    return this.#recognise(last, identity, pending);
+  }
+
+  /** No longer than from an attempt made just now: the service's clock may have been put back. */
   #patienceWith({ attemptedAt }: PendingRegistration, { serverTime }: EndpointList): number {
     if (attemptedAt === null || serverTime === null) return 0;
-    return attemptedAt + Math.max(2 * this.#options.timeoutMs, leastPatienceMs) - serverTime;
+    return Math.min(attemptedAt - serverTime, 0) + this.#patienceMs;
+  }
+
+  get #patienceMs(): number {
+    return Math.max(2 * this.#options.timeoutMs, leastPatienceMs);
+  }
+
+  /** Whether it was made before an equal one may have been registered in its stead, by another process even. */
+  #inTime({ createdAt }: Endpoint, { attemptedAt }: PendingRegistration): boolean {
+    return attemptedAt === null || !(momentOf(createdAt) >= attemptedAt + this.#patienceMs - 1_000);
   }
 
   async #send(inputs: EndpointInputs, baseline: EndpointList): Promise<Endpoint> {
@@ -361,6 +386,17 @@ export class Registrar {
     );
     return turn;
   }
+}
+
+/** @throws EndpointError for a list that is no evidence of absence */
+function assertWhole(list: EndpointList, { url }: Identity): void {
+  if (list.complete) return;
+  throw new EndpointError(
+    "STILL_PENDING",
+    `cannot tell whether the registration of ${describeUrl(url)} was made: the service lists only a part of its endpoints. ` +
+      "It stays pending. Look for it at the service: set adoptId to its id, or, if it is not there, run `pulumi state " +
+      "delete` for this resource.",
+  );
 }
 
 function keyOf({ url, type }: Identity): string {

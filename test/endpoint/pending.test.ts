@@ -3,12 +3,15 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { startEmulator } from "../../src/emulator";
 import type { Declared } from "./engineModel";
-import { Plugin } from "./plugin";
+import { FastClock } from "./fastClock";
+import { Plugin, type VerbError } from "./plugin";
 import { World } from "./world";
 
-const speed = 4;
+const speed = 20;
+/** Where a registration comes late: moments matter then. */
+const slow = 4;
 /** Later than a run looks for its registration, 15 seconds, and sooner than it counts as never made, 20. In real milliseconds. */
-const delayMs = 17_500 / speed;
+const delayMs = 17_500 / slow;
 
 const program: readonly Declared[] = [
   { name: "late", args: { url: "https://hooks.example.com/late", type: "production" } },
@@ -83,6 +86,95 @@ describe("a pending registration", () => {
     expect(world.differences(adopting, others)).toEqual([]);
   });
 
+  it("is not settled by the adoption of what was there before it", async () => {
+    const before = appear("a");
+    loseRegistration();
+    await world.stack.up([declared("a", "a")]);
+    appear("a");
+    const program = [declared("a", "a", { adoptId: before.id })];
+    expect(await world.stack.up(program)).toEqual([]);
+    expect(world.differences(program, [])).toEqual([]);
+  });
+
+  it("is not settled by the adoption of another url", async () => {
+    const other = appear("b");
+    loseRegistration();
+    await world.stack.up([declared("a", "a")]);
+    appear("a");
+    const program = [declared("a", "b", { adoptId: other.id })];
+    expect(await world.stack.up(program)).toEqual([]);
+    expect(world.differences(program, [])).toEqual([]);
+  });
+
+  it("is not hunted where another provider of the same account has settled it by a new one", async () => {
+    const { stack, clock } = world;
+    const other = (provider: string) =>
+      plugin.command({ ...world.configOf(""), "webhooks:other": provider }, clock.code);
+    loseRegistration();
+    await stack.up([declared("a", "a")]);
+    const [{ id, outputs } = { id: "", outputs: {} }] = stack.resources;
+    const [moved, left] = [await other("new"), await other("old")];
+    await moved.diff(id, outputs, { url: urlOf("a"), type: "production" });
+    const made = await moved.create({ url: urlOf("a"), type: "production" });
+    await left.delete(id, outputs);
+    expect(world.emulator.endpoints().map((endpoint) => endpoint.id)).toEqual([made.id]);
+  });
+
+  it("whose outcome could not be found out holds back an equal one", async () => {
+    const { emulator, stack } = world;
+    const program = [declared("a", "same"), declared("b", "same")];
+    loseRegistration();
+    await stack.up([declared("a", "same")]);
+    emulator.fault({ operation: "list", kind: "status", status: 400 });
+    expect(await stack.up(program, { parallel: 1 })).not.toEqual([]);
+    expect(await stack.up(program)).toEqual([]);
+    expect(await stack.up(program)).toEqual([]);
+    expect(world.differences(program, [])).toEqual([]);
+  });
+
+  it("is waited for no longer when the service's clock was put back", async () => {
+    await world.close();
+    let back = 0;
+    const clock = new FastClock(speed);
+    const emulator = await startEmulator({ now: () => clock.now() - back });
+    const begin = () =>
+      plugin.command(
+        {
+          "webhooks:baseUrl": emulator.url,
+          "webhooks:apiKey": emulator.apiKey,
+          "webhooks:timeoutSeconds": "10",
+        },
+        clock.code,
+      );
+    emulator.fault({ operation: "register", kind: "reset-before" });
+    const error: VerbError = await (await begin()).create({ url: urlOf("a"), type: "production" }).then(
+      () => Promise.reject(new Error("it was made")),
+      (reason) => reason,
+    );
+    const { id = "", properties = {} } = error.halfMade ?? {};
+    back = 3_600_000;
+    const began = clock.now();
+    expect(await (await begin()).read(id, properties)).toBeUndefined();
+    expect(clock.now() - began).toBeLessThan(60_000);
+    await emulator.close();
+    world = await World.start({ plugin: async () => plugin, speed });
+  });
+
+  it("at another base URL is neither dropped nor registered at the new one", async () => {
+    const { stack, clock } = world;
+    loseRegistration();
+    await stack.up([declared("a", "a")]);
+    const [{ id, outputs } = { id: "", outputs: {} }] = stack.resources;
+    const elsewhere = () => plugin.command(world.configOf(""), clock.code);
+    const moved = { ...outputs, baseUrl: "https://old.example.com" };
+    for (const verb of [
+      async () => (await elsewhere()).diff(id, moved, { url: urlOf("a"), type: "production" }),
+      async () => (await elsewhere()).read(id, moved),
+      async () => (await elsewhere()).delete(id, moved),
+    ])
+      await expect(verb()).rejects.toThrow(/https:\/\/old\.example\.com.*OTHER_BASE_URL/);
+  });
+
   it("that is taken for an equal one of another resource is made good by the next up", async () => {
     const { emulator, stack } = world;
     const program = [declared("a", "same"), declared("b", "same")];
@@ -97,6 +189,18 @@ describe("a pending registration", () => {
       expect(world.differences(program, [])).toEqual([]);
     }
   });
+});
+
+it("an endpoint that is read as managed elsewhere may be adopted, and is no resource's own", async () => {
+  const { id } = appear("a");
+  const inputs = { url: urlOf("a"), type: "production" };
+  const begin = () => plugin.command(world.configOf(""), world.clock.code);
+  const one = await begin();
+  await one.read(id, {});
+  expect((await one.create({ ...inputs, adoptId: id })).id).toBe(id);
+  const two = await begin();
+  await two.read(id, {});
+  await expect(two.create({ ...inputs, ifExists: "fail" })).rejects.toThrow(/ENDPOINT_EXISTS/);
 });
 
 it("an endpoint that is adopted from another resource of the program is refused, or registered anew for that one", async () => {
@@ -153,6 +257,11 @@ it("a registration is known again by a time only where that has a zone", async (
 });
 
 describe("a registration that is made after its time-out", () => {
+  beforeEach(async () => {
+    await world.close();
+    world = await World.start({ plugin: async () => plugin, speed: slow });
+  });
+
   const mutations = () => world.emulator.requests.filter(({ method }) => method !== "GET");
 
   it.each(["up", "refresh", "destroy"] as const)(
@@ -173,6 +282,29 @@ describe("a registration that is made after its time-out", () => {
           /looks for \d+ s more whether the registration of https:\/\/hooks\.example\.com\/… is made late/,
         ),
       });
+    },
+  );
+
+  it.each(["up", "refresh", "destroy"] as const)(
+    "stays pending when the list that would tell, in %s, cannot be had",
+    async (command) => {
+      const { emulator, stack } = world;
+      const program = [declared("a", "late")];
+      emulator.fault({ operation: "register", kind: "late-commit", delayMs });
+      await stack.up(program);
+      emulator.clearFaults();
+      emulator.fault({
+        operation: "list",
+        kind: "status",
+        status: 400,
+        times: Number.POSITIVE_INFINITY,
+        after: 1,
+      });
+      const run = () => (command === "up" ? stack.up(program) : stack[command]());
+      expect(await run()).not.toEqual([]);
+      emulator.clearFaults();
+      expect(await run()).toEqual([]);
+      expect(world.differences(command === "destroy" ? [] : program, [])).toEqual([]);
     },
   );
 
