@@ -3,13 +3,12 @@ import type { Endpoint, EndpointList, WebhooksClient } from "../client";
 import { WebhookError, WebhookRegistrationError } from "../client";
 import { type Clock, sleep, systemClock } from "../client/clock";
 import { EndpointError, isNotFound, PendingError } from "./errors";
-import { momentOf } from "./moment";
+import { alike, describeAlike, type Identity, keyOf } from "./likeness";
 import type { Origin } from "./origin";
+import { assertWhole, isMadeInTime, patienceLeft, recognise } from "./recognition";
 import type { EndpointInputs, EndpointState, PendingRegistration } from "./types";
-import { describeUrl, normalizeUrl, sameUrl } from "./url";
+import { describeUrl, sameUrl } from "./url";
 
-/** How much earlier than our attempt an endpoint may be dated and still be ours, in milliseconds. */
-const clockToleranceMs = 5_000;
 /** How long to look for a registration that was answered, but not with an endpoint, in milliseconds. */
 const lookAfterAnswerMs = 5_000;
 /** How old a pending registration must be at least before it counts as never made, in milliseconds. */
@@ -27,8 +26,6 @@ interface Earlier {
   readonly id: string;
   readonly pending: PendingRegistration;
 }
-
-type Identity = Pick<EndpointInputs, "url" | "type">;
 
 export interface RegistrarOptions {
   readonly client: Pick<WebhooksClient, "register" | "list" | "get" | "delete">;
@@ -62,7 +59,6 @@ export class Registrar {
   readonly #taken = new Set<string>();
   /** Those that this process made or took over, by url and type. */
   readonly #ours = new Map<string, string[]>();
-  readonly #byKey = new WeakMap<EndpointList, Map<string, Endpoint[]>>();
   /** Provisional ids whose outcome this process has found out. */
   readonly #settled = new Set<string>();
   /** What `settle` found. */
@@ -94,24 +90,10 @@ export class Registrar {
       (id) => live.has(id) || !this.#taken.has(id),
     );
     if (ids.length === 0) return;
-    const found =
-      `the service already has ${ids.length === 1 ? "an endpoint" : `${ids.length} endpoints`} with this url ` +
-      `(${describeUrl(inputs.url)}) and type (${inputs.type}): ${ids.slice(0, 5).join(", ")}${ids.length > 5 ? ", …" : ""}. `;
-    const own = ids.some((id) => live.has(id));
-    const ways = own
-      ? "Another resource of this program has it: declare it once."
-      : `To keep it, set adoptId: ${JSON.stringify(ids[0])}, or give a renamed resource an alias of the old name; after ` +
-        "a killed run, `npx webhook-endpoints recover` finds what is the stack's own.";
-    if (inputs.ifExists === "fail") {
-      throw new EndpointError(
-        "ENDPOINT_EXISTS",
-        `${found}ifExists is "fail", so nothing was registered. ${ways} If it is this program's own, leave ifExists out of this run.`,
-      );
-    }
-    const consequence = `Another one is registered beside it, and events come twice${own ? "" : " unless this run deletes it"}. `;
-    const message = `${found}${consequence}${ways}`;
-    if (!this.#warned.has(message)) this.#options.warn(message);
-    this.#warned.add(message);
+    const { warning, refusal } = describeAlike(inputs, ids, { own: ids.some((id) => live.has(id)) });
+    if (inputs.ifExists === "fail") throw new EndpointError("ENDPOINT_EXISTS", refusal);
+    if (!this.#warned.has(warning)) this.#options.warn(warning);
+    this.#warned.add(warning);
   }
 
   /**
@@ -204,7 +186,7 @@ export class Registrar {
     return this.#oneByOne(state, async () => {
       if (this.#settled.has(id)) return true;
       const found = await this.#settle(id, state, state.pending);
-      if (!found || !this.#inTime(found, state.pending)) return false;
+      if (!found || !isMadeInTime(found, state.pending, this.#patienceMs)) return false;
       this.#took(found);
       await this.#client.delete(found.id);
       return true;
@@ -215,7 +197,7 @@ export class Registrar {
   async #settle(id: string, identity: Identity, pending: PendingRegistration): Promise<Endpoint | undefined> {
     const list = await this.#client.list();
     const found =
-      this.#recognise(list, identity, pending) ?? (await this.#lookLater(list, identity, pending));
+      recognise(list, identity, pending, this.#taken) ?? (await this.#lookLater(list, identity, pending));
     this.#settled.add(id);
     return found;
   }
@@ -226,7 +208,7 @@ export class Registrar {
     pending: PendingRegistration,
   ): Promise<Endpoint | undefined> {
     assertWhole(list, identity);
-    const patienceMs = this.#patienceWith(pending, list);
+    const patienceMs = patienceLeft(pending, list, this.#patienceMs);
     if (patienceMs <= 0) return undefined;
     this.#options.info(
       `looks for ${Math.ceil(patienceMs / 1000)} s more whether the registration of ${describeUrl(identity.url)} is made late`,
@@ -236,22 +218,11 @@ export class Registrar {
     // That it is not there takes a list that was answered, and whole.
     const last = await this.#client.list();
     assertWhole(last, identity);
-    return this.#recognise(last, identity, pending);
-  }
-
-  /** No longer than from an attempt made just now: the service's clock may have been put back. */
-  #patienceWith({ attemptedAt }: PendingRegistration, { serverTime }: EndpointList): number {
-    if (attemptedAt === null || serverTime === null) return 0;
-    return Math.min(attemptedAt - serverTime, 0) + this.#patienceMs;
+    return recognise(last, identity, pending, this.#taken);
   }
 
   get #patienceMs(): number {
     return Math.max(2 * this.#options.timeoutMs, leastPatienceMs);
-  }
-
-  /** Whether it was made before an equal one may have been registered in its stead, by another process even. */
-  #inTime({ createdAt }: Endpoint, { attemptedAt }: PendingRegistration): boolean {
-    return attemptedAt === null || !(momentOf(createdAt) >= attemptedAt + this.#patienceMs - 1_000);
   }
 
   async #send(inputs: EndpointInputs, baseline: EndpointList): Promise<Endpoint> {
@@ -287,7 +258,7 @@ export class Registrar {
   ): Promise<Endpoint | undefined> {
     for (let pause = 250; ; pause = Math.min(pause * 2, 2_000)) {
       try {
-        const found = this.#recognise(await this.#client.list(), identity, pending);
+        const found = recognise(await this.#client.list(), identity, pending, this.#taken);
         if (found) return found;
       } catch (error) {
         if (!(error instanceof WebhookError)) throw error;
@@ -296,18 +267,6 @@ export class Registrar {
       if (left <= 0) return undefined;
       await sleep(Math.min(pause, left), { clock: this.#clock, signal: undefined });
     }
-  }
-
-  /** The endpoint that a registration made, if the list holds it: the oldest that can be no other's. */
-  #recognise(list: EndpointList, identity: Identity, pending: PendingRegistration): Endpoint | undefined {
-    const candidates = this.#alike(list, identity).filter((endpoint) => {
-      if (this.#taken.has(endpoint.id) || pending.before.includes(endpoint.id)) return false;
-      const createdAt = momentOf(endpoint.createdAt);
-      // Without times that can be read and compared, only a whole baseline tells what is new.
-      if (Number.isNaN(createdAt) || pending.attemptedAt === null) return pending.complete;
-      return createdAt >= pending.attemptedAt - clockToleranceMs;
-    });
-    return candidates.toSorted((a, b) => (momentOf(a.createdAt) || 0) - (momentOf(b.createdAt) || 0))[0];
   }
 
   #leavePending(
@@ -334,7 +293,7 @@ export class Registrar {
 
   /** The ids with this url and type in the baseline or made by this process, which takes equal ones one by one. */
   #alikeSoFar(baseline: EndpointList, identity: Identity): string[] {
-    const before = this.#alike(baseline, identity).map(({ id }) => id);
+    const before = alike(baseline, identity).map(({ id }) => id);
     return [...new Set([...before, ...(this.#ours.get(keyOf(identity)) ?? [])])];
   }
 
@@ -343,22 +302,6 @@ export class Registrar {
     const key = keyOf(endpoint);
     this.#ours.set(key, [...(this.#ours.get(key) ?? []), endpoint.id]);
     return endpoint;
-  }
-
-  /** The endpoints of a list with this url and type. A list may be long, and is asked for each registration. */
-  #alike(list: EndpointList, identity: Identity): readonly Endpoint[] {
-    let byKey = this.#byKey.get(list);
-    if (byKey === undefined) {
-      byKey = new Map<string, Endpoint[]>();
-      for (const endpoint of list) {
-        const key = keyOf(endpoint);
-        const alike = byKey.get(key);
-        if (alike) alike.push(endpoint);
-        else byKey.set(key, [endpoint]);
-      }
-      this.#byKey.set(list, byKey);
-    }
-    return byKey.get(keyOf(identity)) ?? [];
   }
 
   /** The baseline. One that could not be had is asked for again. */
@@ -386,19 +329,4 @@ export class Registrar {
     );
     return turn;
   }
-}
-
-/** @throws EndpointError for a list that is no evidence of absence */
-function assertWhole(list: EndpointList, { url }: Identity): void {
-  if (list.complete) return;
-  throw new EndpointError(
-    "STILL_PENDING",
-    `cannot tell whether the registration of ${describeUrl(url)} was made: the service lists only a part of its endpoints. ` +
-      "It stays pending. Look for it at the service: set adoptId to its id, or, if it is not there, run `pulumi state " +
-      "delete` for this resource.",
-  );
-}
-
-function keyOf({ url, type }: Identity): string {
-  return `${type} ${normalizeUrl(url)}`;
 }
