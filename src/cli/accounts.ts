@@ -1,7 +1,7 @@
 import { WebhooksClient } from "../client";
 import { type Origin, originOf } from "../endpoint/origin";
 import { resolveSettings } from "../endpoint/settings";
-import { type Deployment, plainText, type Resource } from "./deployment";
+import { type Deployment, nameOf, plainText, type Resource } from "./deployment";
 import { CliError, type Pulumi } from "./pulumi";
 
 /** Where a resource's endpoint is, and a client that speaks to it. */
@@ -22,7 +22,7 @@ export async function openAccounts(pulumi: Pulumi, deployment: Deployment, envir
 
   return function accountOf({ provider = "" }: Resource): Account {
     const explicit = (deployment.resources ?? []).find(
-      ({ urn, id }) => provider === `${urn}::${id ?? ""}` && !urn.split("::").at(-1)?.startsWith("default"),
+      ({ urn, id }) => provider === `${urn}::${id ?? ""}` && !nameOf(urn).startsWith("default"),
     );
     const key = explicit ? provider : "";
     const known = accounts.get(key);

@@ -53,3 +53,8 @@ export function plainText(properties: Properties | undefined, name: string): str
   const revealed: unknown = typeof plaintext === "string" ? JSON.parse(plaintext) : undefined;
   return typeof revealed === "string" ? revealed : undefined;
 }
+
+/** The name that the program gave a resource. */
+export function nameOf(urn: string): string {
+  return urn.split("::").at(-1) ?? urn;
+}

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { describeUrl } from "../endpoint/url";
 import { openAccounts } from "./accounts";
-import { type Exported, isPendingRegistration } from "./deployment";
+import { type Exported, isPendingRegistration, nameOf } from "./deployment";
 import { exportState } from "./exportState";
 import { findLeftovers, isDuplicate, pendingRegistrations, timesOf } from "./leftovers";
 import type { Finding } from "./match";
@@ -152,10 +152,6 @@ async function importState(pulumi: Pulumi, state: string): Promise<void> {
     );
   }
   throw pulumiFailed(command, result);
-}
-
-function nameOf(urn: string): string {
-  return urn.split("::").at(-1) ?? urn;
 }
 
 function count(number: number, noun: string): string {

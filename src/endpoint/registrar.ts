@@ -36,6 +36,7 @@ export interface RegistrarOptions {
   /** Endpoints that resources of this program have and keep. */
   readonly live: ReadonlySet<string>;
   readonly info: (message: string) => void;
+  /** Says a thing once, however often it is told. */
   readonly warn: (message: string) => void;
   readonly clock?: Clock;
 }
@@ -66,7 +67,6 @@ export class Registrar {
   /** Registrations of this process that stayed pending, by url and type. */
   readonly #undecided = new Set<string>();
   readonly #queues = new Map<string, Promise<unknown>>();
-  readonly #warned = new Set<string>();
 
   constructor(options: RegistrarOptions) {
     this.#options = options;
@@ -92,8 +92,7 @@ export class Registrar {
     if (ids.length === 0) return;
     const { warning, refusal } = describeAlike(inputs, ids, { own: ids.some((id) => live.has(id)) });
     if (inputs.ifExists === "fail") throw new EndpointError("ENDPOINT_EXISTS", refusal);
-    if (!this.#warned.has(warning)) this.#options.warn(warning);
-    this.#warned.add(warning);
+    this.#options.warn(warning);
   }
 
   /**

@@ -64,7 +64,7 @@ export class Run {
       timeoutMs,
       live: this.live,
       info: log.info,
-      warn: log.warn,
+      warn: (message) => this.warnOnce(message),
       clock,
     });
   }

@@ -1,6 +1,6 @@
 import { fingerprintOf, type ReceiverConfig, type ReceiverEndpoint } from "./config";
 import { ReceiverConfigError } from "./error";
-import { problemsOfSecrets } from "./secrets";
+import { problemsOfSecrets, problemsOfTolerance } from "./problems";
 
 type Json = Record<string, unknown>;
 
@@ -38,8 +38,7 @@ export function parseConfig(config: unknown, { where }: { where: string }): Rece
     ]);
   }
   const problems = Array.isArray(secrets) ? problemsOfSecrets(secrets) : ["secrets is no list"];
-  if (!Number.isSafeInteger(toleranceSeconds) || Number(toleranceSeconds) < 0)
-    problems.push("toleranceSeconds is no whole number of seconds from 0 on");
+  problems.push(...problemsOfTolerance(toleranceSeconds));
   if (!isObject(endpoints) || !Object.values(endpoints).every(isEndpoint))
     problems.push("endpoints holds something without id, url and type");
   if (problems.length > 0) throw invalid(problems);

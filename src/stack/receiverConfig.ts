@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { EndpointType } from "../endpoint/types";
 import type { ReceiverConfig } from "./config";
 import { fingerprintOf } from "./config";
-import { problemsOfSecrets } from "./secrets";
+import { problemsOfSecrets, problemsOfTolerance } from "./problems";
 
 /** What of a `WebhookEndpoint` a receiver's configuration names. */
 export interface ReceiverConfigEndpoint {
@@ -61,9 +61,7 @@ async function checked({ secrets, toleranceSeconds }: ReceiverConfigArgs): Promi
   ];
   // Asked only because the answer comes once each has run, or is known not to.
   await Promise.all(reads.map((read) => pulumi.isSecret(read)));
-  const problems = problemsOfSecrets(known.secrets);
-  if (!Number.isSafeInteger(known.toleranceSeconds) || known.toleranceSeconds < 0)
-    problems.push("toleranceSeconds is no whole number of seconds from 0 on");
+  const problems = [...problemsOfSecrets(known.secrets), ...problemsOfTolerance(known.toleranceSeconds)];
   if (problems.length > 0)
     throw new pulumi.RunError(`receiverConfig: ${problems.join("; ")}. (CONFIG_INVALID)`);
 }

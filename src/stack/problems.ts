@@ -13,6 +13,12 @@ export function problemsOfSecrets(secrets: readonly unknown[]): string[] {
   });
 }
 
+/** What is wrong with a tolerance. */
+export function problemsOfTolerance(toleranceSeconds: unknown): string[] {
+  const good = Number.isSafeInteger(toleranceSeconds) && Number(toleranceSeconds) >= 0;
+  return good ? [] : ["toleranceSeconds is no whole number of seconds from 0 on"];
+}
+
 function problemOf(secret: unknown): string | undefined {
   if (typeof secret !== "string") return "is no text";
   if (secret === "") return "is empty";
