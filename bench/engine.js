@@ -66,4 +66,4 @@ async function measure(program, count) {
   }
 }
 
-main();
+void main();

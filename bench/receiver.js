@@ -118,4 +118,4 @@ function loadingTime(name) {
   return Number(execFileSync(process.execPath, ["-e", script], { encoding: "utf8" }));
 }
 
-main();
+void main();

@@ -98,4 +98,4 @@ function fail() {
   throw new Error("a benchmark judged a message wrongly");
 }
 
-main();
+void main();

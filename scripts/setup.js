@@ -40,4 +40,4 @@ async function main() {
   }
 }
 
-main();
+void main();

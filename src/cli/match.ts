@@ -43,7 +43,7 @@ export interface MatchOptions {
 export function match({ leftovers, list, known, notBefore, surelySince }: MatchOptions): Finding[] {
   return groups(leftovers).flatMap((group) => {
     const [first] = group;
-    const possible = list.filter(
+    const possible = list.endpoints.filter(
       (endpoint) =>
         endpoint.type === first.type &&
         sameUrl(endpoint.url, first.url) &&

@@ -12,9 +12,10 @@ export interface Endpoint {
   readonly updatedAt: string | null;
 }
 
-/** What `list` gives: frozen, with what the answer told besides the endpoints. */
-export interface EndpointList extends ReadonlyArray<Endpoint> {
-  /** False when the service announced more than it sent: an endpoint that is not here may still exist. */
+/** What `list` returns, frozen. */
+export interface EndpointList {
+  readonly endpoints: readonly Endpoint[];
+  /** False when the service announced more than it sent: an endpoint that is not in `endpoints` may still exist. */
   readonly complete: boolean;
   /** The service's clock when it answered, in milliseconds since 1970; null where its answer has no readable `Date`. */
   readonly serverTime: number | null;

@@ -22,11 +22,11 @@ export function parseList(answer: unknown, { linksToNext, serverTime }: ListCont
   if (new Set(endpoints.map(({ id }) => id)).size !== endpoints.length) {
     throw new MalformedAnswer("two endpoints of the list have the same id");
   }
-  const list = Object.defineProperties(endpoints, {
-    complete: { value: !linksToNext && !announcesMore(answer) },
-    serverTime: { value: serverTime },
+  return Object.freeze({
+    endpoints: Object.freeze(endpoints),
+    complete: !linksToNext && !announcesMore(answer),
+    serverTime,
   });
-  return Object.freeze(list) as readonly unknown[] as EndpointList;
 }
 
 function entries(answer: unknown): unknown[] {

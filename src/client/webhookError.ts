@@ -1,3 +1,5 @@
+import { CodedError } from "../error";
+
 /**
  * What went wrong, for programs to tell apart. Stable.
  *
@@ -37,10 +39,8 @@ export interface WebhookErrorOptions {
 }
 
 /** A request to the webhook service that failed. Its message holds no key, no path of a webhook's url and no response text. */
-export class WebhookError extends Error {
+export class WebhookError extends CodedError<WebhookErrorCode> {
   override readonly name: string = "WebhookError";
-  /** Stable, for programs to tell failures apart. */
-  readonly code: WebhookErrorCode;
   /** The HTTP status; absent when there was no response. */
   declare readonly statusCode?: number;
   /** The raw text of the response; absent when there was none. Not enumerable, so that no logger prints it by accident. */
@@ -49,8 +49,7 @@ export class WebhookError extends Error {
   declare readonly serverTime: number | null;
 
   constructor(message: string, { code, statusCode, responseText, serverTime, cause }: WebhookErrorOptions) {
-    super(`${message} (${code})`, cause === undefined ? undefined : { cause });
-    this.code = code;
+    super(code, message, { cause });
     if (statusCode !== undefined)
       Object.defineProperty(this, "statusCode", { value: statusCode, enumerable: true });
     if (responseText !== undefined) Object.defineProperty(this, "responseText", { value: responseText });

@@ -16,7 +16,7 @@ export function backdoor({ registry, keys, homeAccount }: BackdoorOptions) {
     const endpoint = account === undefined ? undefined : registry.get(account, id);
     if (account === undefined || endpoint === undefined) {
       throw new EmulatorError(
-        "ERR_EMULATOR_UNKNOWN_ENDPOINT",
+        "EMULATOR_UNKNOWN_ENDPOINT",
         `Cannot ${what} endpoint ${id}: it is not registered. endpoints() lists those that are.`,
       );
     }
@@ -34,7 +34,7 @@ export function backdoor({ registry, keys, homeAccount }: BackdoorOptions) {
       if (!keys.accounts.has(account)) {
         const known = [...keys.accounts].join(", ");
         const message = `Cannot add an endpoint to account ${account}: no API key opens it. Known accounts: ${known}.`;
-        throw new EmulatorError("ERR_EMULATOR_UNKNOWN_ACCOUNT", message);
+        throw new EmulatorError("EMULATOR_UNKNOWN_ACCOUNT", message);
       }
       const endpoint = registry.add(account, input);
       save();

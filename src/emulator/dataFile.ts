@@ -70,7 +70,7 @@ export class DataFile {
     } catch (cause) {
       this.#dirty = true;
       throw new EmulatorError(
-        "ERR_EMULATOR_DATA_FILE",
+        "EMULATOR_DATA_FILE",
         `Cannot write the emulator's data file ${this.path}. Check that its folder is writable and has space.`,
         { cause },
       );
@@ -80,7 +80,7 @@ export class DataFile {
 
 function unreadable(path: string, problem: string, cause?: unknown): EmulatorError {
   return new EmulatorError(
-    "ERR_EMULATOR_DATA_FILE",
+    "EMULATOR_DATA_FILE",
     `Cannot read the emulator's data file ${path}: ${problem}. Mend it, or remove it to begin with no endpoints.`,
     cause === undefined ? undefined : { cause },
   );

@@ -56,7 +56,7 @@ export class Faults {
 
 function check(fault: Fault): void {
   const fail = (problem: string) => {
-    throw new EmulatorError("ERR_EMULATOR_OPTIONS", `Cannot plant a fault: ${problem}.`);
+    throw new EmulatorError("EMULATOR_OPTIONS", `Cannot plant a fault: ${problem}.`);
   };
   if (!OPERATIONS.includes(fault.operation)) fail(`operation must be one of ${OPERATIONS.join(", ")}`);
   if (!FAULT_KINDS.includes(fault.kind)) fail(`kind must be one of ${FAULT_KINDS.join(", ")}`);

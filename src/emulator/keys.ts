@@ -43,13 +43,13 @@ export class Keys {
     const account = this.#accounts.get(oldKey);
     if (account === undefined) {
       throw new EmulatorError(
-        "ERR_EMULATOR_UNKNOWN_KEY",
+        "EMULATOR_UNKNOWN_KEY",
         "Cannot rotate an API key: the emulator does not know the old one.",
       );
     }
     if (newKey === "" || (newKey !== oldKey && this.#accounts.has(newKey))) {
       throw new EmulatorError(
-        "ERR_EMULATOR_UNKNOWN_KEY",
+        "EMULATOR_UNKNOWN_KEY",
         "Cannot rotate an API key: the new one is empty or in use already.",
       );
     }

@@ -23,7 +23,7 @@ export async function listen(host: string, port: number, handle: RequestListener
       if (server.listening) return resolve();
       const fail = (cause: NodeJS.ErrnoException) => {
         const message = `The emulator cannot listen on ${host}:${bound} (${cause.code}). Choose another host or port; port 0 takes any free one.`;
-        reject(new EmulatorError("ERR_EMULATOR_LISTEN", message, { cause }));
+        reject(new EmulatorError("EMULATOR_LISTEN", message, { cause }));
       };
       server.once("error", fail);
       server.listen({ host, port: bound, exclusive: true }, () => {

@@ -109,7 +109,7 @@ export function settingsOf(options: EmulatorOptions): Settings {
   const problems = [...unknownNames(options, settings), ...problemsOf(settings)];
   if (problems.length > 0) {
     throw new EmulatorError(
-      "ERR_EMULATOR_OPTIONS",
+      "EMULATOR_OPTIONS",
       `Cannot start the emulator: ${problems.join("; ")}. Mend these options.`,
     );
   }

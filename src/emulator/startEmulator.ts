@@ -79,8 +79,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     rotateSecret: (rotation = {}) => secrets.rotate(rotation),
     goOffline: () => listener.close(),
     async goOnline() {
-      if (timers.closed)
-        throw new EmulatorError("ERR_EMULATOR_CLOSED", "A closed emulator cannot go online.");
+      if (timers.closed) throw new EmulatorError("EMULATOR_CLOSED", "A closed emulator cannot go online.");
       await listener.open();
     },
     close() {

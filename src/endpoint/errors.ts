@@ -1,4 +1,5 @@
 import { WebhookEndpointNotFoundError, WebhookError } from "../client";
+import { CodedError } from "../error";
 import type { EndpointState } from "./types";
 
 /** Why the provider refused, apart from what the service answered. Stable: tests and users may rely on them. */
@@ -14,25 +15,16 @@ export type EndpointErrorCode =
   | "OTHER_BASE_URL"
   | "KEY_REFUSED";
 
-export class EndpointError extends Error {
+export class EndpointError extends CodedError<EndpointErrorCode> {
   override readonly name = "EndpointError";
-
-  constructor(
-    readonly code: EndpointErrorCode,
-    message: string,
-    options?: { readonly cause?: unknown },
-  ) {
-    super(`${message} (${code})`, options);
-  }
 }
 
 /**
  * A registration whose outcome is unknown. Thrown from `create`, the plugin hands `id`, `properties` and `reasons` on,
  * and the engine keeps the resource as half-made (engine rule 8); it shows the reasons, not the message.
  */
-export class PendingError extends Error {
+export class PendingError extends CodedError<"REGISTRATION_PENDING"> {
   override readonly name = "PendingError";
-  readonly code = "REGISTRATION_PENDING";
   readonly id: string;
   readonly properties: EndpointState;
   readonly reasons: readonly string[];
@@ -41,8 +33,9 @@ export class PendingError extends Error {
     const { code, statusCode } = options.cause;
     const cameBack = statusCode === undefined ? `no answer: ${code}` : `status ${statusCode}: ${code}`;
     super(
+      "REGISTRATION_PENDING",
       `${options.message} (${cameBack}). Run \`pulumi up\` again: it takes the endpoint over if it is there, and ` +
-        "registers it if not; `pulumi refresh` and `pulumi destroy` settle it too. (REGISTRATION_PENDING)",
+        "registers it if not; `pulumi refresh` and `pulumi destroy` settle it too.",
       { cause: options.cause },
     );
     this.id = options.id;
@@ -54,11 +47,6 @@ export class PendingError extends Error {
 /** Whether the service said that it has no endpoint of that id. */
 export function isNotFound(error: unknown): error is WebhookEndpointNotFoundError {
   return error instanceof WebhookEndpointNotFoundError;
-}
-
-/** What an error says, without its code: for a message with a code of its own. */
-export function wordsOf({ message, code }: WebhookError): string {
-  return message.replace(` (${code})`, "");
 }
 
 /** Whether the service refused the API key. */

@@ -16,7 +16,7 @@ export function alike(list: EndpointList, identity: Identity): readonly Endpoint
   let index = indexes.get(list);
   if (index === undefined) {
     index = new Map<string, Endpoint[]>();
-    for (const endpoint of list) {
+    for (const endpoint of list.endpoints) {
       const key = keyOf(endpoint);
       const same = index.get(key);
       if (same) same.push(endpoint);

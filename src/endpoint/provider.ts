@@ -2,7 +2,7 @@ import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { type Clock, type Endpoint, WebhookError } from "../client";
 import { checkArguments, unknownValue } from "./check";
 import { type EngineLog, engineLog } from "./engine";
-import { EndpointError, isNotFound, isUnauthorized, PendingError, wordsOf } from "./errors";
+import { EndpointError, isNotFound, isUnauthorized, PendingError } from "./errors";
 import { isProvisional } from "./registrar";
 import { Run } from "./run";
 import { resolveSettings } from "./settings";
@@ -203,7 +203,7 @@ function startRun({ configuration, environment, log, clock }: RunOptions): Start
     return { run: new Run(resolved.settings, log, clock) };
   } catch (error) {
     if (!(error instanceof WebhookError)) throw error;
-    return { problems: [wordsOf(error)] }; // of the proxy in the environment
+    return { problems: [error.reason] }; // of the proxy in the environment
   }
 }
 
@@ -249,7 +249,7 @@ function hasPending(
 function keyRefused(error: WebhookError): EndpointError {
   return new EndpointError(
     "KEY_REFUSED",
-    `${wordsOf(error)} A plain \`pulumi refresh\` or \`pulumi destroy\` uses the key that the last \`pulumi up\` ` +
+    `${error.reason} A plain \`pulumi refresh\` or \`pulumi destroy\` uses the key that the last \`pulumi up\` ` +
       "recorded: after a rotation, run `pulumi up` first, or add --run-program. Nothing was changed.",
     { cause: error },
   );

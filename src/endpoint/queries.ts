@@ -43,7 +43,7 @@ export function getWebhookEndpoints(
     const list = await client.list();
     if (!list.complete)
       await pulumi.log.warn("getWebhookEndpoints: the service lists only a part of its endpoints.");
-    return list.filter(
+    return list.endpoints.filter(
       (endpoint) =>
         (url === undefined || sameUrl(endpoint.url, url)) && (type === undefined || endpoint.type === type),
     );

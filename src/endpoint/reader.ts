@@ -29,7 +29,7 @@ export class Reader {
     this.#first ??= sleep(companyMs, { clock: this.clock, signal: undefined });
     await this.#first;
     if (this.#reads > 1) {
-      const listed = (await this.#shared())?.find((endpoint) => endpoint.id === id);
+      const listed = (await this.#shared())?.endpoints.find((endpoint) => endpoint.id === id);
       if (listed) return listed;
     }
     try {

@@ -1,7 +1,12 @@
+import { CodedError } from "../error";
+
 /** Something did not settle in time. */
-export class DeadlineError extends Error {
+export class DeadlineError extends CodedError<"HANDLER_DEADLINE"> {
   override readonly name = "DeadlineError";
-  readonly code = "ERR_WEBHOOK_DEADLINE";
+
+  constructor(reason: string) {
+    super("HANDLER_DEADLINE", reason);
+  }
 }
 
 /**

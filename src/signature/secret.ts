@@ -1,3 +1,4 @@
+import { CodedError } from "../error";
 import { type MacKey, macKey } from "./mac";
 
 const PREFIX = "whsec_";
@@ -8,14 +9,14 @@ const PREFIX = "whsec_";
  * Thrown by `sign`, `createVerifier` and `createReceiver`, which run where a person can mend it. `verify` answers
  * false instead.
  */
-export class WebhookSecretError extends Error {
+export class WebhookSecretError extends CodedError<"SECRET_INVALID"> {
   override readonly name = "WebhookSecretError";
-  readonly code = "ERR_WEBHOOK_SECRET";
 
   constructor(problem: string) {
     super(
+      "SECRET_INVALID",
       `A webhook secret cannot be used: ${problem}. ` +
-        `Expected "${PREFIX}" followed by the padded base64 of the key, exactly as the service issued it.`,
+        `Expected "${PREFIX}" followed by the padded base64 of the key, exactly as the service issued it`,
     );
   }
 }

@@ -1,3 +1,5 @@
+import { CodedError } from "../error";
+
 /**
  * - `CONFIG_MISSING`: nothing is where the configuration should be
  * - `CONFIG_INVALID`: what is there is none that a receiver can be built from
@@ -11,14 +13,6 @@ export type ReceiverConfigErrorCode =
   | "STACK_UNREADABLE";
 
 /** A receiver's configuration that cannot be had or used. Neither the message nor a property holds a secret. */
-export class ReceiverConfigError extends Error {
+export class ReceiverConfigError extends CodedError<ReceiverConfigErrorCode> {
   override readonly name = "ReceiverConfigError";
-
-  constructor(
-    readonly code: ReceiverConfigErrorCode,
-    message: string,
-    options?: { readonly cause?: unknown },
-  ) {
-    super(`${message} (${code})`, options);
-  }
 }

@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { runPulumi } from "../pulumiCommand";
 import type { Receiver } from "../receiver";
 import { ReceiverConfigError } from "./error";
 import { parseConfig } from "./parse";
@@ -50,42 +50,20 @@ async function outputsOf(
   ...flags: string[]
 ): Promise<Record<string, unknown>> {
   const args = ["stack", "output", "--json", "--stack", stackName, ...flags];
-  const text = await run(args, {
-    cwd: workDir,
-    env: {
-      ...process.env,
-      PULUMI_SKIP_UPDATE_CHECK: "true",
-      ...(backendUrl === undefined ? {} : { PULUMI_BACKEND_URL: backendUrl }),
-    },
+  const env = { ...process.env, ...(backendUrl === undefined ? {} : { PULUMI_BACKEND_URL: backendUrl }) };
+  const { exitCode, stdout, stderr } = await runPulumi(args, { cwd: workDir, env }).catch(() => {
+    throw new ReceiverConfigError(
+      "PULUMI_MISSING",
+      "pulumi cannot be run: install Pulumi's CLI and put it on PATH, and see that workDir is a folder",
+    );
   });
+  const command = `\`pulumi ${args.join(" ")}\``;
+  if (exitCode !== 0)
+    throw new ReceiverConfigError("STACK_UNREADABLE", `${command} failed: ${stderr.trim()}`);
   try {
-    return JSON.parse(text);
+    return JSON.parse(stdout);
   } catch {
     // Not the parser's own message, which repeats what it could not read.
-    throw new ReceiverConfigError("STACK_UNREADABLE", `\`pulumi ${args.join(" ")}\` printed no JSON`);
+    throw new ReceiverConfigError("STACK_UNREADABLE", `${command} printed no JSON`);
   }
-}
-
-function run(args: string[], options: { cwd: string | undefined; env: NodeJS.ProcessEnv }): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const all = [...args, "--non-interactive", "--color=never"];
-    execFile("pulumi", all, { ...options, maxBuffer: 64 * 2 ** 20 }, (cause, stdout, stderr) => {
-      if (cause === null) resolve(stdout);
-      else if (cause.code === "ENOENT")
-        reject(
-          new ReceiverConfigError(
-            "PULUMI_MISSING",
-            "pulumi cannot be run: install Pulumi's CLI and put it on PATH, and see that workDir is a folder",
-          ),
-        );
-      // Not `cause`, which carries the outputs that were printed.
-      else
-        reject(
-          new ReceiverConfigError(
-            "STACK_UNREADABLE",
-            `\`pulumi ${args.join(" ")}\` failed: ${stderr.trim()}`,
-          ),
-        );
-    }).stdin?.end();
-  });
 }

@@ -1,4 +1,5 @@
-import { Pulumi, type PulumiResult, type RunOptions } from "../../src/cli/pulumi";
+import { Pulumi, type RunOptions } from "../../src/cli/pulumi";
+import type { PulumiCommandResult } from "../../src/pulumiCommand";
 
 /** Pulumi's command over a state in memory. */
 export class FakePulumi extends Pulumi {
@@ -16,7 +17,7 @@ export class FakePulumi extends Pulumi {
     super(undefined);
   }
 
-  override async run(args: readonly string[], { input }: RunOptions = {}): Promise<PulumiResult> {
+  override async run(args: readonly string[], { input }: RunOptions = {}): Promise<PulumiCommandResult> {
     const answer = (stdout: string) => ({ exitCode: 0, stdout, stderr: "" });
     switch (args.slice(0, 2).join(" ")) {
       case "stack export": {

@@ -24,8 +24,11 @@ const leftover = (index: number, more: Partial<Leftover> = {}): Leftover => ({
   ...more,
 });
 
-const list = (endpoints: readonly Endpoint[], complete = true): EndpointList =>
-  Object.assign([...endpoints], { complete, serverTime: null });
+const list = (endpoints: readonly Endpoint[], complete = true): EndpointList => ({
+  endpoints: [...endpoints],
+  complete,
+  serverTime: null,
+});
 
 const kinds = (leftovers: Leftover[], endpoints: Endpoint[], complete = true) =>
   match({
@@ -68,7 +71,7 @@ describe("what a killed run's registration made", () => {
   it("gives each endpoint to one registration at most, and each registration one finding", () => {
     const urls = fc.constantFrom("https://a.example.com/x", "https://a.example.com/y");
     const types = fc.constantFrom("production" as const, "development" as const);
-    fc.assert(
+    void fc.assert(
       fc.property(
         fc.array(fc.record({ url: urls, type: types }), { maxLength: 8 }),
         fc.array(fc.record({ url: urls, type: types, createdAt: fc.integer({ min: -2, max: 2 }).map(at) }), {

@@ -49,12 +49,12 @@ describe("an endpoint", () => {
 
 describe("a list", () => {
   test.each(["data", "items", "webhooks", "endpoints", "results"])("is understood under %s", (name) => {
-    expect(parseList({ [name]: [endpoint] }, noHints)).toEqual([endpoint]);
+    expect(parseList({ [name]: [endpoint] }, noHints).endpoints).toEqual([endpoint]);
   });
 
   test("is frozen, complete by default, and carries the service's clock", () => {
     const list = parseList([endpoint], { linksToNext: false, serverTime: 12_000 });
-    expect(Object.isFrozen(list)).toBe(true);
+    expect(Object.isFrozen(list) && Object.isFrozen(list.endpoints)).toBe(true);
     expect(list.complete).toBe(true);
     expect(list.serverTime).toBe(12_000);
   });
@@ -132,7 +132,7 @@ test("whatever JSON a service sends, it is an endpoint or a list as promised, or
   );
   fc.assert(
     fc.property(answers, (value) => {
-      for (const parse of [() => [parseEndpoint(value)], () => parseList(value, noHints)]) {
+      for (const parse of [() => [parseEndpoint(value)], () => parseList(value, noHints).endpoints]) {
         try {
           for (const { id, url, type } of parse()) {
             expect(id).toEqual(expect.stringMatching(/./s));

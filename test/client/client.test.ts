@@ -21,7 +21,7 @@ test("an endpoint is registered, listed, read and deleted", async () => {
     createdAt: null,
     updatedAt: null,
   });
-  expect(await client.list()).toEqual([endpoint]);
+  expect((await client.list()).endpoints).toEqual([endpoint]);
   expect(await client.get(id)).toEqual(endpoint);
   expect(await client.delete(id)).toBeUndefined();
   expect(await rejection(client.get(id))).toBeInstanceOf(WebhookEndpointNotFoundError);

@@ -35,7 +35,7 @@ describe.each(transient)("after %s", (_, step) => {
     expect(got.received).toHaveLength(3);
 
     const listed = await serve(step, step, answer(200, [endpoint]));
-    expect(await listed.client().list()).toEqual([endpoint]);
+    expect((await listed.client().list()).endpoints).toEqual([endpoint]);
 
     const deleted = await serve(step, step, answer(204));
     expect(await deleted.client().delete("wh_1")).toBeUndefined();

@@ -59,7 +59,7 @@ describe("a data file", () => {
   ])("that is %s is refused and left alone", async (_, text) => {
     const dataFile = join(await folder(), "endpoints.json");
     await writeFile(dataFile, text);
-    await expect(startEmulator({ dataFile })).rejects.toMatchObject({ code: "ERR_EMULATOR_DATA_FILE" });
+    await expect(startEmulator({ dataFile })).rejects.toMatchObject({ code: "EMULATOR_DATA_FILE" });
     expect(await readFile(dataFile, "utf8")).toBe(text);
   });
 
@@ -68,6 +68,6 @@ describe("a data file", () => {
     const blocked = await startEmulator({ dataFile: join(path, "later", "endpoints.json") });
     await writeFile(join(path, "later"), "a file where a folder should be");
     expect((await call(blocked, "POST /webhooks", { body: HOOK })).status).toBe(500);
-    await expect(blocked.close()).rejects.toMatchObject({ code: "ERR_EMULATOR_DATA_FILE" });
+    await expect(blocked.close()).rejects.toMatchObject({ code: "EMULATOR_DATA_FILE" });
   });
 });

@@ -46,7 +46,7 @@ describe("a delivery", () => {
     expect(await reached({ account: "other" })).toEqual([foreign.id]);
     expect(received).toHaveLength(5);
     await expect(reached({ endpointId: "wh_unknown" })).rejects.toMatchObject({
-      code: "ERR_EMULATOR_UNKNOWN_ENDPOINT",
+      code: "EMULATOR_UNKNOWN_ENDPOINT",
     });
     await expect(reached({ endpointId: first.id, account: "other" })).rejects.toThrow("not registered");
   });
@@ -203,7 +203,7 @@ describe("a forged delivery", () => {
   test("that is replayed is the same, byte for byte", async () => {
     const { url, received } = await receiver();
     const emulator = await started({ secrets: A });
-    await expect(emulator.replay()).rejects.toMatchObject({ code: "ERR_EMULATOR_UNKNOWN_DELIVERY" });
+    await expect(emulator.replay()).rejects.toMatchObject({ code: "EMULATOR_UNKNOWN_DELIVERY" });
     emulator.add({ ...HOOK, url });
     const { id } = await emulator.deliver(SUCCEEDED);
     await emulator.deliver(SUCCEEDED);

@@ -80,9 +80,7 @@ describe("behind the back of its clients", () => {
     expect(await (await call(emulator, `GET /webhooks/${id}`)).json()).toMatchObject({ type: "development" });
     expect(emulator.remove(id)).toEqual(edited);
     expect((await call(emulator, `GET /webhooks/${id}`)).status).toBe(404);
-    expect(() => emulator.remove(id)).toThrow(
-      expect.objectContaining({ code: "ERR_EMULATOR_UNKNOWN_ENDPOINT" }),
-    );
+    expect(() => emulator.remove(id)).toThrow(expect.objectContaining({ code: "EMULATOR_UNKNOWN_ENDPOINT" }));
   });
 
   test("a snapshot stays what it was", async () => {

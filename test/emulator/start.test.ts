@@ -35,7 +35,7 @@ describe("an emulator", () => {
     );
     expect(error).toBeInstanceOf(EmulatorError);
     const { code, message } = error as EmulatorError;
-    expect(code).toBe("ERR_EMULATOR_OPTIONS");
+    expect(code).toBe("EMULATOR_OPTIONS");
     for (const name of [
       "prot",
       "port",
@@ -59,7 +59,7 @@ describe("an emulator", () => {
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     const { port } = other.address() as AddressInfo;
     await expect(startEmulator({ port })).rejects.toMatchObject({
-      code: "ERR_EMULATOR_LISTEN",
+      code: "EMULATOR_LISTEN",
       message: expect.stringContaining(`127.0.0.1:${port} (EADDRINUSE)`),
     });
     await new Promise((resolve) => other.close(resolve));
@@ -71,7 +71,7 @@ describe("an emulator", () => {
     await Promise.all([emulator.close(), emulator.close()]);
     await expect(call(emulator, "GET /webhooks")).rejects.toThrow();
     await emulator.close();
-    await expect(emulator.goOnline()).rejects.toMatchObject({ code: "ERR_EMULATOR_CLOSED" });
+    await expect(emulator.goOnline()).rejects.toMatchObject({ code: "EMULATOR_CLOSED" });
   });
 
   test("that was closed keeps no process alive, whatever was under way", async () => {

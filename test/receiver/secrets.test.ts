@@ -85,8 +85,8 @@ test("while they cannot be read, the last good ones stay in use, and the failure
   }
   expect(errors).toMatchObject([
     { message: "unreachable" },
-    { code: "ERR_WEBHOOK_SECRET" },
-    { code: "ERR_WEBHOOK_SECRET" },
+    { code: "SECRET_INVALID" },
+    { code: "SECRET_INVALID" },
   ]);
   expect(String(errors[1])).not.toContain("garbage");
 });

@@ -46,4 +46,4 @@ function tell(message: WorkerMessage): void {
   process.send?.(message);
 }
 
-if (process.send !== undefined && process.argv[2] !== undefined) main(JSON.parse(process.argv[2]));
+if (process.send !== undefined && process.argv[2] !== undefined) void main(JSON.parse(process.argv[2]));

@@ -290,7 +290,7 @@ describe("secrets", () => {
       ]) {
         const error = thrownBy(start);
         expect(error).toBeInstanceOf(WebhookSecretError);
-        expect(error).toMatchObject({ name: "WebhookSecretError", code: "ERR_WEBHOOK_SECRET" });
+        expect(error).toMatchObject({ name: "WebhookSecretError", code: "SECRET_INVALID" });
         if (given?.length > 6)
           expect(`${error} ${JSON.stringify(error)}`).not.toContain(String(given).slice(6, 20));
       }

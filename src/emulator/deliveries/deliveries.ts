@@ -66,7 +66,7 @@ export class Deliveries {
     const original = this.log.entries.findLast((attempt) => id === undefined || attempt.id === id);
     if (original === undefined) {
       const which = id === undefined ? "nothing was delivered" : `nothing was delivered as ${id}`;
-      throw new EmulatorError("ERR_EMULATOR_UNKNOWN_DELIVERY", `Cannot replay: ${which} so far.`);
+      throw new EmulatorError("EMULATOR_UNKNOWN_DELIVERY", `Cannot replay: ${which} so far.`);
     }
     const at = this.#options.now();
     const { statusCode, error } = await this.#post(original);
@@ -156,7 +156,7 @@ export class Deliveries {
     const owner = endpointId === undefined ? (account ?? homeAccount) : registry.accountOf(endpointId);
     if (owner === undefined || (account !== undefined && owner !== account)) {
       const message = `Cannot deliver to endpoint ${endpointId}: it is not registered.`;
-      throw new EmulatorError("ERR_EMULATOR_UNKNOWN_ENDPOINT", message);
+      throw new EmulatorError("EMULATOR_UNKNOWN_ENDPOINT", message);
     }
     return registry
       .list(owner)

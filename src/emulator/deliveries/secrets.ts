@@ -76,7 +76,7 @@ function newSecret(): string {
 function listOf(secrets: string | readonly string[]): readonly string[] {
   const list = typeof secrets === "string" ? [secrets] : [...secrets];
   if (list.length === 0) {
-    throw new EmulatorError("ERR_EMULATOR_OPTIONS", "Cannot sign deliveries: the list of secrets is empty.");
+    throw new EmulatorError("EMULATOR_OPTIONS", "Cannot sign deliveries: the list of secrets is empty.");
   }
   for (const secret of list) check(secret);
   return list;

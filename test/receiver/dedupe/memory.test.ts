@@ -84,7 +84,7 @@ test("full, it lets a retry take over its own lease, which needs no room and is 
   expect(await claim("c")).not.toBe("held");
 
   const other = store(2);
-  other.dedupe.claim("long", 10 * LEASE);
+  await other.dedupe.claim("long", 10 * LEASE);
   await other.claim("a");
   other.pass(LEASE);
   expect(await other.claim("a")).not.toBe("held");

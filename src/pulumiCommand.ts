@@ -1,0 +1,44 @@
+import { spawn } from "node:child_process";
+import { text } from "node:stream/consumers";
+
+export interface PulumiCommandOptions {
+  /** The program's folder. Default: the current one. */
+  readonly cwd?: string | undefined;
+  /** Default: this process's. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
+  /** Written to its standard input. Default: nothing. */
+  readonly input?: string | undefined;
+  /** Ends the command. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface PulumiCommandResult {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/**
+ * Runs Pulumi's own command, without a prompt and without colors.
+ *
+ * @throws Error with the code `ENOENT` when there is no `pulumi` on PATH, or no such folder. A command that ran and failed
+ * returns its exit code instead. What it printed may hold secrets: do not repeat it unchecked.
+ */
+export async function runPulumi(
+  args: readonly string[],
+  { cwd, env = process.env, input = "", signal }: PulumiCommandOptions = {},
+): Promise<PulumiCommandResult> {
+  const child = spawn("pulumi", [...args, "--non-interactive", "--color=never"], {
+    cwd,
+    signal,
+    env: { ...env, PULUMI_SKIP_UPDATE_CHECK: "true" },
+  });
+  const exited = new Promise<number>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve(code ?? 1));
+  });
+  // A command that ends without reading its input closes the pipe early. Its exit code says what there is to say.
+  child.stdin.on("error", () => {}).end(input);
+  const [exitCode, stdout, stderr] = await Promise.all([exited, text(child.stdout), text(child.stderr)]);
+  return { exitCode, stdout, stderr };
+}
