@@ -1,4 +1,4 @@
-import { typeToken } from "../endpoint/promises";
+import { TYPE_TOKEN } from "../endpoint/permanent";
 
 /** What of `pulumi stack export` matters here. The rest is kept as it is. */
 export interface Exported {
@@ -41,7 +41,7 @@ export type Properties = Readonly<Record<string, unknown>>;
 
 /** Whether an operation is one that a killed run left in the middle of registering an endpoint. */
 export function isPendingRegistration({ type, resource }: Operation): boolean {
-  return type === "creating" && resource.type === typeToken;
+  return type === "creating" && resource.type === TYPE_TOKEN;
 }
 
 /** A property as text, out of an export with its secrets shown. Undefined for what is no text. */

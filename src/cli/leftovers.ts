@@ -1,5 +1,5 @@
 import type { Endpoint } from "../client";
-import { momentOf } from "../endpoint/moment";
+import { parseTimestamp } from "../endpoint/settlement";
 import type { Account } from "./accounts";
 import { type Deployment, isPendingRegistration, plainText, type Resource } from "./deployment";
 import { type Finding, type Leftover, match } from "./match";
@@ -92,5 +92,5 @@ export function isDuplicate(
     plainText(own.inputs, "url") === url &&
     plainText(own.inputs, "type") === type &&
     plainText(own.inputs, "ip") === ip;
-  return same || Date.parse(own.created ?? "") > momentOf(endpoint.createdAt);
+  return same || Date.parse(own.created ?? "") > parseTimestamp(endpoint.createdAt);
 }

@@ -1,5 +1,5 @@
 import type { Endpoint, EndpointList, EndpointType } from "../client";
-import { momentOf } from "../endpoint/moment";
+import { parseTimestamp } from "../endpoint/settlement";
 import { sameUrl } from "../endpoint/url";
 
 /** A registration that a killed run may or may not have made. */
@@ -49,9 +49,9 @@ export function match({ leftovers, list, known, notBefore, surelySince }: MatchO
         sameUrl(endpoint.url, first.url) &&
         !known.has(endpoint.id) &&
         // One whose time cannot be read may be any age.
-        !(momentOf(endpoint.createdAt) < notBefore),
+        !(parseTimestamp(endpoint.createdAt) < notBefore),
     );
-    const sure = possible.filter(({ createdAt }) => !(momentOf(createdAt) < surelySince));
+    const sure = possible.filter(({ createdAt }) => !(parseTimestamp(createdAt) < surelySince));
     const candidates = sure.length > 0 ? sure : possible;
     const unclear = (why: string): Finding[] =>
       group.map((leftover) => ({ kind: "unclear", leftover, candidates, why }));
@@ -59,7 +59,7 @@ export function match({ leftovers, list, known, notBefore, surelySince }: MatchO
     if (!list.complete) return unclear("the service lists only a part of its endpoints");
     if (candidates.length === 0) return group.map((leftover) => ({ kind: "nothing", leftover }));
     if (sure.length === 0) return unclear("it may also be older, or of a run that has ended since");
-    if (candidates.some(({ createdAt }) => Number.isNaN(momentOf(createdAt))))
+    if (candidates.some(({ createdAt }) => Number.isNaN(parseTimestamp(createdAt))))
       return unclear("the service does not say when the endpoint was made");
     if (candidates.length > group.length)
       return unclear(`${candidates.length} endpoints are there for ${group.length} registrations`);

@@ -1,8 +1,9 @@
 import { WebhookEndpointNotFoundError, WebhookError } from "../client";
 import { CodedError } from "../error";
-import type { EndpointState } from "./types";
+import type { UnansweredState } from "./state";
+import { describeUrl } from "./url";
 
-/** Why the provider refused, apart from what the service answered. Stable: tests and users may rely on them. */
+/** Why the provider refused or could not finish something. Stable: programs and tests may rely on them. */
 export type EndpointErrorCode =
   | "SETTINGS_INVALID"
   | "ENDPOINT_NOT_FOUND"
@@ -20,36 +21,61 @@ export class EndpointError extends CodedError<EndpointErrorCode> {
 }
 
 /**
- * A registration whose outcome is unknown. Thrown from `create`, the plugin hands `id`, `properties` and `reasons` on,
- * and the engine keeps the resource as half-made (engine rule 8); it shows the reasons, not the message.
+ * A registration that got no answer. The plugin passes `id`, `properties` and `reasons` on, and the engine keeps the resource
+ * as half-made (engine rule 8). It shows the reasons, not the message.
  */
-export class PendingError extends CodedError<"REGISTRATION_PENDING"> {
-  override readonly name = "PendingError";
+export class UnansweredError extends CodedError<"REGISTRATION_PENDING"> {
+  override readonly name = "UnansweredError";
   readonly id: string;
-  readonly properties: EndpointState;
+  readonly properties: UnansweredState;
   readonly reasons: readonly string[];
 
-  constructor(options: { id: string; state: EndpointState; message: string; cause: WebhookError }) {
-    const { code, statusCode } = options.cause;
-    const cameBack = statusCode === undefined ? `no answer: ${code}` : `status ${statusCode}: ${code}`;
+  /** @param id the provisional id */
+  constructor(id: string, state: UnansweredState, cause: WebhookError) {
+    const answer = cause.statusCode === undefined ? "no answer" : `status ${cause.statusCode}`;
     super(
       "REGISTRATION_PENDING",
-      `${options.message} (${cameBack}). Run \`pulumi up\` again: it takes the endpoint over if it is there, and ` +
-        "registers it if not; `pulumi refresh` and `pulumi destroy` settle it too.",
-      { cause: options.cause },
+      `the registration of ${describeUrl(state.url)} was sent, and nothing shows whether it was made (${answer}: ${cause.code}). ` +
+        "Run `pulumi up` again: it takes the endpoint over if it is there, and registers it if not. `pulumi refresh` and " +
+        "`pulumi destroy` settle it too.",
+      { cause },
     );
-    this.id = options.id;
-    this.properties = options.state;
+    this.id = id;
+    this.properties = state;
     this.reasons = [this.message];
   }
 }
 
-/** Whether the service said that it has no endpoint of that id. */
-export function isNotFound(error: unknown): error is WebhookEndpointNotFoundError {
+/** Whether the service answered that it has no endpoint with this id. */
+export function isGone(error: unknown): error is WebhookEndpointNotFoundError {
   return error instanceof WebhookEndpointNotFoundError;
 }
 
 /** Whether the service refused the API key. */
 export function isUnauthorized(error: unknown): error is WebhookError {
   return error instanceof WebhookError && (error.statusCode === 401 || error.statusCode === 403);
+}
+
+/** Adds to a refused key what only the provider knows: which key a command without a program uses (engine rule 3). */
+export function keyRefused(error: WebhookError): EndpointError {
+  return new EndpointError(
+    "KEY_REFUSED",
+    `${error.reason} A plain \`pulumi refresh\` or \`pulumi destroy\` uses the key of the last \`pulumi up\`. After a rotation, ` +
+      "run `pulumi up` first, or add --run-program. Nothing was changed.",
+    { cause: error },
+  );
+}
+
+/** Returns the verbs with a refused key explained, and without the stack that the plugin would print (engine rule 15). */
+export function explained<T extends Record<string, (...args: never[]) => Promise<unknown>>>(verbs: T): T {
+  const fail = (error: unknown): never => {
+    const shown = isUnauthorized(error) ? keyRefused(error) : error;
+    if (shown instanceof CodedError) shown.stack = ""; // a bug keeps its own
+    throw shown;
+  };
+  const wrapped = Object.entries(verbs).map(([name, verb]) => [
+    name,
+    (...args: never[]) => verb(...args).catch(fail),
+  ]);
+  return Object.fromEntries(wrapped) as T;
 }

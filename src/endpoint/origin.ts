@@ -1,12 +1,11 @@
 import { createHash } from "node:crypto";
 
-/** Where and as whom an endpoint was registered: not today's, when settings have changed. */
+/** Where and with which key an endpoint was registered. Today's settings may differ. */
 export interface Origin {
-  /** The service's address, so that another address of today is not read as drift. */
   baseUrl: string;
   /**
-   * Tells one API key from another: 24 bits of its hash, which say nothing useful of the key. Another one is a rotated key
-   * or another account.
+   * A fingerprint of the API key: 24 bits of its hash, which reveal nothing useful. Another fingerprint means a rotated key
+   * or another account. (Its name stands in users' state and stays.)
    */
   account: string;
 }

@@ -1,8 +1,8 @@
 import { BlockList, isIP } from "node:net";
 
 /**
- * The spelling that a service may normalise a url to: case of scheme and host, default port, an empty path's slash,
- * and percent-encoding (upper-case digits; nothing encoded that need not be). RFC 3986, 6.2.2 and 6.2.3.
+ * Returns a url in the spelling that a service may normalize it to: case of scheme and host, default port, an empty path's
+ * slash, and percent-encoding (RFC 3986, 6.2.2 and 6.2.3).
  */
 export function normalizeUrl(url: string): string {
   if (!URL.canParse(url)) return url;
@@ -12,37 +12,25 @@ export function normalizeUrl(url: string): string {
   });
 }
 
-/** Whether two urls differ at most by normalisation. */
+/** Whether two urls differ in spelling at most. */
 export function sameUrl(a: string, b: string): boolean {
   return a === b || normalizeUrl(a) === normalizeUrl(b);
 }
 
-/** A url as messages show it: its path and query may hold a token, so no more than scheme and host. */
+/** Returns a url as messages show it: only scheme and host, because path and query may hold a token. */
 export function describeUrl(url: string): string {
   return URL.canParse(url) ? `${new URL(url).origin}/…` : "(not a url)";
 }
 
+const PRIVATE_RANGES =
+  "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.168.0.0/16 ::/127 fc00::/7 fe80::/10";
 const privateAddresses = new BlockList();
-for (const [network, prefix] of [
-  ["0.0.0.0", 8],
-  ["10.0.0.0", 8],
-  ["100.64.0.0", 10],
-  ["127.0.0.0", 8],
-  ["169.254.0.0", 16],
-  ["172.16.0.0", 12],
-  ["192.168.0.0", 16],
-] as const) {
-  privateAddresses.addSubnet(network, prefix, "ipv4");
-}
-for (const [network, prefix] of [
-  ["::", 127],
-  ["fc00::", 7],
-  ["fe80::", 10],
-] as const) {
-  privateAddresses.addSubnet(network, prefix, "ipv6");
+for (const range of PRIVATE_RANGES.split(" ")) {
+  const [network = "", prefix] = range.split("/");
+  privateAddresses.addSubnet(network, Number(prefix), network.includes(":") ? "ipv6" : "ipv4");
 }
 
-/** Whether a url's host is this machine or a private network: nothing that a service on the internet can reach. */
+/** Whether a url's host is this machine or in a private network, where a service on the internet cannot reach it. */
 export function isPrivateHost(url: URL): boolean {
   const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
   if (host === "localhost" || host.endsWith(".localhost")) return true;

@@ -1,23 +1,32 @@
 import * as pulumi from "@pulumi/pulumi";
-import { providerCode, typeToken } from "./promises";
+import { PROVIDER_CODE, TYPE_TOKEN } from "./permanent";
 import type { EndpointType, WebhookEndpointArgs } from "./types";
 
+/** The SDK makes a property for each, also for those that the service fills in. */
+const OUTPUTS = {
+  url: undefined,
+  type: undefined,
+  ip: undefined,
+  createdAt: undefined,
+  updatedAt: undefined,
+};
+
 /**
- * An endpoint of the webhook service: a URL that it tells about jobs.
+ * An endpoint of the webhook service: a URL that receives its events about jobs.
  *
- * A change of `url`, `type` or `ip` replaces it, the new one registered before the old one is deleted, so that no event
- * is missed (`deleteBeforeReplace` turns that round). One that was deleted behind Pulumi's back is gone on the next
- * `pulumi refresh` and registered anew by the next `pulumi up`.
+ * A change of `url`, `type` or `ip` replaces it. The new endpoint is registered before the old one is deleted, so that no
+ * event is missed (`deleteBeforeReplace` reverses that). If somebody deleted it at the service, `pulumi refresh` drops it from
+ * the state and the next `pulumi up` registers a new one.
  *
  * @example
  * const jobs = new WebhookEndpoint("jobs", { url: "https://hooks.example.com/jobs", type: "production" });
  * export const jobsEndpointId = jobs.id;
  */
 export class WebhookEndpoint extends pulumi.CustomResource {
-  /** As declared; in the service's own spelling only when it was read by `WebhookEndpoint.get`. */
+  /** As declared. Read by `WebhookEndpoint.get`, it is in the service's own spelling. */
   declare public readonly url: pulumi.Output<string>;
   declare public readonly type: pulumi.Output<EndpointType>;
-  /** The address filter as declared: the service does not return it. */
+  /** The address filter as declared. The service does not return it. */
   declare public readonly ip: pulumi.Output<string | null>;
   /** In the service's own format; null until the first refresh. */
   declare public readonly createdAt: pulumi.Output<string | null>;
@@ -25,19 +34,19 @@ export class WebhookEndpoint extends pulumi.CustomResource {
   declare public readonly updatedAt: pulumi.Output<string | null>;
 
   /**
-   * An endpoint that is managed elsewhere, read only. A missing one is an error.
+   * Reads an endpoint that is managed elsewhere. A missing endpoint is an error.
    *
-   * @param id The id that the service gave.
+   * @param id The id that the service issued.
    */
   public static get(
     name: string,
     id: pulumi.Input<pulumi.ID>,
     opts?: pulumi.CustomResourceOptions,
   ): WebhookEndpoint {
-    // With an empty id the SDK would go on to register one.
+    // With an empty id the SDK would register a new endpoint.
     if (!id) {
       throw new pulumi.RunError(
-        `WebhookEndpoint.get: the id of ${JSON.stringify(name)} is empty. Pass the one that the service gave.`,
+        `WebhookEndpoint.get: the id of ${JSON.stringify(name)} is empty. Pass the id that the service issued.`,
       );
     }
     return new WebhookEndpoint(name, undefined, { ...opts, id });
@@ -47,18 +56,11 @@ export class WebhookEndpoint extends pulumi.CustomResource {
   /** @internal */
   constructor(name: string, args: undefined, opts: pulumi.CustomResourceOptions);
   constructor(name: string, args: WebhookEndpointArgs | undefined, opts?: pulumi.CustomResourceOptions) {
-    const outputs = {
-      url: undefined,
-      type: undefined,
-      ip: undefined,
-      createdAt: undefined,
-      updatedAt: undefined,
-    };
-    super(typeToken, name, { ...outputs, ...args, __provider: providerCode }, opts);
+    super(TYPE_TOKEN, name, { ...OUTPUTS, ...args, __provider: PROVIDER_CODE }, opts);
   }
 
-  /** Whether a value is a `WebhookEndpoint`, also of another copy of this package. */
+  /** Whether a value is a `WebhookEndpoint`, also from another copy of this package. */
   public static override isInstance(value: unknown): value is WebhookEndpoint {
-    return pulumi.CustomResource.isInstance(value) && Reflect.get(value, "__pulumiType") === typeToken;
+    return pulumi.CustomResource.isInstance(value) && Reflect.get(value, "__pulumiType") === TYPE_TOKEN;
   }
 }

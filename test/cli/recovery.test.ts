@@ -5,17 +5,17 @@ import { chdir, cwd } from "node:process";
 import type { Pulumi } from "../../src/cli/pulumi";
 import { recover } from "../../src/cli/recovery";
 import { type Emulator, startEmulator } from "../../src/emulator";
-import { providerCode, typeToken } from "../../src/endpoint/promises";
+import { PROVIDER_CODE, TYPE_TOKEN } from "../../src/endpoint/permanent";
 import { FakePulumi } from "./fakePulumi";
 
 const stackUrn = "urn:pulumi:dev::test::pulumi:pulumi:Stack::test-dev";
-const urnOf = (name: string) => `urn:pulumi:dev::test::${typeToken}::${name}`;
+const urnOf = (name: string) => `urn:pulumi:dev::test::${TYPE_TOKEN}::${name}`;
 
 /** The endpoints in the state that was imported. */
 function recoveredBy({ imported = "" }: FakePulumi): (string | undefined)[] {
   const { deployment } = JSON.parse(imported);
   return deployment.resources.flatMap(({ type, id }: { type: string; id: string }) =>
-    type === typeToken ? [id] : [],
+    type === TYPE_TOKEN ? [id] : [],
   );
 }
 
@@ -36,13 +36,13 @@ afterEach(async () => {
   await emulator.close();
 });
 
-const pending = (name: string, inputs: object = {}, type = typeToken) => ({
+const pending = (name: string, inputs: object = {}, type = TYPE_TOKEN) => ({
   type: "creating",
   resource: {
     urn: urnOf(name),
     type,
     custom: true,
-    inputs: { __provider: providerCode, url: "https://a.example.com/", type: "production", ...inputs },
+    inputs: { __provider: PROVIDER_CODE, url: "https://a.example.com/", type: "production", ...inputs },
     provider: `urn:pulumi:dev::test::pulumi:providers:pulumi-nodejs::default::1`,
   },
 });

@@ -1,4 +1,4 @@
-import { typeToken } from "../../src/endpoint/promises";
+import { TYPE_TOKEN } from "../../src/endpoint/permanent";
 import { type Command, Killed, type Properties, VerbError } from "./plugin";
 
 /** A resource of a program. */
@@ -57,7 +57,7 @@ export interface StackOptions {
   readonly trace?: (verb: string, name: string) => void;
 }
 
-const urnOf = (name: string) => `urn:pulumi:dev::test::${typeToken}::${name}`;
+const urnOf = (name: string) => `urn:pulumi:dev::test::${TYPE_TOKEN}::${name}`;
 export const nameOf = (urn: string) => urn.split("::").at(-1) ?? urn;
 
 /**
@@ -185,7 +185,7 @@ class Run {
     const { protect, retainOnDelete } = declared;
     const goal = {
       urn: urnOf(name),
-      type: typeToken,
+      type: TYPE_TOKEN,
       provider,
       inputs,
       ...(protect ? { protect } : {}),

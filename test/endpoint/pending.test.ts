@@ -46,7 +46,7 @@ describe("a pending registration", () => {
     loseRegistration();
     const problems = await world.stack.up(program);
     expect([...problems].sort()).toEqual([
-      expect.stringMatching(/waits for an equal registration.*REGISTRATION_WAITS/),
+      expect.stringMatching(/an equal registration of this run got no answer.*REGISTRATION_WAITS/),
       expect.stringMatching(/REGISTRATION_PENDING/),
     ]);
     expect(await world.stack.up(program)).toEqual([]);
@@ -279,7 +279,7 @@ describe("a registration that is made after its time-out", () => {
       expect(plugin.logs).toContainEqual({
         severity: "info",
         message: expect.stringMatching(
-          /looks for \d+ s more whether the registration of https:\/\/hooks\.example\.com\/… is made late/,
+          /waiting up to \d+ s in case the registration of https:\/\/hooks\.example\.com\/… completes late/,
         ),
       });
     },

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { providerCode } from "../../src/endpoint/promises";
+import { PROVIDER_CODE } from "../../src/endpoint/permanent";
 
 const root = join(__dirname, "../..");
 // Pulumi's own copy of gRPC, as the plugin uses it.
@@ -123,7 +123,7 @@ export class Plugin {
     this.#commands += 1;
     const code =
       clock === undefined
-        ? providerCode
+        ? PROVIDER_CODE
         : `exports.handler = () => require("pulumi-webhook-endpoints/provider").createProvider({ clock: ${clock} });`;
     const command = new Command(this, `${code} // ${this.#commands}`);
     const configured = this.#configuring.then(async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Emulator, startEmulator } from "../../src/emulator";
-import { providerCode, typeToken } from "../../src/endpoint/promises";
+import { PROVIDER_CODE, TYPE_TOKEN } from "../../src/endpoint/permanent";
 import { type Command, Plugin, type VerbError } from "./plugin";
 
 const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
@@ -55,8 +55,10 @@ const failure = (promise: Promise<unknown>): Promise<VerbError> =>
   );
 
 it("keeps what users' state names for ever", () => {
-  expect(providerCode).toBe('exports.handler = () => require("pulumi-webhook-endpoints/provider").provider;');
-  expect(typeToken).toBe("pulumi-nodejs:dynamic/webhooks:WebhookEndpoint");
+  expect(PROVIDER_CODE).toBe(
+    'exports.handler = () => require("pulumi-webhook-endpoints/provider").provider;',
+  );
+  expect(TYPE_TOKEN).toBe("pulumi-nodejs:dynamic/webhooks:WebhookEndpoint");
 });
 
 describe("check", () => {
@@ -85,7 +87,7 @@ describe("check", () => {
     ["an adoptId with a space", { adoptId: "wh t0ken" }, /adoptId must be/],
     ["a provisional adoptId", { adoptId: "pending:t0ken" }, /provisional/],
     ["another ifExists", { ifExists: "ignore" }, /ifExists must be "warn" or "fail"/],
-    ["an argument that does not exist", { secret: "t0ken" }, /secret is no argument/],
+    ["an argument that does not exist", { secret: "t0ken" }, /secret is not an argument/],
   ])("refuses %s before any request, without its value", async (_, change, reason) => {
     const { failures } = await command.check({}, defined({ ...inputs, ...change }));
     expect(failures).toEqual([{ property: "", reason: expect.stringMatching(reason) }]);
@@ -341,7 +343,7 @@ describe("create", () => {
   it.each<[string, object, RegExp]>([
     ["another url", { url: "https://other.example.com/t0ken" }, /its url at the service.*ADOPT_MISMATCH/],
     ["another type", { type: "development" }, /its type at the service.*ADOPT_MISMATCH/],
-    ["another id", { adoptId: "wh_none" }, /none of this id.*ADOPT_NOT_FOUND/],
+    ["another id", { adoptId: "wh_none" }, /no endpoint with this id.*ADOPT_NOT_FOUND/],
   ])("refuses to adopt one of %s", async (_, change, message) => {
     const { id } = emulator.add({ url, type: "production" });
     const error = await failure(command.create({ ...inputs, adoptId: id, ...change }));

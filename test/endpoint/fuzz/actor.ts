@@ -2,7 +2,7 @@ import { readdirSync, rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { recover } from "../../../src/cli/recovery";
 import type { EmulatedEndpoint, PlantedFault } from "../../../src/emulator";
-import { typeToken } from "../../../src/endpoint/promises";
+import { TYPE_TOKEN } from "../../../src/endpoint/permanent";
 import { FakePulumi } from "../../cli/fakePulumi";
 import { type Declared, nameOf, type Problems, type Resource, type RunOptions } from "../engineModel";
 import { Killed } from "../plugin";
@@ -231,7 +231,7 @@ export class Actor {
     if (result !== "done" || pulumi.imported === undefined) throw new Error("the recovery did not end");
     const { resources } = JSON.parse(pulumi.imported).deployment;
     stack.resources = resources
-      .filter(({ type }: Resource) => type === typeToken)
+      .filter(({ type }: Resource) => type === TYPE_TOKEN)
       .map((resource: Resource) => ({ ...resource, provider: resource.provider.split("::").at(-2) }))
       .map((resource: Resource) => ({ ...resource, provider: resource.provider.replace("default", "") }));
     stack.pendingCreates = [];

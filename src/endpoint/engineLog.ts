@@ -1,17 +1,17 @@
 import { createRequire } from "node:module";
 
-/** Says something to the person at the terminal. */
+/** Writes to the terminal, through the engine. */
 export interface EngineLog {
   warn(message: string): void;
   info(message: string): void;
 }
 
 /**
- * The engine's own log, so that a message of the plugin shows under Diagnostics in `preview` and `up` (engine rule 12).
+ * Returns the engine's own log, whose messages show under Diagnostics in `preview` and `up` (engine rule 12).
  *
- * A dynamic provider is given no way to it, so this takes the client that the plugin's SDK brings along, from beside the
- * plugin's own main file: that is the copy which is loaded already, wherever a package manager put it. The engine's
- * address is the plugin's first argument. None of this is documented: a message that cannot be sent is dropped.
+ * A dynamic provider has no documented way to it. This takes the gRPC client of the SDK beside the plugin's own main file,
+ * which is loaded already wherever a package manager put it, and the engine's address, which is the plugin's first
+ * argument. A message that cannot be sent is dropped.
  */
 export function engineLog(argv: readonly string[] = process.argv): EngineLog {
   let send: ((severity: number, message: string) => void) | undefined;

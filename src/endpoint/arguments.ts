@@ -1,0 +1,91 @@
+import { isIP } from "node:net";
+import { isProvisional } from "./state";
+import { describeUrl, isPrivateHost } from "./url";
+
+/** How the engine writes a value that is not known yet, in a preview (engine rule 6). */
+export const UNKNOWN_VALUE = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+
+/** What is wrong with an argument's value. */
+const PROBLEMS: Readonly<Record<string, (value: unknown) => readonly string[]>> = {
+  url: urlProblems,
+  type: (value) =>
+    value === "production" || value === "development" ? [] : ['type must be "production" or "development"'],
+  ip: (value) =>
+    isAddressOrRange(value)
+      ? []
+      : ['ip must be an IPv4 or IPv6 address or a CIDR range, such as "203.0.113.7" or "2001:db8::/32"'],
+  adoptId: adoptIdProblems,
+  ifExists: (value) => (value === "warn" || value === "fail" ? [] : ['ifExists must be "warn" or "fail"']),
+};
+const REQUIRED = ["url", "type"];
+
+/**
+ * Validates a program's arguments before anything is sent, and returns every problem at once. No problem repeats a url
+ * beyond its host, an ip or an id, and none names its property to the engine, which would print the value (engine rule 20).
+ */
+export function checkArguments(args: Readonly<Record<string, unknown>>) {
+  const missing = REQUIRED.filter((name) => args[name] === undefined || args[name] === null);
+  const problems = missing.map((name) => `${name} is missing`);
+  for (const [name, value] of Object.entries(args)) {
+    if (name === "__provider" || value === undefined || value === null || value === UNKNOWN_VALUE) continue;
+    const problemsOf = Object.hasOwn(PROBLEMS, name) ? PROBLEMS[name] : undefined;
+    const names = Object.keys(PROBLEMS).join(", ");
+    problems.push(
+      ...(problemsOf?.(value) ?? [`${name} is not an argument of an endpoint; the arguments are ${names}`]),
+    );
+  }
+  return { problems, warnings: unreachableWarnings(args) };
+}
+
+function urlProblems(value: unknown): string[] {
+  if (typeof value !== "string" || value === "") return ["url must be a non-empty string"];
+  const problems: string[] = [];
+  // It is sent as written. What our parser would repair silently, a service may read differently.
+  if (/[\s\p{Cc}\\]/u.test(value))
+    problems.push("url must not contain white space, control characters or backslashes");
+  if (!/^https?:\/\/[^/?#]/i.test(value) || !URL.canParse(value)) {
+    problems.push('url must be an absolute URL that begins with "https://" or "http://" and names a host');
+    return problems;
+  }
+  const { username, password } = new URL(value);
+  if (username !== "" || password !== "" || /^[^/?#]*\/\/[^/?#]*@/.test(value))
+    problems.push("url must not contain a user name or password; the service signs its deliveries instead");
+  if (value.includes("#"))
+    problems.push("url must not contain a fragment (#…), which is never sent to a server");
+  return problems;
+}
+
+function unreachableWarnings({ url: written, type }: Readonly<Record<string, unknown>>): string[] {
+  if (type !== "production" || typeof written !== "string" || !URL.canParse(written)) return [];
+  const url = new URL(written);
+  // The engine shows a warning without the resource that it is about.
+  const endpoint = `the production endpoint ${describeUrl(written)}`;
+  return [
+    isPrivateHost(url) &&
+      `${endpoint} has a loopback or private host: the service cannot reach it from the internet`,
+    url.protocol === "http:" &&
+      `${endpoint} uses plain http: anyone on the network path can read its deliveries. Use https`,
+  ].filter((warning) => warning !== false);
+}
+
+function isAddressOrRange(value: unknown): boolean {
+  if (typeof value !== "string") return false;
+  const [address = "", prefix, ...rest] = value.split("/");
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  const prefixFits = prefix === undefined || (/^(0|[1-9]\d{0,2})$/.test(prefix) && Number(prefix) <= bits);
+  return bits > 0 && !address.includes("%") && prefixFits && rest.length === 0;
+}
+
+function adoptIdProblems(value: unknown): string[] {
+  if (
+    typeof value !== "string" ||
+    value === "" ||
+    /[\s\p{Cc}]/u.test(value) ||
+    value === "." ||
+    value === ".."
+  )
+    return ["adoptId must be the id of an endpoint at the service: a string without white space"];
+  return isProvisional(value)
+    ? ["adoptId must be an id that the service issued, not the provisional id of a registration"]
+    : [];
+}

@@ -1,0 +1,38 @@
+import type { EndpointInputs, UnansweredRegistration } from "./types";
+
+/** A resource that a new one replaces. */
+export interface Replaced {
+  readonly id: string;
+  /** Present when it is a registration without an answer, and the new resource wants the same endpoint. */
+  readonly unanswered: UnansweredRegistration | undefined;
+}
+
+/**
+ * Carries what `diff` knows about a replaced resource over to the `create` that replaces it: the engine passes `create` only
+ * the new inputs (engine rule 28). Of resources that are replaced by equal inputs, any will do.
+ */
+export class Handover {
+  readonly #replaced = new Map<string, Map<string, Replaced>>();
+
+  announce(replaced: Replaced, inputs: EndpointInputs): void {
+    const group = this.#replaced.get(keyOf(inputs)) ?? new Map<string, Replaced>();
+    this.#replaced.set(keyOf(inputs), group.set(replaced.id, replaced));
+  }
+
+  /** Whether a resource with these inputs is about to replace another one. */
+  has(inputs: EndpointInputs): boolean {
+    return (this.#replaced.get(keyOf(inputs))?.size ?? 0) > 0;
+  }
+
+  /** Hands over a resource that one with these inputs replaces. Each is handed over once. */
+  take(inputs: EndpointInputs): Replaced | undefined {
+    const group = this.#replaced.get(keyOf(inputs));
+    const [replaced] = group?.values() ?? [];
+    if (replaced) group?.delete(replaced.id);
+    return replaced;
+  }
+}
+
+function keyOf({ url, type, ip, adoptId, ifExists }: EndpointInputs): string {
+  return JSON.stringify([url, type, ip, adoptId, ifExists]);
+}

@@ -1,0 +1,75 @@
+import type { Endpoint, EndpointList } from "../client";
+import { alike, type Identity, keyOf } from "./identity";
+
+/**
+ * What a run learns about an endpoint:
+ * - `owned`: a resource in the state has it
+ * - `kept`, `replaced`: what `up` does with that resource
+ * - `made`: this run registered or adopted it for a resource
+ * - `recovered`: a refresh found that a registration without an answer had made it
+ * - `refreshed`: a refresh has just read it, and the engine's next `diff` only displays what changed (engine rule 7)
+ *
+ * And about a registration without an answer, by its provisional id:
+ * - `settled`: its outcome is known
+ */
+export type Fact = "owned" | "kept" | "replaced" | "made" | "recovered" | "refreshed" | "settled";
+
+/**
+ * Everything that one run knows about endpoints: the only place where facts from different verbs meet. A run is one plugin
+ * process, so the engine's calls for all resources of a provider end up here (engine rule 14).
+ */
+export class Ledger {
+  readonly #facts = new Map<string, Set<Fact>>();
+  /** The ids that this run registered, adopted or recovered, by url and type. */
+  readonly #ours = new Map<string, Set<string>>();
+  readonly #uncertain = new Set<string>();
+
+  /** Records a fact. An id with any fact belongs to a resource. */
+  note(id: string, fact: Fact): void {
+    const facts = this.#facts.get(id) ?? new Set<Fact>();
+    if (fact === "replaced") facts.delete("kept");
+    this.#facts.set(id, facts.add(fact));
+  }
+
+  /** Records that this run has come by an endpoint. */
+  noteOurs(endpoint: Endpoint, fact: "owned" | "made" | "recovered"): Endpoint {
+    this.note(endpoint.id, fact);
+    const key = keyOf(endpoint);
+    this.#ours.set(key, (this.#ours.get(key) ?? new Set<string>()).add(endpoint.id));
+    return endpoint;
+  }
+
+  /** Records that a registration of this url and type got no answer, so that another one could be mistaken for it. */
+  noteUncertain(identity: Identity): void {
+    this.#uncertain.add(keyOf(identity));
+  }
+
+  isUncertain(identity: Identity): boolean {
+    return this.#uncertain.has(keyOf(identity));
+  }
+
+  has(id: string, fact: Fact): boolean {
+    return this.#facts.get(id)?.has(fact) ?? false;
+  }
+
+  /** Whether `delete` may delete this endpoint: no resource that this run made or keeps has it (engine rule 17). */
+  mayDelete(id: string): boolean {
+    return !this.has(id, "made") && !this.has(id, "kept");
+  }
+
+  /** Whether a registration without an answer may have made this endpoint: no known resource has it. */
+  mayBeLost(id: string): boolean {
+    return !this.#facts.has(id);
+  }
+
+  /** Whether the engine's `diff` of this endpoint belongs to a refresh: true for one `diff` after each refresh. */
+  endRefresh(id: string): boolean {
+    return this.#facts.get(id)?.delete("refreshed") ?? false;
+  }
+
+  /** The ids of this url and type that are in the list or that this run has come by since. */
+  alikeSoFar(list: EndpointList, identity: Identity): string[] {
+    const listed = alike(list, identity).map(({ id }) => id);
+    return [...new Set([...listed, ...(this.#ours.get(keyOf(identity)) ?? [])])];
+  }
+}
