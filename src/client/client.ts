@@ -1,95 +1,107 @@
 import { setMaxListeners } from "node:events";
-import type { Dispatcher } from "undici";
-import type { Call } from "./call";
-import { callError } from "./callError";
-import { deleteCall, getCall, listCall, registerCall } from "./calls";
 import type { Clock } from "./clock";
 import { systemClock } from "./clock";
 import { openDispatcher } from "./dispatcher";
 import type { Endpoint, EndpointList, Registration } from "./endpoint";
-import type { ResolvedOptions, WebhooksClientOptions } from "./options";
+import { Gate } from "./gate";
+import { operationError } from "./operationError";
+import { type OperationContext, OperationRun } from "./operationRun";
+import {
+  deleteOperation,
+  getOperation,
+  listOperation,
+  type Operation,
+  registerOperation,
+} from "./operations";
+import type { WebhooksClientOptions } from "./options";
 import { resolveOptions } from "./options";
-import { Requester } from "./requester";
 
 export interface OperationOptions {
-  /** Ends the operation, wherever it is: it then fails with `ABORTED` and the signal's reason as `cause`. */
+  /** Ends the operation at once: it fails with `ABORTED` and the signal's reason as `cause`. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** What a client takes from its surroundings. */
 export interface ClientEnvironment {
   readonly clock?: Clock;
-  /** From 0 up to but not including 1: the jitter of backoffs. Default: `Math.random`. */
+  /** Returns a number from 0 up to but not including 1, for the jitter of backoffs. Default: `Math.random`. */
   readonly random?: () => number;
-  /** Where proxies are looked up. Default: `process.env`. */
+  /** The environment variables that name proxies. Default: `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 /**
  * The webhook service's HTTP API.
  *
- * Requests that may be repeated without harm are, after a backoff with full jitter: get, list and delete after a network
- * failure, 408, 429, 500, 502, 503 and 504; a registration only where it surely was not made. What the service asks for
- * by 429 or `Retry-After`, all requests of the client obey together. It holds connections: one client for one account,
- * and `close()` when it is no longer needed.
+ * It repeats only requests that are safe to repeat: get, list and delete after a network failure, 408, 429, 500, 502, 503
+ * and 504, with exponential backoff and full jitter; a registration only if it was certainly not made. A pause that the
+ * service asks for, by 429 or `Retry-After`, holds for all requests of the client. A client holds connections: use one
+ * for each account, and `close()` it when you no longer need it.
  */
 export class WebhooksClient {
-  readonly #options: ResolvedOptions;
-  readonly #requester: Requester;
-  readonly #dispatcher: Dispatcher;
+  readonly #context: OperationContext;
   readonly #underWay = new Set<Promise<unknown>>();
   #closing: Promise<void> | undefined;
 
   /** @throws WebhookError `INVALID_OPTION` */
   constructor(options: WebhooksClientOptions, environment: ClientEnvironment = {}) {
     const { clock = systemClock, random = Math.random, env = process.env } = environment;
-    this.#options = resolveOptions(options);
-    this.#dispatcher = this.#options.dispatcher ?? openDispatcher(this.#options, env);
-    this.#requester = new Requester({ options: this.#options, dispatcher: this.#dispatcher, clock, random });
+    const resolved = resolveOptions(options);
+    this.#context = {
+      options: resolved,
+      dispatcher: resolved.dispatcher ?? openDispatcher(resolved, env),
+      gate: new Gate({ maxConcurrency: resolved.maxConcurrency, clock }),
+      clock,
+      random,
+    };
   }
 
   /**
-   * Registers an endpoint. The service accepts the same url twice, so this sends nothing again that may have been made.
+   * Registers an endpoint. The service accepts the same url twice, so a request that may have worked is never repeated.
    *
-   * @throws WebhookRegistrationError whose `outcome` says whether one may have been made all the same.
+   * @throws WebhookRegistrationError whose `outcome` says whether the endpoint may have been registered all the same
    */
   async register(registration: Registration, options?: OperationOptions): Promise<Endpoint> {
-    return this.#run(registerCall(registration), options);
+    return this.#run(registerOperation(registration), options);
   }
 
-  /** Every endpoint of the account, in one request. @throws WebhookError */
+  /** Lists every endpoint of the account, in one request. @throws WebhookError */
   async list(options?: OperationOptions): Promise<EndpointList> {
-    return this.#run(listCall(), options);
+    return this.#run(listOperation(), options);
   }
 
-  /** @throws WebhookEndpointNotFoundError when the service answers 404. @throws WebhookError */
+  /** Returns one endpoint. @throws WebhookEndpointNotFoundError if the service answers 404. @throws WebhookError */
   async get(id: string, options?: OperationOptions): Promise<Endpoint> {
-    return this.#run(getCall(id), options);
+    return this.#run(getOperation(id), options);
   }
 
   /**
-   * Deletes an endpoint. A 404 after an attempt that may have worked is success.
+   * Deletes an endpoint. A 404 after an attempt that may have worked is a success.
    *
-   * @throws WebhookEndpointNotFoundError when the service answers 404 otherwise. @throws WebhookError
+   * @throws WebhookEndpointNotFoundError if the service answers 404 otherwise. @throws WebhookError
    */
   async delete(id: string, options?: OperationOptions): Promise<void> {
-    return this.#run(deleteCall(id), options);
+    return this.#run(deleteOperation(id), options);
   }
 
-  /** Takes no more operations, waits for those under way, and closes the connections (not those of a given dispatcher). */
+  /** Refuses further operations, waits for those under way, and closes the connections, except those of a given dispatcher. */
   close(): Promise<void> {
     this.#closing ??= Promise.allSettled(this.#underWay).then(async () => {
-      // Nothing of ours is under way; what may be is a connection that nobody waits for any longer.
-      if (this.#options.dispatcher === undefined) await this.#dispatcher.destroy();
+      const { options, dispatcher } = this.#context;
+      // Only a connection attempt that was given up can still be open, so nothing is lost.
+      if (options.dispatcher === undefined) await dispatcher.destroy();
     });
     return this.#closing;
   }
 
-  async #run<T>(call: Call<T>, { signal }: OperationOptions = {}): Promise<T> {
-    if (this.#closing) throw callError(call, { code: "CLOSED", effect: "none", attempts: 0 }, this.#options);
-    // Many operations may share a signal, and each listens: that is no leak to warn of.
+  async #run<T>(operation: Operation<T>, { signal }: OperationOptions = {}): Promise<T> {
+    if (this.#closing) {
+      const failure = { code: "CLOSED", mayHaveWorked: false, attempts: 0, attemptTimeoutMs: 0 } as const;
+      throw operationError(operation, failure, this.#context.options);
+    }
+    // Many operations may share a signal, and each listens to it: Node.js must not warn of a leak.
     if (signal) setMaxListeners(0, signal);
-    const running = this.#requester.run(call, signal);
+    const running = new OperationRun(operation, this.#context, signal).run();
     this.#underWay.add(running);
     try {
       return await running;

@@ -1,10 +1,10 @@
-/** Time, as an argument: what waits and measures takes it from here, so that a test can move it by hand. */
+/** Time as an argument: everything that waits or measures takes it from here, so that a test can control it. */
 export interface Clock {
-  /** Milliseconds that only ever grow: for durations. */
+  /** Returns milliseconds that never go back: for durations. */
   now(): number;
-  /** Milliseconds since 1970: for dates. */
+  /** Returns milliseconds since 1970: for dates. */
   date(): number;
-  /** Calls back after so many milliseconds; what it returns takes that back. */
+  /** Calls back after so many milliseconds, and returns a function that cancels the call. */
   after(milliseconds: number, callback: () => void): () => void;
 }
 
@@ -17,7 +17,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Waits, and says how it ended. */
+/** Waits, and returns how the wait ended. */
 export function sleep(
   milliseconds: number,
   { clock, signal }: { clock: Clock; signal: AbortSignal | undefined },

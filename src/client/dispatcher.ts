@@ -1,17 +1,15 @@
 import type { Dispatcher } from "undici";
 import { EnvHttpProxyAgent } from "undici";
-import { isLoopback } from "./baseUrl";
-import type { ResolvedOptions } from "./options";
-import { WebhookError } from "./webhookError";
+import { WebhookError } from "./errors";
+import { isLoopback, type ResolvedOptions } from "./options";
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The way to the network: direct, or through the proxy that the environment names, in either case of its variables, as
- * undici's EnvHttpProxyAgent reads them. Plain http to this machine takes no proxy on another one: the key would
- * travel there in plain text.
+ * Returns undici's way to the network: direct, or through the proxy that the environment names, in either case of its
+ * variables. Plain http to this machine never uses a proxy on another machine: the key would be readable on the way.
  *
- * @throws WebhookError `INVALID_OPTION` for a proxy that is no URL; its text is not repeated, it may hold a password.
+ * @throws WebhookError `INVALID_OPTION` for a proxy that is not a URL; the message omits it, for it may hold a password
  */
 export function openDispatcher(
   { baseUrl, maxConcurrency, timeoutMs }: ResolvedOptions,
@@ -20,7 +18,7 @@ export function openDispatcher(
   const proxy = chooseProxy(baseUrl, env);
   return new EnvHttpProxyAgent({
     connections: maxConcurrency,
-    // Nobody waits longer for a connection; without this it would keep the process alive.
+    // No attempt waits longer for a connection; without this limit it would keep the process alive.
     connect: { timeout: Math.min(10_000, timeoutMs) },
     httpProxy: proxy,
     httpsProxy: proxy,
@@ -32,12 +30,12 @@ function chooseProxy(baseUrl: URL, env: Environment): string {
   const forHttp = env.http_proxy ?? env.HTTP_PROXY;
   const value = (baseUrl.protocol === "https:" ? (env.https_proxy ?? env.HTTPS_PROXY) : undefined) || forHttp;
   if (!value) return "";
-  const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`;
-  if (!URL.canParse(text) || !/^(https?|socks5?):/i.test(text)) {
+  const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`;
+  if (!URL.canParse(url) || !/^(https?|socks5?):/i.test(url)) {
     throw new WebhookError(
-      "Cannot make a webhooks client: HTTPS_PROXY or HTTP_PROXY in the environment is not the URL of a proxy",
+      "Cannot create a webhooks client: HTTPS_PROXY or HTTP_PROXY in the environment is not the URL of a proxy",
       { code: "INVALID_OPTION" },
     );
   }
-  return baseUrl.protocol === "http:" && !isLoopback(new URL(text).hostname) ? "" : text;
+  return baseUrl.protocol === "http:" && !isLoopback(new URL(url).hostname) ? "" : url;
 }

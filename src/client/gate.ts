@@ -1,27 +1,31 @@
 import type { Clock } from "./clock";
 
-/** So many refusals in a row, with nothing of the client let through in between, and no request waits any longer. */
-export const mostRefusals = 10;
+/**
+ * A client has stalled after so many refusals in a row, over so many milliseconds or longer, with no request let through
+ * in between. The time counts too, because a service that refuses most requests refuses many in a row.
+ */
+export const STALLED_REFUSALS = 10;
+export const STALLED_MS = 60_000;
 
-/** Pacing after the first refusal, in milliseconds between two requests: it doubles at each, and shrinks by success. */
-const firstIntervalMs = 50;
-const longestIntervalMs = 5_000;
-const intervalAfterSuccess = 0.96;
-/** Below this a client is not paced any more, in milliseconds. */
-const noIntervalMs = 1;
+/** The interval between two requests, in milliseconds: it doubles with a refusal, and shrinks with a success. */
+const FIRST_INTERVAL_MS = 50;
+const LONGEST_INTERVAL_MS = 1_000;
+const SHRINK_FACTOR = 0.96;
+/** A shorter interval is none, in milliseconds. */
+const SHORTEST_INTERVAL_MS = 1;
 
 export interface Refusal {
-  /** Whether this one closed the gate; the other refusals of one burst share its wait. */
+  /** Whether this refusal closed the gate; the other refusals of one burst share its pause. */
   readonly closedGate: boolean;
-  /** Whether waiting has become pointless. */
+  /** Whether the client has stalled, so that waiting is pointless. */
   readonly stalled: boolean;
 }
 
-/** The right to send one request. Exactly one of these is called, when the request is over. */
+/** The right to send one request. Call exactly one of its methods when the request has ended. */
 export interface Pass {
-  /** The service dealt with it, well or not. */
+  /** The service handled the request, successfully or not. */
   letThrough(): void;
-  /** Nobody knows what the service made of it: it says nothing of how much the service can take. */
+  /** The request had no answer, which says nothing about the rate that the service accepts. */
   lost(): void;
   /** The service asked for a pause, in milliseconds. */
   refused(pauseMs: number): Refusal;
@@ -33,11 +37,10 @@ interface Waiting {
 }
 
 /**
- * Decides when a request of a client goes out: one gate for all of them. At most `maxConcurrency` are under way. A
- * refusal (429) closes the gate for everybody until the service is ready again. Then one request goes ahead, and once
- * it is let through the others follow at an interval: twice as long after each refusal, a little shorter after each
- * success. (What is adapted is a rate and not the number under way, since what services limit is a rate.) The oldest
- * goes first, also when it comes back.
+ * Decides when each request of a client is sent. At most `maxConcurrency` are under way. A refusal (429) closes the gate
+ * for all of them until the service is ready again. Then one request probes it, and after the probe is let through the
+ * others follow at an interval that doubles with each refusal and shrinks with each success. (The gate adapts the rate
+ * rather than the number under way, because services limit the rate.) The oldest request goes first, repeats included.
  */
 export class Gate {
   readonly #maxConcurrency: number;
@@ -49,10 +52,12 @@ export class Gate {
   #admittedAt = Number.NEGATIVE_INFINITY;
   /** From a refusal until the next success: one request at a time. */
   #probing = false;
-  #alarm: (() => void) | undefined;
-  /** Counts how often the gate was closed: what was sent before says nothing of the time after. */
+  #alarmIsSet = false;
+  /** How often the gate was closed: the result of a request sent before a closing says nothing about the time after it. */
   #closings = 0;
   #refusalsInRow = 0;
+  /** When the first refusal in a row came. */
+  #refusedSince = 0;
   #tickets = 0;
 
   constructor({ maxConcurrency, clock }: { maxConcurrency: number; clock: Clock }) {
@@ -65,7 +70,7 @@ export class Gate {
     return this.#refusalsInRow;
   }
 
-  /** A place in the order of requests, to be kept for all attempts of one. */
+  /** Returns a place in the order of requests, which all attempts of an operation keep. */
   ticket(): number {
     this.#tickets += 1;
     return this.#tickets;
@@ -90,8 +95,8 @@ export class Gate {
         },
       };
       signal?.addEventListener("abort", abort, { once: true });
-      const younger = this.#queue.findLastIndex((other) => other.ticket < ticket) + 1;
-      this.#queue.splice(younger, 0, waiting);
+      const place = this.#queue.findLastIndex((other) => other.ticket < ticket) + 1;
+      this.#queue.splice(place, 0, waiting);
       this.#admit();
     });
   }
@@ -110,10 +115,11 @@ export class Gate {
         leave();
       },
       refused: (pauseMs) => {
-        this.#opensAt = Math.max(this.#opensAt, this.#clock.now() + pauseMs);
+        const now = this.#clock.now();
+        this.#opensAt = Math.max(this.#opensAt, now + pauseMs);
         const closedGate = closings === this.#closings;
-        if (closedGate) this.#close();
-        const stalled = this.#refusalsInRow >= mostRefusals;
+        if (closedGate) this.#close(now);
+        const stalled = this.#refusalsInRow >= STALLED_REFUSALS && now - this.#refusedSince >= STALLED_MS;
         if (stalled) for (const waiting of this.#queue.splice(0)) waiting.admit("stalled");
         leave();
         return { closedGate, stalled };
@@ -123,17 +129,18 @@ export class Gate {
 
   #speedUp(): void {
     this.#probing = false;
-    const intervalMs = this.#intervalMs * intervalAfterSuccess;
-    this.#intervalMs = intervalMs < noIntervalMs ? 0 : intervalMs;
+    const intervalMs = this.#intervalMs * SHRINK_FACTOR;
+    this.#intervalMs = intervalMs < SHORTEST_INTERVAL_MS ? 0 : intervalMs;
   }
 
-  #close(): void {
+  #close(now: number): void {
     this.#closings += 1;
+    if (this.#refusalsInRow === 0) this.#refusedSince = now;
     this.#refusalsInRow += 1;
-    // That a request alone was refused says "not yet", and nothing of the pace.
+    // The refusal of a probe means "not yet", and says nothing about the rate.
     if (this.#probing) return;
     this.#probing = true;
-    this.#intervalMs = Math.min(longestIntervalMs, Math.max(firstIntervalMs, this.#intervalMs * 2));
+    this.#intervalMs = Math.min(LONGEST_INTERVAL_MS, Math.max(FIRST_INTERVAL_MS, this.#intervalMs * 2));
   }
 
   #admit(): void {
@@ -141,10 +148,13 @@ export class Gate {
       const now = this.#clock.now();
       const waitMs = Math.max(this.#opensAt, this.#admittedAt + this.#intervalMs) - now;
       if (waitMs > 0) {
-        this.#alarm ??= this.#clock.after(waitMs, () => {
-          this.#alarm = undefined;
-          this.#admit();
-        });
+        if (!this.#alarmIsSet) {
+          this.#alarmIsSet = true;
+          this.#clock.after(waitMs, () => {
+            this.#alarmIsSet = false;
+            this.#admit();
+          });
+        }
         return;
       }
       this.#underWay += 1;

@@ -1,10 +1,12 @@
 export type { ClientEnvironment, OperationOptions } from "./client";
 export { WebhooksClient } from "./client";
 export type { Clock } from "./clock";
-export type { Endpoint, EndpointList, EndpointType, Registration } from "./endpoint";
+export type { Endpoint, EndpointList, EndpointType, Registration, UnrecognisedEndpoint } from "./endpoint";
+export type {
+  RegistrationOutcome,
+  WebhookErrorCode,
+  WebhookErrorOptions,
+  WebhookRegistrationErrorOptions,
+} from "./errors";
+export { WebhookEndpointNotFoundError, WebhookError, WebhookRegistrationError } from "./errors";
 export type { Wait, WebhooksClientOptions } from "./options";
-export { WebhookEndpointNotFoundError } from "./webhookEndpointNotFoundError";
-export type { WebhookErrorCode, WebhookErrorOptions } from "./webhookError";
-export { WebhookError } from "./webhookError";
-export type { RegistrationOutcome, WebhookRegistrationErrorOptions } from "./webhookRegistrationError";
-export { WebhookRegistrationError } from "./webhookRegistrationError";

@@ -1,7 +1,6 @@
 import type { Dispatcher } from "undici";
-import { baseUrlProblem, parseBaseUrl } from "./baseUrl";
-import type { WebhookErrorCode } from "./webhookError";
-import { WebhookError } from "./webhookError";
+import type { WebhookErrorCode } from "./errors";
+import { WebhookError } from "./errors";
 
 export interface WebhooksClientOptions {
   /** Where the API is, such as `https://api.example.com/v1`; `/webhooks` is appended. Plain http only to loopback. */
@@ -9,33 +8,33 @@ export interface WebhooksClientOptions {
   readonly apiKey: string;
   /** The header that carries the key. Default: `X-Api-Key`. */
   readonly apiKeyHeader?: string | undefined;
-  /** What stands before the key in the header, such as `Bearer`. Default: nothing. */
+  /** The word before the key in the header, such as `Bearer`. Default: none. */
   readonly apiKeyScheme?: string | undefined;
   /**
-   * For an operation with its retries, in milliseconds; waiting for a turn and for what the service asked to wait is not
-   * counted. Default: 30,000. One attempt takes at most 10,000 of them.
+   * The longest that an operation may take, retries included, in milliseconds. Waiting for a turn and pauses that the
+   * service asks for are not counted. Default: 30,000. One attempt takes 10,000 at most.
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * How often an attempt that failed is repeated. Default: 3. Waits that the service asked for (429, or 503 with
-   * `Retry-After`) are not counted: an operation is given up when it was told to wait ten times, or when ten such
-   * answers in a row let nothing of this client through. With 0 nothing is repeated, whatever the reason.
+   * How often a failed attempt is repeated. Default: 3. Pauses that the service asks for (429, or 503 with `Retry-After`)
+   * are not counted: operations give up when ten such answers in a row, over a minute or longer, let no request of this
+   * client through. With 0 nothing is repeated, for any reason.
    */
   readonly maxRetries?: number | undefined;
-  /** How many requests may be under way at once. Default: 64. */
+  /** The number of requests that may be under way at once. Default: 64. */
   readonly maxConcurrency?: number | undefined;
-  /** The longest response that is read, in bytes. Default: 16 MiB. */
+  /** The longest response that is read, in bytes, both before and after decompression. Default: 16 MiB. */
   readonly maxResponseBytes?: number | undefined;
-  /** undici's way to the network, instead of one that obeys HTTP_PROXY, HTTPS_PROXY and NO_PROXY. Not closed by `close()`. */
+  /** An undici dispatcher to use instead of one that obeys HTTP_PROXY, HTTPS_PROXY and NO_PROXY. `close()` leaves it open. */
   readonly dispatcher?: Dispatcher | undefined;
   /**
-   * Called when a request is put off before it is repeated; for a pause that the service asked for, once for all the
-   * requests that share it. What it throws is ignored.
+   * Called when a request must wait before it is repeated; once for all requests that share a pause that the service
+   * asked for. Errors that it throws are ignored.
    */
   readonly onWait?: ((wait: Wait) => void) | undefined;
 }
 
-/** Why a request is put off, and for how long. */
+/** Why a request waits, and for how long. */
 export interface Wait {
   readonly operation: OperationName;
   /** How many attempts have failed so far. */
@@ -48,18 +47,18 @@ export interface Wait {
 
 export type OperationName = "register" | "list" | "get" | "delete";
 
-/** The options, checked and with their defaults. */
+/** The options, validated and with their defaults. */
 export type ResolvedOptions = ReturnType<typeof resolveOptions>;
 
-/** A token of RFC 9110: what a header's name and an authentication scheme consist of. */
-const token = /^[\w!#$%&'*+.^`|~-]+$/;
-/** Headers that frame a request: a key in one of them would break it, or go elsewhere. */
-const reserved =
+/** A token of RFC 9110: the syntax of a header's name and of an authentication scheme. */
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
+/** Headers that frame a request: a key in one of them would break the request, or be sent elsewhere. */
+const RESERVED_HEADER =
   /^(accept|connection|content-.*|cookie|date|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|user-agent|via)$/i;
-/** What fits into a header's value as it stands: no control character, nothing beyond Latin-1, no space around it. */
-const headerValue = /^[\x21-\x7e\xa0-\xff]([\t\x20-\x7e\xa0-\xff]*[\x21-\x7e\xa0-\xff])?$/;
+/** A valid header value: no control characters, nothing beyond Latin-1, no space around it. */
+const HEADER_VALUE = /^[\x21-\x7e\xa0-\xff]([\t\x20-\x7e\xa0-\xff]*[\x21-\x7e\xa0-\xff])?$/;
 
-/** @throws WebhookError `INVALID_OPTION`, which names the option and repeats no value. */
+/** @throws WebhookError `INVALID_OPTION`, which names the option and quotes no value */
 export function resolveOptions(options: WebhooksClientOptions) {
   if (typeof options !== "object" || options === null) throw invalid("its options must be an object");
   const { apiKey, apiKeyHeader = "X-Api-Key", apiKeyScheme, dispatcher, onWait } = options;
@@ -70,10 +69,10 @@ export function resolveOptions(options: WebhooksClientOptions) {
   }
   if (onWait !== undefined && typeof onWait !== "function") throw invalid("onWait must be a function");
   return {
-    baseUrl: parseBaseUrl(options.baseUrl),
+    baseUrl: withoutTrailingSlash(options.baseUrl),
     apiKeyHeader,
     apiKeyValue: apiKeyScheme === undefined ? apiKey : `${apiKeyScheme} ${apiKey}`,
-    // A day: far below what a timer can hold.
+    // A day: far below the longest delay of a timer.
     timeoutMs: number(options, "timeoutMs", { fallback: 30_000, least: 1, most: 86_400_000 }),
     maxRetries: integer(options, "maxRetries", { fallback: 3, least: 0, most: 100 }),
     maxConcurrency: integer(options, "maxConcurrency", { fallback: 64, least: 1, most: 10_000 }),
@@ -87,19 +86,19 @@ export function resolveOptions(options: WebhooksClientOptions) {
   };
 }
 
-/** The options that say where the service is and how to speak to it. */
+/** The options that say where the service is and how to authenticate. */
 export type ConnectionOptions = Pick<
   WebhooksClientOptions,
   "baseUrl" | "apiKey" | "apiKeyHeader" | "apiKeyScheme"
 >;
 
-/** What is wrong with an option, as the end of a sentence that begins with its name and does not repeat its value. */
 export interface ConnectionProblem {
   readonly option: keyof ConnectionOptions;
+  /** Completes a sentence that begins with the option's name, and does not quote its value. */
   readonly problem: string;
 }
 
-/** Everything that is wrong with these options. */
+/** Returns every problem of these options. */
 export function connectionProblems(options: ConnectionOptions): readonly ConnectionProblem[] {
   const problems: Record<keyof ConnectionOptions, string | undefined> = {
     baseUrl: baseUrlProblem(options.baseUrl),
@@ -117,17 +116,17 @@ export function connectionProblems(options: ConnectionOptions): readonly Connect
 }
 
 function apiKeyProblem(apiKey: unknown): string | undefined {
-  if (typeof apiKey !== "string" || apiKey === "") return "must be a text that is not empty";
-  if (headerValue.test(apiKey)) return undefined;
-  return "has a line break, white space around it or a character that no header can carry";
+  if (typeof apiKey !== "string" || apiKey === "") return "must be a non-empty string";
+  if (HEADER_VALUE.test(apiKey)) return undefined;
+  return "has a line break, white space around it or a character that HTTP headers cannot carry";
 }
 
 function isToken(value: unknown): boolean {
-  return typeof value === "string" && token.test(value);
+  return typeof value === "string" && TOKEN.test(value);
 }
 
 function isKeyHeader(value: unknown): boolean {
-  return isToken(value) && !reserved.test(String(value));
+  return isToken(value) && !RESERVED_HEADER.test(String(value));
 }
 
 type NumberName = "timeoutMs" | "maxRetries" | "maxConcurrency" | "maxResponseBytes";
@@ -145,6 +144,35 @@ function integer(options: WebhooksClientOptions, name: NumberName, range: Range)
   throw invalid(`${name} must be an integer from ${range.least} to ${range.most}`);
 }
 
-function invalid(what: string): WebhookError {
-  return new WebhookError(`Cannot make a webhooks client: ${what}`, { code: "INVALID_OPTION" });
+function invalid(problem: string): WebhookError {
+  return new WebhookError(`Cannot create a webhooks client: ${problem}`, { code: "INVALID_OPTION" });
+}
+
+const LOOPBACK =
+  /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4}\])\.?$/i;
+
+/** Returns whether a host, in the spelling of `URL`, is this machine. */
+export function isLoopback(hostname: string): boolean {
+  return LOOPBACK.test(hostname);
+}
+
+function baseUrlProblem(value: unknown): string | undefined {
+  if (typeof value !== "string" || !/^https?:\/\/[^/?#]/i.test(value) || !URL.canParse(value)) {
+    return 'must be an absolute URL that begins with "https://" (or "http://" for this machine)';
+  }
+  const url = new URL(value);
+  if (url.username !== "" || url.password !== "") {
+    return "must not contain a user name or password; the API key is a separate setting";
+  }
+  if (/[?#]/.test(value)) return "must not contain a query or a fragment";
+  if (url.protocol === "http:" && !isLoopback(url.hostname)) {
+    return 'must begin with "https://": plain http would expose the API key on the network';
+  }
+  return undefined;
+}
+
+function withoutTrailingSlash(baseUrl: string): URL {
+  const url = new URL(baseUrl);
+  url.pathname = url.pathname.replace(/\/+$/, "");
+  return url;
 }

@@ -1,14 +1,11 @@
 import fc from "fast-check";
-import { MalformedAnswer, parseJson } from "../../src/client/json";
-import { parseEndpoint } from "../../src/client/parseEndpoint";
-import { parseList } from "../../src/client/parseList";
-import { listContext } from "../../src/client/responseHeaders";
+import { MalformedAnswer, parseJson } from "../../src/client/answer";
+import { parseEndpoint, parseList } from "../../src/client/parse";
+import { linksToNextPage } from "../../src/client/partialList";
 import { endpoint } from "./support";
 
-const noHints = { linksToNext: false, serverTime: null };
-
-describe("an endpoint", () => {
-  test("is a frozen snapshot of the documented fields and no others", () => {
+describe("parseEndpoint", () => {
+  test("parseEndpoint returns a frozen snapshot of the documented fields only", () => {
     const parsed = parseEndpoint({ ...endpoint, secret: "whsec_x", ip: "192.0.2.1" });
     expect(parsed).toEqual(endpoint);
     expect(Object.isFrozen(parsed)).toBe(true);
@@ -17,7 +14,7 @@ describe("an endpoint", () => {
   test.each([
     ["absent", {}],
     ["null", { createdAt: null, updatedAt: null }],
-  ])("has null for timestamps that are %s", (_, timestamps) => {
+  ])("parseEndpoint returns null for timestamps that are %s", (_, timestamps) => {
     const { id, url, type } = endpoint;
     expect(parseEndpoint({ id, url, type, ...timestamps })).toMatchObject({
       createdAt: null,
@@ -25,35 +22,39 @@ describe("an endpoint", () => {
     });
   });
 
-  test("keeps timestamps verbatim, whatever their format", () => {
+  test("parseEndpoint keeps timestamps verbatim, whatever their format", () => {
     const parsed = parseEndpoint({ ...endpoint, createdAt: "yesterday", updatedAt: 1767225600 });
     expect(parsed).toMatchObject({ createdAt: "yesterday", updatedAt: "1767225600" });
   });
 
   test.each([
-    ["no object", null],
+    ["null", null],
     ["an array", [endpoint]],
-    ["a text", "wh_1"],
-    ["without id", { ...endpoint, id: undefined }],
-    ["with an empty id", { ...endpoint, id: "" }],
-    ["with a number as id", { ...endpoint, id: 7 }],
-    ["without url", { ...endpoint, url: undefined }],
-    ["with an object as url", { ...endpoint, url: {} }],
-    ["of another type", { ...endpoint, type: "staging" }],
-    ["with a timestamp that is an object", { ...endpoint, createdAt: {} }],
-    ["with a timestamp that is a boolean", { ...endpoint, updatedAt: false }],
-  ])("is refused when it is %s", (_, value) => {
+    ["a string", "wh_1"],
+    ["an endpoint without an id", { ...endpoint, id: undefined }],
+    ["an endpoint with an empty id", { ...endpoint, id: "" }],
+    ["an endpoint with a fraction as its id", { ...endpoint, id: 7.5 }],
+    ["an endpoint with an inexact number as its id", { ...endpoint, id: 2 ** 53 }],
+    ["an endpoint without a url", { ...endpoint, url: undefined }],
+    ["an endpoint with an object as its url", { ...endpoint, url: {} }],
+    ["an endpoint of another type", { ...endpoint, type: "staging" }],
+    ["an endpoint whose timestamp is an object", { ...endpoint, createdAt: {} }],
+    ["an endpoint whose timestamp is a boolean", { ...endpoint, updatedAt: false }],
+  ])("parseEndpoint refuses %s", (_, value) => {
     expect(() => parseEndpoint(value)).toThrow(MalformedAnswer);
   });
 });
 
-describe("a list", () => {
-  test.each(["data", "items", "webhooks", "endpoints", "results"])("is understood under %s", (name) => {
-    expect(parseList({ [name]: [endpoint] }, noHints).endpoints).toEqual([endpoint]);
-  });
+describe("parseList", () => {
+  test.each(["data", "items", "webhooks", "endpoints", "results"])(
+    "parseList finds the endpoints under %s",
+    (name) => {
+      expect(parseList({ [name]: [endpoint] }, {}).endpoints).toEqual([endpoint]);
+    },
+  );
 
-  test("is frozen, complete by default, and carries the service's clock", () => {
-    const list = parseList([endpoint], { linksToNext: false, serverTime: 12_000 });
+  test("parseList returns a frozen list that is complete by default and has the service's time", () => {
+    const list = parseList([endpoint], { date: "Thu, 01 Jan 1970 00:00:12 GMT" });
     expect(Object.isFrozen(list) && Object.isFrozen(list.endpoints)).toBe(true);
     expect(list.complete).toBe(true);
     expect(list.serverTime).toBe(12_000);
@@ -69,8 +70,8 @@ describe("a list", () => {
     { pagination: { next: "abc" } },
     { meta: { hasMore: true } },
     { links: { next: "/webhooks?page=2" } },
-  ])("is partial with %j", (marker) => {
-    expect(parseList({ data: [endpoint], ...marker }, noHints).complete).toBe(false);
+  ])("parseList calls a list with %j partial", (marker) => {
+    expect(parseList({ data: [endpoint], ...marker }, {}).complete).toBe(false);
   });
 
   test.each([
@@ -80,8 +81,8 @@ describe("a list", () => {
     { has_more: "false" },
     { nextCursor: null },
     { links: { next: null, prev: "/webhooks?page=1" } },
-  ])("is complete with %j", (marker) => {
-    expect(parseList({ data: [endpoint], ...marker }, noHints).complete).toBe(true);
+  ])("parseList calls a list with %j complete", (marker) => {
+    expect(parseList({ data: [endpoint], ...marker }, {}).complete).toBe(true);
   });
 
   test.each([
@@ -95,30 +96,30 @@ describe("a list", () => {
     ['</a>; rel="nextish"', false],
     ['</a>; title="; rel=next"', false],
     [undefined, false],
-  ])("with the header Link: %j is partial: %j", (link, partial) => {
-    expect(listContext({ link }).linksToNext).toBe(partial);
+  ])("with the Link header %j, linksToNextPage returns %j", (link, partial) => {
+    expect(linksToNextPage({ link })).toBe(partial);
   });
 
   test.each([
     ["null", null],
-    ["a text", "[]"],
+    ["a string", "[]"],
     ["an object without an array", { count: 0 }],
     ["an envelope that holds an object", { data: {} }],
-    ["one with a hole", [endpoint, null]],
-    ["one with an id twice", [endpoint, endpoint]],
-  ])("is refused when it is %s", (_, value) => {
-    expect(() => parseList(value, noHints)).toThrow(MalformedAnswer);
+    ["a list that contains null", [endpoint, null]],
+    ["a list that contains an id twice", [endpoint, endpoint]],
+  ])("parseList refuses %s", (_, value) => {
+    expect(() => parseList(value, {})).toThrow(MalformedAnswer);
   });
 });
 
-test("bytes that are no JSON are refused without repeating them", () => {
+test("parseJson refuses bytes that are not JSON, without quoting them", () => {
   for (const body of [Buffer.from(""), Buffer.from("<html>secret"), Buffer.from([0x22, 0xff, 0x22])]) {
     expect(() => parseJson(body)).toThrow(MalformedAnswer);
     expect(() => parseJson(body)).not.toThrow(/secret/);
   }
 });
 
-test("whatever JSON a service sends, it is an endpoint or a list as promised, or refused", () => {
+test("any JSON either parses to valid endpoints or is refused as malformed", () => {
   const some = fc.oneof(
     fc.jsonValue(),
     fc.constantFrom<unknown>(endpoint.id, endpoint.url, "production", null),
@@ -132,7 +133,7 @@ test("whatever JSON a service sends, it is an endpoint or a list as promised, or
   );
   fc.assert(
     fc.property(answers, (value) => {
-      for (const parse of [() => [parseEndpoint(value)], () => parseList(value, noHints).endpoints]) {
+      for (const parse of [() => [parseEndpoint(value)], () => parseList(value, {}).endpoints]) {
         try {
           for (const { id, url, type } of parse()) {
             expect(id).toEqual(expect.stringMatching(/./s));

@@ -3,7 +3,7 @@ import { answer, apiKey, cleanUp, endpoint, rejection, serve } from "./support";
 
 afterEach(cleanUp);
 
-test("an endpoint is registered, listed, read and deleted", async () => {
+test("a client registers, lists, gets and deletes an endpoint", async () => {
   const { id, url, type } = endpoint;
   const server = await serve(
     answer(201, { id, url, type }),

@@ -1,38 +1,6 @@
 import fc from "fast-check";
-import type { Clock } from "../../src/client";
-import { Gate, mostRefusals, type Pass } from "../../src/client/gate";
-
-/** Time that moves only when it is told to, and lets promises settle when it does. */
-class HandClock implements Clock {
-  time = 0;
-  #alarms: { at: number; ring: () => void }[] = [];
-
-  now = () => this.time;
-  date = () => this.time;
-
-  after(milliseconds: number, ring: () => void): () => void {
-    const alarm = { at: this.time + milliseconds, ring };
-    this.#alarms.push(alarm);
-    return () => {
-      this.#alarms = this.#alarms.filter((other) => other !== alarm);
-    };
-  }
-
-  async pass(milliseconds: number): Promise<void> {
-    const end = this.time + milliseconds;
-    for (;;) {
-      await settle();
-      const [next] = this.#alarms.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at);
-      if (!next) break;
-      this.#alarms = this.#alarms.filter((other) => other !== next);
-      this.time = Math.max(this.time, next.at);
-      next.ring();
-    }
-    this.time = end;
-  }
-}
-
-const settle = () => new Promise((resolve) => setImmediate(resolve));
+import { Gate, type Pass, STALLED_REFUSALS } from "../../src/client/gate";
+import { HandClock } from "./handClock";
 
 function gateOf(maxConcurrency: number) {
   const clock = new HandClock();
@@ -46,16 +14,16 @@ function gateOf(maxConcurrency: number) {
     });
     return ticket;
   };
-  /** The next one that went in and was not yet taken out here. */
+  /** Removes and returns the oldest request that was admitted. */
   const next = () => {
     const one = admitted.shift();
-    if (!one) throw new Error("nobody was admitted");
+    if (!one) throw new Error("no request was admitted");
     return one;
   };
   return { clock, gate, admitted, ended, enter, next };
 }
 
-test("no more than the limit are under way, and each that ends makes room for the oldest", async () => {
+test("the gate admits requests up to the limit, and the oldest one whenever one ends", async () => {
   const { clock, admitted, enter, next } = gateOf(2);
   const tickets = [enter(), enter(), enter(), enter()];
   await clock.pass(0);
@@ -65,7 +33,7 @@ test("no more than the limit are under way, and each that ends makes room for th
   expect(admitted.map(({ ticket }) => ticket)).toEqual(tickets.slice(1, 3));
 });
 
-test("a refusal keeps everybody waiting for the asked time; then one goes ahead, and the others follow its success", async () => {
+test("after a refusal all requests wait out the pause, then one probes, and the others follow when it succeeds", async () => {
   const { clock, admitted, enter, next } = gateOf(64);
   for (let i = 0; i < 5; i += 1) enter();
   await clock.pass(0);
@@ -87,7 +55,7 @@ test("a refusal keeps everybody waiting for the asked time; then one goes ahead,
   expect(new Set(times).size).toBe(4);
 });
 
-test("the longest of several asked times counts", async () => {
+test("the longest of several pauses counts", async () => {
   const { clock, admitted, enter, next } = gateOf(2);
   enter();
   enter();
@@ -101,7 +69,7 @@ test("the longest of several asked times counts", async () => {
   expect(admitted).toHaveLength(1);
 });
 
-test("who was refused goes before those who came later", async () => {
+test("a refused request goes before younger ones", async () => {
   const { clock, admitted, enter, next } = gateOf(1);
   const first = enter();
   enter();
@@ -112,7 +80,7 @@ test("who was refused goes before those who came later", async () => {
   expect(admitted.map(({ ticket }) => ticket)).toEqual([first]);
 });
 
-test("an aborted one leaves the queue, and nobody else does", async () => {
+test("an aborted request leaves the queue, and the others stay", async () => {
   const { clock, admitted, ended, enter, next } = gateOf(1);
   const controller = new AbortController();
   enter();
@@ -127,24 +95,24 @@ test("an aborted one leaves the queue, and nobody else does", async () => {
   expect(admitted.map(({ ticket }) => ticket)).toEqual([last]);
 });
 
-test("when nothing gets through any more, all who wait are told so", async () => {
+test("when the client has stalled, the gate ends all waiting requests", async () => {
   const { clock, ended, enter, next } = gateOf(8);
   enter();
   const stalled: boolean[] = [];
-  for (let i = 0; i < mostRefusals; i += 1) {
+  for (let i = 0; i < STALLED_REFUSALS; i += 1) {
     await clock.pass(10_000);
     const { ticket, pass } = next();
-    if (i === mostRefusals - 1) for (let waiting = 0; waiting < 3; waiting += 1) enter();
+    if (i === STALLED_REFUSALS - 1) for (let waiting = 0; waiting < 3; waiting += 1) enter();
     const refusal = pass.refused(100);
     stalled.push(refusal.stalled);
     if (!refusal.stalled) enter(ticket);
   }
   await clock.pass(0);
-  expect(stalled).toEqual([...Array<boolean>(mostRefusals - 1).fill(false), true]);
+  expect(stalled).toEqual([...Array<boolean>(STALLED_REFUSALS - 1).fill(false), true]);
   expect(ended).toEqual(["stalled", "stalled", "stalled"]);
 });
 
-test("one that gets through makes the count of refusals begin again", async () => {
+test("a success resets the count of refusals", async () => {
   const { clock, gate, enter, next } = gateOf(1);
   enter();
   await clock.pass(0);
@@ -156,7 +124,7 @@ test("one that gets through makes the count of refusals begin again", async () =
   expect(gate.refusalsInRow).toBe(0);
 });
 
-test("the pace recovers: after enough successes requests are no longer spaced", async () => {
+test("after enough successes the gate no longer spaces requests", async () => {
   const { clock, admitted, enter, next } = gateOf(64);
   enter();
   await clock.pass(0);
@@ -171,7 +139,7 @@ test("the pace recovers: after enough successes requests are no longer spaced", 
   expect(admitted).toHaveLength(10);
 });
 
-test("whatever happens, the limit holds, nobody goes in while the gate is closed, and everybody gets a turn", async () => {
+test("in any order of events the limit holds, a closed gate admits nothing, and every request gets a turn", async () => {
   const step = fc.oneof(
     { weight: 3, arbitrary: fc.constant("enter" as const) },
     { weight: 3, arbitrary: fc.constantFrom("letThrough" as const, "lost" as const) },

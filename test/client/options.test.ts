@@ -3,7 +3,7 @@ import { resolveOptions } from "../../src/client/options";
 
 const good: WebhooksClientOptions = { baseUrl: "https://api.example.com/v1", apiKey: "secret-key" };
 
-/** What the constructor says of options that no type checker saw. */
+/** Returns the error of the constructor for options that bypass the type checker. */
 function refusal(options: Record<string, unknown>): WebhookError {
   try {
     new WebhooksClient({ ...good, ...options } as WebhooksClientOptions, { env: {} });
@@ -11,10 +11,10 @@ function refusal(options: Record<string, unknown>): WebhookError {
     if (error instanceof WebhookError) return error;
     throw error;
   }
-  throw new Error("it was accepted");
+  throw new Error("the constructor accepted the options");
 }
 
-describe("a client is refused, the option named and its value not repeated, when", () => {
+describe("the constructor", () => {
   test.each([
     ["baseUrl", undefined],
     ["baseUrl", 7],
@@ -62,13 +62,16 @@ describe("a client is refused, the option named and its value not repeated, when
     ["maxResponseBytes", 2 ** 40],
     ["dispatcher", {}],
     ["onWait", "secret"],
-  ])("%s is %p", (name, value) => {
-    const error = refusal({ [name]: value });
-    expect(error.code).toBe("INVALID_OPTION");
-    expect(error.message).toContain(name);
-    expect(error.message).not.toMatch(/secret|секрет/i);
-    expect(error.cause).toBeUndefined();
-  });
+  ])(
+    "the constructor refuses %s %p with an error that names the option and omits the value",
+    (name, value) => {
+      const error = refusal({ [name]: value });
+      expect(error.code).toBe("INVALID_OPTION");
+      expect(error.message).toContain(name);
+      expect(error.message).not.toMatch(/secret|секрет/i);
+      expect(error.cause).toBeUndefined();
+    },
+  );
 });
 
 test.each([
@@ -78,11 +81,11 @@ test.each([
   "http://[::1]:1",
   "http://[::ffff:127.0.0.1]",
   "https://192.168.0.1",
-])("the base URL %s is accepted", (baseUrl) => {
+])("resolveOptions accepts the base URL %s", (baseUrl) => {
   expect(() => resolveOptions({ ...good, baseUrl })).not.toThrow();
 });
 
-test("slashes at the end of the base URL make no difference", () => {
+test("trailing slashes of the base URL make no difference", () => {
   const urls = [
     "https://api.example.com/v1",
     "https://api.example.com/v1/",
@@ -91,7 +94,7 @@ test("slashes at the end of the base URL make no difference", () => {
   expect(new Set(urls.map((baseUrl) => resolveOptions({ ...good, baseUrl }).baseUrl.href)).size).toBe(1);
 });
 
-test("defaults are those that are documented", () => {
+test("the options have the documented defaults", () => {
   expect(resolveOptions(good)).toMatchObject({
     apiKeyHeader: "X-Api-Key",
     apiKeyValue: "secret-key",

@@ -18,7 +18,7 @@ import {
 
 afterEach(cleanUp);
 
-/** A proxy that opens the tunnels it is asked for, or answers with a status instead. */
+/** Starts a proxy that opens tunnels, or refuses them with a status. */
 async function startProxy({ refuseWith }: { refuseWith?: number } = {}) {
   const tunnels: { to: string | undefined; authorization: string | undefined }[] = [];
   const server = createServer();
@@ -41,7 +41,7 @@ async function startProxy({ refuseWith }: { refuseWith?: number } = {}) {
 }
 
 test.each(["HTTP_PROXY", "http_proxy"])(
-  "requests go through the proxy of %s, its password included",
+  "requests go through the proxy of %s, and authenticate with its password",
   async (variable) => {
     const server = await serve(answer(200, endpoint));
     const proxy = await startProxy();
@@ -56,7 +56,7 @@ test.each(["HTTP_PROXY", "http_proxy"])(
   },
 );
 
-test("https goes through the proxy of HTTPS_PROXY, and what it cannot reach was not made", async () => {
+test("https requests go through the proxy of HTTPS_PROXY, and a tunnel that it refuses means not-made", async () => {
   const proxy = await startProxy({ refuseWith: 407 });
   const env = {
     HTTPS_PROXY: `127.0.0.1:${proxy.port}`,
@@ -70,7 +70,7 @@ test("https goes through the proxy of HTTPS_PROXY, and what it cannot reach was 
   expect(proxy.tunnels.map(({ to }) => to)).toEqual(["api.example.com:443"]);
 });
 
-test.each(["127.0.0.1", "*", "example.com, 127.0.0.1"])("NO_PROXY=%s is obeyed", async (noProxy) => {
+test.each(["127.0.0.1", "*", "example.com, 127.0.0.1"])("NO_PROXY=%s bypasses the proxy", async (noProxy) => {
   const server = await serve(answer(200, endpoint));
   const proxy = await startProxy();
   const env = { HTTP_PROXY: `http://127.0.0.1:${proxy.port}`, NO_PROXY: noProxy };
@@ -78,13 +78,13 @@ test.each(["127.0.0.1", "*", "example.com, 127.0.0.1"])("NO_PROXY=%s is obeyed",
   expect(proxy.tunnels).toHaveLength(0);
 });
 
-test("plain http to this machine takes no proxy on another one, where the key would travel in plain text", async () => {
+test("plain http to this machine never goes through a proxy on another machine", async () => {
   const server = await serve(answer(200, endpoint));
   const client = clientOf(server.baseUrl, {}, { HTTP_PROXY: "http://proxy.invalid:3128" });
   expect(await client.get("wh_1")).toEqual(endpoint);
 });
 
-test("a dispatcher of the user's own comes before the environment's proxy", async () => {
+test("a dispatcher given as an option takes precedence over the environment's proxy", async () => {
   const server = await serve(answer(200, endpoint));
   const proxy = await startProxy();
   const dispatcher = new Agent();
@@ -94,7 +94,7 @@ test("a dispatcher of the user's own comes before the environment's proxy", asyn
   expect(proxy.tunnels).toHaveLength(0);
 });
 
-test("a proxy's address that is no URL is refused without repeating it, for it may hold a password", () => {
+test("an invalid proxy URL is refused with an error that omits it", () => {
   const options = resolveOptions({ baseUrl: "https://api.example.com", apiKey: "k" });
   for (const HTTPS_PROXY of ["http://user:secret@:bad:", "ftp://secret"]) {
     const open = () => openDispatcher(options, { HTTPS_PROXY });

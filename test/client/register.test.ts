@@ -27,34 +27,29 @@ async function failure(promise: Promise<unknown>): Promise<WebhookRegistrationEr
   return error as WebhookRegistrationError;
 }
 
-describe("a registration that the service may have made is undecided, and never sent again:", () => {
+describe("a registration that may have worked", () => {
   test.each<[string, Step, string, number | undefined]>([
-    ["the connection is reset after sending", reset, "CONNECTION_LOST", undefined],
-    ["no answer comes", hang, "TIMED_OUT", undefined],
+    ["a reset connection", reset, "CONNECTION_LOST", undefined],
+    ["no answer", hang, "TIMED_OUT", undefined],
     ["408", answer(408), "TIMED_OUT", 408],
     ["500", answer(500, "oops"), "SERVER_ERROR", 500],
     ["502", answer(502), "SERVER_ERROR", 502],
     ["503 without Retry-After", answer(503), "SERVER_ERROR", 503],
-    [
-      "503 with a Retry-After that cannot be read",
-      answer(503, "", { "retry-after": "soon" }),
-      "SERVER_ERROR",
-      503,
-    ],
+    ["503 with an unreadable Retry-After", answer(503, "", { "retry-after": "soon" }), "SERVER_ERROR", 503],
     ["504", answer(504), "SERVER_ERROR", 504],
     ["501", answer(501), "SERVER_ERROR", 501],
-    ["201 with nothing", answer(201), "MALFORMED_RESPONSE", 201],
+    ["201 without a body", answer(201), "MALFORMED_RESPONSE", 201],
     ["204", answer(204), "MALFORMED_RESPONSE", 204],
     ["201 with HTML", answer(201, "<html>"), "MALFORMED_RESPONSE", 201],
     ["201 with another type", answer(201, { ...endpoint, type: "x" }), "MALFORMED_RESPONSE", 201],
-    ["201 that breaks off", cutShort(201), "CONNECTION_LOST", 201],
+    ["a 201 that breaks off", cutShort(201), "CONNECTION_LOST", 201],
     [
-      "201 that is too long",
+      "a 201 that is too long",
       answer(201, { ...endpoint, filler: "x".repeat(5_000) }),
       "RESPONSE_TOO_LARGE",
       201,
     ],
-  ])("%s", async (_, step, code, statusCode) => {
+  ])("a registration is undecided, and never repeated, after %s", async (_, step, code, statusCode) => {
     const server = await serve(step);
     const error = await failure(
       server.client({ timeoutMs: 1_500, maxResponseBytes: 4_096 }).register(registration),
@@ -66,7 +61,7 @@ describe("a registration that the service may have made is undecided, and never 
   });
 });
 
-describe("a registration that was refused was not made, and is not sent again:", () => {
+describe("a refused registration", () => {
   test.each<[number, string]>([
     [301, "REDIRECTED"],
     [302, "REDIRECTED"],
@@ -78,7 +73,7 @@ describe("a registration that was refused was not made, and is not sent again:",
     [404, "REJECTED"],
     [409, "REJECTED"],
     [422, "REJECTED"],
-  ])("%d", async (statusCode, code) => {
+  ])("a registration is not-made, and not repeated, after %d", async (statusCode, code) => {
     const server = await serve(answer(statusCode, "", { location: "/elsewhere" }));
     const error = await failure(server.client().register(registration));
     expect(error).toMatchObject({ outcome: "not-made", code, statusCode });
@@ -86,7 +81,7 @@ describe("a registration that was refused was not made, and is not sent again:",
   });
 });
 
-test("a refusal whose body breaks off is still a refusal", async () => {
+test("a registration is not-made even if the body of the refusal breaks off", async () => {
   const server = await serve(cutShort(422));
   expect(await failure(server.client().register(registration))).toMatchObject({
     outcome: "not-made",
@@ -94,18 +89,18 @@ test("a refusal whose body breaks off is still a refusal", async () => {
   });
 });
 
-describe("a registration is sent again, and made once, after", () => {
+describe("a registration that was certainly not made", () => {
   test.each<[string, Step]>([
     ["429 with Retry-After", answer(429, "", { "retry-after": "0" })],
-    ["429 without it", answer(429)],
+    ["429 without Retry-After", answer(429)],
     ["503 with Retry-After", answer(503, "", { "retry-after": "0" })],
-  ])("%s", async (_, step) => {
+  ])("a registration is repeated, and made once, after %s", async (_, step) => {
     const server = await serve(step, step, answer(201, endpoint));
     expect(await server.client().register(registration)).toMatchObject({ id: endpoint.id });
     expect(server.received).toHaveLength(3);
   });
 
-  test("a connection that was refused", async () => {
+  test("a registration is repeated, and made once, after a refused connection", async () => {
     const server = await serve(answer(201, endpoint));
     const { dispatcher, connections } = refusedFirst(server.port, 2);
     expect(await server.client({ dispatcher }).register(registration)).toMatchObject({ id: endpoint.id });
@@ -114,7 +109,7 @@ describe("a registration is sent again, and made once, after", () => {
   });
 });
 
-/** An undici agent whose first connections are refused. */
+/** Returns an undici agent whose first connections are refused. */
 function refusedFirst(port: number, refusals: number): { dispatcher: Agent; connections: () => number } {
   let connections = 0;
   const dispatcher = new Agent({
@@ -131,8 +126,8 @@ function refusedFirst(port: number, refusals: number): { dispatcher: Agent; conn
   return { dispatcher, connections: () => connections };
 }
 
-describe("a registration that found no connection was not made:", () => {
-  test("nobody listens", async () => {
+describe("a registration without a connection", () => {
+  test("a registration is not-made if nothing listens on the port", async () => {
     const error = await failure(clientOf(`http://127.0.0.1:${await closedPort()}`).register(registration));
     expect(error).toMatchObject({ outcome: "not-made", code: "UNREACHABLE" });
     expect(error.message).toContain("ECONNREFUSED");
@@ -141,7 +136,7 @@ describe("a registration that found no connection was not made:", () => {
     expect(error).not.toHaveProperty("responseText");
   });
 
-  test("the host has no address", async () => {
+  test("a registration is not-made if the host has no address", async () => {
     const dispatcher = new Agent({
       connect: {
         lookup: (_host, _options, callback) => {
@@ -155,14 +150,14 @@ describe("a registration that found no connection was not made:", () => {
     expect(error.message).toContain("ENOTFOUND");
   });
 
-  test("the other side speaks no TLS", async () => {
+  test("a registration is not-made if the server does not use TLS", async () => {
     const server = await serve(answer(201, endpoint));
     const error = await failure(clientOf(`https://127.0.0.1:${server.port}`).register(registration));
     expect(error).toMatchObject({ outcome: "not-made", code: "UNREACHABLE" });
     expect(server.received).toHaveLength(0);
   });
 
-  test("the TLS handshake never ends", async () => {
+  test("a registration is not-made if the TLS handshake never ends", async () => {
     const port = await listen(createTcpServer());
     const error = await failure(
       clientOf(`https://127.0.0.1:${port}`, { timeoutMs: 300 }).register(registration),
@@ -171,13 +166,13 @@ describe("a registration that found no connection was not made:", () => {
   });
 });
 
-test("a registration aborted before it was sent was not made; after that it is undecided", async () => {
+test("a registration that is aborted is not-made before it is sent, and undecided after that", async () => {
   const server = await serve(hang);
   const client = server.client({ maxConcurrency: 1 });
   const [first, second] = [new AbortController(), new AbortController()];
   const sent = failure(client.register(registration, { signal: first.signal }));
   const queued = failure(client.register(registration, { signal: second.signal }));
-  while (server.received.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await server.arrived(1);
   second.abort();
   expect(await queued).toMatchObject({ outcome: "not-made", code: "ABORTED" });
   first.abort(new Error("enough"));
@@ -186,19 +181,19 @@ test("a registration aborted before it was sent was not made; after that it is u
 });
 
 test.each([
-  ["no object", null],
-  ["without url", { type: "production" }],
+  ["that is null", null],
+  ["without a url", { type: "production" }],
   ["with an empty url", { url: "", type: "production" }],
   ["of another type", { ...registration, type: "staging" }],
   ["with an empty ip", { ...registration, ip: "" }],
-])("a registration %s is refused before any request", async (_, value) => {
+])("a registration %s is refused, and nothing is sent", async (_, value) => {
   const server = await serve(answer(201, endpoint));
   const error = await failure(server.client().register(value as Registration));
   expect(error).toMatchObject({ outcome: "not-made", code: "INVALID_ARGUMENT" });
   expect(server.received).toHaveLength(0);
 });
 
-test("a registration given up while its connection was made is not sent when the connection is there", async () => {
+test("a registration that timed out while connecting is not sent once the connection is open", async () => {
   const server = await serve(answer(201, endpoint));
   let open = () => {};
   const opened = new Promise<void>((resolve) => {
@@ -216,7 +211,7 @@ test("a registration given up while its connection was made is not sent when the
   const error = await failure(client.register(registration));
   expect(error).toMatchObject({ outcome: "not-made", code: "TIMED_OUT" });
   open();
-  // Over the same connection, so after whatever the registration would have sent.
+  // This uses the same connection, so it arrives after anything that the registration would have sent.
   await client.list().catch(() => {});
   expect(server.received.map(({ method }) => method)).toEqual(["GET"]);
 });

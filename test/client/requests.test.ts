@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { Socket } from "node:net";
 import { Agent } from "undici";
 import type { WebhookError } from "../../src/client";
 import {
@@ -16,7 +18,7 @@ afterEach(cleanUp);
 
 const { version }: { version: string } = require("../../package.json");
 
-test("every request says who asks and carries the key, where the options want it", async () => {
+test("every request has a user agent, and the key in the header and scheme of the options", async () => {
   const server = await serve(answer(200, endpoint));
   await server.client({ apiKeyHeader: "Authorization", apiKeyScheme: "Bearer" }).get("wh_1");
   expect(server.received[0]?.headers).toMatchObject({
@@ -27,7 +29,7 @@ test("every request says who asks and carries the key, where the options want it
   expect(server.received[0]?.headers).not.toHaveProperty("x-api-key");
 });
 
-test("the path of the base URL stays in front", async () => {
+test("requests keep the path of the base URL", async () => {
   const server = await serve(answer(200, [endpoint]), answer(200, endpoint));
   const client = clientOf(`${server.baseUrl}/api/v1/`);
   await client.list();
@@ -35,16 +37,16 @@ test("the path of the base URL stays in front", async () => {
   expect(server.received.map(({ path }) => path)).toEqual(["/api/v1/webhooks", "/api/v1/webhooks/wh_1"]);
 });
 
-test("a url and its ip are sent exactly as written", async () => {
+test("a registration sends url and type exactly as written", async () => {
   const server = await serve(answer(201, endpoint));
   const url = "HTTPS://Hooks.Example.com:443/a%2fb/../c?x=ä#";
   await server.client().register({ url, type: "development" });
   expect(server.received[0]?.body).toBe(JSON.stringify({ url, type: "development" }));
 });
 
-describe("an id", () => {
+describe("an id of an endpoint", () => {
   test.each(["a/b", "../webhooks", "a?b#c", "%2e%2e", "ä ö", "a\r\nb", "...", "pending:1"])(
-    "such as %j stays one segment of the path",
+    "the id %j stays one segment of the path",
     async (id) => {
       const server = await serve(answer(200, { ...endpoint, id }));
       expect(await server.client().get(id)).toMatchObject({ id });
@@ -55,7 +57,7 @@ describe("an id", () => {
   );
 
   test.each(["", ".", "..", "\ud800", undefined, null, 7])(
-    "such as %j is refused before any request",
+    "the id %j is refused, and nothing is sent",
     async (id) => {
       const server = await serve(answer(200, endpoint));
       for (const sent of [server.client().get(id as string), server.client().delete(id as string)]) {
@@ -65,7 +67,7 @@ describe("an id", () => {
     },
   );
 
-  test("other than the one asked for is no answer", async () => {
+  test("get fails if the service returns an endpoint with another id", async () => {
     const server = await serve(answer(200, { ...endpoint, id: "wh_2" }));
     expect(await rejection(server.client().get("wh_1"))).toMatchObject({
       code: "MALFORMED_RESPONSE",
@@ -74,14 +76,19 @@ describe("an id", () => {
   });
 });
 
-test("a list tells its service's clock and that it is partial, from the headers", async () => {
+test("a list takes the service's time, and that it is partial, from the headers", async () => {
   const headers = { date: "Thu, 01 Jan 2026 00:00:00 GMT", link: '</webhooks?page=2>; rel="next"' };
   const server = await serve(answer(200, { data: [endpoint] }, headers));
   const list = await server.client().list();
-  expect(list).toEqual({ endpoints: [endpoint], complete: false, serverTime: Date.UTC(2026, 0, 1) });
+  expect(list).toEqual({
+    endpoints: [endpoint],
+    unrecognised: [],
+    complete: false,
+    serverTime: Date.UTC(2026, 0, 1),
+  });
 });
 
-test("redirects are not followed, so the key goes nowhere else", async () => {
+test("redirects are not followed, so the key is sent nowhere else", async () => {
   const elsewhere = await serve(answer(200, endpoint));
   for (const status of [301, 302, 303, 307, 308]) {
     const server = await serve(answer(status, "", { location: `${elsewhere.baseUrl}/secret-place` }));
@@ -93,7 +100,7 @@ test("redirects are not followed, so the key goes nowhere else", async () => {
   expect(elsewhere.received).toHaveLength(0);
 });
 
-test("no more requests than maxConcurrency are under way at once: 64 by default", async () => {
+test("at most maxConcurrency requests are under way at once, by default 64", async () => {
   let underWay = 0;
   let most = 0;
   const busy: Step = (response, received) => {
@@ -115,20 +122,20 @@ test("no more requests than maxConcurrency are under way at once: 64 by default"
   expect(most).toBe(3);
 });
 
-describe("a response longer than maxResponseBytes is not read:", () => {
+describe("a response longer than maxResponseBytes", () => {
   const long = JSON.stringify([endpoint, { ...endpoint, id: "x".repeat(10_000) }]);
 
   test.each<[string, Step]>([
-    ["one that says so", answer(200, long, { "content-length": String(long.length) })],
+    ["announced", answer(200, long, { "content-length": String(long.length) })],
     [
-      "one that does not",
+      "unannounced",
       (response) => {
         response.writeHead(200, { "transfer-encoding": "chunked" });
         const timer = setInterval(() => response.write("x".repeat(500)), 1);
         response.on("close", () => clearInterval(timer));
       },
     ],
-  ])("%s", async (_, step) => {
+  ])("a response longer than maxResponseBytes is refused if its length is %s", async (_, step) => {
     const server = await serve(step);
     const error = await rejection(server.client({ maxResponseBytes: 5_000 }).list());
     expect(error).toMatchObject({ code: "RESPONSE_TOO_LARGE", statusCode: 200 });
@@ -136,35 +143,58 @@ describe("a response longer than maxResponseBytes is not read:", () => {
     expect(server.received).toHaveLength(1);
   });
 
-  test("one of just that length is read", async () => {
+  test("a response of exactly maxResponseBytes is read", async () => {
     const server = await serve(answer(200, long));
     const { endpoints } = await server.client({ maxResponseBytes: long.length }).list();
     expect(endpoints).toHaveLength(2);
   });
 });
 
-describe("a client that is closed", () => {
-  test("lets what is under way end, and takes nothing more", async () => {
-    const server = await serve((response, received) =>
-      setTimeout(() => answer(200, endpoint)(response, received), 50),
-    );
+describe("close", () => {
+  test("close refuses further operations and resolves when those under way have ended", async () => {
+    const events: string[] = [];
+    let respond = () => {};
+    const server = await serve((response, received) => {
+      respond = () => answer(200, endpoint)(response, received);
+    });
     const client = server.client();
-    const last = client.get("wh_1");
-    const closed = client.close();
+    const last = client.get("wh_1").then((result) => {
+      events.push("the last operation ended");
+      return result;
+    });
+    await server.arrived(1);
+    const closed = client.close().then(() => events.push("the client closed"));
     expect(await rejection(client.list())).toMatchObject({ code: "CLOSED" });
     expect(await rejection(client.register(endpoint))).toMatchObject({ code: "CLOSED", outcome: "not-made" });
+    expect(events).toEqual([]);
+    respond();
     expect(await last).toEqual(endpoint);
     await closed;
     await client.close();
+    expect(events).toEqual(["the last operation ended", "the client closed"]);
+    expect(server.received).toHaveLength(1);
   });
 
-  test("leaves a dispatcher that it was given open", async () => {
+  test("close closes the client's connections", async () => {
+    let connection: Socket | null = null;
+    const server = await serve((response, received) => {
+      connection = response.socket;
+      answer(200, endpoint)(response, received);
+    });
+    const client = server.client();
+    await client.get("wh_1");
+    const ended = once(connection ?? new Socket(), "close");
+    await client.close();
+    await ended;
+  });
+
+  test("close leaves a dispatcher that was given as an option usable", async () => {
     const server = await serve(answer(200, endpoint));
     const dispatcher = new Agent();
     onCleanUp(() => dispatcher.close());
     const client = server.client({ dispatcher });
     await client.get("wh_1");
     await client.close();
-    expect(dispatcher.closed).toBe(false);
+    expect(await server.client({ dispatcher }).get("wh_1")).toEqual(endpoint);
   });
 });

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { WebhooksClient, type WebhooksClientOptions } from "../../src/client";
@@ -7,16 +8,16 @@ export interface Received {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** When it came, in milliseconds; for order and distance only. */
+  /** When it arrived, in milliseconds; only differences mean something. */
   readonly at: number;
 }
 
-/** What a scripted server does with one request once it has all of it. */
+/** Handles one request of a scripted server, after all of it has arrived. */
 export type Step = (response: ServerResponse, received: Received) => void;
 
 export const apiKey = "key-that-must-not-show";
 
-/** Answers with a status, JSON (or text as it stands) and headers. */
+/** Answers with a status, a body and headers. A string or a buffer is sent as it is, and anything else as JSON. */
 export function answer(
   statusCode: number,
   body?: unknown,
@@ -24,17 +25,18 @@ export function answer(
 ): Step {
   return (response) => {
     response.writeHead(statusCode, { "content-type": "application/json", ...headers });
-    response.end(typeof body === "string" || body === undefined ? body : JSON.stringify(body));
+    const raw = typeof body === "string" || body instanceof Uint8Array || body === undefined;
+    response.end(raw ? body : JSON.stringify(body));
   };
 }
 
-/** Ends the connection with no answer. */
+/** Resets the connection without an answer. */
 export const reset: Step = (response) => response.socket?.resetAndDestroy();
 
 /** Never answers. */
 export const hang: Step = () => {};
 
-/** Sends the head and half of a body, and then ends the connection. */
+/** Sends the head and a part of the body, and then ends the connection. */
 export function cutShort(statusCode: number): Step {
   return (response) => {
     response.writeHead(statusCode, { "content-length": "100" });
@@ -54,22 +56,29 @@ export interface Scripted {
   readonly baseUrl: string;
   readonly port: number;
   readonly received: Received[];
-  /** A client of this server, as by `clientOf`. */
+  /** Resolves when so many requests have arrived. */
+  arrived(count: number): Promise<void>;
+  /** Returns a client of this server, as `clientOf` does. */
   client(options?: Partial<WebhooksClientOptions>): WebhooksClient;
 }
 
 const cleanups: (() => Promise<unknown>)[] = [];
 
-/** To be called in `afterEach`: ends what a test started. */
+/**
+ * Ends everything that a test started; for `afterEach`. A cleanup that fails keeps no other from running, because an open
+ * server would keep Jest from ending. All run at once: a client waits for operations that end when their server closes.
+ */
 export async function cleanUp(): Promise<void> {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  const results = await Promise.allSettled(cleanups.splice(0).map(async (cleanup) => cleanup()));
+  const errors = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+  if (errors.length > 0) throw new AggregateError(errors, `cleaning up failed: ${errors.join("; ")}`);
 }
 
 export function onCleanUp(cleanup: () => Promise<unknown>): void {
   cleanups.push(cleanup);
 }
 
-/** Listens on a free port of this machine until `cleanUp`, which ends its connections too. */
+/** Listens on a free port of this machine until `cleanUp`, which closes its connections too. */
 export async function listen(server: Server): Promise<number> {
   const sockets = new Set<Socket>();
   server.on("connection", (socket) => sockets.add(socket.on("error", () => {})));
@@ -81,7 +90,7 @@ export async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A port of this machine that nobody listens on. */
+/** Returns a port of this machine on which nothing listens. */
 export async function closedPort(): Promise<number> {
   const server = createTcpServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -90,7 +99,7 @@ export async function closedPort(): Promise<number> {
   return port;
 }
 
-/** A client that backs off for no time and knows of no proxy, unless told otherwise. */
+/** Returns a client whose backoffs take no time and, by default, that uses no proxy. */
 export function clientOf(
   baseUrl: string,
   options: Partial<WebhooksClientOptions> = {},
@@ -101,15 +110,17 @@ export function clientOf(
   return client;
 }
 
-/** A server that takes its steps one a request, and repeats the last one. */
+/** Starts a server that takes one step for each request, and repeats the last step. */
 export async function serve(...steps: [Step, ...Step[]]): Promise<Scripted> {
   const received: Received[] = [];
+  const arrivals = new EventEmitter();
   const server = createServer(async (request: IncomingMessage, response: ServerResponse) => {
     let body = "";
     for await (const chunk of request.setEncoding("utf8")) body += chunk;
     const { method = "", url: path = "", headers } = request;
     const one = { method, path, headers, body, at: performance.now() };
     const step = steps[Math.min(received.push(one), steps.length) - 1] ?? steps[0];
+    arrivals.emit("arrival");
     step(response, one);
   });
   const port = await listen(server);
@@ -118,16 +129,19 @@ export async function serve(...steps: [Step, ...Step[]]): Promise<Scripted> {
     baseUrl,
     port,
     received,
+    arrived: async (count) => {
+      while (received.length < count) await once(arrivals, "arrival");
+    },
     client: (options) => clientOf(baseUrl, options),
   };
 }
 
-/** What a promise rejects with. */
+/** Returns the error that a promise rejects with. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;
   } catch (error) {
     return error;
   }
-  throw new Error("it did not fail");
+  throw new Error("the promise did not reject");
 }

@@ -1,31 +1,33 @@
 import fc from "fast-check";
-import { backoffMs, longestRetryAfterMs, retryAfterMs } from "../../src/client/retryTiming";
+import { backoffMs, LONGEST_PAUSE_MS, retryAfterMs } from "../../src/client/retryPolicy";
 
 const now = Date.UTC(2026, 0, 1, 12, 0, 0);
 
-describe("backoff", () => {
-  test("is full jitter under a ceiling that doubles and then stays", () => {
+const askedMs = (header: string | undefined) => retryAfterMs({ headers: { "retry-after": header } }, now);
+
+describe("backoffMs", () => {
+  test("backoffMs has full jitter under a ceiling that doubles and then stays", () => {
     const ceilings = [0, 1, 2, 3, 4, 5, 50].map((repeat) => backoffMs(repeat, () => 1));
     expect(ceilings).toEqual([250, 500, 1_000, 2_000, 4_000, 5_000, 5_000]);
     expect(backoffMs(7, () => 0)).toBe(0);
   });
 });
 
-describe("Retry-After", () => {
+describe("retryAfterMs", () => {
   test.each([
     ["0", 0],
     ["7", 7_000],
     [" 7 ", 7_000],
     ["0.5", 500],
-    ["3600", longestRetryAfterMs],
-    ["99999999999999999999", longestRetryAfterMs],
+    ["3600", LONGEST_PAUSE_MS],
+    ["99999999999999999999", LONGEST_PAUSE_MS],
     ["Thu, 01 Jan 2026 12:00:10 GMT", 10_000],
     ["Thursday, 01-Jan-26 12:00:10 GMT", 10_000],
     ["Thu Jan  1 12:00:10 2026", 10_000],
     ["Thu, 01 Jan 2026 11:00:00 GMT", 0],
-    ["Thu, 01 Jan 2099 00:00:00 GMT", longestRetryAfterMs],
-  ])("%j asks for %d ms", (header, expected) => {
-    expect(retryAfterMs(header, now)).toBe(expected);
+    ["Thu, 01 Jan 2099 00:00:00 GMT", LONGEST_PAUSE_MS],
+  ])("Retry-After: %j asks for a pause of %d ms", (header, expected) => {
+    expect(askedMs(header)).toBe(expected);
   });
 
   test.each([
@@ -40,11 +42,11 @@ describe("Retry-After", () => {
     "2026-01-01T12:00:10Z",
     "Thu",
     "Thu, 99 Foo 12",
-  ])("%j asks for nothing that can be understood", (header) => {
-    expect(retryAfterMs(header, now)).toBeUndefined();
+  ])("Retry-After: %j is not understood", (header) => {
+    expect(askedMs(header)).toBeUndefined();
   });
 
-  test("is a wait from nothing to a minute, or not understood, whatever a service sends", () => {
+  test("any Retry-After is a pause of at most a minute, or not understood", () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -53,9 +55,9 @@ describe("Retry-After", () => {
           fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()),
         ),
         (header) => {
-          const wait = retryAfterMs(header, now) ?? 0;
+          const wait = askedMs(header) ?? 0;
           expect(wait).toBeGreaterThanOrEqual(0);
-          expect(wait).toBeLessThanOrEqual(longestRetryAfterMs);
+          expect(wait).toBeLessThanOrEqual(LONGEST_PAUSE_MS);
         },
       ),
     );

@@ -1,0 +1,142 @@
+import type { Dispatcher } from "undici";
+import { type Answer, decompress, isRecord } from "./answer";
+import type { Clock } from "./clock";
+import type { Operation } from "./operations";
+import type { ResolvedOptions } from "./options";
+
+const { name, version }: { name: string; version: string } = require("../../package.json");
+
+/** Such as `pulumi-webhook-endpoints/0.1.0 node/20.18.1`. */
+const USER_AGENT = `${name}/${version} node/${process.versions.node}`;
+
+/** What one request led to. Attempts never reject, so that no knowledge is lost. */
+export type Attempt = {
+  /** Whether any part of the request may have reached the service. False is certain. */
+  readonly sent: boolean;
+} & (
+  | { readonly answer: Answer; readonly failure?: Failure }
+  | { readonly answer?: undefined; readonly failure: Failure }
+);
+
+/** Why an attempt ended without a whole, readable answer. */
+export interface Failure {
+  readonly reason: "connection" | "timeout" | "too-large" | "undecodable" | "aborted";
+  readonly cause?: unknown;
+}
+
+export interface AttemptOptions {
+  readonly dispatcher: Dispatcher;
+  /** For connecting, sending, and receiving the whole answer. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+  readonly clock: Clock;
+}
+
+/** Sends the request of an operation, once. */
+export async function attempt(
+  operation: Operation<unknown>,
+  options: ResolvedOptions,
+  environment: AttemptOptions,
+): Promise<Attempt> {
+  const made = await exchange(requestOf(operation, options), options.maxResponseBytes, environment);
+  const { sent, answer, failure } = made;
+  if (!answer || failure) return made;
+  try {
+    return { sent, answer: { ...answer, body: await decompress(answer, options.maxResponseBytes) } };
+  } catch (cause) {
+    const tooLarge = isRecord(cause) && cause.code === "ERR_BUFFER_TOO_LARGE";
+    return { sent, answer, failure: { reason: tooLarge ? "too-large" : "undecodable", cause } };
+  }
+}
+
+type Request = Pick<Dispatcher.DispatchOptions, "origin" | "path" | "method" | "headers" | "body">;
+
+/** Returns a new object for each attempt, because undici's proxy agent adds to the headers. */
+function requestOf(operation: Operation<unknown>, options: ResolvedOptions): Request {
+  const { baseUrl, apiKeyHeader, apiKeyValue } = options;
+  return {
+    origin: baseUrl.origin,
+    path: `${baseUrl.pathname.replace(/\/$/, "")}${operation.path}`,
+    method: operation.method,
+    headers: {
+      [apiKeyHeader]: apiKeyValue,
+      accept: "application/json",
+      "user-agent": USER_AGENT,
+      ...(operation.body === undefined ? {} : { "content-type": "application/json" }),
+    },
+    body: operation.body ?? null,
+  };
+}
+
+/**
+ * undici calls `onRequestStart` before it writes the first byte. A request that has not started was certainly not made,
+ * and one that was given up before it starts is never written.
+ */
+function exchange(request: Request, maxBytes: number, options: AttemptOptions): Promise<Attempt> {
+  const { dispatcher, timeoutMs, signal, clock } = options;
+  return new Promise((resolve) => {
+    let controller: Dispatcher.DispatchController | undefined;
+    let head: Omit<Answer, "body"> | undefined;
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let sent = false;
+    let over = false;
+
+    const end = (failure?: Failure) => {
+      if (over) return;
+      over = true;
+      cancelTimeout();
+      signal?.removeEventListener("abort", abort);
+      if (head) {
+        resolve({ sent, answer: { ...head, body: Buffer.concat(chunks) }, ...(failure && { failure }) });
+      } else {
+        resolve({ sent, failure: failure ?? { reason: "connection" } });
+      }
+    };
+    const giveUp = (failure: Failure) => {
+      end(failure);
+      controller?.abort(new Error(`given up: ${failure.reason}`));
+    };
+    const abort = () => giveUp({ reason: "aborted", cause: signal?.reason });
+    const cancelTimeout = clock.after(timeoutMs, () => giveUp({ reason: "timeout" }));
+
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart(started) {
+        controller = started;
+        if (over) started.abort(new Error("given up before it was sent"));
+        else sent = true;
+      },
+      onResponseStart(_, statusCode, headers) {
+        // Informational answers (1xx) precede the final one.
+        if (statusCode < 200) return;
+        head = { statusCode, headers };
+        if (Number(headers["content-length"]) > maxBytes) giveUp({ reason: "too-large" });
+      },
+      onResponseData(_, chunk) {
+        if (over) return;
+        size += chunk.length;
+        if (size > maxBytes) giveUp({ reason: "too-large" });
+        else chunks.push(chunk);
+      },
+      onResponseEnd: () => end(),
+      onResponseError: (_, error) => end({ reason: "connection", cause: withoutData(error) }),
+    };
+
+    if (signal?.aborted) {
+      abort();
+      return;
+    }
+    signal?.addEventListener("abort", abort, { once: true });
+    try {
+      dispatcher.dispatch({ ...request, headersTimeout: 0, bodyTimeout: 0 }, handler);
+    } catch (cause) {
+      end({ reason: "connection", cause });
+    }
+  });
+}
+
+/** undici's parser attaches the bytes it could not read to its error, where a logger would print them. */
+function withoutData(error: Error): Error {
+  Reflect.deleteProperty(error, "data");
+  return error;
+}

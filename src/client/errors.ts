@@ -1,0 +1,85 @@
+import { CodedError } from "../error";
+
+/**
+ * What went wrong. Stable, for programs to compare.
+ *
+ * - `INVALID_OPTION`, `INVALID_ARGUMENT`: the caller made a mistake; nothing was sent.
+ * - `UNAUTHORIZED`: 401 or 403. `NOT_FOUND`: 404 on get or delete. `RATE_LIMITED`: the service kept answering 429, to
+ *   this request or to those ahead of it in the queue.
+ * - `REDIRECTED`: 3xx, which is not followed, because the key would be sent along. `REJECTED`: any other 4xx but 408.
+ * - `SERVER_ERROR`: 5xx. `MALFORMED_RESPONSE`: a 2xx whose content breaks the contract.
+ * - `RESPONSE_TOO_LARGE`: longer than `maxResponseBytes`.
+ * - `UNREACHABLE`: no connection (refused, DNS, TLS, proxy); nothing was sent.
+ * - `CONNECTION_LOST`: the connection broke after the request was sent.
+ * - `TIMED_OUT`: no whole answer in time, or 408. `ABORTED`: by the caller's signal. `CLOSED`: the client was closed.
+ */
+export type WebhookErrorCode =
+  | "INVALID_OPTION"
+  | "INVALID_ARGUMENT"
+  | "UNAUTHORIZED"
+  | "NOT_FOUND"
+  | "RATE_LIMITED"
+  | "REDIRECTED"
+  | "REJECTED"
+  | "SERVER_ERROR"
+  | "MALFORMED_RESPONSE"
+  | "RESPONSE_TOO_LARGE"
+  | "UNREACHABLE"
+  | "CONNECTION_LOST"
+  | "TIMED_OUT"
+  | "ABORTED"
+  | "CLOSED";
+
+export interface WebhookErrorOptions {
+  readonly code: WebhookErrorCode;
+  readonly statusCode?: number | undefined;
+  readonly responseText?: string | undefined;
+  readonly serverTime?: number | null | undefined;
+  readonly cause?: unknown;
+}
+
+/** A failed request to the webhook service. Its message holds no key, no path of a webhook's url and no response text. */
+export class WebhookError extends CodedError<WebhookErrorCode> {
+  override readonly name: string = "WebhookError";
+  /** The HTTP status; absent if there was no response. */
+  declare readonly statusCode?: number;
+  /** The raw text of the response; absent if there was none. Not enumerable, so that no logger prints it by accident. */
+  declare readonly responseText?: string;
+  /** The service's time when it answered, in milliseconds since 1970; null if unknown. Not enumerable. */
+  declare readonly serverTime: number | null;
+
+  constructor(message: string, { code, statusCode, responseText, serverTime, cause }: WebhookErrorOptions) {
+    super(code, message, { cause });
+    if (statusCode !== undefined)
+      Object.defineProperty(this, "statusCode", { value: statusCode, enumerable: true });
+    if (responseText !== undefined) Object.defineProperty(this, "responseText", { value: responseText });
+    Object.defineProperty(this, "serverTime", { value: serverTime ?? null });
+  }
+}
+
+/** A get or delete that was answered 404: the account that the key belongs to has no endpoint with that id. */
+export class WebhookEndpointNotFoundError extends WebhookError {
+  override readonly name = "WebhookEndpointNotFoundError";
+}
+
+/**
+ * - `"not-made"`: no endpoint was registered, so sending it again is safe. The request was never sent, or was answered
+ *   with 3xx, 429, 503 with `Retry-After` or any 4xx but 408.
+ * - `"undecided"`: the service may have registered the endpoint, so sending it again may make a duplicate. List first.
+ */
+export type RegistrationOutcome = "not-made" | "undecided";
+
+export interface WebhookRegistrationErrorOptions extends WebhookErrorOptions {
+  readonly outcome: RegistrationOutcome;
+}
+
+/** A registration that failed. */
+export class WebhookRegistrationError extends WebhookError {
+  override readonly name = "WebhookRegistrationError";
+  readonly outcome: RegistrationOutcome;
+
+  constructor(message: string, options: WebhookRegistrationErrorOptions) {
+    super(message, options);
+    this.outcome = options.outcome;
+  }
+}

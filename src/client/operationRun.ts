@@ -1,0 +1,146 @@
+import type { Dispatcher } from "undici";
+import { type Answer, MalformedAnswer } from "./answer";
+import { type Attempt, attempt } from "./attempt";
+import { type Clock, sleep } from "./clock";
+import type { WebhookError } from "./errors";
+import type { Gate, Pass } from "./gate";
+import { type OperationFailure, operationError } from "./operationError";
+import type { Operation } from "./operations";
+import type { ResolvedOptions } from "./options";
+import { backoffMs, type FailedVerdict, judge, retryAfterMs } from "./retryPolicy";
+
+/** In milliseconds. */
+const LONGEST_ATTEMPT_MS = 10_000;
+
+/** What the operations of one client share. */
+export interface OperationContext {
+  readonly options: ResolvedOptions;
+  readonly dispatcher: Dispatcher;
+  readonly gate: Gate;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+/** Carries out one operation: waits for its turn, makes an attempt, judges it, and repeats it if that is right. */
+export class OperationRun<T> {
+  #attempts = 0;
+  #retries = 0;
+  /** Time spent in attempts and backoffs, in milliseconds. */
+  #spentMs = 0;
+  #attemptTimeoutMs = 0;
+  #mayHaveWorked = false;
+  #last: Attempt | undefined;
+
+  constructor(
+    private readonly operation: Operation<T>,
+    private readonly context: OperationContext,
+    private readonly signal: AbortSignal | undefined,
+  ) {}
+
+  /** @throws WebhookError */
+  async run(): Promise<T> {
+    const { operation, signal } = this;
+    const { gate, clock } = this.context;
+    const ticket = gate.ticket();
+    for (;;) {
+      const pass = await gate.enter(ticket, signal);
+      if (pass === "aborted") throw this.#aborted();
+      if (pass === "stalled") throw this.#error({ code: "RATE_LIMITED" });
+      const made = await this.#attempt();
+      const askedMs = made.answer && retryAfterMs(made.answer, clock.date());
+      const verdict = judge(operation.name, made, askedMs);
+      if (verdict.succeeded) {
+        pass.letThrough();
+        return this.#parse(verdict.answer);
+      }
+      if (verdict.retry === "pause") {
+        this.#pause(verdict, pass, askedMs ?? 0);
+        continue;
+      }
+      if (made.answer) pass.letThrough();
+      else pass.lost();
+      if (verdict.code === "NOT_FOUND" && this.#mayHaveWorked && operation.resultIfGone) {
+        return operation.resultIfGone();
+      }
+      this.#mayHaveWorked ||= verdict.mayHaveWorked;
+      await this.#backOff(verdict);
+    }
+  }
+
+  async #attempt(): Promise<Attempt> {
+    const { options, dispatcher, clock } = this.context;
+    const startedAt = clock.now();
+    this.#attempts += 1;
+    this.#attemptTimeoutMs = Math.min(LONGEST_ATTEMPT_MS, options.timeoutMs - this.#spentMs);
+    this.#last = await attempt(this.operation, options, {
+      dispatcher,
+      timeoutMs: this.#attemptTimeoutMs,
+      signal: this.signal,
+      clock,
+    });
+    this.#spentMs += clock.now() - startedAt;
+    return this.#last;
+  }
+
+  #parse(answer: Answer): T {
+    try {
+      return this.operation.parse(answer);
+    } catch (error) {
+      if (!(error instanceof MalformedAnswer)) throw error;
+      this.#mayHaveWorked = true;
+      throw this.#error({ code: "MALFORMED_RESPONSE", problem: error.message });
+    }
+  }
+
+  /** Holds all requests of the client back, as the service asked. This costs neither a retry nor time. */
+  #pause(verdict: FailedVerdict, pass: Pass, askedMs: number): void {
+    const { options, gate, random } = this.context;
+    // A service may ask for no pause, or for too short a one: each refusal in a row lengthens the pause.
+    const delayMs = Math.max(askedMs, backoffMs(gate.refusalsInRow, random));
+    const { closedGate, stalled } = pass.refused(delayMs);
+    if (stalled || options.maxRetries === 0) throw this.#error(verdict);
+    if (closedGate) this.#reportWait(verdict, delayMs);
+  }
+
+  /** Waits before the next attempt. @throws WebhookError if there must not be one */
+  async #backOff(verdict: FailedVerdict): Promise<void> {
+    const { options, clock, random } = this.context;
+    const repeatable = this.operation.name !== "register" || !verdict.mayHaveWorked;
+    const delayMs = backoffMs(this.#retries, random);
+    const outOfRetries = this.#retries >= options.maxRetries;
+    const outOfTime = delayMs >= options.timeoutMs - this.#spentMs;
+    if (verdict.retry === "never" || !repeatable || outOfRetries || outOfTime) throw this.#error(verdict);
+    this.#retries += 1;
+    this.#spentMs += delayMs;
+    this.#reportWait(verdict, delayMs);
+    if ((await sleep(delayMs, { clock, signal: this.signal })) === "aborted") throw this.#aborted();
+  }
+
+  #reportWait({ code }: FailedVerdict, delayMs: number): void {
+    const { name: operation } = this.operation;
+    const statusCode = this.#last?.answer?.statusCode;
+    const wait = { operation, attempt: this.#attempts, delayMs, code };
+    try {
+      this.context.options.onWait?.(statusCode === undefined ? wait : { ...wait, statusCode });
+    } catch {
+      // An observer must not break the operation.
+    }
+  }
+
+  #aborted(): WebhookError {
+    return this.#error({ code: "ABORTED", cause: this.signal?.reason });
+  }
+
+  #error({ code, problem, cause }: Pick<OperationFailure, "code" | "problem" | "cause">): WebhookError {
+    const failure = {
+      code,
+      problem,
+      cause,
+      mayHaveWorked: this.#mayHaveWorked,
+      attempts: this.#attempts,
+      attemptTimeoutMs: this.#attemptTimeoutMs,
+      last: this.#last,
+    };
+    return operationError(this.operation, failure, this.context.options);
+  }
+}

@@ -1,0 +1,154 @@
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
+import type { WebhookError } from "../../src/client";
+import { answer, cleanUp, endpoint, rejection, serve } from "./support";
+
+afterEach(cleanUp);
+
+const { id, url, type } = endpoint;
+
+describe("a list is partial if the service says that it has more:", () => {
+  test.each([
+    { next_cursor: "abc" },
+    { nextPageToken: "abc" },
+    { next_page_token: "abc" },
+    { next_page: 2 },
+    { nextLink: "/webhooks?page=2" },
+    { hasNextPage: true },
+    { meta: { next_cursor: "abc" } },
+    { pagination: { nextPageToken: "abc" } },
+    { pagination: { has_next: true } },
+    { pageInfo: { hasNextPage: true, endCursor: "abc" } },
+    { paging: { next: { after: "2" } } },
+    { meta: { pagination: { total_pages: 3 } } },
+    { total: 2 },
+    { total: "2" },
+    { totalCount: 2 },
+    { total_count: 2 },
+    { count: 57, results_per_page: 1 },
+    { meta: { total: 2 } },
+    { pagination: { total: 57, per_page: 1 } },
+    { total_pages: 2 },
+    { totalPages: 2 },
+    { pagination: { page: 1, pages: 2 } },
+    { page: { totalElements: 2, size: 1 } },
+  ])("%j", async (marker) => {
+    const server = await serve(answer(200, { data: [endpoint], ...marker }));
+    expect((await server.client().list()).complete).toBe(false);
+  });
+});
+
+describe("a list is complete if the service says that it has no more:", () => {
+  test.each([
+    { next_cursor: null },
+    { nextPageToken: "" },
+    { hasNextPage: false },
+    { total: 1, total_pages: 1, page: 1, per_page: 100 },
+    { count: 1, next: null, previous: null },
+    { total: 0 },
+    { total: null },
+    { meta: { total: 1, pagination: { total_pages: 1 } } },
+    { cursor: "abc", limit: 100 },
+  ])("%j", async (marker) => {
+    const server = await serve(answer(200, { data: [endpoint], ...marker }));
+    expect((await server.client().list()).complete).toBe(true);
+  });
+});
+
+const codings: [name: string, compress: (body: string) => Buffer][] = [
+  ["gzip", gzipSync],
+  ["x-gzip", gzipSync],
+  ["GZIP", gzipSync],
+  ["deflate", deflateSync],
+  ["deflate", deflateRawSync],
+  ["br", brotliCompressSync],
+];
+
+describe("a service may compress its answers unasked", () => {
+  test.each(codings)("a %s answer is understood", async (coding, compress) => {
+    const headers = { "content-encoding": coding };
+    const server = await serve(answer(200, compress(JSON.stringify(endpoint)), headers));
+    expect(await server.client().get(id)).toEqual(endpoint);
+    expect(server.received[0]?.headers).not.toHaveProperty("accept-encoding");
+  });
+
+  test("the response text of an error is the decompressed one", async () => {
+    const server = await serve(answer(422, gzipSync("the reason"), { "content-encoding": "gzip" }));
+    const error = await rejection(server.client().register({ url, type }));
+    expect(error).toMatchObject({ outcome: "not-made", statusCode: 422, responseText: "the reason" });
+  });
+
+  const broken: [what: string, coding: string, body: Buffer][] = [
+    ["whose data is corrupt", "gzip", Buffer.from("secret-text, not compressed")],
+    ["that is truncated", "gzip", gzipSync(JSON.stringify(endpoint)).subarray(0, 40)],
+    ["that is corrupt brotli", "br", Buffer.from("secret-text")],
+    ["in an unknown coding", "zstd", Buffer.from("secret-text")],
+    ["that is compressed twice", "gzip, gzip", gzipSync(gzipSync(JSON.stringify(endpoint)))],
+  ];
+  test.each(broken)("an answer %s is an error that says so", async (_, coding, body) => {
+    const server = await serve(answer(201, body, { "content-encoding": coding }));
+    const error = (await rejection(server.client().register({ url, type }))) as WebhookError;
+    expect(error).toMatchObject({ code: "MALFORMED_RESPONSE", statusCode: 201, outcome: "undecided" });
+    expect(error.message).toMatch(/the answer cannot be decompressed \(.+\)/);
+    expect(error.message).not.toContain("secret-text");
+    expect(server.received).toHaveLength(1);
+  });
+
+  test("maxResponseBytes limits the decompressed bytes", async () => {
+    const body = JSON.stringify([{ ...endpoint, filler: "x".repeat(100_000) }]);
+    const server = await serve(answer(200, gzipSync(body), { "content-encoding": "gzip" }));
+    const error = await rejection(server.client({ maxResponseBytes: body.length - 1 }).list());
+    expect(error).toMatchObject({ code: "RESPONSE_TOO_LARGE", statusCode: 200 });
+    expect((await server.client({ maxResponseBytes: body.length }).list()).endpoints).toHaveLength(1);
+  });
+
+  test("a delete succeeds even if its answer cannot be decompressed", async () => {
+    const server = await serve(answer(200, "x", { "content-encoding": "gzip" }));
+    expect(await server.client().delete(id)).toBeUndefined();
+  });
+});
+
+describe("an endpoint of an unknown type", () => {
+  const foreign = { id: "wh_9", url: "https://other.example.com", type: "staging" };
+
+  test("is kept aside in a list, and known to exist", async () => {
+    const nowhere = { id: "wh_8", type: "email" };
+    const server = await serve(answer(200, { data: [foreign, endpoint, nowhere], total: 3 }));
+    const list = await server.client().list();
+    expect(list).toMatchObject({ endpoints: [endpoint], complete: true });
+    expect(list.unrecognised).toEqual([
+      { id: "wh_9", url: "https://other.example.com" },
+      { id: "wh_8", url: null },
+    ]);
+    expect([list.unrecognised, ...list.unrecognised].every((part) => Object.isFrozen(part))).toBe(true);
+  });
+
+  test("makes a list malformed if it has the id of another endpoint", async () => {
+    const server = await serve(answer(200, [endpoint, { ...foreign, id }]));
+    expect(await rejection(server.client().list())).toMatchObject({ code: "MALFORMED_RESPONSE" });
+  });
+
+  test("is malformed as the answer to a get, which never says that it is gone", async () => {
+    const server = await serve(answer(200, foreign));
+    expect(await rejection(server.client().get("wh_9"))).toMatchObject({ code: "MALFORMED_RESPONSE" });
+  });
+});
+
+describe("a service that numbers its endpoints", () => {
+  test("is understood: an id is the number's decimal text", async () => {
+    const numbered = { ...endpoint, id: 7 };
+    const server = await serve(answer(201, numbered), answer(200, [numbered]), answer(200, numbered));
+    const client = server.client();
+    expect((await client.register({ url, type })).id).toBe("7");
+    expect((await client.list()).endpoints).toEqual([{ ...endpoint, id: "7" }]);
+    expect(await client.get("7")).toEqual({ ...endpoint, id: "7" });
+    expect(server.received.at(-1)?.path).toBe("/webhooks/7");
+  });
+
+  test.each(["9007199254740993", "1.5", "-1e400"])(
+    "is refused with the id %s, which is not exact",
+    async (number) => {
+      const server = await serve(answer(200, JSON.stringify(endpoint).replace('"wh_1"', number)));
+      expect(await rejection(server.client().get(id))).toMatchObject({ code: "MALFORMED_RESPONSE" });
+    },
+  );
+});

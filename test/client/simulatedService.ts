@@ -1,0 +1,55 @@
+import type { Dispatcher } from "undici";
+import { WebhooksClient, type WebhooksClientOptions } from "../../src/client";
+import type { HandClock } from "./handClock";
+import { endpoint } from "./support";
+
+/** How long each answer of the service takes, in milliseconds. */
+const LATENCY_MS = 30;
+
+export interface SimulatedServiceOptions {
+  readonly clock: HandClock;
+  /** Returns whether to answer a request, counted from 0, with 429. */
+  readonly refuses: (index: number) => boolean;
+  readonly retryAfter?: string | undefined;
+  /** Returns a number from 0 up to but not including 1, for the client's jitter. */
+  readonly random: () => number;
+}
+
+/** A service that answers on a clock moved by hand instead of over a network, so that minutes of waiting take no time. */
+export function simulateService({ clock, refuses, retryAfter, random }: SimulatedServiceOptions) {
+  const sentAt: number[] = [];
+  const refusedAt: number[] = [];
+  const controller: Dispatcher.DispatchController = {
+    aborted: false,
+    paused: false,
+    reason: null,
+    abort: () => {},
+    pause: () => {},
+    resume: () => {},
+  };
+  const answer = (handler: Dispatcher.DispatchHandler, refused: boolean) => {
+    const headers = refused && retryAfter !== undefined ? { "retry-after": retryAfter } : {};
+    if (refused) refusedAt.push(clock.time);
+    handler.onResponseStart?.(controller, refused ? 429 : 200, headers, "");
+    if (!refused) handler.onResponseData?.(controller, Buffer.from(JSON.stringify(endpoint)));
+    handler.onResponseEnd?.(controller, {});
+  };
+  const dispatcher = {
+    dispatch: (_: unknown, handler: Dispatcher.DispatchHandler) => {
+      const refused = refuses(sentAt.length);
+      sentAt.push(clock.time);
+      handler.onRequestStart?.(controller, {});
+      clock.after(LATENCY_MS, () => answer(handler, refused));
+      return true;
+    },
+  } as unknown as Dispatcher;
+  return {
+    sentAt,
+    refusedAt,
+    client: (options: Partial<WebhooksClientOptions> = {}) =>
+      new WebhooksClient(
+        { baseUrl: "https://api.example.com", apiKey: "k", dispatcher, ...options },
+        { clock, random },
+      ),
+  };
+}
