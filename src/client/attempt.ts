@@ -24,25 +24,30 @@ export interface Failure {
   readonly cause?: unknown;
 }
 
-export interface AttemptOptions {
+/** What the attempts of one client share. */
+export interface AttemptContext {
+  readonly options: ResolvedOptions;
   readonly dispatcher: Dispatcher;
+  readonly clock: Clock;
+}
+
+interface Limits {
   /** For connecting, sending, and receiving the whole answer. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
-  readonly clock: Clock;
 }
 
 /** Sends the request of an operation, once. */
 export async function attempt(
   operation: Operation<unknown>,
-  options: ResolvedOptions,
-  environment: AttemptOptions,
+  context: AttemptContext,
+  limits: Limits,
 ): Promise<Attempt> {
-  const made = await exchange(requestOf(operation, options), options.maxResponseBytes, environment);
+  const made = await exchange(requestOf(operation, context.options), context, limits);
   const { sent, answer, failure } = made;
   if (!answer || failure) return made;
   try {
-    return { sent, answer: { ...answer, body: await decompress(answer, options.maxResponseBytes) } };
+    return { sent, answer: { ...answer, body: await decompress(answer, context.options.maxResponseBytes) } };
   } catch (cause) {
     const tooLarge = isRecord(cause) && cause.code === "ERR_BUFFER_TOO_LARGE";
     return { sent, answer, failure: { reason: tooLarge ? "too-large" : "undecodable", cause } };
@@ -72,8 +77,11 @@ function requestOf(operation: Operation<unknown>, options: ResolvedOptions): Req
  * undici calls `onRequestStart` before it writes the first byte. A request that has not started was certainly not made,
  * and one that was given up before it starts is never written.
  */
-function exchange(request: Request, maxBytes: number, options: AttemptOptions): Promise<Attempt> {
-  const { dispatcher, timeoutMs, signal, clock } = options;
+function exchange(
+  request: Request,
+  { dispatcher, clock, options: { maxResponseBytes } }: AttemptContext,
+  { timeoutMs, signal }: Limits,
+): Promise<Attempt> {
   return new Promise((resolve) => {
     let controller: Dispatcher.DispatchController | undefined;
     let head: Omit<Answer, "body"> | undefined;
@@ -110,12 +118,12 @@ function exchange(request: Request, maxBytes: number, options: AttemptOptions): 
         // Informational answers (1xx) precede the final one.
         if (statusCode < 200) return;
         head = { statusCode, headers };
-        if (Number(headers["content-length"]) > maxBytes) giveUp({ reason: "too-large" });
+        if (Number(headers["content-length"]) > maxResponseBytes) giveUp({ reason: "too-large" });
       },
       onResponseData(_, chunk) {
         if (over) return;
         size += chunk.length;
-        if (size > maxBytes) giveUp({ reason: "too-large" });
+        if (size > maxResponseBytes) giveUp({ reason: "too-large" });
         else chunks.push(chunk);
       },
       onResponseEnd: () => end(),

@@ -5,18 +5,22 @@ import { WebhookEndpointNotFoundError, WebhookError, WebhookRegistrationError } 
 import type { Operation } from "./operations";
 import type { ResolvedOptions } from "./options";
 
-/** How an operation failed. */
-export interface OperationFailure {
-  readonly code: WebhookErrorCode;
-  /** Whether the service may have carried out any of the attempts. */
-  readonly mayHaveWorked: boolean;
-  readonly attempts: number;
-  /** The last attempt; absent if nothing was sent. */
-  readonly last?: Attempt | undefined;
+/** How far an operation has come. */
+export interface Progress {
+  attempts: number;
+  /** The last attempt; absent before the first. */
+  last?: Attempt;
   /** The timeout of the last attempt, in milliseconds. */
-  readonly attemptTimeoutMs: number;
+  attemptTimeoutMs: number;
+  /** Whether the service may have carried out any of the attempts. */
+  mayHaveWorked: boolean;
+}
+
+/** How an operation failed. */
+export interface OperationFailure extends Readonly<Progress> {
+  readonly code: WebhookErrorCode;
   /** What is wrong with a malformed answer. */
-  readonly problem?: string | undefined;
+  readonly problem?: string;
   readonly cause?: unknown;
 }
 
@@ -90,45 +94,36 @@ function nameOf(cause: unknown): string {
 
 const HIDDEN_ANSWER =
   "Its answer may be confidential and is not shown here; it is in the error's responseText.";
+const ADVICE: Readonly<Partial<Record<WebhookErrorCode, string>>> = {
+  NOT_FOUND:
+    "The account of this API key has no endpoint with that id: it was deleted, or belongs to another account or service.",
+  RATE_LIMITED: "The service allows fewer requests than it receives: run again later, or send fewer at once.",
+  SERVER_ERROR: `The service failed: run again later. ${HIDDEN_ANSWER}`,
+  MALFORMED_RESPONSE: "Check that baseUrl is the address of the webhook service's API, not of its website.",
+  RESPONSE_TOO_LARGE: "Check baseUrl, or raise maxResponseBytes.",
+  UNREACHABLE:
+    "Nothing was sent. Check baseUrl, the network, and HTTPS_PROXY and NO_PROXY in the environment.",
+  CONNECTION_LOST: "Run again.",
+  TIMED_OUT: "Run again, or raise the operation's timeout (one attempt takes 10 s at most).",
+  ABORTED: "Run again when ready.",
+  CLOSED: "Create a new client.",
+};
 
-function advice(
-  { name }: Operation<unknown>,
-  { code, last }: OperationFailure,
-  options: ResolvedOptions,
-): string {
-  switch (code) {
-    case "UNAUTHORIZED":
-      return (
-        "The service refused the API key: it may be wrong, revoked, or rotated since it was configured or recorded. " +
-        `Check also that the service expects it in the header ${options.apiKeyHeader}.`
-      );
-    case "NOT_FOUND":
-      return "The account of this API key has no endpoint with that id: it was deleted, or belongs to another account or service.";
-    case "RATE_LIMITED":
-      return "The service allows fewer requests than it receives: run again later, or send fewer at once.";
-    case "REDIRECTED":
-      return `Redirects are not followed, because the API key would be sent along: set baseUrl to the address of the API${redirectTarget(last, options)}.`;
-    case "REJECTED":
-      return last?.answer?.statusCode === 404 || last?.answer?.statusCode === 405
-        ? "The API is not at this address: check baseUrl."
-        : `The service refused the request${name === "register" ? ": check url, type and ip" : ""}. ${HIDDEN_ANSWER}`;
-    case "SERVER_ERROR":
-      return `The service failed: run again later. ${HIDDEN_ANSWER}`;
-    case "MALFORMED_RESPONSE":
-      return "Check that baseUrl is the address of the webhook service's API, not of its website.";
-    case "RESPONSE_TOO_LARGE":
-      return "Check baseUrl, or raise maxResponseBytes.";
-    case "UNREACHABLE":
-      return "Nothing was sent. Check baseUrl, the network, and HTTPS_PROXY and NO_PROXY in the environment.";
-    case "CONNECTION_LOST":
-      return "Run again.";
-    case "TIMED_OUT":
-      return "Run again, or raise the operation's timeout (one attempt takes 10 s at most).";
-    case "CLOSED":
-      return "Create a new client.";
-    default:
-      return "Run again when ready.";
+function advice({ name }: Operation<unknown>, { code, last }: OperationFailure, options: ResolvedOptions) {
+  if (code === "UNAUTHORIZED") {
+    return (
+      "The service refused the API key: it may be wrong, revoked, or rotated since it was configured or recorded. " +
+      `Check also that the service expects it in the header ${options.apiKeyHeader}.`
+    );
   }
+  if (code === "REDIRECTED") {
+    const target = redirectTarget(last, options);
+    return `Redirects are not followed, because the API key would be sent along: set baseUrl to the address of the API${target}.`;
+  }
+  if (code !== "REJECTED") return ADVICE[code];
+  const { statusCode } = last?.answer ?? {};
+  if (statusCode === 404 || statusCode === 405) return "The API is not at this address: check baseUrl.";
+  return `The service refused the request${name === "register" ? ": check url, type and ip" : ""}. ${HIDDEN_ANSWER}`;
 }
 
 /** Shows only the origin that a redirect points to: its path may hold a token. */

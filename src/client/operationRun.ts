@@ -1,35 +1,27 @@
-import type { Dispatcher } from "undici";
 import { type Answer, MalformedAnswer } from "./answer";
-import { type Attempt, attempt } from "./attempt";
-import { type Clock, sleep } from "./clock";
+import { type Attempt, type AttemptContext, attempt } from "./attempt";
+import { sleep } from "./clock";
 import type { WebhookError } from "./errors";
 import type { Gate, Pass } from "./gate";
-import { type OperationFailure, operationError } from "./operationError";
+import { type OperationFailure, operationError, type Progress } from "./operationError";
 import type { Operation } from "./operations";
-import type { ResolvedOptions } from "./options";
 import { backoffMs, type FailedVerdict, judge, retryAfterMs } from "./retryPolicy";
 
 /** In milliseconds. */
 const LONGEST_ATTEMPT_MS = 10_000;
 
 /** What the operations of one client share. */
-export interface OperationContext {
-  readonly options: ResolvedOptions;
-  readonly dispatcher: Dispatcher;
+export interface OperationContext extends AttemptContext {
   readonly gate: Gate;
-  readonly clock: Clock;
   readonly random: () => number;
 }
 
 /** Carries out one operation: waits for its turn, makes an attempt, judges it, and repeats it if that is right. */
 export class OperationRun<T> {
-  #attempts = 0;
+  readonly #progress: Progress = { attempts: 0, attemptTimeoutMs: 0, mayHaveWorked: false };
   #retries = 0;
   /** Time spent in attempts and backoffs, in milliseconds. */
   #spentMs = 0;
-  #attemptTimeoutMs = 0;
-  #mayHaveWorked = false;
-  #last: Attempt | undefined;
 
   constructor(
     private readonly operation: Operation<T>,
@@ -59,27 +51,24 @@ export class OperationRun<T> {
       }
       if (made.answer) pass.letThrough();
       else pass.lost();
-      if (verdict.code === "NOT_FOUND" && this.#mayHaveWorked && operation.resultIfGone) {
+      if (verdict.code === "NOT_FOUND" && this.#progress.mayHaveWorked && operation.resultIfGone) {
         return operation.resultIfGone();
       }
-      this.#mayHaveWorked ||= verdict.mayHaveWorked;
+      this.#progress.mayHaveWorked ||= verdict.mayHaveWorked;
       await this.#backOff(verdict);
     }
   }
 
   async #attempt(): Promise<Attempt> {
-    const { options, dispatcher, clock } = this.context;
+    const { options, clock } = this.context;
     const startedAt = clock.now();
-    this.#attempts += 1;
-    this.#attemptTimeoutMs = Math.min(LONGEST_ATTEMPT_MS, options.timeoutMs - this.#spentMs);
-    this.#last = await attempt(this.operation, options, {
-      dispatcher,
-      timeoutMs: this.#attemptTimeoutMs,
-      signal: this.signal,
-      clock,
-    });
+    const timeoutMs = Math.min(LONGEST_ATTEMPT_MS, options.timeoutMs - this.#spentMs);
+    this.#progress.attempts += 1;
+    this.#progress.attemptTimeoutMs = timeoutMs;
+    const made = await attempt(this.operation, this.context, { timeoutMs, signal: this.signal });
+    this.#progress.last = made;
     this.#spentMs += clock.now() - startedAt;
-    return this.#last;
+    return made;
   }
 
   #parse(answer: Answer): T {
@@ -87,7 +76,7 @@ export class OperationRun<T> {
       return this.operation.parse(answer);
     } catch (error) {
       if (!(error instanceof MalformedAnswer)) throw error;
-      this.#mayHaveWorked = true;
+      this.#progress.mayHaveWorked = true;
       throw this.#error({ code: "MALFORMED_RESPONSE", problem: error.message });
     }
   }
@@ -98,7 +87,7 @@ export class OperationRun<T> {
     // A service may ask for no pause, or for too short a one: each refusal in a row lengthens the pause.
     const delayMs = Math.max(askedMs, backoffMs(gate.refusalsInRow, random));
     const { closedGate, stalled } = pass.refused(delayMs);
-    if (stalled || options.maxRetries === 0) throw this.#error(verdict);
+    if (stalled || options.maxRetries === 0) throw this.#error({ code: verdict.code });
     if (closedGate) this.#reportWait(verdict, delayMs);
   }
 
@@ -109,7 +98,8 @@ export class OperationRun<T> {
     const delayMs = backoffMs(this.#retries, random);
     const outOfRetries = this.#retries >= options.maxRetries;
     const outOfTime = delayMs >= options.timeoutMs - this.#spentMs;
-    if (verdict.retry === "never" || !repeatable || outOfRetries || outOfTime) throw this.#error(verdict);
+    if (verdict.retry === "never" || !repeatable || outOfRetries || outOfTime)
+      throw this.#error({ code: verdict.code });
     this.#retries += 1;
     this.#spentMs += delayMs;
     this.#reportWait(verdict, delayMs);
@@ -118,8 +108,8 @@ export class OperationRun<T> {
 
   #reportWait({ code }: FailedVerdict, delayMs: number): void {
     const { name: operation } = this.operation;
-    const statusCode = this.#last?.answer?.statusCode;
-    const wait = { operation, attempt: this.#attempts, delayMs, code };
+    const statusCode = this.#progress.last?.answer?.statusCode;
+    const wait = { operation, attempt: this.#progress.attempts, delayMs, code };
     try {
       this.context.options.onWait?.(statusCode === undefined ? wait : { ...wait, statusCode });
     } catch {
@@ -131,16 +121,7 @@ export class OperationRun<T> {
     return this.#error({ code: "ABORTED", cause: this.signal?.reason });
   }
 
-  #error({ code, problem, cause }: Pick<OperationFailure, "code" | "problem" | "cause">): WebhookError {
-    const failure = {
-      code,
-      problem,
-      cause,
-      mayHaveWorked: this.#mayHaveWorked,
-      attempts: this.#attempts,
-      attemptTimeoutMs: this.#attemptTimeoutMs,
-      last: this.#last,
-    };
-    return operationError(this.operation, failure, this.context.options);
+  #error(reason: Pick<OperationFailure, "code" | "problem" | "cause">): WebhookError {
+    return operationError(this.operation, { ...this.#progress, ...reason }, this.context.options);
   }
 }

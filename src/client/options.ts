@@ -73,10 +73,14 @@ export function resolveOptions(options: WebhooksClientOptions) {
     apiKeyHeader,
     apiKeyValue: apiKeyScheme === undefined ? apiKey : `${apiKeyScheme} ${apiKey}`,
     // A day: far below the longest delay of a timer.
-    timeoutMs: number(options, "timeoutMs", { fallback: 30_000, least: 1, most: 86_400_000 }),
-    maxRetries: integer(options, "maxRetries", { fallback: 3, least: 0, most: 100 }),
-    maxConcurrency: integer(options, "maxConcurrency", { fallback: 64, least: 1, most: 10_000 }),
-    maxResponseBytes: integer(options, "maxResponseBytes", {
+    timeoutMs: number("timeoutMs", options.timeoutMs, { fallback: 30_000, least: 1, most: 86_400_000 }),
+    maxRetries: integer("maxRetries", options.maxRetries, { fallback: 3, least: 0, most: 100 }),
+    maxConcurrency: integer("maxConcurrency", options.maxConcurrency, {
+      fallback: 64,
+      least: 1,
+      most: 10_000,
+    }),
+    maxResponseBytes: integer("maxResponseBytes", options.maxResponseBytes, {
       fallback: 16 * 2 ** 20,
       least: 1,
       most: 2 ** 29,
@@ -100,19 +104,14 @@ export interface ConnectionProblem {
 
 /** Returns every problem of these options. */
 export function connectionProblems(options: ConnectionOptions): readonly ConnectionProblem[] {
-  const problems: Record<keyof ConnectionOptions, string | undefined> = {
-    baseUrl: baseUrlProblem(options.baseUrl),
-    apiKey: apiKeyProblem(options.apiKey),
-    apiKeyHeader: isKeyHeader(options.apiKeyHeader ?? "X-Api-Key")
-      ? undefined
-      : "must name a header that can carry a key, such as X-Api-Key or Authorization",
-    apiKeyScheme: isToken(options.apiKeyScheme ?? "Bearer") ? undefined : "must be one word, such as Bearer",
-  };
-  const names = Object.keys(problems) as (keyof ConnectionOptions)[];
-  return names.flatMap((option) => {
-    const problem = problems[option];
-    return problem === undefined ? [] : [{ option, problem }];
-  });
+  const { baseUrl, apiKey, apiKeyHeader = "X-Api-Key", apiKeyScheme = "Bearer" } = options;
+  const problems: [keyof ConnectionOptions, string | undefined][] = [
+    ["baseUrl", baseUrlProblem(baseUrl)],
+    ["apiKey", apiKeyProblem(apiKey)],
+    ["apiKeyHeader", apiKeyHeaderProblem(apiKeyHeader)],
+    ["apiKeyScheme", isToken(apiKeyScheme) ? undefined : "must be one word, such as Bearer"],
+  ];
+  return problems.flatMap(([option, problem]) => (problem === undefined ? [] : [{ option, problem }]));
 }
 
 function apiKeyProblem(apiKey: unknown): string | undefined {
@@ -125,22 +124,26 @@ function isToken(value: unknown): boolean {
   return typeof value === "string" && TOKEN.test(value);
 }
 
-function isKeyHeader(value: unknown): boolean {
-  return isToken(value) && !RESERVED_HEADER.test(String(value));
+function apiKeyHeaderProblem(name: unknown): string | undefined {
+  if (isToken(name) && !RESERVED_HEADER.test(String(name))) return undefined;
+  return "must name a header that can carry a key, such as X-Api-Key or Authorization";
 }
 
-type NumberName = "timeoutMs" | "maxRetries" | "maxConcurrency" | "maxResponseBytes";
-type Range = { readonly fallback: number; readonly least: number; readonly most: number };
+interface Range {
+  readonly fallback: number;
+  readonly least: number;
+  readonly most: number;
+}
 
-function number(options: WebhooksClientOptions, name: NumberName, { fallback, least, most }: Range): number {
-  const value: unknown = options[name] ?? fallback;
-  if (typeof value === "number" && value >= least && value <= most) return value;
+function number(name: string, value: unknown, { fallback, least, most }: Range): number {
+  const chosen = value ?? fallback;
+  if (typeof chosen === "number" && chosen >= least && chosen <= most) return chosen;
   throw invalid(`${name} must be a number from ${least} to ${most}`);
 }
 
-function integer(options: WebhooksClientOptions, name: NumberName, range: Range): number {
-  const value = number(options, name, range);
-  if (Number.isInteger(value)) return value;
+function integer(name: string, value: unknown, range: Range): number {
+  const chosen = number(name, value, range);
+  if (Number.isInteger(chosen)) return chosen;
   throw invalid(`${name} must be an integer from ${range.least} to ${range.most}`);
 }
 
