@@ -11,7 +11,7 @@ const USER_AGENT = `${name}/${version} node/${process.versions.node}`;
 
 /** What one request led to. Attempts never reject, so that no knowledge is lost. */
 export type Attempt = {
-  /** Whether any part of the request may have reached the service. False is certain. */
+  /** True if any part of the request may have reached the service. False is certain. */
   readonly sent: boolean;
 } & (
   | { readonly answer: Answer; readonly failure?: Failure }

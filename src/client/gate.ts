@@ -5,7 +5,7 @@ import type { Clock } from "./clock";
  * in between. The time counts too, because a service that refuses most requests refuses many in a row.
  */
 export const STALLED_REFUSALS = 10;
-export const STALLED_MS = 60_000;
+const STALLED_MS = 60_000;
 
 /** The interval between two requests, in milliseconds: it doubles with a refusal, and shrinks with a success. */
 const FIRST_INTERVAL_MS = 50;
@@ -15,9 +15,9 @@ const SHRINK_FACTOR = 0.96;
 const SHORTEST_INTERVAL_MS = 1;
 
 export interface Refusal {
-  /** Whether this refusal closed the gate; the other refusals of one burst share its pause. */
+  /** True if this refusal closed the gate; the other refusals of one burst share its pause. */
   readonly closedGate: boolean;
-  /** Whether the client has stalled, so that waiting is pointless. */
+  /** True if the client has stalled, so that waiting is pointless. */
   readonly stalled: boolean;
 }
 

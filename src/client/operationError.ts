@@ -12,7 +12,7 @@ export interface Progress {
   last?: Attempt;
   /** The timeout of the last attempt, in milliseconds. */
   attemptTimeoutMs: number;
-  /** Whether the service may have carried out any of the attempts. */
+  /** True if the service may have carried out any of the attempts. */
   mayHaveWorked: boolean;
 }
 

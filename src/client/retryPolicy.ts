@@ -10,9 +10,9 @@ export type Verdict =
 /** What a failed attempt means. */
 export interface FailedVerdict {
   readonly code: WebhookErrorCode;
-  /** Whether the same request may succeed later: after a backoff, or after the pause that the service asked for. */
+  /** When the same request may succeed: after a backoff, or after the pause that the service asked for. */
   readonly retry: "never" | "backoff" | "pause";
-  /** Whether the service may have carried out the request in spite of the failure. */
+  /** True if the service may have carried out the request in spite of the failure. */
   readonly mayHaveWorked: boolean;
 }
 

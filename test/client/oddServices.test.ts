@@ -6,7 +6,7 @@ afterEach(cleanUp);
 
 const { id, url, type } = endpoint;
 
-describe("a list is partial if the service says that it has more:", () => {
+describe("a service that says that it has more", () => {
   test.each([
     { next_cursor: "abc" },
     { nextPageToken: "abc" },
@@ -31,13 +31,13 @@ describe("a list is partial if the service says that it has more:", () => {
     { totalPages: 2 },
     { pagination: { page: 1, pages: 2 } },
     { page: { totalElements: 2, size: 1 } },
-  ])("%j", async (marker) => {
+  ])("a list with %j is partial", async (marker) => {
     const server = await serve(answer(200, { data: [endpoint], ...marker }));
     expect((await server.client().list()).complete).toBe(false);
   });
 });
 
-describe("a list is complete if the service says that it has no more:", () => {
+describe("a service that says that it has no more", () => {
   test.each([
     { next_cursor: null },
     { nextPageToken: "" },
@@ -48,7 +48,7 @@ describe("a list is complete if the service says that it has no more:", () => {
     { total: null },
     { meta: { total: 1, pagination: { total_pages: 1 } } },
     { cursor: "abc", limit: 100 },
-  ])("%j", async (marker) => {
+  ])("a list with %j is complete", async (marker) => {
     const server = await serve(answer(200, { data: [endpoint], ...marker }));
     expect((await server.client().list()).complete).toBe(true);
   });
@@ -71,7 +71,7 @@ describe("a service may compress its answers unasked", () => {
     expect(server.received[0]?.headers).not.toHaveProperty("accept-encoding");
   });
 
-  test("the response text of an error is the decompressed one", async () => {
+  test("the response text of an error is decompressed", async () => {
     const server = await serve(answer(422, gzipSync("the reason"), { "content-encoding": "gzip" }));
     const error = await rejection(server.client().register({ url, type }));
     expect(error).toMatchObject({ outcome: "not-made", statusCode: 422, responseText: "the reason" });
@@ -110,7 +110,7 @@ describe("a service may compress its answers unasked", () => {
 describe("an endpoint of an unknown type", () => {
   const foreign = { id: "wh_9", url: "https://other.example.com", type: "staging" };
 
-  test("is kept aside in a list, and known to exist", async () => {
+  test("an endpoint of an unknown type is kept aside in a list, and known to exist", async () => {
     const nowhere = { id: "wh_8", type: "email" };
     const server = await serve(answer(200, { data: [foreign, endpoint, nowhere], total: 3 }));
     const list = await server.client().list();
@@ -122,19 +122,19 @@ describe("an endpoint of an unknown type", () => {
     expect([list.unrecognised, ...list.unrecognised].every((part) => Object.isFrozen(part))).toBe(true);
   });
 
-  test("makes a list malformed if it has the id of another endpoint", async () => {
+  test("a list is malformed if an endpoint of an unknown type has the id of another endpoint", async () => {
     const server = await serve(answer(200, [endpoint, { ...foreign, id }]));
     expect(await rejection(server.client().list())).toMatchObject({ code: "MALFORMED_RESPONSE" });
   });
 
-  test("is malformed as the answer to a get, which never says that it is gone", async () => {
+  test("a get of an endpoint of an unknown type is malformed, not a 404", async () => {
     const server = await serve(answer(200, foreign));
     expect(await rejection(server.client().get("wh_9"))).toMatchObject({ code: "MALFORMED_RESPONSE" });
   });
 });
 
 describe("a service that numbers its endpoints", () => {
-  test("is understood: an id is the number's decimal text", async () => {
+  test("a numeric id becomes its decimal string", async () => {
     const numbered = { ...endpoint, id: 7 };
     const server = await serve(answer(201, numbered), answer(200, [numbered]), answer(200, numbered));
     const client = server.client();
@@ -145,10 +145,10 @@ describe("a service that numbers its endpoints", () => {
   });
 
   test.each(["9007199254740993", "1.5", "-1e400"])(
-    "is refused with the id %s, which is not exact",
+    "a list with the inexact numeric id %s is malformed",
     async (number) => {
-      const server = await serve(answer(200, JSON.stringify(endpoint).replace('"wh_1"', number)));
-      expect(await rejection(server.client().get(id))).toMatchObject({ code: "MALFORMED_RESPONSE" });
+      const server = await serve(answer(200, JSON.stringify([endpoint]).replace('"wh_1"', number)));
+      expect(await rejection(server.client().list())).toMatchObject({ code: "MALFORMED_RESPONSE" });
     },
   );
 });

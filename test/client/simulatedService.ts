@@ -3,20 +3,25 @@ import { WebhooksClient, type WebhooksClientOptions } from "../../src/client";
 import type { HandClock } from "./handClock";
 import { endpoint } from "./support";
 
-/** How long each answer of the service takes, in milliseconds. */
-const LATENCY_MS = 30;
-
 export interface SimulatedServiceOptions {
   readonly clock: HandClock;
   /** Returns whether to answer a request, counted from 0, with 429. */
   readonly refuses: (index: number) => boolean;
   readonly retryAfter?: string | undefined;
+  /** How long each answer takes, in milliseconds. Default: 30. */
+  readonly latencyMs?: number;
   /** Returns a number from 0 up to but not including 1, for the client's jitter. */
   readonly random: () => number;
 }
 
 /** A service that answers on a clock moved by hand instead of over a network, so that minutes of waiting take no time. */
-export function simulateService({ clock, refuses, retryAfter, random }: SimulatedServiceOptions) {
+export function simulateService({
+  clock,
+  refuses,
+  retryAfter,
+  latencyMs = 30,
+  random,
+}: SimulatedServiceOptions) {
   const sentAt: number[] = [];
   const refusedAt: number[] = [];
   const controller: Dispatcher.DispatchController = {
@@ -39,7 +44,7 @@ export function simulateService({ clock, refuses, retryAfter, random }: Simulate
       const refused = refuses(sentAt.length);
       sentAt.push(clock.time);
       handler.onRequestStart?.(controller, {});
-      clock.after(LATENCY_MS, () => answer(handler, refused));
+      clock.after(latencyMs, () => answer(handler, refused));
       return true;
     },
   } as unknown as Dispatcher;
