@@ -31,7 +31,7 @@ function decided({ endpoints = [], complete = true, now = 1_000, registration, t
   return decide(
     { url, type: "production" },
     { before: [], attemptedAt: sentAt, complete: true, ...registration },
-    { endpoints, complete, serverTime: now === null ? null : sentAt + now },
+    { endpoints, unrecognised: [], complete, serverTime: now === null ? null : sentAt + now },
     { patienceMs, mayBeLost: (id) => !taken.includes(id) },
   );
 }
