@@ -43,9 +43,9 @@ export async function attempt(
   context: AttemptContext,
   limits: Limits,
 ): Promise<Attempt> {
-  const made = await exchange(requestOf(operation, context.options), context, limits);
-  const { sent, answer, failure } = made;
-  if (!answer || failure) return made;
+  const result = await exchange(requestOf(operation, context.options), context, limits);
+  const { sent, answer, failure } = result;
+  if (!answer || failure) return result;
   try {
     return { sent, answer: { ...answer, body: await decompress(answer, context.options.maxResponseBytes) } };
   } catch (cause) {

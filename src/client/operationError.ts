@@ -62,7 +62,7 @@ function whatHappened(
 ): string {
   if (code === "CLOSED") return "was not sent: the client is closed";
   if (code === "ABORTED") return "was aborted by the caller";
-  if (!last) return "was not sent: the service kept asking this client to wait";
+  if (!last) return "was not sent: for a minute or longer the service only asked this client to wait";
   const { answer, failure, sent } = last;
   const seconds = `${Math.round(attemptTimeoutMs / 100) / 10} s`;
   if (!answer) {

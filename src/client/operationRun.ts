@@ -38,9 +38,9 @@ export class OperationRun<T> {
       const pass = await gate.enter(ticket, signal);
       if (pass === "aborted") throw this.#aborted();
       if (pass === "stalled") throw this.#error({ code: "RATE_LIMITED" });
-      const made = await this.#attempt();
-      const askedMs = made.answer && retryAfterMs(made.answer, clock.date());
-      const verdict = judge(operation.name, made, askedMs);
+      const result = await this.#attempt();
+      const askedMs = result.answer && retryAfterMs(result.answer, clock.date());
+      const verdict = judge(operation.name, result, askedMs);
       if (verdict.succeeded) {
         pass.letThrough();
         return this.#parse(verdict.answer);
@@ -49,7 +49,7 @@ export class OperationRun<T> {
         this.#pause(verdict, pass, askedMs ?? 0);
         continue;
       }
-      if (made.answer) pass.letThrough();
+      if (result.answer) pass.letThrough();
       else pass.lost();
       if (verdict.code === "NOT_FOUND" && this.#progress.mayHaveWorked && operation.resultIfGone) {
         return operation.resultIfGone();
@@ -65,10 +65,10 @@ export class OperationRun<T> {
     const timeoutMs = Math.min(LONGEST_ATTEMPT_MS, options.timeoutMs - this.#spentMs);
     this.#progress.attempts += 1;
     this.#progress.attemptTimeoutMs = timeoutMs;
-    const made = await attempt(this.operation, this.context, { timeoutMs, signal: this.signal });
-    this.#progress.last = made;
+    const result = await attempt(this.operation, this.context, { timeoutMs, signal: this.signal });
+    this.#progress.last = result;
     this.#spentMs += clock.now() - startedAt;
-    return made;
+    return result;
   }
 
   #parse(answer: Answer): T {
