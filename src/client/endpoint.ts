@@ -14,7 +14,7 @@ export interface Endpoint {
 }
 
 /** An endpoint of a list whose type is neither "production" nor "development". */
-export interface UnrecognisedEndpoint {
+export interface UnrecognizedEndpoint {
   readonly id: string;
   /** In the service's own spelling; null if it has none. */
   readonly url: string | null;
@@ -27,7 +27,7 @@ export interface EndpointList {
    * Endpoints of a type that this package does not know. They exist, so their ids are not absent, and a registration of
    * such a url cannot be called absent either: the service may spell its type in another way.
    */
-  readonly unrecognised: readonly UnrecognisedEndpoint[];
+  readonly unrecognized: readonly UnrecognizedEndpoint[];
   /** False if the service announced more endpoints than it sent: an endpoint that the list lacks may still exist. */
   readonly complete: boolean;
   /** The service's time when it answered, in milliseconds since 1970; null without a readable `Date` header. */

@@ -1,7 +1,7 @@
 export type { ClientEnvironment, OperationOptions } from "./client";
 export { WebhooksClient } from "./client";
 export type { Clock } from "./clock";
-export type { Endpoint, EndpointList, EndpointType, Registration, UnrecognisedEndpoint } from "./endpoint";
+export type { Endpoint, EndpointList, EndpointType, Registration, UnrecognizedEndpoint } from "./endpoint";
 export type {
   RegistrationOutcome,
   WebhookErrorCode,

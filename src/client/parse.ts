@@ -1,5 +1,5 @@
 import { type Headers, isRecord, MalformedAnswer, serverTimeOf } from "./answer";
-import type { Endpoint, EndpointList, EndpointType, UnrecognisedEndpoint } from "./endpoint";
+import type { Endpoint, EndpointList, EndpointType, UnrecognizedEndpoint } from "./endpoint";
 import { linksToNextPage, mentionsMore } from "./partialList";
 
 /** @throws MalformedAnswer */
@@ -26,7 +26,7 @@ const ENVELOPES = ["data", "items", "webhooks", "endpoints", "results"];
 export function parseList(answer: unknown, headers: Headers): EndpointList {
   const entries = entriesOf(answer);
   const endpoints: Endpoint[] = [];
-  const unrecognised: UnrecognisedEndpoint[] = [];
+  const unrecognized: UnrecognizedEndpoint[] = [];
   for (const [index, value] of entries.entries()) {
     const subject = `endpoint ${index} of the list`;
     const entry = recordOf(value, subject);
@@ -34,15 +34,15 @@ export function parseList(answer: unknown, headers: Headers): EndpointList {
       endpoints.push(parseEndpoint(entry, subject));
     } else {
       const url = typeof entry.url === "string" ? entry.url : null;
-      unrecognised.push(Object.freeze({ id: parseId(entry.id, subject), url }));
+      unrecognized.push(Object.freeze({ id: parseId(entry.id, subject), url }));
     }
   }
-  if (new Set([...endpoints, ...unrecognised].map(({ id }) => id)).size !== entries.length) {
+  if (new Set([...endpoints, ...unrecognized].map(({ id }) => id)).size !== entries.length) {
     throw new MalformedAnswer("two endpoints of the list have the same id");
   }
   return Object.freeze({
     endpoints: Object.freeze(endpoints),
-    unrecognised: Object.freeze(unrecognised),
+    unrecognized: Object.freeze(unrecognized),
     complete: !linksToNextPage(headers) && !mentionsMore(answer, entries.length),
     serverTime: serverTimeOf(headers),
   });

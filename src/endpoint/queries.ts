@@ -40,9 +40,12 @@ export function getWebhookEndpoints(
   opts: QueryOptions = {},
 ): pulumi.Output<Endpoint[]> {
   return ask(opts, args, async ({ url, type }, client) => {
-    const { endpoints, complete } = await client.list();
+    const { endpoints, complete, unrecognized } = await client.list();
+    const left = unrecognized.length;
     if (!complete)
       await pulumi.log.warn("getWebhookEndpoints: the service lists only a part of its endpoints.");
+    if (left > 0)
+      await pulumi.log.warn(`getWebhookEndpoints: ${left} endpoints of an unknown type are left out.`);
     return endpoints.filter(
       (endpoint) =>
         (url === undefined || sameUrl(endpoint.url, url)) && (type === undefined || endpoint.type === type),

@@ -120,7 +120,7 @@ export class Registrar {
     const { url, type, ip } = inputs;
     const startedAt = clock.date();
     const registration: UnansweredRegistration = {
-      before: ledger.alikeSoFar(baseline, inputs),
+      before: [...ledger.alikeSoFar(baseline, inputs), ...unrecognizedIds(baseline, url)],
       attemptedAt: this.#skew === null ? null : Math.round(startedAt + this.#skew),
       complete: baseline.complete,
     };
@@ -155,6 +155,11 @@ export class Registrar {
     );
     return this.#baseline;
   }
+}
+
+/** Returns the ids with this url whose type the service spells in an unknown way. */
+function unrecognizedIds({ unrecognized }: EndpointList, url: string): string[] {
+  return unrecognized.flatMap((each) => (each.url !== null && sameUrl(each.url, url) ? [each.id] : []));
 }
 
 function assertAsDeclared({ id, url, type }: Endpoint, inputs: EndpointInputs): void {

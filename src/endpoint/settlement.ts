@@ -1,6 +1,7 @@
 import type { Endpoint, EndpointList } from "../client";
 import { alike, type Identity } from "./identity";
 import type { UnansweredRegistration } from "./types";
+import { sameUrl } from "./url";
 
 /** How much earlier than our request an endpoint may be dated and still come from it, in milliseconds. */
 const CLOCK_TOLERANCE_MS = 5_000;
@@ -40,7 +41,11 @@ export function decide(
     .filter((candidate) => mayBeLost(candidate.id) && mayComeFrom(registration, candidate))
     .toSorted((a, b) => (parseTimestamp(a.createdAt) || 0) - (parseTimestamp(b.createdAt) || 0));
   if (endpoint) return { kind: "found", endpoint };
-  if (!list.complete) return { kind: "unknowable" };
+  // Nor does a list say anything about an endpoint of a type that it spells in an unknown way.
+  const unclear = list.unrecognized.some(
+    ({ id, url }) => url !== null && sameUrl(url, identity.url) && !registration.before.includes(id),
+  );
+  if (!list.complete || unclear) return { kind: "unknowable" };
   const { attemptedAt } = registration;
   if (attemptedAt === null || list.serverTime === null) return { kind: "absent" };
   // The service's clock may have been set back. Never wait longer than for a registration that was sent just now.

@@ -27,7 +27,7 @@ const leftover = (index: number, more: Partial<Leftover> = {}): Leftover => ({
 const list = (endpoints: readonly Endpoint[], complete = true): EndpointList => ({
   endpoints: [...endpoints],
   complete,
-  unrecognised: [],
+  unrecognized: [],
   serverTime: null,
 });
 

@@ -115,11 +115,11 @@ describe("an endpoint of an unknown type", () => {
     const server = await serve(answer(200, { data: [foreign, endpoint, nowhere], total: 3 }));
     const list = await server.client().list();
     expect(list).toMatchObject({ endpoints: [endpoint], complete: true });
-    expect(list.unrecognised).toEqual([
+    expect(list.unrecognized).toEqual([
       { id: "wh_9", url: "https://other.example.com" },
       { id: "wh_8", url: null },
     ]);
-    expect([list.unrecognised, ...list.unrecognised].every((part) => Object.isFrozen(part))).toBe(true);
+    expect([list.unrecognized, ...list.unrecognized].every((part) => Object.isFrozen(part))).toBe(true);
   });
 
   test("a list is malformed if an endpoint of an unknown type has the id of another endpoint", async () => {

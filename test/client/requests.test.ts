@@ -82,7 +82,7 @@ test("a list takes the service's time, and that it is partial, from the headers"
   const list = await server.client().list();
   expect(list).toEqual({
     endpoints: [endpoint],
-    unrecognised: [],
+    unrecognized: [],
     complete: false,
     serverTime: Date.UTC(2026, 0, 1),
   });

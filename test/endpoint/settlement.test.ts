@@ -23,15 +23,29 @@ interface Case {
   /** The service's clock now, in milliseconds since the request; null when it sends no time. */
   readonly now?: number | null;
   readonly registration?: Partial<UnansweredRegistration>;
+  /** The url of an endpoint of an unknown type, with the id "odd". */
+  readonly odd?: string;
   /** Endpoints that a known resource has. */
   readonly taken?: readonly string[];
 }
 
-function decided({ endpoints = [], complete = true, now = 1_000, registration, taken = [] }: Case): Decision {
+function decided({
+  endpoints = [],
+  complete = true,
+  now = 1_000,
+  registration,
+  odd,
+  taken = [],
+}: Case): Decision {
   return decide(
     { url, type: "production" },
     { before: [], attemptedAt: sentAt, complete: true, ...registration },
-    { endpoints, unrecognised: [], complete, serverTime: now === null ? null : sentAt + now },
+    {
+      endpoints,
+      unrecognized: odd === undefined ? [] : [{ id: "odd", url: odd }],
+      complete,
+      serverTime: now === null ? null : sentAt + now,
+    },
     { patienceMs, mayBeLost: (id) => !taken.includes(id) },
   );
 }
@@ -105,6 +119,21 @@ test.each<[string, Case, unknown]>([
   [
     "without our own time, a complete list shows that it never happened",
     { registration: { attemptedAt: null } },
+    { kind: "absent" },
+  ],
+  [
+    "an endpoint of this url with an unknown type may be the one",
+    { odd: url, now: 600_000 },
+    { kind: "unknowable" },
+  ],
+  [
+    "an endpoint of another url with an unknown type is not the one",
+    { odd: "https://other.example.com", now: 600_000 },
+    { kind: "absent" },
+  ],
+  [
+    "an endpoint with an unknown type that was there before is not the one",
+    { odd: url, now: 600_000, registration: { before: ["odd"] } },
     { kind: "absent" },
   ],
   [
