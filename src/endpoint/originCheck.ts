@@ -5,7 +5,10 @@ import type { EndpointState } from "./types";
 /** After how many reads in a row that find nothing the API key is suspected to be another account's. */
 const SUSPICIOUS_MISSES = 3;
 
-/** Compares where a resource was registered with where this run's settings lead. */
+/**
+ * Compares where a resource was registered with where this run's settings lead. A state without an origin, which an import
+ * file may leave, counts as registered there.
+ */
 export class OriginCheck {
   #misses = 0;
 
@@ -18,15 +21,16 @@ export class OriginCheck {
    */
   async isElsewhere(id: string, state: EndpointState): Promise<boolean> {
     const { log, origin, service } = this.run;
-    if (state.baseUrl !== origin.baseUrl) {
+    const { baseUrl, account } = { ...origin, ...state };
+    if (baseUrl !== origin.baseUrl) {
       log.warn(
-        `endpoints registered at ${state.baseUrl} are left as they are, although the base URL is now ${origin.baseUrl}. If ` +
+        `endpoints registered at ${baseUrl} are left as they are, although the base URL is now ${origin.baseUrl}. If ` +
           "the service has moved, `pulumi refresh` records that. If this is another service, set the base URL back, destroy " +
           "or rename the endpoints, and then change it.",
       );
       return false;
     }
-    if (state.account === origin.account || (await service.find(id))) return false;
+    if (account === origin.account || (await service.find(id))) return false;
     log.warn(
       "endpoints registered with another API key are not in the account of today's key, so they are registered there anew. " +
         "If the key was changed by mistake, stop here and set webhooks:apiKey back.",
@@ -41,7 +45,8 @@ export class OriginCheck {
    */
   concludeGone(id: string, state: EndpointState, cause?: unknown): void {
     this.assertSameService(id, state, cause);
-    if (state.account === this.run.origin.account) return;
+    const { origin } = this.run;
+    if ((state.account ?? origin.account) === origin.account) return;
     this.run.log.warn(
       `endpoint ${id} is not in the account of today's API key, so it counts as deleted. It was registered with another key: ` +
         "if that key belongs to another account, delete the endpoint there.",
@@ -59,7 +64,8 @@ export class OriginCheck {
   }
 
   /** @throws EndpointError `OTHER_BASE_URL` when a resource was recorded with another base URL than today's */
-  assertSameService(id: string, { baseUrl }: EndpointState, cause?: unknown): void {
+  assertSameService(id: string, state: EndpointState, cause?: unknown): void {
+    const { baseUrl } = { ...this.run.origin, ...state };
     if (baseUrl === this.run.origin.baseUrl) return;
     throw new EndpointError(
       "OTHER_BASE_URL",

@@ -8,7 +8,7 @@ import { OriginCheck } from "./originCheck";
 import { Queue } from "./queue";
 import { Registrar } from "./registrar";
 import { Service } from "./service";
-import { type Configuration, resolveSettings, type Settings } from "./settings";
+import { type Configuration, type ResolvedSettings, resolveSettings } from "./settings";
 import { Settler } from "./settler";
 
 export interface RunOptions {
@@ -39,12 +39,16 @@ export class Run {
   readonly service: Service;
   /** Where this run registers. */
   readonly origin: Origin;
+  /** The name of the `WebhooksProvider`; empty for the default provider. */
+  readonly providerName: string;
   /** How long one operation may take, in milliseconds. */
   readonly timeoutMs: number;
   /** How old a registration without an answer must be before it counts as never made, in milliseconds. */
   readonly patienceMs: number;
 
-  constructor({ timeoutSeconds, ...connection }: Settings, { log, clock }: RunOptions) {
+  constructor({ settings, providerName }: ResolvedSettings, { log, clock }: RunOptions) {
+    const { timeoutSeconds, ...connection } = settings;
+    this.providerName = providerName;
     this.clock = clock;
     this.timeoutMs = timeoutSeconds * 1000;
     this.patienceMs = Math.max(2 * this.timeoutMs, LEAST_PATIENCE_MS);
@@ -73,7 +77,7 @@ export function startRun(
   const resolved = resolveSettings(configuration, options.environment);
   if ("problems" in resolved) return resolved;
   try {
-    return { run: new Run(resolved.settings, options) };
+    return { run: new Run(resolved, options) };
   } catch (error) {
     if (!(error instanceof WebhookError)) throw error;
     return { problems: [error.reason] }; // the environment's proxy is invalid

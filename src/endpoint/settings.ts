@@ -21,8 +21,17 @@ const ENVIRONMENT_NAMES = {
 export type SettingName = keyof typeof ENVIRONMENT_NAMES;
 export const SETTING_NAMES = Object.keys(ENVIRONMENT_NAMES) as SettingName[];
 
+/** Where a `WebhooksProvider` passes its own name to the plugin. It is not a setting: nothing else sets it. */
+export const PROVIDER_NAME_KEY = "webhooks:providerName";
+
 /** Looks up a setting in a provider's or a stack's configuration, by its name there, such as `webhooks:apiKey`. */
 export type Configuration = (key: string) => string | undefined;
+
+export interface ResolvedSettings {
+  readonly settings: Settings;
+  /** The name of the `WebhooksProvider`; empty for the default provider, and for one in the state of release 0.1.0. */
+  readonly providerName: string;
+}
 
 /**
  * Returns the settings of a run: from the configuration first, then from the environment. An empty string counts as not set.
@@ -31,7 +40,7 @@ export type Configuration = (key: string) => string | undefined;
 export function resolveSettings(
   configuration: Configuration,
   environment: NodeJS.ProcessEnv,
-): { settings: Settings } | { problems: string[] } {
+): ResolvedSettings | { problems: string[] } {
   const look = (name: SettingName) =>
     configuration(`webhooks:${name}`) || environment[ENVIRONMENT_NAMES[name]] || undefined;
   const problems: string[] = [];
@@ -53,7 +62,8 @@ export function resolveSettings(
   for (const { option, problem } of connectionProblems(settings)) {
     if (settings[option] !== "") problems.push(`${option} ${problem}; set it with ${places(option)}`);
   }
-  return problems.length > 0 ? { problems } : { settings };
+  if (problems.length > 0) return { problems };
+  return { settings, providerName: configuration(PROVIDER_NAME_KEY) ?? "" };
 }
 
 /** Returns the places where a setting can be set, for a message. */

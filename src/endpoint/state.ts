@@ -17,9 +17,12 @@ export function stateOf(
   return { url, type, ip: ip ?? null, createdAt, updatedAt, ...origin };
 }
 
-/** Whether properties come from the state. `.get` of an id passes none, and a missing endpoint is an error there (engine rule 7). */
+/**
+ * Whether properties come from the state. `.get` of an id passes none, and a missing endpoint is an error there (engine
+ * rule 7). An entry of an import file has what its author wrote, which may be no more than url and type.
+ */
 export function isRecorded(properties: Partial<EndpointState>): properties is EndpointState {
-  return properties.baseUrl !== undefined;
+  return properties.url !== undefined;
 }
 
 export function isUnanswered(state: EndpointState): state is UnansweredState {

@@ -56,6 +56,12 @@ export class WebhookEndpoint extends pulumi.CustomResource {
   /** @internal */
   constructor(name: string, args: undefined, opts: pulumi.CustomResourceOptions);
   constructor(name: string, args: WebhookEndpointArgs | undefined, opts?: pulumi.CustomResourceOptions) {
+    if (opts?.import !== undefined) {
+      throw new pulumi.RunError(
+        `WebhookEndpoint ${JSON.stringify(name)}: the import option cannot reach a dynamic provider. To take the endpoint over, set ` +
+          "adoptId to its id instead, or list it with its inputs and outputs in a file for `pulumi import --file`.",
+      );
+    }
     super(TYPE_TOKEN, name, { ...OUTPUTS, ...args, __provider: PROVIDER_CODE }, opts);
   }
 

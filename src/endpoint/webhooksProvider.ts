@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { SETTING_NAMES, type SettingName } from "./settings";
+import { PROVIDER_NAME_KEY, SETTING_NAMES, type SettingName } from "./settings";
 
 /** The settings of one account. A setting left out comes from the stack's configuration, then from the environment. */
 export interface WebhooksProviderArgs {
@@ -41,7 +41,7 @@ export class WebhooksProvider extends pulumi.ProviderResource {
     // The engine masks only secrets. A key that was passed as a plain string becomes one here.
     const apiKey = settings["webhooks:apiKey"];
     if (apiKey !== undefined) settings["webhooks:apiKey"] = pulumi.secret(apiKey);
-    super("pulumi-nodejs", name, settings, opts);
+    super("pulumi-nodejs", name, { ...settings, [PROVIDER_NAME_KEY]: name }, opts);
     this.programSettings = settings;
   }
 }
