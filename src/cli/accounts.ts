@@ -1,41 +1,88 @@
 import { WebhooksClient } from "../client";
+import { type Deployment, plainText, type Resource } from "../endpoint/deployment";
 import { type Origin, originOf } from "../endpoint/origin";
 import { resolveSettings } from "../endpoint/settings";
-import { type Deployment, nameOf, plainText, type Resource } from "./deployment";
-import { CliError, type Pulumi } from "./pulumi";
+import { CliError } from "./errors";
+import type { Pulumi } from "./pulumi";
 
-/** Where a resource's endpoint is, and a client that speaks to it. */
+/** How old an interrupted registration must be at least before it counts as never made, in milliseconds. */
+const MIN_PATIENCE_MS = 20_000;
+/** The engine's own provider has no parent, and is named `default` or after its version. */
+const ENGINE_PROVIDER_URN =
+  /^urn:pulumi:[^:]+::[^:]+::pulumi:providers:pulumi-nodejs::default(_\d+_\d+_\d+\w*)?$/;
+
+/** Where a resource's endpoint is. */
 export interface Account {
   readonly origin: Origin;
   readonly client: WebhooksClient;
+  /** How old an interrupted registration must be before it counts as never made: as long as `up` takes. */
+  readonly patienceMs: number;
 }
 
 /**
- * The account of each resource: of its explicit provider as the state holds it, else of the stack's configuration and the
- * environment. Its secrets stay in memory.
+ * The accounts of a stack's resources. A resource with an explicit provider uses that provider's settings as the state
+ * holds them; the others use the stack's configuration, then the environment. The API keys stay in memory.
  */
-export async function openAccounts(pulumi: Pulumi, deployment: Deployment, environment: NodeJS.ProcessEnv) {
-  const shown: Record<string, { value?: string }> = JSON.parse(
-    await pulumi.output(["config", "--json", "--show-secrets"]),
-  );
-  const accounts = new Map<string, Account>();
+export class Accounts {
+  readonly #opened = new Map<string, Account>();
 
-  return function accountOf({ provider = "" }: Resource): Account {
-    const explicit = (deployment.resources ?? []).find(
-      ({ urn, id }) => provider === `${urn}::${id ?? ""}` && !nameOf(urn).startsWith("default"),
-    );
-    const key = explicit ? provider : "";
-    const known = accounts.get(key);
-    if (known) return known;
+  private constructor(
+    private readonly deployment: Deployment,
+    private readonly configuration: Readonly<Record<string, { value?: string }>>,
+    private readonly environment: NodeJS.ProcessEnv,
+  ) {}
+
+  /** @param deployment the state with its secrets decrypted */
+  static async read(
+    pulumi: Pulumi,
+    deployment: Deployment,
+    environment: NodeJS.ProcessEnv,
+  ): Promise<Accounts> {
+    const configuration = await pulumi.json<Record<string, { value?: string }>>([
+      "config",
+      "--json",
+      "--show-secrets",
+    ]);
+    return new Accounts(deployment, configuration, environment);
+  }
+
+  /** @throws CliError `SETTINGS_INVALID` or `STATE_UNREADABLE` */
+  of(resource: Resource): Account {
+    const explicit = this.#explicitProvider(resource);
+    const key = explicit?.urn ?? "";
+    const account = this.#opened.get(key) ?? this.#open(explicit);
+    this.#opened.set(key, account);
+    return account;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#opened.values()].map(({ client }) => client.close()));
+  }
+
+  #open(explicit: Resource | undefined): Account {
     const resolved = resolveSettings(
-      (name) => (explicit ? plainText(explicit.inputs, name) : shown[name]?.value),
-      environment,
+      (name) => (explicit ? plainText(explicit.inputs, name) : this.configuration[name]?.value),
+      this.environment,
     );
     if ("problems" in resolved) throw new CliError("SETTINGS_INVALID", resolved.problems.join("; "));
     const { timeoutSeconds, ...settings } = resolved.settings;
-    const client = new WebhooksClient({ ...settings, timeoutMs: timeoutSeconds * 1000 });
-    const account = { origin: originOf(settings), client };
-    accounts.set(key, account);
-    return account;
-  };
+    const timeoutMs = timeoutSeconds * 1000;
+    return {
+      origin: originOf(settings),
+      client: new WebhooksClient({ ...settings, timeoutMs }),
+      patienceMs: Math.max(2 * timeoutMs, MIN_PATIENCE_MS),
+    };
+  }
+
+  #explicitProvider({ urn, provider }: Resource): Resource | undefined {
+    if (provider === undefined) return undefined;
+    const providerUrn = provider.slice(0, provider.lastIndexOf("::"));
+    if (ENGINE_PROVIDER_URN.test(providerUrn)) return undefined;
+    const found = this.deployment.resources?.find((other) => `${other.urn}::${other.id ?? ""}` === provider);
+    if (found) return found;
+    throw new CliError(
+      "STATE_UNREADABLE",
+      `the provider of ${urn} is not in the state, so its account is unknown. Nothing was changed`,
+    );
+  }
 }

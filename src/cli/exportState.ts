@@ -4,11 +4,10 @@ import { fileURLToPath } from "node:url";
 import { type Pulumi, pulumiFailed } from "./pulumi";
 
 /**
- * The stack's state as `pulumi stack export` prints it, secrets encrypted. A kill can leave a file backend with an empty
- * file of attributes beside a whole checkpoint, and then no command can read it any more (engine rule 26): `mayRemove` is
- * asked before those are removed.
+ * Returns the stack's state as `pulumi stack export` prints it, secrets encrypted. A kill can leave an empty attributes file
+ * in a file backend, and then no command can read the state (engine rule 26): those files are removed if `mayRemove` agrees.
  *
- * @returns undefined when they must not be removed
+ * @returns undefined when `mayRemove` refused
  */
 export async function exportState(
   pulumi: Pulumi,
@@ -17,18 +16,16 @@ export async function exportState(
   const command = ["stack", "export"];
   const result = await pulumi.run(command);
   if (result.exitCode === 0) return result.stdout;
-  const empty = /\bEOF\b/.test(result.stderr) ? await emptyAttributes(pulumi) : [];
+  const empty = /\bEOF\b/.test(result.stderr) ? await emptyAttributesFiles(pulumi) : [];
   if (empty.length === 0) throw pulumiFailed(command, result);
   if (!(await mayRemove(empty))) return undefined;
   for (const file of empty) rmSync(file, { force: true });
   return pulumi.output(command);
 }
 
-/** The empty files of attributes in the backend's folder, when it is a folder. */
-async function emptyAttributes(pulumi: Pulumi): Promise<string[]> {
-  const { url = "" }: { url?: string } = JSON.parse(
-    await pulumi.output(["whoami", "--json"], { ofStack: false }),
-  );
+/** Returns the empty attributes files of a file backend; none for any other backend. */
+async function emptyAttributesFiles(pulumi: Pulumi): Promise<string[]> {
+  const { url = "" } = await pulumi.json<{ url?: string }>(["whoami", "--json"], { ofStack: false });
   if (!url.startsWith("file://")) return [];
   const { pathname } = new URL(url.replace("file://~", `file://${process.env.HOME ?? ""}`));
   const backend = join(fileURLToPath(`file://${pathname}`), ".pulumi");

@@ -6,7 +6,7 @@ import { recoverCommand } from "./recover";
 const { version }: { version: string } = require("../../package.json");
 
 const program = new Command("webhook-endpoints")
-  .description("What Pulumi's own command cannot do for webhook endpoints.")
+  .description("Recovers webhook endpoints after an interrupted run, and runs an emulator of the service.")
   .version(version)
   .addCommand(recoverCommand())
   .addCommand(emulatorCommand());

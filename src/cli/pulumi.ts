@@ -1,17 +1,24 @@
-import { CodedError } from "../error";
 import { type PulumiCommandResult, runPulumi } from "../pulumiCommand";
+import { CliError } from "./errors";
+
+/** How much of Pulumi's own error message is repeated, in characters. */
+const MAX_QUOTED_LENGTH = 300;
+const SIGNING_SECRET = /whsec_[\w+/=-]*/g;
+const CONTROL_CHARACTERS = /\p{Cc}/gu;
 
 export interface RunOptions {
+  /** Written to the command's standard input. */
   readonly input?: string;
-  /** Whether the command is about the stack. Default: true. */
+  /** Whether the command takes a stack. Default: true. */
   readonly ofStack?: boolean;
 }
 
-/** Pulumi's own command, run in the program's folder for one stack. */
+/** Runs Pulumi's command in the program's folder for one stack. */
 export class Pulumi {
+  /** @param stack default: the selected stack */
   constructor(readonly stack: string | undefined) {}
 
-  /** @throws CliError `PULUMI_MISSING` */
+  /** Runs a command. @throws CliError `PULUMI_MISSING` */
   async run(
     args: readonly string[],
     { input = "", ofStack = true }: RunOptions = {},
@@ -22,36 +29,33 @@ export class Pulumi {
     } catch (cause) {
       throw new CliError(
         "PULUMI_MISSING",
-        "the command pulumi cannot be run: install Pulumi's CLI and put it on PATH",
+        "cannot run the command pulumi. Install the Pulumi CLI and put it on PATH",
         { cause },
       );
     }
   }
 
-  /** What a command prints. @throws Error with what it said, when it fails */
+  /** Returns what a command prints. @throws CliError `PULUMI_FAILED` */
   async output(args: readonly string[], options: RunOptions = {}): Promise<string> {
     const result = await this.run(args, options);
     if (result.exitCode === 0) return result.stdout;
     throw pulumiFailed(args, result);
   }
+
+  /** Returns the JSON that a command prints, which must be of this type. @throws CliError `PULUMI_FAILED` */
+  async json<T>(args: readonly string[], options: RunOptions = {}): Promise<T> {
+    return JSON.parse(await this.output(args, options));
+  }
 }
 
-/** What a command of this package could not do, with a stable code. */
-export class CliError extends CodedError<CliErrorCode> {
-  override readonly name = "CliError";
-}
-
-type CliErrorCode =
-  | "PULUMI_MISSING"
-  | "PULUMI_FAILED"
-  | "STACK_LOCKED"
-  | "STATE_CHANGED"
-  | "SETTINGS_INVALID"
-  | "STATE_UNREADABLE";
-
+/** Quotes one line of what Pulumi printed: the whole may hold values of the stack. */
 export function pulumiFailed(args: readonly string[], { stderr, stdout }: PulumiCommandResult): CliError {
-  return new CliError(
-    "PULUMI_FAILED",
-    `\`pulumi ${args.join(" ")}\` failed: ${(stderr.trim() || stdout.trim()).replace(/^error: /, "")}`,
-  );
+  const lines = (stderr.trim() || stdout.trim()).split("\n");
+  const line = lines.find((text) => text.startsWith("error: ")) ?? lines[0] ?? "";
+  const quoted = line
+    .replace(/^error: /, "")
+    .replace(SIGNING_SECRET, "whsec_…")
+    .replace(CONTROL_CHARACTERS, "");
+  const cut = quoted.length > MAX_QUOTED_LENGTH ? `${quoted.slice(0, MAX_QUOTED_LENGTH)}…` : quoted;
+  return new CliError("PULUMI_FAILED", `\`pulumi ${args.join(" ")}\` failed: ${cut}`);
 }

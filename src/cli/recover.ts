@@ -1,28 +1,29 @@
 import { createInterface } from "node:readline/promises";
 import { Command } from "commander";
+import type { Dialogue } from "./dialogue";
 import { Pulumi } from "./pulumi";
-import { type Dialogue, recover } from "./recovery";
+import { recover } from "./recovery";
 
-/** Exit status of a recovery that needs a person: nothing was changed. */
-const needsAnswer = 2;
+/** The exit status when a person has to decide. Nothing was changed then. */
+const EXIT_UNDECIDED = 2;
 
 export function recoverCommand(): Command {
   return new Command("recover")
-    .summary("put into the state what a killed run registered")
+    .summary("record the endpoints that an interrupted run registered")
     .description(
-      "Finds the registrations that a killed `pulumi up` left unrecorded, looks for their endpoints at the service by url, " +
-        "type and time, and puts them into the stack's state. Run it in the program's folder. It changes nothing at the " +
-        "service, and keeps the state as it was in a file.",
+      "Finds the endpoints that an interrupted `pulumi up` registered and did not record, by url, type and time, and puts " +
+        "them into the stack's state. Run it in the program's folder. It changes nothing at the service, and keeps the old " +
+        "state in PULUMI_HOME (default: ~/.pulumi), under webhook-endpoints/backups.",
     )
     .option("-s, --stack <name>", "the stack (default: the selected one)")
-    .option("-y, --yes", "do not ask; leave everything as it is where there is a doubt")
+    .option("-y, --yes", "do not ask; change nothing if anything is unclear")
     .addHelpText(
       "after",
       `
 Exit status:
-  0  the state is mended, or there was nothing to do
-  1  it could not be done
-  2  somebody has to decide something; nothing was changed
+  0  the state is complete, or there was nothing to recover
+  1  the command failed, and nothing was changed
+  2  a person has to decide, and nothing was changed
 
 Examples:
   $ npx webhook-endpoints recover
@@ -36,7 +37,7 @@ Examples:
       };
       try {
         const outcome = await recover({ pulumi: new Pulumi(stack), dialogue, yes });
-        if (outcome === "undecided") process.exitCode = needsAnswer;
+        if (outcome === "undecided") process.exitCode = EXIT_UNDECIDED;
       } finally {
         lines?.close();
       }

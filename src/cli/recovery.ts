@@ -1,157 +1,158 @@
-import { rmSync, writeFileSync } from "node:fs";
-import { describeUrl } from "../endpoint/url";
-import { openAccounts } from "./accounts";
-import { type Exported, isPendingRegistration, nameOf } from "./deployment";
+import { rmSync } from "node:fs";
+import { type Clock, systemClock } from "../client/clock";
+import {
+  type Deployment,
+  type ExportedStack,
+  interruptedRegistrations,
+  isInterruptedRegistration,
+  type Resource,
+} from "../endpoint/deployment";
+import { Accounts } from "./accounts";
+import { Backups } from "./backups";
+import { choose, type Dialogue, describeOutcome } from "./dialogue";
+import { CliError } from "./errors";
 import { exportState } from "./exportState";
-import { findLeftovers, isDuplicate, pendingRegistrations, timesOf } from "./leftovers";
-import type { Finding } from "./match";
-import { type Claim, mend } from "./mend";
-import { CliError, type Pulumi, pulumiFailed } from "./pulumi";
-
-/** How a recovery speaks with the person at the terminal; `ask` is absent where there is none. */
-export interface Dialogue {
-  readonly say: (line: string) => void;
-  readonly ask?: (question: string) => Promise<string>;
-}
+import { importState } from "./importState";
+import { type FoundEndpoint, insertEndpoints } from "./insertEndpoints";
+import { interruptedRun, readHistory } from "./interruptedRun";
+import { lookUpOutcomes } from "./lookUp";
+import type { Outcome } from "./outcome";
+import type { Pulumi } from "./pulumi";
+import { isRecordedSince, isSurplus } from "./registration";
 
 export interface RecoverOptions {
   readonly pulumi: Pulumi;
   readonly dialogue: Dialogue;
-  /** Goes on without asking where there is no doubt. */
+  /** Writes the state without asking, unless anything is unclear. */
   readonly yes: boolean;
   readonly environment?: NodeJS.ProcessEnv;
-  readonly now?: () => number;
+  readonly clock?: Clock;
 }
 
 /**
- * Puts into a stack's state what a killed run registered and could not record (engine rule 23).
+ * Puts into a stack's state the endpoints that an interrupted run registered and did not record (engine rule 23).
  *
  * @returns `undecided` when a person has to decide something and did not: then nothing was changed
- * @throws Error when it cannot be done; the state is as it was
+ * @throws CliError or WebhookError when it cannot be done; the state is as it was
  */
 export async function recover(options: RecoverOptions): Promise<"done" | "undecided"> {
-  const { pulumi, dialogue, yes, environment = process.env, now = Date.now } = options;
+  const { pulumi, dialogue, yes, environment = process.env, clock = systemClock } = options;
   const { say, ask } = dialogue;
   const confirm = async (question: string) =>
     yes || /^y(es)?$/i.test((await ask?.(`${question} [y/N] `)) ?? "");
-  const undecided = () => {
-    say("Nothing was changed.");
+  const declined = () => {
+    say(
+      ask
+        ? "Nothing was changed."
+        : "Nothing was changed, because there is no terminal to ask in. To go on without questions, add --yes.",
+    );
     return "undecided" as const;
   };
 
   const exported = await exportState(pulumi, (files) => {
-    say("The killed run left files of attributes that are empty, so that no command can read the state:");
+    say(
+      "The killed run left empty attributes files, and no command can read the state until they are removed:",
+    );
     for (const file of files) say(`  ${file}`);
     return confirm("Remove them?");
   });
-  if (exported === undefined) return undecided();
-  const { deployment, ...rest }: Exported = JSON.parse(exported);
-  const pending = pendingRegistrations(deployment);
-  if (pending.length === 0) {
-    say("Nothing to recover: no registration of a webhook endpoint is pending.");
+  if (exported === undefined) return declined();
+  const { deployment, ...rest }: ExportedStack = JSON.parse(exported);
+  const interrupted = interruptedRegistrations(deployment);
+  if (interrupted.length === 0) {
+    say("Nothing to recover: the state holds no interrupted registration of a webhook endpoint.");
     return "done";
   }
 
-  const { deployment: plain }: Exported = JSON.parse(
-    await pulumi.output(["stack", "export", "--show-secrets"]),
-  );
-  const accountOf = await openAccounts(pulumi, plain, environment);
-  const times = await timesOf(pulumi, deployment);
-  const findings = await findLeftovers(plain, { accountOf, times, now });
-
-  say(`A killed run left ${count(pending.length, "registration")} pending:`);
-  for (const finding of findings) say(`  ${describe(finding)}`);
-  const others = (deployment.pending_operations ?? []).filter(
-    (operation) => operation.type === "creating" && !isPendingRegistration(operation),
-  );
-  for (const { resource } of others)
-    say(`  ${resource.urn} is pending too and no webhook endpoint: mending makes Pulumi forget that.`);
-  const doubt = others.length > 0 || findings.some(({ kind }) => kind === "unclear");
-  if (doubt && ask === undefined) {
-    say("Somebody has to decide: run it again in a terminal, without --yes.");
-    return undecided();
-  }
-
-  const claims: Claim[] = [];
-  const taken = new Set<string>();
-  for (const finding of findings) {
-    const endpoint = finding.kind === "unclear" ? await choose(finding, taken, ask) : finding;
-    if (endpoint === "undecided") return undecided();
-    const resource = pending[finding.leftover.index];
-    if (endpoint.kind === "nothing" || resource === undefined) continue;
-    taken.add(endpoint.endpoint.id);
-    const duplicate = isDuplicate(finding.leftover, endpoint.endpoint, plain);
-    claims.push({ resource, endpoint: endpoint.endpoint, origin: accountOf(resource).origin, duplicate });
-  }
-  if (!(await confirm("Mend the state?"))) return undecided();
-
-  const saved = save(exported, now());
+  const { deployment: plain } = await pulumi.json<ExportedStack>(["stack", "export", "--show-secrets"]);
+  const run = interruptedRun(deployment, await readHistory(pulumi), clock.date());
+  const accounts = await Accounts.read(pulumi, plain, environment);
   try {
-    if ((await pulumi.output(["stack", "export"])) !== exported) {
-      throw new CliError(
-        "STATE_CHANGED",
-        "the state has changed meanwhile, so nothing was mended: see that no other run is under way, and run it again",
+    const accountOf = (resource: Resource) => accounts.of(resource);
+    const outcomes = await lookUpOutcomes(plain, { accountOf, run, clock, say });
+    say(`The state holds ${count(interrupted.length, "interrupted registration")}:`);
+    for (const outcome of outcomes)
+      say(`  ${describeOutcome(outcome, (registration) => isRecordedSince(run.until, registration, plain))}`);
+    const others = otherInterrupted(deployment);
+    for (const { urn } of others)
+      say(
+        `  ${urn} was interrupted too, and is not a webhook endpoint: Pulumi forgets that when the state is written.`,
       );
+    if (!ask && (others.length > 0 || outcomes.some(({ kind }) => kind === "unclear"))) {
+      say(
+        "Nothing was changed, because a person has to decide. Run this command in a terminal, without --yes: it asks.",
+      );
+      return "undecided";
     }
-    const mended = { ...rest, deployment: mend(deployment, claims, new Date(now())) };
-    await importState(pulumi, JSON.stringify(mended));
-  } catch (error) {
-    rmSync(saved);
-    throw error;
+    const made = await settle(outcomes, ask);
+    if (made === undefined || !(await confirm("Write this to the state?"))) return declined();
+
+    const found: FoundEndpoint[] = made.flatMap(({ registration, endpoint }) => {
+      const resource = interrupted[registration.index];
+      if (resource === undefined) return [];
+      const { origin } = accountOf(resource);
+      return [
+        { resource, registration, endpoint, origin, surplus: isSurplus(registration, endpoint, plain) },
+      ];
+    });
+    const now = new Date(clock.date());
+    const recovered = { ...rest, deployment: insertEndpoints(deployment, found, now) };
+    const backups = new Backups(environment);
+    const backup = backups.keep(exported, deployment, now);
+    try {
+      await replaceState(pulumi, exported, JSON.stringify(recovered));
+    } catch (error) {
+      rmSync(backup);
+      throw error;
+    }
+    backups.prune();
+    say(`The state as it was is kept in ${backup}`);
+    say(
+      `Recovered ${count(found.length, "endpoint")} and cleared ${count(interrupted.length, "interrupted registration")}. ` +
+        "Run `pulumi up` next.",
+    );
+    return "done";
+  } finally {
+    await accounts.close();
   }
-  say(`The state as it was is kept in ${saved}.`);
-  say(`Mended: ${count(claims.length, "endpoint")} put into the state. Go on with \`pulumi up\`.`);
-  return "done";
 }
 
-/** Lets a person say which endpoint came of a registration. */
-async function choose(
-  { leftover, candidates, why }: Extract<Finding, { kind: "unclear" }>,
-  taken: ReadonlySet<string>,
+/** Returns what else the state holds as being created, which an import makes Pulumi forget. */
+function otherInterrupted({ pending_operations = [] }: Deployment): Resource[] {
+  return pending_operations
+    .filter((operation) => operation.type === "creating" && !isInterruptedRegistration(operation))
+    .map(({ resource }) => resource);
+}
+
+type MadeOutcome = Extract<Outcome, { kind: "made" }>;
+
+/** Returns the registrations that made an endpoint, with a person's word where it is unclear; undefined without it. */
+async function settle(
+  outcomes: readonly Outcome[],
   ask: Dialogue["ask"],
-): Promise<Exclude<Finding, { kind: "unclear" }> | "undecided"> {
-  const left = candidates.filter(({ id }) => !taken.has(id));
-  const ids = left.map(({ id, createdAt }) => `${id} (${createdAt ?? "made at a time unknown"})`).join(", ");
-  const question = `${nameOf(leftover.urn)}: ${why}. Which one is it: ${ids || "there is none left"}? Its id, or "none": `;
-  const answer = (await ask?.(question))?.trim() ?? "";
-  if (answer === "none") return { kind: "nothing", leftover };
-  const endpoint = left.find(({ id }) => id === answer);
-  return endpoint ? { kind: "found", leftover, endpoint } : "undecided";
-}
-
-function describe(finding: Finding): string {
-  const { urn, url, type } = finding.leftover;
-  const what = `${nameOf(urn)} (${describeUrl(url)}, ${type})`;
-  switch (finding.kind) {
-    case "found":
-      return `${what}: it made ${finding.endpoint.id} at ${finding.endpoint.createdAt ?? "a time unknown"}`;
-    case "nothing":
-      return `${what}: it was never made; the next \`pulumi up\` registers it`;
-    case "unclear":
-      return `${what}: unclear, because ${finding.why}: ${finding.candidates.map(({ id }) => id).join(", ") || "none seen"}`;
+): Promise<MadeOutcome[] | undefined> {
+  const made: MadeOutcome[] = [];
+  const taken = new Set<string>();
+  for (const outcome of outcomes) {
+    const settled = outcome.kind === "unclear" ? await choose(outcome, taken, ask) : outcome;
+    if (settled === undefined) return undefined;
+    if (settled.kind !== "made") continue;
+    taken.add(settled.endpoint.id);
+    made.push(settled);
   }
+  return made;
 }
 
-/** Keeps the state as a file that nobody else can read; its secrets are encrypted. */
-function save(state: string, now: number): string {
-  const name = `state-before-recover-${new Date(now).toISOString().replace(/[:.]/g, "-")}.json`;
-  writeFileSync(name, state, { mode: 0o600, flag: "wx" });
-  return name;
-}
-
-/** @throws CliError `STACK_LOCKED` when the killed run's lock is still there */
-async function importState(pulumi: Pulumi, state: string): Promise<void> {
-  const command = ["stack", "import"];
-  const result = await pulumi.run(command, { input: state });
-  if (result.exitCode === 0) return;
-  if (/\block(ed|\(s\))|another update is currently in progress/i.test(result.stderr)) {
+/** Replaces the state unless it has changed. @throws CliError `STATE_CHANGED`, `STACK_LOCKED` or `PULUMI_FAILED` */
+async function replaceState(pulumi: Pulumi, before: string, after: string): Promise<void> {
+  if ((await pulumi.output(["stack", "export"])) !== before) {
     throw new CliError(
-      "STACK_LOCKED",
-      "the stack is locked by the killed run, or by one that is still under way. When you are sure that it is dead, run " +
-        "`pulumi cancel`, then this again. Nothing was changed",
+      "STATE_CHANGED",
+      "the state has changed in the meantime, so nothing was written. Make sure that no run is under way, and run this " +
+        "command again",
     );
   }
-  throw pulumiFailed(command, result);
+  await importState(pulumi, after);
 }
 
 function count(number: number, noun: string): string {

@@ -1,18 +1,19 @@
+import type { HistoryEntry } from "../../src/cli/interruptedRun";
 import { Pulumi, type RunOptions } from "../../src/cli/pulumi";
 import type { PulumiCommandResult } from "../../src/pulumiCommand";
 
-/** Pulumi's command over a state in memory. */
+/** Answers as Pulumi's command does, from a state in memory. */
 export class FakePulumi extends Pulumi {
   imported: string | undefined;
-  /** What happens between two commands. */
+  /** Called between two commands. */
   meanwhile: () => void = () => {};
   refusal = "";
 
   constructor(
     public state: { deployment: Record<string, unknown> },
     readonly config: Record<string, { value: string }>,
-    /** The runs before, the last one first. */
-    readonly history: readonly { endTime: string }[] = [],
+    /** The runs that ended, the last one first. */
+    readonly history: readonly HistoryEntry[] = [],
   ) {
     super(undefined);
   }
@@ -34,7 +35,7 @@ export class FakePulumi extends Pulumi {
         this.imported = input;
         return answer("");
       default:
-        throw new Error(`not expected: ${args.join(" ")}`);
+        throw new Error(`an unexpected command: pulumi ${args.join(" ")}`);
     }
   }
 }

@@ -1,12 +1,23 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { chdir, cwd } from "node:process";
+import type { HistoryEntry } from "../../src/cli/interruptedRun";
 import type { Pulumi } from "../../src/cli/pulumi";
 import { recover } from "../../src/cli/recovery";
+import type { Clock } from "../../src/client/clock";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { PROVIDER_CODE, TYPE_TOKEN } from "../../src/endpoint/permanent";
 import { FakePulumi } from "./fakePulumi";
+import { skippingClock } from "./skippingClock";
 
 const stackUrn = "urn:pulumi:dev::test::pulumi:pulumi:Stack::test-dev";
 const urnOf = (name: string) => `urn:pulumi:dev::test::${TYPE_TOKEN}::${name}`;
@@ -20,23 +31,21 @@ function recoveredBy({ imported = "" }: FakePulumi): (string | undefined)[] {
 }
 
 let emulator: Emulator;
-let folder: string;
-const home = cwd();
+/** The user's PULUMI_HOME. */
+let home: string;
 let said: string[];
 
 beforeEach(async () => {
   emulator = await startEmulator();
-  folder = mkdtempSync(join(tmpdir(), "recovery-"));
-  chdir(folder);
+  home = mkdtempSync(join(tmpdir(), "recovery-"));
   said = [];
 });
 afterEach(async () => {
-  chdir(home);
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(home, { recursive: true, force: true });
   await emulator.close();
 });
 
-const pending = (name: string, inputs: object = {}, type = TYPE_TOKEN) => ({
+const interrupted = (name: string, inputs: object = {}, type = TYPE_TOKEN) => ({
   type: "creating",
   resource: {
     urn: urnOf(name),
@@ -59,96 +68,146 @@ function pulumiWith(operations: readonly object[], resources: readonly object[] 
   );
 }
 
-/** Recovers, with a person at the terminal who gives these answers. */
-function run(pulumi: Pulumi, answers?: string[]): Promise<"done" | "undecided"> {
+interface Person {
+  /** What a person at the terminal answers. Default: nobody is there. */
+  readonly answers?: string[];
+  /** Default: when nobody is there. */
+  readonly yes?: boolean;
+  readonly clock?: Clock;
+}
+
+function run(
+  pulumi: Pulumi,
+  { answers, yes = answers === undefined, clock = skippingClock() }: Person = {},
+): Promise<"done" | "undecided"> {
   const ask = async (question: string) => {
     said.push(question);
     return answers?.shift() ?? "";
   };
   return recover({
     pulumi,
-    yes: answers === undefined,
-    environment: {},
+    yes,
+    environment: { PULUMI_HOME: home },
+    clock,
     dialogue: { say: (line) => said.push(line), ...(answers ? { ask } : {}) },
   });
 }
 
-const saved = () => readdirSync(folder);
+const backupFolder = () => join(home, "webhook-endpoints", "backups");
+const backups = () => (existsSync(backupFolder()) ? readdirSync(backupFolder()).sort() : []);
 
-it("mends the state once it is told to, and keeps the old one where nobody else can read it", async () => {
+it("recover writes the state once a person agrees, and keeps the old one where only the user can read it", async () => {
   const { id } = emulator.add({ url: "https://a.example.com/", type: "production" });
-  const pulumi = pulumiWith([pending("a")]);
-  expect(await run(pulumi, ["y"])).toBe("done");
+  const pulumi = pulumiWith([interrupted("a")]);
+  expect(await run(pulumi, { answers: ["y"] })).toBe("done");
   expect(recoveredBy(pulumi)).toEqual([id]);
-  const [file = ""] = saved();
+  const [name = ""] = backups();
+  const file = join(backupFolder(), name);
+  expect(name).toMatch(/^\d{4}-.*-test-dev\.json$/);
+  expect(said.join("\n")).toContain(file);
   expect(JSON.parse(readFileSync(file, "utf8"))).toEqual(pulumi.state);
-  expect(statSync(file).mode & 0o077).toBe(0);
+  for (const path of [file, backupFolder()]) expect(statSync(path).mode & 0o077).toBe(0);
   expect(emulator.requests.map(({ method }) => method)).toEqual(["GET"]);
 });
 
-it.each(["n", "", "maybe"])("changes nothing when the answer is %j", async (answer) => {
+it("recover keeps the last 50 backups", async () => {
+  mkdirSync(backupFolder(), { recursive: true });
+  for (let index = 0; index < 60; index++)
+    writeFileSync(join(backupFolder(), `2020-01-01T00-00-00-${100 + index}Z-test-dev.json`), "");
   emulator.add({ url: "https://a.example.com/", type: "production" });
-  const pulumi = pulumiWith([pending("a")]);
-  expect(await run(pulumi, [answer])).toBe("undecided");
-  expect(pulumi.imported).toBeUndefined();
-  expect(saved()).toEqual([]);
+  expect(await run(pulumiWith([interrupted("a")]))).toBe("done");
+  expect(statSync(backupFolder()).mode & 0o077).toBe(0);
+  expect(backups()).toHaveLength(50);
+  expect(backups().at(0)).toContain("-111Z-");
+  expect(said.join("\n")).toContain(backups().at(-1));
 });
 
-describe("where more than one endpoint could be it", () => {
+it("recover changes nothing when the backup cannot be written", async () => {
+  writeFileSync(join(home, "webhook-endpoints"), "not a folder");
+  emulator.add({ url: "https://a.example.com/", type: "production" });
+  const pulumi = pulumiWith([interrupted("a")]);
+  await expect(run(pulumi)).rejects.toThrow(/nothing was changed.*BACKUP_FAILED/s);
+  expect(pulumi.imported).toBeUndefined();
+});
+
+it("without a terminal and without --yes, recover names --yes and changes nothing", async () => {
+  emulator.add({ url: "https://a.example.com/", type: "production" });
+  const pulumi = pulumiWith([interrupted("a")]);
+  expect(await run(pulumi, { yes: false })).toBe("undecided");
+  expect(said.at(-1)).toMatch(/no terminal.*--yes/);
+  expect(pulumi.imported).toBeUndefined();
+});
+
+it.each(["n", "", "maybe"])("recover changes nothing when the answer is %j", async (answer) => {
+  emulator.add({ url: "https://a.example.com/", type: "production" });
+  const pulumi = pulumiWith([interrupted("a")]);
+  expect(await run(pulumi, { answers: [answer] })).toBe("undecided");
+  expect(pulumi.imported).toBeUndefined();
+  expect(backups()).toEqual([]);
+});
+
+describe("when more than one endpoint matches an interrupted registration", () => {
   let ids: string[];
   let pulumi: FakePulumi;
   beforeEach(() => {
     ids = [1, 2].map(() => emulator.add({ url: "https://a.example.com/", type: "production" }).id);
-    pulumi = pulumiWith([pending("a")]);
+    pulumi = pulumiWith([interrupted("a")]);
   });
 
-  it("takes the one that a person names", async () => {
-    expect(await run(pulumi, [ids[1] ?? "", "yes"])).toBe("done");
+  it("recover takes the endpoint that a person names", async () => {
+    expect(await run(pulumi, { answers: [ids[1] ?? "", "yes"] })).toBe("done");
     expect(recoveredBy(pulumi)).toEqual([ids[1]]);
     for (const id of ids) expect(said.join("\n")).toContain(id);
   });
 
-  it("takes none where a person says so, and lets the next up register one", async () => {
-    expect(await run(pulumi, ["none", "yes"])).toBe("done");
+  it("recover takes none if a person says so, and the next up registers one", async () => {
+    expect(await run(pulumi, { answers: ["none", "yes"] })).toBe("done");
     expect(recoveredBy(pulumi)).toEqual([]);
   });
 
-  it.each([["another id"], ["no answer", ""]])("changes nothing for %s", async (_, answer = "wh_other") => {
-    expect(await run(pulumi, [answer, "yes"])).toBe("undecided");
-    expect(pulumi.imported).toBeUndefined();
-  });
+  it.each([["another id"], ["no answer", ""]])(
+    "recover changes nothing if the person gives %s",
+    async (_, answer = "wh_other") => {
+      expect(await run(pulumi, { answers: [answer, "yes"] })).toBe("undecided");
+      expect(pulumi.imported).toBeUndefined();
+    },
+  );
 
-  it("changes nothing where nobody can be asked", async () => {
+  it("recover changes nothing if nobody can be asked", async () => {
     expect(await run(pulumi)).toBe("undecided");
+    expect(said.at(-1)).toMatch(/person has to decide.*without --yes/);
     expect(pulumi.imported).toBeUndefined();
-    expect(saved()).toEqual([]);
+    expect(backups()).toEqual([]);
   });
 });
 
-it("does not give one endpoint to two registrations that a person decides on", async () => {
+it("recover does not let a person choose one endpoint for two registrations", async () => {
   const [one, two] = [1, 2, 3].map(
     () => emulator.add({ url: "https://a.example.com/", type: "production" }).id,
   );
-  const pulumi = pulumiWith([pending("a"), pending("b")]);
-  expect(await run(pulumi, [one ?? "", one ?? "", "yes"])).toBe("undecided");
-  expect(await run(pulumi, [one ?? "", two ?? "", "yes"])).toBe("done");
+  const pulumi = pulumiWith([interrupted("a"), interrupted("b")]);
+  expect(await run(pulumi, { answers: [one ?? "", one ?? "", "yes"] })).toBe("undecided");
+  expect(await run(pulumi, { answers: [one ?? "", two ?? "", "yes"] })).toBe("done");
   expect(recoveredBy(pulumi).sort()).toEqual([one, two].sort());
 });
 
-it("does not make Pulumi forget what else is pending, unless a person agrees", async () => {
+it("recover does not make Pulumi forget other interrupted resources, unless a person agrees", async () => {
   emulator.add({ url: "https://a.example.com/", type: "production" });
-  const pulumi = pulumiWith([pending("a"), pending("bucket", {}, "aws:s3/bucket:Bucket")]);
+  const pulumi = pulumiWith([interrupted("a"), interrupted("bucket", {}, "aws:s3/bucket:Bucket")]);
   expect(await run(pulumi)).toBe("undecided");
-  expect(said.join("\n")).toMatch(/::bucket is pending too/);
+  expect(said.join("\n")).toMatch(/::bucket was interrupted too/);
   expect(pulumi.imported).toBeUndefined();
-  expect(await run(pulumi, ["y"])).toBe("done");
+  expect(await run(pulumi, { answers: ["y"] })).toBe("done");
 });
 
-it("leaves a duplicate of what a later run registered for the next up to delete", async () => {
+it("recover marks an endpoint for deletion if a later run has registered another one for the resource", async () => {
   const left = emulator.add({ url: "https://a.example.com/", type: "production" });
   const own = emulator.add({ url: "https://a.example.com/", type: "production" });
-  const { resource } = pending("a");
-  const pulumi = pulumiWith([pending("a")], [{ ...resource, id: own.id, created: new Date().toISOString() }]);
+  const { resource } = interrupted("a");
+  const pulumi = pulumiWith(
+    [interrupted("a")],
+    [{ ...resource, id: own.id, created: new Date().toISOString() }],
+  );
   expect(await run(pulumi)).toBe("done");
   const { resources } = JSON.parse(pulumi.imported ?? "").deployment;
   expect(
@@ -159,45 +218,223 @@ it("leaves a duplicate of what a later run registered for the next up to delete"
   ]);
 });
 
-describe("when a run has ended since the stack was made", () => {
-  const second = 1_000;
-  const since = (milliseconds: number) => new Date(Date.now() - milliseconds).toISOString();
-  /** A state written so long ago, after a run that ended so long ago. */
-  function pulumiAfter(ended: number, written: number): FakePulumi {
-    const pulumi = pulumiWith([pending("a")]);
-    pulumi.state.deployment.manifest = { time: since(written) };
-    return new FakePulumi(pulumi.state, pulumi.config, [{ endTime: since(ended) }]);
-  }
+const SECOND = 1_000;
+const since = (milliseconds: number) => new Date(Date.now() - milliseconds).toISOString();
 
-  it("takes what was made after it for the killed run's, when the killed run was the last one", async () => {
-    const { id } = emulator.add({ url: "https://a.example.com/", type: "production" });
-    const pulumi = pulumiAfter(30 * second, 5 * second);
-    expect(await run(pulumi)).toBe("done");
-    expect(recoveredBy(pulumi)).toEqual([id]);
+/** A stack whose state was written so many milliseconds ago, after this run. */
+function pulumiAfter(last: HistoryEntry, written: number, operations = [interrupted("a")]): FakePulumi {
+  const { state, config } = pulumiWith(operations);
+  state.deployment.manifest = { time: since(written) };
+  return new FakePulumi(state, config, [last]);
+}
+const ended = (milliseconds: number, more: HistoryEntry = {}): HistoryEntry => ({
+  kind: "update",
+  result: "succeeded",
+  startTime: since(milliseconds + 10 * SECOND),
+  endTime: since(milliseconds),
+  ...more,
+});
+
+it("recover takes an endpoint that was made after the last run in the history, if the state is younger than it", async () => {
+  const { id } = emulator.add({ url: "https://a.example.com/", type: "production" });
+  const pulumi = pulumiAfter(ended(30 * SECOND), 5 * SECOND);
+  expect(await run(pulumi)).toBe("done");
+  expect(recoveredBy(pulumi)).toEqual([id]);
+});
+
+it.each([-3_600, 3_600])(
+  "recover takes the endpoint of a killed run if the service's clock is %i s off",
+  async (seconds) => {
+    const now = () => Date.now() + seconds * SECOND;
+    const other = await startEmulator({ now });
+    try {
+      const { id } = other.add({ url: "https://a.example.com/", type: "production" });
+      const pulumi = pulumiAfter(ended(30 * SECOND), 5 * SECOND);
+      pulumi.config["webhooks:baseUrl"] = { value: other.url };
+      expect(await run(pulumi)).toBe("done");
+      expect(recoveredBy(pulumi)).toEqual([id]);
+    } finally {
+      await other.close();
+    }
+  },
+);
+
+it("recover takes an endpoint that was made during an up that was ended at once, which leaves an entry", async () => {
+  const { id } = emulator.add({ url: "https://a.example.com/", type: "production" });
+  const pulumi = pulumiAfter(ended(0, { result: "failed" }), 0);
+  expect(await run(pulumi)).toBe("done");
+  expect(recoveredBy(pulumi)).toEqual([id]);
+});
+
+it.each<[string, () => FakePulumi]>([
+  ["before the last run", () => pulumiAfter(ended(-30 * SECOND), -40 * SECOND)],
+  [
+    "before an up that was ended at once",
+    () => pulumiAfter(ended(-30 * SECOND, { result: "failed" }), -30 * SECOND),
+  ],
+  ["before a run that succeeded", () => pulumiAfter(ended(5 * SECOND), 5 * SECOND)],
+  ["long after the interrupted run", () => pulumiAfter(ended(300 * SECOND), 200 * SECOND)],
+])("recover asks about an endpoint that was made %s", async (_, stack) => {
+  const { id } = emulator.add({ url: "https://a.example.com/", type: "production" });
+  expect(await run(stack())).toBe("undecided");
+  expect(said.join("\n")).toContain(id);
+  expect(said.join("\n")).not.toMatch(/never made/);
+  const pulumi = stack();
+  expect(await run(pulumi, { answers: [id, "y"] })).toBe("done");
+  expect(recoveredBy(pulumi)).toEqual([id]);
+});
+
+describe("when the service does not list an endpoint of a registration", () => {
+  /** `webhooks:timeoutSeconds` is 30 by default. */
+  const PATIENCE = 60 * SECOND;
+
+  it("recover waits until the registration is twice timeoutSeconds old, and says so in one line", async () => {
+    const clock = skippingClock();
+    expect(await run(pulumiAfter(ended(30 * SECOND), 15 * SECOND), { clock })).toBe("done");
+    expect(clock.skippedMs()).toBeGreaterThan(PATIENCE - 16 * SECOND);
+    expect(clock.skippedMs()).toBeLessThan(PATIENCE - 14 * SECOND);
+    expect(said.filter((line) => /^Waiting up to 4\d s/.test(line))).toHaveLength(1);
+    expect(said.join("\n")).toMatch(/never made/);
   });
 
-  it("asks about what was made before it, or when another run came last", async () => {
-    const { id } = emulator.add({ url: "https://a.example.com/", type: "production" });
-    for (const pulumi of [pulumiAfter(-30 * second, -40 * second), pulumiAfter(5 * second, 5 * second)]) {
-      expect(await run(pulumi)).toBe("undecided");
-      expect(pulumi.imported).toBeUndefined();
-      expect(said.join("\n")).toContain(id);
-      expect(said.join("\n")).not.toMatch(/never made/);
-      expect(await run(pulumi, [id, "y"])).toBe("done");
+  it("recover does not wait if the registration is old enough", async () => {
+    const clock = skippingClock();
+    expect(await run(pulumiAfter(ended(300 * SECOND), 200 * SECOND), { clock })).toBe("done");
+    expect(clock.skippedMs()).toBe(0);
+    expect(emulator.requests).toHaveLength(1);
+  });
+
+  it.each([
+    ["", 30],
+    [", though an older endpoint is alike", -10],
+  ])("recover takes an endpoint that appears while it waits%s", async (_, runEnded) => {
+    const args = { url: "https://a.example.com/", type: "production" } as const;
+    let id = "";
+    const clock = skippingClock();
+    const appears: Clock = {
+      ...clock,
+      after: (milliseconds, callback) => {
+        if (id === "" && clock.skippedMs() > 20 * SECOND) id = service.add(args).id;
+        return clock.after(milliseconds, callback);
+      },
+    };
+    const service = await startEmulator({ now: clock.date });
+    try {
+      if (runEnded < 0) service.add(args);
+      const pulumi = pulumiAfter(ended(runEnded * SECOND), (runEnded - 5) * SECOND);
+      pulumi.config["webhooks:baseUrl"] = { value: service.url };
+      expect(await run(pulumi, { clock: appears })).toBe("done");
       expect(recoveredBy(pulumi)).toEqual([id]);
-      for (const file of saved()) rmSync(file);
+    } finally {
+      await service.close();
     }
   });
 
-  it("says that it was never made when the service has none like it", async () => {
-    expect(await run(pulumiAfter(5 * second, 5 * second))).toBe("done");
-    expect(said.join("\n")).toMatch(/never made/);
+  it("recover does not wait if a later run has recorded an endpoint with the same arguments", async () => {
+    const clock = skippingClock();
+    const { resource } = interrupted("a");
+    const own = { ...resource, id: "wh_own", created: since(2 * SECOND) };
+    const pulumi = pulumiAfter(ended(0), 0);
+    (pulumi.state.deployment.resources as object[]).push(own);
+    expect(await run(pulumi, { clock })).toBe("done");
+    expect(clock.skippedMs()).toBe(0);
+    expect(said.join("\n")).toMatch(/a later run has recorded its endpoint/);
+    expect(recoveredBy(pulumi)).toEqual(["wh_own"]);
+  });
+
+  it("recover does not wait for a service that lists only a part: waiting could not show that it was never made", async () => {
+    const other = await startEmulator({ pageSize: 1 });
+    try {
+      for (const path of ["b", "c"]) other.add({ url: `https://a.example.com/${path}`, type: "production" });
+      const clock = skippingClock();
+      const pulumi = pulumiAfter(ended(30 * SECOND), 5 * SECOND);
+      pulumi.config["webhooks:baseUrl"] = { value: other.url };
+      expect(await run(pulumi, { clock })).toBe("undecided");
+      expect(clock.skippedMs()).toBe(0);
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+it("recover leaves an interrupted adoption to the next up, and gives its endpoint to no other registration", async () => {
+  const { id } = emulator.add({ url: "https://a.example.com/", type: "production" });
+  const clock = skippingClock();
+  const pulumi = pulumiWith([interrupted("a", { adoptId: id }), interrupted("b")]);
+  expect(await run(pulumi, { clock })).toBe("done");
+  expect(recoveredBy(pulumi)).toEqual([]);
+  expect(said.join("\n")).toMatch(new RegExp(`a .*adopt ${id}.*\n.*b .*never made`));
+});
+
+it("recover looks for what a run registered after it had deleted the endpoint that adoptId names", async () => {
+  const { id } = emulator.add({ url: "https://a.example.com/", type: "production" });
+  const pulumi = pulumiWith([interrupted("a", { adoptId: "wh_deleted" })]);
+  expect(await run(pulumi)).toBe("done");
+  expect(recoveredBy(pulumi)).toEqual([id]);
+});
+
+it("recover looks for what a replacement registered though its adoptId is still there", async () => {
+  const { id } = emulator.add({ url: "https://a.example.com/", type: "production" });
+  const old = emulator.add({ url: "https://old.example.com/", type: "production" });
+  const { resource } = interrupted("a", { url: old.url });
+  const own = { ...resource, id: old.id, created: new Date(Date.now() - 50_000).toISOString() };
+  const pulumi = pulumiWith([interrupted("a", { adoptId: old.id })], [own]);
+  expect(await run(pulumi)).toBe("done");
+  expect(recoveredBy(pulumi)).toEqual([id, old.id]);
+});
+
+describe("the account of an interrupted registration", () => {
+  const providerUrn = "urn:pulumi:dev::test::pulumi:providers:pulumi-nodejs";
+  const providerOf = (urn: string, inputs: object) => ({
+    urn,
+    id: "p",
+    type: "pulumi:providers:pulumi-nodejs",
+    inputs,
+  });
+  const ofProvider = (urn: string) => {
+    const { type, resource } = interrupted("a");
+    return [{ type, resource: { ...resource, provider: `${urn}::p` } }];
+  };
+
+  it.each(["default-account", "default_eu", "defaults"])(
+    "recover looks in the account of the explicit provider %s, though its name begins with default",
+    async (name) => {
+      const other = await startEmulator({ apiKey: "key-of-the-provider" });
+      try {
+        const { id } = other.add({ url: "https://a.example.com/", type: "production" });
+        const urn = `${providerUrn}::${name}`;
+        const inputs = { "webhooks:baseUrl": other.url, "webhooks:apiKey": "key-of-the-provider" };
+        const pulumi = pulumiWith(ofProvider(urn), [providerOf(urn, inputs)]);
+        expect(await run(pulumi)).toBe("done");
+        expect(recoveredBy(pulumi)).toEqual([id]);
+        expect(emulator.requests).toEqual([]);
+      } finally {
+        await other.close();
+      }
+    },
+  );
+
+  it.each(["default", "default_3_248_0", "default_1_2_3_alpha"])(
+    "recover looks in the account of the stack's configuration if the provider is the engine's own %s",
+    async (name) => {
+      const { id } = emulator.add({ url: "https://a.example.com/", type: "production" });
+      const urn = `${providerUrn}::${name}`;
+      const pulumi = pulumiWith(ofProvider(urn), [providerOf(urn, { "webhooks:apiKey": "an old key" })]);
+      expect(await run(pulumi)).toBe("done");
+      expect(recoveredBy(pulumi)).toEqual([id]);
+    },
+  );
+
+  it("recover changes nothing if the explicit provider is not in the state", async () => {
+    const pulumi = pulumiWith(ofProvider(`${providerUrn}::gone`));
+    await expect(run(pulumi)).rejects.toThrow(/STATE_UNREADABLE/);
+    expect(pulumi.imported).toBeUndefined();
   });
 });
 
 it.each<[string, (pulumi: FakePulumi) => void, RegExp]>([
   [
-    "the state changes meanwhile",
+    "the state changes in the meantime",
     (pulumi) => {
       pulumi.meanwhile = () => {
         pulumi.state = { deployment: { ...pulumi.state.deployment, changed: true } };
@@ -227,17 +464,17 @@ it.each<[string, (pulumi: FakePulumi) => void, RegExp]>([
     /API key is missing.*SETTINGS_INVALID/,
   ],
   [
-    "the state is of no known shape",
+    "the state has an unknown shape",
     (pulumi) => {
-      pulumi.state = { deployment: { pending_operations: [pending("a", { url: 7 })] } };
+      pulumi.state = { deployment: { pending_operations: [interrupted("a", { url: 7 })] } };
     },
     /STATE_UNREADABLE/,
   ],
-])("changes nothing and leaves no file when %s", async (_, spoil, message) => {
+])("recover changes nothing and leaves no backup when %s", async (_, spoil, message) => {
   emulator.add({ url: "https://a.example.com/", type: "production" });
-  const pulumi = pulumiWith([pending("a")]);
+  const pulumi = pulumiWith([interrupted("a")]);
   spoil(pulumi);
   await expect(run(pulumi)).rejects.toThrow(message);
   expect(pulumi.imported).toBeUndefined();
-  expect(saved()).toEqual([]);
+  expect(backups()).toEqual([]);
 });

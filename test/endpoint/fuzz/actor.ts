@@ -4,6 +4,7 @@ import { recover } from "../../../src/cli/recovery";
 import type { EmulatedEndpoint, PlantedFault } from "../../../src/emulator";
 import { TYPE_TOKEN } from "../../../src/endpoint/permanent";
 import { FakePulumi } from "../../cli/fakePulumi";
+import { skippingClock } from "../../cli/skippingClock";
 import { type Declared, nameOf, type Problems, type Resource, type RunOptions } from "../engineModel";
 import { Killed } from "../plugin";
 import { World } from "../world";
@@ -223,11 +224,11 @@ export class Actor {
       pulumi,
       dialogue: { say, ask },
       yes: false,
-      environment: {},
-      now: clock.now,
+      // For the backup of the state.
+      environment: { PULUMI_HOME: "." },
+      clock: skippingClock(clock.now),
     });
-    // The state as it was.
-    for (const file of readdirSync(".")) rmSync(file);
+    for (const file of readdirSync(".")) rmSync(file, { recursive: true });
     if (result !== "done" || pulumi.imported === undefined) throw new Error("the recovery did not end");
     const { resources } = JSON.parse(pulumi.imported).deployment;
     stack.resources = resources

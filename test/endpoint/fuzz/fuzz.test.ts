@@ -18,7 +18,7 @@ jest.setTimeout(60_000 + wanted * 1_000);
 
 const home = cwd();
 let folder: string;
-// A recovery keeps the state as it was in the current folder.
+// A recovery keeps a backup of the state in the current folder.
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "fuzz-"));
   chdir(folder);

@@ -1,0 +1,15 @@
+import { CodedError } from "../error";
+
+/** What a command of this package could not do. */
+export class CliError extends CodedError<CliErrorCode> {
+  override readonly name = "CliError";
+}
+
+type CliErrorCode =
+  | "PULUMI_MISSING"
+  | "PULUMI_FAILED"
+  | "STACK_LOCKED"
+  | "STATE_CHANGED"
+  | "SETTINGS_INVALID"
+  | "STATE_UNREADABLE"
+  | "BACKUP_FAILED";

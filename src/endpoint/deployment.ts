@@ -1,0 +1,73 @@
+import { TYPE_TOKEN } from "./permanent";
+
+/** What `pulumi stack export` prints. Fields that nothing here reads are kept as they are. */
+export interface ExportedStack {
+  readonly deployment: Deployment;
+  readonly [other: string]: unknown;
+}
+
+/** A stack's state. */
+export interface Deployment {
+  readonly resources?: readonly Resource[];
+  /** Operations that no run has finished. Those of the latest run come first. */
+  readonly pending_operations?: readonly Operation[];
+  /** When a run last wrote the state. Commands that edit the state leave it alone. */
+  readonly manifest?: { readonly time?: string };
+  readonly [other: string]: unknown;
+}
+
+export interface Operation {
+  readonly type: string;
+  readonly resource: Resource;
+}
+
+export interface Resource {
+  readonly urn: string;
+  readonly type: string;
+  readonly id?: string;
+  readonly inputs?: Properties;
+  readonly outputs?: Properties;
+  readonly parent?: string;
+  /** The provider's URN and id, joined by "::". */
+  readonly provider?: string;
+  readonly dependencies?: readonly string[];
+  readonly propertyDependencies?: Readonly<Record<string, readonly string[]>>;
+  /** Set on what a replacement left behind: the next `up` deletes it. */
+  readonly delete?: boolean;
+  /** When the engine created it. */
+  readonly created?: string;
+  readonly [other: string]: unknown;
+}
+
+export type Properties = Readonly<Record<string, unknown>>;
+
+/** Returns the ids of every resource in the state, of those that the next `up` deletes too. */
+export function idsInState({ resources = [] }: Deployment): ReadonlySet<string> {
+  return new Set(resources.flatMap(({ id }) => (id === undefined ? [] : [id])));
+}
+
+/** Returns the endpoints that some run began to register and never recorded, in the state's order (engine rule 23). */
+export function interruptedRegistrations({ pending_operations = [] }: Deployment): Resource[] {
+  return pending_operations.filter(isInterruptedRegistration).map(({ resource }) => resource);
+}
+
+/** Returns whether a run began to register an endpoint in this operation and never recorded it. */
+export function isInterruptedRegistration({ type, resource }: Operation): boolean {
+  return type === "creating" && resource.type === TYPE_TOKEN;
+}
+
+/** Returns a string property, decrypted if the state was exported with its secrets; undefined if it is not a string. */
+export function plainText(properties: Properties | undefined, name: string): string | undefined {
+  const value = properties?.[name];
+  if (typeof value === "string") return value;
+  if (typeof value !== "object" || value === null) return undefined;
+  const { plaintext } = value as { plaintext?: unknown };
+  if (typeof plaintext !== "string") return undefined;
+  const decrypted: unknown = JSON.parse(plaintext);
+  return typeof decrypted === "string" ? decrypted : undefined;
+}
+
+/** Returns the name that the program gave a resource. */
+export function nameOf(urn: string): string {
+  return urn.split("::").slice(3).join("::") || urn;
+}

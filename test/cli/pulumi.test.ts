@@ -1,0 +1,19 @@
+import { pulumiFailed } from "../../src/cli/pulumi";
+
+const messageOf = (stderr: string) =>
+  pulumiFailed(["stack", "export"], { exitCode: 255, stdout: "", stderr }).message;
+
+it("pulumiFailed quotes only the first line of the error", () => {
+  expect(messageOf("warning: old\nerror: no stack named 'prod' found\nkey = t0ken\n")).toBe(
+    "`pulumi stack export` failed: no stack named 'prod' found (PULUMI_FAILED)",
+  );
+});
+
+it("pulumiFailed masks signing secrets and control characters, and cuts a long line", () => {
+  const message = messageOf(
+    `error: \u001b[31mbad whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw= ${"x".repeat(5_000)}`,
+  );
+  expect(message).toContain("bad whsec_… x");
+  expect(message).not.toMatch(/MfKQ|\p{Cc}/u);
+  expect(message.length).toBeLessThan(400);
+});
