@@ -2,11 +2,10 @@ import { WebhooksClient } from "../client";
 import { type Deployment, plainText, type Resource } from "../endpoint/deployment";
 import { type Origin, originOf } from "../endpoint/origin";
 import { resolveSettings } from "../endpoint/settings";
+import { patienceMsFor } from "../endpoint/settlement";
 import { CliError } from "./errors";
 import type { Pulumi } from "./pulumi";
 
-/** How old an interrupted registration must be at least before it counts as never made, in milliseconds. */
-const MIN_PATIENCE_MS = 20_000;
 /** The engine's own provider has no parent, and is named `default` or after its version. */
 const ENGINE_PROVIDER_URN =
   /^urn:pulumi:[^:]+::[^:]+::pulumi:providers:pulumi-nodejs::default(_\d+_\d+_\d+\w*)?$/;
@@ -68,9 +67,9 @@ export class Accounts {
     const { timeoutSeconds, ...settings } = resolved.settings;
     const timeoutMs = timeoutSeconds * 1000;
     return {
-      origin: originOf(settings),
+      origin: originOf({ ...settings, providerName: resolved.providerName }),
       client: new WebhooksClient({ ...settings, timeoutMs }),
-      patienceMs: Math.max(2 * timeoutMs, MIN_PATIENCE_MS),
+      patienceMs: patienceMsFor(timeoutMs),
     };
   }
 

@@ -15,24 +15,25 @@ export class Handover {
   readonly #replaced = new Map<string, Map<string, Replaced>>();
 
   announce(replaced: Replaced, inputs: EndpointInputs): void {
-    const group = this.#replaced.get(keyOf(inputs)) ?? new Map<string, Replaced>();
-    this.#replaced.set(keyOf(inputs), group.set(replaced.id, replaced));
+    const group = this.#replaced.get(keyOfInputs(inputs)) ?? new Map<string, Replaced>();
+    this.#replaced.set(keyOfInputs(inputs), group.set(replaced.id, replaced));
   }
 
   /** Whether a resource with these inputs is about to replace another one. */
   has(inputs: EndpointInputs): boolean {
-    return (this.#replaced.get(keyOf(inputs))?.size ?? 0) > 0;
+    return (this.#replaced.get(keyOfInputs(inputs))?.size ?? 0) > 0;
   }
 
   /** Hands over a resource that one with these inputs replaces. Each is handed over once. */
   take(inputs: EndpointInputs): Replaced | undefined {
-    const group = this.#replaced.get(keyOf(inputs));
+    const group = this.#replaced.get(keyOfInputs(inputs));
     const [replaced] = group?.values() ?? [];
     if (replaced) group?.delete(replaced.id);
     return replaced;
   }
 }
 
-function keyOf({ url, type, ip, adoptId, ifExists }: EndpointInputs): string {
+/** Returns one string for equal inputs. */
+export function keyOfInputs({ url, type, ip, adoptId, ifExists }: EndpointInputs): string {
   return JSON.stringify([url, type, ip, adoptId, ifExists]);
 }

@@ -3,16 +3,29 @@ import { alike, type Identity, keyOf } from "./identity";
 
 /**
  * What a run learns about an endpoint:
+ * - `recorded`: the exported state has it, and its resource has not come by yet
  * - `owned`: a resource in the state has it
  * - `kept`, `replaced`: what `up` does with that resource
  * - `made`: this run registered or adopted it for a resource
+ * - `deleted`: this run deleted it
+ * - `wanted`: a new resource is to adopt it, so a resource that gives it up must not delete it
  * - `recovered`: a refresh found that a registration without an answer had made it
  * - `refreshed`: a refresh has just read it, and the engine's next `diff` only displays what changed (engine rule 7)
  *
  * And about a registration without an answer, by its provisional id:
  * - `settled`: its outcome is known
  */
-export type Fact = "owned" | "kept" | "replaced" | "made" | "recovered" | "refreshed" | "settled";
+export type Fact =
+  | "recorded"
+  | "owned"
+  | "kept"
+  | "replaced"
+  | "made"
+  | "deleted"
+  | "wanted"
+  | "recovered"
+  | "refreshed"
+  | "settled";
 
 /**
  * Everything that one run knows about endpoints: the only place where facts from different verbs meet. A run is one plugin
@@ -24,7 +37,7 @@ export class Ledger {
   readonly #ours = new Map<string, Set<string>>();
   readonly #uncertain = new Set<string>();
 
-  /** Records a fact. An id with any fact belongs to a resource. */
+  /** Records a fact. */
   note(id: string, fact: Fact): void {
     const facts = this.#facts.get(id) ?? new Set<Fact>();
     if (fact === "replaced") facts.delete("kept");
@@ -54,7 +67,17 @@ export class Ledger {
 
   /** Whether `delete` may delete this endpoint: no resource that this run made or keeps has it (engine rule 17). */
   mayDelete(id: string): boolean {
-    return !this.has(id, "made") && !this.has(id, "kept");
+    return !this.isKept(id) && (!this.has(id, "wanted") || this.has(id, "replaced"));
+  }
+
+  /** Whether a resource has this endpoint after this run. */
+  isKept(id: string): boolean {
+    return this.has(id, "made") || this.has(id, "kept");
+  }
+
+  /** Whether no resource has come by that has or had this endpoint. */
+  isUnclaimed(id: string): boolean {
+    return [...(this.#facts.get(id) ?? [])].every((fact) => fact === "recorded" || fact === "wanted");
   }
 
   /** Whether a registration without an answer may have made this endpoint: no known resource has it. */

@@ -8,9 +8,21 @@ export interface Origin {
    * or another account. (Its name stands in users' state and stays.)
    */
   account: string;
+  /** The name of the `WebhooksProvider`; absent for the default provider. Another name shows that a resource has moved. */
+  provider?: string;
 }
 
-export function originOf({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }): Origin {
+export interface OriginSettings {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly providerName: string;
+}
+
+export function originOf({ baseUrl, apiKey, providerName }: OriginSettings): Origin {
   const hash = createHash("sha256").update(`pulumi-webhook-endpoints\0${apiKey}`).digest("hex");
-  return { baseUrl: new URL(baseUrl).href.replace(/\/+$/, ""), account: hash.slice(0, 6) };
+  return {
+    baseUrl: new URL(baseUrl).href.replace(/\/+$/, ""),
+    account: hash.slice(0, 6),
+    ...(providerName === "" ? {} : { provider: providerName }),
+  };
 }

@@ -1,6 +1,7 @@
 import { EndpointError } from "./errors";
 import type { Run } from "./run";
 import type { EndpointState } from "./types";
+import { sameUrl } from "./url";
 
 /** After how many reads in a row that find nothing the API key is suspected to be another account's. */
 const SUSPICIOUS_MISSES = 3;
@@ -15,27 +16,41 @@ export class OriginCheck {
   constructor(private readonly run: Run) {}
 
   /**
-   * Returns whether an endpoint has to be registered anew because today's key is another account's: it was registered with
-   * another key, and today's does not find it. A rotated key finds it. Another base URL only warns, because the service may
-   * have moved.
+   * Returns why an endpoint has to be registered anew, if it has to be:
+   * - `account`: it was registered with another key, and today's key does not find it. A rotated key finds it.
+   * - `provider`: the resource has moved to a provider of another name, at another base URL that does not know the endpoint.
+   *
+   * A base URL that has changed without another provider is a mistake, unless the service itself has moved and knows the
+   * endpoint there.
+   *
+   * @throws EndpointError `OTHER_BASE_URL`
    */
-  async isElsewhere(id: string, state: EndpointState): Promise<boolean> {
+  async reasonToMove(id: string, state: EndpointState): Promise<"account" | "provider" | undefined> {
     const { log, origin, service } = this.run;
-    const { baseUrl, account } = { ...origin, ...state };
-    if (baseUrl !== origin.baseUrl) {
-      log.warn(
-        `endpoints registered at ${baseUrl} are left as they are, although the base URL is now ${origin.baseUrl}. If ` +
-          "the service has moved, `pulumi refresh` records that. If this is another service, set the base URL back, destroy " +
-          "or rename the endpoints, and then change it.",
-      );
-      return false;
+    if (!this.isOtherService(state) && (state.account ?? origin.account) === origin.account) return undefined;
+    const endpoint = await service.find(id);
+    if (this.isOtherService(state)) {
+      const hasMoved = endpoint && sameUrl(endpoint.url, state.url) && endpoint.type === state.type;
+      if (hasMoved) return undefined;
+      if (this.isOtherProvider(state)) return "provider";
+      throw this.#otherService(id, state, undefined);
     }
-    if (account === origin.account || (await service.find(id))) return false;
+    if (endpoint) return undefined;
     log.warn(
       "endpoints registered with another API key are not in the account of today's key, so they are registered there anew. " +
-        "If the key was changed by mistake, stop here and set webhooks:apiKey back.",
+        `If the key was changed by mistake, stop here and set ${this.#placeOf("apiKey")} back.`,
     );
-    return true;
+    return "account";
+  }
+
+  /** Whether a resource was registered at another base URL than today's. */
+  isOtherService({ baseUrl }: EndpointState): boolean {
+    return (baseUrl ?? this.run.origin.baseUrl) !== this.run.origin.baseUrl;
+  }
+
+  /** Whether a resource was registered by a provider of another name, so that its move is declared in the program. */
+  isOtherProvider({ provider = "" }: EndpointState): boolean {
+    return provider !== (this.run.origin.provider ?? "");
   }
 
   /**
@@ -59,21 +74,29 @@ export class OriginCheck {
     if (this.run.service.hasFound || this.#misses !== SUSPICIOUS_MISSES) return;
     this.run.log.warn(
       `the service has none of the first ${SUSPICIOUS_MISSES} endpoints looked for. If that is a surprise, the API key may ` +
-        "belong to another account: check webhooks:apiKey before the next `pulumi up` registers them anew.",
+        `belong to another account: check ${this.#placeOf("apiKey")} before the next \`pulumi up\` registers them anew.`,
     );
   }
 
   /** @throws EndpointError `OTHER_BASE_URL` when a resource was recorded with another base URL than today's */
   assertSameService(id: string, state: EndpointState, cause?: unknown): void {
-    const { baseUrl } = { ...this.run.origin, ...state };
-    if (baseUrl === this.run.origin.baseUrl) return;
-    throw new EndpointError(
+    if (this.isOtherService(state)) throw this.#otherService(id, state, cause);
+  }
+
+  #otherService(id: string, { baseUrl }: EndpointState, cause: unknown): EndpointError {
+    return new EndpointError(
       "OTHER_BASE_URL",
-      `endpoint ${id} is not at ${this.run.origin.baseUrl}. It was registered at ${baseUrl}, so it does not count as deleted. ` +
-        "Set webhooks:baseUrl back and run `pulumi up`, or add --run-program: a plain `pulumi refresh` or `pulumi destroy` " +
-        "uses the settings of the last `pulumi up`. If that service no longer exists, run `pulumi state delete` for the " +
-        "resource.",
+      `endpoint ${id} was registered at ${baseUrl}, and ${this.run.origin.baseUrl} does not have it. If the base URL was ` +
+        `changed by mistake, set ${this.#placeOf("baseUrl")} back and run \`pulumi up\`, or add --run-program: a plain \`pulumi ` +
+        "refresh` or `pulumi destroy` uses the settings of the last `pulumi up`. To move the endpoint to another service, give " +
+        "it a WebhooksProvider with a new name. If the old service no longer exists, run `pulumi state delete` for the resource.",
       { cause },
     );
+  }
+
+  /** Where this run's settings come from, as advice names it. */
+  #placeOf(setting: "apiKey" | "baseUrl"): string {
+    const { provider } = this.run.origin;
+    return provider ? `${setting} of the provider ${JSON.stringify(provider)}` : `webhooks:${setting}`;
   }
 }

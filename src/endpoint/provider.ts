@@ -1,7 +1,7 @@
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { systemClock } from "../client/clock";
 import { checkArguments } from "./arguments";
-import { engineLog } from "./engineLog";
+import { connectEngine } from "./engine";
 import { EndpointError, explained, isGone, UnansweredError } from "./errors";
 import { type Run, type RunOptions, startRun } from "./run";
 import { isProvisional, isRecorded, isUnanswered, stateOf } from "./state";
@@ -17,13 +17,13 @@ type WithProvider<T> = T & { __provider?: string };
  * engine calls the verbs and what it makes of their answers.
  */
 export function createProvider(options: Partial<RunOptions> = {}) {
-  const { environment = process.env, log = engineLog(), clock = systemClock } = options;
+  const { environment = process.env, engine = connectEngine(), clock = systemClock } = options;
   let configuration: dynamic.Config | undefined;
   let started: ReturnType<typeof startRun> | undefined;
 
   // Resolved in the verbs, not in `configure`: the plugin does not call one that throws again (engine rule 1).
   const start = () => {
-    started ??= startRun((key) => configuration?.get(key), { environment, log, clock });
+    started ??= startRun((key) => configuration?.get(key), { environment, engine, clock });
     return started;
   };
   const requireRun = (): Run => {
@@ -31,6 +31,9 @@ export function createProvider(options: Partial<RunOptions> = {}) {
     if ("run" in result) return result.run;
     throw new EndpointError("SETTINGS_INVALID", result.problems.join("; "));
   };
+
+  /** Tells the journal that the state holds an id. */
+  const seen = async (id: string): Promise<void> => (await requireRun().witnesses.journal()).seen(id);
 
   return explained({
     async configure(request: dynamic.ConfigureRequest): Promise<void> {
@@ -48,7 +51,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         problems.push(...result.problems.map((problem) => `${problem} (SETTINGS_INVALID)`));
       else if (problems.length === 0) {
         for (const warning of warnings) result.run.log.warn(warning);
-        if (olds.url === undefined) problems.push(...(await result.run.registrar.preview(news)));
+        if (olds.url === undefined) problems.push(...(await result.run.duplicates.preview(news)));
       }
       // A program passes null for "none". The state would keep it as a value.
       const inputs = Object.fromEntries(Object.entries(news).filter(([, value]) => value !== null));
@@ -61,23 +64,29 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       news: WithProvider<EndpointInputs>,
     ): Promise<dynamic.DiffResult> {
       const { handover, ledger, origins } = requireRun();
+      await seen(id);
       const replaces: string[] = changedArguments(olds, news);
-      // Settled by `create` only if the program still wants what was sent. Otherwise its own `delete` settles it.
-      const unanswered = replaces.length === 0 ? olds.pending : undefined;
+      // Settled by `create` only if the program still wants what was sent, where it was sent. Otherwise by its own `delete`.
+      const wantsSame = replaces.length === 0 && !origins.isOtherService(olds);
+      const unanswered = wantsSame ? olds.pending : undefined;
       if (isProvisional(id)) {
-        origins.assertSameService(id, olds);
+        if (!origins.isOtherProvider(olds)) origins.assertSameService(id, olds);
         replaces.push("pending");
       }
       if (ledger.has(id, "made")) replaces.push("id");
       ledger.note(id, "owned");
       const ofRefresh = ledger.endRefresh(id);
-      if (!ofRefresh && replaces.length === 0 && (await origins.isElsewhere(id, olds)))
-        replaces.push("account");
       if (!ofRefresh) {
+        const reason = replaces.length === 0 ? await origins.reasonToMove(id, olds) : undefined;
+        if (reason) replaces.push(reason);
         ledger.note(id, replaces.length === 0 ? "kept" : "replaced");
         if (replaces.length > 0) handover.announce({ id, unanswered }, news);
       }
-      return { changes: replaces.length > 0 || olds.__provider !== news.__provider, replaces };
+      const movedService = !ofRefresh && origins.isOtherService(olds);
+      return {
+        changes: replaces.length > 0 || movedService || olds.__provider !== news.__provider,
+        replaces,
+      };
     },
 
     async create(inputs: WithProvider<EndpointInputs>): Promise<dynamic.CreateResult> {
@@ -95,6 +104,8 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         // The plugin adds the provider's code to the state of what was made, but not of what was half-made.
         if (error instanceof UnansweredError)
           Object.assign(error.properties, { __provider: inputs.__provider });
+        // A hook may make the engine call `create` again (engine rule 30).
+        if (replaced) handover.announce(replaced, inputs);
         throw error;
       }
     },
@@ -116,6 +127,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       const unanswered = isUnanswered(props);
       // Another resource has this endpoint: it was taken for the one that a registration without an answer had made.
       if (!external && !unanswered && ledger.has(id, "recovered")) return {};
+      await seen(id);
       if (!external) ledger.note(id, "owned");
       const endpoint = unanswered ? await settler.recover(id, props) : await service.find(id);
       if (!endpoint) {
@@ -132,21 +144,30 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       return { id: endpoint.id, props: state, ...(changed && { inputs }) };
     },
 
-    /** Called only when nothing but the provider's own code or a lifecycle option changed (engine rule 4). */
+    /** Called only when the provider's own code, a lifecycle option or the service's address changed (engine rule 4). */
     async update(_id: string, olds: WithProvider<EndpointState>): Promise<dynamic.UpdateResult> {
-      return { outs: olds };
+      const result = start();
+      return { outs: "run" in result ? { ...olds, ...result.run.origin } : olds };
     },
 
     async delete(id: string, state: WithProvider<EndpointState>): Promise<void> {
-      const { ledger, origins, service, settler } = requireRun();
-      if (!ledger.mayDelete(id)) {
-        log.warn(`endpoint ${id} is not deleted: another resource of this program has it`);
+      const { ledger, origins, service, settler, witnesses } = requireRun();
+      await seen(id);
+      if (ledger.has(id, "wanted") && !ledger.mayDelete(id)) {
+        engine.warn(
+          `endpoint ${id} is kept, because adoptId names it. Remove adoptId to register a new one.`,
+        );
+        return;
+      }
+      if (!ledger.mayDelete(id) || (await witnesses.journal()).isMadeByThisRun(id)) {
+        engine.warn(`endpoint ${id} is not deleted: another resource of this program has it.`);
         return;
       }
       try {
         if (isUnanswered(state)) {
           if (!(await settler.discard(id, state))) origins.concludeGone(id, state);
         } else await service.delete(id);
+        ledger.note(id, "deleted");
       } catch (error) {
         if (!isGone(error)) throw error;
         origins.concludeGone(id, state, error);

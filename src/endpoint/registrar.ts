@@ -1,8 +1,6 @@
-import { type Endpoint, type EndpointList, WebhookError, WebhookRegistrationError } from "../client";
-import { UNKNOWN_VALUE } from "./arguments";
-import { EndpointError, isGone, isUnauthorized, keyRefused, UnansweredError } from "./errors";
-import type { Replaced } from "./handover";
-import { describeAlike } from "./identity";
+import { type Endpoint, type EndpointList, WebhookRegistrationError } from "../client";
+import { EndpointError, isGone, UnansweredError } from "./errors";
+import { keyOfInputs, type Replaced } from "./handover";
 import type { Run } from "./run";
 import { provisionalId, stateOf } from "./state";
 import type { EndpointInputs, UnansweredRegistration } from "./types";
@@ -20,46 +18,10 @@ const LOOK_AFTER_ANSWER_MS = 5_000;
  * holds for each process.
  */
 export class Registrar {
-  #baseline: Promise<EndpointList> | undefined;
-  /** The service's clock less ours, in milliseconds; null until the service has sent its time. */
-  #skew: number | null = null;
+  /** The registrations of this run that got no answer, by their inputs. */
+  readonly #unanswered = new Map<string, UnansweredError>();
 
   constructor(private readonly run: Run) {}
-
-  /**
-   * Warns about endpoints that already have this url and type, or refuses with `ifExists: "fail"`. Those that this run
-   * replaces do not count. None is ever adopted because it is alike (engine rule 17). Which of them are this program's own
-   * is unknown until their resources have come by, so the message fits both.
-   */
-  async #lookForAlike(inputs: EndpointInputs): Promise<void> {
-    const { ledger, log } = this.run;
-    const ids = ledger
-      .alikeSoFar(await this.#list(), inputs)
-      .filter((id) => !ledger.mayDelete(id) || ledger.mayBeLost(id));
-    if (ids.length === 0) return;
-    const own = ids.some((id) => !ledger.mayDelete(id));
-    const { warning, refusal } = describeAlike(inputs, ids, { own });
-    if (inputs.ifExists === "fail") throw new EndpointError("ENDPOINT_EXISTS", refusal);
-    log.warn(warning);
-  }
-
-  /**
-   * Looks for what a new resource would duplicate before anything is registered, and returns what is wrong. Best effort,
-   * because `create` looks again; but a refused key should show in the preview.
-   */
-  async preview(news: Readonly<Record<string, unknown>>): Promise<string[]> {
-    if (news.url === UNKNOWN_VALUE || news.type === UNKNOWN_VALUE || news.adoptId !== undefined) return [];
-    const inputs = news as unknown as EndpointInputs;
-    if (this.run.handover.has(inputs)) return [];
-    try {
-      await this.#lookForAlike(inputs);
-    } catch (error) {
-      if (error instanceof EndpointError) return [error.message];
-      if (isUnauthorized(error)) return [keyRefused(error).message];
-      if (!(error instanceof WebhookError)) throw error;
-    }
-    return [];
-  }
 
   /**
    * Registers an endpoint, or finds the one that an earlier registration of the same resource made.
@@ -67,43 +29,83 @@ export class Registrar {
    * @throws UnansweredError when it was sent and nothing shows whether it was made
    */
   register(inputs: EndpointInputs, replaced: Replaced | undefined): Promise<Endpoint> {
-    const { ledger, queue } = this.run;
-    return queue.add(inputs, async () => {
-      if (replaced?.unanswered) {
-        const found = await this.run.settler
-          .settle(replaced.id, inputs, replaced.unanswered)
-          .catch((error: unknown) => {
-            ledger.noteUncertain(inputs); // so that no equal registration is taken for it later
-            throw error;
-          });
-        if (found) return ledger.noteOurs(found, "made");
-      }
-      if (ledger.isUncertain(inputs)) {
-        throw new EndpointError(
-          "REGISTRATION_WAITS",
-          `${describeUrl(inputs.url)} was not registered: an equal registration of this run got no answer. Run the same command again.`,
-        );
-      }
-      const baseline = await this.#list();
-      if (!replaced?.unanswered) await this.#lookForAlike(inputs);
-      return ledger.noteOurs(await this.#send(inputs, baseline), "made");
+    const { queue, witnesses } = this.run;
+    return witnesses.during(inputs, () => queue.add(inputs, () => this.#register(inputs, replaced)));
+  }
+
+  async #register(inputs: EndpointInputs, replaced: Replaced | undefined): Promise<Endpoint> {
+    const { duplicates, ledger, service, witnesses } = this.run;
+    const baseline = await service.baseline();
+    const found =
+      (await this.#retried(inputs)) ??
+      (await this.#settled(inputs, replaced)) ??
+      (await this.#orUncertain(inputs, witnesses.recover(inputs, baseline)));
+    if (found) return ledger.noteOurs(found, "made");
+    if (ledger.isUncertain(inputs)) {
+      throw new EndpointError(
+        "REGISTRATION_WAITS",
+        `${describeUrl(inputs.url)} was not registered: an equal registration of this run got no answer. Run the same command again.`,
+      );
+    }
+    if (!replaced?.unanswered) await duplicates.check(inputs);
+    return ledger.noteOurs(await this.#send(inputs, baseline), "made");
+  }
+
+  /**
+   * Settles a registration of this run that got no answer: a hook can make the engine call `create` again (engine rule 30).
+   * The engine keeps it in the state only if `create` fails in the same way again. An equal resource may fail in its stead;
+   * a later run makes it good.
+   */
+  async #retried(inputs: EndpointInputs): Promise<Endpoint | undefined> {
+    const { clock, ledger, settler } = this.run;
+    const failed = this.#unanswered.get(keyOfInputs(inputs));
+    if (failed === undefined) return undefined;
+    const { pending } = failed.properties;
+    const decision = await settler.watch(inputs, pending, clock.date()).catch(() => undefined);
+    if (decision?.kind !== "found") throw failed;
+    this.#unanswered.delete(keyOfInputs(inputs));
+    ledger.note(failed.id, "settled");
+    return decision.endpoint;
+  }
+
+  /** Settles a registration that an earlier run left without an answer in the state. */
+  async #settled(inputs: EndpointInputs, replaced: Replaced | undefined): Promise<Endpoint | undefined> {
+    const { ledger, settler } = this.run;
+    if (replaced?.unanswered === undefined || ledger.has(replaced.id, "settled")) return undefined;
+    return this.#orUncertain(inputs, settler.settle(replaced.id, inputs, replaced.unanswered));
+  }
+
+  /** When an earlier registration cannot be settled, no equal one may be sent: it could be mistaken for the earlier one. */
+  #orUncertain<T>(inputs: EndpointInputs, settling: Promise<T>): Promise<T> {
+    return settling.catch((error: unknown) => {
+      this.run.ledger.noteUncertain(inputs);
+      throw error;
     });
   }
 
   /** Adopts the endpoint that the user named. Nothing changes at the service. */
   adopt(id: string, inputs: EndpointInputs, replaced: Replaced | undefined): Promise<Endpoint> {
-    const { ledger, queue, service } = this.run;
+    const { clock, ledger, log, queue, service, witnesses } = this.run;
     return queue.add(inputs, async () => {
+      const journal = await witnesses.journal();
       const endpoint = await service.get(id).catch((error: unknown) => {
         if (!isGone(error)) throw error;
+        // Adopted before and deleted since, by this run or behind Pulumi's back: then the resource needs a new one.
+        if (ledger.has(id, "deleted") || journal.find(id)) return undefined;
         throw new EndpointError(
           "ADOPT_NOT_FOUND",
           `cannot adopt endpoint ${id}: the service has no endpoint with this id. Correct adoptId, or remove it to register a new one.`,
           { cause: error },
         );
       });
+      if (endpoint === undefined) {
+        log.warn(
+          `endpoint ${id}, which adoptId names, no longer exists: a new one is registered. Remove adoptId.`,
+        );
+        return this.#register(inputs, replaced);
+      }
       assertAsDeclared(endpoint, inputs);
-      if (!ledger.mayBeLost(id)) {
+      if (!ledger.isUnclaimed(id)) {
         throw new EndpointError(
           "ADOPT_TAKEN",
           `cannot adopt endpoint ${id}: another resource of this program already has it. Name it in only one of them.`,
@@ -111,49 +113,48 @@ export class Registrar {
       }
       if (replaced?.unanswered && !replaced.unanswered.before.includes(id))
         ledger.note(replaced.id, "settled");
+      journal.adopted(inputs, id, clock.date());
       return ledger.noteOurs(endpoint, "made");
     });
   }
 
   async #send(inputs: EndpointInputs, baseline: EndpointList): Promise<Endpoint> {
-    const { clock, ledger, service, timeoutMs } = this.run;
+    const { clock, ledger, origin, service, settler, timeoutMs, witnesses } = this.run;
     const { url, type, ip } = inputs;
     const startedAt = clock.date();
     const registration: UnansweredRegistration = {
       before: [...ledger.alikeSoFar(baseline, inputs), ...unrecognizedIds(baseline, url)],
-      attemptedAt: this.#skew === null ? null : Math.round(startedAt + this.#skew),
+      attemptedAt: service.skew === null ? null : Math.round(startedAt + service.skew),
       complete: baseline.complete,
     };
+    const journal = await witnesses.journal();
+    const entry = journal.sending(inputs, registration, startedAt);
     try {
-      return await service.register({ url, type, ip });
+      const endpoint = await service.register({ url, type, ip });
+      journal.became(entry, endpoint.id);
+      return endpoint;
     } catch (error) {
-      if (!(error instanceof WebhookRegistrationError) || error.outcome === "not-made") throw error;
+      if (!(error instanceof WebhookRegistrationError)) throw error;
+      if (error.outcome === "not-made") {
+        journal.close(entry);
+        throw error;
+      }
       const answered = error.statusCode !== undefined;
       const until = Math.max(clock.date() + LOOK_AFTER_ANSWER_MS, answered ? 0 : startedAt + timeoutMs);
       // Whatever goes wrong here, the registration must not be lost.
-      const decision = await this.run.settler.watch(inputs, registration, until).catch(() => undefined);
-      if (decision?.kind === "found") return decision.endpoint;
+      const decision = await settler.watch(inputs, registration, until).catch(() => undefined);
+      if (decision?.kind === "found") {
+        journal.became(entry, decision.endpoint.id);
+        return decision.endpoint;
+      }
       ledger.noteUncertain(inputs);
       const times = { createdAt: null, updatedAt: null };
-      const state = { ...stateOf(times, inputs, this.run.origin), pending: registration };
-      throw new UnansweredError(provisionalId(), state, error);
+      const state = { ...stateOf(times, inputs, origin), pending: registration };
+      const unanswered = new UnansweredError(provisionalId(), state, error);
+      journal.became(entry, unanswered.id);
+      this.#unanswered.set(keyOfInputs(inputs), unanswered);
+      throw unanswered;
     }
-  }
-
-  /** The baseline. A list that fails is asked for again. */
-  #list(): Promise<EndpointList> {
-    const { clock, service } = this.run;
-    this.#baseline ??= service.list().then(
-      (list) => {
-        if (list.serverTime !== null) this.#skew = list.serverTime - clock.date();
-        return list;
-      },
-      (error: unknown) => {
-        this.#baseline = undefined;
-        throw error;
-      },
-    );
-    return this.#baseline;
   }
 }
 

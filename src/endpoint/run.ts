@@ -1,6 +1,7 @@
 import { type Wait, WebhookError } from "../client";
 import type { Clock } from "../client/clock";
-import type { EngineLog } from "./engineLog";
+import { DuplicateCheck } from "./duplicateCheck";
+import type { Engine, EngineLog } from "./engine";
 import { Handover } from "./handover";
 import { Ledger } from "./ledger";
 import { type Origin, originOf } from "./origin";
@@ -9,16 +10,16 @@ import { Queue } from "./queue";
 import { Registrar } from "./registrar";
 import { Service } from "./service";
 import { type Configuration, type ResolvedSettings, resolveSettings } from "./settings";
+import { patienceMsFor } from "./settlement";
 import { Settler } from "./settler";
+import { Witnesses } from "./witness/witnesses";
 
 export interface RunOptions {
   readonly environment: NodeJS.ProcessEnv;
-  readonly log: EngineLog;
+  readonly engine: Engine;
   readonly clock: Clock;
 }
 
-/** The least `patienceMs`. */
-const LEAST_PATIENCE_MS = 20_000;
 /** How long a wait must be to be worth a line, in milliseconds. */
 const WORTH_A_LINE_MS = 1_000;
 
@@ -32,32 +33,35 @@ export class Run {
   readonly queue = new Queue();
   readonly settler = new Settler(this);
   readonly registrar = new Registrar(this);
+  readonly duplicates = new DuplicateCheck(this);
   readonly origins = new OriginCheck(this);
+  readonly witnesses: Witnesses;
   readonly clock: Clock;
+  readonly engine: Engine;
+  readonly environment: NodeJS.ProcessEnv;
   /** Shows each warning once: the engine calls some verbs twice for one resource. */
   readonly log: EngineLog;
   readonly service: Service;
   /** Where this run registers. */
   readonly origin: Origin;
-  /** The name of the `WebhooksProvider`; empty for the default provider. */
-  readonly providerName: string;
   /** How long one operation may take, in milliseconds. */
   readonly timeoutMs: number;
   /** How old a registration without an answer must be before it counts as never made, in milliseconds. */
   readonly patienceMs: number;
 
-  constructor({ settings, providerName }: ResolvedSettings, { log, clock }: RunOptions) {
+  constructor({ settings, providerName }: ResolvedSettings, { engine, environment, clock }: RunOptions) {
     const { timeoutSeconds, ...connection } = settings;
-    this.providerName = providerName;
+    this.engine = engine;
+    this.environment = environment;
     this.clock = clock;
     this.timeoutMs = timeoutSeconds * 1000;
-    this.patienceMs = Math.max(2 * this.timeoutMs, LEAST_PATIENCE_MS);
-    this.origin = originOf(connection);
+    this.patienceMs = patienceMsFor(this.timeoutMs);
+    this.origin = originOf({ ...connection, providerName });
     const warned = new Set<string>();
     this.log = {
-      info: (message) => log.info(message),
+      info: (message) => engine.info(message),
       warn: (message) => {
-        if (warned.size < warned.add(message).size) log.warn(message);
+        if (warned.size < warned.add(message).size) engine.warn(message);
       },
     };
     const onWait = ({ operation, delayMs, statusCode }: Wait) => {
@@ -66,6 +70,7 @@ export class Run {
       this.log.info(`${operation} waits ${Math.ceil(delayMs / 1000)} s: the service ${answer}`);
     };
     this.service = new Service({ ...connection, timeoutMs: this.timeoutMs, onWait }, { clock });
+    this.witnesses = new Witnesses(this);
   }
 }
 

@@ -19,9 +19,12 @@ const GATHERING_MS = 20;
  * one list until the run changes something at the service or some seconds have passed.
  */
 export class Service extends WebhooksClient {
+  /** The service's clock less ours, in milliseconds; null until the service has sent its time. */
+  skew: number | null = null;
   /** Whether any `find` of this run found its endpoint. */
   hasFound = false;
   readonly #clock: Clock;
+  #baseline: Promise<EndpointList> | undefined;
   #shared: Promise<EndpointList | undefined> | undefined;
   #sharedAt = 0;
   #gathering: Promise<unknown> | undefined;
@@ -30,6 +33,21 @@ export class Service extends WebhooksClient {
   constructor(options: WebhooksClientOptions, environment: ClientEnvironment & { readonly clock: Clock }) {
     super(options, environment);
     this.#clock = environment.clock;
+  }
+
+  /** The endpoints that were there before the run registered any. A list that fails is asked for again. */
+  baseline(): Promise<EndpointList> {
+    this.#baseline ??= this.list().catch((error: unknown) => {
+      this.#baseline = undefined;
+      throw error;
+    });
+    return this.#baseline;
+  }
+
+  override async list(): Promise<EndpointList> {
+    const list = await super.list();
+    if (list.serverTime !== null) this.skew = list.serverTime - this.#clock.date();
+    return list;
   }
 
   override register(registration: Registration): Promise<Endpoint> {

@@ -11,6 +11,14 @@ const CLOCK_RESOLUTION_MS = 1_000;
 /** A timestamp that ends with its time zone. */
 const ZONED = /(Z|GMT|UTC|[+-]\d\d:?\d\d)$/i;
 
+/** How old a registration without an answer must be at least before it counts as never made, in milliseconds. */
+const LEAST_PATIENCE_MS = 20_000;
+
+/** Returns how old a registration without an answer must be before it counts as never made, in milliseconds. */
+export function patienceMsFor(timeoutMs: number): number {
+  return Math.max(2 * timeoutMs, LEAST_PATIENCE_MS);
+}
+
 /**
  * What a list shows about a registration that got no answer:
  * - `found`: it made this endpoint
@@ -37,9 +45,7 @@ export function decide(
   list: EndpointList,
   { patienceMs, mayBeLost }: Policy,
 ): Decision {
-  const [endpoint] = alike(list, identity)
-    .filter((candidate) => mayBeLost(candidate.id) && mayComeFrom(registration, candidate))
-    .toSorted((a, b) => (parseTimestamp(a.createdAt) || 0) - (parseTimestamp(b.createdAt) || 0));
+  const [endpoint] = candidates(identity, registration, list, mayBeLost);
   if (endpoint) return { kind: "found", endpoint };
   // Nor does a list say anything about an endpoint of a type that it spells in an unknown way.
   const unclear = list.unrecognized.some(
@@ -51,6 +57,18 @@ export function decide(
   // The service's clock may have been set back. Never wait longer than for a registration that was sent just now.
   const milliseconds = Math.min(attemptedAt - list.serverTime, 0) + patienceMs;
   return milliseconds > 0 ? { kind: "wait", milliseconds } : { kind: "absent" };
+}
+
+/** Returns the endpoints that may have come from this registration, the oldest first. */
+export function candidates(
+  identity: Identity,
+  registration: UnansweredRegistration,
+  list: EndpointList,
+  mayBeLost: Policy["mayBeLost"],
+): Endpoint[] {
+  return alike(list, identity)
+    .filter((candidate) => mayBeLost(candidate.id) && mayComeFrom(registration, candidate))
+    .toSorted((a, b) => (parseTimestamp(a.createdAt) || 0) - (parseTimestamp(b.createdAt) || 0));
 }
 
 /** Whether an endpoint was not there before the registration, and is not older. */

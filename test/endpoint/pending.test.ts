@@ -41,13 +41,20 @@ const loseRegistration = (after = 0) =>
   world.emulator.fault({ operation: "register", kind: "hang-before", after });
 
 describe("a pending registration", () => {
-  it("holds back an equal one of the same run, and both are settled by the next", async () => {
-    const program = [declared("a", "same"), declared("b", "same")];
+  it.each([
+    ["an equal one, which fails in the same way", {}, /REGISTRATION_PENDING/],
+    [
+      "one with another ip, which waits",
+      { ip: "192.0.2.1" },
+      /an equal registration of this run got no answer.*REGISTRATION_WAITS/,
+    ],
+  ])("holds back %s, and the next up settles both", async (_, more, second) => {
+    const program = [declared("a", "same"), declared("b", "same", more)];
     loseRegistration();
-    const problems = await world.stack.up(program);
-    expect([...problems].sort()).toEqual([
-      expect.stringMatching(/an equal registration of this run got no answer.*REGISTRATION_WAITS/),
+    const problems = await world.stack.up(program, { parallel: 16 });
+    expect([...problems].sort().reverse()).toEqual([
       expect.stringMatching(/REGISTRATION_PENDING/),
+      expect.stringMatching(second),
     ]);
     expect(await world.stack.up(program)).toEqual([]);
     expect(world.differences(program, [])).toEqual([]);

@@ -274,12 +274,32 @@ describe("diff", () => {
     await foreign.close();
   });
 
-  it("with another base URL replaces nothing, and says that it leaves the endpoint where it is", async () => {
+  it("records a service that has moved: it knows the endpoint at another base URL", async () => {
     const { id, properties } = await command.create(inputs);
     const elsewhere = { ...properties, baseUrl: "https://old.example.com" };
     command = await begin();
-    expect(await command.diff(id, elsewhere, inputs)).toEqual({ changes: false, replaces: [] });
-    expect((await warnings(1)).join()).toMatch(/https:\/\/old\.example\.com are left as they are/);
+    expect(await command.diff(id, elsewhere, inputs)).toEqual({ changes: true, replaces: [] });
+    expect(await command.update(id, elsewhere, inputs)).toEqual(properties);
+  });
+
+  it("refuses another base URL that does not know the endpoint, and names both", async () => {
+    const { properties } = await command.create(inputs);
+    const elsewhere = { ...properties, baseUrl: "https://old.example.com" };
+    const { message } = await failure((await begin()).diff("wh_unknown", elsewhere, inputs));
+    expect(message).toMatch(/https:\/\/old\.example\.com.*set webhooks:baseUrl back.*OTHER_BASE_URL/);
+  });
+
+  it("takes another base URL of a provider with another name for a move, and replaces", async () => {
+    const { properties } = await command.create(inputs);
+    const elsewhere = { ...properties, baseUrl: "https://old.example.com", provider: "old" };
+    const moved = await begin({ "webhooks:providerName": "new" });
+    expect(await moved.diff("wh_unknown", elsewhere, inputs)).toEqual({
+      changes: true,
+      replaces: ["provider"],
+    });
+    const same = await begin({ "webhooks:providerName": "old" });
+    const { message } = await failure(same.diff("wh_unknown", elsewhere, inputs));
+    expect(message).toMatch(/set baseUrl of the provider "old" back.*OTHER_BASE_URL/);
   });
 });
 

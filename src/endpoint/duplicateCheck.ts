@@ -1,0 +1,58 @@
+import { WebhookError } from "../client";
+import { UNKNOWN_VALUE } from "./arguments";
+import { EndpointError, isUnauthorized, keyRefused } from "./errors";
+import { describeAlike } from "./identity";
+import type { Run } from "./run";
+import type { EndpointInputs } from "./types";
+
+/** Looks for what a new registration would duplicate. */
+export class DuplicateCheck {
+  constructor(private readonly run: Run) {}
+
+  /**
+   * Warns about endpoints that already have this url and type, or refuses with `ifExists: "fail"`. Those that this run
+   * replaces do not count. None is ever adopted because it is alike (engine rule 17). Which of them are this program's own
+   * is unknown until their resources have come by, so the message fits both.
+   */
+  async check(inputs: EndpointInputs): Promise<void> {
+    const ids = await this.#alike(inputs);
+    if (ids.length > 0) this.#report(inputs, ids);
+  }
+
+  /**
+   * Checks before anything is registered, and returns what is wrong. Best effort, because `create` checks again; but a refused
+   * key should show in the preview.
+   */
+  async preview(news: Readonly<Record<string, unknown>>): Promise<string[]> {
+    const { handover, ledger, witnesses } = this.run;
+    if (news.url === UNKNOWN_VALUE || news.type === UNKNOWN_VALUE) return [];
+    const inputs = news as unknown as EndpointInputs;
+    if (handover.has(inputs)) return [];
+    if (inputs.adoptId !== undefined) {
+      ledger.note(inputs.adoptId, "wanted");
+      return [];
+    }
+    try {
+      const ids = await this.#alike(inputs);
+      if (ids.length > 0 && !(await witnesses.mayKnow(inputs))) this.#report(inputs, ids);
+    } catch (error) {
+      if (error instanceof EndpointError) return [error.message];
+      if (isUnauthorized(error)) return [keyRefused(error).message];
+      if (!(error instanceof WebhookError)) throw error;
+    }
+    return [];
+  }
+
+  async #alike(inputs: EndpointInputs): Promise<string[]> {
+    const { ledger, service } = this.run;
+    const ids = ledger.alikeSoFar(await service.baseline(), inputs);
+    return ids.filter((id) => ledger.isKept(id) || ledger.isUnclaimed(id));
+  }
+
+  #report(inputs: EndpointInputs, ids: readonly string[]): void {
+    const own = ids.some((id) => this.run.ledger.isKept(id));
+    const { warning, refusal } = describeAlike(inputs, ids, { own });
+    if (inputs.ifExists === "fail") throw new EndpointError("ENDPOINT_EXISTS", refusal);
+    this.run.log.warn(warning);
+  }
+}

@@ -1,0 +1,165 @@
+import { createHash, randomUUID } from "node:crypto";
+import { keyOf } from "../identity";
+import type { EndpointInputs, UnansweredRegistration } from "../types";
+import { JournalFile, type JournalKey } from "./journalFile";
+
+/** How many entries a shortened journal keeps. */
+const KEPT_ENTRIES = 1_000;
+/** How long to gather ids that the state holds before they are written together, in milliseconds. */
+const GATHERING_MS = 20;
+
+/** A registration, from before it is sent until a later run has found its endpoint in the state or settled it. */
+export interface JournalEntry {
+  readonly entry: string;
+  /** The run that sent or took it last. */
+  readonly run: string;
+  /** A hash of url, type and ip. */
+  readonly declared: string;
+  /** When it was sent, in milliseconds on this machine's clock. */
+  readonly at: number;
+  readonly registration: UnansweredRegistration;
+  /** What came of it: the endpoint's id, or the provisional id under which it went into the state. */
+  readonly id?: string;
+  readonly closed?: boolean;
+}
+
+/**
+ * The registrations of one stack from this machine, in a file that outlives a killed run. It holds hashes, ids and times, and
+ * no url, key or secret. It never makes a run fail: a journal that cannot be written or read is an empty one.
+ */
+export class Journal {
+  readonly #file: JournalFile | undefined;
+  readonly #run: string;
+  readonly #entries: Map<string, JournalEntry>;
+  #seen: string[] = [];
+
+  /** @param key undefined when there is no stack to keep a journal for */
+  constructor(run: string, key: JournalKey | undefined) {
+    this.#run = run;
+    this.#file = key && quietly(() => new JournalFile(key));
+    this.#entries = entriesOf(this.#file?.read() ?? []);
+    quietly(() => this.#file?.shorten(() => this.#kept()));
+  }
+
+  get path(): string | undefined {
+    return this.#file?.path;
+  }
+
+  /** Returns the open registrations of earlier runs that were declared like this, the oldest first. */
+  open(inputs: EndpointInputs): JournalEntry[] {
+    const declared = hashOf(inputs);
+    return [...this.#entries.values()].filter(
+      (each) => each.declared === declared && each.closed !== true && each.run !== this.#run,
+    );
+  }
+
+  /** Returns the entry with this id, open or closed, of any run. */
+  find(id: string): JournalEntry | undefined {
+    return [...this.#entries.values()].findLast((each) => each.id === id);
+  }
+
+  /** Whether another plugin process of this run has registered or adopted this endpoint (engine rule 34). */
+  isMadeByThisRun(id: string): boolean {
+    const entries = entriesOf(quietly(() => this.#file?.readAll()) ?? []);
+    return [...entries.values()].some(
+      (each) => each.id === id && each.run === this.#run && each.closed !== true,
+    );
+  }
+
+  /** Writes a registration down before it is sent. Returns the name of its entry. */
+  sending(inputs: EndpointInputs, registration: UnansweredRegistration, at: number): string {
+    const entry = randomUUID();
+    this.#write({ entry, run: this.#run, declared: hashOf(inputs), at, registration });
+    return entry;
+  }
+
+  /** Writes down that an endpoint was adopted. It closes the registrations that the endpoint came from or stands for. */
+  adopted(inputs: EndpointInputs, id: string, at: number): void {
+    for (const each of this.open(inputs)) {
+      if (each.id === id || !each.registration.before.includes(id)) this.close(each.entry);
+    }
+    const registration = { before: [], attemptedAt: null, complete: false };
+    this.#write({ entry: randomUUID(), run: this.#run, declared: hashOf(inputs), at, registration, id });
+  }
+
+  /** Writes down what came of a registration: an endpoint, or a provisional id. The entry is this run's from here on. */
+  became(entry: string, id: string): void {
+    const known = this.#entries.get(entry);
+    if (known) this.#write({ ...known, run: this.#run, id }, { entry, run: this.#run, id });
+  }
+
+  /** Closes an entry: its registration has been settled, or never happened. */
+  close(entry: string): void {
+    const known = this.#entries.get(entry);
+    if (known) this.#write({ ...known, closed: true }, { entry, closed: true });
+  }
+
+  /** Notes an id that the state holds: its entry needs no witness any more. Written soon, together with others. */
+  seen(id: string): void {
+    const found = [...this.#entries.values()].filter(
+      (each) => each.id === id && each.run !== this.#run && each.closed !== true,
+    );
+    if (found.length === 0) return;
+    for (const each of found) this.#entries.set(each.entry, { ...each, closed: true });
+    if (this.#seen.length === 0) setTimeout(() => this.#writeSeen(), GATHERING_MS).unref();
+    this.#seen.push(...found.map(({ entry }) => entry));
+  }
+
+  #writeSeen(): void {
+    const lines = this.#seen.map((entry) => ({ entry, closed: true }));
+    this.#seen = [];
+    quietly(() => this.#file?.append(lines));
+  }
+
+  #write(entry: JournalEntry, line: object = entry): void {
+    this.#entries.set(entry.entry, entry);
+    quietly(() => this.#file?.append([line]));
+  }
+
+  #kept(): JournalEntry[] {
+    const all = [...this.#entries.values()];
+    const open = all.filter(({ closed }) => closed !== true).slice(-KEPT_ENTRIES);
+    const closed = all.filter((each) => each.closed === true).slice(open.length - KEPT_ENTRIES || all.length);
+    return [...closed, ...open];
+  }
+}
+
+/** Returns the entries that lines add up to, in the order in which they were begun. */
+function entriesOf(lines: readonly object[]): Map<string, JournalEntry> {
+  const entries = new Map<string, JournalEntry>();
+  for (const line of lines as Partial<JournalEntry>[]) {
+    const { entry } = line;
+    if (typeof entry !== "string") continue;
+    const known = entries.get(entry);
+    if (known) entries.set(entry, { ...known, ...line, entry });
+    else if (isEntry(line)) entries.set(entry, line);
+  }
+  return entries;
+}
+
+function isEntry(line: Partial<JournalEntry>): line is JournalEntry {
+  const { run, declared, at, registration } = line;
+  return (
+    typeof run === "string" &&
+    typeof declared === "string" &&
+    typeof at === "number" &&
+    Array.isArray(registration?.before) &&
+    typeof registration.complete === "boolean"
+  );
+}
+
+function hashOf(inputs: EndpointInputs): string {
+  return createHash("sha256")
+    .update(`${keyOf(inputs)} ${inputs.ip ?? ""}`)
+    .digest("hex")
+    .slice(0, 32);
+}
+
+/** Runs file operations whose failure must not fail the run: a full disk, an unwritable folder. */
+function quietly<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}

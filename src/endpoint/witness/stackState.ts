@@ -1,0 +1,112 @@
+import { runPulumi } from "../../pulumiCommand";
+import { type Deployment, idsInState, isInterruptedRegistration, nameOf } from "../deployment";
+import { TYPE_TOKEN } from "../permanent";
+import type { EndpointInputs } from "../types";
+
+/** How long the CLI may take to print the state, in milliseconds. */
+const TIMEOUT_MS = 60_000;
+/** How many runs of the history are read. */
+const HISTORY_LENGTH = 20;
+/** The resolution of the history's times, in milliseconds. */
+const HISTORY_PRECISION_MS = 1_000;
+
+/** A run in the history, with its times on this machine's clock in milliseconds. */
+interface PastRun {
+  readonly succeeded: boolean;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The stack's state and history as the CLI prints them, also while a run of the stack is under way (engine rule 37). */
+export class StackState {
+  /** The ids that the state holds. */
+  readonly ids: ReadonlySet<string>;
+  readonly #deployment: Deployment;
+  readonly #history: readonly PastRun[];
+
+  /** @param history the last run first */
+  constructor(deployment: Deployment, history: readonly PastRun[]) {
+    this.ids = idsInState(deployment);
+    this.#deployment = deployment;
+    this.#history = history;
+  }
+
+  /** Whether a run that succeeded was under way at this moment, so that the state held all that it had registered. */
+  wasRecorded(at: number): boolean {
+    return this.#history.some(
+      ({ succeeded, start, end }) =>
+        succeeded && at >= start - HISTORY_PRECISION_MS && at <= end + HISTORY_PRECISION_MS,
+    );
+  }
+
+  /** No registration that is unfinished now was sent before this moment, unless runs before the last one left it. */
+  get interruptedFrom(): number {
+    const [last] = this.#history;
+    if (last) return last.succeeded ? last.end : last.start;
+    const created = (this.#deployment.resources ?? []).map((resource) => Date.parse(resource.created ?? ""));
+    return Math.min(...created.filter(Number.isFinite));
+  }
+
+  /** How many unfinished registrations of this url, type and ip the state holds, for resources that it does not have. */
+  operationsLike(inputs: EndpointInputs): number {
+    const { pending_operations: operations = [], resources = [] } = this.#deployment;
+    return operations.filter(isInterruptedRegistration).filter(({ resource }) => {
+      const { url, type, ip, adoptId } = resource.inputs ?? {};
+      if (typeof url !== "string" || typeof type !== "string" || adoptId !== undefined) return false;
+      const recorded = resources.find(({ urn, delete: gone }) => urn === resource.urn && gone !== true);
+      const isSettled =
+        recorded?.inputs?.url === url && recorded.inputs.type === type && recorded.inputs.ip === ip;
+      return !isSettled && `${type} ${url} ${ip ?? ""}` === `${inputs.type} ${inputs.url} ${inputs.ip ?? ""}`;
+    }).length;
+  }
+
+  /** Returns the id of the endpoint of this name, if exactly one has it. */
+  idOf(name: string): string | undefined {
+    const named = (this.#deployment.resources ?? []).filter(
+      ({ urn, type, delete: gone }) => type === TYPE_TOKEN && gone !== true && nameOf(urn) === name,
+    );
+    return named.length === 1 ? named[0]?.id : undefined;
+  }
+}
+
+/**
+ * Reads the state of a stack. Returns undefined when the CLI is not on PATH, or cannot read the state, or prints another
+ * stack's: the name of a stack leaves its organization open.
+ */
+export async function readStackState(
+  rootUrn: string,
+  environment: NodeJS.ProcessEnv,
+): Promise<StackState | undefined> {
+  const stack = rootUrn.replace(/^urn:pulumi:/, "").split("::")[0] ?? "";
+  const print = async (...args: string[]): Promise<unknown> => {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const { exitCode, stdout } = await runPulumi([...args, "--stack", stack], { env: environment, signal });
+    if (exitCode !== 0) throw new Error(`pulumi ended with ${exitCode}`);
+    return JSON.parse(stdout);
+  };
+  try {
+    const [exported, history] = await Promise.all([
+      print("stack", "export"),
+      print("stack", "history", "--json", "--page-size", String(HISTORY_LENGTH)),
+    ]);
+    const { deployment } = exported as { deployment: Deployment };
+    const isOurs = deployment.resources?.some(({ urn }) => urn === rootUrn);
+    return isOurs ? new StackState(deployment, (history as HistoryEntry[]).flatMap(pastRun)) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+interface HistoryEntry {
+  readonly result?: string;
+  readonly startTime?: string;
+  readonly endTime?: string;
+}
+
+function pastRun({ result, startTime, endTime }: HistoryEntry): PastRun[] {
+  const [start, end] = [Date.parse(startTime ?? ""), Date.parse(endTime ?? "")];
+  const isFinished = result === "succeeded" || result === "failed";
+  return isFinished && Number.isFinite(start + end)
+    ? [{ succeeded: result === "succeeded", start, end }]
+    : [];
+}

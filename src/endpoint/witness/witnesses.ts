@@ -1,0 +1,162 @@
+import type { Endpoint, EndpointList } from "../../client";
+import { EndpointError, isGone } from "../errors";
+import { alike, type Identity, keyOf } from "../identity";
+import type { Run } from "../run";
+import { candidates } from "../settlement";
+import { isProvisional } from "../state";
+import type { EndpointInputs } from "../types";
+import { describeUrl, sameUrl } from "../url";
+import { Journal, type JournalEntry } from "./journal";
+import { readStackState, type StackState } from "./stackState";
+
+/** How long after its request an endpoint may be missing from a service's list, in milliseconds. */
+const LIST_LAG_MS = 600_000;
+
+/**
+ * Finds out what a killed run registered and lost from the state. Two witnesses know of it: the journal on this machine, and
+ * the operations that the state holds as unfinished. What the state has is never taken from it.
+ */
+export class Witnesses {
+  readonly #startedAt: number;
+  #journal: Promise<Journal> | undefined;
+  #state: Promise<StackState | undefined> | undefined;
+  /** How many creations of each url and type are under way: the state holds an unfinished operation for each. */
+  readonly #underWay = new Map<string, number>();
+
+  constructor(private readonly run: Run) {
+    this.#startedAt = run.clock.date();
+  }
+
+  journal(): Promise<Journal> {
+    this.#journal ??= this.#openJournal();
+    return this.#journal;
+  }
+
+  /** Counts a creation for as long as it is under way. */
+  async during<T>(identity: Identity, creation: () => Promise<T>): Promise<T> {
+    const key = keyOf(identity);
+    const count = (change: number) => this.#underWay.set(key, (this.#underWay.get(key) ?? 0) + change);
+    count(1);
+    try {
+      return await creation();
+    } finally {
+      count(-1);
+    }
+  }
+
+  /** Whether a witness may know of a registration that was declared like this, so that `create` settles it. */
+  async mayKnow(inputs: EndpointInputs): Promise<boolean> {
+    if ((await this.journal()).open(inputs).length > 0) return true;
+    const state = await this.#readState();
+    return state !== undefined && this.#lostOperations(inputs, state) > 0;
+  }
+
+  /** Returns the id that the state holds for the resource of this name, if exactly one resource has that name. */
+  async recordedId(name: string): Promise<string | undefined> {
+    return (await this.#readState())?.idOf(name);
+  }
+
+  /**
+   * Returns the endpoint that a killed run registered for these inputs and lost, or undefined when there is none. Waits as
+   * long as it may still be made. Call it within the queue.
+   *
+   * @throws EndpointError `STILL_PENDING` when the service's list is partial
+   */
+  async recover(inputs: EndpointInputs, baseline: EndpointList): Promise<Endpoint | undefined> {
+    const journal = await this.journal();
+    const entries = journal.open(inputs);
+    const isStranger = ({ id }: Endpoint) => this.run.ledger.mayBeLost(id);
+    if (entries.length === 0 && !alike(baseline, inputs).some(isStranger)) return undefined;
+    const state = await this.#readState();
+    if (state === undefined) return undefined;
+    const lost = entries.filter(({ id, at, entry }) => {
+      const isRecorded = (id !== undefined && state.ids.has(id)) || state.wasRecorded(at);
+      if (isRecorded) journal.close(entry);
+      return !isRecorded;
+    });
+    for (const each of lost) {
+      const endpoint = await this.#endpointOf(each, inputs, baseline);
+      if (endpoint) {
+        journal.became(each.entry, endpoint.id);
+        return endpoint;
+      }
+      journal.close(each.entry);
+    }
+    return lost.length > 0 ? undefined : this.#recoverOperation(inputs, state);
+  }
+
+  /** Returns the endpoint of an entry in the journal. */
+  async #endpointOf(
+    { entry, id, at, registration }: JournalEntry,
+    inputs: EndpointInputs,
+    baseline: EndpointList,
+  ): Promise<Endpoint | undefined> {
+    const { clock, ledger, service, settler } = this.run;
+    if (id === undefined || isProvisional(id)) return settler.settle(entry, inputs, registration);
+    const listed = baseline.endpoints.find((endpoint) => endpoint.id === id);
+    const mayBeUnlisted = !baseline.complete || clock.date() - at < LIST_LAG_MS;
+    const endpoint = listed ?? (mayBeUnlisted ? await service.get(id).catch(undefinedIfGone) : undefined);
+    const isSame = endpoint && sameUrl(endpoint.url, inputs.url) && endpoint.type === inputs.type;
+    return isSame && ledger.mayBeLost(id) ? endpoint : undefined;
+  }
+
+  /**
+   * Returns the endpoint of an operation that another machine's run left unfinished. Only one that was certainly made since
+   * the last run that finished is taken, and only if no more of them are there than operations.
+   */
+  async #recoverOperation(inputs: EndpointInputs, state: StackState): Promise<Endpoint | undefined> {
+    const { clock, ledger, log, patienceMs, service, settler } = this.run;
+    const operations = this.#lostOperations(inputs, state);
+    const { skew } = service;
+    if (operations <= 0 || skew === null) return undefined;
+    const registration = { before: [], attemptedAt: state.interruptedFrom + skew, complete: false };
+    const until = this.#startedAt + patienceMs;
+    const leftMs = until - clock.date();
+    if (leftMs > 0)
+      log.info(
+        `waiting up to ${Math.ceil(leftMs / 1000)} s in case a killed run's registration of ${describeUrl(inputs.url)} completes late`,
+      );
+    const decision = await settler.watch(inputs, registration, until);
+    if (decision.kind === "unknowable") {
+      throw new EndpointError(
+        "STILL_PENDING",
+        `cannot tell whether a killed run registered ${describeUrl(inputs.url)}: the service lists only a part of its endpoints. ` +
+          "Look for the endpoint at the service. If it is there, set adoptId to its id. If not, run `pulumi refresh " +
+          "--clear-pending-creates`.",
+      );
+    }
+    if (decision.kind !== "found") return undefined;
+    const mayBeLost = (id: string) => ledger.mayBeLost(id);
+    const possible = candidates(inputs, registration, await service.list(), mayBeLost);
+    return possible.length <= operations ? decision.endpoint : undefined;
+  }
+
+  /** How many unfinished operations of this url, type and ip a run before this one has left in the state. */
+  #lostOperations(inputs: EndpointInputs, state: StackState): number {
+    return state.operationsLike(inputs) - (this.#underWay.get(keyOf(inputs)) ?? 0);
+  }
+
+  async #openJournal(): Promise<Journal> {
+    const { engine, environment, origin } = this.run;
+    const rootUrn = await engine.rootUrn();
+    const key = rootUrn === undefined ? undefined : { rootUrn, origin, environment };
+    return new Journal(engine.run ?? "", engine.run === undefined ? undefined : key);
+  }
+
+  /** Reads the state once in a run. Undefined when it cannot be read: then nothing is taken over. */
+  #readState(): Promise<StackState | undefined> {
+    const { engine, environment, ledger } = this.run;
+    this.#state ??= engine
+      .rootUrn()
+      .then((rootUrn) => (rootUrn === undefined ? undefined : readStackState(rootUrn, environment)))
+      .then((state) => {
+        for (const id of state?.ids ?? []) ledger.note(id, "recorded");
+        return state;
+      });
+    return this.#state;
+  }
+}
+
+function undefinedIfGone(error: unknown): undefined {
+  if (!isGone(error)) throw error;
+}
