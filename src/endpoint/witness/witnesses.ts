@@ -19,7 +19,8 @@ const LIST_LAG_MS = 600_000;
 export class Witnesses {
   readonly #startedAt: number;
   #journal: Promise<Journal> | undefined;
-  #state: Promise<StackState | undefined> | undefined;
+  #lastRead: Promise<"none" | "read" | "unreadable"> = Promise.resolve("none");
+  #nextRead: Promise<Snapshot | undefined> | undefined;
   /** How many creations of each url and type are under way: the state holds an unfinished operation for each. */
   readonly #underWay = new Map<string, number>();
 
@@ -47,13 +48,13 @@ export class Witnesses {
   /** Whether a witness may know of a registration that was declared like this, so that `create` settles it. */
   async mayKnow(inputs: EndpointInputs): Promise<boolean> {
     if ((await this.journal()).open(inputs).length > 0) return true;
-    const state = await this.#readState();
-    return state !== undefined && this.#lostOperations(inputs, state) > 0;
+    const snapshot = await this.#readState();
+    return snapshot !== undefined && lostOperations(inputs, snapshot) > 0;
   }
 
   /** Returns the id that the state holds for the resource of this name, if exactly one resource has that name. */
   async recordedId(name: string): Promise<string | undefined> {
-    return (await this.#readState())?.idOf(name);
+    return (await this.#readState())?.state.idOf(name);
   }
 
   /**
@@ -67,8 +68,9 @@ export class Witnesses {
     const entries = journal.open(inputs);
     const isStranger = ({ id }: Endpoint) => this.run.ledger.mayBeLost(id);
     if (entries.length === 0 && !alike(baseline, inputs).some(isStranger)) return undefined;
-    const state = await this.#readState();
-    if (state === undefined) return undefined;
+    const snapshot = await this.#readState();
+    if (snapshot === undefined) return undefined;
+    const { state } = snapshot;
     const lost = entries.filter(({ id, at, entry }) => {
       const isRecorded = (id !== undefined && state.ids.has(id)) || state.wasRecorded(at);
       if (isRecorded) journal.close(entry);
@@ -82,7 +84,7 @@ export class Witnesses {
       }
       journal.close(each.entry);
     }
-    return lost.length > 0 ? undefined : this.#recoverOperation(inputs, state);
+    return lost.length > 0 ? undefined : this.#recoverOperation(inputs, snapshot);
   }
 
   /** Returns the endpoint of an entry in the journal. */
@@ -104,12 +106,12 @@ export class Witnesses {
    * Returns the endpoint of an operation that another machine's run left unfinished. Only one that was certainly made since
    * the last run that finished is taken, and only if no more of them are there than operations.
    */
-  async #recoverOperation(inputs: EndpointInputs, state: StackState): Promise<Endpoint | undefined> {
+  async #recoverOperation(inputs: EndpointInputs, snapshot: Snapshot): Promise<Endpoint | undefined> {
     const { clock, ledger, log, patienceMs, service, settler } = this.run;
-    const operations = this.#lostOperations(inputs, state);
+    const operations = lostOperations(inputs, snapshot);
     const { skew } = service;
     if (operations <= 0 || skew === null) return undefined;
-    const registration = { before: [], attemptedAt: state.interruptedFrom + skew, complete: false };
+    const registration = { before: [], attemptedAt: snapshot.state.interruptedFrom + skew, complete: false };
     const until = this.#startedAt + patienceMs;
     const leftMs = until - clock.date();
     if (leftMs > 0)
@@ -131,11 +133,6 @@ export class Witnesses {
     return possible.length <= operations ? decision.endpoint : undefined;
   }
 
-  /** How many unfinished operations of this url, type and ip a run before this one has left in the state. */
-  #lostOperations(inputs: EndpointInputs, state: StackState): number {
-    return state.operationsLike(inputs) - (this.#underWay.get(keyOf(inputs)) ?? 0);
-  }
-
   async #openJournal(): Promise<Journal> {
     const { engine, environment, origin } = this.run;
     const rootUrn = await engine.rootUrn();
@@ -143,18 +140,40 @@ export class Witnesses {
     return new Journal(engine.run ?? "", engine.run === undefined ? undefined : key);
   }
 
-  /** Reads the state once in a run. Undefined when it cannot be read: then nothing is taken over. */
-  #readState(): Promise<StackState | undefined> {
-    const { engine, environment, ledger } = this.run;
-    this.#state ??= engine
-      .rootUrn()
-      .then((rootUrn) => (rootUrn === undefined ? undefined : readStackState(rootUrn, environment)))
-      .then((state) => {
-        for (const id of state?.ids ?? []) ledger.note(id, "recorded");
-        return state;
-      });
-    return this.#state;
+  /**
+   * Reads the state. A read that has begun may miss the operation of a creation that began later, so those who ask
+   * meanwhile share the next one. Undefined when the state cannot be read: then nothing is taken over.
+   */
+  #readState(): Promise<Snapshot | undefined> {
+    this.#nextRead ??= this.#lastRead.then((last) => {
+      this.#nextRead = undefined;
+      if (last === "unreadable") return undefined;
+      const reading = this.#snapshot();
+      this.#lastRead = reading.then((snapshot) => (snapshot ? "read" : "unreadable"));
+      return reading;
+    });
+    return this.#nextRead;
   }
+
+  async #snapshot(): Promise<Snapshot | undefined> {
+    const { engine, environment, ledger } = this.run;
+    const underWay = new Map(this.#underWay);
+    const rootUrn = await engine.rootUrn();
+    const state = rootUrn === undefined ? undefined : await readStackState(rootUrn, environment);
+    for (const id of state?.ids ?? []) ledger.note(id, "recorded");
+    return state && { state, underWay };
+  }
+}
+
+/** The state, with the creations of this run that were under way when it was read. */
+interface Snapshot {
+  readonly state: StackState;
+  readonly underWay: ReadonlyMap<string, number>;
+}
+
+/** How many unfinished operations like these inputs earlier runs have left in the state. */
+function lostOperations(inputs: EndpointInputs, { state, underWay }: Snapshot): number {
+  return state.operationsLike(inputs) - (underWay.get(keyOf(inputs)) ?? 0);
 }
 
 function undefinedIfGone(error: unknown): undefined {

@@ -1,0 +1,179 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Declared, Project } from "./project";
+import { TinyService } from "./tinyService";
+
+jest.setTimeout(600_000);
+
+/** After how many registrations a run is killed. `KILL_MOMENTS=10` tries ten moments of each kind. */
+const moments = Array.from(
+  { length: Number(process.env.KILL_MOMENTS ?? 1) },
+  (_, index) => 1 + ((index * 7) % 20),
+);
+const count = 20;
+
+let service: TinyService;
+let project: Project;
+
+beforeEach(async () => {
+  service = await TinyService.start();
+  project = newProject();
+});
+afterEach(async () => {
+  project.dispose();
+  await service.stop();
+});
+
+function newProject(env: Record<string, string> = {}): Project {
+  const made = new Project({
+    config: { "webhooks:baseUrl": service.url, "webhooks:apiKey": "k3y", "webhooks:timeoutSeconds": "5" },
+    env,
+  });
+  // A kill can leave a file of attributes empty, and then no command can read the state (engine rule 26).
+  made.env.PULUMI_BACKEND_URL += "?metadata=skip";
+  return made;
+}
+
+const endpointsOf = (round: string): Declared =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, index) => [
+      `e${index}`,
+      { url: `https://hooks.example.com/${round}/${index}`, type: "production" },
+    ]),
+  );
+
+/** The URLs at the service, and those that the state holds under ids that the service has. */
+async function found() {
+  const recorded = Object.values(await project.endpoints());
+  const at = new Map(service.endpoints.map((endpoint) => [endpoint.id, endpoint.url]));
+  return {
+    registered: service.endpoints.map(({ url }) => url).sort(),
+    recorded: recorded.map(({ id = "" }) => at.get(id)).sort(),
+  };
+}
+
+const urlsOf = (declared: Declared) => {
+  const urls = Object.values(declared)
+    .map(({ url }) => url)
+    .sort();
+  return { registered: urls, recorded: urls };
+};
+
+/** Starts an `up` in a process group of its own, and returns it once so many registrations have arrived. */
+async function startUp(registrations: number): Promise<ChildProcess> {
+  await project.succeed("stack", "ls");
+  const before = service.registrations;
+  const args = ["up", "--yes", "--skip-preview", "--non-interactive", "--color=never"];
+  const child = spawn("pulumi", args, {
+    cwd: project.folder,
+    env: project.env,
+    detached: true,
+    stdio: "ignore",
+  });
+  while (service.registrations < before + registrations) {
+    if (child.exitCode !== null)
+      throw new Error(`up ended with ${child.exitCode} after ${service.registrations - before}`);
+    await sleep(10);
+  }
+  return child;
+}
+
+const ended = (child: ChildProcess) =>
+  child.exitCode !== null || child.signalCode !== null
+    ? Promise.resolve()
+    : new Promise<void>((resolve) => child.once("exit", () => resolve()));
+
+/** The processes of a group whose command line holds a text. */
+function processesOf({ pid }: ChildProcess, text: string): number[] {
+  return execFileSync("ps", ["-eo", "pid=,pgid=,args="], { encoding: "utf8" })
+    .split("\n")
+    .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
+    .flatMap((match) => (match?.[2] === String(pid) && match[3]?.includes(text) ? [Number(match[1])] : []));
+}
+
+const kinds: Record<string, (child: ChildProcess) => Promise<void>> = {
+  "SIGKILL of everything": async (child) => {
+    process.kill(-(child.pid ?? 0), "SIGKILL");
+    await ended(child);
+  },
+  "SIGKILL of the CLI alone": async (child) => {
+    child.kill("SIGKILL");
+    await ended(child);
+  },
+  "Ctrl-C twice": async (child) => {
+    for (let times = 0; times < 2; times++) {
+      process.kill(-(child.pid ?? 0), "SIGINT");
+      await sleep(300);
+    }
+    await ended(child);
+  },
+  "SIGKILL of the plugin alone": async (child) => {
+    for (const pid of processesOf(child, "dynamic-provider/index")) process.kill(pid, "SIGKILL");
+    await ended(child);
+  },
+};
+
+/** Ends what is left of a run that was killed. */
+function sweep(child: ChildProcess): void {
+  try {
+    process.kill(-(child.pid ?? 0), "SIGKILL");
+  } catch {
+    // Nothing is left.
+  }
+}
+
+describe.each(Object.keys(kinds))("after %s", (kind) => {
+  test.each(moments)("at registration %d, a plain up ends with exactly what is declared", async (moment) => {
+    const declared = endpointsOf("a");
+    project.declare(declared);
+    service.delayMs = { before: 100, after: 400 };
+    const child = await startUp(moment);
+    await kinds[kind]?.(child);
+    service.delayMs = { before: 0, after: 0 };
+    await project.pulumi("cancel", "--yes");
+    await project.up();
+    sweep(child);
+    expect(await found()).toEqual(urlsOf(declared));
+  });
+});
+
+test.each(moments)(
+  "on another machine, a plain up after a kill at registration %d ends with exactly what is declared",
+  async (moment) => {
+    const declared = endpointsOf("b");
+    project.declare(declared);
+    service.delayMs = { before: 100, after: 400 };
+    const child = await startUp(moment);
+    await kinds["SIGKILL of everything"]?.(child);
+    service.delayMs = { before: 0, after: 0 };
+    rmSync(join(project.folder, "home"), { recursive: true, force: true });
+    await project.succeed("stack", "select", "dev");
+    await project.pulumi("cancel", "--yes");
+    await project.up();
+    expect(await found()).toEqual(urlsOf(declared));
+  },
+);
+
+test("a second stack with equal urls and the same PULUMI_HOME keeps its own endpoints, and the killed stack gets its own", async () => {
+  const declared = endpointsOf("c");
+  project.declare(declared);
+  service.delayMs = { before: 100, after: 400 };
+  const child = await startUp(9);
+  await kinds["SIGKILL of everything"]?.(child);
+  service.delayMs = { before: 0, after: 0 };
+  const other = newProject({ PULUMI_HOME: project.env.PULUMI_HOME ?? "" });
+  try {
+    other.declare(declared);
+    await other.up();
+    const others = Object.values(await other.endpoints()).map(({ id }) => id);
+    await project.pulumi("cancel", "--yes");
+    await project.up();
+    const own = Object.values(await project.endpoints()).map(({ id }) => id);
+    expect(new Set([...own, ...others]).size).toBe(2 * count);
+    expect(service.endpoints).toHaveLength(2 * count);
+  } finally {
+    other.dispose();
+  }
+});
