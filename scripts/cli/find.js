@@ -16,7 +16,7 @@ function findOnPath() {
     const pulumi = path.join(folder, "pulumi");
     if (!isExecutable(pulumi)) continue;
     const real = fs.realpathSync(pulumi);
-    // The launcher, which npm puts on PATH, would begin a download.
+    // npm puts the launcher on PATH, which would start a download.
     if (real.split(path.sep).includes("node_modules")) continue;
     const home = path.dirname(real);
     const complete = executables.every((name) =>

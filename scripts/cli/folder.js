@@ -3,19 +3,19 @@ const os = require("node:os");
 const path = require("node:path");
 const manifest = require("../../package.json");
 
-/** The version that set-up installs: that of the launcher, the npm package `pulumi`. */
+/** The version that set-up installs: the one of the launcher, the npm package `pulumi`. */
 const version = manifest.devDependencies.pulumi;
 
-/** An older CLI than the SDK is not tried; one that is already on PATH has to be of this version at least. */
+/** The oldest CLI on PATH that is used: the version of the SDK. */
 const minimumVersion = manifest.devDependencies["@pulumi/pulumi"];
 
 const languageHost = "pulumi-language-nodejs";
 const dynamicProviders = "pulumi-resource-pulumi-nodejs";
 
-/** What must lie side by side. `pulumi` comes last: where it is, the others are. */
+/** The executables that must be in one folder. `pulumi` is installed last: if it is there, so are the others. */
 const executables = [dynamicProviders, languageHost, "pulumi"];
 
-/** Where the launcher, the Automation API and set-up keep one version of the CLI. */
+/** Returns the folder where the launcher, the Automation API and set-up keep this version of the CLI. */
 function installRoot() {
   return path.join(process.env.PULUMI_HOME || path.join(os.homedir(), ".pulumi"), "versions", version);
 }

@@ -5,10 +5,10 @@ const { run } = require("../setup/run");
 const { missingFrom, version } = require("./folder");
 const { publish } = require("./stage");
 
-/** How long the download may take, in seconds, unless SETUP_DOWNLOAD_SECONDS says otherwise. */
+/** The time limit for the download, in seconds, unless SETUP_DOWNLOAD_SECONDS sets another. */
 const DEFAULT_SECONDS = 30;
 
-/** Lets the launcher download the official build. Gives the reason why it could not, or "" when it did. */
+/** Lets the launcher download the official build. Returns the reason why that failed, or "" if it succeeded. */
 async function installOfficial(stage) {
   const launcher = path.join(root, "node_modules/pulumi/run.js");
   const temporary = path.join(stage, "tmp");
@@ -26,7 +26,7 @@ async function installOfficial(stage) {
 
   const bin = path.join(stage, "versions", version, "bin");
   const missing = missingFrom(bin);
-  if (missing.length > 0) return `it holds no ${missing.join(" and no ")}`;
+  if (missing.length > 0) return `the download lacks ${missing.join(" and ")}`;
   publish(bin);
   return "";
 }
