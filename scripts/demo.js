@@ -52,6 +52,7 @@ async function main() {
   if (!process.exitCode) {
     const seconds = Math.round((Date.now() - started) / 1000);
     console.log(`\nDone in ${seconds} s. No process and no file is left behind.`);
+    console.log('To do the same in your own project, follow "Quick start" in README.md.');
   }
   process.exit();
 }

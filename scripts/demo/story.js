@@ -14,7 +14,10 @@ async function tellStory({ emulator, project, receiver, narrator }) {
   const secretOf = (secrets) => ["config", "set", "--secret", ...secrets];
   const [secret] = emulator.secrets();
 
-  step("A service, and a program");
+  say("This demo takes about a minute. It runs the real Pulumi CLI against an emulated webhook service.");
+  say("Each ✓ is a claim that the demo has just checked.");
+
+  step("A service and a program");
   say(`An emulated webhook service listens at ${emulator.url}. The program is examples/quickstart.`);
   say(
     "It finds the service through WEBHOOKS_BASE_URL and WEBHOOKS_API_KEY. The signing secret goes into the stack:",
@@ -52,8 +55,9 @@ async function tellStory({ emulator, project, receiver, narrator }) {
   await project.pulumi(["config", "set", "sandboxUrl", receiver.url]);
   emulator.clearRequests();
   await project.pulumi(["up", ...UPDATE_FLAGS]);
+  say("The service now has:");
   show();
-  say("The service got these requests:");
+  say("It got these requests:");
   const changes = emulator.requests.filter(({ method }) => method !== "GET");
   for (const { method, path, statusCode } of changes)
     say(`    ${method.padEnd(6)}  ${path}  (${statusCode})`);
