@@ -4,20 +4,20 @@ const path = require("node:path");
 const manifest = require("../../package.json");
 
 /** The version that set-up installs: the one of the launcher, the npm package `pulumi`. */
-const version = manifest.devDependencies.pulumi;
+const CLI_VERSION = manifest.devDependencies.pulumi;
 
 /** The oldest CLI on PATH that is used: the version of the SDK. */
-const minimumVersion = manifest.devDependencies["@pulumi/pulumi"];
+const MINIMUM_VERSION = manifest.devDependencies["@pulumi/pulumi"];
 
-const languageHost = "pulumi-language-nodejs";
-const dynamicProviders = "pulumi-resource-pulumi-nodejs";
+const LANGUAGE_HOST = "pulumi-language-nodejs";
+const DYNAMIC_PROVIDERS = "pulumi-resource-pulumi-nodejs";
 
 /** The executables that must be in one folder. `pulumi` is installed last: if it is there, so are the others. */
-const executables = [dynamicProviders, languageHost, "pulumi"];
+const EXECUTABLES = [DYNAMIC_PROVIDERS, LANGUAGE_HOST, "pulumi"];
 
 /** Returns the folder where the launcher, the Automation API and set-up keep this version of the CLI. */
 function installRoot() {
-  return path.join(process.env.PULUMI_HOME || path.join(os.homedir(), ".pulumi"), "versions", version);
+  return path.join(process.env.PULUMI_HOME || path.join(os.homedir(), ".pulumi"), "versions", CLI_VERSION);
 }
 
 function isExecutable(file) {
@@ -31,16 +31,16 @@ function isExecutable(file) {
 }
 
 function missingFrom(folder) {
-  return executables.filter((name) => !isExecutable(path.join(folder, name)));
+  return EXECUTABLES.filter((name) => !isExecutable(path.join(folder, name)));
 }
 
 module.exports = {
-  dynamicProviders,
-  executables,
+  DYNAMIC_PROVIDERS,
+  EXECUTABLES,
   installRoot,
   isExecutable,
-  languageHost,
-  minimumVersion,
+  LANGUAGE_HOST,
+  MINIMUM_VERSION,
   missingFrom,
-  version,
+  CLI_VERSION,
 };

@@ -1,7 +1,7 @@
 const fs = require("node:fs");
 const path = require("node:path");
 const { run } = require("../setup/run");
-const { dynamicProviders, languageHost, version } = require("./folder");
+const { DYNAMIC_PROVIDERS, LANGUAGE_HOST, CLI_VERSION } = require("./folder");
 const { copyDynamicProviders } = require("./dynamic-providers");
 const { publish } = require("./stage");
 
@@ -14,12 +14,17 @@ const VERSION_VARIABLE = "github.com/pulumi/pulumi/sdk/v3/go/common/version.Vers
  */
 const PARTS = [
   {
-    name: languageHost,
+    name: LANGUAGE_HOST,
     module: "language",
     version: "3.60.0",
     from: "github.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs",
   },
-  { name: "pulumi", module: "engine", version, from: "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi" },
+  {
+    name: "pulumi",
+    module: "engine",
+    version: CLI_VERSION,
+    from: "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi",
+  },
 ];
 
 /** Builds the CLI from Go modules. Returns the reason why that failed, or "" if it succeeded. */
@@ -28,7 +33,7 @@ async function buildFromGo(stage) {
   if (!go.ok) return go.reason;
 
   console.log(
-    `Building the Pulumi CLI ${version} from Go modules. This takes about seven minutes on two cores, once.`,
+    `Building the Pulumi CLI ${CLI_VERSION} from Go modules. This takes about seven minutes on two cores, once.`,
   );
   const bin = path.join(stage, "bin");
   const temporary = path.join(stage, "tmp");
@@ -49,7 +54,7 @@ async function buildFromGo(stage) {
   } finally {
     progress.stop();
   }
-  copyDynamicProviders(path.join(bin, dynamicProviders));
+  copyDynamicProviders(path.join(bin, DYNAMIC_PROVIDERS));
   publish(bin);
   return "";
 }

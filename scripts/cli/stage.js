@@ -1,7 +1,7 @@
 const fs = require("node:fs");
 const path = require("node:path");
 const { onEnd } = require("../setup/cleanup");
-const { executables, installRoot } = require("./folder");
+const { EXECUTABLES, installRoot } = require("./folder");
 
 /**
  * Calls `work` with an empty folder next to the place of installation, and removes the folder afterwards. It first removes the folders
@@ -29,8 +29,8 @@ async function withStage(work) {
 function publish(bin) {
   const target = path.join(installRoot(), "bin");
   fs.mkdirSync(target, { recursive: true });
-  const others = fs.readdirSync(bin).filter((name) => !executables.includes(name));
-  for (const name of [...others, ...executables]) {
+  const others = fs.readdirSync(bin).filter((name) => !EXECUTABLES.includes(name));
+  for (const name of [...others, ...EXECUTABLES]) {
     if (fs.existsSync(path.join(bin, name))) fs.renameSync(path.join(bin, name), path.join(target, name));
   }
 }

@@ -6,7 +6,7 @@ const { cache } = require("../setup/paths");
 const { unpackDebian } = require("./debian");
 const { findRedis, unpacked } = require("./find");
 
-const howToGetRedis =
+const HOW_TO_GET_REDIS =
   "put a redis-server on PATH (apt-get install redis-server, dnf install redis, brew install redis) " +
   "or allow apt-get to reach its package lists, and run `node scripts/setup.js --for test` again";
 
@@ -18,7 +18,7 @@ async function ensureRedis() {
     if (findRedis() !== undefined) return;
     const reason = await withStage(unpackInto);
     if (reason !== "")
-      console.log(`The tests with Redis will fail: ${reason}. To fix this, ${howToGetRedis}.`);
+      console.log(`The tests with Redis will fail: ${reason}. To fix this, ${HOW_TO_GET_REDIS}.`);
   });
 }
 
@@ -49,4 +49,4 @@ async function withStage(work) {
   }
 }
 
-module.exports = { ensureRedis, howToGetRedis };
+module.exports = { ensureRedis, HOW_TO_GET_REDIS };

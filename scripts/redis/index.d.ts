@@ -8,4 +8,4 @@ export function findRedis(): string | undefined;
 export function ensureRedis(): Promise<void>;
 
 /** What to do if there is no Redis: the end of a sentence. */
-export const howToGetRedis: string;
+export const HOW_TO_GET_REDIS: string;
