@@ -18,8 +18,8 @@ const [program] = snippetsOf(readme.split("\n## ")[0] ?? "");
 let emulator: Emulator;
 let project: Project;
 beforeAll(async () => {
-  const ids = [EXAMPLE_ID];
-  emulator = await startEmulator({ newId: () => ids.pop() ?? `wh_${emulator.endpoints().length}` });
+  let made = 0;
+  emulator = await startEmulator({ newId: () => (made++ === 0 ? EXAMPLE_ID : `wh_${made}`) });
   emulator.add({ url: "https://hooks.example.com/existing", type: "production" });
   project = new Project();
   project.write("Pulumi.yaml", "name: test\nruntime: nodejs\n");
@@ -86,8 +86,8 @@ test("every program on the pages of settings and of the resource type-checks and
   for (const [index, { code }] of programs.entries())
     project.write(`program${index}.ts`, code.replace("https://staging.example.com/v1", emulator.url));
   project.write("index.ts", names.map((name) => `export * from "./${name}";`).join("\n"));
-  for (const key of ["stagingApiKey", "urlToken"])
-    await project.succeed("config", "set", "--secret", key, emulator.apiKey);
+  const values = ["stagingApiKey", "urlToken"].map((key) => `${key}=${emulator.apiKey}`);
+  await project.succeed("config", "set-all", ...values.flatMap((value) => ["--secret", value]));
   await project.up();
 
   expect(await project.outputs()).toMatchObject({
