@@ -1,4 +1,4 @@
-import { parseEndpoint } from "../../src/client/parseEndpoint";
+import { parseEndpoint } from "../../src/client/parse";
 import { sign, verify } from "../../src/signature";
 import { read } from "./pages";
 

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { commandsOf, packedFiles, read, root } from "./pages";
 
 const MOST_LINES = 250;
-const CLI_COMMANDS = /^pulumi (up|refresh|destroy|cancel|config (set|rm)|stack output|env run)\b/;
+const CLI_COMMANDS =
+  /^pulumi (up|preview|refresh|destroy|cancel|config (set|rm)|stack (output|export|import|select)|state delete|import|env run)\b/;
 
 const manifest: {
   readonly scripts: Readonly<Record<string, string>>;
