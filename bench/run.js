@@ -1,4 +1,4 @@
-// All benchmarks, one after the other: `npm run bench`, or `npm run bench -- --sizes 10,100` for fewer endpoints.
+// Runs all benchmarks, one after the other: `npm run bench`, or `npm run bench -- --sizes 10,100` for fewer endpoints.
 
 const { spawnSync } = require("node:child_process");
 const path = require("node:path");

@@ -1,4 +1,4 @@
-// Everything that is held about the code without running it, a line each. All of them run, whatever fails.
+// Checks the code without running it, and prints one line for each check. A failed check does not stop the others.
 
 const fs = require("node:fs");
 const os = require("node:os");
@@ -13,7 +13,7 @@ const CHECKS = [
   { name: "types", command: "tsc", args: ["--project", "tsconfig.json", "--noEmit", "--pretty", "false"] },
   { name: "dead code", command: "knip", args: [] },
   { name: "package", command: "publint", args: ["--strict", "$PACKED"] },
-  // In every way that TypeScript has of resolving an import, the old node10 included.
+  // In every way that TypeScript resolves an import, including the old node10.
   { name: "types of the package", command: "attw", args: ["--no-color", "--profile", "strict", "$PACKED"] },
 ];
 
@@ -29,7 +29,7 @@ async function main() {
   process.exitCode = failed === 0 ? 0 : 1;
 }
 
-/** Packs what a user would install, as set-up has built it. */
+/** Packs what set-up has built into the file that a user would install. Returns its path. */
 async function pack(folder) {
   const args = ["pack", "--ignore-scripts", "--pack-destination", folder];
   const { ok, reason, lines } = await run("npm", args, { cwd: root });
@@ -40,6 +40,7 @@ async function pack(folder) {
   );
 }
 
+/** Runs one check and prints its result. Returns whether it passed. */
 async function passes({ name, command, args }, packed) {
   const started = Date.now();
   const bin = path.join(root, "node_modules/.bin", command);

@@ -1,5 +1,5 @@
-// The main job from beginning to end, on this machine: endpoints are declared, checked and destroyed by the real Pulumi
-// CLI at an emulated service, and a receiver verifies what they are sent. Leaves nothing behind, also after Ctrl-C.
+// Plays the whole story on this machine: the real Pulumi CLI creates, checks and destroys endpoints at an emulated service, and
+// a receiver verifies their deliveries. It leaves nothing behind, even after Ctrl-C.
 
 const { startEmulator } = require("../dist/emulator");
 const { Narrator } = require("./demo/narrator");
@@ -8,7 +8,7 @@ const { DemoReceiver } = require("./demo/receiver");
 const { tellStory } = require("./demo/story");
 
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 };
-/** What a shell says of a command whose reader has gone, as that of `npm run demo | head`. */
+/** The signal that ends a command whose reader has gone, as in `npm run demo | head`. */
 const SIGPIPE = 13;
 
 async function main() {
@@ -21,12 +21,12 @@ async function main() {
   const stop = (number) => {
     if (stopping !== undefined) return;
     process.exitCode = 128 + number;
-    if (number !== SIGPIPE) console.log("\nStopping: what runs is ended, and nothing is left behind.");
+    if (number !== SIGPIPE) console.log("\nStopping. Nothing will be left behind.");
     narrator.end();
-    // What the story waits for ends with these, so that the story ends too, and before its folder goes.
+    // The story waits for these two, so it ends with them, before its folder is removed.
     stopping = project.stop().then(() => emulator.close());
   };
-  // Before there is a folder to leave behind.
+  // Set up before there is a folder that could be left behind.
   for (const [signal, number] of Object.entries(SIGNALS)) process.on(signal, () => stop(number));
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => stop(SIGPIPE));
 
@@ -51,7 +51,8 @@ async function main() {
   project.remove();
   if (!process.exitCode) {
     const seconds = Math.round((Date.now() - started) / 1000);
-    console.log(`\nDone in ${seconds} s. Nothing is left running or lying about.`);
+    console.log(`\nDone in ${seconds} s. No process and no file is left behind.`);
+    console.log('To do the same in your own project, follow "Quick start" in README.md.');
   }
   process.exit();
 }

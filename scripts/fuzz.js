@@ -1,6 +1,5 @@
 // Plays random programs, edits, faults and kills against the provider, and mutates signed messages:
-// `npm run fuzz -- [--steps N] [--messages N] [--seed N [--path P]]`. What it prints of a failure names the seed, and the path,
-// that replay it.
+// `npm run fuzz -- [--steps N] [--messages N] [--seed N [--path P]]`. A failure prints the seed and the path that replay it.
 
 const { spawnSync } = require("node:child_process");
 const { parseArgs } = require("node:util");

@@ -1,5 +1,5 @@
-// Makes a checkout ready to use: dependencies, build, Pulumi CLI, each only when it is not there yet.
-// `--for` names what it is made ready for; without it, everything that the demo needs.
+// Prepares a checkout: installs the dependencies, builds, and gets the Pulumi CLI, each only if it is missing.
+// `--for` names the purpose. The default is what the demo needs.
 
 const { checkPlatform } = require("./setup/platform");
 
@@ -32,7 +32,7 @@ function purposeFrom(args) {
 
 async function main() {
   try {
-    checkPlatform(); // before the rest is loaded, which an old Node cannot parse
+    checkPlatform(); // before the other files are loaded, which an old Node can't parse
     await setUp(purposeFrom(process.argv.slice(2)));
   } catch (error) {
     console.error(`setup: ${error.message}`);

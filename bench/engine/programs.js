@@ -1,4 +1,4 @@
-// The programs that are compared. Each declares COUNT endpoints, and nothing else.
+// The programs to compare. Each declares COUNT endpoints, and nothing else.
 
 /** With this package. */
 const ours = `
@@ -7,7 +7,7 @@ for (let i = 0; i < Number(process.env.COUNT); i++)
   new WebhookEndpoint("endpoint-" + i, { url: "https://hooks.example.com/" + i, type: "production" });
 `;
 
-/** What a user would write for the same job: with checks, time-outs, retries and errors that say something. */
+/** The dynamic provider that a user would write for the same job, with checks, timeouts, retries and useful errors. */
 const byValue = `
 const pulumi = require("@pulumi/pulumi");
 
@@ -136,7 +136,7 @@ for (let i = 0; i < Number(process.env.COUNT); i++)
   new WebhookEndpoint("endpoint-" + i, { url: "https://hooks.example.com/" + i, type: "production" });
 `;
 
-/** The least that works without it: a dynamic provider with a client, which Pulumi serializes by value. */
+/** The shortest dynamic provider that works, with a client. Pulumi serializes it by value. */
 const barest = `
 const pulumi = require("@pulumi/pulumi");
 
@@ -183,7 +183,7 @@ for (let i = 0; i < Number(process.env.COUNT); i++)
   new WebhookEndpoint("endpoint-" + i, { url: "https://hooks.example.com/" + i, type: "production" });
 `;
 
-/** The cheapest resource that the same engine can hold: it asks nobody. */
+/** The cheapest resource that the engine can hold: it calls no service. */
 const floor = `
 const pulumi = require("@pulumi/pulumi");
 

@@ -8,7 +8,7 @@ const { findCli } = require("../../scripts/cli");
 const root = path.join(__dirname, "../..");
 const run = promisify(execFile);
 
-/** One stack of one program, in a temporary folder, for the real CLI on a file backend. */
+/** A stack of one program in a temporary folder, for the real CLI with a file backend. */
 class Stack {
   #folder = fs.mkdtempSync(path.join(os.tmpdir(), "webhooks-bench-"));
   #environment;
@@ -40,14 +40,14 @@ class Stack {
     return stdout;
   }
 
-  /** The seconds that a command takes. */
+  /** Runs a command and returns its time in seconds. */
   async time(...args) {
     const started = process.hrtime.bigint();
     await this.pulumi(...args, "--yes", "--skip-preview", "--suppress-progress");
     return Number(process.hrtime.bigint() - started) / 1e9;
   }
 
-  /** Bytes of compact JSON an endpoint, and what they would be without the provider's code. */
+  /** Returns the size of an endpoint in the state, in bytes of compact JSON, with and without the provider's code. */
   async stateBytes() {
     const { resources } = JSON.parse(await this.pulumi("stack", "export")).deployment;
     const endpoints = resources.filter(({ urn }) => urn.includes("::endpoint-"));

@@ -3,19 +3,19 @@ import { receiverConfig, WebhookEndpoint } from "pulumi-webhook-endpoints";
 
 const config = new pulumi.Config();
 
-/** Told about the jobs that customers run. */
+/** Receives the events of customers' jobs. */
 const jobs = new WebhookEndpoint("jobs", {
   url: "https://hooks.example.com/jobs",
   type: "production",
 });
 
-/** Where we try things. */
+/** For experiments. */
 const sandbox = new WebhookEndpoint("sandbox", {
   url: config.get("sandboxUrl") ?? "https://sandbox.example.com/jobs",
   type: "development",
 });
 
-/** What the service signs with: two secrets while one is rotated. */
+/** The secrets that the service signs with: two during a rotation. */
 const secrets = [config.requireSecret("signingSecret")];
 const next = config.getSecret("nextSigningSecret");
 if (next) secrets.push(next);
@@ -23,5 +23,5 @@ if (next) secrets.push(next);
 export const jobsId = jobs.id;
 export const sandboxId = sandbox.id;
 
-/** All that a receiver needs to verify what these endpoints are sent, as one secret output. */
+/** Everything a receiver needs to verify the deliveries to these endpoints, as one secret output. */
 export const receiver = receiverConfig({ endpoints: { jobs, sandbox }, secrets });

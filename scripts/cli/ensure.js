@@ -2,31 +2,33 @@ const path = require("node:path");
 const { withLock } = require("../setup/lock");
 const { copyDynamicProviders } = require("./dynamic-providers");
 const { findCli } = require("./find");
-const { dynamicProviders, installRoot, minimumVersion, missingFrom, version } = require("./folder");
+const { DYNAMIC_PROVIDERS, installRoot, MINIMUM_VERSION, missingFrom, CLI_VERSION } = require("./folder");
 const { buildFromGo } = require("./from-go");
 const { installOfficial } = require("./official");
 const { withStage } = require("./stage");
 
-/** Described in index.d.ts. The first of these that succeeds is the last that is tried. */
+/** Where the CLI can come from. They are tried in this order, until one succeeds. */
 const SOURCES = [
   { name: "the official download", install: installOfficial },
   { name: "a build from Go modules", install: buildFromGo },
 ];
 
+/** Described in index.d.ts. */
 async function ensureCli() {
   if (findCli() !== undefined) return;
-  const lock = path.join(path.dirname(installRoot()), `.${version}.lock`);
-  const onWait = () => console.log(`Another set-up is installing the Pulumi CLI ${version}; waiting for it.`);
+  const lock = path.join(path.dirname(installRoot()), `.${CLI_VERSION}.lock`);
+  const onWait = () =>
+    console.log(`Waiting for another set-up, which is installing the Pulumi CLI ${CLI_VERSION}.`);
   await withLock(lock, { onWait }, async () => {
     completeInstalled();
     if (findCli() === undefined) await install();
   });
 }
 
-/** An installation that lacks the script alone is completed: it is a file of the SDK that lies here. */
+/** Adds the SDK's script to an installation that lacks nothing else. */
 function completeInstalled() {
   const bin = path.join(installRoot(), "bin");
-  if (missingFrom(bin).join() === dynamicProviders) copyDynamicProviders(path.join(bin, dynamicProviders));
+  if (missingFrom(bin).join() === DYNAMIC_PROVIDERS) copyDynamicProviders(path.join(bin, DYNAMIC_PROVIDERS));
 }
 
 async function install() {
@@ -34,19 +36,19 @@ async function install() {
   for (const source of SOURCES) {
     const reason = await withStage(source.install);
     if (reason === "") {
-      console.log(`The Pulumi CLI ${version} is in place, by ${source.name}.`);
+      console.log(`Installed the Pulumi CLI ${CLI_VERSION} from ${source.name}.`);
       return;
     }
     failures.push(`  - ${source.name}: ${reason.replaceAll("\n", "\n    ")}`);
   }
   throw new Error(
     [
-      `there is no Pulumi CLI ${minimumVersion} or later on PATH, and ${version} could not be installed:`,
+      `PATH has no Pulumi CLI ${MINIMUM_VERSION} or later, and ${CLI_VERSION} could not be installed:`,
       ...failures,
-      "Any one of these helps:",
-      `  - install Pulumi ${minimumVersion} or later: https://www.pulumi.com/docs/install`,
-      "  - let get.pulumi.com be reached; on a slow line, with SETUP_DOWNLOAD_SECONDS=600 in the environment",
-      "  - install Go, with a Go module proxy within reach: https://go.dev/dl",
+      "Do one of these, and run the command again:",
+      `  - install Pulumi ${MINIMUM_VERSION} or later: https://www.pulumi.com/docs/install`,
+      "  - allow access to get.pulumi.com; on a slow connection, also set SETUP_DOWNLOAD_SECONDS=600 in the environment",
+      "  - install Go, and allow access to a Go module proxy: https://go.dev/dl",
     ].join("\n"),
   );
 }

@@ -2,7 +2,7 @@ const { execFileSync } = require("node:child_process");
 const fs = require("node:fs");
 const path = require("node:path");
 const { isAtLeast } = require("../setup/platform");
-const { executables, installRoot, isExecutable, minimumVersion, missingFrom } = require("./folder");
+const { EXECUTABLES, installRoot, isExecutable, MINIMUM_VERSION, missingFrom } = require("./folder");
 
 /** Described in index.d.ts. */
 function findCli() {
@@ -16,10 +16,10 @@ function findOnPath() {
     const pulumi = path.join(folder, "pulumi");
     if (!isExecutable(pulumi)) continue;
     const real = fs.realpathSync(pulumi);
-    // The launcher, which npm puts on PATH, would begin a download.
+    // npm puts the launcher on PATH, which would start a download.
     if (real.split(path.sep).includes("node_modules")) continue;
     const home = path.dirname(real);
-    const complete = executables.every((name) =>
+    const complete = EXECUTABLES.every((name) =>
       [home, ...folders].some((place) => isExecutable(path.join(place, name))),
     );
     if (complete && isRecent(real)) return isExecutable(path.join(home, "pulumi")) ? home : folder;
@@ -37,7 +37,7 @@ function isRecent(pulumi) {
       stdio: ["ignore", "pipe", "ignore"],
     });
     const found = /^v?(3\.\d+\.\d+)/.exec(answer.trim());
-    return found !== null && isAtLeast(found[1], minimumVersion);
+    return found !== null && isAtLeast(found[1], MINIMUM_VERSION);
   } catch {
     return false;
   }

@@ -3,21 +3,21 @@ const os = require("node:os");
 const path = require("node:path");
 const manifest = require("../../package.json");
 
-/** The version that set-up installs: that of the launcher, the npm package `pulumi`. */
-const version = manifest.devDependencies.pulumi;
+/** The version that set-up installs: the one of the launcher, the npm package `pulumi`. */
+const CLI_VERSION = manifest.devDependencies.pulumi;
 
-/** An older CLI than the SDK is not tried; one that is already on PATH has to be of this version at least. */
-const minimumVersion = manifest.devDependencies["@pulumi/pulumi"];
+/** The oldest CLI on PATH that is used: the version of the SDK. */
+const MINIMUM_VERSION = manifest.devDependencies["@pulumi/pulumi"];
 
-const languageHost = "pulumi-language-nodejs";
-const dynamicProviders = "pulumi-resource-pulumi-nodejs";
+const LANGUAGE_HOST = "pulumi-language-nodejs";
+const DYNAMIC_PROVIDERS = "pulumi-resource-pulumi-nodejs";
 
-/** What must lie side by side. `pulumi` comes last: where it is, the others are. */
-const executables = [dynamicProviders, languageHost, "pulumi"];
+/** The executables that must be in one folder. `pulumi` is installed last: if it is there, so are the others. */
+const EXECUTABLES = [DYNAMIC_PROVIDERS, LANGUAGE_HOST, "pulumi"];
 
-/** Where the launcher, the Automation API and set-up keep one version of the CLI. */
+/** Returns the folder where the launcher, the Automation API and set-up keep this version of the CLI. */
 function installRoot() {
-  return path.join(process.env.PULUMI_HOME || path.join(os.homedir(), ".pulumi"), "versions", version);
+  return path.join(process.env.PULUMI_HOME || path.join(os.homedir(), ".pulumi"), "versions", CLI_VERSION);
 }
 
 function isExecutable(file) {
@@ -31,16 +31,16 @@ function isExecutable(file) {
 }
 
 function missingFrom(folder) {
-  return executables.filter((name) => !isExecutable(path.join(folder, name)));
+  return EXECUTABLES.filter((name) => !isExecutable(path.join(folder, name)));
 }
 
 module.exports = {
-  dynamicProviders,
-  executables,
+  DYNAMIC_PROVIDERS,
+  EXECUTABLES,
   installRoot,
   isExecutable,
-  languageHost,
-  minimumVersion,
+  LANGUAGE_HOST,
+  MINIMUM_VERSION,
   missingFrom,
-  version,
+  CLI_VERSION,
 };

@@ -1,7 +1,7 @@
 const fs = require("node:fs");
 const path = require("node:path");
 const { run } = require("../setup/run");
-const { dynamicProviders, languageHost, version } = require("./folder");
+const { DYNAMIC_PROVIDERS, LANGUAGE_HOST, CLI_VERSION } = require("./folder");
 const { copyDynamicProviders } = require("./dynamic-providers");
 const { publish } = require("./stage");
 
@@ -9,29 +9,36 @@ const PROGRESS_SECONDS = 20;
 const VERSION_VARIABLE = "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version";
 
 /**
- * Each is built from a main module of its own, in the folder of that name. The language host has left the engine's
- * modules: 3.60.0 is the last release of the SDK's module that holds it, and it serves today's engine.
+ * The parts of the CLI. Each is built from its own main module, in the folder `module`. The language host is no longer in the engine's
+ * modules: 3.60.0 is the last release of the SDK's module that contains it, and it works with today's engine.
  */
 const PARTS = [
   {
-    name: languageHost,
+    name: LANGUAGE_HOST,
     module: "language",
     version: "3.60.0",
     from: "github.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs",
   },
-  { name: "pulumi", module: "engine", version, from: "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi" },
+  {
+    name: "pulumi",
+    module: "engine",
+    version: CLI_VERSION,
+    from: "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi",
+  },
 ];
 
-/** Builds the CLI from Go modules. Gives the reason why it could not, or "" when it did. */
+/** Builds the CLI from Go modules. Returns the reason why that failed, or "" if it succeeded. */
 async function buildFromGo(stage) {
   const go = await run("go", ["version"]);
   if (!go.ok) return go.reason;
 
-  console.log(`Building the Pulumi CLI ${version} from Go modules: once, about seven minutes on two cores.`);
+  console.log(
+    `Building the Pulumi CLI ${CLI_VERSION} from Go modules. This takes about seven minutes on two cores, once.`,
+  );
   const bin = path.join(stage, "bin");
   const temporary = path.join(stage, "tmp");
   for (const folder of [bin, temporary]) fs.mkdirSync(folder, { recursive: true });
-  // The user's own workspace and flags are for the user's own code.
+  // The user's own Go workspace and flags are for the user's code.
   const env = { ...process.env, GOTMPDIR: temporary, GOWORK: "off", GOFLAGS: "" };
 
   const progress = startProgress();
@@ -47,12 +54,12 @@ async function buildFromGo(stage) {
   } finally {
     progress.stop();
   }
-  copyDynamicProviders(path.join(bin, dynamicProviders));
+  copyDynamicProviders(path.join(bin, DYNAMIC_PROVIDERS));
   publish(bin);
   return "";
 }
 
-/** `go build -v` names each module that it downloads and each package that it compiles on a line. */
+/** Prints progress now and then. `go build -v` prints a line for each module it downloads and each package it compiles. */
 function startProgress() {
   const started = Date.now();
   let downloaded = 0;

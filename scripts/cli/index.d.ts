@@ -1,8 +1,8 @@
 /**
- * The folder of the Pulumi CLI to use, or undefined where there is none (`npm run setup` gets one). Put first on
- * PATH, it gives `pulumi` and what `pulumi` needs to run programs in Node.
+ * Returns the folder of the Pulumi CLI, or undefined if there is none (`npm run setup` installs one). Put it first on PATH: it holds
+ * `pulumi` and what `pulumi` needs to run programs in Node.
  */
 export function findCli(): string | undefined;
 
-/** Gets a Pulumi CLI where there is none; rejects with an error that says what would help. */
+/** Installs a Pulumi CLI if there is none. Rejects with an error that says what to do. */
 export function ensureCli(): Promise<void>;

@@ -2,13 +2,13 @@ const fs = require("node:fs");
 const path = require("node:path");
 const { root } = require("../setup/paths");
 const { run } = require("../setup/run");
-const { missingFrom, version } = require("./folder");
+const { missingFrom, CLI_VERSION } = require("./folder");
 const { publish } = require("./stage");
 
-/** How long the download may take, in seconds, unless SETUP_DOWNLOAD_SECONDS says otherwise. */
+/** The time limit for the download, in seconds, unless SETUP_DOWNLOAD_SECONDS sets another. */
 const DEFAULT_SECONDS = 30;
 
-/** Lets the launcher download the official build. Gives the reason why it could not, or "" when it did. */
+/** Lets the launcher download the official build. Returns the reason why that failed, or "" if it succeeded. */
 async function installOfficial(stage) {
   const launcher = path.join(root, "node_modules/pulumi/run.js");
   const temporary = path.join(stage, "tmp");
@@ -16,7 +16,7 @@ async function installOfficial(stage) {
   const env = {
     ...process.env,
     PULUMI_HOME: stage,
-    PULUMI_VERSION: version,
+    PULUMI_VERSION: CLI_VERSION,
     PULUMI_SKIP_UPDATE_CHECK: "true",
     TMPDIR: temporary,
   };
@@ -24,9 +24,9 @@ async function installOfficial(stage) {
   const { ok, reason, lines } = await run(process.execPath, [launcher, "version"], { env, timeoutSeconds });
   if (!ok) return lines.findLast((line) => line.startsWith("pulumi: ")) ?? reason;
 
-  const bin = path.join(stage, "versions", version, "bin");
+  const bin = path.join(stage, "versions", CLI_VERSION, "bin");
   const missing = missingFrom(bin);
-  if (missing.length > 0) return `it holds no ${missing.join(" and no ")}`;
+  if (missing.length > 0) return `the download lacks ${missing.join(" and ")}`;
   publish(bin);
   return "";
 }

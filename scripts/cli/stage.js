@@ -1,11 +1,11 @@
 const fs = require("node:fs");
 const path = require("node:path");
 const { onEnd } = require("../setup/cleanup");
-const { executables, installRoot } = require("./folder");
+const { EXECUTABLES, installRoot } = require("./folder");
 
 /**
- * Gives `work` an empty folder beside the place of installation, and removes it afterwards, however that ends. What
- * earlier ones left that were killed is removed first; so the caller must hold the lock.
+ * Calls `work` with an empty folder next to the place of installation, and removes the folder afterwards. It first removes the folders
+ * of runs that were killed, so the caller must hold the lock.
  */
 async function withStage(work) {
   const versions = path.dirname(installRoot());
@@ -25,12 +25,12 @@ async function withStage(work) {
   }
 }
 
-/** Moves the files of `bin` into place, each at once and whole, `pulumi` last: where it is, all the others are. */
+/** Moves the files of `bin` into place with renames, `pulumi` last: if it is there, so are all the others. */
 function publish(bin) {
   const target = path.join(installRoot(), "bin");
   fs.mkdirSync(target, { recursive: true });
-  const others = fs.readdirSync(bin).filter((name) => !executables.includes(name));
-  for (const name of [...others, ...executables]) {
+  const others = fs.readdirSync(bin).filter((name) => !EXECUTABLES.includes(name));
+  for (const name of [...others, ...EXECUTABLES]) {
     if (fs.existsSync(path.join(bin, name))) fs.renameSync(path.join(bin, name), path.join(target, name));
   }
 }

@@ -5,7 +5,7 @@ const path = require("node:path");
 const { findCli } = require("../cli");
 const { root } = require("../setup/paths");
 
-/** The quick start in a temporary folder, with a stack whose state is there too. */
+/** A copy of the quick start in a temporary folder, which also holds the stack's state. */
 class Project {
   #folder;
   #quote;
@@ -13,7 +13,7 @@ class Project {
   #child;
   #stopped = false;
 
-  /** `settings` are environment variables; `quote` is given each line that the CLI prints. */
+  /** `settings` are environment variables. `quote` gets each line that the CLI prints. */
   constructor({ settings, quote }) {
     const bin = findCli();
     if (bin === undefined) throw new Error("the Pulumi CLI is missing; `npm run demo` sets it up first");
@@ -28,19 +28,19 @@ class Project {
     this.#environment = { ...environmentIn(this.#folder, bin), ...settings };
   }
 
-  /** For what runs the CLI by itself, such as `receiverFromStack`. */
+  /** Gives this process the project's environment, for code that runs the CLI itself, such as `receiverFromStack`. */
   shareEnvironment() {
     for (const name of Object.keys(process.env)) if (!(name in this.#environment)) delete process.env[name];
     Object.assign(process.env, this.#environment);
   }
 
-  /** Runs the CLI as a person would, and shows what it prints. A secret among the arguments is not shown. */
+  /** Runs the CLI as a person would, and shows its output. The arguments in `hide` are shown as `…`. */
   async pulumi(args, { hide = [], quiet = false } = {}) {
     if (!quiet) this.#quote(`$ pulumi ${args.map((arg) => (hide.includes(arg) ? "…" : arg)).join(" ")}`);
     const lines = [];
     const show = (line) => {
       lines.push(line);
-      // One blank line at most, and none first.
+      // At most one blank line in a row, and none at the start.
       if (!quiet && (line.trim() !== "" || (lines.at(-2) ?? "").trim() !== "")) this.#quote(line);
     };
     const code = await this.#run([...args, "--non-interactive", "--color=never"], show);
@@ -52,7 +52,7 @@ class Project {
   #run(args, show) {
     if (this.#stopped) return Promise.reject(new Error("the demo was stopped"));
     return new Promise((resolve, reject) => {
-      // A process group of its own: Ctrl-C is ours to pass on, once.
+      // In its own process group, so that Ctrl-C reaches it only once, from here.
       const options = {
         cwd: this.workDir,
         env: this.#environment,
@@ -71,7 +71,7 @@ class Project {
     });
   }
 
-  /** Ends what is running, as Ctrl-C would: the CLI then ends its plugins too. */
+  /** Stops the running command as Ctrl-C would: the CLI then stops its plugins too. */
   async stop() {
     this.#stopped = true;
     const child = this.#child;
@@ -88,7 +88,7 @@ class Project {
   }
 }
 
-/** What the CLI is to see: nothing of what is set for other stacks and services, and a place for all that it writes. */
+/** Returns the CLI's environment: no settings of other stacks and services, and a place in `folder` for everything it writes. */
 function environmentIn(folder, bin) {
   const temporary = path.join(folder, "tmp");
   fs.mkdirSync(temporary);

@@ -2,11 +2,11 @@ const http = require("node:http");
 const { nodeHandler } = require("../../dist/receiver/adapters/node");
 const { receiverFromStack } = require("../../dist/stack");
 
-/** A receiver on a port of its own, built from the stack's secret output; `build` builds it anew. */
+/** A receiver on a free port, built from the stack's secret output. `build` builds it again. */
 class DemoReceiver {
-  /** The jobs and events that a handler was called for. */
+  /** The events and jobs that reached a handler. */
   handled = [];
-  /** What became of each request, oldest first: what happened and what was answered. */
+  /** The result of each request, oldest first: what happened, and the status of the response. */
   reports = [];
   #handler = (_, response) => response.writeHead(503).end();
   #server = http.createServer((request, response) => this.#handler(request, response));

@@ -1,8 +1,7 @@
-const yes = ["--yes", "--skip-preview", "--suppress-progress"];
+/** What makes `pulumi up`, `refresh` and `destroy` run without a question and print only the result. */
+const UPDATE_FLAGS = ["--yes", "--skip-preview", "--suppress-progress"];
 
-/**
- * The main job from beginning to end. Each thing it claims is checked, and a claim that does not hold throws.
- */
+/** Plays the whole story, and checks every claim that it makes. Throws if one is false. */
 async function tellStory({ emulator, project, receiver, narrator }) {
   const say = (text) => narrator.say(text);
   const step = (title) => narrator.step(title);
@@ -15,60 +14,70 @@ async function tellStory({ emulator, project, receiver, narrator }) {
   const secretOf = (secrets) => ["config", "set", "--secret", ...secrets];
   const [secret] = emulator.secrets();
 
-  step("The service");
-  say(`An emulator of the webhook service listens at ${emulator.url}. The program is examples/quickstart.`);
-  say("It has the emulator's address and key from the environment: WEBHOOKS_BASE_URL and WEBHOOKS_API_KEY.");
+  say("This demo takes about a minute. It runs the real Pulumi CLI against an emulated webhook service.");
+  say("Each ✓ is a claim that the demo has just checked.");
+
+  step("A service and a program");
+  say(`An emulated webhook service listens at ${emulator.url}. The program is examples/quickstart.`);
+  say(
+    "It finds the service through WEBHOOKS_BASE_URL and WEBHOOKS_API_KEY. The signing secret goes into the stack:",
+  );
   await project.pulumi(["stack", "init", "demo"]);
   await project.pulumi(secretOf(["signingSecret", secret]), { hide: [secret] });
 
-  step("pulumi up: two endpoints are registered");
-  await project.pulumi(["up", ...yes]);
-  say("At the service:");
+  step("pulumi up registers two endpoints");
+  await project.pulumi(["up", ...UPDATE_FLAGS]);
+  say("The service now has:");
   show();
-  fact(registered().length === 2, "both are registered, and their ids are in the stack");
+  fact(registered().length === 2, "both endpoints are registered, and the stack knows their ids");
   emulator.clearRequests();
-  await project.pulumi(["up", ...yes], { quiet: true });
+  await project.pulumi(["up", ...UPDATE_FLAGS], { quiet: true });
   fact(
     emulator.requests.every(({ method }) => method === "GET"),
     "a second `pulumi up` changes nothing",
   );
 
-  step("Somebody deletes one behind Pulumi's back");
+  step("Somebody deletes one outside Pulumi");
   const deleted = emulator.remove(find("sandbox").id);
-  say(`Gone from the service: ${deleted.id}  ${deleted.url}`);
-  const drift = await project.pulumi(["refresh", ...yes]);
-  fact(/sandbox deleted/.test(drift), "`pulumi refresh` shows the drift, and only that");
+  say(`Deleted at the service: ${deleted.id}  ${deleted.url}`);
+  say("A refresh compares the stack with the service:");
+  const drift = await project.pulumi(["refresh", ...UPDATE_FLAGS]);
+  fact(/sandbox deleted/.test(drift), "`pulumi refresh` found the missing endpoint");
 
-  step("pulumi up: it is registered anew");
-  await project.pulumi(["up", ...yes]);
+  step("pulumi up registers it again");
+  await project.pulumi(["up", ...UPDATE_FLAGS]);
   const before = find("sandbox");
-  fact(before !== undefined && before.id !== deleted.id, `the sandbox is back, as ${before.id}`);
+  fact(before !== undefined && before.id !== deleted.id, `the sandbox is back, with the id ${before.id}`);
 
-  step("Its url changes: replaced, the new one before the old one goes");
+  step("A new url replaces the endpoint");
+  say("The sandbox moves to a receiver that the demo starts on this machine.");
   await receiver.listen();
   await project.pulumi(["config", "set", "sandboxUrl", receiver.url]);
   emulator.clearRequests();
-  await project.pulumi(["up", ...yes]);
+  await project.pulumi(["up", ...UPDATE_FLAGS]);
+  say("The service now has:");
   show();
-  say("What the service was sent:");
+  say("It got these requests:");
   const changes = emulator.requests.filter(({ method }) => method !== "GET");
   for (const { method, path, statusCode } of changes)
     say(`    ${method.padEnd(6)}  ${path}  (${statusCode})`);
   fact(
     changes.map(({ method }) => method).join() === "POST,DELETE",
-    "registered first, deleted then: no event is missed",
+    "the new endpoint was registered before the old one was deleted: no event is missed",
   );
 
-  step("A receiver, built from the stack's secret output");
+  step("A receiver verifies deliveries");
   const source = { stackName: "demo", workDir: project.workDir };
   await receiver.build(source);
-  say(`It listens at ${receiver.url}. The service runs a job and tells the sandbox about it.`);
+  say(`It is built from the stack's secret output, and listens at ${receiver.url}.`);
+  say("The service runs a job and delivers its events to the sandbox:");
   const endpointId = find("127.0.0.1").id;
   const job = await emulator.runJob({ endpointId });
   fact(
     job.finished.delivered && receiver.handled.length === 2,
-    `verified: ${receiver.handled.join(", ")} (answered ${receiver.reports.at(-1).status})`,
+    `verified and handled: ${receiver.handled.join(", ")} (answered ${receiver.reports.at(-1).status})`,
   );
+  say("Now three deliveries that a handler must not see:");
   const handled = receiver.handled.length;
   const send = async (event) => {
     await emulator.deliver({
@@ -80,39 +89,43 @@ async function tellStory({ emulator, project, receiver, narrator }) {
     return receiver.reports.at(-1);
   };
   const tampered = await send({ tamper: true });
-  fact(tampered.status === 401, `tampered: refused (${tampered.what}, answered ${tampered.status})`);
+  fact(tampered.status === 401, `a tampered one is refused (${tampered.what}, answered ${tampered.status})`);
   const old = await send({ ageSeconds: 600 });
-  fact(old.status === 401, `replayed ten minutes later: refused (${old.what}, answered ${old.status})`);
+  fact(old.status === 401, `one that is ten minutes old is refused (${old.what}, answered ${old.status})`);
   await emulator.replay(job.finished.id);
   const again = receiver.reports.at(-1);
   fact(
     again.what === "duplicate",
-    `replayed at once: a ${again.what} (answered ${again.status}, not handled again)`,
+    `a copy of a handled one is acknowledged and dropped (${again.what}, answered ${again.status})`,
   );
-  fact(receiver.handled.length === handled, "no handler was called for any of these");
+  fact(receiver.handled.length === handled, "no handler was called for any of the three");
 
-  step("The signing secret is rotated, with overlap");
+  step("The signing secret is rotated without a lost delivery");
   const rotation = emulator.rotateSecret();
-  say("The service signs with the old secret and the new one.");
+  say("The service signs with the old secret and with a new one.");
   const early = await emulator.runJob({ endpointId });
-  fact(early.finished.delivered, "verified by the receiver that knows only the old one");
-  say("The stack gets the new one beside the old one, and the receiver is built anew.");
+  fact(early.finished.delivered, "the receiver, which knows only the old secret, verifies the delivery");
+  say("The stack gets the new secret too, and the receiver is built again:");
   await project.pulumi(secretOf(["nextSigningSecret", rotation.secret]), { hide: [rotation.secret] });
-  await project.pulumi(["up", ...yes]);
+  await project.pulumi(["up", ...UPDATE_FLAGS]);
   await receiver.build(source);
   const during = await emulator.runJob({ endpointId });
-  fact(during.finished.delivered, "verified while both secrets sign, and both are known");
+  fact(during.finished.delivered, "the receiver, which knows both secrets, verifies the delivery");
+  say("The service stops using the old secret, and so does the stack:");
   rotation.finish();
   await project.pulumi(secretOf(["signingSecret", rotation.secret]), { hide: [rotation.secret] });
   await project.pulumi(["config", "rm", "nextSigningSecret"]);
-  await project.pulumi(["up", ...yes]);
+  await project.pulumi(["up", ...UPDATE_FLAGS]);
   await receiver.build(source);
   const after = await emulator.runJob({ endpointId });
-  fact(after.finished.delivered, "verified after the old secret has gone: no delivery was lost");
+  fact(
+    after.finished.delivered,
+    "the receiver, which knows only the new secret, verifies the delivery: none was lost",
+  );
 
-  step("pulumi destroy");
-  await project.pulumi(["destroy", ...yes]);
-  fact(registered().length === 0, "the service has no endpoint left");
+  step("pulumi destroy deletes everything");
+  await project.pulumi(["destroy", ...UPDATE_FLAGS]);
+  fact(registered().length === 0, "the service has no endpoints left");
 }
 
 module.exports = { tellStory };

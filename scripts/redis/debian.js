@@ -2,23 +2,23 @@ const fs = require("node:fs");
 const path = require("node:path");
 const { run } = require("../setup/run");
 
-/** On Debian and Ubuntu alike, the first is little more than a link into the second. */
+/** Debian's and Ubuntu's packages. The first is little more than a link into the second. */
 const PACKAGES = ["redis-server", "redis-tools"];
 
-/** Of what these depend on, only libraries are needed; and the C library has to be this system's own. */
+/** Matches the dependencies that are needed: libraries, except the C library, which must be this system's own. */
 const LIBRARY = /^\s*\|?Depends: ((?:lib|lua)(?!c6\b)\S+)$/;
 
 const TIMEOUT_SECONDS = 180;
 
 /**
- * Downloads the distribution's packages with apt-get and unpacks them into the folder `files`, where `redis-server` then
- * runs. Gives the reason why it could not, or "" when it did.
+ * Downloads the distribution's packages with apt-get and unpacks them into the folder `files`, from where `redis-server` then runs.
+ * Returns the reason why that failed, or "" if it succeeded.
  */
 async function unpackDebian({ files, work }) {
   fs.mkdirSync(files);
   fs.mkdirSync(work);
   const reason = await download(work, []);
-  // This system's package lists may be missing, or name versions that are gone. It takes root to renew those.
+  // This system's package lists may be missing or outdated, and only root can renew them.
   const failure = reason && (await downloadByOwnLists(work));
   if (failure) return failure;
 
@@ -32,7 +32,7 @@ async function unpackDebian({ files, work }) {
 }
 
 async function downloadByOwnLists(work) {
-  console.log("Downloading package lists, for Redis.");
+  console.log("Downloading package lists to find Redis.");
   const lists = path.join(work, "lists");
   fs.mkdirSync(path.join(lists, "partial"), { recursive: true });
   const options = [`Dir::State::Lists=${lists}`, `Dir::Cache=${work}`, "APT::Sandbox::User="];
@@ -43,7 +43,7 @@ async function downloadByOwnLists(work) {
   return ok ? download(work, flags) : complaint(reason, lines);
 }
 
-/** Gives the reason why it could not, or "". */
+/** Downloads the packages into `work`. Returns the reason why that failed, or "". */
 async function download(work, flags) {
   const depends = await run("apt-cache", [...flags, "depends", ...PACKAGES]);
   if (!depends.ok) return complaint(depends.reason, depends.lines);
@@ -57,7 +57,10 @@ function complaint(reason, lines) {
   return lines.find((line) => line.startsWith("E: "))?.slice("E: ".length) ?? reason;
 }
 
-/** Not by an absolute path: the checkout may be moved. And by the shell alone: PATH is the caller's. */
+/**
+ * Writes a script that runs the unpacked server. It uses no absolute path, because the checkout may be moved, and only the shell,
+ * because PATH is the caller's.
+ */
 function writeLauncher(files) {
   const folders = ["usr/lib", "lib"].flatMap((folder) => [
     `$here/${folder}`,
@@ -70,7 +73,7 @@ LD_LIBRARY_PATH="${folders.join(":")}" exec "$here/usr/bin/redis-server" "$@"
   fs.writeFileSync(path.join(files, "redis-server"), script, { mode: 0o755 });
 }
 
-/** One for each architecture, such as `x86_64-linux-gnu`. */
+/** Returns the folders for architectures, such as `x86_64-linux-gnu`. */
 function foldersIn(folder) {
   if (!fs.existsSync(folder)) return [];
   return fs.readdirSync(folder).filter((name) => name.includes("-linux-"));

@@ -6,19 +6,19 @@ const { cache } = require("../setup/paths");
 const { unpackDebian } = require("./debian");
 const { findRedis, unpacked } = require("./find");
 
-const howToGetRedis =
-  "put a redis-server on PATH (apt-get install redis-server, dnf install redis, brew install redis), " +
-  "or let apt-get reach its package lists, and run `node scripts/setup.js --for test` again";
+const HOW_TO_GET_REDIS =
+  "put a redis-server on PATH (apt-get install redis-server, dnf install redis, brew install redis) " +
+  "or allow apt-get to reach its package lists, and run `node scripts/setup.js --for test` again";
 
 /** Described in index.d.ts. */
 async function ensureRedis() {
   if (findRedis() !== undefined) return;
-  const onWait = () => console.log("Another set-up is unpacking Redis; waiting for it.");
+  const onWait = () => console.log("Waiting for another set-up, which is unpacking Redis.");
   await withLock(path.join(cache, "redis.lock"), { onWait }, async () => {
     if (findRedis() !== undefined) return;
     const reason = await withStage(unpackInto);
     if (reason !== "")
-      console.log(`The tests with Redis will fail: ${reason}. To mend it, ${howToGetRedis}.`);
+      console.log(`The tests with Redis will fail: ${reason}. To fix this, ${HOW_TO_GET_REDIS}.`);
   });
 }
 
@@ -27,11 +27,14 @@ async function unpackInto(stage) {
   const reason = await unpackDebian({ files, work: path.join(stage, "work") });
   if (reason !== "") return reason;
   fs.rmSync(unpacked, { recursive: true, force: true });
-  fs.renameSync(files, unpacked); // at once and whole
+  fs.renameSync(files, unpacked);
   return "";
 }
 
-/** Gives `work` an empty folder. What it leaves is removed, and what a killed one left; so the caller must hold the lock. */
+/**
+ * Calls `work` with an empty folder, and removes the folder afterwards. It first removes the folder of a run that was killed, so the
+ * caller must hold the lock.
+ */
 async function withStage(work) {
   const stage = path.join(cache, "redis-stage");
   const remove = () => fs.rmSync(stage, { recursive: true, force: true, maxRetries: 3 });
@@ -46,4 +49,4 @@ async function withStage(work) {
   }
 }
 
-module.exports = { ensureRedis, howToGetRedis };
+module.exports = { ensureRedis, HOW_TO_GET_REDIS };

@@ -2,7 +2,7 @@ const fs = require("node:fs");
 const path = require("node:path");
 const { cache } = require("../setup/paths");
 
-/** What is unpacked: the package's files, and the script `redis-server` that runs them where they are. */
+/** The folder of the unpacked packages, with the script `redis-server` that runs them there. */
 const unpacked = path.join(cache, "redis");
 
 /** Described in index.d.ts. */

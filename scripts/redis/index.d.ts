@@ -1,11 +1,11 @@
-/** The `redis-server` to test with: one on PATH, or the one that set-up unpacked; undefined where there is neither. */
+/** Returns the `redis-server` to test with: one on PATH, or the one that set-up unpacked; undefined if there is neither. */
 export function findRedis(): string | undefined;
 
 /**
- * Unpacks the distribution's package of Redis into the cache, unless there is one already; installs nothing and needs
- * no root. Where that fails it says so and goes on: the tests that need Redis then fail with the same words.
+ * Unpacks the distribution's Redis into the cache, unless there is one already. It installs nothing and doesn't need root. If it fails,
+ * it prints why and continues; the tests that need Redis then fail with the same advice.
  */
 export function ensureRedis(): Promise<void>;
 
-/** What to do where there is no Redis. */
-export const howToGetRedis: string;
+/** What to do if there is no Redis: the end of a sentence. */
+export const HOW_TO_GET_REDIS: string;

@@ -10,16 +10,16 @@ const dist = path.join(root, "dist");
 const stampFile = path.join(cache, "build.json");
 
 /**
- * Compiles src into dist, unless dist is already what the sources give (`rebuild` compiles in any case). It is
- * compiled aside and put in place whole, so dist holds no file whose source is gone, and never half a build.
+ * Compiles src into dist, unless dist is up to date (`rebuild` always compiles). It compiles into another folder and then moves that
+ * into place, so dist never holds half a build, or a file whose source is gone.
  */
 async function build({ rebuild = false } = {}) {
   if (!rebuild && isBuilt()) return;
-  const onWait = () => console.log("Another set-up is building; waiting for it.");
+  const onWait = () => console.log("Waiting for another set-up, which is building.");
 
   await withLock(path.join(cache, "build.lock"), { onWait }, async () => {
     if (!rebuild && isBuilt()) return;
-    console.log("Building.");
+    console.log("Compiling src into dist.");
     const inputs = hashInputs();
     const aside = path.join(cache, "dist");
     fs.rmSync(aside, { recursive: true, force: true });

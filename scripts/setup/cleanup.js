@@ -2,8 +2,8 @@ const pending = new Set();
 let watching = false;
 
 /**
- * Runs `undo` (synchronous) when this process ends by itself or by Ctrl-C, SIGTERM or SIGHUP.
- * Gives the function that calls it off.
+ * Runs `undo`, which must be synchronous, when this process ends, whether by itself or by Ctrl-C, SIGTERM or SIGHUP.
+ * Returns a function that cancels this.
  */
 function onEnd(undo) {
   watch();

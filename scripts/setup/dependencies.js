@@ -5,31 +5,31 @@ const { withLock } = require("./lock");
 const { run } = require("./run");
 
 /**
- * Runs `npm ci` in a folder of the checkout, unless what is installed there is what its lock file says.
+ * Runs `npm ci` in a folder of the checkout, unless its packages already match its lock file.
  * A folder without a lock file has no dependencies of its own.
  */
 async function installDependencies({ folder = "." } = {}) {
   const home = path.join(root, folder);
   if (isInstalled(home)) return;
   const name = folder === "." ? "the dependencies" : `the dependencies of ${folder}`;
-  const onWait = () => console.log(`Another set-up is installing ${name}; waiting for it.`);
+  const onWait = () => console.log(`Waiting for another set-up, which is installing ${name}.`);
 
   await withLock(path.join(cache, `npm-${folder.replaceAll("/", "-")}.lock`), { onWait }, async () => {
     if (isInstalled(home)) return;
-    console.log(`Installing ${name} (npm ci; about a minute).`);
-    // npm writes this file last. Without it, an `npm ci` that is killed half-way is never taken for a finished one.
+    console.log(`Installing ${name} with npm ci. This takes about a minute.`);
+    // npm writes this file last. Removing it makes sure that a killed `npm ci` is never mistaken for a finished one.
     fs.rmSync(npmStamp(home), { force: true });
-    // `--include=dev` and not what NODE_ENV=production would leave out.
+    // `--include=dev`, because NODE_ENV=production would leave the development packages out.
     const { ok, reason, lines } = await run("npm", ["ci", "--include=dev"], { cwd: home });
     if (!ok) {
-      // npm says what is wrong first, and goes on with help and the place of its log.
+      // npm prints the cause first, then help and the place of its log.
       const said = lines.filter((line) => line.startsWith("npm error")).slice(0, 15);
       throw new Error([`${name} could not be installed: ${reason}.`, ...said].join("\n"));
     }
   });
 }
 
-/** Whether npm's own record of what it put into node_modules agrees with the lock file. */
+/** Whether npm's own record of node_modules matches the lock file. */
 function isInstalled(home) {
   const wanted = packagesOf(path.join(home, "package-lock.json"));
   if (wanted === undefined) return true;
@@ -38,7 +38,7 @@ function isInstalled(home) {
   return Object.entries(wanted).every(([at, { version, integrity, optional, devOptional }]) => {
     if (at === "") return true;
     const found = present[at];
-    // Optional ones may be left out: they are mostly builds for other platforms.
+    // Optional packages may be missing: most are builds for other platforms.
     if (found === undefined) return Boolean(optional || devOptional);
     return found.version === version && found.integrity === integrity;
   });

@@ -6,12 +6,15 @@ const { onEnd } = require("./cleanup");
 
 const POLL_MS = 200;
 const HEARTBEAT_MS = 5_000;
-/** A lock is dead when its process is, or (its number may have gone to another process) without a heartbeat for so long. */
+/**
+ * A lock is dead if its process is. Because another process may have got its number, a lock is also dead if its last heartbeat is
+ * older than this, in milliseconds.
+ */
 const DEAD_AFTER_MS = 60_000;
 
 /**
- * Runs `work` while this process alone holds the lock `file`, and gives what it gives. One that meets a live
- * holder calls `onWait` once and waits for as long as it takes; the lock of a dead one is taken over.
+ * Runs `work` while this process alone holds the lock `file`, and returns its result. If a live process holds the lock, it
+ * calls `onWait` once and waits as long as necessary. It takes over the lock of a dead process.
  */
 async function withLock(file, { onWait = () => {} }, work) {
   const content = `${process.pid} ${randomUUID()}`;
@@ -46,7 +49,7 @@ function acquire(file, content) {
   }
 }
 
-/** Removes the lock of a dead process, by a rename, so that of several only one does. */
+/** Removes the lock of a dead process. It renames the file first, so that only one of several processes succeeds. */
 function breakIfDead(file) {
   const seen = read(file);
   if (seen === undefined) return true;
@@ -54,7 +57,7 @@ function breakIfDead(file) {
   const aside = `${file}.${randomUUID()}`;
   try {
     fs.renameSync(file, aside);
-    // Between the look and the rename another may have broken it and taken it: then it is theirs, and goes back.
+    // Another process may have taken the lock between the read and the rename. Then give it back.
     if (read(aside) !== seen) fs.linkSync(aside, file);
   } catch (error) {
     if (error.code !== "ENOENT" && error.code !== "EEXIST") throw error;
@@ -92,7 +95,7 @@ function touch(file) {
   try {
     fs.utimesSync(file, new Date(), new Date());
   } catch {
-    // Taken away by hand; the work goes on.
+    // Somebody removed it by hand. The work continues.
   }
 }
 

@@ -1,21 +1,21 @@
-// Plain old syntax and no `node:` imports: this file has to be readable by the Node that it turns down.
+// Old syntax and no `node:` imports, because the Node that this file rejects must be able to read it.
 
 const manifest = require("../../package.json");
 
-/** Throws, saying what is needed, on a Node older than package.json's `engines`, and on Windows. */
+/** Throws on a Node older than package.json's `engines`, and on Windows, with a message that names what is needed. */
 function checkPlatform() {
   const wanted = manifest.engines.node.replace(">=", "");
   if (!isAtLeast(process.versions.node, wanted)) {
     throw new Error(
-      `this is Node ${process.versions.node}, and Node ${wanted} or later is needed. Install one from https://nodejs.org.`,
+      `Node ${process.versions.node} is too old: Node ${wanted} or later is needed. Install it from https://nodejs.org.`,
     );
   }
   if (process.platform === "win32") {
-    throw new Error("set-up runs on Linux and macOS. On Windows, use the Windows Subsystem for Linux.");
+    throw new Error("Windows is not supported: use Linux, macOS, or the Windows Subsystem for Linux.");
   }
 }
 
-/** Whether version `actual` is `minimum` or later; both are `major.minor.patch`. */
+/** Whether version `actual` is `minimum` or later. Both have the form `major.minor.patch`. */
 function isAtLeast(actual, minimum) {
   const left = actual.split(".").map(Number);
   const right = minimum.split(".").map(Number);

@@ -2,13 +2,13 @@ const { spawn } = require("node:child_process");
 const { onEnd } = require("./cleanup");
 
 /**
- * Runs a command quietly to its end. Gives `{ ok, reason, lines }`: `reason` says in a few words how it failed,
- * `lines` is what it printed. Never throws. After `timeoutSeconds`, or when this process ends, the command
- * is killed together with its children. `onLine` sees each line as it comes.
+ * Runs a command without showing its output. Resolves to `{ ok, reason, lines }`: `reason` describes in a few words how it failed, and
+ * `lines` is its output. Never rejects. After `timeoutSeconds`, or when this process ends, the command is killed together with its
+ * children. `onLine` gets each line as it is printed.
  */
 function run(command, args, { cwd, env = process.env, timeoutSeconds, onLine = () => {} } = {}) {
   return new Promise((resolve) => {
-    // A process group of its own, so that its children can be killed with it.
+    // In its own process group, so that its children can be killed with it.
     const child = spawn(command, args, { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
     const callOff = onEnd(() => killGroup(child));
     const lines = [];
@@ -38,7 +38,7 @@ function run(command, args, { cwd, env = process.env, timeoutSeconds, onLine = (
       );
     });
     child.on("close", (code, signal) => {
-      if (timedOut) end(`not done after ${timeoutSeconds} s`);
+      if (timedOut) end(`not finished after ${timeoutSeconds} s`);
       else end(code === 0 ? "" : `${command} ended with ${signal ?? `exit status ${code}`}`);
     });
   });
@@ -62,7 +62,7 @@ function killGroup(child) {
   try {
     process.kill(-child.pid, "SIGKILL");
   } catch {
-    // It has ended already.
+    // It has already ended.
   }
 }
 

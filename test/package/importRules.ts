@@ -2,26 +2,26 @@ import { builtinModules } from "node:module";
 import { posix } from "node:path";
 import * as ts from "typescript";
 
-/** Text of the source files, by path below `src/` with forward slashes. */
+/** The content of the source files, by path below `src/` with forward slashes. */
 export type Sources = ReadonlyMap<string, string>;
 
 interface Import {
   from: string;
-  /** A file of the sources, or a package's name; undefined for what anyone may import: Node's own modules, package.json. */
+  /** A source file or a package's name; undefined for what anyone may import: Node's own modules and package.json. */
   to: string | undefined;
   isFile: boolean;
-  /** Gone from the compiled code. */
+  /** Whether the compiled code lacks it. */
   typeOnly: boolean;
 }
 
 interface Room {
   rooms?: readonly string[];
   packages?: readonly string[];
-  /** Rooms and packages of which only types may be used. */
+  /** Rooms and packages whose types alone may be used. */
   types?: readonly string[];
 }
 
-/** Who may import whom: the design, with the packages that each room may use. `index.ts` only re-exports. */
+/** The rooms and packages that each room may import. `index.ts` only re-exports. */
 const ROOMS: Readonly<Record<string, Room>> = {
   "error.ts": {},
   "pulumiCommand.ts": {},
@@ -29,7 +29,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   signature: {},
   client: { packages: ["undici"] },
   receiver: { rooms: ["signature"] },
-  // What it loads of gRPC is Pulumi's own copy, found from there.
+  // At run time it loads Pulumi's own copy of gRPC.
   endpoint: { rooms: ["client"], packages: ["@pulumi/pulumi"], types: ["@grpc/grpc-js"] },
   stack: { rooms: ["receiver"], packages: ["@pulumi/pulumi"], types: ["endpoint"] },
   emulator: { rooms: ["signature"] },
@@ -42,7 +42,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
 /** Files that belong to no room, and that any room may import. They import nothing themselves. */
 const SHARED: readonly string[] = ["error.ts", "pulumiCommand.ts"];
 
-/** What must not be loaded by requiring a room's index, or anything that index leads to. */
+/** The packages that requiring a room's index must not load, directly or indirectly. */
 const NEVER_LOADED: Readonly<Record<string, (packageName: string) => boolean>> = {
   receiver: () => true,
   signature: () => true,
@@ -53,7 +53,7 @@ const NEVER_LOADED: Readonly<Record<string, (packageName: string) => boolean>> =
 /** The package's own package.json, which anyone may read: it holds the version. */
 const MANIFEST = "../package.json";
 
-/** A line for each import that the design does not allow. */
+/** Returns a line for each import that the design does not allow. */
 export function importViolations(sources: Sources): string[] {
   const imports = [...sources].flatMap(([file, text]) => importsOf(file, text, sources));
   return [
@@ -130,7 +130,7 @@ function isTypeExport(node: ts.ExportDeclaration): boolean {
   return clause.elements.length > 0 && clause.elements.every((element) => element.isTypeOnly);
 }
 
-/** `import(…)`, `require(…)`, `require.resolve(…)`. */
+/** Whether a call is `import(…)`, `require(…)` or `require.resolve(…)`. */
 function isLoading(callee: ts.Expression): boolean {
   if (callee.kind === ts.SyntaxKind.ImportKeyword) return true;
   const called = ts.isPropertyAccessExpression(callee) ? callee.expression : callee;

@@ -20,36 +20,36 @@ function violationsOf(sources: Record<string, string>): string[] {
   return importViolations(new Map(Object.entries(sources)));
 }
 
-test("the sources keep to the design's import rules", () => {
+test("the sources import only what the design allows", () => {
   const sources = readSources();
   expect(sources.has("index.ts")).toBe(true);
   expect(importViolations(sources)).toEqual([]);
 });
 
 const forbidden: readonly [rule: string, file: string, text: string][] = [
-  ["signature imports nobody", "signature/a.ts", `import { b } from "../client/b";`],
+  ["signature imports no other room", "signature/a.ts", `import { b } from "../client/b";`],
   ["signature has no dependency", "signature/a.ts", `import type { b } from "standardwebhooks";`],
-  ["client imports nobody", "client/a.ts", `import type { b } from "../endpoint/b";`],
+  ["client imports no other room", "client/a.ts", `import type { b } from "../endpoint/b";`],
   ["client does not use Pulumi", "client/a.ts", `import type { Output } from "@pulumi/pulumi";`],
   ["receiver imports only signature", "receiver/a.ts", `export * from "../client/index";`],
   ["receiver has no dependency", "receiver/a.ts", `const fastify = await import("fastify");`],
   ["endpoint imports only client", "endpoint/a.ts", `import { b } from "../signature/b.js";`],
-  ["endpoint loads no gRPC of its own", "endpoint/a.ts", `import { credentials } from "@grpc/grpc-js";`],
+  ["endpoint uses only types of gRPC", "endpoint/a.ts", `import { credentials } from "@grpc/grpc-js";`],
   ["stack uses only types of endpoint", "stack/a.ts", `import { WebhookEndpoint } from "../endpoint/b";`],
   ["stack does not import client", "stack/a.ts", `type B = import("../client/b").B;`],
   ["emulator imports only signature", "emulator/a.ts", `import b = require("../client/b");`],
   ["emulator has no dependency", "emulator/a.ts", `require("express/lib/router");`],
-  ["nobody but the command imports the command", "endpoint/a.ts", `import "../cli/b";`],
-  ["nobody imports the package's index", "stack/a.ts", `import { receiverConfig } from "..";`],
-  ["a new room is a decision of the design", "utils/a.ts", `import { b } from "../client/b";`],
+  ["no other room imports the command", "endpoint/a.ts", `import "../cli/b";`],
+  ["no room imports the package's index", "stack/a.ts", `import { receiverConfig } from "..";`],
+  ["a new room has to be added to the design", "utils/a.ts", `import { b } from "../client/b";`],
 ];
 
-test.each(forbidden)("held: %s", (_rule, file, text) => {
+test.each(forbidden)("the import rules hold: %s", (_rule, file, text) => {
   expect(violationsOf({ "index.ts": "", [file]: text })).toHaveLength(1);
 });
 
 test.each(["client", "stack", "receiver"])(
-  "held: loading %s never loads Pulumi, however far down",
+  "the import rules find a Pulumi that loading %s would load indirectly",
   (room) => {
     const violations = violationsOf({
       [`${room}/index.ts`]: `export { b } from "./b";`,
@@ -60,12 +60,12 @@ test.each(["client", "stack", "receiver"])(
   },
 );
 
-test("held: an adapter is an entry of its own", () => {
+test("the import rules check what each adapter loads", () => {
   const violations = violationsOf({ "receiver/adapters/fastify.ts": `import fastify from "fastify";` });
   expect(violations).toContain("receiver/adapters/fastify.ts: loading receiver loads the package fastify");
 });
 
-test("allowed: what the design allows", () => {
+test("the import rules allow what the design allows", () => {
   const violations = violationsOf({
     "index.ts": `export { receiverConfig } from "./stack/program";`,
     "signature/a.ts": `import { createHmac } from "node:crypto";`,

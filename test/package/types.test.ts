@@ -9,10 +9,10 @@ afterAll(removeFolders);
 
 const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const names = Object.keys(exports).filter((name) => !/\.json$|^\.\/provider$/.test(name));
-/** Apart from each other: Pulumi's declarations bring along much that a receiver does not have. */
+/** Checked separately, because Pulumi's declarations bring in much that a receiver doesn't have. */
 const groups = { "a program": ["."], "a receiver": names.filter((name) => name !== ".") };
 
-/** What a user's compiler says of our declarations, where these parts of the package are imported. */
+/** Returns the errors that a user's compiler reports for a file that imports these parts of the package. */
 function errorsWith(options: ts.CompilerOptions, names: readonly string[]): string[] {
   const imports = names.map(
     (name, index) => `import * as m${index} from "pulumi-webhook-endpoints${name.slice(1)}";`,
@@ -50,7 +50,10 @@ const settings: Record<string, ts.CompilerOptions> = {
 };
 
 describe.each(Object.entries(settings))("with the settings of %s", (_settings, options) => {
-  test.each(Object.entries(groups))("TypeScript has nothing against what %s imports", (_group, parts) => {
-    expect(errorsWith(options, parts)).toEqual([]);
-  });
+  test.each(Object.entries(groups))(
+    "TypeScript accepts the declarations that %s imports",
+    (_group, parts) => {
+      expect(errorsWith(options, parts)).toEqual([]);
+    },
+  );
 });

@@ -89,7 +89,7 @@ test("each line of a log that it shows is what a receiver tells", async () => {
   warning.mockRestore();
 });
 
-test("the README leads to it", () => {
+test("the README links to the page of signature mismatches", () => {
   expect(readFileSync(join(root, "README.md"), "utf8")).toContain("(docs/signature-mismatch.md)");
 });
 

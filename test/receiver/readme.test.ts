@@ -9,7 +9,7 @@ const FRAMEWORKS = "test/frameworks/node_modules";
 const ioredis = { ioredis: "test/redis/node_modules/ioredis" };
 type Packages = Project["packages"];
 
-/** The frameworks that a snippet may name, and what to install for each version of theirs. */
+/** The frameworks that a snippet may name, and the packages to install for each of their versions. */
 const frameworks: Readonly<Record<string, Readonly<Record<string, Packages>>>> = {
   "node:http": { Node: {} },
   "Express 4 or 5": {
@@ -27,8 +27,14 @@ const frameworks: Readonly<Record<string, Readonly<Record<string, Packages>>>> =
 const RECEIVER = "receiver.ts";
 const RECEIVER_WITH_REDIS = "receiver.ts with Redis, for several processes";
 
-const readme = readFileSync(resolve(__dirname, "../../README.md"), "utf8");
-const snippets = snippetsOf(readme, "Receiving deliveries");
+const read = (page: string) => readFileSync(resolve(__dirname, "../..", page), "utf8");
+const titles = [RECEIVER, RECEIVER_WITH_REDIS, ...Object.keys(frameworks)];
+/** Every page that shows a receiver, with its snippets. */
+const pages = {
+  "README.md": snippetsOf(read("README.md"), "Receiving deliveries"),
+  "docs/frameworks.md": snippetsOf(read("docs/frameworks.md")),
+};
+const snippets = Object.values(pages).flat();
 const codeOf = (title: string) => snippets.find((snippet) => snippet.title === title)?.code ?? "";
 const apps: App[] = [];
 
@@ -53,17 +59,21 @@ async function post({ url }: App, { headers, body }: ReturnType<typeof delivered
 afterEach(() => Promise.all(apps.splice(0).map((app) => app.stop())));
 afterAll(removeFolders);
 
-test("each snippet is for a framework that is tested here, and each of these has one", () => {
-  const titles = snippets.map(({ title }) => title);
-  expect(titles.sort()).toEqual([RECEIVER, RECEIVER_WITH_REDIS, ...Object.keys(frameworks)].sort());
+test("every receiver in the documentation is for a framework that is tested here, and each of these has one", () => {
+  expect(new Set(snippets.map(({ title }) => title))).toEqual(new Set(titles));
 });
 
-test("a receiver takes no more than a dozen lines, in any framework", () => {
+test.each(titles)('the receiver "%s" is the same on every page that shows it', (title) => {
+  const codes = snippets.filter((snippet) => snippet.title === title).map(({ code }) => code);
+  expect(new Set(codes).size).toBe(1);
+});
+
+test("a receiver takes no more than a dozen lines in any framework", () => {
   const long = snippets.filter(({ code }) => code.trimEnd().split("\n").length > 13);
   expect(long.map(({ title }) => title)).toEqual([]);
 });
 
-test("TypeScript has nothing against them", () => {
+test("TypeScript accepts every receiver in the documentation", () => {
   const named = Object.keys(frameworks).map((title, index) => [`app${index}.ts`, codeOf(title)]);
   const files = {
     ...Object.fromEntries(named),
@@ -82,7 +92,7 @@ const runs = Object.entries(frameworks).flatMap(([title, versions]) =>
 );
 
 test.each(runs)(
-  "%s: a delivery is handled once; a tampered and a replayed one are not",
+  "with %s a delivery is handled once, and a tampered or replayed one is refused",
   async (_version, title, packages) => {
     const files = { "app.ts": codeOf(title), "receiver.ts": codeOf(RECEIVER) };
     const app = await start({ files, packages });
@@ -107,7 +117,7 @@ describe("with Redis", () => {
   });
   afterAll(() => redis.dispose());
 
-  /** As senders do: again, while it is not connected yet. */
+  /** Posts a delivery again until Redis is connected, as a sender does. */
   async function postUntilReady(app: App, delivery: ReturnType<typeof delivered>): Promise<string> {
     for (;;) {
       const answer = await post(app, delivery);
@@ -115,7 +125,7 @@ describe("with Redis", () => {
     }
   }
 
-  test("a delivery that came to two processes is handled by one", async () => {
+  test("a delivery that reaches two processes with Redis is handled by one of them", async () => {
     const files = { "app.ts": codeOf("node:http"), "receiver.ts": codeOf(RECEIVER_WITH_REDIS) };
     const env = { REDIS_URL: redis.path };
     const one = await start({ files, packages: ioredis }, env);

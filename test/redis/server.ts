@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { findRedis, howToGetRedis } from "../../scripts/redis";
+import { findRedis, HOW_TO_GET_REDIS } from "../../scripts/redis";
 
 export interface RedisServer {
   /** The socket it listens on. */
@@ -19,7 +19,7 @@ export interface RedisServer {
 /** A real Redis on a socket in a folder of its own, so that several tests can have one each. More arguments are its own. */
 export async function startRedis(...args: string[]): Promise<RedisServer> {
   const command = findRedis();
-  if (command === undefined) throw new Error(`There is no Redis to test with: ${howToGetRedis}.`);
+  if (command === undefined) throw new Error(`There is no Redis to test with: ${HOW_TO_GET_REDIS}.`);
   const folder = mkdtempSync(join(tmpdir(), "redis-"));
   const path = join(folder, "redis.sock");
   const inFolder = ["--dir", folder, "--port", "0", "--unixsocket", path, "--save", "", "--appendonly", "no"];

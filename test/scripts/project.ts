@@ -27,22 +27,22 @@ export interface RunningSetup {
 export interface Project {
   root: string;
   pulumiHome: string;
-  /** Where the CLI is to be put. */
+  /** Where set-up installs the CLI. */
   bin: string;
   write(file: string, text: string): void;
-  /** An executable on the PATH of set-up. */
+  /** Writes an executable on the PATH of set-up. */
   writeCommand(name: string, body: string): void;
   setUp(options?: { purpose?: string; env?: Record<string, string> }): Promise<Run>;
   startSetUp(options?: { purpose?: string; env?: Record<string, string> }): RunningSetup;
-  /** The commands that set-up has run, since the last call. */
+  /** Returns the commands that set-up has run since the last call. */
   takeCalls(): string[];
-  /** The process number that a hanging command has left, once it hangs. */
+  /** Waits until a command hangs, and returns its process number. */
   hanging(): Promise<number>;
-  /** Ends what is still running, and removes the files. */
+  /** Ends the processes that are still running, and removes the files. */
   remove(): void;
 }
 
-/** A checkout of set-up's own files, where every command that it runs is a fake that notes its name. */
+/** Makes a checkout of set-up's own files, where every command is a fake that notes its name. */
 export function makeProject(): Project {
   const root = mkdtempSync(join(tmpdir(), "setup-"));
   const commands = join(root, "commands");
@@ -133,11 +133,11 @@ export function makeProject(): Project {
   };
 }
 
-/** Waits for what is sure to come; that it does not is the test's failure. */
+/** Waits until a condition holds. Throws if it doesn't within 20 seconds. */
 export async function until(holds: () => boolean): Promise<void> {
   const deadline = Date.now() + 20_000;
   while (!holds()) {
-    if (Date.now() > deadline) throw new Error(`never came: ${holds}`);
+    if (Date.now() > deadline) throw new Error(`this never came true: ${holds}`);
     await new Promise((wake) => setTimeout(wake, 20));
   }
 }
@@ -156,8 +156,8 @@ export function isAlive(pid: number): boolean {
 }
 
 /**
- * What the fakes do is set by FAKE_NPM, FAKE_TSC, FAKE_LAUNCHER, FAKE_GO, FAKE_DOWNLOAD and FAKE_UNPACK: "work" (but
- * FAKE_LAUNCHER), "fail", "hang". Without FAKE_LISTS=own, apt-get knows packages by the system's lists.
+ * FAKE_NPM, FAKE_TSC, FAKE_LAUNCHER, FAKE_GO, FAKE_DOWNLOAD and FAKE_UNPACK set what the fakes do: "work", "fail" or "hang". The
+ * default is "work", except for FAKE_LAUNCHER, where it is "fail". With FAKE_LISTS=own, the system has no package lists.
  */
 const FAKES = `
 const fs = require("fs"), path = require("path"), { spawn } = require("child_process");
@@ -167,7 +167,7 @@ const put = (file, text, mode) => {
   fs.mkdirSync(path.dirname(file), { recursive: true });
   fs.writeFileSync(file, text, { mode });
 };
-// Hangs in a child of its own, with which it shares its output: both have to be killed.
+// Hangs in a child process that shares its output: both have to be killed.
 const hang = () => {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "inherit" });
   fs.writeFileSync(path.join(root, "hanging.part"), String(child.pid));

@@ -31,7 +31,7 @@ afterEach(() => {
   project.remove();
 });
 
-test("from nothing it installs, builds and gets the CLI; after that it runs no command and prints nothing", async () => {
+test("set-up installs, builds and gets the CLI; a second run starts no command and prints nothing", async () => {
   const first = await project.setUp();
   expect(first.status).toBe(0);
   expect(project.takeCalls()).toEqual(FROM_NOTHING);
@@ -42,14 +42,14 @@ test("from nothing it installs, builds and gets the CLI; after that it runs no c
   expect(project.takeCalls()).toEqual([]);
 });
 
-test("two at once do the work once", async () => {
+test("two set-ups at once do the work once", async () => {
   const runs = await Promise.all([project.setUp(), project.setUp()]);
   expect(runs.map((run) => run.status)).toEqual([0, 0]);
   expect(project.takeCalls()).toEqual(FROM_NOTHING);
 });
 
 describe("dependencies", () => {
-  test("are installed again when the lock file changed", async () => {
+  test("the dependencies are installed again when the lock file changed", async () => {
     await project.setUp();
     project.takeCalls();
     project.write("package-lock.json", `{"packages":{"node_modules/pulumi":{"version":"3.256.0"}}}`);
@@ -57,7 +57,7 @@ describe("dependencies", () => {
     expect(project.takeCalls()).toContain(INSTALL);
   });
 
-  test("that npm left out because they are for other platforms do not count", async () => {
+  test("packages that npm left out because they are for other platforms do not count as missing", async () => {
     await project.setUp();
     project.takeCalls();
     const lock = JSON.parse(readFileSync(join(project.root, "package-lock.json"), "utf8"));
@@ -67,7 +67,7 @@ describe("dependencies", () => {
     expect(project.takeCalls()).not.toContain(INSTALL);
   });
 
-  test("of a folder that only tests need are installed for the tests only, and once", async () => {
+  test("the dependencies of a folder that only tests need are installed for the tests only, and once", async () => {
     project.write(
       "test/frameworks/package-lock.json",
       `{"packages":{"node_modules/express":{"version":"5.0.0"}}}`,
@@ -83,7 +83,7 @@ describe("dependencies", () => {
     expect(project.takeCalls()).toEqual([]);
   });
 
-  test("that cannot be installed give npm's own words", async () => {
+  test("a failed install shows what npm printed", async () => {
     const { status, output } = await project.setUp({ env: { FAKE_NPM: "fail" } });
     expect(status).toBe(1);
     expect(output).toContain("the dependencies could not be installed");
@@ -92,7 +92,7 @@ describe("dependencies", () => {
 });
 
 describe("the build", () => {
-  test("is repeated when a source changed, and keeps no file whose source is gone", async () => {
+  test("the build is repeated when a source changed, and keeps no file whose source is gone", async () => {
     project.write("src/old.ts", "");
     await project.setUp({ purpose: "check" });
     expect(readdirSync(join(project.root, "dist"))).toEqual(["index.js", "old.js"]);
@@ -104,7 +104,7 @@ describe("the build", () => {
     expect(readdirSync(join(project.root, "dist"))).toEqual(["index.js"]);
   });
 
-  test("is repeated when a file of it was taken away, and on request", async () => {
+  test("the build is repeated when one of its files is missing, and on request", async () => {
     await project.setUp({ purpose: "check" });
     rmSync(join(project.root, "dist/index.js"));
     project.takeCalls();
@@ -113,7 +113,7 @@ describe("the build", () => {
     expect(project.takeCalls()).toEqual(["tsc", "tsc"]);
   });
 
-  test("that fails says what the compiler said, and leaves the one before", async () => {
+  test("a failed build shows what the compiler printed, and keeps the previous build", async () => {
     await project.setUp({ purpose: "check" });
     const { status, output } = await project.setUp({ purpose: "build", env: { FAKE_TSC: "fail" } });
     expect(status).toBe(1);
@@ -129,25 +129,25 @@ describe("the CLI", () => {
     project.writeCommand("pulumi-resource-pulumi-nodejs", "");
   };
 
-  test("on PATH is used when it is recent and whole", async () => {
+  test("a CLI on PATH is used when it is recent and complete", async () => {
     fakePulumi("3.260.1");
     expect((await project.setUp()).status).toBe(0);
     expect(project.takeCalls()).toEqual([INSTALL, "tsc"]);
   });
 
-  test("on PATH is passed over when it is older than the SDK", async () => {
+  test("a CLI on PATH is ignored when it is older than the SDK", async () => {
     fakePulumi("3.99.0");
     await project.setUp();
     expect(project.takeCalls()).toEqual(FROM_NOTHING);
   });
 
-  test("on PATH is passed over when it cannot run programs in Node", async () => {
+  test("a CLI on PATH is ignored when it cannot run programs in Node", async () => {
     project.writeCommand("pulumi", `console.log("v3.260.1")`);
     await project.setUp();
     expect(project.takeCalls()).toEqual(FROM_NOTHING);
   });
 
-  test("on PATH is passed over when it is the launcher, which npm puts there", async () => {
+  test("a CLI on PATH is ignored when it is the launcher that npm puts there", async () => {
     fakePulumi("3.260.1");
     const bin = join(project.root, "commands");
     mkdirSync(join(bin, "node_modules"));
@@ -157,14 +157,14 @@ describe("the CLI", () => {
     expect(project.takeCalls()).toEqual(FROM_NOTHING);
   });
 
-  test("comes from the official download where that works", async () => {
+  test("the CLI comes from the official download when that succeeds", async () => {
     expect((await project.setUp({ env: { FAKE_LAUNCHER: "work" } })).status).toBe(0);
     expect(project.takeCalls()).toEqual([INSTALL, "tsc", "launcher"]);
     expect(readFileSync(join(project.bin, "pulumi"), "utf8")).toBe("official");
     expect(readdirSync(project.bin)).toContain("pulumi-watch");
   });
 
-  test("is built when the download takes too long, which is then killed with its children", async () => {
+  test("the CLI is built when the download takes too long, and the download is killed with its children", async () => {
     const setUp = project.startSetUp({ env: { FAKE_LAUNCHER: "hang", SETUP_DOWNLOAD_SECONDS: "1" } });
     const child = await project.hanging();
     expect((await setUp.ended).status).toBe(0);
@@ -172,7 +172,7 @@ describe("the CLI", () => {
     expect(readFileSync(join(project.bin, "pulumi"), "utf8")).toBe("built");
   });
 
-  test("that lacks only the SDK's own script is completed in place", async () => {
+  test("a CLI that lacks only the SDK's script gets it", async () => {
     await project.setUp();
     rmSync(join(project.bin, "pulumi-resource-pulumi-nodejs"));
     project.takeCalls();
@@ -181,17 +181,17 @@ describe("the CLI", () => {
     expect(readdirSync(project.bin).sort()).toEqual(CLI);
   });
 
-  test("that cannot be had gives one error, with every reason and every way on", async () => {
+  test("a CLI that cannot be installed gives one error, with every reason and every remedy", async () => {
     rmSync(join(project.root, "commands/go"));
     const { status, output } = await project.setUp();
     expect(status).toBe(1);
     expect(output).toContain("the official download: pulumi: fetch failed");
     expect(output).toContain("a build from Go modules: go is not on PATH");
-    expect(output).toContain("Any one of these helps:");
+    expect(output).toContain("Do one of these, and run the command again:");
     expect(existsSync(join(project.bin, "pulumi"))).toBe(false);
   });
 
-  test("whose build fails gives the words of Go, and leaves nothing", async () => {
+  test("a failed build of the CLI shows what Go printed, and leaves nothing behind", async () => {
     const { status, output } = await project.setUp({ env: { FAKE_GO: "fail" } });
     expect(status).toBe(1);
     expect(output).toContain("go: module lookup disabled");
@@ -204,20 +204,20 @@ describe("Redis", () => {
   const redis = () => join(project.root, ".cache/redis/redis-server");
   const cached = () => readdirSync(join(project.root, ".cache")).filter((name) => name.startsWith("redis"));
 
-  test("is unpacked for the tests, with the libraries that it needs but the C library, and runs with these", async () => {
+  test("Redis is unpacked for the tests with its libraries, except the C library, and runs with them", async () => {
     await project.setUp({ purpose });
     const { stdout } = spawnSync(redis(), ["--version"], { encoding: "utf8" });
     expect(stdout).toContain(join(project.root, ".cache/redis/usr/lib/some-linux-gnu"));
     expect(cached()).toEqual(["redis"]);
   });
 
-  test("on PATH is used", async () => {
+  test("a Redis on PATH is used", async () => {
     project.writeCommand("redis-server", "");
     await project.setUp({ purpose });
     expect(project.takeCalls()).toEqual(FROM_NOTHING);
   });
 
-  test("is found by lists of its own where the system has none", async () => {
+  test("Redis is found with set-up's own package lists when the system has none", async () => {
     await project.setUp({ purpose, env: { FAKE_LISTS: "own" } });
     expect(project.takeCalls()).toEqual([...FROM_NOTHING, "apt-get update", ...UNPACK_REDIS]);
     expect(existsSync(redis())).toBe(true);
@@ -226,17 +226,14 @@ describe("Redis", () => {
   test.each([
     { without: "a network", env: { FAKE_DOWNLOAD: "fail" }, said: "Failed to fetch" },
     { without: "apt-get", missing: ["apt-cache", "apt-get"], env: {}, said: "apt-get is not on PATH" },
-  ])(
-    "that cannot be had without $without does not end set-up, which says what would help",
-    async ({ missing = [], env, said }) => {
-      for (const name of missing) rmSync(join(project.root, "commands", name));
-      const { status, output } = await project.setUp({ purpose, env });
-      expect(status).toBe(0);
-      expect(output).toContain(`The tests with Redis will fail: ${said}`);
-      expect(output).toContain("put a redis-server on PATH");
-      expect(cached()).toEqual([]);
-    },
-  );
+  ])("set-up succeeds without $without, and says how to get Redis", async ({ missing = [], env, said }) => {
+    for (const name of missing) rmSync(join(project.root, "commands", name));
+    const { status, output } = await project.setUp({ purpose, env });
+    expect(status).toBe(0);
+    expect(output).toContain(`The tests with Redis will fail: ${said}`);
+    expect(output).toContain("put a redis-server on PATH");
+    expect(cached()).toEqual([]);
+  });
 });
 
 describe("killed half-way", () => {
@@ -252,26 +249,29 @@ describe("killed half-way", () => {
   const stage = () => join(project.root, ".cache/redis-stage");
   const withRedis = (calls: readonly string[]) => [...new Set([...calls, ...UNPACK_REDIS])];
 
-  test.each(steps)("by Ctrl-C in $step, it ends that too, and starts clean again", async ({ env, again }) => {
-    const setUp = project.startSetUp({ purpose, env });
-    const child = await project.hanging();
-    setUp.kill("SIGINT");
-    expect((await setUp.ended).status).toBe(130);
-    await until(() => !isAlive(child));
-    const versions = join(project.pulumiHome, "versions");
-    expect(existsSync(versions) ? readdirSync(versions) : []).toEqual(
-      again === UNPACK_REDIS ? ["3.255.0"] : [],
-    );
-    expect(existsSync(stage())).toBe(false);
+  test.each(steps)(
+    "Ctrl-C during $step ends that too, and the next set-up starts clean",
+    async ({ env, again }) => {
+      const setUp = project.startSetUp({ purpose, env });
+      const child = await project.hanging();
+      setUp.kill("SIGINT");
+      expect((await setUp.ended).status).toBe(130);
+      await until(() => !isAlive(child));
+      const versions = join(project.pulumiHome, "versions");
+      expect(existsSync(versions) ? readdirSync(versions) : []).toEqual(
+        again === UNPACK_REDIS ? ["3.255.0"] : [],
+      );
+      expect(existsSync(stage())).toBe(false);
 
-    project.takeCalls();
-    expect((await project.setUp({ purpose })).status).toBe(0);
-    expect(project.takeCalls()).toEqual(withRedis(again));
-    expect(readdirSync(project.bin).sort()).toEqual(CLI);
-  });
+      project.takeCalls();
+      expect((await project.setUp({ purpose })).status).toBe(0);
+      expect(project.takeCalls()).toEqual(withRedis(again));
+      expect(readdirSync(project.bin).sort()).toEqual(CLI);
+    },
+  );
 
   test.each(steps)(
-    "with no chance to tidy up in $step, the next two at once start clean again, and only once",
+    "after SIGKILL during $step, the next two set-ups at once start clean, and do the work once",
     async ({ env, again }) => {
       const setUp = project.startSetUp({ purpose, env });
       await project.hanging();
@@ -288,7 +288,7 @@ describe("killed half-way", () => {
   );
 });
 
-test("an `npm ci` killed over an older installation does not pass for that one", async () => {
+test("an `npm ci` that was killed over an older installation is not mistaken for that one", async () => {
   await project.setUp();
   const lock = readFileSync(join(project.root, "package-lock.json"), "utf8");
   project.write("package-lock.json", lock.replace("3.255.0", "3.256.0"));
@@ -303,7 +303,7 @@ test("an `npm ci` killed over an older installation does not pass for that one",
   expect(project.takeCalls()).toContain(INSTALL);
 });
 
-test("a lock whose process number has gone to another process is taken over", async () => {
+test("a lock is taken over when its process number belongs to another process", async () => {
   const lock = join(project.root, ".cache/build.lock");
   project.write(".cache/build.lock", `${process.pid} somebody`);
   const hourAgo = Date.now() / 1000 - 3600;
@@ -312,15 +312,15 @@ test("a lock whose process number has gone to another process is taken over", as
   expect(existsSync(lock)).toBe(false);
 });
 
-test("a Node that is too old is told so before anything is run", async () => {
+test("set-up refuses a Node that is too old before it runs anything", async () => {
   project.write("package.json", `{"engines":{"node":">=99.1.0"},"devDependencies":{}}`);
   const { status, output } = await project.setUp();
   expect(status).toBe(1);
-  expect(output).toContain(`this is Node ${process.versions.node}, and Node 99.1.0 or later is needed`);
+  expect(output).toContain(`Node ${process.versions.node} is too old: Node 99.1.0 or later is needed`);
   expect(project.takeCalls()).toEqual([]);
 });
 
-test("an unknown purpose is told the known ones", async () => {
+test("set-up lists the known purposes when it is given an unknown one", async () => {
   const { status, output } = await project.setUp({ purpose: "nothing" });
   expect(status).toBe(1);
   expect(output).toContain("demo|test|bench|check|build");

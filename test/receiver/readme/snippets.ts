@@ -4,12 +4,17 @@ export interface Snippet {
   readonly code: string;
 }
 
-/** The blocks of TypeScript below a heading of the second level. */
-export function snippetsOf(markdown: string, heading: string): Snippet[] {
-  const [, section] = markdown.split(`\n## ${heading}\n`);
-  if (section === undefined) throw new Error(`There is no section "${heading}".`);
-  const [own = ""] = section.split("\n## ");
-  return [...own.matchAll(/^```(\w*)\n(.*?)^```$/gms)]
+/** Returns the blocks of TypeScript and JavaScript on a page, or below one of its headings of the second level. */
+export function snippetsOf(markdown: string, heading?: string): Snippet[] {
+  const text = heading === undefined ? markdown : sectionOf(markdown, heading);
+  return [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)]
     .filter(([, language = ""]) => /^(ts|typescript|js|javascript)$/.test(language))
     .map(([, , code = ""]) => ({ title: /^\/\/ (.*)/.exec(code)?.[1] ?? code, code }));
+}
+
+function sectionOf(markdown: string, heading: string): string {
+  const [, section] = markdown.split(`\n## ${heading}\n`);
+  if (section === undefined) throw new Error(`The page has no section "${heading}".`);
+  const [own = ""] = section.split("\n## ");
+  return own;
 }

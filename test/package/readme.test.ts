@@ -1,0 +1,69 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { commandsOf, packedFiles, read, root } from "./pages";
+
+const MOST_LINES = 250;
+const CLI_COMMANDS =
+  /^pulumi (up|preview|refresh|destroy|cancel|config (set|rm)|stack (output|export|import|select)|state delete|import|env run)\b/;
+
+const manifest: {
+  readonly scripts: Readonly<Record<string, string>>;
+  readonly dependencies: object;
+  readonly peerDependencies: object;
+  readonly devDependencies: object;
+} = JSON.parse(read("package.json"));
+const readme = read("README.md");
+const pages = packedFiles().filter((file) => file.endsWith(".md"));
+
+test(`the README has at most ${MOST_LINES} lines`, () => {
+  expect(readme.trimEnd().split("\n").length).toBeLessThanOrEqual(MOST_LINES);
+});
+
+test("the README's first commands are the demo and the tests", () => {
+  expect(commandsOf(readme).slice(0, 2)).toEqual(["npm run demo", "npm test"]);
+});
+
+test("the README names every direct dependency, and nothing that is not one", () => {
+  const [, section = ""] = readme.split("\n## Dependencies\n");
+  const lines = section.split("\n").filter((line) => line.startsWith("- "));
+  const named = lines.flatMap((line) => [...(line.split(": ")[0] ?? "").matchAll(/`([^`]+)`/g)]);
+  const { dependencies, peerDependencies, devDependencies } = manifest;
+  const direct = new Set(Object.keys({ ...dependencies, ...peerDependencies, ...devDependencies }));
+  expect(named.map(([, name]) => name).sort()).toEqual([...direct].sort());
+});
+
+/** Returns what is wrong with a documented command, or undefined. */
+function problemOf(command: string): string | undefined {
+  const plain = command.replace(/^[A-Z_]+="\$\((.*)\)" /, "");
+  const [program, first = "", second = ""] = plain.split(" ");
+  if (program === "npm" && first === "run")
+    return second in manifest.scripts ? undefined : "has no such script";
+  if (program === "npm") return ["test", "install", "pack"].includes(first) ? undefined : "is not known here";
+  if (program === "npx" && first === "webhook-endpoints") return problemOfOwn(plain.split(" && ")[0] ?? "");
+  if (program === "node") return undefined;
+  return CLI_COMMANDS.test(plain) ? undefined : "is not known here";
+}
+
+/** Asks the command itself whether it knows a subcommand and its options. */
+function problemOfOwn(command: string): string | undefined {
+  const [subcommand = "", ...rest] = command.split(" ").slice(2);
+  const main = join(root, "dist/cli/main.js");
+  const help = execFileSync(process.execPath, [main, subcommand, "--help"], { encoding: "utf8" });
+  if (!help.startsWith(`Usage: webhook-endpoints ${subcommand} `)) return "is not a subcommand";
+  const unknown = rest.filter((word) => word.startsWith("-") && !help.includes(word));
+  return unknown.length === 0 ? undefined : `does not know ${unknown.join(", ")}`;
+}
+
+test.each(pages)("%s names only commands that exist", (page) => {
+  const problems = commandsOf(read(page)).map((command) => [command, problemOf(command)]);
+  expect(problems.filter(([, problem]) => problem !== undefined)).toEqual([]);
+});
+
+test.each([
+  "npm run nothing",
+  "npx webhook-endpoints nothing",
+  "npx webhook-endpoints recover --nothing",
+  "pulumi nothing",
+])("the check of commands refuses %s", (command) => {
+  expect(problemOf(command)).toBeDefined();
+});

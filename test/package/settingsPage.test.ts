@@ -1,0 +1,9 @@
+import { SETTING_NAMES } from "../../src/endpoint/settings";
+import { read } from "./pages";
+
+test("the page of settings lists every setting of the provider with its three places, and no other", () => {
+  const rows = read("docs/settings.md").match(/^\| `[a-z].*$/gm) ?? [];
+  const listed = rows.map((row) => [...row.matchAll(/`([^`]+)`/g)].slice(0, 3).map(([, name]) => name));
+  const environmentName = (name: string) => `WEBHOOKS_${name.replace(/[A-Z]/g, "_$&").toUpperCase()}`;
+  expect(listed).toEqual(SETTING_NAMES.map((name) => [name, `webhooks:${name}`, environmentName(name)]));
+});
