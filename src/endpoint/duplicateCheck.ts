@@ -12,7 +12,7 @@ export class DuplicateCheck {
   /**
    * Warns about endpoints that already have this url and type, or refuses with `ifExists: "fail"`. Those that this run
    * replaces do not count. None is ever adopted because it is alike (engine rule 17). Which of them are this program's own
-   * is unknown until their resources have come by, so the message fits both.
+   * is unknown until `diff` has been called for their resources, so the message fits both.
    */
   async check(inputs: EndpointInputs): Promise<void> {
     const ids = await this.#alike(inputs);

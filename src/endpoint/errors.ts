@@ -46,12 +46,12 @@ export class UnansweredError extends CodedError<"REGISTRATION_PENDING"> {
   }
 }
 
-/** Whether the service answered that it has no endpoint with this id. */
+/** Returns whether the service answered that it has no endpoint with this id. */
 export function isGone(error: unknown): error is WebhookEndpointNotFoundError {
   return error instanceof WebhookEndpointNotFoundError;
 }
 
-/** Whether the service refused the API key. */
+/** Returns whether the service refused the API key. */
 export function isUnauthorized(error: unknown): error is WebhookError {
   return error instanceof WebhookError && (error.statusCode === 401 || error.statusCode === 403);
 }

@@ -19,7 +19,7 @@ export class Handover {
     this.#replaced.set(keyOfInputs(inputs), group.set(replaced.id, replaced));
   }
 
-  /** Whether a resource with these inputs is about to replace another one. */
+  /** Returns whether a resource with these inputs is about to replace another one. */
   has(inputs: EndpointInputs): boolean {
     return (this.#replaced.get(keyOfInputs(inputs))?.size ?? 0) > 0;
   }

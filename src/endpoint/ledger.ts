@@ -3,7 +3,7 @@ import { alike, type Identity, keyOf } from "./identity";
 
 /**
  * What a run learns about an endpoint:
- * - `recorded`: the exported state has it, and its resource has not come by yet
+ * - `recorded`: the exported state has it, and no verb has been called for its resource yet
  * - `owned`: a resource in the state has it
  * - `kept`, `replaced`: what `up` does with that resource
  * - `made`: this run registered or adopted it for a resource
@@ -44,7 +44,7 @@ export class Ledger {
     this.#facts.set(id, facts.add(fact));
   }
 
-  /** Records that this run has come by an endpoint. */
+  /** Records that this run registered, adopted or recovered an endpoint. */
   noteOurs(endpoint: Endpoint, fact: "owned" | "made" | "recovered"): Endpoint {
     this.note(endpoint.id, fact);
     const key = keyOf(endpoint);
@@ -65,32 +65,32 @@ export class Ledger {
     return this.#facts.get(id)?.has(fact) ?? false;
   }
 
-  /** Whether `delete` may delete this endpoint: no resource that this run made or keeps has it (engine rule 17). */
+  /** Returns whether `delete` may delete this endpoint: no resource that this run made or keeps has it (engine rule 17). */
   mayDelete(id: string): boolean {
     return !this.isKept(id) && (!this.has(id, "wanted") || this.has(id, "replaced"));
   }
 
-  /** Whether a resource has this endpoint after this run. */
+  /** Returns whether a resource has this endpoint after this run. */
   isKept(id: string): boolean {
     return this.has(id, "made") || this.has(id, "kept");
   }
 
-  /** Whether no resource has come by that has or had this endpoint. */
+  /** Returns whether no resource seen so far has or had this endpoint. */
   isUnclaimed(id: string): boolean {
     return [...(this.#facts.get(id) ?? [])].every((fact) => fact === "recorded" || fact === "wanted");
   }
 
-  /** Whether a registration without an answer may have made this endpoint: no known resource has it. */
+  /** Returns whether a registration without an answer may have made this endpoint: no known resource has it. */
   mayBeLost(id: string): boolean {
     return !this.#facts.has(id);
   }
 
-  /** Whether the engine's `diff` of this endpoint belongs to a refresh: true for one `diff` after each refresh. */
+  /** Returns whether the engine's `diff` of this endpoint belongs to a refresh: true for one `diff` after each refresh. */
   endRefresh(id: string): boolean {
     return this.#facts.get(id)?.delete("refreshed") ?? false;
   }
 
-  /** The ids of this url and type that are in the list or that this run has come by since. */
+  /** Returns the ids of this url and type that are in the list, and those that this run has registered, adopted or recovered since. */
   alikeSoFar(list: EndpointList, identity: Identity): string[] {
     const listed = alike(list, identity).map(({ id }) => id);
     return [...new Set([...listed, ...(this.#ours.get(keyOf(identity)) ?? [])])];

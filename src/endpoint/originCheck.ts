@@ -16,7 +16,7 @@ export class OriginCheck {
   constructor(private readonly run: Run) {}
 
   /**
-   * Returns why an endpoint has to be registered anew, if it has to be:
+   * Returns why an endpoint has to be registered again, or undefined if it stays:
    * - `account`: it was registered with another key, and today's key does not find it. A rotated key finds it.
    * - `provider`: the resource has moved to a provider of another name, at another base URL that does not know the endpoint.
    *
@@ -37,18 +37,18 @@ export class OriginCheck {
     }
     if (endpoint) return undefined;
     log.warn(
-      "endpoints registered with another API key are not in the account of today's key, so they are registered there anew. " +
+      "endpoints registered with another API key are not in the account of today's key, so they are registered there again. " +
         `If the key was changed by mistake, stop here and set ${this.#placeOf("apiKey")} back.`,
     );
     return "account";
   }
 
-  /** Whether a resource was registered at another base URL than today's. */
+  /** Returns whether a resource was registered at another base URL than today's. */
   isOtherService({ baseUrl }: EndpointState): boolean {
     return (baseUrl ?? this.run.origin.baseUrl) !== this.run.origin.baseUrl;
   }
 
-  /** Whether a resource was registered by a provider of another name, so that its move is declared in the program. */
+  /** Returns whether a resource was registered by a provider of another name, so that its move is declared in the program. */
   isOtherProvider({ provider = "" }: EndpointState): boolean {
     return provider !== (this.run.origin.provider ?? "");
   }
@@ -74,7 +74,7 @@ export class OriginCheck {
     if (this.run.service.hasFound || this.#misses !== SUSPICIOUS_MISSES) return;
     this.run.log.warn(
       `the service has none of the first ${SUSPICIOUS_MISSES} endpoints looked for. If that is a surprise, the API key may ` +
-        `belong to another account: check ${this.#placeOf("apiKey")} before the next \`pulumi up\` registers them anew.`,
+        `belong to another account: check ${this.#placeOf("apiKey")} before the next \`pulumi up\` registers them again.`,
     );
   }
 

@@ -8,7 +8,7 @@ import { isProvisional, isRecorded, isUnanswered, stateOf } from "./state";
 import type { EndpointInputs, EndpointState } from "./types";
 import { sameUrl } from "./url";
 
-/** Inputs and state as the plugin passes them: with the provider's own code beside them. */
+/** Inputs and state as the plugin passes them: with the provider's own code added. */
 type WithProvider<T> = T & { __provider?: string };
 
 /**

@@ -53,8 +53,8 @@ export class Registrar {
 
   /**
    * Settles a registration of this run that got no answer: a hook can make the engine call `create` again (engine rule 30).
-   * The engine keeps it in the state only if `create` fails in the same way again. An equal resource may fail in its stead;
-   * a later run makes it good.
+   * The engine keeps it in the state only if `create` fails in the same way again. An equal resource may get its
+   * error; the next run sorts that out.
    */
   async #retried(inputs: EndpointInputs): Promise<Endpoint | undefined> {
     const { clock, ledger, settler } = this.run;

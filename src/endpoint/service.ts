@@ -21,7 +21,7 @@ const GATHERING_MS = 20;
 export class Service extends WebhooksClient {
   /** The service's clock less ours, in milliseconds; null until the service has sent its time. */
   skew: number | null = null;
-  /** Whether any `find` of this run found its endpoint. */
+  /** True once any `find` of this run has found its endpoint. */
   hasFound = false;
   readonly #clock: Clock;
   #baseline: Promise<EndpointList> | undefined;
@@ -60,7 +60,7 @@ export class Service extends WebhooksClient {
 
   /**
    * Reads an endpoint, or returns undefined when the service has none with this id. An endpoint that the shared list lacks
-   * is confirmed missing by a get; a list that is partial or cannot be had proves nothing.
+   * is confirmed missing by a get; a partial or failed list proves nothing.
    */
   async find(id: string): Promise<Endpoint | undefined> {
     this.#reads += 1;

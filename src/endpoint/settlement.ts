@@ -34,7 +34,7 @@ export type Decision =
 export interface Policy {
   /** How old a registration must be before it counts as never made, in milliseconds. */
   readonly patienceMs: number;
-  /** Whether no known resource has this endpoint. */
+  /** True for an endpoint that no known resource has. */
   readonly mayBeLost: (id: string) => boolean;
 }
 
@@ -71,7 +71,7 @@ export function candidates(
     .toSorted((a, b) => (parseTimestamp(a.createdAt) || 0) - (parseTimestamp(b.createdAt) || 0));
 }
 
-/** Whether an endpoint was not there before the registration, and is not older. */
+/** Returns whether an endpoint was not there before the registration, and is not older. */
 function mayComeFrom(
   { before, attemptedAt, complete }: UnansweredRegistration,
   { id, createdAt }: Endpoint,
@@ -84,7 +84,7 @@ function mayComeFrom(
 }
 
 /**
- * Whether an endpoint was made before its registration counted as never made. A later one may be an equal registration
+ * Returns whether an endpoint was made before its registration counted as never made. A later one may be an equal registration
  * that another process sent instead.
  */
 export function isMadeInTime(

@@ -18,7 +18,7 @@ export function stateOf(
 }
 
 /**
- * Whether properties come from the state. `.get` of an id passes none, and a missing endpoint is an error there (engine
+ * Returns whether properties come from the state. `.get` of an id passes none, and a missing endpoint is an error there (engine
  * rule 7). An entry of an import file has what its author wrote, which may be no more than url and type.
  */
 export function isRecorded(properties: Partial<EndpointState>): properties is EndpointState {

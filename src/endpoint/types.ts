@@ -1,7 +1,7 @@
 import type * as pulumi from "@pulumi/pulumi";
 import type { Origin } from "./origin";
 
-/** What an endpoint is for. The service may sign the two with different secrets. */
+/** The two kinds of endpoints. The service may sign them with different secrets. */
 export type EndpointType = "production" | "development";
 
 /** A program's declaration of an endpoint. A change of `url`, `type` or `ip` replaces it; the other two never do. */
@@ -17,7 +17,7 @@ export interface WebhookEndpointArgs {
    */
   adoptId?: pulumi.Input<string>;
   /**
-   * What to do when the service already has an endpoint with this url and type that this resource does not replace:
+   * The action when the service already has an endpoint with this url and type that this resource does not replace:
    * `"warn"` (the default) names it and registers another one, `"fail"` refuses.
    */
   ifExists?: pulumi.Input<"warn" | "fail">;
@@ -51,6 +51,6 @@ export interface UnansweredRegistration {
   before: string[];
   /** When it was sent, in milliseconds on the service's clock; null when the service sends no time. */
   attemptedAt: number | null;
-  /** Whether `before` has all of them: the list before the request was complete. */
+  /** True if `before` has all of them, because the list before the request was complete. */
   complete: boolean;
 }

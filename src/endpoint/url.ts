@@ -12,7 +12,7 @@ export function normalizeUrl(url: string): string {
   });
 }
 
-/** Whether two urls differ in spelling at most. */
+/** Returns whether two urls differ in spelling at most. */
 export function sameUrl(a: string, b: string): boolean {
   return a === b || normalizeUrl(a) === normalizeUrl(b);
 }
@@ -30,7 +30,7 @@ for (const range of PRIVATE_RANGES.split(" ")) {
   privateAddresses.addSubnet(network, Number(prefix), network.includes(":") ? "ipv6" : "ipv4");
 }
 
-/** Whether a url's host is this machine or in a private network, where a service on the internet cannot reach it. */
+/** Returns whether a url's host is this machine or in a private network, where a service on the internet cannot reach it. */
 export function isPrivateHost(url: URL): boolean {
   const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
   if (host === "localhost" || host.endsWith(".localhost")) return true;

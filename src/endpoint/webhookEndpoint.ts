@@ -65,7 +65,7 @@ export class WebhookEndpoint extends pulumi.CustomResource {
     super(TYPE_TOKEN, name, { ...OUTPUTS, ...args, __provider: PROVIDER_CODE }, opts);
   }
 
-  /** Whether a value is a `WebhookEndpoint`, also from another copy of this package. */
+  /** Returns whether a value is a `WebhookEndpoint`, also from another copy of this package. */
   public static override isInstance(value: unknown): value is WebhookEndpoint {
     return pulumi.CustomResource.isInstance(value) && Reflect.get(value, "__pulumiType") === TYPE_TOKEN;
   }

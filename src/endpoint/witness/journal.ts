@@ -33,7 +33,7 @@ export class Journal {
   readonly #entries: Map<string, JournalEntry>;
   #seen: string[] = [];
 
-  /** @param key undefined when there is no stack to keep a journal for */
+  /** @param key undefined when the stack is unknown; then nothing is written */
   constructor(run: string, key: JournalKey | undefined) {
     this.#run = run;
     this.#file = key && quietly(() => new JournalFile(key));
@@ -58,7 +58,7 @@ export class Journal {
     return [...this.#entries.values()].findLast((each) => each.id === id);
   }
 
-  /** Whether another plugin process of this run has registered or adopted this endpoint (engine rule 34). */
+  /** Returns whether another plugin process of this run has registered or adopted this endpoint (engine rule 34). */
   isMadeByThisRun(id: string): boolean {
     const entries = entriesOf(quietly(() => this.#file?.readAll()) ?? []);
     return [...entries.values()].some(

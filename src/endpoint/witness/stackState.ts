@@ -31,7 +31,7 @@ export class StackState {
     this.#history = history;
   }
 
-  /** Whether a run that succeeded was under way at this moment, so that the state held all that it had registered. */
+  /** Returns whether a run that succeeded was under way at this moment, so that the state held all that it had registered. */
   wasRecorded(at: number): boolean {
     return this.#history.some(
       ({ succeeded, start, end }) =>

@@ -14,7 +14,7 @@ const LIST_LAG_MS = 600_000;
 
 /**
  * Finds out what a killed run registered and lost from the state. Two witnesses know of it: the journal on this machine, and
- * the operations that the state holds as unfinished. What the state has is never taken from it.
+ * the operations that the state holds as unfinished. An id that is in the state is never taken over.
  */
 export class Witnesses {
   readonly #startedAt: number;
@@ -45,7 +45,7 @@ export class Witnesses {
     }
   }
 
-  /** Whether a witness may know of a registration that was declared like this, so that `create` settles it. */
+  /** Returns whether a witness may know of a registration that was declared like this, so that `create` settles it. */
   async mayKnow(inputs: EndpointInputs): Promise<boolean> {
     if ((await this.journal()).open(inputs).length > 0) return true;
     const snapshot = await this.#readState();
