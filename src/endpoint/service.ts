@@ -3,6 +3,8 @@ import {
   type Endpoint,
   type EndpointList,
   type Registration,
+  WebhookEndpointNotFoundError,
+  WebhookError,
   WebhooksClient,
   type WebhooksClientOptions,
 } from "../client";
@@ -54,27 +56,61 @@ export class Service extends WebhooksClient {
     return super.register(registration).finally(() => this.#forget());
   }
 
-  override delete(id: string): Promise<void> {
-    return super.delete(id).finally(() => this.#forget());
+  override get(id: string): Promise<Endpoint> {
+    return super.get(id).catch((error: unknown) => {
+      throw goneOf(error) ?? error;
+    });
   }
 
   /**
-   * Reads an endpoint, or returns undefined when the service has none with this id. An endpoint that the shared list lacks
-   * is confirmed missing by a get; a list that is partial or cannot be had proves nothing.
+   * Deletes an endpoint. When the service says that it has none with this id but still lists it, asks once more.
+   *
+   * @throws WebhookEndpointNotFoundError when there was nothing to delete
+   */
+  override async delete(id: string): Promise<void> {
+    const startedAt = this.#clock.now();
+    const gone = await this.#tryDelete(id);
+    if (!gone) return;
+    if (!(await this.#findListed(id, startedAt))) throw gone;
+    const still = await this.#tryDelete(id);
+    if (still) throw contradicted(id, still);
+  }
+
+  /** Deletes an endpoint, or returns the service's answer that it has none with this id. */
+  async #tryDelete(id: string): Promise<WebhookEndpointNotFoundError | undefined> {
+    try {
+      await super.delete(id);
+    } catch (error) {
+      const gone = goneOf(error);
+      if (gone) return gone;
+      this.#forget();
+      throw error;
+    }
+    this.#forget();
+    return undefined;
+  }
+
+  /**
+   * Reads an endpoint, or returns undefined when the service has none with this id: a get says so, and no list contradicts
+   * it. A list that is partial or cannot be had proves nothing.
    */
   async find(id: string): Promise<Endpoint | undefined> {
     this.#reads += 1;
     this.#gathering ??= sleep(GATHERING_MS, { clock: this.#clock, signal: undefined });
     await this.#gathering;
-    const listed =
-      this.#reads > 1 ? (await this.#share())?.endpoints.find((each) => each.id === id) : undefined;
-    const endpoint = listed ?? (await this.get(id).catch(undefinedIfGone));
+    const listed = this.#reads > 1 ? await this.#findListed(id) : undefined;
+    const endpoint = listed ?? (await this.get(id).catch(undefinedIfGone)) ?? (await this.#findListed(id));
     if (endpoint) this.hasFound = true;
     return endpoint;
   }
 
-  #share(): Promise<EndpointList | undefined> {
-    if (this.#shared === undefined || this.#clock.now() - this.#sharedAt > LIST_LIFETIME_MS) {
+  /** Looks in a list that is not older than so, or returns undefined when there is no list. */
+  async #findListed(id: string, since?: number): Promise<Endpoint | undefined> {
+    return (await this.#share(since))?.endpoints.find((each) => each.id === id);
+  }
+
+  #share(since = this.#clock.now() - LIST_LIFETIME_MS): Promise<EndpointList | undefined> {
+    if (this.#shared === undefined || this.#sharedAt < since) {
       this.#sharedAt = this.#clock.now();
       this.#shared = this.list().catch((error: unknown) => {
         // A key that is refused for the list is refused for each get too. One request shows that.
@@ -89,6 +125,20 @@ export class Service extends WebhooksClient {
   #forget(): void {
     this.#shared = undefined;
   }
+}
+
+/** Returns an error that means that the endpoint is gone: to the verbs, 410 says the same as 404. */
+function goneOf(error: unknown): WebhookEndpointNotFoundError | undefined {
+  if (isGone(error)) return error;
+  if (!(error instanceof WebhookError) || error.statusCode !== 410) return undefined;
+  return new WebhookEndpointNotFoundError(error.reason, { code: "NOT_FOUND", statusCode: 410, cause: error });
+}
+
+function contradicted(id: string, cause: WebhookEndpointNotFoundError): WebhookError {
+  const reason =
+    `endpoint ${id} was not deleted: the service answered ${cause.statusCode}, but it still lists the endpoint. Run the same ` +
+    "command again. If the endpoint does not exist, run `pulumi state delete` for its resource.";
+  return new WebhookError(reason, { code: "REJECTED", statusCode: cause.statusCode, cause });
 }
 
 function undefinedIfGone(error: unknown): undefined {

@@ -445,6 +445,26 @@ describe("read", () => {
     expect((await failure((await begin()).read(id, {}))).message).toMatch(/no endpoint.*ENDPOINT_NOT_FOUND/);
   });
 
+  it.each([404, 410])(
+    "does not take an endpoint for gone because of a single %i that the list contradicts",
+    async (status) => {
+      const { id, properties } = await command.create(inputs);
+      const next = await begin();
+      emulator.clearRequests();
+      emulator.fault({ operation: "get", kind: "status", status });
+      expect(await next.read(id, properties)).toMatchObject({ id });
+      expect(sent()).toEqual(["get", "list"]);
+    },
+  );
+
+  it("takes an endpoint that is answered with 410 for gone", async () => {
+    const { id, properties } = await command.create(inputs);
+    emulator.remove(id);
+    emulator.fault({ operation: "any", id, kind: "status", status: 410, times: 2 });
+    expect(await (await begin()).read(id, properties)).toBeUndefined();
+    await (await begin()).delete(id, properties);
+  });
+
   it("never takes one for gone that was registered at another base URL", async () => {
     const { id, properties } = await command.create(inputs);
     emulator.remove(id);
@@ -556,6 +576,32 @@ describe("delete", () => {
     await third.delete(made.id, made.properties);
     expect(emulator.endpoints().map(({ id }) => id)).toEqual([made.id]);
     expect((await warnings(3)).filter((message) => message.includes("is not deleted"))).toHaveLength(3);
+  });
+
+  it("deletes an endpoint although the service once answered 404 to that", async () => {
+    const { id, properties } = await command.create(inputs);
+    emulator.fault({ operation: "delete", kind: "status", status: 404 });
+    await (await begin()).delete(id, properties);
+    expect(emulator.endpoints()).toEqual([]);
+  });
+
+  it("fails while the service answers 404 and still lists the endpoint", async () => {
+    const { id, properties } = await command.create(inputs);
+    emulator.fault({ operation: "delete", kind: "status", status: 404, times: 2 });
+    expect((await failure((await begin()).delete(id, properties))).message).toMatch(
+      /404.*still lists.*REJECTED/,
+    );
+  });
+
+  it("counts an endpoint as deleted that went after a refresh of the same run had listed it", async () => {
+    const [one, two] = [
+      await command.create(inputs),
+      await command.create({ ...inputs, type: "development" }),
+    ];
+    const next = await begin();
+    await Promise.all([next.read(one.id, one.properties), next.read(two.id, two.properties)]);
+    emulator.remove(one.id);
+    await next.delete(one.id, one.properties);
   });
 
   it("deletes what a refresh of the same run has read", async () => {
