@@ -7,6 +7,9 @@ import type { EndpointInputs } from "./types";
 
 /** Looks for what a new registration would duplicate. */
 export class DuplicateCheck {
+  /** Whether a look of the preview failed. Checks run one after the other, so each would wait as long (engine rule 36). */
+  #lookFailed = false;
+
   constructor(private readonly run: Run) {}
 
   /**
@@ -32,6 +35,7 @@ export class DuplicateCheck {
       ledger.note(inputs.adoptId, "wanted");
       return [];
     }
+    if (this.#lookFailed) return [];
     try {
       const ids = await this.#alike(inputs);
       if (ids.length > 0 && !(await witnesses.mayKnow(inputs))) this.#report(inputs, ids);
@@ -39,6 +43,7 @@ export class DuplicateCheck {
       if (error instanceof EndpointError) return [error.message];
       if (isUnauthorized(error)) return [keyRefused(error).message];
       if (!(error instanceof WebhookError)) throw error;
+      this.#lookFailed = true;
     }
     return [];
   }

@@ -69,7 +69,10 @@ export class Run {
       const answer = statusCode === undefined ? "did not answer" : `answered ${statusCode}`;
       this.log.info(`${operation} waits ${Math.ceil(delayMs / 1000)} s: the service ${answer}`);
     };
-    this.service = new Service({ ...connection, timeoutMs: this.timeoutMs, onWait }, { clock });
+    this.service = new Service(
+      { ...connection, timeoutMs: this.timeoutMs, onWait },
+      { clock, log: this.log },
+    );
     this.witnesses = new Witnesses(this);
   }
 }

@@ -9,12 +9,15 @@ import {
   type WebhooksClientOptions,
 } from "../client";
 import { type Clock, sleep } from "../client/clock";
+import type { EngineLog } from "./engine";
 import { isGone, isUnauthorized } from "./errors";
 
 /** How long one list serves reads, in milliseconds. The reads of a run come within moments of each other. */
 const LIST_LIFETIME_MS = 10_000;
 /** How long the first read waits for others, in milliseconds: one read alone is a get, several share a list. */
 const GATHERING_MS = 20;
+/** How long an operation must take to be worth a line, in milliseconds. */
+const SLOW_MS = 2_000;
 
 /**
  * The client of one run. A refresh costs one request instead of one for each endpoint (engine rule 18): several reads share
@@ -31,8 +34,13 @@ export class Service extends WebhooksClient {
   #sharedAt = 0;
   #gathering: Promise<unknown> | undefined;
   #reads = 0;
+  /** The operations that the user knows to be slow. */
+  readonly #slow = new Set<string>();
 
-  constructor(options: WebhooksClientOptions, environment: ClientEnvironment & { readonly clock: Clock }) {
+  constructor(
+    options: WebhooksClientOptions,
+    private readonly environment: ClientEnvironment & { readonly clock: Clock; readonly log: EngineLog },
+  ) {
     super(options, environment);
     this.#clock = environment.clock;
   }
@@ -47,17 +55,17 @@ export class Service extends WebhooksClient {
   }
 
   override async list(): Promise<EndpointList> {
-    const list = await super.list();
+    const list = await this.#watched("list", super.list());
     if (list.serverTime !== null) this.skew = list.serverTime - this.#clock.date();
     return list;
   }
 
   override register(registration: Registration): Promise<Endpoint> {
-    return super.register(registration).finally(() => this.#forget());
+    return this.#watched("register", super.register(registration)).finally(() => this.#forget());
   }
 
   override get(id: string): Promise<Endpoint> {
-    return super.get(id).catch((error: unknown) => {
+    return this.#watched("get", super.get(id)).catch((error: unknown) => {
       throw goneOf(error) ?? error;
     });
   }
@@ -79,7 +87,7 @@ export class Service extends WebhooksClient {
   /** Deletes an endpoint, or returns the service's answer that it has none with this id. */
   async #tryDelete(id: string): Promise<WebhookEndpointNotFoundError | undefined> {
     try {
-      await super.delete(id);
+      await this.#watched("delete", super.delete(id));
     } catch (error) {
       const gone = goneOf(error);
       if (gone) return gone;
@@ -119,6 +127,17 @@ export class Service extends WebhooksClient {
       });
     }
     return this.#shared;
+  }
+
+  /** Logs once for each operation that the run waits for the service. */
+  #watched<T>(operation: string, answer: Promise<T>): Promise<T> {
+    const cancel = this.#clock.after(SLOW_MS, () => {
+      if (this.#slow.size < this.#slow.add(operation).size)
+        this.environment.log.info(
+          `waiting for the service: ${operation} takes longer than ${SLOW_MS / 1000} s`,
+        );
+    });
+    return answer.finally(cancel);
   }
 
   /** Drops the shared list: after a write it is out of date. */

@@ -79,7 +79,9 @@ export function candidates(
     .filter(({ id }) => mayBeLost(id) && !before.includes(id))
     .toSorted((a, b) => (parseTimestamp(a.createdAt) || 0) - (parseTimestamp(b.createdAt) || 0));
   const later = added.filter((endpoint) => isLater(registration, endpoint));
-  const possible = added.filter((endpoint) => !later.includes(endpoint) && isNotEarlier(registration, endpoint));
+  const possible = added.filter(
+    (endpoint) => !later.includes(endpoint) && isNotEarlier(registration, endpoint),
+  );
   return complete ? [...later, ...possible] : later;
 }
 

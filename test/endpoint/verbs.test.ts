@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { PROVIDER_CODE, TYPE_TOKEN } from "../../src/endpoint/permanent";
+import { FastClock } from "./fastClock";
 import { type Command, Plugin, type VerbError } from "./plugin";
 
 const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
@@ -161,6 +162,26 @@ describe("check", () => {
     const { message } = await failure((await begin(config)).create(inputs));
     expect(message).toMatch(/SETTINGS_INVALID/);
     expect(sent()).toEqual([]);
+  });
+
+  it("asks a service that hangs only once for all resources of a preview", async () => {
+    emulator.fault({ operation: "list", kind: "hang-before", times: 2 });
+    for (const path of ["a", "b", "c"])
+      expect((await command.check({}, { ...inputs, url: `${url}/${path}` })).failures).toEqual([]);
+    expect(sent()).toEqual(["list"]);
+    expect((await failure(command.create(inputs))).message).toMatch(/TIMED_OUT/);
+    await command.create(inputs);
+    expect(sent()).toEqual(["list", "list", "list", "register"]);
+  });
+
+  it("says once what it waits for when the service is slow", async () => {
+    const { code } = new FastClock(10);
+    const slow = { "webhooks:baseUrl": emulator.url, "webhooks:apiKey": emulator.apiKey };
+    command = await plugin.command(slow, code);
+    emulator.fault({ operation: "register", kind: "delay", delayMs: 400, times: 2 });
+    await Promise.all(["a", "b"].map((path) => command.create({ ...inputs, url: `${url}/${path}` })));
+    const waits = plugin.logs.filter(({ severity }) => severity === "info");
+    expect(waits).toEqual([{ severity: "info", message: expect.stringMatching(/waiting.*register.* 2 s$/) }]);
   });
 
   it.each([
