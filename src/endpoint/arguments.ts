@@ -5,6 +5,9 @@ import { describeUrl, isPrivateHost } from "./url";
 /** How the engine writes a value that is not known yet, in a preview (engine rule 6). */
 export const UNKNOWN_VALUE = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
+/** The input that carries a resource's name to `check`, which messages need and the state does not. */
+export const NAME_INPUT = "__resourceName";
+
 /** What is wrong with an argument's value. */
 const PROBLEMS: Readonly<Record<string, (value: unknown) => readonly string[]>> = {
   url: urlProblems,
@@ -58,7 +61,6 @@ function urlProblems(value: unknown): string[] {
 function unreachableWarnings({ url: written, type }: Readonly<Record<string, unknown>>): string[] {
   if (type !== "production" || typeof written !== "string" || !URL.canParse(written)) return [];
   const url = new URL(written);
-  // The engine shows a warning without the resource that it is about.
   const endpoint = `the production endpoint ${describeUrl(written)}`;
   return [
     isPrivateHost(url) &&

@@ -46,6 +46,11 @@ export class UnansweredError extends CodedError<"REGISTRATION_PENDING"> {
   }
 }
 
+/** Begins a message with the resource that it is about: the engine shows a warning without it. */
+export function aboutResource(name: unknown, message: string): string {
+  return typeof name === "string" ? `WebhookEndpoint ${JSON.stringify(name)}: ${message}` : message;
+}
+
 /** Whether the service answered that it has no endpoint with this id. */
 export function isGone(error: unknown): error is WebhookEndpointNotFoundError {
   return error instanceof WebhookEndpointNotFoundError;

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { WebhooksProvider } from "../../src";
+import { WebhookEndpoint, WebhooksProvider } from "../../src";
 import { resolveSettings } from "../../src/endpoint/settings";
 
 /** What a program passed to the engine, by the names of its resources. */
@@ -30,4 +30,11 @@ test("a WebhooksProvider passes its name to the plugin, and the environment cann
   expect(providerName()).toBe("staging");
   settings.delete("webhooks:providerName");
   expect(providerName()).toBe("");
+});
+
+test("a WebhookEndpoint passes its name to the plugin, and get does not", async () => {
+  await known(new WebhookEndpoint("jobs", { url: "https://example.com", type: "production" }).urn);
+  await known(WebhookEndpoint.get("read", "wh_1").urn);
+  expect(passed.get("jobs")).toMatchObject({ __resourceName: "jobs" });
+  expect(passed.get("read")).not.toHaveProperty("__resourceName");
 });

@@ -164,6 +164,24 @@ describe("check", () => {
     expect(sent()).toEqual([]);
   });
 
+  it("names the resource in what it says about an endpoint that exists already, and keeps the name out of the inputs", async () => {
+    emulator.add({ url, type: "production" });
+    const checked = await command.check({}, { ...inputs, __resourceName: "jobs" });
+    expect(checked).toEqual({ inputs, failures: [] });
+    await command.create(checked.inputs);
+    const refused = await (await begin()).check({}, { ...inputs, ifExists: "fail", __resourceName: "mail" });
+    expect(refused.failures[0]?.reason).toMatch(
+      /^WebhookEndpoint "mail": .* already has 2 .*ENDPOINT_EXISTS/,
+    );
+    const about = await warnings(1);
+    expect(about).toEqual([expect.stringMatching(/^WebhookEndpoint "jobs": .* already has an endpoint/)]);
+  });
+
+  it("names the resource in a warning about an unreachable url", async () => {
+    await command.check({}, { url: "https://localhost/", type: "production", __resourceName: "local" });
+    expect(await warnings(1)).toEqual([expect.stringMatching(/^WebhookEndpoint "local": .*private host/)]);
+  });
+
   it("asks a service that hangs only once for all resources of a preview", async () => {
     emulator.fault({ operation: "list", kind: "hang-before", times: 2 });
     for (const path of ["a", "b", "c"])
