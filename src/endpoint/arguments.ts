@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { unknownOptions } from "../knownOptions";
 import { isProvisional } from "./state";
 import { describeUrl, isPrivateHost } from "./url";
 
@@ -29,14 +30,14 @@ const REQUIRED = ["url", "type"];
 export function checkArguments(args: Readonly<Record<string, unknown>>) {
   const missing = REQUIRED.filter((name) => args[name] === undefined || args[name] === null);
   const problems = missing.map((name) => `${name} is missing`);
-  for (const [name, value] of Object.entries(args)) {
-    if (name === "__provider" || value === undefined || value === null || value === UNKNOWN_VALUE) continue;
-    const problemsOf = Object.hasOwn(PROBLEMS, name) ? PROBLEMS[name] : undefined;
-    const names = Object.keys(PROBLEMS).join(", ");
-    problems.push(
-      ...(problemsOf?.(value) ?? [`${name} is not an argument of an endpoint; the arguments are ${names}`]),
-    );
-  }
+  const given = Object.entries(args).filter(([name, value]) => {
+    return name !== "__provider" && value !== undefined && value !== null && value !== UNKNOWN_VALUE;
+  });
+  problems.push(
+    ...unknownOptions(Object.fromEntries(given), Object.keys(PROBLEMS), "an argument of an endpoint"),
+  );
+  for (const [name, value] of given)
+    if (Object.hasOwn(PROBLEMS, name)) problems.push(...(PROBLEMS[name]?.(value) ?? []));
   return { problems, warnings: unreachableWarnings(args) };
 }
 

@@ -2,6 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { WebhooksClient } from "../client/client";
 import type { Endpoint } from "../client/endpoint";
 import { CodedError } from "../error";
+import { unknownOptions } from "../knownOptions";
 import { resolveSettings } from "./settings";
 import type { EndpointType } from "./types";
 import { sameUrl } from "./url";
@@ -31,6 +32,7 @@ export function getWebhookEndpoint(
   args: GetWebhookEndpointArgs,
   opts: QueryOptions = {},
 ): pulumi.Output<Endpoint> {
+  requireKnown("getWebhookEndpoint", { args, names: ["id"], opts });
   return ask(opts, args, ({ id }, client) => client.get(id));
 }
 
@@ -39,6 +41,7 @@ export function getWebhookEndpoints(
   args: GetWebhookEndpointsArgs = {},
   opts: QueryOptions = {},
 ): pulumi.Output<Endpoint[]> {
+  requireKnown("getWebhookEndpoints", { args, names: ["url", "type"], opts });
   return ask(opts, args, async ({ url, type }, client) => {
     const { endpoints, complete, unrecognized } = await client.list();
     const left = unrecognized.length;
@@ -51,6 +54,18 @@ export function getWebhookEndpoints(
         (url === undefined || sameUrl(endpoint.url, url)) && (type === undefined || endpoint.type === type),
     );
   });
+}
+
+/** @throws RunError when plain JavaScript passes something that the function does not take */
+function requireKnown(
+  what: string,
+  { args, names, opts }: { args: unknown; names: readonly string[]; opts: QueryOptions },
+): void {
+  const problems = [
+    ...unknownOptions(args, names, `an argument of ${what}`),
+    ...unknownOptions(opts, ["provider"], `an option of ${what}`),
+  ];
+  if (problems.length > 0) throw new pulumi.RunError(`${what}: ${problems.join("; ")}`);
 }
 
 /** Asks the service once all arguments are known. The answer is secret where the arguments are. */

@@ -65,6 +65,13 @@ export class WebhookEndpoint extends pulumi.CustomResource {
     }
     const nameInput = args === undefined ? {} : { [NAME_INPUT]: name };
     super(TYPE_TOKEN, name, { ...OUTPUTS, ...args, ...nameInput, __provider: PROVIDER_CODE }, opts);
+    if (opts?.deletedWith !== undefined) {
+      void pulumi.log.warn(
+        `WebhookEndpoint ${JSON.stringify(name)}: with deletedWith Pulumi drops the endpoint from the state without deleting it, so ` +
+          "it stays at the service and keeps getting events. Leave deletedWith out to have it deleted.",
+        this,
+      );
+    }
   }
 
   /** Whether a value is a `WebhookEndpoint`, also from another copy of this package. */

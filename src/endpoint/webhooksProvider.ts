@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { unknownOptions } from "../knownOptions";
 import { PROVIDER_NAME_KEY, SETTING_NAMES, type SettingName } from "./settings";
 
 /** The settings of one account. A setting left out comes from the stack's configuration, then from the environment. */
@@ -31,6 +32,9 @@ export class WebhooksProvider extends pulumi.ProviderResource {
   readonly programSettings: ProgramSettings;
 
   constructor(name: string, args: WebhooksProviderArgs = {}, opts?: pulumi.ResourceOptions) {
+    const problems = unknownOptions(args, SETTING_NAMES, "an option of a WebhooksProvider");
+    if (problems.length > 0)
+      throw new pulumi.RunError(`WebhooksProvider ${JSON.stringify(name)}: ${problems.join("; ")}`);
     const settings = { ...stackSettings() };
     for (const setting of SETTING_NAMES) {
       const value = args[setting];

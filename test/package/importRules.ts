@@ -24,6 +24,7 @@ interface Room {
 /** Who may import whom: the design, with the packages that each room may use. `index.ts` only re-exports. */
 const ROOMS: Readonly<Record<string, Room>> = {
   "error.ts": {},
+  "knownOptions.ts": {},
   "pulumiCommand.ts": {},
   "index.ts": { rooms: ["client", "endpoint", "stack"] },
   signature: {},
@@ -40,7 +41,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
 };
 
 /** Files that belong to no room, and that any room may import. They import nothing themselves. */
-const SHARED: readonly string[] = ["error.ts", "pulumiCommand.ts"];
+const SHARED: readonly string[] = ["error.ts", "knownOptions.ts", "pulumiCommand.ts"];
 
 /** What must not be loaded by requiring a room's index, or anything that index leads to. */
 const NEVER_LOADED: Readonly<Record<string, (packageName: string) => boolean>> = {
