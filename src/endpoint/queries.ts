@@ -4,6 +4,7 @@ import type { Endpoint } from "../client/endpoint";
 import { CodedError } from "../error";
 import { unknownOptions } from "../knownOptions";
 import { resolveSettings } from "./settings";
+import { describeAnswer, HOW_TO_SEE_ANSWER, hasAnswer } from "./shownAnswer";
 import type { EndpointType } from "./types";
 import { sameUrl } from "./url";
 import { stackSettings, type WebhooksProvider } from "./webhooksProvider";
@@ -83,7 +84,10 @@ function ask<Args, Answer>(
       const client = new WebhooksClient({ ...connection, timeoutMs: timeoutSeconds * 1000 });
       return await question(known as pulumi.Unwrap<Args>, client).finally(() => client.close());
     } catch (error) {
-      throw error instanceof CodedError ? failure(error.message) : error;
+      if (!(error instanceof CodedError)) throw error;
+      if (!hasAnswer(error)) throw failure(error.message);
+      if (resolved.showResponses) await pulumi.log.warn(describeAnswer(error, connection.apiKey));
+      throw failure(`${error.reason} ${HOW_TO_SEE_ANSWER} (${error.code})`);
     }
   });
   return answer as pulumi.Output<Answer>;

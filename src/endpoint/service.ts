@@ -11,6 +11,7 @@ import {
 import { type Clock, sleep } from "../client/clock";
 import type { EngineLog } from "./engine";
 import { isGone, isUnauthorized } from "./errors";
+import { describeAnswer, hasAnswer } from "./shownAnswer";
 
 /** How long one list serves reads, in milliseconds. The reads of a run come within moments of each other. */
 const LIST_LIFETIME_MS = 10_000;
@@ -18,6 +19,13 @@ const LIST_LIFETIME_MS = 10_000;
 const GATHERING_MS = 20;
 /** How long an operation must take to be worth a line, in milliseconds. */
 const SLOW_MS = 2_000;
+
+interface Surroundings extends ClientEnvironment {
+  readonly clock: Clock;
+  readonly log: EngineLog;
+  /** Whether to warn with the service's answers to requests that it refused. */
+  readonly showResponses: boolean;
+}
 
 /**
  * The client of one run. A refresh costs one request instead of one for each endpoint (engine rule 18): several reads share
@@ -38,11 +46,11 @@ export class Service extends WebhooksClient {
   readonly #slow = new Set<string>();
 
   constructor(
-    options: WebhooksClientOptions,
-    private readonly environment: ClientEnvironment & { readonly clock: Clock; readonly log: EngineLog },
+    private readonly settings: WebhooksClientOptions,
+    private readonly surroundings: Surroundings,
   ) {
-    super(options, environment);
-    this.#clock = environment.clock;
+    super(settings, surroundings);
+    this.#clock = surroundings.clock;
   }
 
   /** The endpoints that were there before the run registered any. A list that fails is asked for again. */
@@ -129,15 +137,18 @@ export class Service extends WebhooksClient {
     return this.#shared;
   }
 
-  /** Logs once for each operation that the run waits for the service. */
+  /** Logs once for each operation that the run waits for the service, and shows a refusal if the user wants that. */
   #watched<T>(operation: string, answer: Promise<T>): Promise<T> {
+    const { log, showResponses } = this.surroundings;
     const cancel = this.#clock.after(SLOW_MS, () => {
       if (this.#slow.size < this.#slow.add(operation).size)
-        this.environment.log.info(
-          `waiting for the service: ${operation} takes longer than ${SLOW_MS / 1000} s`,
-        );
+        log.info(`waiting for the service: ${operation} takes longer than ${SLOW_MS / 1000} s`);
     });
-    return answer.finally(cancel);
+    return answer.finally(cancel).catch((error: unknown) => {
+      if (showResponses && hasAnswer(error) && !goneOf(error))
+        log.warn(describeAnswer(error, this.settings.apiKey));
+      throw error;
+    });
   }
 
   /** Drops the shared list: after a write it is out of date. */

@@ -14,6 +14,11 @@ export interface WebhooksProviderArgs {
   apiKeyScheme?: pulumi.Input<string>;
   /** The time limit of an operation with its retries, in seconds. Default: 30. One attempt takes at most 10. */
   timeoutSeconds?: pulumi.Input<number>;
+  /**
+   * Whether a warning shows what the service answers to a request that it refuses: up to 500 characters, without the API
+   * key. The answer may hold an endpoint's url. Default: false.
+   */
+  showResponses?: pulumi.Input<boolean>;
 }
 
 /** Settings by their names in a configuration, such as `webhooks:apiKey`. */

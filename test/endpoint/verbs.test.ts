@@ -148,6 +148,7 @@ describe("check", () => {
     ["a header that is none", { "webhooks:apiKeyHeader": "X Key" }, /apiKeyHeader must name a header/],
     ["a header that frames requests", { "webhooks:apiKeyHeader": "Host" }, /apiKeyHeader must name a header/],
     ["a scheme of two words", { "webhooks:apiKeyScheme": "Bearer x" }, /apiKeyScheme must be one word/],
+    ["another word for yes", { "webhooks:showResponses": "yes" }, /showResponses must be true or false/],
     ["a time-out of 0", { "webhooks:timeoutSeconds": "0" }, /timeoutSeconds must be a number of seconds/],
     [
       "a time-out that is no number",
@@ -389,6 +390,30 @@ describe("create", () => {
     expect(error.halfMade).toBeUndefined();
     expect(error.message).toMatch(/422.*REJECTED/s);
     expect(error.message).not.toMatch(/t0ken/);
+  });
+
+  it("shows the service's answer to a refusal only with showResponses, in a warning, cut and without the key", async () => {
+    const body = `{"reason":"no such type\u0007\\n","key":"${emulator.apiKey}","more":"${"x".repeat(600)}"}`;
+    emulator.fault({ operation: "register", kind: "status", status: 422, body, times: 2 });
+    const quiet = await failure(command.create(inputs));
+    expect(quiet.message).toMatch(/set webhooks:showResponses to true.*WEBHOOKS_SHOW_RESPONSES/);
+    command = await begin({ "webhooks:showResponses": "true" });
+    const refused = await failure(command.create(inputs));
+    const [shown = "", ...others] = await warnings(1);
+    expect(others).toEqual([]);
+    expect(shown).toMatch(/^the service answered 422: \{"reason":"no such type/);
+    expect(shown).toMatch(/"key":"\[secret\]".*x … \(cut\)$/);
+    expect(shown).not.toMatch(/\p{Cc}/u);
+    expect(shown.length).toBeLessThan(560);
+    for (const { message } of [quiet, refused]) expect(message).not.toMatch(/no such type/);
+  });
+
+  it("does not show what the service answers about an endpoint that is gone", async () => {
+    const { id, properties } = await command.create(inputs);
+    emulator.remove(id);
+    command = await begin({ "webhooks:showResponses": "true" });
+    expect(await command.read(id, properties)).toBeUndefined();
+    expect(await warnings()).toEqual([]);
   });
 
   it("takes over exactly the endpoint that adoptId names, and changes nothing at the service", async () => {
