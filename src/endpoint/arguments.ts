@@ -1,9 +1,13 @@
 import { isIP } from "node:net";
+import { unknownOptions } from "../knownOptions";
 import { isProvisional } from "./state";
 import { describeUrl, isPrivateHost } from "./url";
 
 /** How the engine writes a value that is not known yet, in a preview (engine rule 6). */
 export const UNKNOWN_VALUE = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+
+/** The input that carries a resource's name to `check`, which messages need and the state does not. */
+export const NAME_INPUT = "__resourceName";
 
 /** What is wrong with an argument's value. */
 const PROBLEMS: Readonly<Record<string, (value: unknown) => readonly string[]>> = {
@@ -26,14 +30,14 @@ const REQUIRED = ["url", "type"];
 export function checkArguments(args: Readonly<Record<string, unknown>>) {
   const missing = REQUIRED.filter((name) => args[name] === undefined || args[name] === null);
   const problems = missing.map((name) => `${name} is missing`);
-  for (const [name, value] of Object.entries(args)) {
-    if (name === "__provider" || value === undefined || value === null || value === UNKNOWN_VALUE) continue;
-    const problemsOf = Object.hasOwn(PROBLEMS, name) ? PROBLEMS[name] : undefined;
-    const names = Object.keys(PROBLEMS).join(", ");
-    problems.push(
-      ...(problemsOf?.(value) ?? [`${name} is not an argument of an endpoint; the arguments are ${names}`]),
-    );
-  }
+  const given = Object.entries(args).filter(([name, value]) => {
+    return name !== "__provider" && value !== undefined && value !== null && value !== UNKNOWN_VALUE;
+  });
+  problems.push(
+    ...unknownOptions(Object.fromEntries(given), Object.keys(PROBLEMS), "an argument of an endpoint"),
+  );
+  for (const [name, value] of given)
+    if (Object.hasOwn(PROBLEMS, name)) problems.push(...(PROBLEMS[name]?.(value) ?? []));
   return { problems, warnings: unreachableWarnings(args) };
 }
 
@@ -58,7 +62,6 @@ function urlProblems(value: unknown): string[] {
 function unreachableWarnings({ url: written, type }: Readonly<Record<string, unknown>>): string[] {
   if (type !== "production" || typeof written !== "string" || !URL.canParse(written)) return [];
   const url = new URL(written);
-  // The engine shows a warning without the resource that it is about.
   const endpoint = `the production endpoint ${describeUrl(written)}`;
   return [
     isPrivateHost(url) &&

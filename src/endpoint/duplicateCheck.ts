@@ -1,13 +1,25 @@
 import { WebhookError } from "../client";
 import { UNKNOWN_VALUE } from "./arguments";
-import { EndpointError, isUnauthorized, keyRefused } from "./errors";
+import { aboutResource, EndpointError, isUnauthorized, keyRefused } from "./errors";
+import { keyOfInputs } from "./handover";
 import { describeAlike } from "./identity";
 import type { Run } from "./run";
 import type { EndpointInputs } from "./types";
 
 /** Looks for what a new registration would duplicate. */
 export class DuplicateCheck {
+  /** True once a look of the preview has failed. Checks run one after the other, so each would wait as long (engine rule 36). */
+  #lookFailed = false;
+  /** The names of the resources that have been checked, by their inputs: `create` gets only the inputs. */
+  readonly #names = new Map<string, string[]>();
+
   constructor(private readonly run: Run) {}
+
+  noteName(inputs: Readonly<Record<string, unknown>>, name: unknown): void {
+    if (typeof name !== "string") return;
+    const key = keyOfInputs(inputs as unknown as EndpointInputs);
+    this.#names.set(key, [...(this.#names.get(key) ?? []), name]);
+  }
 
   /**
    * Warns about endpoints that already have this url and type, or refuses with `ifExists: "fail"`. Those that this run
@@ -16,14 +28,16 @@ export class DuplicateCheck {
    */
   async check(inputs: EndpointInputs): Promise<void> {
     const ids = await this.#alike(inputs);
-    if (ids.length > 0) this.#report(inputs, ids);
+    if (ids.length === 0) return;
+    const names = this.#names.get(keyOfInputs(inputs)) ?? [];
+    this.#report(inputs, ids, names.length > 1 ? names.shift() : names[0]);
   }
 
   /**
    * Checks before anything is registered, and returns what is wrong. Best effort, because `create` checks again; but a refused
    * key should show in the preview.
    */
-  async preview(news: Readonly<Record<string, unknown>>): Promise<string[]> {
+  async preview(news: Readonly<Record<string, unknown>>, name: unknown): Promise<string[]> {
     const { handover, ledger, witnesses } = this.run;
     if (news.url === UNKNOWN_VALUE || news.type === UNKNOWN_VALUE) return [];
     const inputs = news as unknown as EndpointInputs;
@@ -32,13 +46,15 @@ export class DuplicateCheck {
       ledger.note(inputs.adoptId, "wanted");
       return [];
     }
+    if (this.#lookFailed) return [];
     try {
       const ids = await this.#alike(inputs);
-      if (ids.length > 0 && !(await witnesses.mayKnow(inputs))) this.#report(inputs, ids);
+      if (ids.length > 0 && !(await witnesses.mayKnow(inputs))) this.#report(inputs, ids, name);
     } catch (error) {
       if (error instanceof EndpointError) return [error.message];
       if (isUnauthorized(error)) return [keyRefused(error).message];
       if (!(error instanceof WebhookError)) throw error;
+      this.#lookFailed = true;
     }
     return [];
   }
@@ -49,10 +65,10 @@ export class DuplicateCheck {
     return ids.filter((id) => ledger.isKept(id) || ledger.isUnclaimed(id));
   }
 
-  #report(inputs: EndpointInputs, ids: readonly string[]): void {
+  #report(inputs: EndpointInputs, ids: readonly string[], name: unknown): void {
     const own = ids.some((id) => this.run.ledger.isKept(id));
     const { warning, refusal } = describeAlike(inputs, ids, { own });
-    if (inputs.ifExists === "fail") throw new EndpointError("ENDPOINT_EXISTS", refusal);
-    this.run.log.warn(warning);
+    if (inputs.ifExists === "fail") throw new EndpointError("ENDPOINT_EXISTS", aboutResource(name, refusal));
+    this.run.log.warn(aboutResource(name, warning));
   }
 }

@@ -1,5 +1,6 @@
 import { WebhookEndpointNotFoundError, WebhookError } from "../client";
 import { CodedError } from "../error";
+import { HOW_TO_SEE_ANSWER, hasAnswer } from "./shownAnswer";
 import type { UnansweredState } from "./state";
 import { describeUrl } from "./url";
 
@@ -37,13 +38,18 @@ export class UnansweredError extends CodedError<"REGISTRATION_PENDING"> {
       "REGISTRATION_PENDING",
       `the registration of ${describeUrl(state.url)} was sent, and nothing shows whether it was made (${answer}: ${cause.code}). ` +
         "Run `pulumi up` again: it takes the endpoint over if it is there, and registers it if not. `pulumi refresh` and " +
-        "`pulumi destroy` settle it too.",
+        `\`pulumi destroy\` settle it too.${hasAnswer(cause) ? ` ${HOW_TO_SEE_ANSWER}` : ""}`,
       { cause },
     );
     this.id = id;
     this.properties = state;
     this.reasons = [this.message];
   }
+}
+
+/** Begins a message with the resource that it is about: the engine shows a warning without it. */
+export function aboutResource(name: unknown, message: string): string {
+  return typeof name === "string" ? `WebhookEndpoint ${JSON.stringify(name)}: ${message}` : message;
 }
 
 /** Returns whether the service answered that it has no endpoint with this id. */
@@ -61,15 +67,23 @@ export function keyRefused(error: WebhookError): EndpointError {
   return new EndpointError(
     "KEY_REFUSED",
     `${error.reason} A plain \`pulumi refresh\` or \`pulumi destroy\` uses the key of the last \`pulumi up\`. After a rotation, ` +
-      "run `pulumi up` first, or add --run-program. Nothing was changed.",
+      `run \`pulumi up\` first, or add --run-program. Nothing was changed.${hasAnswer(error) ? ` ${HOW_TO_SEE_ANSWER}` : ""}`,
     { cause: error },
   );
 }
 
-/** Returns the verbs with a refused key explained, and without the stack that the plugin would print (engine rule 15). */
+/** Returns an error as the user is to see it. */
+function explain(error: unknown): unknown {
+  if (isUnauthorized(error)) return keyRefused(error);
+  if (!hasAnswer(error)) return error;
+  const { reason, code, statusCode } = error;
+  return new WebhookError(`${reason} ${HOW_TO_SEE_ANSWER}`, { code, statusCode, cause: error });
+}
+
+/** Returns the verbs with the service's refusals explained, and without the stack that the plugin would print (engine rule 15). */
 export function explained<T extends Record<string, (...args: never[]) => Promise<unknown>>>(verbs: T): T {
   const fail = (error: unknown): never => {
-    const shown = isUnauthorized(error) ? keyRefused(error) : error;
+    const shown = explain(error);
     if (shown instanceof CodedError) shown.stack = ""; // a bug keeps its own
     throw shown;
   };

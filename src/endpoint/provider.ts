@@ -1,8 +1,8 @@
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { systemClock } from "../client/clock";
-import { checkArguments } from "./arguments";
+import { checkArguments, NAME_INPUT } from "./arguments";
 import { connectEngine } from "./engine";
-import { EndpointError, explained, isGone, UnansweredError } from "./errors";
+import { aboutResource, EndpointError, explained, isGone, UnansweredError } from "./errors";
 import { type Run, type RunOptions, startRun } from "./run";
 import { isProvisional, isRecorded, isUnanswered, stateOf } from "./state";
 import type { EndpointInputs, EndpointState } from "./types";
@@ -45,16 +45,19 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       olds: WithProvider<Partial<EndpointInputs>>,
       news: WithProvider<Record<string, unknown>>,
     ): Promise<dynamic.CheckResult> {
-      const { problems, warnings } = checkArguments(news);
+      const { [NAME_INPUT]: name, ...args } = news;
+      const { problems, warnings } = checkArguments(args);
       const result = start();
       if ("problems" in result)
         problems.push(...result.problems.map((problem) => `${problem} (SETTINGS_INVALID)`));
       else if (problems.length === 0) {
-        for (const warning of warnings) result.run.log.warn(warning);
-        if (olds.url === undefined) problems.push(...(await result.run.duplicates.preview(news)));
+        const { duplicates, log } = result.run;
+        for (const warning of warnings) log.warn(aboutResource(name, warning));
+        duplicates.noteName(args, name);
+        if (olds.url === undefined) problems.push(...(await duplicates.preview(args, name)));
       }
       // A program passes null for "none". The state would keep it as a value.
-      const inputs = Object.fromEntries(Object.entries(news).filter(([, value]) => value !== null));
+      const inputs = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null));
       return { inputs, failures: problems.map((reason) => ({ property: "", reason })) };
     },
 

@@ -2,7 +2,9 @@ import * as pulumi from "@pulumi/pulumi";
 import { WebhooksClient } from "../client/client";
 import type { Endpoint } from "../client/endpoint";
 import { CodedError } from "../error";
+import { unknownOptions } from "../knownOptions";
 import { resolveSettings } from "./settings";
+import { describeAnswer, HOW_TO_SEE_ANSWER, hasAnswer } from "./shownAnswer";
 import type { EndpointType } from "./types";
 import { sameUrl } from "./url";
 import { stackSettings, type WebhooksProvider } from "./webhooksProvider";
@@ -31,6 +33,7 @@ export function getWebhookEndpoint(
   args: GetWebhookEndpointArgs,
   opts: QueryOptions = {},
 ): pulumi.Output<Endpoint> {
+  requireKnown("getWebhookEndpoint", { args, names: ["id"], opts });
   return ask(opts, args, ({ id }, client) => client.get(id));
 }
 
@@ -39,6 +42,7 @@ export function getWebhookEndpoints(
   args: GetWebhookEndpointsArgs = {},
   opts: QueryOptions = {},
 ): pulumi.Output<Endpoint[]> {
+  requireKnown("getWebhookEndpoints", { args, names: ["url", "type"], opts });
   return ask(opts, args, async ({ url, type }, client) => {
     const { endpoints, complete, unrecognized } = await client.list();
     const left = unrecognized.length;
@@ -51,6 +55,18 @@ export function getWebhookEndpoints(
         (url === undefined || sameUrl(endpoint.url, url)) && (type === undefined || endpoint.type === type),
     );
   });
+}
+
+/** @throws RunError when plain JavaScript passes something that the function does not take */
+function requireKnown(
+  what: string,
+  { args, names, opts }: { args: unknown; names: readonly string[]; opts: QueryOptions },
+): void {
+  const problems = [
+    ...unknownOptions(args, names, `an argument of ${what}`),
+    ...unknownOptions(opts, ["provider"], `an option of ${what}`),
+  ];
+  if (problems.length > 0) throw new pulumi.RunError(`${what}: ${problems.join("; ")}`);
 }
 
 /** Asks the service once all arguments are known. The answer is secret where the arguments are. */
@@ -68,7 +84,10 @@ function ask<Args, Answer>(
       const client = new WebhooksClient({ ...connection, timeoutMs: timeoutSeconds * 1000 });
       return await question(known as pulumi.Unwrap<Args>, client).finally(() => client.close());
     } catch (error) {
-      throw error instanceof CodedError ? failure(error.message) : error;
+      if (!(error instanceof CodedError)) throw error;
+      if (!hasAnswer(error)) throw failure(error.message);
+      if (resolved.showResponses) await pulumi.log.warn(describeAnswer(error, connection.apiKey));
+      throw failure(`${error.reason} ${HOW_TO_SEE_ANSWER} (${error.code})`);
     }
   });
   return answer as pulumi.Output<Answer>;

@@ -49,7 +49,10 @@ export class Run {
   /** How old a registration without an answer must be before it counts as never made, in milliseconds. */
   readonly patienceMs: number;
 
-  constructor({ settings, providerName }: ResolvedSettings, { engine, environment, clock }: RunOptions) {
+  constructor(
+    { settings, showResponses, providerName }: ResolvedSettings,
+    { engine, environment, clock }: RunOptions,
+  ) {
     const { timeoutSeconds, ...connection } = settings;
     this.engine = engine;
     this.environment = environment;
@@ -69,7 +72,10 @@ export class Run {
       const answer = statusCode === undefined ? "did not answer" : `answered ${statusCode}`;
       this.log.info(`${operation} waits ${Math.ceil(delayMs / 1000)} s: the service ${answer}`);
     };
-    this.service = new Service({ ...connection, timeoutMs: this.timeoutMs, onWait }, { clock });
+    this.service = new Service(
+      { ...connection, timeoutMs: this.timeoutMs, onWait },
+      { clock, log: this.log, showResponses },
+    );
     this.witnesses = new Witnesses(this);
   }
 }

@@ -17,6 +17,7 @@ const ENVIRONMENT_NAMES = {
   apiKeyHeader: "WEBHOOKS_API_KEY_HEADER",
   apiKeyScheme: "WEBHOOKS_API_KEY_SCHEME",
   timeoutSeconds: "WEBHOOKS_TIMEOUT_SECONDS",
+  showResponses: "WEBHOOKS_SHOW_RESPONSES",
 } as const;
 export type SettingName = keyof typeof ENVIRONMENT_NAMES;
 export const SETTING_NAMES = Object.keys(ENVIRONMENT_NAMES) as SettingName[];
@@ -29,6 +30,8 @@ export type Configuration = (key: string) => string | undefined;
 
 export interface ResolvedSettings {
   readonly settings: Settings;
+  /** Whether warnings show the service's answers to requests that it refused. */
+  readonly showResponses: boolean;
   /** The name of the `WebhooksProvider`; empty for the default provider, and for one in the state of release 0.1.0. */
   readonly providerName: string;
 }
@@ -57,13 +60,20 @@ export function resolveSettings(
       `timeoutSeconds must be a number of seconds above 0, at most 3600; set it with ${places("timeoutSeconds")}`,
     );
   }
+  const showResponses = look("showResponses") ?? "false";
+  if (showResponses !== "true" && showResponses !== "false")
+    problems.push(`showResponses must be true or false; set it with ${places("showResponses")}`);
   const [apiKeyHeader, apiKeyScheme] = [look("apiKeyHeader"), look("apiKeyScheme")];
   const settings: Settings = { baseUrl, apiKey, apiKeyHeader, apiKeyScheme, timeoutSeconds };
   for (const { option, problem } of connectionProblems(settings)) {
     if (settings[option] !== "") problems.push(`${option} ${problem}; set it with ${places(option)}`);
   }
   if (problems.length > 0) return { problems };
-  return { settings, providerName: configuration(PROVIDER_NAME_KEY) ?? "" };
+  return {
+    settings,
+    showResponses: showResponses === "true",
+    providerName: configuration(PROVIDER_NAME_KEY) ?? "",
+  };
 }
 
 /** Returns the places where a setting can be set, for a message. */

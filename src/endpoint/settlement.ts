@@ -10,6 +10,14 @@ const CLOCK_RESOLUTION_MS = 1_000;
 
 /** A timestamp that ends with its time zone. */
 const ZONED = /(Z|GMT|UTC|[+-]\d\d:?\d\d)$/i;
+/** A date without a time: of which time zone is unknown. */
+const DATE_ONLY = /^\d{4}-\d\d-\d\d$/;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+/** How far time zones are ahead of UTC and behind it, in milliseconds. */
+const ZONES_AHEAD_MS = 14 * HOUR_MS;
+const ZONES_BEHIND_MS = 12 * HOUR_MS;
 
 /** How old a registration without an answer must be at least before it counts as never made, in milliseconds. */
 const LEAST_PATIENCE_MS = 20_000;
@@ -59,28 +67,47 @@ export function decide(
   return milliseconds > 0 ? { kind: "wait", milliseconds } : { kind: "absent" };
 }
 
-/** Returns the endpoints that may have come from this registration, the oldest first. */
+/** Returns the endpoints that may have come from this registration: those with an exact time first, the oldest first. */
 export function candidates(
   identity: Identity,
   registration: UnansweredRegistration,
   list: EndpointList,
   mayBeLost: Policy["mayBeLost"],
 ): Endpoint[] {
-  return alike(list, identity)
-    .filter((candidate) => mayBeLost(candidate.id) && mayComeFrom(registration, candidate))
+  const { before, complete } = registration;
+  const added = alike(list, identity)
+    .filter(({ id }) => mayBeLost(id) && !before.includes(id))
     .toSorted((a, b) => (parseTimestamp(a.createdAt) || 0) - (parseTimestamp(b.createdAt) || 0));
+  const later = added.filter((endpoint) => isLater(registration, endpoint));
+  const possible = added.filter(
+    (endpoint) => !later.includes(endpoint) && isNotEarlier(registration, endpoint),
+  );
+  return complete ? [...later, ...possible] : later;
 }
 
-/** Returns whether an endpoint was not there before the registration, and is not older. */
-function mayComeFrom(
-  { before, attemptedAt, complete }: UnansweredRegistration,
-  { id, createdAt }: Endpoint,
-): boolean {
-  if (before.includes(id)) return false;
-  const created = parseTimestamp(createdAt);
-  // Without times to compare, only a complete list from before the request shows what is new.
-  if (Number.isNaN(created) || attemptedAt === null) return complete;
-  return created >= attemptedAt - CLOCK_TOLERANCE_MS;
+/** Returns whether an endpoint's time shows that it was made after the registration was sent. */
+function isLater({ attemptedAt }: UnansweredRegistration, { createdAt }: Endpoint): boolean {
+  return attemptedAt !== null && spanOf(createdAt).from >= attemptedAt - CLOCK_TOLERANCE_MS;
+}
+
+/**
+ * Returns whether an endpoint's time, with all that it leaves open, allows that it was made after the registration was sent. That
+ * proves something only about an endpoint that a complete list from before the registration lacks.
+ */
+function isNotEarlier({ attemptedAt }: UnansweredRegistration, { createdAt }: Endpoint): boolean {
+  return attemptedAt === null || !(spanOf(createdAt).to <= attemptedAt - CLOCK_TOLERANCE_MS);
+}
+
+/** Returns the earliest and the latest time that a timestamp may mean: NaN when it cannot be read. */
+function spanOf(timestamp: string | null): { from: number; to: number } {
+  if (timestamp !== null && DATE_ONLY.test(timestamp)) {
+    const day = Date.parse(timestamp);
+    return { from: day - ZONES_AHEAD_MS, to: day + DAY_MS + ZONES_BEHIND_MS };
+  }
+  const from = parseTimestamp(timestamp);
+  // Trailing zeros may mean that the service counts in whole minutes, hours or days of its own time zone.
+  const local = Date.parse(timestamp?.trim().replace(ZONED, "Z") ?? "");
+  return { from, to: from + ([DAY_MS, HOUR_MS, MINUTE_MS].find((unit) => local % unit === 0) ?? 0) };
 }
 
 /**

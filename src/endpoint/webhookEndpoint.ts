@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { NAME_INPUT } from "./arguments";
 import { PROVIDER_CODE, TYPE_TOKEN } from "./permanent";
 import type { EndpointType, WebhookEndpointArgs } from "./types";
 
@@ -62,7 +63,15 @@ export class WebhookEndpoint extends pulumi.CustomResource {
           "adoptId to its id instead, or list it with its inputs and outputs in a file for `pulumi import --file`.",
       );
     }
-    super(TYPE_TOKEN, name, { ...OUTPUTS, ...args, __provider: PROVIDER_CODE }, opts);
+    const nameInput = args === undefined ? {} : { [NAME_INPUT]: name };
+    super(TYPE_TOKEN, name, { ...OUTPUTS, ...args, ...nameInput, __provider: PROVIDER_CODE }, opts);
+    if (opts?.deletedWith !== undefined) {
+      void pulumi.log.warn(
+        `WebhookEndpoint ${JSON.stringify(name)}: with deletedWith Pulumi drops the endpoint from the state without deleting it, so ` +
+          "it stays at the service and keeps getting events. Leave deletedWith out to have it deleted.",
+        this,
+      );
+    }
   }
 
   /** Returns whether a value is a `WebhookEndpoint`, also from another copy of this package. */

@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { unknownOptions } from "../knownOptions";
 import { PROVIDER_NAME_KEY, SETTING_NAMES, type SettingName } from "./settings";
 
 /** The settings of one account. A setting left out comes from the stack's configuration, then from the environment. */
@@ -13,6 +14,11 @@ export interface WebhooksProviderArgs {
   apiKeyScheme?: pulumi.Input<string>;
   /** The time limit of an operation with its retries, in seconds. Default: 30. One attempt takes at most 10. */
   timeoutSeconds?: pulumi.Input<number>;
+  /**
+   * Whether a warning shows what the service answers to a request that it refuses: up to 500 characters, without the API
+   * key. The answer may hold an endpoint's url. Default: false.
+   */
+  showResponses?: pulumi.Input<boolean>;
 }
 
 /** Settings by their names in a configuration, such as `webhooks:apiKey`. */
@@ -31,6 +37,9 @@ export class WebhooksProvider extends pulumi.ProviderResource {
   readonly programSettings: ProgramSettings;
 
   constructor(name: string, args: WebhooksProviderArgs = {}, opts?: pulumi.ResourceOptions) {
+    const problems = unknownOptions(args, SETTING_NAMES, "an option of a WebhooksProvider");
+    if (problems.length > 0)
+      throw new pulumi.RunError(`WebhooksProvider ${JSON.stringify(name)}: ${problems.join("; ")}`);
     const settings = { ...stackSettings() };
     for (const setting of SETTING_NAMES) {
       const value = args[setting];

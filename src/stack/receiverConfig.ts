@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { EndpointType } from "../endpoint/types";
+import { unknownOptions } from "../knownOptions";
 import type { ReceiverConfig } from "./config";
 import { fingerprintOf } from "./config";
 import { problemsOfSecrets, problemsOfTolerance } from "./problems";
@@ -31,6 +32,13 @@ export interface ReceiverConfigArgs {
  * export const receiver = receiverConfig({ endpoints: { jobs }, secrets: [config.requireSecret("signingSecret")] });
  */
 export function receiverConfig(args: ReceiverConfigArgs): pulumi.Output<ReceiverConfig> {
+  const unknown = unknownOptions(
+    args,
+    ["endpoints", "secrets", "toleranceSeconds"],
+    "an option of receiverConfig",
+  );
+  if (unknown.length > 0)
+    throw new pulumi.RunError(`receiverConfig: ${unknown.join("; ")}. (CONFIG_INVALID)`);
   const endpoints = pulumi.output(
     Object.fromEntries(
       Object.entries(args.endpoints ?? {}).map(([name, { id, url, type }]) => [name, { id, url, type }]),

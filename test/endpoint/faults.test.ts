@@ -23,7 +23,7 @@ const kinds: Readonly<Record<string, Misbehaviour>> = {
   "late commit": { kind: "late-commit", delayMs: late },
   "commit after our time-out": { kind: "late-commit", delayMs: tooLate },
   ...Object.fromEntries(
-    [302, 400, 401, 403, 408, 409, 413, 418, 422, 429, 500, 501, 502, 503, 504].map((status) => [
+    [302, 400, 401, 403, 404, 408, 409, 410, 413, 418, 422, 429, 500, 501, 502, 503, 504].map((status) => [
       `${status}`,
       { kind: "status", status } as const,
     ]),

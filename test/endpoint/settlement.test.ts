@@ -50,8 +50,11 @@ function decided({
   );
 }
 
-const old = endpoint("old", -3_600_000);
+const old = endpoint("old", -3_599_000);
 const fresh = endpoint("fresh", 200);
+/** A registration that was sent just now, so many milliseconds later than `sentAt`. */
+const later = (offsetMs: number) => ({ now: offsetMs, registration: { attemptedAt: sentAt + offsetMs } });
+const waiting = { kind: "wait", milliseconds: expect.any(Number) };
 const found = (id: string) => ({ kind: "found", endpoint: expect.objectContaining({ id }) });
 
 test.each<[string, Case, unknown]>([
@@ -77,6 +80,52 @@ test.each<[string, Case, unknown]>([
     "a time without a zone counts as no time",
     { endpoints: [endpoint("x", null, { createdAt: "2020-01-01T00:00:00" })] },
     found("x"),
+  ],
+  [
+    "an endpoint whose time is a whole minute is found within that minute if the earlier list was complete",
+    { endpoints: [endpoint("x", null, { createdAt: "2026-01-01T12:07Z" })], ...later(7 * 60_000 + 59_000) },
+    found("x"),
+  ],
+  [
+    "an endpoint whose time is a whole minute is not found after that minute",
+    {
+      endpoints: [endpoint("x", null, { createdAt: "2026-01-01T12:07:00.000Z" })],
+      ...later(8 * 60_000 + 6_000),
+    },
+    waiting,
+  ],
+  [
+    "an endpoint whose time is a whole hour of its own time zone is found within that hour",
+    { endpoints: [endpoint("x", null, { createdAt: "2026-01-01T17:00+05:30" })], ...later(29 * 60_000) },
+    found("x"),
+  ],
+  [
+    "an endpoint whose time is a day is found on that day",
+    { endpoints: [endpoint("x", null, { createdAt: "2026-01-01T00:00:00Z" })] },
+    found("x"),
+  ],
+  [
+    "an endpoint whose time is a date is found if that day is today in any time zone",
+    { endpoints: [endpoint("x", null, { createdAt: "2025-12-31" })], ...later(-1) },
+    found("x"),
+  ],
+  [
+    "an endpoint whose time is an earlier date is not found",
+    { endpoints: [endpoint("x", null, { createdAt: "2025-12-30" })] },
+    { kind: "wait", milliseconds: 59_000 },
+  ],
+  [
+    "an endpoint whose time is a whole minute is not found if the earlier list was partial",
+    {
+      endpoints: [endpoint("x", null, { createdAt: "2026-01-01T12:00Z" })],
+      registration: { attemptedAt: sentAt + 30_000, complete: false },
+    },
+    waiting,
+  ],
+  [
+    "an endpoint with an exact time is found before one with a coarse time",
+    { endpoints: [endpoint("coarse", 0), endpoint("exact", 31_000)], ...later(30_000) },
+    found("exact"),
   ],
   [
     "without our own time, an endpoint is found if the earlier list was complete",

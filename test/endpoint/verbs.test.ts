@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { PROVIDER_CODE, TYPE_TOKEN } from "../../src/endpoint/permanent";
+import { FastClock } from "./fastClock";
 import { type Command, Plugin, type VerbError } from "./plugin";
 
 const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
@@ -147,6 +148,7 @@ describe("check", () => {
     ["a header that is none", { "webhooks:apiKeyHeader": "X Key" }, /apiKeyHeader must name a header/],
     ["a header that frames requests", { "webhooks:apiKeyHeader": "Host" }, /apiKeyHeader must name a header/],
     ["a scheme of two words", { "webhooks:apiKeyScheme": "Bearer x" }, /apiKeyScheme must be one word/],
+    ["another word for yes", { "webhooks:showResponses": "yes" }, /showResponses must be true or false/],
     ["a time-out of 0", { "webhooks:timeoutSeconds": "0" }, /timeoutSeconds must be a number of seconds/],
     [
       "a time-out that is no number",
@@ -161,6 +163,44 @@ describe("check", () => {
     const { message } = await failure((await begin(config)).create(inputs));
     expect(message).toMatch(/SETTINGS_INVALID/);
     expect(sent()).toEqual([]);
+  });
+
+  it("names the resource in what it says about an endpoint that exists already, and keeps the name out of the inputs", async () => {
+    emulator.add({ url, type: "production" });
+    const checked = await command.check({}, { ...inputs, __resourceName: "jobs" });
+    expect(checked).toEqual({ inputs, failures: [] });
+    await command.create(checked.inputs);
+    const refused = await (await begin()).check({}, { ...inputs, ifExists: "fail", __resourceName: "mail" });
+    expect(refused.failures[0]?.reason).toMatch(
+      /^WebhookEndpoint "mail": .* already has 2 .*ENDPOINT_EXISTS/,
+    );
+    const about = await warnings(1);
+    expect(about).toEqual([expect.stringMatching(/^WebhookEndpoint "jobs": .* already has an endpoint/)]);
+  });
+
+  it("names the resource in a warning about an unreachable url", async () => {
+    await command.check({}, { url: "https://localhost/", type: "production", __resourceName: "local" });
+    expect(await warnings(1)).toEqual([expect.stringMatching(/^WebhookEndpoint "local": .*private host/)]);
+  });
+
+  it("asks a service that hangs only once for all resources of a preview", async () => {
+    emulator.fault({ operation: "list", kind: "hang-before", times: 2 });
+    for (const path of ["a", "b", "c"])
+      expect((await command.check({}, { ...inputs, url: `${url}/${path}` })).failures).toEqual([]);
+    expect(sent()).toEqual(["list"]);
+    expect((await failure(command.create(inputs))).message).toMatch(/TIMED_OUT/);
+    await command.create(inputs);
+    expect(sent()).toEqual(["list", "list", "list", "register"]);
+  });
+
+  it("says once what it waits for when the service is slow", async () => {
+    const { code } = new FastClock(10);
+    const slow = { "webhooks:baseUrl": emulator.url, "webhooks:apiKey": emulator.apiKey };
+    command = await plugin.command(slow, code);
+    emulator.fault({ operation: "register", kind: "delay", delayMs: 400, times: 2 });
+    await Promise.all(["a", "b"].map((path) => command.create({ ...inputs, url: `${url}/${path}` })));
+    const waits = plugin.logs.filter(({ severity }) => severity === "info");
+    expect(waits).toEqual([{ severity: "info", message: expect.stringMatching(/waiting.*register.* 2 s$/) }]);
   });
 
   it.each([
@@ -352,6 +392,30 @@ describe("create", () => {
     expect(error.message).not.toMatch(/t0ken/);
   });
 
+  it("shows the service's answer to a refusal only with showResponses, in a warning, cut and without the key", async () => {
+    const body = `{"reason":"no such type\u0007\\n","key":"${emulator.apiKey}","more":"${"x".repeat(600)}"}`;
+    emulator.fault({ operation: "register", kind: "status", status: 422, body, times: 2 });
+    const quiet = await failure(command.create(inputs));
+    expect(quiet.message).toMatch(/set webhooks:showResponses to true.*WEBHOOKS_SHOW_RESPONSES/);
+    command = await begin({ "webhooks:showResponses": "true" });
+    const refused = await failure(command.create(inputs));
+    const [shown = "", ...others] = await warnings(1);
+    expect(others).toEqual([]);
+    expect(shown).toMatch(/^the service answered 422: \{"reason":"no such type/);
+    expect(shown).toMatch(/"key":"\[secret\]".*x … \(cut\)$/);
+    expect(shown).not.toMatch(/\p{Cc}/u);
+    expect(shown.length).toBeLessThan(560);
+    for (const { message } of [quiet, refused]) expect(message).not.toMatch(/no such type/);
+  });
+
+  it("does not show what the service answers about an endpoint that is gone", async () => {
+    const { id, properties } = await command.create(inputs);
+    emulator.remove(id);
+    command = await begin({ "webhooks:showResponses": "true" });
+    expect(await command.read(id, properties)).toBeUndefined();
+    expect(await warnings()).toEqual([]);
+  });
+
   it("takes over exactly the endpoint that adoptId names, and changes nothing at the service", async () => {
     const { id } = emulator.add({ url: "https://HOOKS.example.com:443/t0ken/jobs", type: "production" });
     const made = await command.create({ ...inputs, adoptId: id });
@@ -443,6 +507,26 @@ describe("read", () => {
     emulator.remove(id);
     expect(await (await begin()).read(id, properties)).toBeUndefined();
     expect((await failure((await begin()).read(id, {}))).message).toMatch(/no endpoint.*ENDPOINT_NOT_FOUND/);
+  });
+
+  it.each([404, 410])(
+    "does not take an endpoint for gone because of a single %i that the list contradicts",
+    async (status) => {
+      const { id, properties } = await command.create(inputs);
+      const next = await begin();
+      emulator.clearRequests();
+      emulator.fault({ operation: "get", kind: "status", status });
+      expect(await next.read(id, properties)).toMatchObject({ id });
+      expect(sent()).toEqual(["get", "list"]);
+    },
+  );
+
+  it("takes an endpoint that is answered with 410 for gone", async () => {
+    const { id, properties } = await command.create(inputs);
+    emulator.remove(id);
+    emulator.fault({ operation: "any", id, kind: "status", status: 410, times: 2 });
+    expect(await (await begin()).read(id, properties)).toBeUndefined();
+    await (await begin()).delete(id, properties);
   });
 
   it("never takes one for gone that was registered at another base URL", async () => {
@@ -556,6 +640,32 @@ describe("delete", () => {
     await third.delete(made.id, made.properties);
     expect(emulator.endpoints().map(({ id }) => id)).toEqual([made.id]);
     expect((await warnings(3)).filter((message) => message.includes("is not deleted"))).toHaveLength(3);
+  });
+
+  it("deletes an endpoint although the service once answered 404 to that", async () => {
+    const { id, properties } = await command.create(inputs);
+    emulator.fault({ operation: "delete", kind: "status", status: 404 });
+    await (await begin()).delete(id, properties);
+    expect(emulator.endpoints()).toEqual([]);
+  });
+
+  it("fails while the service answers 404 and still lists the endpoint", async () => {
+    const { id, properties } = await command.create(inputs);
+    emulator.fault({ operation: "delete", kind: "status", status: 404, times: 2 });
+    expect((await failure((await begin()).delete(id, properties))).message).toMatch(
+      /404.*still lists.*REJECTED/,
+    );
+  });
+
+  it("counts an endpoint as deleted that went after a refresh of the same run had listed it", async () => {
+    const [one, two] = [
+      await command.create(inputs),
+      await command.create({ ...inputs, type: "development" }),
+    ];
+    const next = await begin();
+    await Promise.all([next.read(one.id, one.properties), next.read(two.id, two.properties)]);
+    emulator.remove(one.id);
+    await next.delete(one.id, one.properties);
   });
 
   it("deletes what a refresh of the same run has read", async () => {

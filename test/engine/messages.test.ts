@@ -46,7 +46,7 @@ const invalid: Record<string, [args: Declared[string], says: string[]]> = {
       "ip must be an IPv4 or IPv6 address",
       "adoptId must be the id of an endpoint",
       'ifExists must be "warn" or "fail"',
-      "IP is no argument of an endpoint; it takes url, type, ip, adoptId, ifExists",
+      "IP is not an argument of an endpoint; did you mean ip?",
     ],
   ],
   "nothing given": [{ ip: null }, ["url is missing", "type is missing"]],

@@ -1,0 +1,32 @@
+import { WebhookError } from "../client";
+
+/** The most of an answer that is shown, in characters. */
+const LONGEST_SHOWN = 500;
+
+/** For the end of an error's message: the answer itself may be confidential, so no error shows it. */
+export const HOW_TO_SEE_ANSWER =
+  "To see the service's answer in a warning, set webhooks:showResponses to true (in the environment WEBHOOKS_SHOW_RESPONSES).";
+
+/** Returns whether an error is about a request that the service answered with a refusal that says something. */
+export function hasAnswer(error: unknown): error is WebhookError & { responseText: string } {
+  return (
+    error instanceof WebhookError && (error.statusCode ?? 0) >= 400 && Boolean(error.responseText?.trim())
+  );
+}
+
+/** Returns a warning that shows a refusal: cut, in one line, and without the API key. */
+export function describeAnswer(
+  { statusCode, responseText }: WebhookError & { responseText: string },
+  apiKey: string,
+) {
+  const spellings = [
+    apiKey,
+    JSON.stringify(apiKey).slice(1, -1),
+    encodeURIComponent(apiKey),
+    Buffer.from(apiKey).toString("base64"),
+  ];
+  const masked = spellings.reduce((text, spelling) => text.replaceAll(spelling, "[secret]"), responseText);
+  const characters = [...masked.replace(/[\p{C}\p{Z}]+/gu, " ").trim()];
+  const shown = characters.slice(0, LONGEST_SHOWN).join("");
+  return `the service answered ${statusCode}: ${shown}${characters.length > LONGEST_SHOWN ? " … (cut)" : ""}`;
+}

@@ -1,0 +1,39 @@
+/**
+ * Describes each option that is not one of the known ones, with the nearest of them. TypeScript refuses a misspelt option,
+ * but plain JavaScript drops it. An option that is undefined counts as left out.
+ *
+ * @param what what the options belong to, such as "an option of WebhooksProvider"
+ */
+export function unknownOptions(options: unknown, known: readonly string[], what: string): string[] {
+  if (typeof options !== "object" || options === null) return [];
+  return Object.entries(options)
+    .filter(([name, value]) => value !== undefined && !known.includes(name))
+    .map(([name]) => {
+      const nearest = nearestOf(name, known);
+      const hint = nearest === undefined ? `use ${known.join(", ")}` : `did you mean ${nearest}?`;
+      return `${name} is not ${what}; ${hint}`;
+    });
+}
+
+/** Returns the known name that a misspelt one probably stands for. */
+function nearestOf(name: string, known: readonly string[]): string | undefined {
+  const [best] = known
+    .map((each) => ({ each, distance: distanceOf(name.toLowerCase(), each.toLowerCase()) }))
+    .filter(({ each, distance }) => distance <= Math.ceil(each.length / 3))
+    .toSorted((a, b) => a.distance - b.distance);
+  return best?.each;
+}
+
+/** Returns how many characters must be inserted, removed or changed to make one string of the other (Levenshtein). */
+function distanceOf(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (const [row, character] of [...a].entries()) {
+    const current = [row + 1];
+    for (let column = 0; column < b.length; column++) {
+      const changed = (previous[column] ?? 0) + (character === b[column] ? 0 : 1);
+      current.push(Math.min(changed, (previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1));
+    }
+    previous = current;
+  }
+  return previous[b.length] ?? 0;
+}
