@@ -60,11 +60,21 @@ export class OriginCheck {
    */
   concludeGone(id: string, state: EndpointState, cause?: unknown): void {
     this.assertSameService(id, state, cause);
-    const { origin } = this.run;
+    const { log, origin } = this.run;
     if ((state.account ?? origin.account) === origin.account) return;
-    this.run.log.warn(
+    log.warn(
       `endpoint ${id} is not in the account of today's API key, so it counts as deleted. It was registered with another key: ` +
         "if that key belongs to another account, delete the endpoint there.",
+    );
+  }
+
+  /** Warns that a registration without an answer may have been made in another account than today's. */
+  warnOfOtherKey(id: string, { account }: EndpointState): void {
+    const { log, origin } = this.run;
+    if ((account ?? origin.account) === origin.account) return;
+    log.warn(
+      `the registration ${id} was sent with another API key than today's. If that key belongs to another account, look for the ` +
+        "endpoint there.",
     );
   }
 

@@ -74,6 +74,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       const unanswered = wantsSame ? olds.pending : undefined;
       if (isProvisional(id)) {
         if (!origins.isOtherProvider(olds)) origins.assertSameService(id, olds);
+        origins.warnOfOtherKey(id, olds);
         replaces.push("pending");
       }
       if (ledger.has(id, "made")) replaces.push("id");
@@ -128,11 +129,12 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       }
       const { external, ip, type } = props;
       const unanswered = isUnanswered(props);
-      // Another resource has this endpoint: it was taken for the one that a registration without an answer had made.
-      if (!external && !unanswered && ledger.has(id, "recovered")) return {};
+      if (unanswered) origins.assertSameService(id, props);
       await seen(id);
+      // A resource whose registration got no answer has just taken this endpoint over, so this resource loses it.
+      if (!external && !unanswered && ledger.has(id, "recovered")) return {};
       if (!external) ledger.note(id, "owned");
-      const endpoint = unanswered ? await settler.recover(id, props) : await service.find(id);
+      const endpoint = unanswered ? await settler.settleForRead(id, props) : await service.find(id);
       if (!endpoint) {
         origins.concludeGone(id, props);
         if (!unanswered) origins.countMiss();
@@ -168,7 +170,8 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       }
       try {
         if (isUnanswered(state)) {
-          if (!(await settler.discard(id, state))) origins.concludeGone(id, state);
+          origins.assertSameService(id, state);
+          if (!(await settler.settleForDelete(id, state))) origins.concludeGone(id, state);
         } else await service.delete(id);
         ledger.note(id, "deleted");
       } catch (error) {

@@ -34,27 +34,31 @@ export class Registrar {
   }
 
   async #register(inputs: EndpointInputs, replaced: Replaced | undefined): Promise<Endpoint> {
-    const { duplicates, ledger, service, witnesses } = this.run;
+    const { clock, duplicates, ledger, service, witnesses } = this.run;
     const baseline = await service.baseline();
     const found =
       (await this.#retried(inputs)) ??
       (await this.#settled(inputs, replaced)) ??
-      (await this.#orUncertain(inputs, witnesses.recover(inputs, baseline)));
-    if (found) return ledger.noteOurs(found, "made");
+      (await this.#orUncertain(inputs, witnesses.findLost(inputs, baseline)));
+    if (found) {
+      (await witnesses.journal()).took(inputs, found.id, clock.date());
+      return ledger.noteOurs(found, "made");
+    }
     if (ledger.isUncertain(inputs)) {
       throw new EndpointError(
         "REGISTRATION_WAITS",
         `${describeUrl(inputs.url)} was not registered: an equal registration of this run got no answer. Run the same command again.`,
       );
     }
+    // Before a registration without an answer was sent, its own run checked.
     if (!replaced?.unanswered) await duplicates.check(inputs);
     return ledger.noteOurs(await this.#send(inputs, baseline), "made");
   }
 
   /**
    * Settles a registration of this run that got no answer: a hook can make the engine call `create` again (engine rule 30).
-   * The engine keeps it in the state only if `create` fails in the same way again. An equal resource may get its
-   * error; the next run sorts that out.
+   * The engine keeps it in the state only if `create` fails in the same way again. An equal resource gets the same error, and
+   * so the same provisional id; the next run gives each its own endpoint.
    */
   async #retried(inputs: EndpointInputs): Promise<Endpoint | undefined> {
     const { clock, ledger, settler } = this.run;
@@ -72,7 +76,9 @@ export class Registrar {
   async #settled(inputs: EndpointInputs, replaced: Replaced | undefined): Promise<Endpoint | undefined> {
     const { ledger, settler } = this.run;
     if (replaced?.unanswered === undefined || ledger.has(replaced.id, "settled")) return undefined;
-    return this.#orUncertain(inputs, settler.settle(replaced.id, inputs, replaced.unanswered));
+    const found = await this.#orUncertain(inputs, settler.settle(inputs, replaced.unanswered));
+    ledger.note(replaced.id, "settled");
+    return found;
   }
 
   /** When an earlier registration cannot be settled, no equal one may be sent: it could be mistaken for the earlier one. */
@@ -113,7 +119,7 @@ export class Registrar {
       }
       if (replaced?.unanswered && !replaced.unanswered.before.includes(id))
         ledger.note(replaced.id, "settled");
-      journal.adopted(inputs, id, clock.date());
+      journal.took(inputs, id, clock.date());
       return ledger.noteOurs(endpoint, "made");
     });
   }

@@ -17,10 +17,12 @@ export class Settler {
   constructor(private readonly run: Run) {}
 
   /** Settles a registration for `read`: returns its endpoint, or undefined when it never happened. */
-  recover(id: string, state: UnansweredState): Promise<Endpoint | undefined> {
-    return this.run.queue.add(state, async () => {
-      const found = await this.settle(id, state, state.pending);
-      return found && this.run.ledger.noteOurs(found, "recovered");
+  settleForRead(id: string, state: UnansweredState): Promise<Endpoint | undefined> {
+    const { ledger, queue } = this.run;
+    return queue.add(state, async () => {
+      const found = await this.settle(state, state.pending);
+      ledger.note(id, "settled");
+      return found && ledger.noteOurs(found, "recovered");
     });
   }
 
@@ -28,14 +30,17 @@ export class Settler {
    * Settles a registration for `delete`: deletes its endpoint, or returns false when there is none to delete. An endpoint
    * that was made too late is spared, because another process may have registered it instead.
    */
-  discard(id: string, state: UnansweredState): Promise<boolean> {
-    const { ledger, queue, service } = this.run;
+  settleForDelete(id: string, state: UnansweredState): Promise<boolean> {
+    const { ledger, patienceMs, queue, service, witnesses } = this.run;
     return queue.add(state, async () => {
       if (ledger.has(id, "settled")) return true;
-      const found = await this.settle(id, state, state.pending);
-      if (!found || !isMadeInTime(found, state.pending, this.run.patienceMs)) return false;
+      const found = await this.settle(state, state.pending);
+      if (!found || !isMadeInTime(found, state.pending, patienceMs)) return false;
+      // Another provider of this run may have taken it over (engine rule 34).
+      const isTaken = (await witnesses.journal()).isMadeByThisRun(found.id);
+      if (!isTaken) await service.delete(found.id);
       ledger.noteOurs(found, "owned");
-      await service.delete(found.id);
+      ledger.note(id, "settled");
       return true;
     });
   }
@@ -44,14 +49,15 @@ export class Settler {
    * Returns the endpoint that a registration made, or undefined when it never happened. Waits as long as it may still
    * happen. Call it within the queue.
    *
+   * @param ifAbsent what a person is to do who finds that there is no such endpoint
    * @throws EndpointError `STILL_PENDING` when the service's list is partial
    */
   async settle(
-    provisionalId: string,
     identity: Identity,
     registration: UnansweredRegistration,
+    { ifAbsent = "run `pulumi state delete` for this resource" } = {},
   ): Promise<Endpoint | undefined> {
-    const { clock, ledger, log, service } = this.run;
+    const { clock, log, service } = this.run;
     let decision = this.#decide(identity, registration, await service.list());
     if (decision.kind === "wait") {
       const seconds = Math.ceil(decision.milliseconds / 1000);
@@ -64,11 +70,10 @@ export class Settler {
       throw new EndpointError(
         "STILL_PENDING",
         `cannot tell whether the registration of ${describeUrl(identity.url)} was made: the service lists only a part of its endpoints. ` +
-          "It stays pending. Look for the endpoint at the service. If it is there, set adoptId to its id. If not, run " +
-          "`pulumi state delete` for this resource.",
+          `It stays pending. Look for the endpoint at the service. If it is there, set adoptId to its id. If not, ${ifAbsent}.`,
       );
     }
-    ledger.note(provisionalId, "settled");
+    // What was still to wait for at the end of the wait counts as absent.
     return decision.kind === "found" ? decision.endpoint : undefined;
   }
 

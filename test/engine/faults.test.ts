@@ -56,7 +56,7 @@ const faults: Record<string, Misbehaviour> = {
   empty: { kind: "empty" },
 };
 
-it("every way to lose the answer of a registration ends with exactly what is declared", async () => {
+it("every way to lose the answer to a registration ends with exactly what is declared", async () => {
   await start();
   const declared = endpoints(Object.keys(faults).length + 2);
   for (const fault of Object.values(faults)) emulator.fault({ ...fault, operation: "register" });
@@ -74,7 +74,7 @@ it("every way to lose the answer of a registration ends with exactly what is dec
   expect(emulator.requests.filter(({ operation }) => operation === "delete")).toEqual([]);
 });
 
-it("a registration left pending is settled by refresh, and by destroy", async () => {
+it("a pending registration is settled by refresh and by destroy", async () => {
   await start();
   project.declare({ ...endpoints(2) });
   emulator.fault({ operation: "register", kind: "late-commit", delayMs: 7_000, times: 2 });
@@ -87,7 +87,7 @@ it("a registration left pending is settled by refresh, and by destroy", async ()
   await expectExactly({});
 });
 
-it("200 endpoints are refreshed by at most three requests, among 5,000 of others, also one by one", async () => {
+it("a refresh of 200 endpoints among 5,000 others takes at most three requests, also with --parallel 1", async () => {
   await start({ latencyMs: 50 });
   for (let index = 0; index < 5_000; index++)
     emulator.add({ url: `https://others.example.com/${index}`, type: "production" });
@@ -110,7 +110,7 @@ it("200 endpoints are refreshed by at most three requests, among 5,000 of others
   expect(emulator.endpoints()).toHaveLength(others);
 });
 
-it("a service that allows few requests a second is waited for, and told so, without a storm", async () => {
+it("a service that allows few requests a second is waited for, and the run says so", async () => {
   await start({ rateLimit: { requestsPerSecond: 10 } });
   const declared = endpoints(60);
   project.declare(declared);

@@ -85,7 +85,7 @@ const ended = (child: ChildProcess) =>
     ? Promise.resolve()
     : new Promise<void>((resolve) => child.once("exit", () => resolve()));
 
-/** The processes of a group whose command line holds a text. */
+/** Returns the processes of a group whose command line holds a string. */
 function processesOf({ pid }: ChildProcess, text: string): number[] {
   return execFileSync("ps", ["-eo", "pid=,pgid=,args="], { encoding: "utf8" })
     .split("\n")

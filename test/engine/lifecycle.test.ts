@@ -59,7 +59,7 @@ async function expectExactly(declared: Record<string, object>): Promise<void> {
 }
 
 describe("up, preview and refresh", () => {
-  it("register what is declared, and then change nothing", async () => {
+  it("preview and up register what is declared, and a second up changes nothing", async () => {
     await given({});
     project.declare({ jobs: endpoint("jobs", { ip: "203.0.113.0/24" }), sandbox: endpoint("sandbox") });
     expect(await project.preview()).toMatch(/\+ 2 to create/);
@@ -92,7 +92,7 @@ describe("up, preview and refresh", () => {
     expect(refreshed?.outputs?.createdAt).toBe(registered?.createdAt);
   });
 
-  it("drop exactly the endpoint that was deleted behind their back, and register it anew", async () => {
+  it("refresh drops exactly the endpoint that was deleted outside Pulumi, and up registers it again", async () => {
     await given({ kept: endpoint("kept"), gone: endpoint("gone") });
     const before = await ids();
     emulator.remove(before.gone ?? "");
@@ -110,7 +110,7 @@ describe("up, preview and refresh", () => {
     expect((await ids()).kept).toBe(before.kept);
   });
 
-  it("show what somebody edited, and put it right", async () => {
+  it("refresh shows what somebody edited outside Pulumi, and up puts it right", async () => {
     const declared = { url: endpoint("url"), type: endpoint("type"), same: endpoint("same") };
     await given(declared);
     const before = await ids();
@@ -129,7 +129,7 @@ describe("up, preview and refresh", () => {
 });
 
 describe("a change", () => {
-  it("of url, type or ip replaces, the new one before the old one is deleted", async () => {
+  it("a change of url, type or ip registers the new endpoint before it deletes the old one", async () => {
     await given({
       url: endpoint("a"),
       type: endpoint("b"),
@@ -168,14 +168,14 @@ describe("a change", () => {
     expect(registeredAt(urlOf("e2"))).toBeGreaterThan(deletedAt("first"));
   });
 
-  it("that swaps the urls of two resources ends with both", async () => {
+  it("swapping the urls of two resources ends with both urls registered", async () => {
     await given({ a: endpoint("1"), b: endpoint("2") });
     project.declare({ a: endpoint("2"), b: endpoint("1") });
     await project.up();
     await expectExactly({ a: endpoint("2"), b: endpoint("1") });
   });
 
-  it("with --target reaches that one only", async () => {
+  it("up --target changes only the target", async () => {
     await given({ a: endpoint("1"), b: endpoint("2") });
     project.declare({ a: endpoint("1a"), b: endpoint("2b"), c: endpoint("3") });
     await project.up("--target", project.urn("a"));
@@ -186,7 +186,7 @@ describe("a change", () => {
     await expectExactly({ a: endpoint("1a"), b: endpoint("2b"), c: endpoint("3") });
   });
 
-  it("of the name alone keeps the endpoint with an alias, and ends with a live one without", async () => {
+  it("a rename with an alias keeps the endpoint, and without one ends with a live endpoint", async () => {
     await given({ old: endpoint("1"), other: endpoint("2") });
     const before = await ids();
     project.declare({
@@ -204,7 +204,7 @@ describe("a change", () => {
     expect((await ids()).other).toBe(before.other);
   });
 
-  it("that up --replace asks for ends with a live endpoint", async () => {
+  it("up --replace ends with a live endpoint", async () => {
     await given({ a: endpoint("1"), b: endpoint("2") });
     const before = await ids();
     await project.up("--replace", project.urn("a"));
@@ -216,7 +216,7 @@ describe("a change", () => {
 });
 
 describe("the engine's options", () => {
-  it("protect what is protected, and retain what is to be retained", async () => {
+  it("a protected endpoint is not deleted, and a retained one stays at the service", async () => {
     await given({
       protected: endpoint("1", { opts: { protect: true } }),
       retained: endpoint("2", { opts: { retainOnDelete: true } }),
@@ -229,7 +229,7 @@ describe("the engine's options", () => {
     expect((await project.pulumi("destroy", "--yes", "--skip-preview")).exitCode).not.toBe(0);
     expect(emulator.endpoints().map(({ id }) => id)).toContain(before.protected);
 
-    // Only the option changes, which is no matter of the service.
+    // Only the option changes, which the service knows nothing about.
     emulator.clearRequests();
     project.declare({ protected: endpoint("1") });
     await project.up();
@@ -242,7 +242,7 @@ describe("the engine's options", () => {
     expect(emulator.endpoints()).toEqual([]);
   });
 
-  it("keep an endpoint that is moved to another stack", async () => {
+  it("an endpoint that moves to another stack is kept", async () => {
     await given({ a: endpoint("1"), b: endpoint("2") });
     const before = await ids();
     await project.succeed("stack", "init", "other", "--copy-config-from", "dev", "--no-select");
@@ -263,7 +263,7 @@ describe("the engine's options", () => {
 });
 
 describe("destroy", () => {
-  it("empties the service, also when some were gone already", async () => {
+  it("destroy empties the service, even when some endpoints are gone already", async () => {
     const declared = { a: endpoint("1"), b: endpoint("2"), c: endpoint("3") };
     await given(declared);
     emulator.remove((await ids()).b ?? "");
@@ -280,7 +280,7 @@ describe("destroy", () => {
 });
 
 describe("the state", () => {
-  it("costs at most 1.2 times what an endpoint without a provider's code would", async () => {
+  it("the state of an endpoint is at most 1.2 times as large as without the provider's code", async () => {
     await given(Object.fromEntries(Array.from({ length: 5 }, (_, i) => [`endpoint${i}`, endpoint(`${i}`)])));
     const held = Object.values(await project.endpoints());
     expect(held).toHaveLength(5);
@@ -293,7 +293,7 @@ describe("the state", () => {
 });
 
 describe("an endpoint that is managed elsewhere", () => {
-  it("is read by get and by the two functions, and is neither changed nor deleted", async () => {
+  it("an endpoint that is managed elsewhere is read by get and by the queries, and neither changed nor deleted", async () => {
     await given({});
     const foreign = emulator.add({ url: urlOf("foreign"), type: "development" });
     emulator.add({ url: urlOf("second"), type: "production" });
@@ -319,7 +319,7 @@ exports.some = getWebhookEndpoints({ url: "HTTPS://hooks.EXAMPLE.com:443/foreign
     for (const { id } of emulator.endpoints()) emulator.remove(id);
   });
 
-  it("is named when it is missing", async () => {
+  it("an endpoint that get does not find is named in the error", async () => {
     await given({});
     for (const program of [
       'WebhookEndpoint.get("read", "wh_none");',
@@ -347,7 +347,7 @@ exports.others = getWebhookEndpoints({}, { provider: other }).apply((all) => all
   const account = (name: string) =>
     emulator.endpoints(name).map(({ url }) => new URL(url).pathname.split("/")[1]);
 
-  it("are kept apart, in parallel, and a rotated key replaces nothing", async () => {
+  it("several accounts are kept apart in parallel, and a rotated key replaces nothing", async () => {
     await given({});
     project.program(program({ first: emulator.apiKey, other: "key-of-other" }));
     await project.up();
@@ -360,7 +360,7 @@ exports.others = getWebhookEndpoints({}, { provider: other }).apply((all) => all
     expect(await project.up()).not.toMatch(/replaced|created/);
     expect(changes()).toEqual([]);
     expect(await project.outputs()).toEqual({ others: 10 });
-    // With the new key in the state by now.
+    // The state holds the new key now.
     expect(await project.refresh()).not.toMatch(/deleted|updated/);
 
     // The keys were passed as plain text.
@@ -374,7 +374,7 @@ exports.others = getWebhookEndpoints({}, { provider: other }).apply((all) => all
 });
 
 describe("a url that is a secret", () => {
-  it("is shown nowhere", async () => {
+  it("a secret url is shown nowhere", async () => {
     await given({});
     const program = (token: string) => `
 const url = pulumi.secret("https://hooks.example.com/" + Buffer.from("${Buffer.from(token).toString("base64")}", "base64"));

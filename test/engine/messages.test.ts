@@ -107,7 +107,7 @@ describe("what is invalid in a program", () => {
     expect(emulator.requests).toEqual([]);
   });
 
-  it("is a warning where the service could still take it", async () => {
+  it("an argument that the service might still accept gets a warning", async () => {
     project.declare({
       plain: { url: "http://hooks.example.com/", type: "production" },
       private: { url: "https://10.1.2.3/", type: "production" },
@@ -134,7 +134,7 @@ describe("settings", () => {
     );
   };
 
-  it("that are missing are named with every place to set them", async () => {
+  it("a missing setting is named with every place to set it", async () => {
     const bare = new Project();
     try {
       bare.declare({ a: { url: "https://hooks.example.com", type: "production" } });
@@ -160,7 +160,7 @@ new WebhookEndpoint("a", { url: "https://hooks.example.com", type: "production" 
     }
   });
 
-  it("come from the environment where the configuration has none", async () => {
+  it("a setting that the configuration lacks comes from the environment", async () => {
     const { url: WEBHOOKS_BASE_URL, apiKey: WEBHOOKS_API_KEY } = emulator;
     const configured = new Project({ env: { WEBHOOKS_BASE_URL, WEBHOOKS_API_KEY } });
     try {
@@ -220,7 +220,7 @@ describe("a key that the service refuses", () => {
   beforeEach(start);
   afterEach(stop);
 
-  it("fails in the preview already, with the cause and the way on", async () => {
+  it("a refused key fails the preview with the cause and the next step", async () => {
     await project.setConfig("webhooks:apiKey", "wrong-key");
     project.declare({ a: { url: "https://hooks.example.com", type: "production" } });
     for (const command of [["preview"], ["up", "--yes", "--skip-preview"]]) {
@@ -234,7 +234,7 @@ describe("a key that the service refuses", () => {
     expect(emulator.requests.map(({ method }) => method)).not.toContain("POST");
   });
 
-  it("after a rotation: up replaces nothing, and what still uses the old one fails, loses nothing and says what to do", async () => {
+  it("after a key rotation, up replaces nothing, and a command with the old key fails, loses nothing and says what to do", async () => {
     const declared = {
       a: { url: "https://hooks.example.com/a", type: "production" },
       b: { url: "https://hooks.example.com/b", type: "production" },
@@ -274,7 +274,7 @@ describe("a key that the service refuses", () => {
     }
   });
 
-  it("says so when it seems to be of another account", async () => {
+  it("a key that seems to belong to another account gets a warning", async () => {
     project.declare({
       a: { url: "https://hooks.example.com/a", type: "production" },
       b: { url: "https://hooks.example.com/b", type: "production" },
@@ -290,7 +290,7 @@ describe("another base URL", () => {
   beforeEach(start);
   afterEach(stop);
 
-  it("is no drift: nothing is dropped, nothing counts as deleted, and the error says so", async () => {
+  it("another base URL is not drift: nothing is dropped, nothing counts as deleted, and the error says so", async () => {
     const elsewhere = await startEmulator();
     try {
       project.declare({

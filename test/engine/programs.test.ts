@@ -114,11 +114,11 @@ async function expectTypesToBeChecked(given: Given): Promise<void> {
 }
 
 describe("a program", () => {
-  it("in CommonJS works", () => expectToWork({ program: commonJs }));
+  it("a program in CommonJS works", () => expectToWork({ program: commonJs }));
 
-  it("in ECMAScript modules works", () => expectToWork({ program: esm }));
+  it("a program in ECMAScript modules works", () => expectToWork({ program: esm }));
 
-  it("in TypeScript, by ts-node and the project's own compiler, works and has its types checked", async () => {
+  it("a program in TypeScript with its own compiler works and has its types checked", async () => {
     await expectToWork({ program: typescript });
     await expectTypesToBeChecked({ program: typescript });
   });
@@ -133,7 +133,7 @@ describe("installed by pnpm from the packed package, a program", () => {
   });
   afterAll(() => pnpm.dispose());
 
-  it("in TypeScript without a compiler of its own works and has its types checked", async () => {
+  it("a program in TypeScript without its own compiler, installed by pnpm, works and has its types checked", async () => {
     const modules = await pnpm.install("typescript", dependencies);
     // Pulumi looks for a compiler from where it is itself, and takes its vendored 3.8 when there is none.
     const sdk = createRequire(realpathSync(join(modules, "@pulumi/pulumi/package.json")));
@@ -144,7 +144,7 @@ describe("installed by pnpm from the packed package, a program", () => {
     await expectTypesToBeChecked({ program, modules });
   });
 
-  it("that gets its endpoints from another package works when it lists this one too", async () => {
+  it("a program that gets its endpoints through another package works when it lists this one too", async () => {
     const { "pulumi-webhook-endpoints": ours = "", ...others } = dependencies;
     const acme = pnpm.write("acme", {
       "package.json": {
@@ -171,7 +171,7 @@ exports.declare = (path) => new WebhookEndpoint(path, { url: "https://hooks.exam
     });
   });
 
-  it("on the oldest @pulumi/pulumi that is allowed works, in every verb", async () => {
+  it("a program on the oldest allowed @pulumi/pulumi works in every verb", async () => {
     const oldest = manifest.peerDependencies["@pulumi/pulumi"].replace("^", "");
     const modules = await pnpm.install("oldest", { ...dependencies, "@pulumi/pulumi": oldest });
     const program = { ...typescript, "tsconfig.json": oldSettings };

@@ -115,7 +115,7 @@ afterAll(async () => {
   project.dispose();
 });
 
-test("a secret is rotated by the recipe under 200 deliveries a second: none is lost, none is handled twice", async () => {
+test("rotating a secret as documented, under 200 deliveries a second, loses none and handles none twice", async () => {
   let waited = 0;
   const now = () => Date.now() + waited;
   const setSecret = (key: string, value: string) => project.succeed("config", "set", "--secret", key, value);

@@ -91,7 +91,7 @@ afterAll(async () => {
 
 const urls = () => [...service.hooks.values()].map(({ url }) => url).sort();
 
-test("a service of another make works by configuration alone, from the first up to destroy", async () => {
+test("a service with another header, envelope and id format works by configuration alone, from up to destroy", async () => {
   const spelled = { url: "HTTPS://Hooks.Example.COM:443", type: "production" };
   const escaped = { url: "https://hooks.example.com/a b?q=ä".replace(" ", "%20"), type: "development" };
   const plain = { url: "https://hooks.example.com/plain", type: "production", ip: "2001:db8::/32" };

@@ -48,7 +48,7 @@ afterEach(async () => {
 const changes = () => emulator.requests.filter(({ method }) => method !== "GET");
 
 describe("the state that the first release left", () => {
-  it("previews clean, is kept whole by a refresh, and what was pending is settled", async () => {
+  it("the state of the first release previews clean, survives a refresh, and its pending registration is settled", async () => {
     const registered = Object.fromEntries(
       emulator.endpoints().map(({ url, id }) => [new URL(url).pathname, id]),
     );
@@ -75,7 +75,7 @@ describe("the state that the first release left", () => {
     expect(project.filesAtRest()).not.toMatch(/t0ken|key-of-staging/);
   });
 
-  it("is destroyed, with no endpoint left behind", async () => {
+  it("the state of the first release is destroyed, and no endpoint is left behind", async () => {
     await project.destroy();
     expect(emulator.endpoints()).toEqual([]);
     expect(changes().map(({ method }) => method)).toEqual(Array(6).fill("DELETE"));

@@ -13,8 +13,10 @@ export interface JournalEntry {
   readonly entry: string;
   /** The run that sent or took it last. */
   readonly run: string;
-  /** A hash of url, type and ip. */
-  readonly declared: string;
+  /** A hash of url and type. */
+  readonly identity: string;
+  /** A hash of the ip. */
+  readonly ip: string;
   /** When it was sent, in milliseconds on this machine's clock. */
   readonly at: number;
   readonly registration: UnansweredRegistration;
@@ -47,9 +49,19 @@ export class Journal {
 
   /** Returns the open registrations of earlier runs that were declared like this, the oldest first. */
   open(inputs: EndpointInputs): JournalEntry[] {
-    const declared = hashOf(inputs);
+    const { identity, ip } = hashesOf(inputs);
+    return this.#openOf(identity).filter((each) => each.ip === ip);
+  }
+
+  /** Returns whether an open registration differs only in ip: the service does not tell which of them made an endpoint. */
+  isAmbiguous(inputs: EndpointInputs): boolean {
+    const { identity, ip } = hashesOf(inputs);
+    return this.#openOf(identity).some((each) => each.ip !== ip && each.id === undefined);
+  }
+
+  #openOf(identity: string): JournalEntry[] {
     return [...this.#entries.values()].filter(
-      (each) => each.declared === declared && each.closed !== true && each.run !== this.#run,
+      (each) => each.identity === identity && each.closed !== true && each.run !== this.#run,
     );
   }
 
@@ -69,17 +81,17 @@ export class Journal {
   /** Writes a registration down before it is sent. Returns the name of its entry. */
   sending(inputs: EndpointInputs, registration: UnansweredRegistration, at: number): string {
     const entry = randomUUID();
-    this.#write({ entry, run: this.#run, declared: hashOf(inputs), at, registration });
+    this.#write({ entry, run: this.#run, ...hashesOf(inputs), at, registration });
     return entry;
   }
 
-  /** Writes down that an endpoint was adopted. It closes the registrations that the endpoint came from or stands for. */
-  adopted(inputs: EndpointInputs, id: string, at: number): void {
+  /** Writes down that an existing endpoint was taken. That closes the registrations that it came from or stands for. */
+  took(inputs: EndpointInputs, id: string, at: number): void {
     for (const each of this.open(inputs)) {
       if (each.id === id || !each.registration.before.includes(id)) this.close(each.entry);
     }
     const registration = { before: [], attemptedAt: null, complete: false };
-    this.#write({ entry: randomUUID(), run: this.#run, declared: hashOf(inputs), at, registration, id });
+    this.#write({ entry: randomUUID(), run: this.#run, ...hashesOf(inputs), at, registration, id });
   }
 
   /** Writes down what came of a registration: an endpoint, or a provisional id. The entry is this run's from here on. */
@@ -138,21 +150,20 @@ function entriesOf(lines: readonly object[]): Map<string, JournalEntry> {
 }
 
 function isEntry(line: Partial<JournalEntry>): line is JournalEntry {
-  const { run, declared, at, registration } = line;
+  const { run, identity, ip, at, registration } = line;
   return (
     typeof run === "string" &&
-    typeof declared === "string" &&
+    typeof identity === "string" &&
+    typeof ip === "string" &&
     typeof at === "number" &&
     Array.isArray(registration?.before) &&
     typeof registration.complete === "boolean"
   );
 }
 
-function hashOf(inputs: EndpointInputs): string {
-  return createHash("sha256")
-    .update(`${keyOf(inputs)} ${inputs.ip ?? ""}`)
-    .digest("hex")
-    .slice(0, 32);
+function hashesOf(inputs: EndpointInputs): Pick<JournalEntry, "identity" | "ip"> {
+  const hash = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 32);
+  return { identity: hash(keyOf(inputs)), ip: hash(inputs.ip ?? "") };
 }
 
 /** Runs file operations whose failure must not fail the run: a full disk, an unwritable folder. */

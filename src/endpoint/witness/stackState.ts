@@ -1,7 +1,8 @@
 import { runPulumi } from "../../pulumiCommand";
-import { type Deployment, idsInState, isInterruptedRegistration, nameOf } from "../deployment";
+import { type Deployment, idsInState, isInterruptedRegistration, nameOf, type Resource } from "../deployment";
+import { keyOf } from "../identity";
 import { TYPE_TOKEN } from "../permanent";
-import type { EndpointInputs } from "../types";
+import type { EndpointInputs, EndpointType } from "../types";
 
 /** How long the CLI may take to print the state, in milliseconds. */
 const TIMEOUT_MS = 60_000;
@@ -47,17 +48,21 @@ export class StackState {
     return Math.min(...created.filter(Number.isFinite));
   }
 
-  /** How many unfinished registrations of this url, type and ip the state holds, for resources that it does not have. */
-  operationsLike(inputs: EndpointInputs): number {
+  /**
+   * Returns how many unfinished registrations of this url, type and ip the state holds, for resources of this provider that
+   * it does not have. None if others differ only in ip: the service does not tell which of them made an endpoint.
+   */
+  operationsLike(inputs: EndpointInputs, provider: string | undefined): number {
     const { pending_operations: operations = [], resources = [] } = this.#deployment;
-    return operations.filter(isInterruptedRegistration).filter(({ resource }) => {
+    const alike = operations.filter(isInterruptedRegistration).filter(({ resource }) => {
       const { url, type, ip, adoptId } = resource.inputs ?? {};
-      if (typeof url !== "string" || typeof type !== "string" || adoptId !== undefined) return false;
+      if (typeof url !== "string" || !isType(type) || adoptId !== undefined) return false;
       const recorded = resources.find(({ urn, delete: gone }) => urn === resource.urn && gone !== true);
       const isSettled =
         recorded?.inputs?.url === url && recorded.inputs.type === type && recorded.inputs.ip === ip;
-      return !isSettled && `${type} ${url} ${ip ?? ""}` === `${inputs.type} ${inputs.url} ${inputs.ip ?? ""}`;
-    }).length;
+      return !isSettled && isOf(resource, provider) && keyOf({ url, type }) === keyOf(inputs);
+    });
+    return alike.every(({ resource }) => resource.inputs?.ip === inputs.ip) ? alike.length : 0;
   }
 
   /** Returns the id of the endpoint of this name, if exactly one has it. */
@@ -95,6 +100,16 @@ export async function readStackState(
   } catch {
     return undefined;
   }
+}
+
+function isType(type: unknown): type is EndpointType {
+  return type === "production" || type === "development";
+}
+
+/** Returns whether a resource belongs to the provider of this name; undefined is the default provider. */
+function isOf({ provider = "" }: Resource, name: string | undefined): boolean {
+  const own = nameOf(provider.slice(0, provider.lastIndexOf("::")));
+  return name === undefined ? /^default(_[\d_]+)?$/.test(own) : own === name;
 }
 
 interface HistoryEntry {

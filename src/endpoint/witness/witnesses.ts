@@ -49,7 +49,7 @@ export class Witnesses {
   async mayKnow(inputs: EndpointInputs): Promise<boolean> {
     if ((await this.journal()).open(inputs).length > 0) return true;
     const snapshot = await this.#readState();
-    return snapshot !== undefined && lostOperations(inputs, snapshot) > 0;
+    return snapshot !== undefined && this.#lostOperations(inputs, snapshot) > 0;
   }
 
   /** Returns the id that the state holds for the resource of this name, if exactly one resource has that name. */
@@ -63,7 +63,7 @@ export class Witnesses {
    *
    * @throws EndpointError `STILL_PENDING` when the service's list is partial
    */
-  async recover(inputs: EndpointInputs, baseline: EndpointList): Promise<Endpoint | undefined> {
+  async findLost(inputs: EndpointInputs, baseline: EndpointList): Promise<Endpoint | undefined> {
     const journal = await this.journal();
     const entries = journal.open(inputs);
     const isStranger = ({ id }: Endpoint) => this.run.ledger.mayBeLost(id);
@@ -71,13 +71,14 @@ export class Witnesses {
     const snapshot = await this.#readState();
     if (snapshot === undefined) return undefined;
     const { state } = snapshot;
+    if (journal.isAmbiguous(inputs)) return undefined;
     const lost = entries.filter(({ id, at, entry }) => {
       const isRecorded = (id !== undefined && state.ids.has(id)) || state.wasRecorded(at);
       if (isRecorded) journal.close(entry);
       return !isRecorded;
     });
     for (const each of lost) {
-      const endpoint = await this.#endpointOf(each, inputs, baseline);
+      const endpoint = await this.#endpointOf(each, journal, inputs, baseline);
       if (endpoint) {
         journal.became(each.entry, endpoint.id);
         return endpoint;
@@ -89,12 +90,16 @@ export class Witnesses {
 
   /** Returns the endpoint of an entry in the journal. */
   async #endpointOf(
-    { entry, id, at, registration }: JournalEntry,
+    { id, at, registration }: JournalEntry,
+    journal: Journal,
     inputs: EndpointInputs,
     baseline: EndpointList,
   ): Promise<Endpoint | undefined> {
     const { clock, ledger, service, settler } = this.run;
-    if (id === undefined || isProvisional(id)) return settler.settle(entry, inputs, registration);
+    if (id === undefined || isProvisional(id)) {
+      const ifAbsent = `delete ${journal.path ?? "the journal"} and run the command again`;
+      return settler.settle(inputs, registration, { ifAbsent });
+    }
     const listed = baseline.endpoints.find((endpoint) => endpoint.id === id);
     const mayBeUnlisted = !baseline.complete || clock.date() - at < LIST_LAG_MS;
     const endpoint = listed ?? (mayBeUnlisted ? await service.get(id).catch(undefinedIfGone) : undefined);
@@ -108,7 +113,7 @@ export class Witnesses {
    */
   async #recoverOperation(inputs: EndpointInputs, snapshot: Snapshot): Promise<Endpoint | undefined> {
     const { clock, ledger, log, patienceMs, service, settler } = this.run;
-    const operations = lostOperations(inputs, snapshot);
+    const operations = this.#lostOperations(inputs, snapshot);
     const { skew } = service;
     if (operations <= 0 || skew === null) return undefined;
     const registration = { before: [], attemptedAt: snapshot.state.interruptedFrom + skew, complete: false };
@@ -131,6 +136,11 @@ export class Witnesses {
     const mayBeLost = (id: string) => ledger.mayBeLost(id);
     const possible = candidates(inputs, registration, await service.list(), mayBeLost);
     return possible.length <= operations ? decision.endpoint : undefined;
+  }
+
+  /** Returns how many unfinished operations like these inputs earlier runs have left in the state. */
+  #lostOperations(inputs: EndpointInputs, { state, underWay }: Snapshot): number {
+    return state.operationsLike(inputs, this.run.origin.provider) - underWay(keyOf(inputs));
   }
 
   async #openJournal(): Promise<Journal> {
@@ -157,9 +167,12 @@ export class Witnesses {
 
   async #snapshot(): Promise<Snapshot | undefined> {
     const { engine, environment, ledger } = this.run;
-    const underWay = new Map(this.#underWay);
+    const before = new Map(this.#underWay);
     const rootUrn = await engine.rootUrn();
     const state = rootUrn === undefined ? undefined : await readStackState(rootUrn, environment);
+    // A creation that began meanwhile may be in the state already: it is not counted as lost.
+    const after = new Map(this.#underWay);
+    const underWay = (key: string) => Math.max(before.get(key) ?? 0, after.get(key) ?? 0);
     for (const id of state?.ids ?? []) ledger.note(id, "recorded");
     return state && { state, underWay };
   }
@@ -168,12 +181,7 @@ export class Witnesses {
 /** The state, with the creations of this run that were under way when it was read. */
 interface Snapshot {
   readonly state: StackState;
-  readonly underWay: ReadonlyMap<string, number>;
-}
-
-/** How many unfinished operations like these inputs earlier runs have left in the state. */
-function lostOperations(inputs: EndpointInputs, { state, underWay }: Snapshot): number {
-  return state.operationsLike(inputs) - (underWay.get(keyOf(inputs)) ?? 0);
+  readonly underWay: (key: string) => number;
 }
 
 function undefinedIfGone(error: unknown): undefined {
