@@ -2,8 +2,8 @@ import { createInterface } from "node:readline";
 import { Command, InvalidArgumentError } from "commander";
 import { type Emulator, type EmulatorOptions, type LoggedAttempt, startEmulator } from "../emulator";
 
-/** How often what was delivered meanwhile is shown, in milliseconds. */
-const showEveryMs = 100;
+/** How often new delivery attempts are printed, in milliseconds. */
+const SHOW_EVERY_MS = 100;
 
 interface Flags {
   readonly port: number;
@@ -40,7 +40,7 @@ Examples:
     .action(async (flags: Flags) => {
       const emulator = await startEmulator(optionsOf(flags));
       console.log(instructions(emulator));
-      const showing = setInterval(() => show(emulator), showEveryMs);
+      const showing = setInterval(() => show(emulator), SHOW_EVERY_MS);
       const lines = createInterface(process.stdin);
       const commands = commandsOf(emulator);
       lines.on("line", (line) => (commands[line.trim()] ?? commands[""])?.());

@@ -9,7 +9,7 @@ export interface BackdoorOptions {
   readonly homeAccount: string;
 }
 
-/** What happens to endpoints without a request: looked at, added, edited and removed behind the clients' back. */
+/** The methods that read and change endpoints without an API request, so that clients see drift. */
 export function backdoor({ registry, keys, homeAccount }: BackdoorOptions) {
   const found = (id: string, what: string) => {
     const account = registry.accountOf(id);
@@ -17,12 +17,12 @@ export function backdoor({ registry, keys, homeAccount }: BackdoorOptions) {
     if (account === undefined || endpoint === undefined) {
       throw new EmulatorError(
         "EMULATOR_UNKNOWN_ENDPOINT",
-        `Cannot ${what} endpoint ${id}: it is not registered. endpoints() lists those that are.`,
+        `Cannot ${what} endpoint ${id}: it is not registered. endpoints() lists the registered endpoints.`,
       );
     }
     return { account, endpoint };
   };
-  /** A save that fails leaves the change unsaved, so that close() tries again and reports. */
+  /** Saves in the background. If that fails, close() tries again and throws. */
   const save = () => void registry.saved().catch(() => undefined);
 
   return {

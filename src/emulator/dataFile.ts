@@ -6,7 +6,7 @@ import { EmulatorError } from "./errors";
 
 export type EndpointsByAccount = Readonly<Record<string, readonly EmulatedEndpoint[]>>;
 
-/** What a data file holds: nothing when there is no such file. @throws EmulatorError when it cannot be read */
+/** Reads a data file. A missing file holds no endpoints. @throws EmulatorError when the file cannot be read */
 export function loadDataFile(path: string): EndpointsByAccount {
   let text: string;
   try {
@@ -26,9 +26,9 @@ export function loadDataFile(path: string): EndpointsByAccount {
 }
 
 /**
- * Keeps a snapshot in a file. Each write goes to a neighbour that is then renamed, so that a reader, or a run that was
- * killed, sees the old content or the new and never a part. Changes that come while a write is under way share the next.
- * One emulator a file: two would overwrite each other.
+ * Keeps a snapshot in a file. Each write goes to a temporary file that is then renamed, so that a reader, even after a
+ * kill, sees either the old or the new content. Changes made during a write share the next write. Only one emulator may
+ * use a file: two would overwrite each other.
  */
 export class DataFile {
   #dirty = false;
@@ -44,7 +44,7 @@ export class DataFile {
     this.#dirty = true;
   }
 
-  /** Ends when everything changed so far is in the file. @throws EmulatorError when it cannot be written */
+  /** Resolves when the file holds every change made so far. @throws EmulatorError when it cannot be written */
   flush(): Promise<void> {
     if (this.#queued !== undefined) return this.#queued;
     if (!this.#dirty) return this.#running;
@@ -81,7 +81,7 @@ export class DataFile {
 function unreadable(path: string, problem: string, cause?: unknown): EmulatorError {
   return new EmulatorError(
     "EMULATOR_DATA_FILE",
-    `Cannot read the emulator's data file ${path}: ${problem}. Mend it, or remove it to begin with no endpoints.`,
+    `Cannot read the emulator's data file ${path}: ${problem}. Fix it, or remove it to start with no endpoints.`,
     cause === undefined ? undefined : { cause },
   );
 }
@@ -93,9 +93,9 @@ function isData(data: unknown): data is { accounts: EndpointsByAccount } {
 
 function isEndpoint(value: unknown): value is EmulatedEndpoint {
   if (!isRecord(value)) return false;
-  const texts = [value.id, value.url, value.createdAt, value.updatedAt];
+  const strings = [value.id, value.url, value.createdAt, value.updatedAt];
   return (
-    texts.every((text) => typeof text === "string") &&
+    strings.every((each) => typeof each === "string") &&
     (value.type === "production" || value.type === "development") &&
     (value.ip === undefined || typeof value.ip === "string")
   );

@@ -10,11 +10,11 @@ interface Planted {
   hits: number;
 }
 
-/** The faults on demand. A request meets the first that matches it and is not spent. */
+/** The planted faults. A request meets the first one that matches and is not used up. */
 export class Faults {
   #planted: Planted[] = [];
 
-  /** @throws EmulatorError for a fault that makes no sense */
+  /** Adds a fault. @throws EmulatorError when the fault is invalid */
   plant(fault: Fault): PlantedFault {
     check(fault);
     const planted: Planted = { fault, toSkip: fault.after ?? 0, left: fault.times ?? 1, hits: 0 };
@@ -31,7 +31,7 @@ export class Faults {
     this.#planted = [];
   }
 
-  /** The fault that a request meets: uses it up by one. */
+  /** Returns the fault that a request meets, and counts the hit. */
   take(operation: Operation | null, id: string | undefined): Fault | undefined {
     for (const planted of this.#planted) {
       const { fault } = planted;

@@ -5,22 +5,22 @@ import { EmulatorError } from "./errors";
 import type { ListShape, MoreSign } from "./listing";
 import type { RateLimit } from "./rateLimiter";
 
-/** The API key of an emulator that was given none. No secret: it opens nothing but emulators. */
+/** The default API key. It is not a secret: it opens only emulators. */
 export const DEFAULT_API_KEY = "emulator-api-key";
-/** The account that `apiKey` opens, unless `accounts` says otherwise. */
+/** The account that `apiKey` opens, unless `accounts` assigns it another one. */
 export const DEFAULT_ACCOUNT = "default";
 
-/** Everything but the functions can come from a JSON file. */
+/** The options of `startEmulator`. All of them except the functions can come from a JSON file. */
 export interface EmulatorOptions {
   /** Default 0: any free port. */
   readonly port?: number;
   /** Default `127.0.0.1`. */
   readonly host?: string;
-  /** A path before `/webhooks`, such as `/api/v1`. Default none. */
+  /** A path in front of `/webhooks`, such as `/api/v1`. Default none. */
   readonly basePath?: string;
   /** The key of the account `default`. Default `emulator-api-key`. */
   readonly apiKey?: string;
-  /** Further API keys, each with the name of the account that it opens. Several keys may open one. */
+  /** More API keys, each with the name of the account that it opens. Several keys may open one account. */
   readonly accounts?: Readonly<Record<string, string>>;
   /** Default `X-Api-Key`. */
   readonly apiKeyHeader?: string;
@@ -28,25 +28,25 @@ export interface EmulatorOptions {
   readonly apiKeyScheme?: string;
   /** Default `array`. */
   readonly listShape?: ListShape;
-  /** Endpoints in one answer to a list. Default: all. */
+  /** Endpoints per page of a list. Default: all on one page. */
   readonly pageSize?: number;
-  /** How a list says that there is more. Default `hasMore`, and `link` for a bare array. */
+  /** How a partial list announces the next page. Default `hasMore`, or `link` for a bare array. */
   readonly moreSign?: MoreSign;
-  /** Added to each request, half before it takes effect and half after. Default 0. */
+  /** Added to each request: half before its effect, half after it. Default 0. */
   readonly latencyMs?: number;
-  /** For each account; more is answered 429 with Retry-After. Default: no limit. */
+  /** The limit for each account. Requests above it get 429 with Retry-After. Default: no limit. */
   readonly rateLimit?: RateLimit;
-  /** Keeps urls in their normal form, as some services do. Default false: as written. */
+  /** Stores URLs in their normal form, as some services do. Default false: as written. */
   readonly normalizeUrls?: boolean;
-  /** A JSON file that keeps the endpoints from one run to the next. Default: memory only. One emulator a file. */
+  /** A JSON file that keeps the endpoints across restarts, for one emulator only. Default: memory only. */
   readonly dataFile?: string;
-  /** What deliveries are signed with. Default: a new secret each run, shown by `secrets()`. */
+  /** The signing secrets. Default: a new secret on each start, which `secrets()` returns. */
   readonly secrets?: SecretsOption;
   /** The waits between the attempts of a delivery. Default 1, 2, 4, 8, 16, 32 and 60 seconds. */
   readonly retryDelaysMs?: readonly number[];
-  /** How long a receiver may take. Default 15,000. */
+  /** How long a receiver may take to answer. Default 15,000. */
   readonly deliveryTimeoutMs?: number;
-  /** Whether one event has the same `webhook-id` at each endpoint. Default `per-event`: it has. */
+  /** Whether all endpoints get an event with one `webhook-id` or each with its own. Default `per-event`. */
   readonly webhookIds?: "per-event" | "per-endpoint";
   /** Milliseconds since 1970; timestamps and the `Date` header follow it. Default `Date.now`. */
   readonly now?: () => number;
@@ -54,7 +54,7 @@ export interface EmulatorOptions {
   readonly newId?: () => string;
 }
 
-/** The options with their defaults, checked. */
+/** Validated options, with defaults filled in. */
 export interface Settings {
   readonly port: number;
   readonly host: string;
@@ -81,7 +81,7 @@ export interface Settings {
 const LIST_SHAPES: readonly ListShape[] = ["array", "data", "items", "webhooks", "endpoints", "results"];
 const MORE_SIGNS: readonly MoreSign[] = ["next", "hasMore", "has_more", "nextCursor", "link"];
 
-/** @throws EmulatorError that names every option that cannot be used, and no API key */
+/** Fills in defaults and validates. @throws EmulatorError that names every invalid option, and never an API key */
 export function settingsOf(options: EmulatorOptions): Settings {
   const { apiKey = DEFAULT_API_KEY, listShape = "array" } = options;
   const settings: Settings = {
@@ -110,7 +110,7 @@ export function settingsOf(options: EmulatorOptions): Settings {
   if (problems.length > 0) {
     throw new EmulatorError(
       "EMULATOR_OPTIONS",
-      `Cannot start the emulator: ${problems.join("; ")}. Mend these options.`,
+      `Cannot start the emulator: ${problems.join("; ")}. Correct these options.`,
     );
   }
   return settings;
@@ -119,7 +119,7 @@ export function settingsOf(options: EmulatorOptions): Settings {
 function unknownNames(options: EmulatorOptions, settings: Settings): string[] {
   return Object.keys(options)
     .filter((name) => !Object.hasOwn(settings, name))
-    .map((name) => `there is no option ${name}`);
+    .map((name) => `unknown option ${name}`);
 }
 
 function problemsOf(settings: Settings): string[] {
@@ -131,13 +131,16 @@ function problemsOf(settings: Settings): string[] {
     [!Object.keys(accounts).includes(""), "an API key must not be empty"],
     [
       Object.values(accounts).every((name) => typeof name === "string" && name !== ""),
-      "an account needs a name",
+      "an account name must be a non-empty string",
     ],
     [/^[\w!#$%&'*+.^`|~-]+$/.test(apiKeyHeader), "apiKeyHeader must be the name of a header"],
     [apiKeyScheme === undefined || /^\S+$/.test(apiKeyScheme), "apiKeyScheme must be one word"],
     [LIST_SHAPES.includes(listShape), `listShape must be one of ${LIST_SHAPES.join(", ")}`],
     [MORE_SIGNS.includes(moreSign), `moreSign must be one of ${MORE_SIGNS.join(", ")}`],
-    [listShape !== "array" || moreSign === "link", "a bare array can say that there is more by link only"],
+    [
+      listShape !== "array" || moreSign === "link",
+      'the listShape "array" works only with the moreSign "link"',
+    ],
     [
       pageSize === undefined || (Number.isInteger(pageSize) && pageSize > 0),
       "pageSize must be a whole number above 0",
@@ -147,7 +150,7 @@ function problemsOf(settings: Settings): string[] {
     [rateLimit?.burst === undefined || rateLimit.burst >= 1, "burst must be at least 1"],
     [
       Array.isArray(retryDelaysMs) && retryDelaysMs.every((delay) => delay >= 0 && Number.isFinite(delay)),
-      "retryDelaysMs must be a list of waits of 0 or more",
+      "retryDelaysMs must be an array of numbers that are 0 or more",
     ],
     [deliveryTimeoutMs > 0, "deliveryTimeoutMs must be above 0"],
     [

@@ -8,7 +8,7 @@ export interface RegistryOptions {
   readonly dataFile: string | undefined;
 }
 
-/** The endpoints of every account, in the order of registration, and in the data file when there is one. */
+/** Holds the endpoints of every account in the order of registration, and saves them to the data file. */
 export class Registry {
   readonly #accounts = new Map<string, Map<string, EmulatedEndpoint>>();
   readonly #file: DataFile | undefined;
@@ -71,7 +71,7 @@ export class Registry {
     return removed;
   }
 
-  /** Ends when the data file holds every change so far. @throws EmulatorError when it cannot be written */
+  /** Resolves when the data file holds every change made so far. @throws EmulatorError when it cannot be written */
   async saved(): Promise<void> {
     await this.#file?.flush();
   }

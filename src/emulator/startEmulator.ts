@@ -17,7 +17,7 @@ import { Service } from "./service";
 import { Timers } from "./timers";
 
 /**
- * Starts the webhook service on this machine: a real HTTP server of the same contract, with faults on demand.
+ * Starts an emulated webhook service on this machine: a real HTTP server with the same API, and faults on demand.
  *
  * ```ts
  * const emulator = await startEmulator({ apiKey: "test-key" });
@@ -27,8 +27,8 @@ import { Timers } from "./timers";
  *
  * From a shell: `npx webhook-endpoints emulator`.
  *
- * @throws EmulatorError for options that cannot be used, a port that is taken, a data file that cannot be read
- * @throws WebhookSecretError for a secret that cannot be used
+ * @throws EmulatorError for invalid options, a port that is taken, or a data file that cannot be read
+ * @throws WebhookSecretError for an invalid secret
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const settings = settingsOf(options);
@@ -79,7 +79,11 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     rotateSecret: (rotation = {}) => secrets.rotate(rotation),
     goOffline: () => listener.close(),
     async goOnline() {
-      if (timers.closed) throw new EmulatorError("EMULATOR_CLOSED", "A closed emulator cannot go online.");
+      if (timers.closed)
+        throw new EmulatorError(
+          "EMULATOR_CLOSED",
+          "Cannot go online: the emulator is closed. Start a new one.",
+        );
       await listener.open();
     },
     close() {

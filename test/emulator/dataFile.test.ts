@@ -4,7 +4,7 @@ import { startEmulator } from "../../src/emulator";
 import { call, folder, HOOK, started } from "./support";
 
 describe("a data file", () => {
-  test("brings every account's endpoints back after a restart", async () => {
+  test("a data file restores the endpoints of every account after a restart", async () => {
     const dataFile = join(await folder(), "new", "endpoints.json");
     const accounts = { b: "other" };
     const first = await started({ dataFile, accounts });
@@ -21,7 +21,7 @@ describe("a data file", () => {
     expect((await call(second, `GET /webhooks/${kept.id}`)).status).toBe(200);
   });
 
-  test("holds what was answered by the time of the answer, and no API key", async () => {
+  test("a registration is in the data file before it is answered, and the API key is not", async () => {
     const dataFile = join(await folder(), "endpoints.json");
     const emulator = await started({ dataFile, apiKey: "a-key-to-look-for" });
     await Promise.all(
@@ -36,7 +36,7 @@ describe("a data file", () => {
     expect(text).not.toContain("a-key-to-look-for");
   });
 
-  test("is whole at every moment", async () => {
+  test("a reader of the data file never sees a partial write", async () => {
     const path = await folder();
     const dataFile = join(path, "endpoints.json");
     const emulator = await started({ dataFile });
@@ -53,17 +53,17 @@ describe("a data file", () => {
   });
 
   test.each([
-    ["no JSON", "{"],
+    ["not JSON", "{"],
     ["of another version", '{"version":2,"accounts":{}}'],
     ["of another shape", '{"version":1,"accounts":{"default":[{"id":1}]}}'],
-  ])("that is %s is refused and left alone", async (_, text) => {
+  ])("a data file that is %s stops the start and is not changed", async (_, text) => {
     const dataFile = join(await folder(), "endpoints.json");
     await writeFile(dataFile, text);
     await expect(startEmulator({ dataFile })).rejects.toMatchObject({ code: "EMULATOR_DATA_FILE" });
     expect(await readFile(dataFile, "utf8")).toBe(text);
   });
 
-  test("that cannot be written makes the service fail and close tell it", async () => {
+  test("if the data file becomes unwritable, requests get 500 and close() throws", async () => {
     const path = await folder();
     const blocked = await startEmulator({ dataFile: join(path, "later", "endpoints.json") });
     await writeFile(join(path, "later"), "a file where a folder should be");

@@ -7,7 +7,7 @@ import { snippetsOf } from "../receiver/readme/snippets";
 
 afterAll(removeFolders);
 
-test("the README's program for the emulator type-checks and runs", async () => {
+test("the README's emulator program compiles and runs", async () => {
   const readme = readFileSync(resolve(__dirname, "../../README.md"), "utf8");
   const [snippet] = snippetsOf(readme, "Testing without the service");
   const code = snippet?.code ?? "";

@@ -23,13 +23,13 @@ export interface DeliveriesOptions {
   readonly webhookIds: "per-event" | "per-endpoint";
 }
 
-/** An event on its way: `attempted` when each endpoint was tried once, `done` when nothing more will be sent. */
+/** An event being delivered. `attempted` resolves after the first attempt at each endpoint, `done` after the last. */
 export interface Dispatch {
   readonly attempted: Promise<unknown>;
   readonly done: Promise<Delivery>;
 }
 
-/** Sends events to the endpoints: signed for each attempt anew, at least once, in any order. */
+/** Sends events to endpoints at least once, in any order, and signs each attempt with a fresh timestamp. */
 export class Deliveries {
   readonly log = new Log<LoggedAttempt>();
   readonly #poster = new Poster();
@@ -39,7 +39,7 @@ export class Deliveries {
     this.#options = options;
   }
 
-  /** @throws EmulatorError for an endpoint that is not registered */
+  /** Starts to deliver an event. @throws EmulatorError for an endpoint that is not registered */
   dispatch(event: EmulatedEvent): Dispatch {
     const id = event.id ?? newId();
     const own = event.id === undefined && this.#options.webhookIds === "per-endpoint";
@@ -61,12 +61,12 @@ export class Deliveries {
     return { attempted: Promise.all(firsts), done };
   }
 
-  /** Sends the last attempt of a delivery again, byte for byte. @throws EmulatorError when there was none */
+  /** Repeats the last attempt of a delivery, byte for byte. @throws EmulatorError when there is none */
   async replay(id?: string): Promise<LoggedAttempt> {
     const original = this.log.entries.findLast((attempt) => id === undefined || attempt.id === id);
     if (original === undefined) {
-      const which = id === undefined ? "nothing was delivered" : `nothing was delivered as ${id}`;
-      throw new EmulatorError("EMULATOR_UNKNOWN_DELIVERY", `Cannot replay: ${which} so far.`);
+      const which = id === undefined ? "" : ` with the id ${id}`;
+      throw new EmulatorError("EMULATOR_UNKNOWN_DELIVERY", `Cannot replay: there is no delivery${which}.`);
     }
     const at = this.#options.now();
     const { statusCode, error } = await this.#post(original);

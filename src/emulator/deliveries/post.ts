@@ -2,18 +2,18 @@ import { setMaxListeners } from "node:events";
 import { Agent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
 import { request as httpsRequest, Agent as SecureAgent } from "node:https";
 
-/** How much of an answer's body is read before the connection is ended: nobody looks at it. */
+/** How much of an answer's body is read before the connection is closed. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 export interface Post {
   readonly url: string;
   readonly headers: OutgoingHttpHeaders;
   readonly body: string;
-  /** From the connection on: waiting for a free one does not count. */
+  /** Starts when a connection is assigned. The wait for a free connection does not count. */
   readonly timeoutMs: number;
 }
 
-/** `error` is a code of Node's, and set where there was no answer. */
+/** `error` is a Node.js error code, set when there was no answer. */
 export interface PostResult {
   readonly statusCode: number | null;
   readonly retryAfter?: string | undefined;
@@ -21,8 +21,8 @@ export interface PostResult {
 }
 
 /**
- * Sends deliveries, at most 64 at once to a host, each on a connection of its own: one that the receiver closed while
- * it was idle would look like a failed delivery. Redirects are not followed.
+ * Sends deliveries, at most 64 at once to a host. Each uses its own connection, because an idle connection that the
+ * receiver has closed would look like a failed delivery. Redirects are not followed.
  */
 export class Poster {
   readonly #agents = {
@@ -66,7 +66,7 @@ export class Poster {
     });
   }
 
-  /** Ends what is under way. */
+  /** Aborts the requests in progress. */
   close(): void {
     this.#closed.abort();
     for (const agent of Object.values(this.#agents)) agent.destroy();
