@@ -22,8 +22,6 @@ export function backdoor({ registry, keys, homeAccount }: BackdoorOptions) {
     }
     return { account, endpoint };
   };
-  /** Saves in the background. If that fails, close() tries again and throws. */
-  const save = () => void registry.saved().catch(() => undefined);
 
   return {
     endpoints(account?: string): EmulatedEndpoint[] {
@@ -36,21 +34,16 @@ export function backdoor({ registry, keys, homeAccount }: BackdoorOptions) {
         const message = `Cannot add an endpoint to account ${account}: no API key opens it. Known accounts: ${known}.`;
         throw new EmulatorError("EMULATOR_UNKNOWN_ACCOUNT", message);
       }
-      const endpoint = registry.add(account, input);
-      save();
-      return endpoint;
+      return registry.add(account, input);
     },
     remove(id: string): EmulatedEndpoint {
       const { account, endpoint } = found(id, "remove");
       registry.remove(account, id);
-      save();
       return endpoint;
     },
     edit(id: string, change: Partial<EndpointInput>): EmulatedEndpoint {
       const { account, endpoint } = found(id, "edit");
-      const edited = registry.replace(account, endpoint, change);
-      save();
-      return edited;
+      return registry.replace(account, endpoint, change);
     },
   };
 }

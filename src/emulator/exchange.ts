@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Answer, refusal } from "./answer";
+import type { Storage } from "./dataFile";
 import type { Faults } from "./faults";
 import type { Keys } from "./keys";
 import type { Log } from "./log";
 import { answerDelay, effectDelay, mannerOf, takesEffect } from "./misbehave";
-import type { Registry } from "./registry";
 import { readBody } from "./requestBody";
 import type { LoggedRequest, OpenRequest } from "./requestLog";
 import { send } from "./respond";
@@ -15,7 +15,7 @@ import type { Timers } from "./timers";
 export interface ExchangeOptions {
   readonly service: Service;
   readonly keys: Keys;
-  readonly registry: Registry;
+  readonly storage: Storage;
   readonly faults: Faults;
   readonly log: Log<LoggedRequest>;
   readonly timers: Timers;
@@ -35,7 +35,7 @@ const NO_EFFECT: Answer = { status: 204 };
  * latency passes before the effect and half after it.
  */
 export function exchange(options: ExchangeOptions) {
-  const { service, keys, registry, faults, log, timers, basePath, latencyMs, now } = options;
+  const { service, keys, storage, faults, log, timers, basePath, latencyMs, now } = options;
 
   return (request: IncomingMessage, response: ServerResponse): void => {
     response.sendDate = false;
@@ -65,7 +65,7 @@ export function exchange(options: ExchangeOptions) {
     const perform = async (): Promise<Answer> => {
       if (body === "tooLarge") return TOO_LARGE;
       const answer = service.perform(route, request.headers, entry.body);
-      return registry.saved().then(
+      return storage.saved().then(
         () => answer,
         () => NOT_SAVED,
       );

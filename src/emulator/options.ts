@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { SavedData } from "./dataFile";
 import { DEFAULT_RETRY_DELAYS_MS } from "./deliveries/retry";
 import type { SecretsOption } from "./deliveries/secrets";
 import { EmulatorError } from "./errors";
@@ -18,7 +19,7 @@ export interface EmulatorOptions {
   readonly host?: string;
   /** A path in front of `/webhooks`, such as `/api/v1`. Default none. */
   readonly basePath?: string;
-  /** The key of the account `default`. Default `emulator-api-key`. */
+  /** The key of the account `default`. Default: the one in the data file, else `emulator-api-key`. */
   readonly apiKey?: string;
   /** More API keys, each with the name of the account that it opens. Several keys may open one account. */
   readonly accounts?: Readonly<Record<string, string>>;
@@ -38,9 +39,12 @@ export interface EmulatorOptions {
   readonly rateLimit?: RateLimit;
   /** Stores URLs in their normal form, as some services do. Default false: as written. */
   readonly normalizeUrls?: boolean;
-  /** A JSON file that keeps the endpoints across restarts, for one emulator only. Default: memory only. */
+  /**
+   * A JSON file that keeps the endpoints, the signing secrets and `apiKey` across restarts. Only its owner can read it,
+   * and only one emulator may use it. Default: memory only.
+   */
   readonly dataFile?: string;
-  /** The signing secrets. Default: a new secret on each start, which `secrets()` returns. */
+  /** The signing secrets. Default: those in the data file, else a new secret, which `secrets()` returns. */
   readonly secrets?: SecretsOption;
   /** The waits between the attempts of a delivery. Default 1, 2, 4, 8, 16, 32 and 60 seconds. */
   readonly retryDelaysMs?: readonly number[];
@@ -81,9 +85,13 @@ export interface Settings {
 const LIST_SHAPES: readonly ListShape[] = ["array", "data", "items", "webhooks", "endpoints", "results"];
 const MORE_SIGNS: readonly MoreSign[] = ["next", "hasMore", "has_more", "nextCursor", "link"];
 
-/** Fills in defaults and validates. @throws EmulatorError that names every invalid option, and never an API key */
-export function settingsOf(options: EmulatorOptions): Settings {
-  const { apiKey = DEFAULT_API_KEY, listShape = "array" } = options;
+/**
+ * Fills in what was saved and the defaults, and validates.
+ *
+ * @throws EmulatorError that names every invalid option, and never an API key
+ */
+export function settingsOf(options: EmulatorOptions, saved?: SavedData): Settings {
+  const { apiKey = saved?.apiKey ?? DEFAULT_API_KEY, listShape = "array" } = options;
   const settings: Settings = {
     port: options.port ?? 0,
     host: options.host ?? "127.0.0.1",
@@ -99,7 +107,7 @@ export function settingsOf(options: EmulatorOptions): Settings {
     rateLimit: options.rateLimit,
     normalizeUrls: options.normalizeUrls ?? false,
     dataFile: options.dataFile,
-    secrets: options.secrets,
+    secrets: options.secrets ?? saved?.secrets,
     retryDelaysMs: options.retryDelaysMs ?? DEFAULT_RETRY_DELAYS_MS,
     deliveryTimeoutMs: options.deliveryTimeoutMs ?? 15_000,
     webhookIds: options.webhookIds ?? "per-event",

@@ -1,4 +1,5 @@
 import { backdoor } from "./backdoor";
+import { DataFile, loadDataFile, MEMORY, type SavedData, type Storage } from "./dataFile";
 import { Deliveries } from "./deliveries/deliveries";
 import { runJob } from "./deliveries/job";
 import { Secrets } from "./deliveries/secrets";
@@ -27,29 +28,42 @@ import { Timers } from "./timers";
  *
  * From a shell: `npx webhook-endpoints emulator`.
  *
- * @throws EmulatorError for invalid options, a port that is taken, or a data file that cannot be read
+ * @throws EmulatorError for invalid options, a port that is taken, or a data file that cannot be used
  * @throws WebhookSecretError for an invalid secret
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
-  const settings = settingsOf(options);
+  const saved = options.dataFile === undefined ? undefined : loadDataFile(options.dataFile);
+  const settings = settingsOf(options, saved);
   const { accounts, apiKeyHeader: header, apiKeyScheme: scheme, now, basePath, latencyMs } = settings;
   const { listShape: shape, pageSize, moreSign, rateLimit } = settings;
   const keys = new Keys({ accounts, header, scheme });
-  const registry = new Registry(settings);
+  let apiKey = settings.apiKey;
+  const data = (): SavedData => ({ apiKey, secrets: secrets.snapshot(), accounts: registry.snapshot() });
+  const { dataFile, newId, normalizeUrls } = settings;
+  const storage: Storage = dataFile === undefined ? MEMORY : new DataFile(dataFile, data);
+  const onChange = () => storage.changed();
+  const registry = new Registry({ now, newId, normalizeUrls, initial: saved?.accounts ?? {}, onChange });
   const faults = new Faults();
   const timers = new Timers();
   const log = new Log<LoggedRequest>();
   const rateLimiter = rateLimit === undefined ? undefined : new RateLimiter(rateLimit);
   const service = new Service({ keys, registry, rateLimiter, listing: { shape, pageSize, moreSign } });
-  const secrets = new Secrets(settings.secrets);
+  const secrets = new Secrets(settings.secrets, onChange);
   const homeAccount = accounts[settings.apiKey] ?? "";
   const { retryDelaysMs, deliveryTimeoutMs: timeoutMs, webhookIds } = settings;
   const sending = { registry, secrets, timers, now, homeAccount, retryDelaysMs, timeoutMs, webhookIds };
   const deliveries = new Deliveries(sending);
-  const handle = exchange({ service, keys, registry, faults, log, timers, basePath, latencyMs, now });
+  const handle = exchange({ service, keys, storage, faults, log, timers, basePath, latencyMs, now });
   const listener = await listen(settings.host, settings.port, handle);
+  try {
+    // Finds out at once whether the file can be written, and keeps the generated secret.
+    storage.changed();
+    await storage.saved();
+  } catch (error) {
+    await listener.close();
+    throw error;
+  }
   const host = settings.host.includes(":") ? `[${settings.host}]` : settings.host;
-  let apiKey = settings.apiKey;
   let closing: Promise<void> | undefined;
 
   return {
@@ -61,6 +75,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     rotateKey(oldKey, newKey) {
       keys.rotate(oldKey, newKey);
       if (oldKey === apiKey) apiKey = newKey;
+      storage.changed();
     },
     fault: (fault) => faults.plant(fault),
     clearFaults: () => faults.clear(),
@@ -89,7 +104,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     close() {
       timers.close();
       deliveries.close();
-      closing ??= listener.close().then(() => registry.saved());
+      closing ??= listener.close().then(() => storage.saved());
       return closing;
     },
   };

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type SignedHeaders, sign } from "../../signature";
+import type { SecretsByType } from "../dataFile";
 import type { EmulatedEndpointType } from "../endpoint";
 import { EmulatorError } from "../errors";
 
@@ -29,7 +30,10 @@ export class Secrets {
   readonly #byType: Map<EmulatedEndpointType, readonly string[]>;
 
   /** @throws WebhookSecretError for an invalid secret */
-  constructor(option: SecretsOption | undefined) {
+  constructor(
+    option: SecretsOption | undefined,
+    private readonly onChange: () => void,
+  ) {
     const generated = newSecret();
     const either = typeof option === "string" || isList(option) ? option : undefined;
     const each = typeof option === "string" || isList(option) ? {} : (option ?? {});
@@ -38,6 +42,10 @@ export class Secrets {
 
   of(type: EmulatedEndpointType): readonly string[] {
     return this.#byType.get(type) ?? [];
+  }
+
+  snapshot(): SecretsByType {
+    return { production: this.of("production"), development: this.of("development") };
   }
 
   /** Signs with each secret of the type. One header holds all signatures, separated by spaces. */
@@ -56,6 +64,7 @@ export class Secrets {
     const types = type === undefined ? TYPES : [type];
     for (const each of types)
       this.#byType.set(each, [secret, ...this.of(each).filter((old) => old !== secret)]);
+    this.onChange();
     return {
       secret,
       finish: () => {
@@ -64,6 +73,7 @@ export class Secrets {
           const newer = secrets.slice(0, secrets.indexOf(secret) + 1);
           if (newer.length > 0) this.#byType.set(each, newer);
         }
+        this.onChange();
       },
     };
   }
