@@ -7,7 +7,7 @@ import type { LoggedRequest } from "./requestLog";
 
 /** A running emulator. Its methods bypass the API, so clients see their effects only through later requests. */
 export interface Emulator {
-  /** The base URL, such as `http://127.0.0.1:34567`. */
+  /** The base URL, such as `http://127.0.0.1:34567`. A browser on this machine sees the emulator's page there. */
   readonly url: string;
   /** The current key of the account `default`. `rotateKey` changes it. */
   readonly apiKey: string;

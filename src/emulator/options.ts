@@ -4,6 +4,7 @@ import { DEFAULT_RETRY_DELAYS_MS } from "./deliveries/retry";
 import type { SecretsOption } from "./deliveries/secrets";
 import { EmulatorError } from "./errors";
 import type { ListShape, MoreSign } from "./listing";
+import { PAGE_PATH } from "./page/context";
 import type { RateLimit } from "./rateLimiter";
 
 /** The default API key. It is not a secret: it opens only emulators. */
@@ -136,6 +137,7 @@ function problemsOf(settings: Settings): string[] {
   const rules: readonly (readonly [boolean, string])[] = [
     [Number.isInteger(port) && port >= 0 && port <= 65_535, "port must be a whole number from 0 to 65535"],
     [basePath === "" || /^\/[^?#\s]+$/.test(basePath), 'basePath must begin with "/"'],
+    [!`${basePath}/`.startsWith(PAGE_PATH), `basePath must not begin with ${PAGE_PATH}, where the page is`],
     [!Object.keys(accounts).includes(""), "an API key must not be empty"],
     [
       Object.values(accounts).every((name) => typeof name === "string" && name !== ""),

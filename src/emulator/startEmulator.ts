@@ -1,3 +1,4 @@
+import type { RequestListener } from "node:http";
 import { backdoor } from "./backdoor";
 import { DataFile, loadDataFile, MEMORY, type SavedData, type Storage } from "./dataFile";
 import { Deliveries } from "./deliveries/deliveries";
@@ -11,6 +12,7 @@ import { Keys } from "./keys";
 import { listen } from "./listener";
 import { Log } from "./log";
 import { type EmulatorOptions, settingsOf } from "./options";
+import { isForPage, pageHandler } from "./page/page";
 import { RateLimiter } from "./rateLimiter";
 import { Registry } from "./registry";
 import type { LoggedRequest } from "./requestLog";
@@ -53,7 +55,11 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const { retryDelaysMs, deliveryTimeoutMs: timeoutMs, webhookIds } = settings;
   const sending = { registry, secrets, timers, now, homeAccount, retryDelaysMs, timeoutMs, webhookIds };
   const deliveries = new Deliveries(sending);
-  const handle = exchange({ service, keys, storage, faults, log, timers, basePath, latencyMs, now });
+  const api = exchange({ service, keys, storage, faults, log, timers, basePath, latencyMs, now });
+  const parts = { registry, deliveries, secrets, faults, requests: log, timers, homeAccount, basePath, now };
+  const page = pageHandler({ ...parts, apiKey: () => apiKey });
+  const handle: RequestListener = (request, response) =>
+    isForPage(request, basePath) ? page(request, response) : api(request, response);
   const listener = await listen(settings.host, settings.port, handle);
   try {
     // Finds out at once whether the file can be written, and keeps the generated secret.

@@ -185,12 +185,13 @@ describe("a forged delivery", () => {
     emulator.add({ ...HOOK, url });
     await emulator.deliver({ ...SUCCEEDED, tamper: true });
     await emulator.deliver({ type: "text", body: "no json", tamper: true });
+    await emulator.deliver({ type: "twice", body: received[0]?.body ?? "", tamper: true });
     expect(received.map(({ body, headers }) => verifyDetailed(body, headers, A))).toEqual(
-      Array(2).fill({ ok: false, reason: "signature-mismatch" }),
+      Array(3).fill({ ok: false, reason: "signature-mismatch" }),
     );
     expect(JSON.parse(received[0]?.body ?? "")).toMatchObject(SUCCEEDED);
     expect(emulator.deliveries.map(({ tampered, retryInMs }) => [tampered, retryInMs])).toEqual(
-      Array(2).fill([true, null]),
+      Array(3).fill([true, null]),
     );
   });
 

@@ -6,10 +6,10 @@ export interface Received {
   readonly body: string;
 }
 
-/** A receiver's reaction: a status (perhaps from a function, or with headers), a reset, or no answer. */
+/** A receiver's reaction: a status (perhaps from a function, or with headers and a body), a reset, or no answer. */
 export type Reaction =
   | number
-  | { status: number; headers: Record<string, string> }
+  | { status: number; headers: Record<string, string>; body?: string }
   | "reset"
   | "hang"
   | (() => number);
@@ -34,8 +34,8 @@ export async function receiver(...reactions: Reaction[]): Promise<LocalReceiver>
     const reaction = typeof next === "function" ? next() : next;
     if (reaction === "reset") return request.socket.resetAndDestroy();
     if (reaction === "hang") return;
-    const { status, headers } = typeof reaction === "number" ? { status: reaction, headers: {} } : reaction;
-    response.writeHead(status, headers).end();
+    const answer = typeof reaction === "number" ? { status: reaction, headers: {} } : reaction;
+    response.writeHead(answer.status, answer.headers).end(answer.body);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   servers.push(server);

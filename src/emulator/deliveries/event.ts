@@ -68,6 +68,8 @@ export interface LoggedAttempt {
   readonly statusCode: number | null;
   /** Why there was no answer: a Node.js error code such as `ECONNREFUSED` or `ETIMEDOUT`. Otherwise null. */
   readonly error: string | null;
+  /** The first 1,024 bytes of the answer's body. Null when there was no answer. */
+  readonly answer: string | null;
   /** The wait until the next attempt. Null when this was the last. */
   readonly retryInMs: number | null;
   readonly tampered: boolean;
@@ -75,3 +77,6 @@ export interface LoggedAttempt {
   readonly headers: SignedHeaders;
   readonly body: string;
 }
+
+/** An attempt that has no result yet. */
+export type OpenAttempt = Omit<LoggedAttempt, "statusCode" | "error" | "answer" | "retryInMs">;

@@ -5,11 +5,14 @@ export function bodyOf({ type, data = {}, body }: EmulatedEvent): string {
   return body ?? JSON.stringify({ type, data });
 }
 
-/** Returns a changed body of the same kind. */
+/** Returns a changed body, still JSON if it was a JSON object. */
 export function tampered(body: string): string {
   try {
     const parsed: unknown = JSON.parse(body);
-    if (typeof parsed === "object" && parsed !== null) return JSON.stringify({ ...parsed, tampered: true });
+    if (typeof parsed === "object" && parsed !== null) {
+      const changed = JSON.stringify({ ...parsed, tampered: true });
+      if (changed !== body) return changed;
+    }
   } catch {
     // Not JSON: append a space.
   }

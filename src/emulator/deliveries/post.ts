@@ -2,8 +2,9 @@ import { setMaxListeners } from "node:events";
 import { Agent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
 import { request as httpsRequest, Agent as SecureAgent } from "node:https";
 
-/** How much of an answer's body is read before the connection is closed. */
+/** How much of an answer's body is read before the connection is closed, and how much of it is kept. */
 const MAX_ANSWER_BYTES = 64 * 1024;
+const KEPT_ANSWER_BYTES = 1024;
 
 export interface Post {
   readonly url: string;
@@ -18,6 +19,8 @@ export interface PostResult {
   readonly statusCode: number | null;
   readonly retryAfter?: string | undefined;
   readonly error: string | null;
+  /** The beginning of the answer's body. Null when there was no answer. */
+  readonly answer: string | null;
 }
 
 /**
@@ -40,7 +43,7 @@ export class Poster {
       let timer: NodeJS.Timeout | undefined;
       const fail = (error: NodeJS.ErrnoException) => {
         clearTimeout(timer);
-        resolve({ statusCode: null, error: error.code ?? error.name });
+        resolve({ statusCode: null, error: error.code ?? error.name, answer: null });
       };
       try {
         const secure = new URL(url).protocol === "https:";
@@ -55,9 +58,11 @@ export class Poster {
           timer = setTimeout(() => request.destroy(timedOut()), timeoutMs);
         });
         request.on("response", (response) => {
-          drop(response, () => clearTimeout(timer));
-          const { statusCode = 0 } = response;
-          resolve({ statusCode, retryAfter: response.headers["retry-after"], error: null });
+          readAnswer(response, (answer) => {
+            clearTimeout(timer);
+            const { statusCode = 0 } = response;
+            resolve({ statusCode, retryAfter: response.headers["retry-after"], error: null, answer });
+          });
         });
         request.end(body);
       } catch (error) {
@@ -73,14 +78,17 @@ export class Poster {
   }
 }
 
-function drop(response: IncomingMessage, ended: () => void): void {
+/** Passes on the beginning of the body when the body has ended, is too long, or takes too long. */
+function readAnswer(response: IncomingMessage, done: (answer: string) => void): void {
+  const kept: Buffer[] = [];
   let bytes = 0;
   response.on("data", (chunk: Buffer) => {
+    if (bytes < KEPT_ANSWER_BYTES) kept.push(chunk);
     bytes += chunk.length;
     if (bytes > MAX_ANSWER_BYTES) response.destroy();
   });
   response.on("error", () => undefined);
-  response.on("close", ended);
+  response.on("close", () => done(Buffer.concat(kept).subarray(0, KEPT_ANSWER_BYTES).toString("utf8")));
 }
 
 function timedOut(): Error {

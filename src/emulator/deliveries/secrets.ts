@@ -77,6 +77,12 @@ export class Secrets {
       },
     };
   }
+
+  /** Ends every rotation: only the newest secret of each type is kept. */
+  keepNewest(): void {
+    for (const type of TYPES) this.#byType.set(type, this.of(type).slice(0, 1));
+    this.onChange();
+  }
 }
 
 function newSecret(): string {
