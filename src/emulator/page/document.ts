@@ -2,7 +2,7 @@ import { PAGE_PATH, type PageContext } from "./context";
 import { deliveriesSection } from "./deliveriesSection";
 import { endpointsSection } from "./endpointsSection";
 import { faultsSection } from "./faultsSection";
-import { historyPage } from "./history";
+import type { History } from "./history";
 import { type Html, html } from "./html";
 import { actionForm, section } from "./parts";
 import { requestsSection } from "./requestsSection";
@@ -13,18 +13,19 @@ const DELIVERIES_PER_PAGE = 25;
 
 export interface DocumentOptions {
   readonly context: PageContext;
+  readonly history: History;
   /** The Host header, which is how the browser reaches the emulator. */
   readonly host: string;
   readonly page: number;
   /** Why an action was refused. */
-  readonly alert?: string;
+  readonly alert?: string | undefined;
 }
 
 /** Renders the whole page. It depends on the emulator's state only, so equal documents mean that nothing changed. */
-export function renderDocument({ context, host, page, alert }: DocumentOptions): string {
+export function renderDocument({ context, history, host, page, alert }: DocumentOptions): string {
   const { registry, deliveries, secrets, faults, requests, homeAccount, basePath, apiKey } = context;
   const attempts = { logged: deliveries.log.entries, open: deliveries.open };
-  const history = historyPage(attempts, { page, size: DELIVERIES_PER_PAGE });
+  const shown = history.page(attempts, { page, size: DELIVERIES_PER_PAGE });
   const url = `http://${host}${basePath}`;
   const { markup } = html`<html lang="en">
 <head>
@@ -50,7 +51,7 @@ ${actionForm(
 </header>
 <div id="alert" role="alert">${alert !== undefined && html`<p>${alert}</p>`}</div>
 <main>
-<div>${deliveriesSection(history, registry)}</div>
+<div>${deliveriesSection(shown, registry)}</div>
 <div>${endpointsSection(registry, homeAccount)}${faultsSection(faults)}${requestsSection(requests.entries)}${secretsSection(secrets)}
 ${settingsSection(url, apiKey(), secrets.of("production")[0] ?? "")}</div>
 </main>
