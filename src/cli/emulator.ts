@@ -63,8 +63,8 @@ Examples:
 
 /**
  * Resolves on the first signal to stop; the next one ends the process at once. Closing the terminal stops the emulator
- * that runs in it. Without a terminal, or under nohup, a hangup is ignored. Node.js has forgotten by now that nohup
- * ignored it, so nohup is recognized by its redirected output.
+ * that runs in it. Without a terminal, or under nohup, a hangup is ignored. Node.js resets the signals that nohup
+ * ignores, so nohup is recognized by its redirected output.
  */
 function stopSignal(): Promise<void> {
   const inTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;

@@ -1,4 +1,3 @@
-import { writeFile } from "node:fs/promises";
 import type { Page } from "puppeteer-core";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { receiver } from "../emulator/receiver";
@@ -147,18 +146,4 @@ test("the page works without its script", async () => {
   await page.select("#faults select[name=kind]", "malformed");
   await go("form[action$='/faults'] button");
   expect(await text()).toMatch(/malformed\s+any: 1 more/);
-});
-
-/** Writes the picture of docs/emulator.md. Run with SCREENSHOT=docs/emulator.png. */
-const pictureTest = process.env.SCREENSHOT === undefined ? test.skip : test;
-pictureTest("the screenshot of the documentation", async () => {
-  const ok = await receiver();
-  const busy = await receiver(503, 503, 503, 503);
-  const page = await browser.open(emulator.url);
-  await page.setViewport({ width: 1180, height: 860 });
-  emulator.add({ url: busy.url.replace("/hook", "/staging/jobs"), type: "development" });
-  emulator.add({ url: ok.url.replace("/hook", "/jobs"), type: "production" });
-  await press(page, ".top", "Run a job");
-  await shows(page, "#deliveries", /delivered job.succeeded/);
-  await writeFile(process.env.SCREENSHOT ?? "", await page.screenshot());
 });
