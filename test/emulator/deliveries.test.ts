@@ -135,6 +135,20 @@ describe("a delivery", () => {
     expect(performance.now() - begun).toBeGreaterThan(990);
   });
 
+  test("an attempt logs the beginning of the answer, even if the answer never ends", async () => {
+    const { url } = await receiver(
+      { status: 200, headers: {}, body: "é".repeat(100_000) },
+      "hang-in-body",
+      "reset",
+    );
+    const emulator = await started({ retryDelaysMs: [], deliveryTimeoutMs: 300 });
+    emulator.add({ ...HOOK, url });
+    const outcomes = [];
+    for (let n = 0; n < 3; n += 1) outcomes.push((await emulator.deliver(SUCCEEDED)).delivered);
+    expect(outcomes).toEqual([true, true, false]);
+    expect(emulator.deliveries.map(({ answer }) => answer)).toEqual(["é".repeat(512), "half", null]);
+  });
+
   test("retries use an edited URL, and stop when the endpoint is deleted", async () => {
     const emulator = await started({ retryDelaysMs: QUICK });
     const other = await receiver(() => {

@@ -6,12 +6,13 @@ export interface Received {
   readonly body: string;
 }
 
-/** A receiver's reaction: a status (perhaps from a function, or with headers and a body), a reset, or no answer. */
+/** A receiver's reaction: a status (perhaps from a function, or with a body), a reset, no answer, or half of one. */
 export type Reaction =
   | number
   | { status: number; headers: Record<string, string>; body?: string }
   | "reset"
   | "hang"
+  | "hang-in-body"
   | (() => number);
 
 export interface LocalReceiver {
@@ -34,6 +35,7 @@ export async function receiver(...reactions: Reaction[]): Promise<LocalReceiver>
     const reaction = typeof next === "function" ? next() : next;
     if (reaction === "reset") return request.socket.resetAndDestroy();
     if (reaction === "hang") return;
+    if (reaction === "hang-in-body") return void response.writeHead(200).write("half");
     const answer = typeof reaction === "number" ? { status: reaction, headers: {} } : reaction;
     response.writeHead(answer.status, answer.headers).end(answer.body);
   });

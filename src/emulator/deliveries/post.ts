@@ -58,6 +58,8 @@ export class Poster {
           timer = setTimeout(() => request.destroy(timedOut()), timeoutMs);
         });
         request.on("response", (response) => {
+          // From here on there is an answer, whatever happens to its body.
+          request.off("error", fail).on("error", () => undefined);
           readAnswer(response, (answer) => {
             clearTimeout(timer);
             const { statusCode = 0 } = response;
