@@ -5,9 +5,9 @@ const { checkPlatform } = require("./setup/platform");
 
 const PURPOSES = {
   demo: { cli: true, extras: [] },
-  test: { cli: true, redis: true, extras: ["test/frameworks", "test/redis", "test/recipes"] },
+  test: { cli: true, redis: true, extras: ["test/frameworks", "test/redis", "test/recipes", "test/browser"] },
   bench: { cli: true, extras: ["bench"] },
-  check: { cli: false, extras: ["test/frameworks", "test/redis", "bench"] },
+  check: { cli: false, extras: ["test/frameworks", "test/redis", "test/browser", "bench"] },
   build: { cli: false, extras: [], rebuild: true },
 };
 

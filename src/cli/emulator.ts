@@ -1,13 +1,15 @@
 import { createInterface } from "node:readline";
 import { Command, InvalidArgumentError } from "commander";
-import { type Emulator, type EmulatorOptions, type LoggedAttempt, startEmulator } from "../emulator";
+import { type Emulator, type EmulatorOptions, startEmulator } from "../emulator";
+import { LINES_HELP, lineHandler, newAttempts } from "./emulatorConsole";
 
-/** How often what was delivered meanwhile is shown, in milliseconds. */
-const showEveryMs = 100;
+/** How often new delivery attempts are printed, in milliseconds. */
+const SHOW_EVERY_MS = 100;
 
 interface Flags {
   readonly port: number;
   readonly dataFile?: string;
+  readonly apiKey?: string;
   readonly secret?: string;
   readonly latency: number;
   readonly rateLimit?: number;
@@ -17,96 +19,108 @@ export function emulatorCommand(): Command {
   return new Command("emulator")
     .summary("run the webhook service on this machine, to develop and test against")
     .description(
-      "Starts an emulated webhook service and says how to use it. It keeps its endpoints in memory, or in a file. Each line " +
-        "that it reads, such as an Enter, runs a job and delivers its events; `rotate` adds a signing secret, and `finish` " +
-        "drops the old ones. Ctrl-C ends it.",
+      "Starts an emulated webhook service and prints the settings for a stack. A page at its address shows endpoints and " +
+        "deliveries. It runs until Ctrl-C or SIGTERM, with or without a terminal.",
     )
     .option("-p, --port <number>", "0 takes any free port", wholeNumber, 8787)
-    .option("--data-file <path>", "a JSON file that keeps the endpoints and is read again")
-    .option("--secret <whsec_…>", "what it signs with (default: a new one at each start)")
-    .option("--latency <milliseconds>", "of each request", wholeNumber, 0)
-    .option("--rate-limit <number>", "requests a second; more are answered 429", wholeNumber)
+    .option("--data-file <path>", "keep endpoints, signing secrets and API key in this file across restarts")
+    .option("--api-key <key>", 'the API key (default: from the data file, else "emulator-api-key")')
+    .option("--secret <whsec_…>", "the signing secret (default: from the data file, else a new one)")
+    .option("--latency <milliseconds>", "added to each API request", wholeNumber, 0)
+    .option("--rate-limit <number>", "API requests per second; more get 429", wholeNumber)
     .addHelpText(
       "after",
       `
+Lines that it reads while it runs:
+${LINES_HELP}
+
 Exit status:
-  0  it was ended
-  1  it could not be started
+  0  stopped
+  1  could not start, or could not write its data file
 
 Examples:
   $ npx webhook-endpoints emulator
-  $ npx webhook-endpoints emulator --port 9000 --data-file endpoints.json --secret "$SIGNING_SECRET"`,
+  $ npx webhook-endpoints emulator --port 9000 --data-file emulator.json
+  $ nohup npx webhook-endpoints emulator > emulator.log &`,
     )
     .action(async (flags: Flags) => {
+      const stop = stopSignal();
+      // The service goes on when the reader of its output has gone.
+      for (const output of [process.stdout, process.stderr]) output.on("error", () => undefined);
       const emulator = await startEmulator(optionsOf(flags));
-      console.log(instructions(emulator));
-      const showing = setInterval(() => show(emulator), showEveryMs);
-      const lines = createInterface(process.stdin);
-      const commands = commandsOf(emulator);
-      lines.on("line", (line) => (commands[line.trim()] ?? commands[""])?.());
-      for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
-        process.once(signal, () => {
-          clearInterval(showing);
-          lines.close();
-          process.stdin.destroy();
-          void emulator.close();
-        });
+      console.log(instructions(emulator, flags));
+      const attempts = newAttempts(emulator);
+      const showing = setInterval(() => {
+        for (const line of attempts()) console.log(line);
+      }, SHOW_EVERY_MS);
+      const stopReading = readLines(lineHandler(emulator));
+      await stop;
+      clearInterval(showing);
+      stopReading();
+      await emulator.close();
     });
 }
 
-/** What is done for a line, by its text. */
-function commandsOf(emulator: Emulator): Record<string, () => void> {
-  let rotation: ReturnType<Emulator["rotateSecret"]> | undefined;
-  return {
-    "": () => {
-      if (emulator.endpoints().length === 0) console.log("No endpoint is registered.");
-      void emulator.runJob();
-    },
-    rotate: () => {
-      rotation = emulator.rotateSecret();
-      console.log(`It signs with ${rotation.secret} too.`);
-    },
-    finish: () => {
-      rotation?.finish();
-      console.log(`It signs with ${emulator.secrets().join(", ")}.`);
-    },
+/**
+ * Resolves on the first signal to stop; the next one ends the process at once. Closing the terminal stops the emulator
+ * that runs in it. Without a terminal, or under nohup, a hangup is ignored. Node.js resets the signals that nohup
+ * ignores, so nohup is recognized by its redirected output.
+ */
+function stopSignal(): Promise<void> {
+  const inTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  if (!inTerminal) process.on("SIGHUP", () => undefined);
+  const signals = ["SIGINT", "SIGTERM", ...(inTerminal ? ["SIGHUP"] : [])];
+  return new Promise((resolve) => {
+    const stop = () => {
+      for (const signal of signals) process.off(signal, stop);
+      resolve();
+    };
+    for (const signal of signals) process.on(signal, stop);
+  });
+}
+
+/** Prints the answer to each line of input. At the end of the input, or without any, the emulator keeps running. */
+function readLines(answer: (line: string) => string): () => void {
+  const lines = createInterface(process.stdin);
+  lines.on("error", () => undefined);
+  lines.on("line", (line) => console.log(answer(line)));
+  return () => {
+    lines.close();
+    process.stdin.destroy();
   };
 }
 
-function wholeNumber(text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
+function wholeNumber(value: string): number {
+  if (/^\d{1,9}$/.test(value)) return Number(value);
   throw new InvalidArgumentError("It must be a whole number.");
 }
 
-function optionsOf({ port, dataFile, secret, latency, rateLimit }: Flags): EmulatorOptions {
+function optionsOf({ port, dataFile, apiKey, secret, latency, rateLimit }: Flags): EmulatorOptions {
   return {
     port,
     latencyMs: latency,
     ...(dataFile === undefined ? {} : { dataFile }),
+    ...(apiKey === undefined ? {} : { apiKey }),
     ...(secret === undefined ? {} : { secrets: secret }),
     ...(rateLimit === undefined ? {} : { rateLimit: { requestsPerSecond: rateLimit } }),
   };
 }
 
-/** Its key and its secret open nothing but this emulator, so they may be shown. */
-function instructions({ url, apiKey, secrets }: Emulator): string {
-  return `An emulated webhook service listens at ${url}. For a stack that is to use it:
+/** The key and the secret open nothing but this emulator, so they may be printed. */
+function instructions({ url, apiKey, secrets }: Emulator, { dataFile, secret }: Flags): string {
+  const lasting = dataFile !== undefined || secret !== undefined;
+  return `The emulated webhook service is running. Open ${url} in a browser to watch it. To point a stack at it:
 
   pulumi config set webhooks:baseUrl ${url}
-  pulumi config set --secret webhooks:apiKey ${apiKey}
+  pulumi config set --secret webhooks:apiKey ${quoted(apiKey)}
   pulumi config set --secret signingSecret ${secrets()[0] ?? ""}
-
-Its endpoints can be on this machine: url http://127.0.0.1:8080/jobs and type development, for a receiver at port 8080. Enter
-runs a job and delivers its events, rotate and finish change the signing secret, Ctrl-C ends it.`;
+${lasting ? "" : "\nThe signing secret is new at each start. To keep it and the endpoints, add --data-file emulator.json.\n"}
+An endpoint can be on this machine, such as http://127.0.0.1:8080/jobs of type development. Commands:
+${LINES_HELP}
+`;
 }
 
-/** What was delivered since it was last shown. */
-function show(emulator: Emulator): void {
-  for (const attempt of emulator.deliveries) console.log(describe(attempt));
-  emulator.clearDeliveries();
-}
-
-function describe({ type, endpointId, url, statusCode, error, retryInMs }: LoggedAttempt): string {
-  const again = retryInMs === null ? "" : `, again in ${Math.ceil(retryInMs / 1000)} s`;
-  return `${type} to ${endpointId} (${url}): ${statusCode ?? error ?? "no answer"}${again}`;
+/** Quotes a value for a shell, if it needs that. */
+function quoted(value: string): string {
+  return /^[\w+/=.:-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`;
 }

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from "node:http";
 
-/** What the service answers. No `body` is an empty one; anything else goes as JSON. */
+/** An answer of the service. A string as `body` is sent as it is, anything else as JSON. */
 export interface Answer {
   readonly status: number;
   readonly headers?: OutgoingHttpHeaders;

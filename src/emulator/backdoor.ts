@@ -9,7 +9,7 @@ export interface BackdoorOptions {
   readonly homeAccount: string;
 }
 
-/** What happens to endpoints without a request: looked at, added, edited and removed behind the clients' back. */
+/** The methods that read and change endpoints without an API request, so that clients see drift. */
 export function backdoor({ registry, keys, homeAccount }: BackdoorOptions) {
   const found = (id: string, what: string) => {
     const account = registry.accountOf(id);
@@ -17,13 +17,11 @@ export function backdoor({ registry, keys, homeAccount }: BackdoorOptions) {
     if (account === undefined || endpoint === undefined) {
       throw new EmulatorError(
         "EMULATOR_UNKNOWN_ENDPOINT",
-        `Cannot ${what} endpoint ${id}: it is not registered. endpoints() lists those that are.`,
+        `Cannot ${what} endpoint ${id}: it is not registered. endpoints() lists the registered endpoints.`,
       );
     }
     return { account, endpoint };
   };
-  /** A save that fails leaves the change unsaved, so that close() tries again and reports. */
-  const save = () => void registry.saved().catch(() => undefined);
 
   return {
     endpoints(account?: string): EmulatedEndpoint[] {
@@ -36,21 +34,16 @@ export function backdoor({ registry, keys, homeAccount }: BackdoorOptions) {
         const message = `Cannot add an endpoint to account ${account}: no API key opens it. Known accounts: ${known}.`;
         throw new EmulatorError("EMULATOR_UNKNOWN_ACCOUNT", message);
       }
-      const endpoint = registry.add(account, input);
-      save();
-      return endpoint;
+      return registry.add(account, input);
     },
     remove(id: string): EmulatedEndpoint {
       const { account, endpoint } = found(id, "remove");
       registry.remove(account, id);
-      save();
       return endpoint;
     },
     edit(id: string, change: Partial<EndpointInput>): EmulatedEndpoint {
       const { account, endpoint } = found(id, "edit");
-      const edited = registry.replace(account, endpoint, change);
-      save();
-      return edited;
+      return registry.replace(account, endpoint, change);
     },
   };
 }

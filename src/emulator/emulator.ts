@@ -5,51 +5,59 @@ import type { EmulatedEndpoint, EmulatedEndpointType, EndpointInput } from "./en
 import type { Fault, PlantedFault } from "./fault";
 import type { LoggedRequest } from "./requestLog";
 
-/** A running emulator. What is done here by method is done behind the back of the API's clients. */
+/** A running emulator. Its methods bypass the API, so clients see their effects only through later requests. */
 export interface Emulator {
-  /** The base URL, such as `http://127.0.0.1:34567`. */
+  /** The base URL, such as `http://127.0.0.1:34567`. A browser on this machine sees the emulator's page there. */
   readonly url: string;
-  /** The key of the account `default`, also after it was rotated. */
+  /** The current key of the account `default`. `rotateKey` changes it. */
   readonly apiKey: string;
-  /** What is registered now, oldest first, in one account or in all. */
+  /** Returns the registered endpoints of one account, or of all, oldest first. */
   endpoints(account?: string): EmulatedEndpoint[];
-  /** Registers without a request. Nothing is checked but the account, by default that of `apiKey`. */
+  /**
+   * Registers an endpoint without a request. Only the account is checked; the default is the account of `apiKey`.
+   *
+   * @throws EmulatorError for an account that no API key opens
+   */
   add(input: EndpointInput, account?: string): EmulatedEndpoint;
-  /** @throws EmulatorError for an id that is not registered */
+  /** Deletes an endpoint without a request. @throws EmulatorError for an id that is not registered */
   remove(id: string): EmulatedEndpoint;
-  /** Changes what the API cannot. @throws EmulatorError for an id that is not registered */
+  /** Changes an endpoint, which the API cannot do. @throws EmulatorError for an id that is not registered */
   edit(id: string, change: Partial<EndpointInput>): EmulatedEndpoint;
-  /** The old key stops working at once; the new one opens the same account. */
+  /** Replaces an API key. The old key stops working at once; the new one opens the same account. */
   rotateKey(oldKey: string, newKey: string): void;
-  /** Makes requests go wrong. Several faults are met in the order of planting. */
+  /** Makes API requests fail. If several faults match a request, the one planted first applies. */
   fault(fault: Fault): PlantedFault;
   clearFaults(): void;
-  /** The requests to the management API, oldest first: the last 100,000. */
+  /** The last 100,000 requests to the management API, oldest first. */
   readonly requests: readonly LoggedRequest[];
   clearRequests(): void;
   /**
-   * Sends an event to each endpoint that it matches, and again after a failure (any answer but 2xx, none in time, no
-   * connection), later where the receiver asks by Retry-After. Gives what became of it in the end.
+   * Sends an event to each matching endpoint, and retries after a failure: an answer other than 2xx, a timeout, or no
+   * connection. A Retry-After header makes the wait longer. Resolves when nothing more will be sent.
    *
    * @throws EmulatorError for an endpoint that is not registered
    */
   deliver(event: EmulatedEvent): Promise<Delivery>;
-  /** Delivers what the service does for one job: `job.running`, then `job.succeeded` or `job.failed`. */
+  /** Delivers the events of one job: `job.running`, then `job.succeeded` or `job.failed`. */
   runJob(options?: JobOptions): Promise<Job>;
-  /** Sends again, byte for byte, the last attempt of the delivery with this `webhook-id`, by default of any. */
+  /**
+   * Repeats, byte for byte, the last attempt with this `webhook-id`, or the last attempt of all.
+   *
+   * @throws EmulatorError when there is none
+   */
   replay(id?: string): Promise<LoggedAttempt>;
-  /** The attempts of all deliveries, oldest first: the last 100,000. */
+  /** The last 100,000 delivery attempts, oldest first. */
   readonly deliveries: readonly LoggedAttempt[];
   clearDeliveries(): void;
-  /** What deliveries to endpoints of this type are signed with, newest first. Default `production`. */
+  /** Returns the signing secrets for endpoints of this type, newest first. Default `production`. */
   secrets(type?: EmulatedEndpointType): readonly string[];
-  /** A new secret signs beside the old ones, until the rotation is finished. */
+  /** Adds a signing secret. Deliveries carry a signature of each secret until the rotation is finished. */
   rotateSecret(options?: RotationOptions): SecretRotation;
-  /** Ends every connection and refuses new ones, until `goOnline`. Endpoints, faults and logs stay. */
+  /** Closes every connection and refuses new ones until `goOnline`. Endpoints, faults and logs are kept. */
   goOffline(): Promise<void>;
   goOnline(): Promise<void>;
   /**
-   * Ends every connection, wait and delivery at once and frees the port.
+   * Ends every connection, wait and delivery at once, and frees the port.
    *
    * @throws EmulatorError when the data file could not be written
    */

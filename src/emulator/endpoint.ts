@@ -1,8 +1,8 @@
 export type EmulatedEndpointType = "production" | "development";
 
 /**
- * What a registration holds. `ip` is an address or a CIDR range; the API takes it and never
- * returns it, and the emulator's own deliveries heed none.
+ * The properties of a registration. `ip` is an address or a CIDR range. The API accepts it and never returns it. The
+ * emulator's own deliveries ignore it.
  */
 export interface EndpointInput {
   readonly url: string;
@@ -10,7 +10,7 @@ export interface EndpointInput {
   readonly ip?: string | undefined;
 }
 
-/** An endpoint as the emulator keeps it: a frozen snapshot, timestamps in ISO 8601. */
+/** A frozen snapshot of an endpoint. Timestamps are in ISO 8601. */
 export interface EmulatedEndpoint {
   readonly id: string;
   readonly url: string;

@@ -10,7 +10,7 @@ export type EmulatorErrorCode =
   | "EMULATOR_UNKNOWN_ENDPOINT"
   | "EMULATOR_UNKNOWN_KEY";
 
-/** A mistake in how the emulator is used. What a request does wrong is answered with a status instead. */
+/** Thrown when the emulator is used incorrectly. A bad API request gets an error status instead. */
 export class EmulatorError extends CodedError<EmulatorErrorCode> {
   override readonly name = "EmulatorError";
 }

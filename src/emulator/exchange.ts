@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Answer, refusal } from "./answer";
+import type { Storage } from "./dataFile";
 import type { Faults } from "./faults";
 import type { Keys } from "./keys";
 import type { Log } from "./log";
 import { answerDelay, effectDelay, mannerOf, takesEffect } from "./misbehave";
-import type { Registry } from "./registry";
 import { readBody } from "./requestBody";
 import type { LoggedRequest, OpenRequest } from "./requestLog";
 import { send } from "./respond";
@@ -15,7 +15,7 @@ import type { Timers } from "./timers";
 export interface ExchangeOptions {
   readonly service: Service;
   readonly keys: Keys;
-  readonly registry: Registry;
+  readonly storage: Storage;
   readonly faults: Faults;
   readonly log: Log<LoggedRequest>;
   readonly timers: Timers;
@@ -24,24 +24,24 @@ export interface ExchangeOptions {
   readonly now: () => number;
 }
 
-const TOO_LARGE = refusal(413, "too_large", "A body may have 64 KiB.", { connection: "close" });
+const TOO_LARGE = refusal(413, "too_large", "The body is larger than 64 KiB.", { connection: "close" });
 const NOT_SAVED = refusal(500, "not_saved", "The emulator could not write its data file.");
 const NO_EFFECT: Answer = { status: 204 };
 
 /**
- * One request from its arrival to its answer, with the fault it meets.
+ * Handles API requests: applies a fault if one matches, performs the operation, and answers.
  *
- * Once its body is read it takes effect whether or not the client waits for the answer, as at any service. Half the
- * latency passes before that and half after it.
+ * Once the body is read, the operation takes effect even if the client disconnects, as at any service. Half of the
+ * latency passes before the effect and half after it.
  */
 export function exchange(options: ExchangeOptions) {
-  const { service, keys, registry, faults, log, timers, basePath, latencyMs, now } = options;
+  const { service, keys, storage, faults, log, timers, basePath, latencyMs, now } = options;
 
   return (request: IncomingMessage, response: ServerResponse): void => {
     response.sendDate = false;
     response.on("error", () => undefined);
     run(request, response).catch((error: Error) => {
-      const message = `The emulator was told something it cannot do: ${error.message}`;
+      const message = `The emulator could not answer this request: ${error.message}`;
       if (response.headersSent) response.destroy();
       else send(response, refusal(500, "emulator_failed", message));
     });
@@ -65,7 +65,7 @@ export function exchange(options: ExchangeOptions) {
     const perform = async (): Promise<Answer> => {
       if (body === "tooLarge") return TOO_LARGE;
       const answer = service.perform(route, request.headers, entry.body);
-      return registry.saved().then(
+      return storage.saved().then(
         () => answer,
         () => NOT_SAVED,
       );

@@ -2,37 +2,37 @@ import type { OutgoingHttpHeaders } from "node:http";
 
 export type Operation = "register" | "list" | "get" | "delete";
 
-/** Which requests go wrong. */
+/** Selects the requests that fail. */
 export interface FaultTarget {
   readonly operation: Operation | "any";
-  /** Only requests for this endpoint: get and delete. */
+  /** Only requests for this endpoint. Applies to get and delete. */
   readonly id?: string;
   /** How many matching requests to let through first. Default 0. */
   readonly after?: number;
-  /** How many requests go wrong, then the fault is spent. Default 1; Infinity never ends. */
+  /** How many requests fail before the fault is used up. Default 1. Infinity never ends. */
   readonly times?: number;
 }
 
 /**
- * What goes wrong. "Effect" is what the operation does to the service; reading operations have none.
+ * How a request fails. "Effect" is the operation's change to the service; list and get have none.
  *
  * | kind | effect | the client sees |
  * | --- | --- | --- |
- * | `refuse` | none | a reset before the body was read and before anything was looked at |
+ * | `refuse` | none | a reset before the request was read |
  * | `reset-before` | none | a reset after its request was read |
- * | `reset-after` | takes place | a reset |
- * | `hang-before` | none | no answer, ever |
- * | `hang-after` | takes place | no answer, ever |
+ * | `reset-after` | takes place | a reset in place of the answer |
+ * | `hang-before` | none | no answer |
+ * | `hang-after` | takes place | no answer |
  * | `delay` | takes place at once | the right answer, `delayMs` late |
- * | `late-commit` | takes place after `delayMs` | no answer, ever |
+ * | `late-commit` | takes place after `delayMs` | no answer |
  * | `status` | only with `effect: true` | `status`, with `headers` and `body` (an object goes as JSON) |
- * | `truncated` | takes place | the right head, half the body, then the end of the connection |
- * | `malformed` | takes place | the right status, and a whole body that is half a JSON text |
+ * | `truncated` | takes place | the right status and headers, half of the body, then the connection closes |
+ * | `malformed` | takes place | the right status, and a complete body with half of the JSON |
  * | `empty` | takes place | the right status, no body |
- * | `oversized` | takes place | the right answer, padded with white space to `bytes` (default 32 MiB), of unannounced length |
+ * | `oversized` | takes place | the right answer, padded with spaces to `bytes` (default 32 MiB), no content-length |
  *
- * A request that the service would have refused has no effect under any of them. Nobody listening at all, as against
- * a reset, is `emulator.goOffline()`.
+ * A request that the service would refuse anyway never has an effect. To refuse connections altogether, call
+ * `emulator.goOffline()`.
  */
 export type Misbehaviour =
   | { readonly kind: "refuse" | "reset-before" | "reset-after" | "hang-before" | "hang-after" }
@@ -50,7 +50,7 @@ export type Misbehaviour =
 export type Fault = FaultTarget & Misbehaviour;
 export type FaultKind = Misbehaviour["kind"];
 
-/** Every kind, so that a test matrix can be generated from it. */
+/** Every kind of fault. Useful for generating a test matrix. */
 export const FAULT_KINDS: readonly FaultKind[] = [
   "refuse",
   "reset-before",
@@ -67,7 +67,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
 ];
 
 export interface PlantedFault {
-  /** How many requests went wrong by it so far. */
+  /** How many requests have failed so far. */
   readonly hits: number;
   remove(): void;
 }

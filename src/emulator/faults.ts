@@ -1,37 +1,51 @@
 import { EmulatorError } from "./errors";
 import { FAULT_KINDS, type Fault, type Operation, type PlantedFault } from "./fault";
 
-const OPERATIONS: readonly string[] = ["register", "list", "get", "delete", "any"];
+export const FAULT_OPERATIONS: readonly Fault["operation"][] = ["any", "register", "list", "get", "delete"];
 
 interface Planted {
+  /** Identifies the fault in the emulator's page. */
+  readonly number: number;
   readonly fault: Fault;
   toSkip: number;
   left: number;
   hits: number;
 }
 
-/** The faults on demand. A request meets the first that matches it and is not spent. */
+/** The planted faults. A request meets the first one that matches and is not used up. */
 export class Faults {
   #planted: Planted[] = [];
+  #count = 0;
 
-  /** @throws EmulatorError for a fault that makes no sense */
+  /** The faults that are not used up. The first one that matches a request applies. */
+  get planted(): readonly Readonly<Planted>[] {
+    return this.#planted;
+  }
+
+  /** Adds a fault. @throws EmulatorError when the fault is invalid */
   plant(fault: Fault): PlantedFault {
     check(fault);
-    const planted: Planted = { fault, toSkip: fault.after ?? 0, left: fault.times ?? 1, hits: 0 };
+    this.#count += 1;
+    const number = this.#count;
+    const planted: Planted = { number, fault, toSkip: fault.after ?? 0, left: fault.times ?? 1, hits: 0 };
     this.#planted.push(planted);
     return {
       get hits() {
         return planted.hits;
       },
-      remove: () => this.#forget(planted),
+      remove: () => this.remove(number),
     };
+  }
+
+  remove(number: number): void {
+    this.#planted = this.#planted.filter((planted) => planted.number !== number);
   }
 
   clear(): void {
     this.#planted = [];
   }
 
-  /** The fault that a request meets: uses it up by one. */
+  /** Returns the fault that a request meets, and counts the hit. */
   take(operation: Operation | null, id: string | undefined): Fault | undefined {
     for (const planted of this.#planted) {
       const { fault } = planted;
@@ -43,14 +57,10 @@ export class Faults {
       }
       planted.hits += 1;
       planted.left -= 1;
-      if (planted.left <= 0) this.#forget(planted);
+      if (planted.left <= 0) this.remove(planted.number);
       return fault;
     }
     return undefined;
-  }
-
-  #forget(planted: Planted): void {
-    this.#planted = this.#planted.filter((other) => other !== planted);
   }
 }
 
@@ -58,7 +68,9 @@ function check(fault: Fault): void {
   const fail = (problem: string) => {
     throw new EmulatorError("EMULATOR_OPTIONS", `Cannot plant a fault: ${problem}.`);
   };
-  if (!OPERATIONS.includes(fault.operation)) fail(`operation must be one of ${OPERATIONS.join(", ")}`);
+  if (!FAULT_OPERATIONS.includes(fault.operation)) {
+    fail(`operation must be one of ${FAULT_OPERATIONS.join(", ")}`);
+  }
   if (!FAULT_KINDS.includes(fault.kind)) fail(`kind must be one of ${FAULT_KINDS.join(", ")}`);
   if (fault.times !== undefined && !(fault.times >= 1)) fail("times must be at least 1");
   if (fault.after !== undefined && !(fault.after >= 0)) fail("after must be at least 0");

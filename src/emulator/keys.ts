@@ -8,7 +8,7 @@ export interface KeyOptions {
   readonly scheme: string | undefined;
 }
 
-/** Which API key opens which account, and where a request carries it. */
+/** Maps API keys to accounts, and finds the key in a request. */
 export class Keys {
   readonly #accounts: Map<string, string>;
   readonly #header: string;
@@ -20,7 +20,7 @@ export class Keys {
     this.#scheme = scheme;
   }
 
-  /** Where a key is expected, in words for an error message. */
+  /** Describes, for an error message, the header that carries the key. */
   get place(): string {
     return this.#scheme === undefined ? `${this.#header}: <key>` : `${this.#header}: ${this.#scheme} <key>`;
   }
@@ -38,7 +38,7 @@ export class Keys {
     return matches ? this.#accounts.get(value.slice(space + 1).trimStart()) : undefined;
   }
 
-  /** The old key stops working at once. */
+  /** Replaces a key. The old one stops working at once. @throws EmulatorError when either key is unusable */
   rotate(oldKey: string, newKey: string): void {
     const account = this.#accounts.get(oldKey);
     if (account === undefined) {
@@ -50,7 +50,7 @@ export class Keys {
     if (newKey === "" || (newKey !== oldKey && this.#accounts.has(newKey))) {
       throw new EmulatorError(
         "EMULATOR_UNKNOWN_KEY",
-        "Cannot rotate an API key: the new one is empty or in use already.",
+        "Cannot rotate an API key: the new one is empty or already in use.",
       );
     }
     this.#accounts.delete(oldKey);

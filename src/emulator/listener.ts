@@ -2,18 +2,18 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { EmulatorError } from "./errors";
 
-/** Longer than any test, so that no client finds its idle connection closed just as it sends. */
+/** How long an idle connection stays open. Longer than any test, so that none closes just as a client sends. */
 const KEEP_ALIVE_MS = 120_000;
 
 export interface Listener {
   readonly port: number;
-  /** Listens again, on the same port. @throws EmulatorError when another program took it meanwhile */
+  /** Listens again on the same port. @throws EmulatorError when another program has taken the port */
   open(): Promise<void>;
-  /** Frees the port and ends every connection, those that hang too. */
+  /** Frees the port and ends every connection, even those that hang. */
   close(): Promise<void>;
 }
 
-/** An HTTP server that can go and come back. @throws EmulatorError when it cannot have the port */
+/** Starts an HTTP server that can go offline and come back. @throws EmulatorError when the port is not available */
 export async function listen(host: string, port: number, handle: RequestListener): Promise<Listener> {
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, handle);
   let bound = port;
@@ -22,7 +22,8 @@ export async function listen(host: string, port: number, handle: RequestListener
     new Promise<void>((resolve, reject) => {
       if (server.listening) return resolve();
       const fail = (cause: NodeJS.ErrnoException) => {
-        const message = `The emulator cannot listen on ${host}:${bound} (${cause.code}). Choose another host or port; port 0 takes any free one.`;
+        const problem = `The emulator cannot listen on ${host}:${bound} (${cause.code}).`;
+        const message = `${problem} Choose another host or port; port 0 takes any free port.`;
         reject(new EmulatorError("EMULATOR_LISTEN", message, { cause }));
       };
       server.once("error", fail);

@@ -1,19 +1,19 @@
 import type { Answer } from "./answer";
 
-/** Where a list stands in the answer: alone, or in an object under a name. */
+/** The shape of a list: a bare array, or an object with the array under this name. */
 export type ListShape = "array" | "data" | "items" | "webhooks" | "endpoints" | "results";
 
-/** How a list says that it is not the whole: a member of the object, or a `Link` header. */
+/** How a partial list announces the next page: a member of the object, or a `Link` header. */
 export type MoreSign = "next" | "hasMore" | "has_more" | "nextCursor" | "link";
 
 export interface Listing {
   readonly shape: ListShape;
-  /** Endpoints a page; undefined puts all into one. */
+  /** Endpoints per page. Undefined puts all of them on one page. */
   readonly pageSize: number | undefined;
   readonly moreSign: MoreSign;
 }
 
-/** The answer to a list: a page from the offset in `?cursor=`, with the sign that more follows. */
+/** Returns the page that starts at the offset in `?cursor=`, and announces the next page if there is one. */
 export function listAnswer(
   all: readonly unknown[],
   listing: Listing,

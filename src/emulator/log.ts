@@ -1,6 +1,7 @@
+/** The most entries that a log keeps. */
 const CAPACITY = 100_000;
 
-/** An append-only list that forgets its oldest tenth when it is full, so that a long run does not eat the memory. */
+/** An append-only list of bounded length. When it is full, it drops its oldest tenth. */
 export class Log<Entry> {
   #entries: Entry[] = [];
 
@@ -17,7 +18,7 @@ export class Log<Entry> {
     this.#entries.push(entry);
   }
 
-  /** Begins a new list: one taken earlier keeps what it holds. */
+  /** Starts a new list. An array that `entries` returned earlier keeps its content. */
   clear(): void {
     this.#entries = [];
   }

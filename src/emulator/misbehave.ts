@@ -3,23 +3,23 @@ import type { Answer } from "./answer";
 import type { Fault } from "./fault";
 import { send, sendEmpty, sendMalformed, sendOversized, sendTruncated } from "./respond";
 
-/** How a request is answered: by a reset, by nothing ever, or by sending something. */
+/** How a request is answered: by a reset, not at all, or by a function that sends the answer. */
 export type Manner = "reset" | "silence" | ((response: ServerResponse, answer: Answer) => unknown);
 
-const STATUS_BODY = { error: "fault", message: "As the emulator was told." };
+const STATUS_BODY = { error: "fault", message: "This is a fault that was planted in the emulator." };
 
-/** Whether the operation is carried out at all. */
+/** Returns whether the operation takes effect. */
 export function takesEffect(fault: Fault | undefined): boolean {
   if (fault?.kind === "status") return fault.effect === true;
   return fault?.kind !== "reset-before" && fault?.kind !== "hang-before";
 }
 
-/** How much later than usual the operation is carried out, in milliseconds. */
+/** Returns how long the effect is delayed, in milliseconds. */
 export function effectDelay(fault: Fault | undefined): number {
   return fault?.kind === "late-commit" ? fault.delayMs : 0;
 }
 
-/** How much later than usual, after the effect, the answer goes out, in milliseconds. */
+/** Returns how long the answer is delayed after the effect, in milliseconds. */
 export function answerDelay(fault: Fault | undefined): number {
   return fault?.kind === "delay" ? fault.delayMs : 0;
 }

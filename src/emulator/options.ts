@@ -1,26 +1,28 @@
 import { randomBytes } from "node:crypto";
+import type { SavedData } from "./dataFile";
 import { DEFAULT_RETRY_DELAYS_MS } from "./deliveries/retry";
 import type { SecretsOption } from "./deliveries/secrets";
 import { EmulatorError } from "./errors";
 import type { ListShape, MoreSign } from "./listing";
+import { PAGE_PATH } from "./page/context";
 import type { RateLimit } from "./rateLimiter";
 
-/** The API key of an emulator that was given none. No secret: it opens nothing but emulators. */
+/** The default API key. It is not a secret: it opens only emulators. */
 export const DEFAULT_API_KEY = "emulator-api-key";
-/** The account that `apiKey` opens, unless `accounts` says otherwise. */
+/** The account that `apiKey` opens, unless `accounts` assigns it another one. */
 export const DEFAULT_ACCOUNT = "default";
 
-/** Everything but the functions can come from a JSON file. */
+/** The options of `startEmulator`. All of them except the functions can come from a JSON file. */
 export interface EmulatorOptions {
   /** Default 0: any free port. */
   readonly port?: number;
   /** Default `127.0.0.1`. */
   readonly host?: string;
-  /** A path before `/webhooks`, such as `/api/v1`. Default none. */
+  /** A path in front of `/webhooks`, such as `/api/v1`. Default none. */
   readonly basePath?: string;
-  /** The key of the account `default`. Default `emulator-api-key`. */
+  /** The key of the account `default`. Default: the one in the data file, else `emulator-api-key`. */
   readonly apiKey?: string;
-  /** Further API keys, each with the name of the account that it opens. Several keys may open one. */
+  /** More API keys, each with the name of the account that it opens. Several keys may open one account. */
   readonly accounts?: Readonly<Record<string, string>>;
   /** Default `X-Api-Key`. */
   readonly apiKeyHeader?: string;
@@ -28,25 +30,28 @@ export interface EmulatorOptions {
   readonly apiKeyScheme?: string;
   /** Default `array`. */
   readonly listShape?: ListShape;
-  /** Endpoints in one answer to a list. Default: all. */
+  /** Endpoints per page of a list. Default: all on one page. */
   readonly pageSize?: number;
-  /** How a list says that there is more. Default `hasMore`, and `link` for a bare array. */
+  /** How a partial list announces the next page. Default `hasMore`, or `link` for a bare array. */
   readonly moreSign?: MoreSign;
-  /** Added to each request, half before it takes effect and half after. Default 0. */
+  /** Added to each request: half before its effect, half after it. Default 0. */
   readonly latencyMs?: number;
-  /** For each account; more is answered 429 with Retry-After. Default: no limit. */
+  /** The limit for each account. Requests above it get 429 with Retry-After. Default: no limit. */
   readonly rateLimit?: RateLimit;
-  /** Keeps urls in their normal form, as some services do. Default false: as written. */
+  /** Stores URLs in their normal form, as some services do. Default false: as written. */
   readonly normalizeUrls?: boolean;
-  /** A JSON file that keeps the endpoints from one run to the next. Default: memory only. One emulator a file. */
+  /**
+   * A JSON file that keeps the endpoints, the signing secrets and `apiKey` across restarts. Only its owner can read it,
+   * and only one emulator may use it. Default: memory only.
+   */
   readonly dataFile?: string;
-  /** What deliveries are signed with. Default: a new secret each run, shown by `secrets()`. */
+  /** The signing secrets. Default: those in the data file, else a new secret, which `secrets()` returns. */
   readonly secrets?: SecretsOption;
   /** The waits between the attempts of a delivery. Default 1, 2, 4, 8, 16, 32 and 60 seconds. */
   readonly retryDelaysMs?: readonly number[];
-  /** How long a receiver may take. Default 15,000. */
+  /** How long a receiver may take to answer. Default 15,000. */
   readonly deliveryTimeoutMs?: number;
-  /** Whether one event has the same `webhook-id` at each endpoint. Default `per-event`: it has. */
+  /** Whether all endpoints get an event with one `webhook-id` or each with its own. Default `per-event`. */
   readonly webhookIds?: "per-event" | "per-endpoint";
   /** Milliseconds since 1970; timestamps and the `Date` header follow it. Default `Date.now`. */
   readonly now?: () => number;
@@ -54,7 +59,7 @@ export interface EmulatorOptions {
   readonly newId?: () => string;
 }
 
-/** The options with their defaults, checked. */
+/** Validated options, with defaults filled in. */
 export interface Settings {
   readonly port: number;
   readonly host: string;
@@ -81,9 +86,13 @@ export interface Settings {
 const LIST_SHAPES: readonly ListShape[] = ["array", "data", "items", "webhooks", "endpoints", "results"];
 const MORE_SIGNS: readonly MoreSign[] = ["next", "hasMore", "has_more", "nextCursor", "link"];
 
-/** @throws EmulatorError that names every option that cannot be used, and no API key */
-export function settingsOf(options: EmulatorOptions): Settings {
-  const { apiKey = DEFAULT_API_KEY, listShape = "array" } = options;
+/**
+ * Fills in what was saved and the defaults, and validates.
+ *
+ * @throws EmulatorError that names every invalid option, and never an API key
+ */
+export function settingsOf(options: EmulatorOptions, saved?: SavedData): Settings {
+  const { apiKey = saved?.apiKey ?? DEFAULT_API_KEY, listShape = "array" } = options;
   const settings: Settings = {
     port: options.port ?? 0,
     host: options.host ?? "127.0.0.1",
@@ -99,7 +108,7 @@ export function settingsOf(options: EmulatorOptions): Settings {
     rateLimit: options.rateLimit,
     normalizeUrls: options.normalizeUrls ?? false,
     dataFile: options.dataFile,
-    secrets: options.secrets,
+    secrets: options.secrets ?? saved?.secrets,
     retryDelaysMs: options.retryDelaysMs ?? DEFAULT_RETRY_DELAYS_MS,
     deliveryTimeoutMs: options.deliveryTimeoutMs ?? 15_000,
     webhookIds: options.webhookIds ?? "per-event",
@@ -110,7 +119,7 @@ export function settingsOf(options: EmulatorOptions): Settings {
   if (problems.length > 0) {
     throw new EmulatorError(
       "EMULATOR_OPTIONS",
-      `Cannot start the emulator: ${problems.join("; ")}. Mend these options.`,
+      `Cannot start the emulator: ${problems.join("; ")}. Correct these options.`,
     );
   }
   return settings;
@@ -119,7 +128,7 @@ export function settingsOf(options: EmulatorOptions): Settings {
 function unknownNames(options: EmulatorOptions, settings: Settings): string[] {
   return Object.keys(options)
     .filter((name) => !Object.hasOwn(settings, name))
-    .map((name) => `there is no option ${name}`);
+    .map((name) => `unknown option ${name}`);
 }
 
 function problemsOf(settings: Settings): string[] {
@@ -128,16 +137,20 @@ function problemsOf(settings: Settings): string[] {
   const rules: readonly (readonly [boolean, string])[] = [
     [Number.isInteger(port) && port >= 0 && port <= 65_535, "port must be a whole number from 0 to 65535"],
     [basePath === "" || /^\/[^?#\s]+$/.test(basePath), 'basePath must begin with "/"'],
+    [!`${basePath}/`.startsWith(PAGE_PATH), `basePath must not begin with ${PAGE_PATH}, where the page is`],
     [!Object.keys(accounts).includes(""), "an API key must not be empty"],
     [
       Object.values(accounts).every((name) => typeof name === "string" && name !== ""),
-      "an account needs a name",
+      "an account name must be a non-empty string",
     ],
     [/^[\w!#$%&'*+.^`|~-]+$/.test(apiKeyHeader), "apiKeyHeader must be the name of a header"],
     [apiKeyScheme === undefined || /^\S+$/.test(apiKeyScheme), "apiKeyScheme must be one word"],
     [LIST_SHAPES.includes(listShape), `listShape must be one of ${LIST_SHAPES.join(", ")}`],
     [MORE_SIGNS.includes(moreSign), `moreSign must be one of ${MORE_SIGNS.join(", ")}`],
-    [listShape !== "array" || moreSign === "link", "a bare array can say that there is more by link only"],
+    [
+      listShape !== "array" || moreSign === "link",
+      'the listShape "array" works only with the moreSign "link"',
+    ],
     [
       pageSize === undefined || (Number.isInteger(pageSize) && pageSize > 0),
       "pageSize must be a whole number above 0",
@@ -147,7 +160,7 @@ function problemsOf(settings: Settings): string[] {
     [rateLimit?.burst === undefined || rateLimit.burst >= 1, "burst must be at least 1"],
     [
       Array.isArray(retryDelaysMs) && retryDelaysMs.every((delay) => delay >= 0 && Number.isFinite(delay)),
-      "retryDelaysMs must be a list of waits of 0 or more",
+      "retryDelaysMs must be an array of numbers that are 0 or more",
     ],
     [deliveryTimeoutMs > 0, "deliveryTimeoutMs must be above 0"],
     [

@@ -1,6 +1,6 @@
 export interface RateLimit {
   readonly requestsPerSecond: number;
-  /** How many requests may come at once after a pause. Default: `requestsPerSecond`, rounded up. */
+  /** How many requests may arrive at once after a pause. Default: `requestsPerSecond`, rounded up. */
   readonly burst?: number | undefined;
 }
 
@@ -9,7 +9,7 @@ interface Bucket {
   at: number;
 }
 
-/** A token bucket for each account. `clock` gives monotonic milliseconds: wall clocks jump, and tests freeze them. */
+/** A token bucket for each account. `clock` returns monotonic milliseconds, since wall clocks can jump. */
 export class RateLimiter {
   readonly #buckets = new Map<string, Bucket>();
   readonly #rate: number;
@@ -22,7 +22,7 @@ export class RateLimiter {
     this.#clock = clock;
   }
 
-  /** Takes one request's token. Gives 0, or the milliseconds until there is one. */
+  /** Takes one token. Returns 0, or the milliseconds until the next token. */
   take(account: string): number {
     const now = this.#clock();
     const bucket = this.#buckets.get(account) ?? { tokens: this.#burst, at: now };

@@ -1,29 +1,26 @@
-import { DataFile, type EndpointsByAccount, loadDataFile } from "./dataFile";
+import type { SavedData } from "./dataFile";
 import type { EmulatedEndpoint, EndpointInput } from "./endpoint";
 
 export interface RegistryOptions {
   readonly now: () => number;
   readonly newId: () => string;
   readonly normalizeUrls: boolean;
-  readonly dataFile: string | undefined;
+  readonly initial: SavedData["accounts"];
+  readonly onChange: () => void;
 }
 
-/** The endpoints of every account, in the order of registration, and in the data file when there is one. */
+/** Holds the endpoints of every account in the order of registration. */
 export class Registry {
   readonly #accounts = new Map<string, Map<string, EmulatedEndpoint>>();
-  readonly #file: DataFile | undefined;
   readonly #options: RegistryOptions;
 
-  /** @throws EmulatorError when the data file cannot be read */
   constructor(options: RegistryOptions) {
     this.#options = options;
-    if (options.dataFile === undefined) return;
-    for (const [account, endpoints] of Object.entries(loadDataFile(options.dataFile))) {
+    for (const [account, endpoints] of Object.entries(options.initial)) {
       for (const endpoint of endpoints) {
         this.#of(account).set(endpoint.id, Object.freeze({ ...endpoint, ip: endpoint.ip }));
       }
     }
-    this.#file = new DataFile(options.dataFile, () => this.#snapshot());
   }
 
   get accounts(): Iterable<string> {
@@ -67,19 +64,18 @@ export class Registry {
 
   remove(account: string, id: string): boolean {
     const removed = this.#accounts.get(account)?.delete(id) ?? false;
-    if (removed) this.#file?.changed();
+    if (removed) this.#options.onChange();
     return removed;
   }
 
-  /** Ends when the data file holds every change so far. @throws EmulatorError when it cannot be written */
-  async saved(): Promise<void> {
-    await this.#file?.flush();
+  snapshot(): SavedData["accounts"] {
+    return Object.fromEntries([...this.#accounts.keys()].map((account) => [account, this.list(account)]));
   }
 
   #put(account: string, endpoint: EmulatedEndpoint): EmulatedEndpoint {
     const frozen = Object.freeze(endpoint);
     this.#of(account).set(frozen.id, frozen);
-    this.#file?.changed();
+    this.#options.onChange();
     return frozen;
   }
 
@@ -95,9 +91,5 @@ export class Registry {
 
   #timestamp(): string {
     return new Date(this.#options.now()).toISOString();
-  }
-
-  #snapshot(): EndpointsByAccount {
-    return Object.fromEntries([...this.#accounts.keys()].map((account) => [account, this.list(account)]));
   }
 }

@@ -1,12 +1,14 @@
 import type { IncomingMessage } from "node:http";
 
+/** The largest body that is accepted. */
 const MAX_BYTES = 64 * 1024;
-/** A body too large is read and dropped up to here, so that its sender gets to see the refusal. */
+/** A larger body is read and dropped up to here, so that its sender receives the refusal. */
 const DRAINED_BYTES = 16 * MAX_BYTES;
 
-/** `text` of the body, or that it was `tooLarge`, or that the sender was `gone` before its end. */
+/** The body; or `tooLarge`; or `gone` when the client disconnected first. */
 export type RequestBody = { readonly text: string } | "tooLarge" | "gone";
 
+/** Reads a whole request body as UTF-8. */
 export function readBody(request: IncomingMessage): Promise<RequestBody> {
   return new Promise((resolve) => {
     let chunks: Buffer[] = [];

@@ -3,17 +3,18 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Answer } from "./answer";
 
+/** How many bytes an oversized answer has by default. */
 const DEFAULT_OVERSIZE = 32 * 1024 * 1024;
 const CHUNK = " ".repeat(64 * 1024);
 
-/** Sends an answer as it should be. */
+/** Sends an answer correctly. */
 export function send(response: ServerResponse, answer: Answer): void {
   const text = textOf(answer);
   response.writeHead(answer.status, head(answer, text));
   response.end(text);
 }
 
-/** The right head and half the body, then the end of the connection. */
+/** Sends the right status and headers and half of the body, then closes the connection. */
 export function sendTruncated(response: ServerResponse, answer: Answer): void {
   const whole = withContent(answer);
   const text = textOf(whole);
@@ -21,7 +22,7 @@ export function sendTruncated(response: ServerResponse, answer: Answer): void {
   response.write(half(text), () => response.socket?.destroySoon());
 }
 
-/** A whole HTTP body that holds half a JSON text. */
+/** Sends a complete HTTP body that holds half of the JSON. */
 export function sendMalformed(response: ServerResponse, answer: Answer): void {
   const whole = withContent(answer);
   const text = half(textOf(whole));
@@ -29,11 +30,12 @@ export function sendMalformed(response: ServerResponse, answer: Answer): void {
   response.end(text);
 }
 
+/** Sends the right status without a body. */
 export function sendEmpty(response: ServerResponse, answer: Answer): void {
   send(response, { status: withContent(answer).status });
 }
 
-/** The right answer, padded with white space, without a length that would warn. */
+/** Sends the right answer, padded with white space, without a content-length that would announce the size. */
 export async function sendOversized(
   response: ServerResponse,
   answer: Answer,
@@ -58,13 +60,13 @@ function head(answer: Answer, text: string) {
   return { ...content, ...answer.headers, ...length };
 }
 
-/** A string is sent as it stands, so that a fault can answer with anything. */
+/** Returns a string as it is, so that a fault can answer with anything, and serializes the rest. */
 function textOf({ body }: Answer): string {
   if (body === undefined) return "";
   return typeof body === "string" ? body : JSON.stringify(body);
 }
 
-/** An answer that may have a body, for faults that garble one: a deletion's has none. */
+/** Gives a 204 a status and a body, for faults that garble the body. */
 function withContent(answer: Answer): Answer {
   return answer.status === 204 ? { ...answer, status: 200, body: { deleted: true } } : answer;
 }

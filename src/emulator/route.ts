@@ -1,18 +1,19 @@
 import type { Operation } from "./fault";
 
-/** What a request asks for. `operation` is null where the service has nothing of the kind. */
+/** The target of a request. `operation` is null when the service has no such path or method. */
 export interface Route {
   readonly operation: Operation | null;
   readonly path: string;
   readonly query: URLSearchParams;
   readonly id?: string;
-  /** The methods that this path has, when the one asked for is not among them. */
+  /** The methods that this path supports, set when the request used another one. */
   readonly allow?: string;
 }
 
 const COLLECTION: Readonly<Record<string, Operation>> = { POST: "register", GET: "list" };
 const ITEM: Readonly<Record<string, Operation>> = { GET: "get", DELETE: "delete" };
 
+/** Finds the operation that a method and request target ask for. */
 export function routeOf(method: string, target: string, basePath: string): Route {
   const [path = "", query = ""] = target.split("?", 2);
   const base = { path, query: new URLSearchParams(query), operation: null };

@@ -15,7 +15,7 @@ export interface ServiceOptions {
   readonly rateLimiter: RateLimiter | undefined;
 }
 
-/** The management API of the contract, without HTTP: a request in, its effect, an answer out. */
+/** The management API without HTTP: performs a parsed request and returns the answer. */
 export class Service {
   constructor(private readonly options: ServiceOptions) {}
 
@@ -51,7 +51,9 @@ export class Service {
       case "delete":
         return registry.remove(account, id) ? { status: 204 } : unknownId();
       case null:
-        return refusal(405, "method_not_allowed", `This path has ${route.allow}.`, { allow: route.allow });
+        return refusal(405, "method_not_allowed", `This path supports ${route.allow}.`, {
+          allow: route.allow,
+        });
     }
   }
 
@@ -63,7 +65,7 @@ export class Service {
   }
 }
 
-/** An endpoint as list and get show it: without its address filter, which the service never returns. */
+/** Returns an endpoint as list and get show it: without `ip`, which the service never returns. */
 function shown({ id, url, type, createdAt, updatedAt }: EmulatedEndpoint) {
   return { id, url, type, createdAt, updatedAt };
 }

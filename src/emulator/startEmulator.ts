@@ -1,4 +1,6 @@
+import type { RequestListener } from "node:http";
 import { backdoor } from "./backdoor";
+import { DataFile, loadDataFile, MEMORY, type SavedData, type Storage } from "./dataFile";
 import { Deliveries } from "./deliveries/deliveries";
 import { runJob } from "./deliveries/job";
 import { Secrets } from "./deliveries/secrets";
@@ -10,6 +12,7 @@ import { Keys } from "./keys";
 import { listen } from "./listener";
 import { Log } from "./log";
 import { type EmulatorOptions, settingsOf } from "./options";
+import { isForPage, pageHandler } from "./page/page";
 import { RateLimiter } from "./rateLimiter";
 import { Registry } from "./registry";
 import type { LoggedRequest } from "./requestLog";
@@ -17,7 +20,7 @@ import { Service } from "./service";
 import { Timers } from "./timers";
 
 /**
- * Starts the webhook service on this machine: a real HTTP server of the same contract, with faults on demand.
+ * Starts an emulated webhook service on this machine: a real HTTP server with the same API, and faults on demand.
  *
  * ```ts
  * const emulator = await startEmulator({ apiKey: "test-key" });
@@ -27,29 +30,46 @@ import { Timers } from "./timers";
  *
  * From a shell: `npx webhook-endpoints emulator`.
  *
- * @throws EmulatorError for options that cannot be used, a port that is taken, a data file that cannot be read
- * @throws WebhookSecretError for a secret that cannot be used
+ * @throws EmulatorError for invalid options, a port that is taken, or a data file that cannot be used
+ * @throws WebhookSecretError for an invalid secret
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
-  const settings = settingsOf(options);
+  const saved = options.dataFile === undefined ? undefined : loadDataFile(options.dataFile);
+  const settings = settingsOf(options, saved);
   const { accounts, apiKeyHeader: header, apiKeyScheme: scheme, now, basePath, latencyMs } = settings;
   const { listShape: shape, pageSize, moreSign, rateLimit } = settings;
   const keys = new Keys({ accounts, header, scheme });
-  const registry = new Registry(settings);
+  let apiKey = settings.apiKey;
+  const data = (): SavedData => ({ apiKey, secrets: secrets.snapshot(), accounts: registry.snapshot() });
+  const { dataFile, newId, normalizeUrls } = settings;
+  const storage: Storage = dataFile === undefined ? MEMORY : new DataFile(dataFile, data);
+  const onChange = () => storage.changed();
+  const registry = new Registry({ now, newId, normalizeUrls, initial: saved?.accounts ?? {}, onChange });
   const faults = new Faults();
   const timers = new Timers();
   const log = new Log<LoggedRequest>();
   const rateLimiter = rateLimit === undefined ? undefined : new RateLimiter(rateLimit);
   const service = new Service({ keys, registry, rateLimiter, listing: { shape, pageSize, moreSign } });
-  const secrets = new Secrets(settings.secrets);
+  const secrets = new Secrets(settings.secrets, onChange);
   const homeAccount = accounts[settings.apiKey] ?? "";
   const { retryDelaysMs, deliveryTimeoutMs: timeoutMs, webhookIds } = settings;
   const sending = { registry, secrets, timers, now, homeAccount, retryDelaysMs, timeoutMs, webhookIds };
   const deliveries = new Deliveries(sending);
-  const handle = exchange({ service, keys, registry, faults, log, timers, basePath, latencyMs, now });
+  const api = exchange({ service, keys, storage, faults, log, timers, basePath, latencyMs, now });
+  const parts = { registry, deliveries, secrets, faults, requests: log, timers, homeAccount, basePath, now };
+  const page = pageHandler({ ...parts, apiKey: () => apiKey });
+  const handle: RequestListener = (request, response) =>
+    isForPage(request, basePath) ? page(request, response) : api(request, response);
   const listener = await listen(settings.host, settings.port, handle);
+  try {
+    // Finds out at once whether the file can be written, and keeps the generated secret.
+    storage.changed();
+    await storage.saved();
+  } catch (error) {
+    await listener.close();
+    throw error;
+  }
   const host = settings.host.includes(":") ? `[${settings.host}]` : settings.host;
-  let apiKey = settings.apiKey;
   let closing: Promise<void> | undefined;
 
   return {
@@ -61,6 +81,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     rotateKey(oldKey, newKey) {
       keys.rotate(oldKey, newKey);
       if (oldKey === apiKey) apiKey = newKey;
+      storage.changed();
     },
     fault: (fault) => faults.plant(fault),
     clearFaults: () => faults.clear(),
@@ -79,13 +100,17 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     rotateSecret: (rotation = {}) => secrets.rotate(rotation),
     goOffline: () => listener.close(),
     async goOnline() {
-      if (timers.closed) throw new EmulatorError("EMULATOR_CLOSED", "A closed emulator cannot go online.");
+      if (timers.closed)
+        throw new EmulatorError(
+          "EMULATOR_CLOSED",
+          "Cannot go online: the emulator is closed. Start a new one.",
+        );
       await listener.open();
     },
     close() {
       timers.close();
       deliveries.close();
-      closing ??= listener.close().then(() => registry.saved());
+      closing ??= listener.close().then(() => storage.saved());
       return closing;
     },
   };

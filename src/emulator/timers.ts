@@ -1,4 +1,4 @@
-/** The emulator's waits, so that `close()` can end all of them at once. */
+/** Keeps track of the emulator's waits, so that `close()` can end all of them at once. */
 export class Timers {
   readonly #pending = new Set<() => void>();
   #closed = false;
@@ -7,7 +7,7 @@ export class Timers {
     return this.#closed;
   }
 
-  /** Whether the time passed: false when the emulator was closed first. */
+  /** Waits. Resolves to false when the emulator is closed before the time has passed. */
   sleep(milliseconds: number): Promise<boolean> {
     if (this.#closed) return Promise.resolve(false);
     if (milliseconds <= 0) return Promise.resolve(true);

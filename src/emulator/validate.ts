@@ -1,9 +1,10 @@
 import { isIP } from "node:net";
 import type { EndpointInput } from "./endpoint";
 
-/** A registration's body, or why the service refuses it. Members that the contract does not name are ignored. */
+/** A valid registration, or the reason why the service refuses it. */
 export type Validated = { readonly input: EndpointInput } | { readonly problem: string };
 
+/** Validates the body of a registration. Unknown members are ignored. */
 export function validateRegistration(body: unknown): Validated {
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     return { problem: "The body must be a JSON object with url and type." };

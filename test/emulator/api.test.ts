@@ -1,7 +1,7 @@
 import { call, HOOK, started } from "./support";
 
 describe("the management API", () => {
-  test("registers, shows, lists and deletes an endpoint", async () => {
+  test("the API registers, gets, lists and deletes an endpoint", async () => {
     const emulator = await started();
     const registered = await call(emulator, "POST /webhooks", { body: { ...HOOK, ip: "192.0.2.0/24" } });
     const endpoint = (await registered.json()) as { id: string };
@@ -20,7 +20,7 @@ describe("the management API", () => {
     expect(emulator.endpoints()).toEqual([]);
   });
 
-  test("accepts the same url twice, as the service does", async () => {
+  test("the API registers the same URL twice", async () => {
     const emulator = await started();
     await call(emulator, "POST /webhooks", { body: HOOK });
     await call(emulator, "POST /webhooks", { body: HOOK });
@@ -28,21 +28,21 @@ describe("the management API", () => {
   });
 
   test.each([
-    ["no JSON", "{url:"],
-    ["no body", ""],
-    ["a list", []],
+    ["a body that is not JSON", "{url:"],
+    ["an empty body", ""],
+    ["an array", []],
     ["null", "null"],
-    ["no url", { type: "production" }],
-    ["a relative url", { ...HOOK, url: "/hook" }],
-    ["a url without a host", { ...HOOK, url: "http:///hook" }],
-    ["another scheme", { ...HOOK, url: "ftp://example.com" }],
+    ["no URL", { type: "production" }],
+    ["a relative URL", { ...HOOK, url: "/hook" }],
+    ["a URL without a host", { ...HOOK, url: "http:///hook" }],
+    ["an ftp URL", { ...HOOK, url: "ftp://example.com" }],
     ["no type", { url: HOOK.url }],
     ["an unknown type", { ...HOOK, type: "staging" }],
-    ["a type named like a method", { ...HOOK, type: "toString" }],
+    ["an inherited property name as type", { ...HOOK, type: "toString" }],
     ["a host name as ip", { ...HOOK, ip: "example.com" }],
-    ["a range too narrow", { ...HOOK, ip: "10.0.0.0/33" }],
+    ["a prefix length above 32", { ...HOOK, ip: "10.0.0.0/33" }],
     ["a number as ip", { ...HOOK, ip: 7 }],
-  ])("refuses a registration with %s", async (_, body) => {
+  ])("the API answers 400 to a registration with %s", async (_, body) => {
     const emulator = await started();
     const response = await call(emulator, "POST /webhooks", { body });
     expect(response.status).toBe(400);
@@ -51,7 +51,7 @@ describe("the management API", () => {
   });
 
   test.each(["192.0.2.1", "192.0.2.0/24", "2001:db8::1", "2001:db8::/128"])(
-    "accepts %s as ip",
+    "the API accepts %s as ip",
     async (ip) => {
       const emulator = await started();
       expect((await call(emulator, "POST /webhooks", { body: { ...HOOK, ip } })).status).toBe(201);
@@ -59,7 +59,7 @@ describe("the management API", () => {
     },
   );
 
-  test("names the methods that a path has", async () => {
+  test("a 405 answer lists the methods of the path", async () => {
     const emulator = await started();
     const collection = await call(emulator, "PUT /webhooks", { body: HOOK });
     expect([collection.status, collection.headers.get("allow")]).toEqual([405, "POST, GET"]);
@@ -74,11 +74,11 @@ describe("the management API", () => {
     "GET /webhooks/a/b",
     "GET /webhooks/%E0%A4%A",
     "GET /constructor",
-  ])("has nothing at %s", async (request) => {
+  ])("the API answers 404 to %s", async (request) => {
     expect((await call(await started(), request)).status).toBe(404);
   });
 
-  test("takes a body up to 64 KiB, refuses more, and goes on", async () => {
+  test("the API accepts a body of 64 KiB and answers 413 to a larger one", async () => {
     const emulator = await started();
     for (const bytes of [65_000, 1_000_000]) {
       const body = { ...HOOK, url: `https://example.com/${"a".repeat(bytes)}` };
@@ -87,35 +87,35 @@ describe("the management API", () => {
     expect(emulator.endpoints()).toHaveLength(1);
   });
 
-  test("finds ids of any spelling, percent-encoded", async () => {
+  test("the API finds an id with special characters by its percent-encoded form", async () => {
     const emulator = await started({ newId: () => "a/b?c é%" });
     const { id } = emulator.add(HOOK);
     expect((await call(emulator, `GET /webhooks/${encodeURIComponent(id)}`)).status).toBe(200);
     expect((await call(emulator, `DELETE /webhooks/${encodeURIComponent(id)}`)).status).toBe(204);
   });
 
-  test("keeps urls as they are written, or normalises them when told to", async () => {
+  test("the API stores URLs as written, and normalizes them with normalizeUrls", async () => {
     const url = "HTTPS://Example.com:443";
     const asWritten = await started();
-    const normalising = await started({ normalizeUrls: true });
+    const normalizing = await started({ normalizeUrls: true });
     expect(await (await call(asWritten, "POST /webhooks", { body: { ...HOOK, url } })).json()).toMatchObject({
       url,
     });
     expect(
-      await (await call(normalising, "POST /webhooks", { body: { ...HOOK, url } })).json(),
+      await (await call(normalizing, "POST /webhooks", { body: { ...HOOK, url } })).json(),
     ).toMatchObject({
       url: "https://example.com/",
     });
   });
 
-  test("stands below a base path", async () => {
+  test("the API is served below basePath only", async () => {
     const emulator = await started({ basePath: "/api/v1/" });
     expect(emulator.url).toMatch(/\/api\/v1$/);
     expect((await call(emulator, "GET /webhooks")).status).toBe(200);
     expect((await fetch(new URL("/webhooks", emulator.url))).status).toBe(404);
   });
 
-  test("tells the time by its own clock", async () => {
+  test("timestamps, the Date header and the request log use the emulator's clock", async () => {
     const emulator = await started({ now: () => Date.UTC(2031, 0, 2, 3, 4, 5) });
     const response = await call(emulator, "POST /webhooks", { body: HOOK });
     expect(response.headers.get("date")).toBe("Thu, 02 Jan 2031 03:04:05 GMT");
@@ -126,7 +126,7 @@ describe("the management API", () => {
     expect(emulator.requests[0]?.at).toBe(Date.UTC(2031, 0, 2, 3, 4, 5));
   });
 
-  test("holds five thousand endpoints", async () => {
+  test("the API lists five thousand endpoints", async () => {
     const emulator = await started();
     for (let n = 0; n < 5000; n += 1) emulator.add({ ...HOOK, url: `https://example.com/${n}` });
     expect(await (await call(emulator, "GET /webhooks")).json()).toHaveLength(5000);

@@ -1,10 +1,13 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startEmulator } from "../../src/emulator";
 import { call, folder, HOOK, started } from "./support";
 
+/** Nobody can create a folder here, not even root. Node's recursive mkdir loops forever when it tries. */
+const UNWRITABLE = "/proc/nowhere/endpoints.json";
+
 describe("a data file", () => {
-  test("brings every account's endpoints back after a restart", async () => {
+  test("a data file restores the endpoints of every account after a restart", async () => {
     const dataFile = join(await folder(), "new", "endpoints.json");
     const accounts = { b: "other" };
     const first = await started({ dataFile, accounts });
@@ -21,9 +24,9 @@ describe("a data file", () => {
     expect((await call(second, `GET /webhooks/${kept.id}`)).status).toBe(200);
   });
 
-  test("holds what was answered by the time of the answer, and no API key", async () => {
+  test("a registration is in the data file before it is answered", async () => {
     const dataFile = join(await folder(), "endpoints.json");
-    const emulator = await started({ dataFile, apiKey: "a-key-to-look-for" });
+    const emulator = await started({ dataFile });
     await Promise.all(
       Array.from({ length: 200 }, async (_, n) => {
         const body = { ...HOOK, url: `https://example.com/${n}` };
@@ -31,12 +34,42 @@ describe("a data file", () => {
         expect(await readFile(dataFile, "utf8")).toContain(id);
       }),
     );
-    const text = await readFile(dataFile, "utf8");
-    expect(JSON.parse(text)).toEqual({ version: 1, accounts: { default: emulator.endpoints() } });
-    expect(text).not.toContain("a-key-to-look-for");
+    expect(JSON.parse(await readFile(dataFile, "utf8"))).toEqual({
+      version: 1,
+      apiKey: emulator.apiKey,
+      secrets: { production: emulator.secrets(), development: emulator.secrets() },
+      accounts: { default: emulator.endpoints() },
+    });
   });
 
-  test("is whole at every moment", async () => {
+  test("the API key and the signing secrets survive a restart, in the middle of a rotation too", async () => {
+    const dataFile = join(await folder(), "endpoints.json");
+    const first = await started({ dataFile });
+    first.rotateKey(first.apiKey, "a-new-key");
+    first.rotateSecret({ type: "production" });
+    const before = [first.apiKey, first.secrets("production"), first.secrets("development")];
+    await first.close();
+
+    const second = await started({ dataFile });
+    expect([second.apiKey, second.secrets("production"), second.secrets("development")]).toEqual(before);
+    expect(before).toEqual(["a-new-key", [expect.any(String), expect.any(String)], [expect.any(String)]]);
+    expect((await call(second, "GET /webhooks", { key: "a-new-key" })).status).toBe(200);
+    await second.close();
+
+    const [secret = ""] = (await started()).secrets();
+    const third = await started({ dataFile, apiKey: "given", secrets: secret });
+    expect([third.apiKey, third.secrets()]).toEqual(["given", [secret]]);
+  });
+
+  test("only its owner can read the data file, whatever the mode of the file that it replaces", async () => {
+    const dataFile = join(await folder(), "endpoints.json");
+    await writeFile(dataFile, '{"version":1,"accounts":{}}', { mode: 0o644 });
+    await writeFile(`${dataFile}.tmp`, "left by a killed run", { mode: 0o644 });
+    await started({ dataFile });
+    expect((await stat(dataFile)).mode & 0o777).toBe(0o600);
+  });
+
+  test("a reader of the data file never sees a partial write", async () => {
     const path = await folder();
     const dataFile = join(path, "endpoints.json");
     const emulator = await started({ dataFile });
@@ -53,20 +86,30 @@ describe("a data file", () => {
   });
 
   test.each([
-    ["no JSON", "{"],
+    ["not JSON", "{"],
     ["of another version", '{"version":2,"accounts":{}}'],
     ["of another shape", '{"version":1,"accounts":{"default":[{"id":1}]}}'],
-  ])("that is %s is refused and left alone", async (_, text) => {
+    ["without a signing secret", '{"version":1,"accounts":{},"secrets":{"production":[],"development":[]}}'],
+    ["with a number as API key", '{"version":1,"accounts":{},"apiKey":1}'],
+  ])("a data file that is %s stops the start and is not changed", async (_, text) => {
     const dataFile = join(await folder(), "endpoints.json");
     await writeFile(dataFile, text);
     await expect(startEmulator({ dataFile })).rejects.toMatchObject({ code: "EMULATOR_DATA_FILE" });
     expect(await readFile(dataFile, "utf8")).toBe(text);
   });
 
-  test("that cannot be written makes the service fail and close tell it", async () => {
-    const path = await folder();
-    const blocked = await startEmulator({ dataFile: join(path, "later", "endpoints.json") });
-    await writeFile(join(path, "later"), "a file where a folder should be");
+  test("an unwritable data file stops the start", async () => {
+    await expect(startEmulator({ dataFile: UNWRITABLE })).rejects.toMatchObject({
+      code: "EMULATOR_DATA_FILE",
+      message: expect.stringContaining(UNWRITABLE),
+    });
+  });
+
+  test("if the data file becomes unwritable, requests get 500 and close() throws", async () => {
+    const data = join(await folder(), "data");
+    const blocked = await startEmulator({ dataFile: join(data, "endpoints.json") });
+    await rm(data, { recursive: true });
+    await writeFile(data, "a file where a folder should be");
     expect((await call(blocked, "POST /webhooks", { body: HOOK })).status).toBe(500);
     await expect(blocked.close()).rejects.toMatchObject({ code: "EMULATOR_DATA_FILE" });
   });

@@ -1,7 +1,7 @@
 import { Log } from "../../src/emulator/log";
 
 describe("a log", () => {
-  test("forgets its oldest entries and not its newest", () => {
+  test("a full log drops its oldest entries and keeps its newest", () => {
     const log = new Log<number>(100);
     for (let n = 0; n < 1000; n += 1) log.add(n);
     expect(log.entries.length).toBeLessThanOrEqual(100);

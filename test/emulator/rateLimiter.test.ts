@@ -1,7 +1,7 @@
 import { RateLimiter } from "../../src/emulator/rateLimiter";
 
 describe("the rate limiter", () => {
-  test("lets a burst through, then one for each share of a second, and tells the wait exactly", () => {
+  test("the rate limiter allows a burst, then a steady rate, and returns the exact wait", () => {
     let time = 0;
     const limiter = new RateLimiter({ requestsPerSecond: 10 }, () => time);
     const waits = Array.from({ length: 11 }, () => limiter.take("a"));

@@ -2,19 +2,41 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
+import { emulatorCommand } from "../../src/cli/emulator";
+import { FAULT_KINDS } from "../../src/emulator";
 import { makeFolder, removeFolders, typeErrors } from "../receiver/readme/app";
 import { snippetsOf } from "../receiver/readme/snippets";
 
 afterAll(removeFolders);
 
-test("the README's program for the emulator type-checks and runs", async () => {
-  const readme = readFileSync(resolve(__dirname, "../../README.md"), "utf8");
-  const [snippet] = snippetsOf(readme, "Testing without the service");
+const read = (path: string) => readFileSync(resolve(__dirname, "../..", path), "utf8");
+const GUIDE = "docs/emulator.md";
+
+test.each([
+  ["README.md", "Testing without the service", "[] [] false\n"],
+  [GUIDE, "In your own tests", "false 3\ntrue 0\n"],
+])("the emulator program of %s compiles and runs", async (page, heading, output) => {
+  const [snippet] = snippetsOf(read(page), heading);
   const code = snippet?.code ?? "";
   const packages = { "@types": "node_modules/@types" };
   expect(typeErrors({ files: { "app.ts": code }, packages })).toEqual([]);
 
   const folder = makeFolder({ files: { "app.mjs": code }, packages: {} });
   const { stdout } = await promisify(execFile)(process.execPath, [join(folder, "app.mjs")]);
-  expect(stdout).toBe("[] [] false\n");
+  expect(stdout).toBe(output);
+});
+
+/** The first cells of the table below a heading. */
+const rowsBelow = (heading: string) =>
+  [
+    ...((read(GUIDE).split(`## ${heading}\n`)[1] ?? "").split("\n## ")[0]?.matchAll(/^\| `([^`]+)`/gm) ?? []),
+  ].map(([, cell]) => cell ?? "");
+
+test("the guide lists exactly the options of the command", () => {
+  const documented = rowsBelow("Start it").filter((cell) => cell.startsWith("--"));
+  expect(documented).toEqual(emulatorCommand().options.map(({ flags }) => flags.replace("-p, ", "")));
+});
+
+test("the guide lists exactly the kinds of faults", () => {
+  expect(rowsBelow("Faults")).toEqual(FAULT_KINDS);
 });

@@ -6,8 +6,14 @@ export interface Received {
   readonly body: string;
 }
 
-/** A status to answer with, headers too, or what else a receiver does: drop the connection, or keep silent. */
-export type Reaction = number | { status: number; headers: Record<string, string> } | "reset" | "hang";
+/** A receiver's reaction: a status (perhaps from a function, or with a body), a reset, no answer, or half of one. */
+export type Reaction =
+  | number
+  | { status: number; headers: Record<string, string>; body?: string }
+  | "reset"
+  | "hang"
+  | "hang-in-body"
+  | (() => number);
 
 export interface LocalReceiver {
   readonly url: string;
@@ -18,18 +24,20 @@ export interface LocalReceiver {
 
 const servers: Server[] = [];
 
-/** A real local receiver that reacts to its nth request as told, and then with 204. */
+/** Starts a local receiver. Its nth request gets the nth reaction, later ones get 204. */
 export async function receiver(...reactions: Reaction[]): Promise<LocalReceiver> {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    const reaction = reactions[received.length] ?? 204;
+    const next = reactions[received.length] ?? 204;
     received.push({ headers: request.headers, body: Buffer.concat(chunks).toString("utf8") });
+    const reaction = typeof next === "function" ? next() : next;
     if (reaction === "reset") return request.socket.resetAndDestroy();
     if (reaction === "hang") return;
-    const { status, headers } = typeof reaction === "number" ? { status: reaction, headers: {} } : reaction;
-    response.writeHead(status, headers).end();
+    if (reaction === "hang-in-body") return void response.writeHead(200).write("half");
+    const answer = typeof reaction === "number" ? { status: reaction, headers: {} } : reaction;
+    response.writeHead(answer.status, answer.headers).end(answer.body);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   servers.push(server);

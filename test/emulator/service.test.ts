@@ -1,7 +1,7 @@
-import { call, HOOK, outcome, patience, started } from "./support";
+import { call, HOOK, outcome, started, until } from "./support";
 
 describe("API keys and accounts", () => {
-  test("refuses a request without a valid key, before it looks at anything else", async () => {
+  test("a request without a valid API key gets 401, whatever it asks for", async () => {
     const emulator = await started({ apiKey: "right" });
     const { id } = emulator.add(HOOK);
     for (const request of [
@@ -22,7 +22,7 @@ describe("API keys and accounts", () => {
     expect(emulator.endpoints()).toHaveLength(1);
   });
 
-  test("takes the key where it is told to", async () => {
+  test("apiKeyHeader and apiKeyScheme say where the API key is expected", async () => {
     const emulator = await started({ apiKey: "k", apiKeyHeader: "Authorization", apiKeyScheme: "Bearer" });
     const by = async (authorization: string) =>
       (await call(emulator, "GET /webhooks", { headers: { authorization } })).status;
@@ -33,7 +33,7 @@ describe("API keys and accounts", () => {
     expect((await call(emulator, "GET /webhooks")).status).toBe(401);
   });
 
-  test("keeps accounts apart", async () => {
+  test("an account cannot see or delete endpoints of another account", async () => {
     const emulator = await started({ apiKey: "a", accounts: { b: "other", c: "other" } });
     const mine = emulator.add(HOOK);
     const { id } = (await (await call(emulator, "POST /webhooks", { key: "b", body: HOOK })).json()) as {
@@ -50,7 +50,7 @@ describe("API keys and accounts", () => {
     expect(() => emulator.add(HOOK, "nobody")).toThrow("Known accounts: default, other.");
   });
 
-  test("rotates a key at once and keeps the account", async () => {
+  test("rotateKey replaces a key at once and keeps the account", async () => {
     const emulator = await started({ apiKey: "old", accounts: { taken: "other" } });
     emulator.add(HOOK);
     emulator.rotateKey("old", "new");
@@ -62,8 +62,8 @@ describe("API keys and accounts", () => {
   });
 });
 
-describe("behind the back of its clients", () => {
-  test("endpoints come, change and go", async () => {
+describe("changes without a request", () => {
+  test("add, edit and remove change endpoints without a request", async () => {
     let time = 1000;
     const emulator = await started({ now: () => time });
     const { id } = emulator.add({ ...HOOK, ip: "192.0.2.1" });
@@ -83,7 +83,7 @@ describe("behind the back of its clients", () => {
     expect(() => emulator.remove(id)).toThrow(expect.objectContaining({ code: "EMULATOR_UNKNOWN_ENDPOINT" }));
   });
 
-  test("a snapshot stays what it was", async () => {
+  test("an endpoint that was returned earlier does not change", async () => {
     const emulator = await started();
     const endpoint = emulator.add(HOOK);
     emulator.edit(endpoint.id, { url: "https://example.com/other" });
@@ -94,7 +94,7 @@ describe("behind the back of its clients", () => {
 
 describe("lists", () => {
   test.each(["data", "items", "webhooks", "endpoints", "results"] as const)(
-    "stand under %s",
+    "a list can be an object with the endpoints under %s",
     async (listShape) => {
       const emulator = await started({ listShape });
       const { id } = emulator.add(HOOK);
@@ -109,7 +109,7 @@ describe("lists", () => {
     ["hasMore", true, false],
     ["has_more", true, false],
     ["nextCursor", "2", null],
-  ] as const)("in pages say by %s that there is more", async (moreSign, more, noMore) => {
+  ] as const)("a page announces the next one by %s", async (moreSign, more, noMore) => {
     const emulator = await started({ listShape: "data", pageSize: 2, moreSign });
     const ids = [1, 2, 3].map(() => emulator.add(HOOK).id);
     const first = await (await call(emulator, "GET /webhooks")).json();
@@ -121,7 +121,7 @@ describe("lists", () => {
     expect(second).toEqual({ data: [expect.objectContaining({ id: ids[2] })], [moreSign]: noMore });
   });
 
-  test("in pages of a bare array say so by a Link header", async () => {
+  test("a page that is a bare array announces the next one by a Link header", async () => {
     const emulator = await started({ pageSize: 1 });
     emulator.add(HOOK);
     expect((await call(emulator, "GET /webhooks")).headers.get("link")).toBeNull();
@@ -132,8 +132,8 @@ describe("lists", () => {
   });
 });
 
-describe("the pace", () => {
-  test("is limited for each account, with the time to wait", async () => {
+describe("rate and latency", () => {
+  test("requests above the rate limit of an account get 429 with Retry-After", async () => {
     const emulator = await started({
       rateLimit: { requestsPerSecond: 0.01, burst: 2 },
       accounts: { b: "other" },
@@ -147,10 +147,13 @@ describe("the pace", () => {
     expect((await call(emulator, "GET /webhooks", { key: "b" })).status).toBe(200);
   });
 
-  test("is slowed by the latency, and a request takes effect though its client leaves on the way", async () => {
+  test("latency delays answers, and a request takes effect even if its client disconnects", async () => {
     const emulator = await started({ latencyMs: 400 });
-    const leaves = call(emulator, "POST /webhooks", { body: HOOK, signal: patience(emulator) });
-    expect(await outcome(leaves)).toBe("gave up");
+    const client = new AbortController();
+    const left = outcome(call(emulator, "POST /webhooks", { body: HOOK, signal: client.signal }));
+    await until(() => emulator.requests[0]?.body !== undefined);
+    client.abort();
+    expect([await left, emulator.endpoints()]).toEqual(["gave up", []]);
     const begun = performance.now();
     const listed = await (await call(emulator, "GET /webhooks")).json();
     expect(performance.now() - begun).toBeGreaterThan(390);
@@ -159,7 +162,7 @@ describe("the pace", () => {
 });
 
 describe("the request log", () => {
-  test("tells each request in the order of arrival, without its key", async () => {
+  test("the request log holds each request in the order of arrival, without its API key", async () => {
     const emulator = await started({ apiKey: "a-key-to-look-for" });
     await call(emulator, "POST /webhooks", { body: HOOK });
     await call(emulator, "POST /webhooks", { body: "no json" });

@@ -7,7 +7,7 @@ import { EmulatorError, type EmulatorOptions, startEmulator } from "../../src/em
 import { call, HOOK, started } from "./support";
 
 describe("an emulator", () => {
-  test("needs no option", async () => {
+  test("an emulator starts without options", async () => {
     const emulator = await started();
     const response = await fetch(`${emulator.url}/webhooks`, {
       headers: { "X-Api-Key": "emulator-api-key" },
@@ -16,7 +16,7 @@ describe("an emulator", () => {
     expect(emulator.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   });
 
-  test("says which options it cannot use, all at once, and no key", async () => {
+  test("one error names every invalid option, and no API key", async () => {
     const options = {
       prot: 1,
       port: -1,
@@ -54,7 +54,7 @@ describe("an emulator", () => {
     expect(message).not.toContain("a-key-to-look-for");
   });
 
-  test("says that its port is taken", async () => {
+  test("the error for a port in use names the address", async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     const { port } = other.address() as AddressInfo;
@@ -65,7 +65,7 @@ describe("an emulator", () => {
     await new Promise((resolve) => other.close(resolve));
   });
 
-  test("closes twice as well as once, and answers nobody afterwards", async () => {
+  test("close() can be called twice, and a closed emulator refuses connections", async () => {
     const emulator = await started();
     await call(emulator, "POST /webhooks", { body: HOOK });
     await Promise.all([emulator.close(), emulator.close()]);
@@ -74,7 +74,7 @@ describe("an emulator", () => {
     await expect(emulator.goOnline()).rejects.toMatchObject({ code: "EMULATOR_CLOSED" });
   });
 
-  test("that was closed keeps no process alive, whatever was under way", async () => {
+  test("a closed emulator does not keep its process alive, even with requests and retries in progress", async () => {
     const program = `
       const { startEmulator } = require(${JSON.stringify(pathTo(__dirname, "../../src/emulator"))});
       (async () => {

@@ -6,14 +6,14 @@ import { type Emulator, type EmulatorOptions, startEmulator } from "../../src/em
 const running: Emulator[] = [];
 const folders: string[] = [];
 
-/** An emulator that ends with its test. */
+/** Starts an emulator that is closed after the test. */
 export async function started(options: EmulatorOptions = {}): Promise<Emulator> {
   const emulator = await startEmulator(options);
   running.push(emulator);
   return emulator;
 }
 
-/** A folder that goes with its test. */
+/** Creates a folder that is removed after the test. */
 export async function folder(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), "emulator-"));
   folders.push(path);
@@ -32,7 +32,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A request as any client of the service would make it. A string goes as it stands, anything else as JSON. */
+/** Sends an API request. A string body is sent as it is, anything else as JSON. */
 export function call(emulator: Emulator, request: string, options: CallOptions = {}): Promise<Response> {
   const [method = "GET", path = "/webhooks"] = request.split(" ");
   const { body, key = emulator.apiKey, headers = {}, signal } = options;
@@ -46,7 +46,7 @@ export function call(emulator: Emulator, request: string, options: CallOptions =
 
 export const HOOK = { url: "https://example.com/hook", type: "production" } as const;
 
-/** What a request came to in the eyes of its client: a status, or that it failed, or that the client gave up. */
+/** Returns how a request ended for its client: with a status, with an error, or by giving up. */
 export async function outcome(response: Promise<Response>): Promise<number | "failed" | "gave up"> {
   try {
     return (await response).status;
@@ -55,17 +55,26 @@ export async function outcome(response: Promise<Response>): Promise<number | "fa
   }
 }
 
-/** Ends a client's patience shortly after its request has arrived. */
+/**
+ * Makes the client of the next request give up once two later requests have been answered. An answer that is not held
+ * back would arrive before those.
+ */
 export function patience(emulator: Emulator): AbortSignal {
   const controller = new AbortController();
   const before = emulator.requests.length;
   void until(() => emulator.requests.length > before)
-    .then(() => new Promise((resolve) => setTimeout(resolve, 100)))
+    .then(() => laterRequest(emulator))
+    .then(() => laterRequest(emulator))
     .then(() => controller.abort());
   return controller.signal;
 }
 
-/** Waits until something holds, for as long as the test may take. */
+/** Sends a request that meets no fault, because it has the wrong path, and waits for its answer. */
+async function laterRequest(emulator: Emulator): Promise<void> {
+  await (await fetch(new URL("/later", emulator.url))).text();
+}
+
+/** Waits until a condition holds. The timeout of the test is the limit. */
 export async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -4,7 +4,7 @@ import { EmulatorError } from "../errors";
 import { Log } from "../log";
 import type { Registry } from "../registry";
 import type { Timers } from "../timers";
-import type { Delivery, EmulatedEvent, EndpointDelivery, LoggedAttempt } from "./event";
+import type { Delivery, EmulatedEvent, EndpointDelivery, LoggedAttempt, OpenAttempt } from "./event";
 import { bodyOf, tampered } from "./message";
 import { Poster, type PostResult } from "./post";
 import { retryDelay } from "./retry";
@@ -23,15 +23,16 @@ export interface DeliveriesOptions {
   readonly webhookIds: "per-event" | "per-endpoint";
 }
 
-/** An event on its way: `attempted` when each endpoint was tried once, `done` when nothing more will be sent. */
+/** An event being delivered. `attempted` resolves after the first attempt at each endpoint, `done` after the last. */
 export interface Dispatch {
   readonly attempted: Promise<unknown>;
   readonly done: Promise<Delivery>;
 }
 
-/** Sends events to the endpoints: signed for each attempt anew, at least once, in any order. */
+/** Sends events to endpoints at least once, in any order, and signs each attempt with a fresh timestamp. */
 export class Deliveries {
   readonly log = new Log<LoggedAttempt>();
+  readonly #open = new Set<OpenAttempt>();
   readonly #poster = new Poster();
   readonly #options: DeliveriesOptions;
 
@@ -39,7 +40,7 @@ export class Deliveries {
     this.#options = options;
   }
 
-  /** @throws EmulatorError for an endpoint that is not registered */
+  /** Starts to deliver an event. @throws EmulatorError for an endpoint that is not registered */
   dispatch(event: EmulatedEvent): Dispatch {
     const id = event.id ?? newId();
     const own = event.id === undefined && this.#options.webhookIds === "per-endpoint";
@@ -61,18 +62,28 @@ export class Deliveries {
     return { attempted: Promise.all(firsts), done };
   }
 
-  /** Sends the last attempt of a delivery again, byte for byte. @throws EmulatorError when there was none */
-  async replay(id?: string): Promise<LoggedAttempt> {
-    const original = this.log.entries.findLast((attempt) => id === undefined || attempt.id === id);
-    if (original === undefined) {
-      const which = id === undefined ? "nothing was delivered" : `nothing was delivered as ${id}`;
-      throw new EmulatorError("EMULATOR_UNKNOWN_DELIVERY", `Cannot replay: ${which} so far.`);
-    }
-    const at = this.#options.now();
-    const { statusCode, error } = await this.#post(original);
-    const replayed = { ...original, at, statusCode, error, retryInMs: null, replayed: true };
-    this.log.add(replayed);
-    return replayed;
+  /** The attempts that have no result yet, oldest first. */
+  get open(): Iterable<OpenAttempt> {
+    return this.#open;
+  }
+
+  /** Returns the last attempt of a delivery, at one endpoint or at any. @throws EmulatorError when there is none */
+  latest(id?: string, endpointId?: string): LoggedAttempt {
+    const found = this.log.entries.findLast(
+      (attempt) =>
+        (id === undefined || attempt.id === id) &&
+        (endpointId === undefined || attempt.endpointId === endpointId),
+    );
+    if (found !== undefined) return found;
+    const which =
+      id === undefined ? "a delivery: nothing was delivered yet" : `delivery ${id}: it is not in the log`;
+    throw new EmulatorError("EMULATOR_UNKNOWN_DELIVERY", `Cannot find ${which}.`);
+  }
+
+  /** Repeats the last attempt of a delivery, byte for byte. @throws EmulatorError when there is none */
+  async replay(id?: string, endpointId?: string): Promise<LoggedAttempt> {
+    const { statusCode, error, answer, retryInMs, ...request } = this.latest(id, endpointId);
+    return this.#send({ ...request, at: this.#options.now(), replayed: true }, () => null);
   }
 
   close(): void {
@@ -123,32 +134,40 @@ export class Deliveries {
     const timestamp = Math.floor(at / 1000) - (event.ageSeconds ?? 0);
     const headers = secrets.sign(endpoint.type, { id, timestamp, body: signed });
     const body = event.tamper === true ? tampered(signed) : signed;
-    const { statusCode, retryAfter, error } = await this.#post({ url: endpoint.url, headers, body });
-    const retry = isSuccess(statusCode)
-      ? null
-      : retryDelay({ delaysMs, attempts: attempt, retryAfter, now: now() });
-    const entry: LoggedAttempt = {
+    const request: OpenAttempt = {
       at,
       id,
       type: event.type,
       endpointId: endpoint.id,
       url: endpoint.url,
       attempt,
-      statusCode,
-      error,
-      retryInMs: retry,
       tampered: event.tamper === true,
       replayed: false,
       headers,
       body,
     };
-    this.log.add(entry);
-    return entry;
+    return this.#send(request, ({ retryAfter }) =>
+      retryDelay({ delaysMs, attempts: attempt, retryAfter, now: now() }),
+    );
   }
 
-  #post({ url, headers, body }: Pick<LoggedAttempt, "url" | "headers" | "body">): Promise<PostResult> {
+  /** Sends a request and logs its result. `retry` returns the wait after a failure. */
+  async #send(request: OpenAttempt, retry: (result: PostResult) => number | null): Promise<LoggedAttempt> {
+    const { url, body } = request;
     const { timeoutMs } = this.#options;
-    return this.#poster.post({ url, headers: { ...HEADERS, ...headers }, body, timeoutMs });
+    this.#open.add(request);
+    const result = await this.#poster.post({
+      url,
+      headers: { ...HEADERS, ...request.headers },
+      body,
+      timeoutMs,
+    });
+    this.#open.delete(request);
+    const { statusCode, error, answer } = result;
+    const retryInMs = isSuccess(statusCode) ? null : retry(result);
+    const entry: LoggedAttempt = { ...request, statusCode, error, answer, retryInMs };
+    this.log.add(entry);
+    return entry;
   }
 
   #targets({ endpointId, endpointType, account }: EmulatedEvent): (readonly [string, EmulatedEndpoint])[] {

@@ -6,50 +6,50 @@ export interface EventTarget {
   readonly endpointId?: string;
   /** Only endpoints of this type. */
   readonly endpointType?: EmulatedEndpointType;
-  /** Default: the account of `apiKey`. */
+  /** Only endpoints of this account. Default: the account of `apiKey`. */
   readonly account?: string;
 }
 
 /** An event to deliver. */
 export interface EmulatedEvent extends EventTarget {
-  /** `job.running`, `job.succeeded`, `job.failed`, or any other, for receivers that must bear one. */
+  /** `job.running`, `job.succeeded`, `job.failed`, or any other string. */
   readonly type: string;
   /** Such as `{ jobId: "job_1", status: "succeeded" }`. */
   readonly data?: Readonly<Record<string, unknown>>;
-  /** Sent as it stands in place of `{ type, data }`: for flat bodies, and for bodies that are no JSON. */
+  /** Sent as it is in place of `{ type, data }`, for flat bodies and for bodies that are not JSON. */
   readonly body?: string;
-  /** The `webhook-id`. Default: a new one; give it twice to send a duplicate. */
+  /** The `webhook-id`. Default: a new one. Reuse an id to send a duplicate. */
   readonly id?: string;
-  /** Changes the body after it was signed, as an attacker would. Default false. */
+  /** Changes the body after signing, as an attacker would. Default false. */
   readonly tamper?: boolean;
-  /** Signs as of so many seconds ago: what a request that was captured and kept looks like. Default 0. */
+  /** Dates the signature this many seconds back, as in a captured request that is sent later. Default 0. */
   readonly ageSeconds?: number;
-  /** In place of the emulator's own; none for a tampered or aged one. */
+  /** Overrides the emulator's delays. Default: the emulator's; none for a tampered or aged event. */
   readonly retryDelaysMs?: readonly number[];
 }
 
 export type DeliveryOutcome = "delivered" | "failed" | "endpoint-gone" | "closed";
 
-/** What became of an event at one endpoint. */
+/** The result of an event at one endpoint. */
 export interface EndpointDelivery {
   readonly endpointId: string;
   /** The `webhook-id` of each attempt. */
   readonly id: string;
   /**
-   * `failed` when the last retry failed, `endpoint-gone` when the endpoint was deleted meanwhile, `closed` when the
-   * emulator was.
+   * `failed`: the last retry failed. `endpoint-gone`: the endpoint was deleted before. `closed`: the emulator was closed
+   * before.
    */
   readonly outcome: DeliveryOutcome;
   readonly attempts: number;
-  /** Of the last attempt; null when nothing was answered. */
+  /** The status of the last attempt. Null when it got no answer. */
   readonly statusCode: number | null;
 }
 
-/** What became of an event. */
+/** The result of an event. */
 export interface Delivery {
   readonly id: string;
   readonly type: string;
-  /** Whether every endpoint took it; false also where no endpoint matched. */
+  /** True when every endpoint accepted the event. False when no endpoint matched. */
   readonly delivered: boolean;
   readonly endpoints: readonly EndpointDelivery[];
 }
@@ -64,14 +64,19 @@ export interface LoggedAttempt {
   readonly url: string;
   /** 1 for the first. */
   readonly attempt: number;
-  /** Null when nothing was answered. */
+  /** Null when there was no answer. */
   readonly statusCode: number | null;
-  /** Why nothing was answered: a code of Node's, such as `ECONNREFUSED` or `ETIMEDOUT`; else null. */
+  /** Why there was no answer: a Node.js error code such as `ECONNREFUSED` or `ETIMEDOUT`. Otherwise null. */
   readonly error: string | null;
-  /** When the next attempt follows; null when this was the last. */
+  /** The first 1,024 bytes of the answer's body. Null when there was no answer. */
+  readonly answer: string | null;
+  /** The wait until the next attempt. Null when this was the last. */
   readonly retryInMs: number | null;
   readonly tampered: boolean;
   readonly replayed: boolean;
   readonly headers: SignedHeaders;
   readonly body: string;
 }
+
+/** An attempt that has no result yet. */
+export type OpenAttempt = Omit<LoggedAttempt, "statusCode" | "error" | "answer" | "retryInMs">;

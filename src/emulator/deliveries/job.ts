@@ -6,9 +6,9 @@ import type { Delivery, EventTarget } from "./event";
 export interface JobOptions extends EventTarget {
   /** Default `succeeded`. */
   readonly outcome?: "succeeded" | "failed";
-  /** Default: a new one. */
+  /** Default: a new id. */
   readonly jobId?: string;
-  /** Between the first attempts of `job.running` and the end of the job. Default 0. */
+  /** The wait between the first attempts of `job.running` and the end of the job. Default 0. */
   readonly durationMs?: number;
 }
 
@@ -19,8 +19,8 @@ export interface Job {
 }
 
 /**
- * A job from its beginning to its end. A `job.running` that fails does not hold up the end: its retries go on beside
- * it, and so the two may arrive in either order, as with the service.
+ * Delivers a job's start and its end. If `job.running` fails, its retries continue while the end is delivered. The two
+ * events may therefore arrive in either order, as with the real service.
  */
 export async function runJob(deliveries: Deliveries, timers: Timers, options: JobOptions): Promise<Job> {
   const { outcome = "succeeded", durationMs = 0, ...rest } = options;

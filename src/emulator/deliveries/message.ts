@@ -1,17 +1,20 @@
 import type { EmulatedEvent } from "./event";
 
-/** The body that an event is delivered with. */
+/** Returns the body that an event is delivered with. */
 export function bodyOf({ type, data = {}, body }: EmulatedEvent): string {
   return body ?? JSON.stringify({ type, data });
 }
 
-/** A body of the same kind that says something else. */
+/** Returns a changed body, still JSON if it was a JSON object. */
 export function tampered(body: string): string {
   try {
     const parsed: unknown = JSON.parse(body);
-    if (typeof parsed === "object" && parsed !== null) return JSON.stringify({ ...parsed, tampered: true });
+    if (typeof parsed === "object" && parsed !== null) {
+      const changed = JSON.stringify({ ...parsed, tampered: true });
+      if (changed !== body) return changed;
+    }
   } catch {
-    // Not JSON: changed all the same.
+    // Not JSON: append a space.
   }
   return `${body} `;
 }

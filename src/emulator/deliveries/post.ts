@@ -2,27 +2,30 @@ import { setMaxListeners } from "node:events";
 import { Agent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
 import { request as httpsRequest, Agent as SecureAgent } from "node:https";
 
-/** How much of an answer's body is read before the connection is ended: nobody looks at it. */
+/** How much of an answer's body is read before the connection is closed, and how much of it is kept. */
 const MAX_ANSWER_BYTES = 64 * 1024;
+const KEPT_ANSWER_BYTES = 1024;
 
 export interface Post {
   readonly url: string;
   readonly headers: OutgoingHttpHeaders;
   readonly body: string;
-  /** From the connection on: waiting for a free one does not count. */
+  /** Starts when a connection is assigned. The wait for a free connection does not count. */
   readonly timeoutMs: number;
 }
 
-/** `error` is a code of Node's, and set where there was no answer. */
+/** `error` is a Node.js error code, set when there was no answer. */
 export interface PostResult {
   readonly statusCode: number | null;
   readonly retryAfter?: string | undefined;
   readonly error: string | null;
+  /** The beginning of the answer's body. Null when there was no answer. */
+  readonly answer: string | null;
 }
 
 /**
- * Sends deliveries, at most 64 at once to a host, each on a connection of its own: one that the receiver closed while
- * it was idle would look like a failed delivery. Redirects are not followed.
+ * Sends deliveries, at most 64 at once to a host. Each uses its own connection, because an idle connection that the
+ * receiver has closed would look like a failed delivery. Redirects are not followed.
  */
 export class Poster {
   readonly #agents = {
@@ -40,7 +43,7 @@ export class Poster {
       let timer: NodeJS.Timeout | undefined;
       const fail = (error: NodeJS.ErrnoException) => {
         clearTimeout(timer);
-        resolve({ statusCode: null, error: error.code ?? error.name });
+        resolve({ statusCode: null, error: error.code ?? error.name, answer: null });
       };
       try {
         const secure = new URL(url).protocol === "https:";
@@ -55,9 +58,13 @@ export class Poster {
           timer = setTimeout(() => request.destroy(timedOut()), timeoutMs);
         });
         request.on("response", (response) => {
-          drop(response, () => clearTimeout(timer));
-          const { statusCode = 0 } = response;
-          resolve({ statusCode, retryAfter: response.headers["retry-after"], error: null });
+          // From here on there is an answer, whatever happens to its body.
+          request.off("error", fail).on("error", () => undefined);
+          readAnswer(response, (answer) => {
+            clearTimeout(timer);
+            const { statusCode = 0 } = response;
+            resolve({ statusCode, retryAfter: response.headers["retry-after"], error: null, answer });
+          });
         });
         request.end(body);
       } catch (error) {
@@ -66,21 +73,24 @@ export class Poster {
     });
   }
 
-  /** Ends what is under way. */
+  /** Aborts the requests in progress. */
   close(): void {
     this.#closed.abort();
     for (const agent of Object.values(this.#agents)) agent.destroy();
   }
 }
 
-function drop(response: IncomingMessage, ended: () => void): void {
+/** Passes on the beginning of the body when the body has ended, is too long, or takes too long. */
+function readAnswer(response: IncomingMessage, done: (answer: string) => void): void {
+  const kept: Buffer[] = [];
   let bytes = 0;
   response.on("data", (chunk: Buffer) => {
+    if (bytes < KEPT_ANSWER_BYTES) kept.push(chunk);
     bytes += chunk.length;
     if (bytes > MAX_ANSWER_BYTES) response.destroy();
   });
   response.on("error", () => undefined);
-  response.on("close", ended);
+  response.on("close", () => done(Buffer.concat(kept).subarray(0, KEPT_ANSWER_BYTES).toString("utf8")));
 }
 
 function timedOut(): Error {

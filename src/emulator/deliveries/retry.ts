@@ -1,26 +1,26 @@
-/** About two minutes in all: quick enough to watch, slow enough to mend a receiver meanwhile. */
+/** About two minutes in total: quick enough to watch, slow enough to fix a receiver in the meantime. */
 export const DEFAULT_RETRY_DELAYS_MS: readonly number[] = [
   1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000,
 ];
 
-/** A receiver cannot ask for more than an hour. */
+/** The longest wait that a receiver can ask for. */
 const MAX_RETRY_AFTER_MS = 3_600_000;
 
 export interface RetryQuestion {
   readonly delaysMs: readonly number[];
-  /** Attempts so far. */
+  /** The number of attempts so far. */
   readonly attempts: number;
   readonly retryAfter: string | undefined;
   readonly now: number;
 }
 
-/** How long to wait before the next attempt; null when there is none. Retry-After makes the wait longer, never shorter. */
+/** Returns the wait before the next attempt, or null when there is none. Retry-After can only make the wait longer. */
 export function retryDelay({ delaysMs, attempts, retryAfter, now }: RetryQuestion): number | null {
   const planned = delaysMs[attempts - 1];
   return planned === undefined ? null : Math.max(planned, retryAfterMs(retryAfter, now));
 }
 
-/** Both forms of RFC 9110, 10.2.3: seconds, and a date. Anything else asks for nothing. */
+/** Parses both forms of RFC 9110, section 10.2.3: seconds and a date. Anything else counts as 0. */
 function retryAfterMs(value: string | undefined, now: number): number {
   if (value === undefined) return 0;
   const text = value.trim();

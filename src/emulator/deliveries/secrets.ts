@@ -1,16 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { type SignedHeaders, sign } from "../../signature";
+import type { SecretsByType } from "../dataFile";
 import type { EmulatedEndpointType } from "../endpoint";
 import { EmulatorError } from "../errors";
 
-/** One secret, several while rotating (newest first), or either for each type of endpoint. */
+/** One secret, several during a rotation (newest first), or either of these for each endpoint type. */
 export type SecretsOption =
   | string
   | readonly string[]
   | { readonly [Type in EmulatedEndpointType]?: string | readonly string[] };
 
 export interface RotationOptions {
-  /** `whsec_` and base64. Default: a new one. */
+  /** `whsec_` followed by base64. Default: a new secret. */
   readonly secret?: string;
   /** Default: both types. */
   readonly type?: EmulatedEndpointType;
@@ -18,18 +19,21 @@ export interface RotationOptions {
 
 export interface SecretRotation {
   readonly secret: string;
-  /** Ends the overlap: from then on only the new secret signs. */
+  /** Ends the overlap. From then on only the new secret signs. */
   finish(): void;
 }
 
 const TYPES: readonly EmulatedEndpointType[] = ["production", "development"];
 
-/** The secrets that deliveries are signed with. They never leave by the API: a user has them out of band. */
+/** The signing secrets. The API never returns them, as with the real service. */
 export class Secrets {
   readonly #byType: Map<EmulatedEndpointType, readonly string[]>;
 
-  /** @throws WebhookSecretError for one that cannot be used */
-  constructor(option: SecretsOption | undefined) {
+  /** @throws WebhookSecretError for an invalid secret */
+  constructor(
+    option: SecretsOption | undefined,
+    private readonly onChange: () => void,
+  ) {
     const generated = newSecret();
     const either = typeof option === "string" || isList(option) ? option : undefined;
     const each = typeof option === "string" || isList(option) ? {} : (option ?? {});
@@ -40,7 +44,11 @@ export class Secrets {
     return this.#byType.get(type) ?? [];
   }
 
-  /** Signs with each secret of the type: several signatures stand in one header, separated by spaces. */
+  snapshot(): SecretsByType {
+    return { production: this.of("production"), development: this.of("development") };
+  }
+
+  /** Signs with each secret of the type. One header holds all signatures, separated by spaces. */
   sign(type: EmulatedEndpointType, message: { id: string; timestamp: number; body: string }): SignedHeaders {
     const signed = this.of(type).map((secret) => sign({ ...message, secret }));
     return {
@@ -50,12 +58,13 @@ export class Secrets {
     };
   }
 
-  /** The new secret signs at once, beside the old ones until the rotation is finished. */
+  /** Adds a secret that signs at once, together with the old ones until the rotation is finished. */
   rotate({ secret = newSecret(), type }: RotationOptions): SecretRotation {
     check(secret);
     const types = type === undefined ? TYPES : [type];
     for (const each of types)
       this.#byType.set(each, [secret, ...this.of(each).filter((old) => old !== secret)]);
+    this.onChange();
     return {
       secret,
       finish: () => {
@@ -64,8 +73,15 @@ export class Secrets {
           const newer = secrets.slice(0, secrets.indexOf(secret) + 1);
           if (newer.length > 0) this.#byType.set(each, newer);
         }
+        this.onChange();
       },
     };
+  }
+
+  /** Ends every rotation: only the newest secret of each type is kept. */
+  keepNewest(): void {
+    for (const type of TYPES) this.#byType.set(type, this.of(type).slice(0, 1));
+    this.onChange();
   }
 }
 
@@ -82,7 +98,7 @@ function listOf(secrets: string | readonly string[]): readonly string[] {
   return list;
 }
 
-/** `sign` refuses a malformed secret without repeating it. */
+/** Throws for an invalid secret. The error of `sign` does not contain it. */
 function check(secret: string): void {
   sign({ id: "msg_check", timestamp: 0, body: "", secret });
 }

@@ -1,0 +1,128 @@
+/**
+ * The page's script. The page works without it; the script keeps the lists up to date, sends forms without leaving the
+ * page, and counts down to the next attempts. The server alone renders: the script fetches the page again and puts
+ * changed items in place, so that open details, the focus and half-filled forms stay.
+ */
+export const SCRIPT = `"use strict";
+const EVERY_MS = 500;
+const live = document.getElementById("live");
+const shown = new Map(); // what the server rendered, by list and key
+let etag = "";
+let clockAhead = 0; // of the emulator's clock, in milliseconds
+let refreshing;
+
+const itemsOf = (list) => new Map([...list.children].map((item) => [item.dataset.key, item]));
+const nameOf = (list, key) => list.dataset.list + " " + key;
+const controlsOf = (item) => [...item.querySelectorAll("a, button, input, select, summary, pre")];
+
+function replace(old, next) {
+  for (const details of next.querySelectorAll("details")) {
+    const same = [...old.querySelectorAll("details[open]")].some((other) => other.dataset.key === details.dataset.key);
+    if (same) details.open = true;
+  }
+  const selects = [...old.querySelectorAll("select")];
+  next.querySelectorAll("select").forEach((select, index) => {
+    if (selects[index]) select.value = selects[index].value;
+  });
+  const focused = controlsOf(old).indexOf(document.activeElement);
+  old.replaceWith(next);
+  controlsOf(next)[focused]?.focus();
+}
+
+function updateList(list, next) {
+  const old = itemsOf(list);
+  let place = list.firstElementChild;
+  for (const [key, item] of itemsOf(next)) {
+    const rendered = item.outerHTML;
+    const current = old.get(key);
+    old.delete(key);
+    let kept = item;
+    if (current === undefined) list.insertBefore(item, place);
+    else {
+      if (current === place) place = place.nextElementSibling;
+      else list.insertBefore(current, place);
+      if (shown.get(nameOf(list, key)) === rendered) kept = current;
+      else replace(current, item);
+    }
+    if (kept === item && !shown.has(nameOf(list, key))) item.classList.add("arrived");
+    shown.set(nameOf(list, key), rendered);
+  }
+  for (const [key, item] of old) {
+    item.remove();
+    shown.delete(nameOf(list, key));
+  }
+}
+
+function update(text) {
+  const page = new DOMParser().parseFromString(text, "text/html");
+  for (const list of document.querySelectorAll("[data-list]")) {
+    const next = page.querySelector('[data-list="' + list.dataset.list + '"]');
+    if (next) updateList(list, next);
+  }
+  countDown();
+  return page;
+}
+
+function countDown() {
+  const now = Date.now() + clockAhead;
+  for (const time of document.querySelectorAll(".next time")) {
+    const seconds = Math.ceil((Date.parse(time.dateTime) - now) / 1000);
+    time.textContent = seconds > 0 ? "in " + seconds + " s" : "now";
+  }
+}
+
+async function refresh() {
+  try {
+    const headers = { accept: "text/html", "if-none-match": etag };
+    const response = await fetch(location.pathname + location.search, { headers, cache: "no-store" });
+    clockAhead = Number(response.headers.get("x-emulator-time")) - Date.now();
+    if (response.status === 200) {
+      update(await response.text());
+      etag = response.headers.get("etag") ?? "";
+    }
+    live.textContent = "live";
+    live.className = "on";
+  } catch {
+    live.textContent = "not connected";
+    live.className = "off";
+  }
+}
+
+/** One refresh at a time; one that is asked for during another follows it. */
+function refreshSoon() {
+  refreshing = (refreshing ?? Promise.resolve()).then(refresh);
+  return refreshing;
+}
+
+async function submit(form, submitter) {
+  const body = new URLSearchParams(new FormData(form, submitter));
+  const alert = document.getElementById("alert");
+  try {
+    const response = await fetch(form.getAttribute("action"), { method: "POST", body, headers: { accept: "text/html" } });
+    const page = new DOMParser().parseFromString(response.ok ? "" : await response.text(), "text/html");
+    const reason = page.getElementById("alert") ?? page.body;
+    alert.textContent = response.ok ? "" : reason.textContent;
+  } catch {
+    alert.textContent = "The emulator did not answer.";
+  }
+  await refreshSoon();
+}
+
+document.addEventListener("submit", (event) => {
+  event.preventDefault();
+  submit(event.target, event.submitter);
+});
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) refreshSoon();
+});
+for (const list of document.querySelectorAll("[data-list]")) {
+  for (const [key, item] of itemsOf(list)) shown.set(nameOf(list, key), item.outerHTML);
+}
+(async () => {
+  for (;;) {
+    if (!document.hidden) await refreshSoon();
+    await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
+    countDown();
+  }
+})();
+`;

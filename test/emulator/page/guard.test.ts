@@ -1,0 +1,83 @@
+import type { IncomingMessage } from "node:http";
+import { refusalOf } from "../../../src/emulator/page/guard";
+import { HOOK, started } from "../support";
+import { submit, visit } from "./visit";
+
+test.each([
+  ["another site's name, as in DNS rebinding", "evil.example"],
+  ["a name that begins with a loopback address", "127.0.0.1.evil.example"],
+  ["a name that ends with localhost", "evil-localhost"],
+  ["another machine's address", "192.0.2.1:8787"],
+])("the page refuses a Host that is %s", async (_, host) => {
+  const emulator = await started();
+  for (const path of ["/", "/_emulator/", "/_emulator/script.js"]) {
+    expect((await visit(emulator, path, { headers: { host } })).status).toBe(403);
+  }
+  expect((await submit(emulator, "rotations", {}, { host, origin: `http://${host}` })).status).toBe(403);
+  expect(emulator.secrets()).toHaveLength(1);
+});
+
+test.each(["localhost", "LOCALHOST:80", "127.0.0.1:8787", "127.9.9.9", "[::1]:8787"])(
+  "the page answers to the Host %s",
+  async (host) => {
+    expect((await visit(await started(), undefined, { headers: { host } })).status).toBe(200);
+  },
+);
+
+test.each([
+  ["::1", "accepted"],
+  ["127.0.0.1", "accepted"],
+  ["::ffff:127.0.0.1", "accepted"],
+  ["192.0.2.1", "refused"],
+  ["::ffff:192.0.2.1", "refused"],
+  [undefined, "refused"],
+])("a connection from %s is %s", (remoteAddress, expected) => {
+  const request = { method: "GET", headers: { host: "localhost" }, socket: { remoteAddress } };
+  const refusal = refusalOf(request as unknown as IncomingMessage);
+  expect(refusal === undefined ? "accepted" : "refused").toBe(expected);
+});
+
+test.each<[string, Record<string, string>]>([
+  ["without an Origin", { origin: "" }],
+  ["with a hidden Origin", { origin: "null" }],
+  ["from another site", { origin: "https://evil.example" }],
+  ["from another port of this machine", { origin: "http://127.0.0.1:1" }],
+  ["from https", { origin: "https://127.0.0.1" }],
+  ["that the browser calls cross-site", { "sec-fetch-site": "cross-site" }],
+  ["that the browser calls same-site", { "sec-fetch-site": "same-site" }],
+])("an action %s is refused and does nothing", async (_, headers) => {
+  const emulator = await started();
+  emulator.add({ ...HOOK, url: emulator.url });
+  for (const [action, fields] of [
+    ["jobs", {}],
+    ["rotations", {}],
+    ["faults", { operation: "any", kind: "empty", times: "1" }],
+  ] as const) {
+    expect((await submit(emulator, action, fields, headers)).status).toBe(403);
+  }
+  expect([emulator.deliveries, emulator.secrets().length]).toEqual([[], 1]);
+  expect((await visit(emulator)).body).toContain("works as it should");
+});
+
+test("an action from the page itself is performed", async () => {
+  const emulator = await started();
+  expect((await submit(emulator, "rotations", {}, { "sec-fetch-site": "same-origin" })).status).toBe(303);
+  expect(emulator.secrets()).toHaveLength(2);
+});
+
+test("the page forbids inline scripts, foreign content, frames and caching", async () => {
+  const { headers, body } = await visit(await started());
+  expect(headers["content-security-policy"]).toMatch(
+    /^default-src 'none'; script-src 'self'; style-src 'self'/,
+  );
+  expect(headers["content-security-policy"]).toMatch(
+    /form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
+  );
+  expect(headers).toMatchObject({
+    "x-frame-options": "DENY",
+    "x-content-type-options": "nosniff",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+  });
+  expect(body).not.toMatch(/<script>|<style|\son\w+=|\sstyle=/);
+});
