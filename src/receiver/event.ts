@@ -33,7 +33,7 @@ export function readEvent(body: Uint8Array): ReadEvent {
   };
 }
 
-/** Whether a delivery is of one of the service's events, which is what the handlers are for. */
+/** Returns true for the service's own events, which handlers can be given for. */
 export function isJobDelivery(delivery: Delivery): delivery is JobDelivery {
   return (JOB_EVENTS as readonly unknown[]).includes(delivery.event);
 }
@@ -41,7 +41,7 @@ export function isJobDelivery(delivery: Delivery): delivery is JobDelivery {
 function jobIdOf(message: Record<string, unknown>, text: string): string | undefined {
   const id = rawJobId(message);
   if (typeof id !== "number" || Number.isSafeInteger(id)) return id?.toString();
-  // Parsing has rounded the number, so two jobs could share the result: take its digits from the text.
+  // JSON.parse has rounded the number, and two jobs could share the result: so take its digits from the JSON.
   const exact = parseJson(quoteNumbers(text));
   return isRecord(exact) ? rawJobId(exact)?.toString() : undefined;
 }
@@ -72,7 +72,7 @@ function textOf({ buffer, byteOffset, byteLength }: Uint8Array): string {
   return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
 }
 
-/** Returns undefined if the text is not JSON. */
+/** Returns undefined if the string is not JSON. */
 function parseJson(text: string): unknown {
   let value: unknown;
   try {

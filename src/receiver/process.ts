@@ -85,7 +85,7 @@ function keyOf(delivery: Delivery, dedupeKey: Processing["dedupeKey"]): string {
   const key: unknown = dedupeKey(delivery);
   if (typeof key === "string" && key !== "") return key;
   throw new TypeError(
-    "dedupeKey must return a non-empty string. Return delivery.id if there is no better key.",
+    "dedupeKey must return a non-empty string. Return delivery.id if nothing better identifies the event.",
   );
 }
 

@@ -36,14 +36,14 @@ export function readSignatureHeaders(headers: HeadersLike): SignatureHeaders | V
 }
 
 /**
- * Whether an id is visible ASCII without '.', which separates the parts of the signed content: "a.1" + "." + "b" must not read
- * as "a" + "." + "1.b".
+ * Returns true for visible ASCII without '.', which separates the parts of the signed content: "a.1" + "." + "b" must not read as
+ * "a" + "." + "1.b".
  */
 export function isCanonicalId(id: string): boolean {
   return /^[!-\-/-~]+$/.test(id);
 }
 
-/** Whether a timestamp is decimal digits without a leading zero, up to the largest safe integer. */
+/** Returns true for decimal digits without a leading zero, up to the largest safe integer. */
 export function isCanonicalTimestamp(timestamp: string): boolean {
   return /^(?:0|[1-9]\d*)$/.test(timestamp) && Number.isSafeInteger(Number(timestamp));
 }

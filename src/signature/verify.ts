@@ -14,9 +14,9 @@ export interface VerifierOptions {
 }
 
 export interface Verifier {
-  /** Whether a delivery is genuine, as the function `verify` decides it. */
+  /** Returns true if the delivery is genuine, by the rules of the function `verify`. */
   verify(rawBody: RawBody, headers: HeadersLike): boolean;
-  /** `verify` with the id and timestamp of a genuine delivery, or the reason of a refusal. */
+  /** Returns the id and the timestamp of a genuine delivery, or the reason for its refusal. */
   verifyDetailed(rawBody: RawBody, headers: HeadersLike): VerificationResult;
 }
 
@@ -44,7 +44,7 @@ export function createVerifier({
 }
 
 /**
- * Returns whether a delivery is genuine: signed with the secret over exactly these bytes, and sent within the tolerance.
+ * Returns true if a delivery is genuine: signed with the secret over exactly these bytes, and sent within the tolerance.
  *
  * ```ts
  * if (!verify(rawBody, request.headers, process.env.WEBHOOK_SECRET ?? "")) return respond(401);
@@ -57,7 +57,7 @@ export function createVerifier({
  * - a header that was sent twice;
  * - more than 32 `v1` entries in `webhook-signature`;
  * - a matching entry that is not exactly `v1,` and 44 characters, such as `v1,<signature>,x`;
- * - a body that is not UTF-8 and was signed as decoded: the bytes themselves must be signed;
+ * - a body that is not UTF-8: the reference hashes its decoded form, and `verify` the bytes as received;
  * - a secret without the prefix `whsec_`.
  *
  * @param rawBody the bytes as received, before any parsing; a string stands for its UTF-8 bytes
@@ -79,8 +79,8 @@ export function verify(
 }
 
 /**
- * `verify` with the id and timestamp of a genuine delivery, or with the reason of a refusal: for logs, and to find out why a
- * signature does not match. The reasons are not secret, but send a sender no more than "401".
+ * Verifies as `verify` does, and returns the id and the timestamp of a genuine delivery, or the reason for its refusal: for logs,
+ * and to find out why a signature does not match. The reasons are not secret, but send a sender no more than "401".
  *
  * ```ts
  * const result = verifyDetailed(rawBody, request.headers, secret);

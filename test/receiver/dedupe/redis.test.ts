@@ -5,7 +5,7 @@ function clientThat(evalsha: () => Promise<unknown>) {
   return { evalsha: jest.fn(evalsha), eval: jest.fn(async () => -1) };
 }
 
-test("the text of a script is sent if Redis does not know its hash, and after no other error", async () => {
+test("the source of a script is sent if Redis does not know its hash, and after no other error", async () => {
   const forgetful = clientThat(() => Promise.reject(new Error("NOSCRIPT No matching script.")));
   expect(await redisDedupe({ client: forgetful }).claim("a", 1)).toMatchObject({ state: "claimed" });
   const broken = clientThat(() => Promise.reject(new Error("Connection is closed.")));
