@@ -15,8 +15,20 @@ export class VerifiedDelivery implements Delivery {
   readonly jobId: string | undefined;
   readonly data: unknown;
   readonly rawBody: Uint8Array;
-  #abort: AbortController | undefined;
+  declare readonly signal: AbortSignal;
+  #controller: AbortController | undefined;
   #expired: Error | undefined;
+
+  // An own property, so that a copy by spreading has it, as its type says. The controller is made when first asked for: most
+  // handlers never do, and it costs more than the rest of the delivery.
+  static readonly #SIGNAL: PropertyDescriptor & ThisType<VerifiedDelivery> = {
+    enumerable: true,
+    get() {
+      this.#controller ??= new AbortController();
+      if (this.#expired !== undefined) this.#controller.abort(this.#expired);
+      return this.#controller.signal;
+    },
+  };
 
   constructor({ id, timestamp, event, jobId, data, rawBody }: Source) {
     this.id = id;
@@ -25,22 +37,16 @@ export class VerifiedDelivery implements Delivery {
     this.jobId = jobId;
     this.data = data;
     this.rawBody = rawBody;
+    Object.defineProperty(this, "signal", VerifiedDelivery.#SIGNAL);
   }
 
-  // Made when first asked for: most handlers never do, and a controller costs more than the rest of the delivery.
-  get signal(): AbortSignal {
-    this.#abort ??= new AbortController();
-    if (this.#expired !== undefined) this.#abort.abort(this.#expired);
-    return this.#abort.signal;
-  }
-
-  /** Whether the handler asked for the signal, and so may have stopped at it. */
+  /** Whether the handler asked for the signal, and so may have stopped when it fired. */
   get isWatched(): boolean {
-    return this.#abort !== undefined;
+    return this.#controller !== undefined;
   }
 
   expire(reason: Error): void {
     this.#expired = reason;
-    this.#abort?.abort(reason);
+    this.#controller?.abort(reason);
   }
 }

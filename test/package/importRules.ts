@@ -32,7 +32,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   receiver: { rooms: ["signature"] },
   // At run time it loads Pulumi's own copy of gRPC.
   endpoint: { rooms: ["client"], packages: ["@pulumi/pulumi"], types: ["@grpc/grpc-js"] },
-  stack: { rooms: ["receiver"], packages: ["@pulumi/pulumi"], types: ["endpoint"] },
+  stack: { rooms: ["receiver", "signature"], packages: ["@pulumi/pulumi"], types: ["endpoint"] },
   emulator: { rooms: ["signature"] },
   cli: {
     rooms: ["signature", "client", "receiver", "endpoint", "stack", "emulator"],

@@ -10,13 +10,13 @@ export interface RedisServer {
   /** The socket it listens on. */
   readonly path: string;
   stop(): Promise<void>;
-  /** With nothing of what it held. */
+  /** Starts it again, empty. */
   start(): Promise<void>;
   /** Stops it and removes its files. */
   dispose(): Promise<void>;
 }
 
-/** A real Redis on a socket in a folder of its own, so that several tests can have one each. More arguments are its own. */
+/** Starts a real Redis on a socket in a folder of its own, so that tests can run in parallel. The arguments are for the server. */
 export async function startRedis(...args: string[]): Promise<RedisServer> {
   const command = findRedis();
   if (command === undefined) throw new Error(`There is no Redis to test with: ${HOW_TO_GET_REDIS}.`);
