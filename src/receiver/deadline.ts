@@ -1,23 +1,21 @@
 import { CodedError } from "../error";
 
-/** Something did not settle in time. */
+/** A handler did not settle in time. It is the reason of its delivery's `signal`. */
 export class DeadlineError extends CodedError<"HANDLER_DEADLINE"> {
   override readonly name = "DeadlineError";
 
-  constructor(reason: string) {
-    super("HANDLER_DEADLINE", reason);
+  constructor(milliseconds: number) {
+    super("HANDLER_DEADLINE", `The handler took longer than ${milliseconds} ms.`);
   }
 }
 
-/**
- * Settles as the work does, or rejects when it takes longer. The work goes on: nobody is told when it settles later.
- * @throws DeadlineError
- */
-export async function within<T>(milliseconds: number, what: string, work: PromiseLike<T>): Promise<T> {
+export const LATE = Symbol("took too long");
+
+/** Settles as the work does, or resolves with `LATE` if it takes longer. The work goes on: watch it for what happens later. */
+export async function within<T>(milliseconds: number, work: Promise<T>): Promise<T | typeof LATE> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    const fail = () => reject(new DeadlineError(`${what} took longer than ${milliseconds} ms.`));
-    timer = setTimeout(fail, milliseconds);
+  const late = new Promise<typeof LATE>((resolve) => {
+    timer = setTimeout(resolve, milliseconds, LATE);
   });
   try {
     return await Promise.race([work, late]);
@@ -26,8 +24,11 @@ export async function within<T>(milliseconds: number, what: string, work: Promis
   }
 }
 
-export function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  return (
-    typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function"
-  );
+/**
+ * Whether a value can be awaited. Use it through `Promise.resolve`, once: a query builder's `then` starts its query each time, and
+ * may return nothing.
+ */
+export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  const canHaveThen = (typeof value === "object" && value !== null) || typeof value === "function";
+  return canHaveThen && typeof (value as { then?: unknown }).then === "function";
 }

@@ -7,40 +7,40 @@ interface Source extends ReadEvent {
   readonly rawBody: Uint8Array;
 }
 
-/** A delivery, and the means to fire its signal. */
-export class VerifiedDelivery implements Delivery {
-  readonly id: string;
-  readonly timestamp: number;
-  readonly event: string | undefined;
-  readonly jobId: string | undefined;
-  readonly data: unknown;
-  readonly rawBody: Uint8Array;
-  #abort: AbortController | undefined;
-  #expired: Error | undefined;
-
-  constructor({ id, timestamp, event, jobId, data, rawBody }: Source) {
-    this.id = id;
-    this.timestamp = timestamp;
-    this.event = event;
-    this.jobId = jobId;
-    this.data = data;
-    this.rawBody = rawBody;
-  }
+/** The signal of one delivery. */
+export class Expiry {
+  #controller: AbortController | undefined;
+  #reason: Error | undefined;
 
   // Made when first asked for: most handlers never do, and a controller costs more than the rest of the delivery.
   get signal(): AbortSignal {
-    this.#abort ??= new AbortController();
-    if (this.#expired !== undefined) this.#abort.abort(this.#expired);
-    return this.#abort.signal;
+    this.#controller ??= new AbortController();
+    if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+    return this.#controller.signal;
   }
 
-  /** Whether the handler asked for the signal, and so may have stopped at it. */
+  /** Whether the handler asked for the signal, and so may have stopped when it fired. */
   get isWatched(): boolean {
-    return this.#abort !== undefined;
+    return this.#controller !== undefined;
   }
 
   expire(reason: Error): void {
-    this.#expired = reason;
-    this.#abort?.abort(reason);
+    this.#reason = reason;
+    this.#controller?.abort(reason);
   }
+}
+
+export function deliveryOf({ id, timestamp, event, jobId, data, rawBody }: Source, expiry: Expiry): Delivery {
+  return {
+    id,
+    timestamp,
+    event,
+    jobId,
+    data,
+    rawBody,
+    // An own property, so that a copy by spreading has it, as its type says.
+    get signal() {
+      return expiry.signal;
+    },
+  };
 }

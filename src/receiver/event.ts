@@ -1,69 +1,93 @@
-import type { Delivery, JobDelivery } from "./types";
+import type { Delivery, JobDelivery, JobEvent } from "./types";
 
-/** What a body tells, as far as it can be understood. */
+/** What a body says, as far as it can be understood. */
 export interface ReadEvent {
   readonly event: string | undefined;
   readonly jobId: string | undefined;
   readonly data: unknown;
 }
 
-const JOB = "job.";
-const STATUSES: ReadonlySet<unknown> = new Set(["running", "succeeded", "failed"]);
+export const JOB_EVENTS: readonly JobEvent[] = ["job.running", "job.succeeded", "job.failed"];
+
+const EVENT_BY_STATUS: ReadonlyMap<unknown, JobEvent> = new Map(
+  JOB_EVENTS.map((event) => [event.slice("job.".length), event]),
+);
 const BYTE_ORDER_MARK = 0xfeff;
-const NOTHING: ReadEvent = { event: undefined, jobId: undefined, data: undefined };
+
+/** A string, or a number. As JSON is known to be valid here, what looks like a number outside a string is one. */
+const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 
 /**
  * Reads a body in either of the shapes that the service may send: `{type, data: {jobId, …}}`, or a flat
- * `{jobId, status}` (or `job_id`) whose status names the event. Never throws: what it does not understand is an unknown event.
+ * `{jobId, status}` (or `job_id`) whose status names the event. Never throws: an unknown shape is an unknown event.
  */
 export function readEvent(body: Uint8Array): ReadEvent {
-  const message = parseJson(body);
-  if (!isRecord(message)) return { ...NOTHING, data: message };
-  const data = message.data ?? message;
-  const jobId = jobIdOf(data) ?? jobIdOf(message);
-  if (typeof message.type === "string") return { event: message.type, jobId, data };
-  const status = message.status;
-  return { event: STATUSES.has(status) ? `${JOB}${String(status)}` : undefined, jobId, data };
+  const text = textOf(body);
+  const message = parseJson(text);
+  if (!isRecord(message)) return { event: undefined, jobId: undefined, data: message };
+  const { type, status, data } = message;
+  return {
+    event: typeof type === "string" ? type : EVENT_BY_STATUS.get(status),
+    jobId: jobIdOf(message, text),
+    data: data ?? message,
+  };
 }
 
-/** Whether a handler can be given this: its types promise one of the service's events, a job id and an object. */
+/** Whether a delivery is of one of the service's events, which is what the handlers are for. */
 export function isJobDelivery(delivery: Delivery): delivery is JobDelivery {
-  const { event, jobId, data } = delivery;
-  return (
-    event?.startsWith(JOB) === true &&
-    STATUSES.has(event.slice(JOB.length)) &&
-    jobId !== undefined &&
-    isRecord(data)
-  );
+  return (JOB_EVENTS as readonly unknown[]).includes(delivery.event);
 }
 
-function jobIdOf(value: unknown): string | undefined {
-  if (!isRecord(value)) return undefined;
-  const id = value.jobId ?? value.job_id;
-  if (typeof id === "string" && id !== "") return id;
-  return Number.isSafeInteger(id) ? String(id) : undefined;
+function jobIdOf(message: Record<string, unknown>, text: string): string | undefined {
+  const id = rawJobId(message);
+  if (typeof id !== "number" || Number.isSafeInteger(id)) return id?.toString();
+  // Parsing has rounded the number, so two jobs could share the result: take its digits from the text.
+  const exact = parseJson(quoteNumbers(text));
+  return isRecord(exact) ? rawJobId(exact)?.toString() : undefined;
+}
+
+/** The job id in the data or, failing that, next to it. */
+function rawJobId(message: Record<string, unknown>): string | number | undefined {
+  for (const holder of [message.data, message]) {
+    const id = isRecord(holder) ? (holder.jobId ?? holder.job_id) : undefined;
+    if (typeof id === "number" || (typeof id === "string" && id !== "")) return id;
+  }
+  return undefined;
+}
+
+function quoteNumbers(json: string): string {
+  try {
+    return json.replace(STRING_OR_NUMBER, (token) => (token.startsWith('"') ? token : `"${token}"`));
+  } catch {
+    return ""; // a string too long for the regular expression
+  }
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function parseJson(body: Uint8Array): unknown {
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
+function textOf({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  const text = Buffer.from(buffer, byteOffset, byteLength).toString("utf8");
+  return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
+}
+
+/** Returns undefined if the text is not JSON. */
+function parseJson(text: string): unknown {
   let value: unknown;
   try {
-    value = JSON.parse(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);
+    value = JSON.parse(text);
   } catch {
     return undefined;
   }
-  // A name may be spelt with escapes, so each backslash is reason enough to look.
+  // A name can be written with escapes, so a backslash is reason enough to look.
   if (text.includes("__proto__") || text.includes("\\")) dropPrototypes(value);
   return value;
 }
 
 /**
- * Removes own properties of the name `__proto__`: harmless where they are, but a handler that copies them with `Object.assign`
- * sets a prototype. A stack of its own rather than recursion: JSON.parse nests deeper than calls can.
+ * Removes own properties named `__proto__`. They are harmless where they are, but a handler that copies them with `Object.assign`
+ * sets a prototype. Uses a stack of its own, not recursion: JSON.parse accepts deeper nesting than calls do.
  */
 function dropPrototypes(root: unknown): void {
   const open: unknown[] = [root];

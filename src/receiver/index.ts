@@ -13,6 +13,7 @@ export type {
   Handlers,
   JobDelivery,
   JobEvent,
+  KeyedDelivery,
   Outcome,
   OutcomeKind,
   Receiver,
@@ -21,4 +22,5 @@ export type {
   Refusal,
   Rejection,
   Secrets,
+  UnrecordedDelivery,
 } from "./types";

@@ -1,41 +1,43 @@
-import type { MacKey } from "../signature/mac";
+import type { KeyObject } from "node:crypto";
 import { keysOf } from "../signature/secret";
-import { within } from "./deadline";
+import { LATE, within } from "./deadline";
 import type { Secrets } from "./types";
 
 export interface KeySource {
-  /** The keys to verify with; undefined when the secrets could never be read. */
+  /** The keys to verify with, or undefined if the secrets could never be read. */
   current(): Keys | Promise<Keys>;
-  /** After a mismatch: other keys, should the secrets have changed just now; otherwise the same array. */
+  /** After a mismatch: other keys if the secrets have changed since, or the same array. */
   afterMismatch(): Keys | Promise<Keys>;
 }
-type Keys = readonly MacKey[] | undefined;
+type Keys = readonly KeyObject[] | undefined;
 
 export interface KeySourceOptions {
+  /** Unix milliseconds, or NaN. */
   readonly now: () => number;
-  /** What a function's secrets were when the program started: in use while it cannot give its first answer. */
+  /** The secrets at start-up, if they come from a function: in use until its first answer. */
   readonly initial?: Secrets | undefined;
-  /** Told of each time that the secrets cannot be read. */
+  /** Called each time that the secrets cannot be read. */
   readonly onError: (error: unknown) => void;
 }
 
-/** How long an answer is good, and so how long a secret taken away is still accepted, unless the function fails. */
+/** How long an answer is used, and so how long a withdrawn secret is still accepted, unless the function fails. */
 const MAX_AGE_MS = 60_000;
-/** How often a stranger's forged messages can make us ask: no more than once in this time. */
+/** The least time between two calls that forged messages cause. */
 const MISMATCH_PAUSE_MS = 5_000;
-/** How often a failing function is asked, once there is no good answer any more. */
+/** The least time between two calls of a function that fails, once there is no recent answer. */
 const FAILURE_PAUSE_MS = 1_000;
-/** How long after a failure nobody waits for the next answer. Later the secrets may have changed unseen, so a delivery does. */
+/** How long after a failure deliveries do not wait for the next answer. Later they do, as the secrets may have changed. */
 const FAILING_MS = 2 * MAX_AGE_MS;
+/** How long one call may take. */
 const TIMEOUT_MS = 5_000;
 
 /**
- * The keys of a receiver. Values are read at once. @throws WebhookSecretError
+ * Provides the keys of a receiver. Secrets given as values are read at once. @throws WebhookSecretError
  *
- * A function is asked at the first delivery, when its last answer is a minute old, and on a signature that does not match
- * when the last answer is five seconds old: so a new secret counts at once, and a flood of forgeries is not passed on.
- * Deliveries that wait share one call, which has five seconds. When it fails, the last good answer stays in use, and as long
- * as it keeps failing nobody waits for the next.
+ * A function is called at the first delivery, when its last answer is a minute old, and on a signature that does not match when the
+ * last answer is five seconds old: so a new secret is accepted at once, and a flood of forgeries does not reach the function.
+ * Deliveries that wait share one call, which may take five seconds. When it fails, the last good answer stays in use, and while it
+ * keeps failing no delivery waits for the next.
  */
 export function keySource(
   secrets: Secrets | (() => Secrets | Promise<Secrets>),
@@ -55,7 +57,9 @@ export function keySource(
   async function ask(read: () => Secrets | Promise<Secrets>): Promise<Keys> {
     askedAt = now();
     try {
-      keys = keysOf(await within(TIMEOUT_MS, "Reading the webhook secrets", Promise.resolve().then(read)));
+      const answer = await within(TIMEOUT_MS, Promise.resolve().then(read));
+      if (answer === LATE) throw new Error(`Reading the webhook secrets took longer than ${TIMEOUT_MS} ms.`);
+      keys = keysOf(answer);
       goodAt = askedAt;
       failedAt = Number.NEGATIVE_INFINITY;
     } catch (error) {
@@ -71,10 +75,10 @@ export function keySource(
     return asking ?? keys;
   }
 
-  // A clock that was set back counts as old: better to ask once too often.
+  // A clock that was set back or fails counts as old: calling the function once too often is harmless.
   function isOlder(time: number, milliseconds: number): boolean {
     const age = now() - time;
-    return age < 0 || age >= milliseconds;
+    return !(age >= 0 && age < milliseconds);
   }
 
   return {

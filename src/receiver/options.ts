@@ -1,118 +1,130 @@
-import { checkTolerance, DEFAULT_TOLERANCE_SECONDS } from "../signature/check";
+import { checkTolerance, DEFAULT_TOLERANCE_SECONDS } from "../signature/tolerance";
 import { memoryDedupe } from "./dedupe/memory";
 import type { DedupeStore } from "./dedupe/store";
+import { checkHandler, handlersByEvent } from "./handlers";
+import type { Processing } from "./process";
 import type { ReceiverHooks } from "./reports";
-import type { Delivery, Handler, Handlers, JobDelivery, JobEvent, Secrets } from "./types";
+import type { Delivery, Handler, Handlers, KeyedDelivery, Secrets } from "./types";
 
 export interface ReceiverOptions extends ReceiverHooks {
   /**
-   * `whsec_…`, or several while one is rotated: any may have signed. Or a function that gives them, so that a rotation needs
-   * no restart: it is asked at the first delivery, when its last answer is a minute old, and on a signature that does not match
-   * when the last answer is five seconds old. When it fails, or takes longer than five seconds, its last good answer stays in
-   * use and `onSecretsError` is told; without one yet, deliveries are answered 503.
+   * `whsec_…`, or several while a secret is rotated: any of them may have signed. Or a function that returns them, so that a
+   * rotation needs no restart: it is called at the first delivery, when its last answer is a minute old, and on a signature that
+   * does not match when the last answer is five seconds old. When it fails, or takes longer than five seconds, its last good answer
+   * stays in use and `onSecretsError` is called; until it has given one, deliveries are answered 503.
    */
   readonly secrets: Secrets | (() => Secrets | Promise<Secrets>);
-  /** How old, and how far ahead, a delivery's timestamp may be: whole seconds, default 300; 0 turns this window off. */
+  /**
+   * How old, and how far ahead, a delivery's timestamp may be: whole seconds, default 300, at most 86,400 (a day). 0 turns this
+   * window off.
+   */
   readonly toleranceSeconds?: number | undefined;
   /** The largest body that is read, in bytes. Default 1 MiB. */
   readonly maxBodyBytes?: number | undefined;
   /** Where handled deliveries are remembered. Default: `memoryDedupe()`, for one process. */
   readonly dedupe?: DedupeStore | undefined;
   /**
-   * What counts as the same delivery of one of the service's events: a text that is not empty. Default: its id, by which every
-   * other delivery goes always. While an endpoint is replaced, two of them overlap and each is sent the same event under an id of
-   * its own; what the event is about tells these as one: `` (delivery) => `${delivery.event}:${delivery.jobId}` ``.
+   * Returns what identifies an event: a non-empty string. Default: the id of its delivery. While an endpoint is replaced, the old
+   * and the new one each deliver an event, under ids of their own; a key made of what they deliver takes both for one:
+   *
+   * ```ts
+   * dedupeKey: ({ rawBody }) => createHash("sha256").update(rawBody).digest("hex"),
+   * ```
+   *
+   * A later event with the same key is not handled for three days, so the key must differ between any two events. The hash of the
+   * body does so if the bodies of a job that runs again differ, for example by a time. `` `${event}:${jobId}` `` does so only if no
+   * job runs twice under one id. If in doubt, leave `dedupeKey` out and let handlers tolerate a second call.
+   *
+   * It is not called for deliveries without a job id or of other events: these are identified by their id.
    */
-  readonly dedupeKey?: ((delivery: JobDelivery) => string) | undefined;
+  readonly dedupeKey?: ((delivery: KeyedDelivery) => string) | undefined;
   /**
    * How long a handler may take, in milliseconds, default 15,000. Then its delivery's signal fires and the sender is answered
-   * 503. Stay below the time that the sender waits. One that resolves later all the same has handled its delivery, unless it
-   * asked for the signal: it may have stopped at it, so the retry is handled anew.
+   * 503. Stay below the sender's timeout. A handler that resolves after its deadline has handled its delivery, unless it asked for
+   * the signal: then it may have stopped, so the retry is handled again.
    */
   readonly handlerTimeoutMs?: number | undefined;
   /**
-   * How long a handler that hung keeps its delivery, in milliseconds from the claim on. Longer than its deadline and the time
-   * that the store takes to claim together, or a retry may be handled beside it. Default: the deadline and 10,000 more.
+   * How long a handler that hangs keeps its delivery, in milliseconds from the claim on. It must be longer than the handler's
+   * deadline and the time that the store takes to claim together, or a retry may be handled at the same time. Default: the deadline
+   * and 10,000 more.
    */
   readonly leaseMs?: number | undefined;
   readonly handlers: Handlers;
   /** Handles every other delivery: other events, bodies that are not JSON, events without a handler. Default: acknowledge. */
   readonly onUnhandled?: Handler<Delivery> | undefined;
-  /** The clock, in unix milliseconds. Default: `Date.now`. */
+  /**
+   * The clock that timestamps are compared with, in unix milliseconds. Default: `Date.now`. Without a finite number from it,
+   * deliveries are answered 503. (Leases follow the dedupe store's clock.)
+   */
   readonly now?: (() => number) | undefined;
 }
 
-const KEEP_AT_LEAST_MS = 3 * 24 * 60 * 60 * 1000;
+/** A tolerance above it is in milliseconds by mistake, and would let recorded deliveries in for days. */
+export const LONGEST_TOLERANCE_SECONDS = 86_400;
+/** Longer than a recorded delivery stays inside the longest tolerance, which is twice that; senders may retry for days. */
+const KEEP_MS = 3 * 24 * 60 * 60 * 1000;
 /** The store may take five seconds for the claim, and as long to complete it. */
 const STORE_MARGIN_MS = 10_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-const EVENTS: readonly JobEvent[] = ["job.running", "job.succeeded", "job.failed"];
 
-/** @throws RangeError for a number out of its range, TypeError for handlers that are none */
-export function resolveOptions(options: ReceiverOptions) {
+export interface ResolvedOptions {
+  readonly toleranceSeconds: number;
+  readonly maxBodyBytes: number;
+  /** Unix milliseconds, or NaN if the program's clock failed. Never throws. */
+  readonly now: () => number;
+  readonly processing: Processing;
+}
+
+/**
+ * Checks the options and fills in the defaults.
+ * @throws RangeError for a number out of its range, TypeError for an invalid handler
+ */
+export function resolveOptions(options: ReceiverOptions): ResolvedOptions {
   const {
     toleranceSeconds = DEFAULT_TOLERANCE_SECONDS,
     maxBodyBytes = 1024 * 1024,
     handlerTimeoutMs = 15_000,
     leaseMs = handlerTimeoutMs + STORE_MARGIN_MS,
+    dedupe: store = memoryDedupe(),
+    dedupeKey,
+    onUnhandled,
     now = Date.now,
   } = options;
-  checkTolerance(toleranceSeconds);
-  checkNumber("maxBodyBytes", maxBodyBytes, 0, Number.MAX_SAFE_INTEGER);
-  checkNumber("handlerTimeoutMs", handlerTimeoutMs, 1, LONGEST_TIMER_MS);
-  checkNumber(
-    "leaseMs, which must be longer than handlerTimeoutMs",
-    leaseMs,
-    handlerTimeoutMs + 1,
-    Number.MAX_SAFE_INTEGER,
-  );
-  if (options.onUnhandled !== undefined) checkHandler("onUnhandled", options.onUnhandled);
+  checkTolerance(toleranceSeconds, LONGEST_TOLERANCE_SECONDS);
+  checkNumber("maxBodyBytes", maxBodyBytes, { least: 0 });
+  checkNumber("handlerTimeoutMs", handlerTimeoutMs, { least: 1, most: LONGEST_TIMER_MS });
+  checkNumber("leaseMs, which must be longer than handlerTimeoutMs,", leaseMs, {
+    least: handlerTimeoutMs + 1,
+  });
+  if (onUnhandled !== undefined) checkHandler("onUnhandled", onUnhandled);
+  const handlers = handlersByEvent(options.handlers);
   return {
     toleranceSeconds,
     maxBodyBytes,
-    now,
-    processing: {
-      store: options.dedupe ?? memoryDedupe({ now }),
-      dedupeKey: options.dedupeKey,
-      handlers: handlersByEvent(options.handlers),
-      onUnhandled: options.onUnhandled,
-      handlerTimeoutMs,
-      leaseMs,
-      // A replay is inside the tolerance for twice that long; the sender may retry for days.
-      keepMs: Math.max(2 * toleranceSeconds * 1000, KEEP_AT_LEAST_MS),
-    },
+    now: now === Date.now ? now : () => numberFrom(now),
+    processing: { store, dedupeKey, handlers, onUnhandled, handlerTimeoutMs, leaseMs, keepMs: KEEP_MS },
   };
 }
 
-function checkNumber(name: string, value: number, least: number, most: number): void {
+function checkNumber(
+  name: string,
+  value: number,
+  { least, most = Number.MAX_SAFE_INTEGER }: { least: number; most?: number },
+): void {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return;
+  // Not a string's value, which could be a secret.
+  const given = typeof value === "number" ? String(value) : `a value of type ${typeof value}`;
   throw new RangeError(
-    `createReceiver: ${name} must be a whole number from ${least} to ${most}; got ${String(value)}.`,
+    `createReceiver: ${name} must be a whole number from ${least} to ${most}, but it is ${given}.`,
   );
 }
 
-// A Map: the name of an event comes from the sender, and `constructor` is no handler.
-function handlersByEvent(handlers: Handlers): ReadonlyMap<string, Handler<JobDelivery>> {
-  if (typeof handlers !== "object" || handlers === null)
-    throw new TypeError("handlers must be an object of handlers by event");
-  for (const name of Object.keys(handlers)) {
-    if (!(EVENTS as readonly string[]).includes(name)) {
-      throw new TypeError(
-        `createReceiver: "${name}" is no event of the service; handle others in onUnhandled.`,
-      );
-    }
+function numberFrom(now: () => unknown): number {
+  try {
+    const time = now();
+    return typeof time === "number" ? time : Number.NaN;
+  } catch {
+    return Number.NaN;
   }
-  const byEvent = new Map<string, Handler<JobDelivery>>();
-  for (const event of EVENTS) {
-    const handler = handlers[event];
-    if (handler === undefined) continue;
-    checkHandler(`the handler of "${event}"`, handler);
-    // Called for deliveries of its own event only; bound, as it may be a method.
-    byEvent.set(event, (handler as Handler<JobDelivery>).bind(handlers));
-  }
-  return byEvent;
-}
-
-function checkHandler(name: string, handler: unknown): void {
-  if (typeof handler !== "function") throw new TypeError(`createReceiver: ${name} is no function.`);
 }

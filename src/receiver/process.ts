@@ -1,19 +1,28 @@
-import { DeadlineError, isPromise, within } from "./deadline";
+import { DeadlineError, isThenable, LATE, within } from "./deadline";
 import type { Claim, DedupeStore } from "./dedupe/store";
-import type { VerifiedDelivery } from "./delivery";
+import type { Expiry } from "./delivery";
 import { isJobDelivery } from "./event";
-import type { Delivery, Handler, JobDelivery, OutcomeKind } from "./types";
+import { checkRan } from "./handlers";
+import { recordHandled, type StoreCall, settleInTime } from "./record";
+import type { Delivery, Handler, JobDelivery, KeyedDelivery, OutcomeKind } from "./types";
 
 export interface Processing {
   readonly store: DedupeStore;
-  readonly dedupeKey: ((delivery: JobDelivery) => string) | undefined;
+  readonly dedupeKey: ((delivery: KeyedDelivery) => string) | undefined;
   readonly handlers: ReadonlyMap<string, Handler<JobDelivery>>;
-  /** Handles what no handler does. */
+  /** Handles every delivery that has no handler of its own. */
   readonly onUnhandled: Handler<Delivery> | undefined;
   readonly handlerTimeoutMs: number;
-  /** Longer than the handler's deadline: what is taken over has stopped, or was told to. */
+  /** Longer than the handler's deadline, so that a handler whose delivery another worker takes over was told to stop. */
   readonly leaseMs: number;
   readonly keepMs: number;
+}
+
+export interface ToProcess {
+  readonly delivery: Delivery;
+  readonly expiry: Expiry;
+  /** Called if the dedupe store could not record the delivery as handled before its lease ended. */
+  readonly onUnrecorded: (error: unknown) => void;
 }
 
 export interface Processed {
@@ -22,14 +31,9 @@ export interface Processed {
   readonly error?: unknown;
 }
 
-/** A store that neither answers nor fails, such as a client that queues while it is disconnected, counts as unreachable. */
-const STORE_TIMEOUT_MS = 5_000;
-
-/** Takes the claim, calls the handler, completes or releases. Never rejects. */
-export async function processDelivery(
-  delivery: VerifiedDelivery,
-  processing: Processing,
-): Promise<Processed> {
+/** Takes the claim, calls the handler, and completes or releases the claim. Never rejects. */
+export async function processDelivery(toProcess: ToProcess, processing: Processing): Promise<Processed> {
+  const { delivery, onUnrecorded } = toProcess;
   const { store, leaseMs, handlerTimeoutMs, keepMs } = processing;
   let key: string;
   try {
@@ -37,101 +41,89 @@ export async function processDelivery(
   } catch (error) {
     return { outcome: "failed", error };
   }
+  const leaseEnds = performance.now() + leaseMs;
   let claim: Claim;
   try {
     claim = await claimFrom(store, key, leaseMs);
   } catch (error) {
     return { outcome: "store-unavailable", error };
   }
-  if (claim?.state === "completed") return { outcome: "duplicate" };
-  if (claim?.state === "held") return { outcome: "held", retryAfterMs: claim.retryAfterMs };
-  if (claim?.state !== "claimed")
-    return {
-      outcome: "store-unavailable",
-      error: new TypeError("The dedupe store's claim has no known state."),
-    };
+  if (claim.state === "completed") return { outcome: "duplicate" };
+  if (claim.state === "held") return { outcome: "held", retryAfterMs: claim.retryAfterMs };
 
   const { token } = claim;
+  const complete: StoreCall = () => store.complete(key, token, keepMs);
+  const record = () => recordHandled(complete, { leaseEnds, onGivenUp: onUnrecorded });
   const work = workOn(delivery, processing);
-  const ended: Processed =
-    work === undefined
-      ? { outcome: "unhandled" }
-      : await run(work, delivery, handlerTimeoutMs, () => store.complete(key, token, keepMs));
-  // The handler may still be at work: its claim stays until the lease ends.
+  const ended = work === undefined ? UNHANDLED : await run(work, toProcess, handlerTimeoutMs, record);
+  // The handler may still be running, so its claim stays until the lease ends.
   if (ended.outcome === "timed-out") return { ...ended, retryAfterMs: leaseMs - handlerTimeoutMs };
   try {
-    if (ended.outcome === "failed") await settle(store.release(key, token));
-    else await settle(store.complete(key, token, keepMs));
+    if (ended.outcome === "failed") await settleInTime(() => store.release(key, token));
+    else await record();
   } catch (error) {
-    // The answer stands: what was handled must not be sent again because the store cannot be told.
+    // The answer stands: a handled delivery must not be sent again because the store failed.
     return { error, ...ended };
   }
   return ended;
 }
 
-/** The call of the handler, if anybody handles this delivery. */
-function workOn(
-  delivery: VerifiedDelivery,
-  { handlers, onUnhandled }: Processing,
-): (() => unknown) | undefined {
-  if (isJobDelivery(delivery)) {
-    const handler = handlers.get(delivery.event);
-    if (handler !== undefined) return () => handler(delivery);
-  }
+const UNHANDLED: Processed = { outcome: "unhandled" };
+const HANDLED: Processed = { outcome: "handled" };
+
+/** Returns the call of the handler, or undefined if nobody handles this delivery. */
+function workOn(delivery: Delivery, { handlers, onUnhandled }: Processing): (() => unknown) | undefined {
+  const handler = isJobDelivery(delivery) ? handlers.get(delivery.event) : undefined;
+  if (handler !== undefined) return () => handler(delivery as JobDelivery);
   return onUnhandled && (() => onUnhandled(delivery));
 }
 
 function keyOf(delivery: Delivery, dedupeKey: Processing["dedupeKey"]): string {
-  if (!dedupeKey || !isJobDelivery(delivery)) return delivery.id;
+  if (!dedupeKey || !isKeyed(delivery)) return delivery.id;
   const key: unknown = dedupeKey(delivery);
   if (typeof key === "string" && key !== "") return key;
   throw new TypeError(
-    "dedupeKey must give a string that is not empty: return delivery.id where there is no better key.",
+    "dedupeKey must return a non-empty string. Return delivery.id if there is no better key.",
   );
 }
 
+function isKeyed(delivery: Delivery): delivery is KeyedDelivery {
+  return isJobDelivery(delivery) && delivery.jobId !== undefined;
+}
+
+const CLAIM_STATES: readonly unknown[] = ["claimed", "held", "completed"];
+
 async function claimFrom(store: DedupeStore, key: string, leaseMs: number): Promise<Claim> {
-  const claiming = store.claim(key, leaseMs);
-  if (!isPromise(claiming)) return claiming;
-  try {
-    return await within(STORE_TIMEOUT_MS, "The claim in the dedupe store", claiming);
-  } catch (error) {
-    if (error instanceof DeadlineError) giveBackWhenItComes(claiming, store, key);
-    throw error;
-  }
+  const giveBack = (claim: Claim) => claim.state === "claimed" && store.release(key, claim.token);
+  const claim = await settleInTime(() => store.claim(key, leaseMs), {
+    // The sender was already sent away, and the claim would turn its retries away for a whole lease.
+    onLate: giveBack,
+  });
+  if (CLAIM_STATES.includes(claim?.state)) return claim;
+  throw new TypeError('The dedupe store\'s claim has none of the states "claimed", "held" and "completed".');
 }
 
-/** A claim that comes after the sender was sent away would keep the retries out for a whole lease. */
-function giveBackWhenItComes(claiming: PromiseLike<Claim>, store: DedupeStore, key: string): void {
-  const giveBack = (claim: Claim) =>
-    claim.state === "claimed" ? store.release(key, claim.token) : undefined;
-  claiming.then(giveBack).then(undefined, () => {});
-}
-
-function settle(settling: boolean | PromiseLike<boolean>): boolean | Promise<boolean> {
-  return isPromise(settling)
-    ? within(STORE_TIMEOUT_MS, "The answer of the dedupe store", settling)
-    : settling;
-}
-
-/** @param onLate called when the handler, past its deadline, has done its work nevertheless */
+/** @param onLate called if the handler finishes after its deadline without having watched its signal */
 async function run(
   work: () => unknown,
-  delivery: VerifiedDelivery,
+  { expiry }: ToProcess,
   timeoutMs: number,
-  onLate: () => unknown,
+  onLate: () => Promise<void>,
 ): Promise<Processed> {
-  let working: unknown;
   try {
-    working = work();
-    if (isPromise(working)) await within(timeoutMs, "The handler", working);
-    return { outcome: "handled" };
-  } catch (error) {
-    if (!(error instanceof DeadlineError)) return { outcome: "failed", error };
-    delivery.expire(error);
-    // One that watches its signal may resolve because it stopped; then the retry is handled anew.
-    if (isPromise(working))
-      working.then(() => (delivery.isWatched ? undefined : onLate())).then(undefined, () => {});
+    const result = work();
+    if (!isThenable(result)) {
+      checkRan(result);
+      return HANDLED;
+    }
+    const working = Promise.resolve(result).then(checkRan);
+    if ((await within(timeoutMs, working)) !== LATE) return HANDLED;
+    const error = new DeadlineError(timeoutMs);
+    expiry.expire(error);
+    // A handler that watches its signal may have resolved because it stopped; then the retry is handled again.
+    working.then(() => (expiry.isWatched ? undefined : onLate())).catch(() => {});
     return { outcome: "timed-out", error };
+  } catch (error) {
+    return { outcome: "failed", error };
   }
 }

@@ -2,24 +2,24 @@ import { check } from "../signature/check";
 import { readSignatureHeaders } from "../signature/headers";
 import type { VerificationResult } from "../signature/result";
 import { outcomeAnswer, refusalAnswer } from "./answers";
-import { VerifiedDelivery } from "./delivery";
+import { deliveryOf, Expiry } from "./delivery";
 import { readEvent } from "./event";
 import { keySource } from "./keys";
 import { type ReceiverOptions, resolveOptions } from "./options";
 import { processDelivery } from "./process";
-import { logFailure, logSecretsError, tell, warnOfFirst, warnOnce } from "./reports";
+import { logFailure, logSecretsError, logUnrecorded, notify, rejectionWarning, warnerOnce } from "./reports";
 import type { Receiver, ReceiverRequest, ReceiverResponse, Refusal, Rejection, Secrets } from "./types";
 
 const PARSED_BODY_ADVICE =
   "The webhook receiver got a body that was read or parsed before it could be verified; a signature covers the bytes as sent. " +
   "Give it the raw bytes: mount it before any body parser.";
 
-/** Longer ids are not repeated to a log. */
+/** Longer ids are not passed on to a log. */
 const LONGEST_ID = 256;
 
 /**
- * Receives webhook deliveries: verifies each, calls one handler once for it, and answers so that the sender does the right thing.
- * The core of each adapter, such as `nodeHandler(receiver)`.
+ * Creates a receiver, which verifies each webhook delivery, calls one handler once for it, and answers so that the sender does the
+ * right thing. It is the core of each adapter, such as `nodeHandler(receiver)`.
  *
  * ```ts
  * const receiver = createReceiver({
@@ -36,40 +36,48 @@ const LONGEST_ID = 256;
  *
  * | answer | when |
  * | --- | --- |
- * | 200 | handled, a duplicate of what was, or an event that nobody handles |
- * | 401 | not verified; `onRejected` is told the reason, the sender is not |
- * | 405, 408, 413 | no POST; a body that came too slowly; a body that is too large |
- * | 500 | the handler failed: a retry is handled anew. Or the program parsed the body first |
- * | 503 with Retry-After | another worker has the delivery, the handler passed its deadline, the dedupe store or the secrets cannot be had |
+ * | 200 | handled (without a body), handled before, or an event that nobody handles |
+ * | 400 | the connection ended in the middle of the body |
+ * | 401 | not verified; `onRejected` gets the reason, the sender does not |
+ * | 405, 408, 413 | not a POST; a body that came too slowly; a body that is too large |
+ * | 500 | the handler failed: a retry is handled again. Or the program parsed the body first |
+ * | 503 with Retry-After | another worker has the delivery, the handler passed its deadline, or the dedupe store, the secrets or the clock failed |
  *
- * Deliveries come at least once and in any order. Acknowledge first and work later with a queue of your own: a handler that
- * only enqueues is done when the queue has taken the delivery, which is then the queue's to retry.
+ * Deliveries come at least once and in any order. For long work, use a queue: a handler that only enqueues is done when the queue
+ * has taken the delivery, which is then the queue's to retry.
  *
  * ```ts
  * "job.succeeded": (delivery) => queue.add("succeeded", { jobId: delivery.jobId }, { jobId: delivery.id }),
  * ```
  *
- * @throws WebhookSecretError when a secret given as a value is malformed, or when there is none; its message does not repeat it
- * @throws RangeError for a number out of its range
- * @throws TypeError for a handler that is no function, or of an event that the service does not send
+ * @throws WebhookSecretError if a secret given as a value is malformed or there is none; the message does not repeat it
+ * @throws RangeError for a number out of its range, such as a tolerance above 86,400 seconds
+ * @throws TypeError for handlers that are not functions by event, such as a Map, a generator, or an event that the service does
+ *   not send
  */
 export function createReceiver(options: ReceiverOptions): Receiver {
   return startedReceiver(options);
 }
 
-/** @param initial what `options.secrets`, where it is a function, gave at the start: in use until its first answer */
+/** @param initial the secrets at start-up, if `options.secrets` is a function: in use until its first answer */
 export function startedReceiver(options: ReceiverOptions, initial?: Secrets): Receiver {
   const { toleranceSeconds, maxBodyBytes, now, processing } = resolveOptions(options);
-  const { onRejected = warnOfFirst, onOutcome = logFailure, onSecretsError = logSecretsError } = options;
-  const source = keySource(options.secrets, {
-    now,
-    initial,
-    onError: (error) => tell(onSecretsError, error),
-  });
+  const warn = warnerOnce();
+  const warnOfRejection = (rejection: Rejection) =>
+    // Advice is a warning of its own.
+    rejection.advice === undefined && warn(rejectionWarning(rejection));
+  const {
+    onRejected = warnOfRejection,
+    onOutcome = logFailure,
+    onSecretsError = logSecretsError,
+    onUnrecorded = logUnrecorded,
+  } = options;
+  const onError = (error: unknown) => notify(onSecretsError, error);
+  const source = keySource(options.secrets, { now, initial, onError });
 
   function reject(rejection: Rejection, answer: ReceiverResponse): ReceiverResponse {
-    if (rejection.advice !== undefined) warnOnce(rejection.advice);
-    tell(onRejected, rejection);
+    if (rejection.advice !== undefined) warn(rejection.advice);
+    notify(onRejected, rejection);
     return answer;
   }
 
@@ -80,7 +88,8 @@ export function startedReceiver(options: ReceiverOptions, initial?: Secrets): Re
   }
 
   function refuseUnverified(reason: Rejection["reason"], { headers }: ReceiverRequest): ReceiverResponse {
-    const answer = refusalAnswer(reason === "no-secrets" ? reason : "unverified");
+    const ownFault = reason === "no-secrets" || reason === "invalid-clock";
+    const answer = refusalAnswer(ownFault ? "not-ready" : "unverified");
     const { status } = answer;
     const claimed = readSignatureHeaders(headers);
     const known = typeof claimed !== "string" && claimed.id.length <= LONGEST_ID;
@@ -105,23 +114,26 @@ export function startedReceiver(options: ReceiverOptions, initial?: Secrets): Re
     if (verified === undefined) return refuseUnverified("no-secrets", request);
     if (!verified.ok) return refuseUnverified(verified.reason, request);
 
-    const startedAt = now();
+    const startedAt = performance.now();
     const { id, timestamp } = verified;
     const read = readEvent(request.body);
     const { event, jobId } = read;
-    const delivery = new VerifiedDelivery({ id, timestamp, rawBody: request.body, ...read });
-    const { outcome, error, retryAfterMs } = await processDelivery(delivery, processing);
+    const expiry = new Expiry();
+    const delivery = deliveryOf({ id, timestamp, rawBody: request.body, ...read }, expiry);
+    const report = { id, timestamp, event, jobId };
+    const { outcome, error, retryAfterMs } = await processDelivery(
+      { delivery, expiry, onUnrecorded: (last) => notify(onUnrecorded, { ...report, error: last }) },
+      processing,
+    );
     const answer = outcomeAnswer(outcome, retryAfterMs);
-    const report = {
-      outcome,
-      status: answer.status,
-      id,
-      timestamp,
-      event,
-      jobId,
-      durationMs: now() - startedAt,
-    };
-    tell(onOutcome, error === undefined ? report : { ...report, error });
+    const { status } = answer;
+    const durationMs = performance.now() - startedAt;
+    notify(
+      onOutcome,
+      error === undefined
+        ? { outcome, status, ...report, durationMs }
+        : { outcome, status, ...report, durationMs, error },
+    );
     return answer;
   }
 

@@ -1,50 +1,61 @@
-import { isPromise } from "./deadline";
-import type { Outcome, Rejection } from "./types";
+import { isThenable } from "./deadline";
+import type { Outcome, Rejection, UnrecordedDelivery } from "./types";
 
-/** Who is told what happened. None is given a secret, a header or the body; what one throws is dropped. */
+/** Hooks for logs and metrics. None receives a secret, a header or the body; errors that they throw are ignored. */
 export interface ReceiverHooks {
-  /** Each request that was refused before any handler could run. Default: the first for each reason is a process warning. */
+  /** Called with each request that was refused before any handler could run. Default: a process warning, once for each reason. */
   readonly onRejected?: ((rejection: Rejection) => unknown) | undefined;
-  /** What became of each verified delivery. Default: failures go to `console.error`. */
+  /** Called with the result of each verified delivery. Default: failures go to `console.error`. */
   readonly onOutcome?: ((outcome: Outcome) => unknown) | undefined;
-  /** The secrets could not be read anew. Default: `console.error`. */
+  /** Called when the secrets could not be read again. Default: `console.error`. */
   readonly onSecretsError?: ((error: unknown) => unknown) | undefined;
+  /**
+   * Called when the dedupe store could not record a handled delivery, although the receiver tried until the lease ended: a retry
+   * of it is handled again. Default: `console.error`.
+   */
+  readonly onUnrecorded?: ((delivery: UnrecordedDelivery) => unknown) | undefined;
 }
 
-/** Tells a hook, which can neither fail nor delay the answer. */
-export function tell<T>(hook: (value: T) => unknown, value: T): void {
+/** Calls a hook, which can neither fail nor delay the answer. */
+export function notify<T>(hook: (value: T) => unknown, value: T): void {
   try {
-    const told = hook(value);
-    if (isPromise(told)) told.then(undefined, ignore);
+    const result = hook(value);
+    if (isThenable(result)) Promise.resolve(result).catch(() => {});
   } catch {
-    // A logger's failure is no reason to answer the sender otherwise.
+    // A logger's failure must not change the answer.
   }
 }
 
-function ignore(): void {}
-
 export function logFailure({ outcome, event, id, error }: Outcome): void {
   if (outcome !== "failed" && error === undefined) return;
-  console.error(`Webhook delivery ${id} (${event ?? "of no event"}): ${outcome}.`, error);
+  console.error(`Webhook delivery ${id} (${event ?? "unknown event"}): ${outcome}.`, error);
 }
 
 export function logSecretsError(error: unknown): void {
-  console.error("The webhook secrets could not be read; those read before, if any, stay in use.", error);
+  console.error("The webhook secrets could not be read. The last good ones, if any, stay in use.", error);
 }
 
-export function warnOfFirst({ reason, status, advice }: Rejection): void {
-  if (advice !== undefined) return; // which is a warning of its own
-  warnOnce(
-    `A webhook request was refused (${reason}) and answered ${status}. This is said once for each reason; onRejected is ` +
-      "told of every request. The package's docs/signature-mismatch.md says what to do.",
+export function logUnrecorded({ id, event, error }: UnrecordedDelivery): void {
+  console.error(
+    `Webhook delivery ${id} (${event ?? "unknown event"}) was handled, but the dedupe store could not record it. A retry is handled again.`,
+    error,
   );
 }
 
-const warned = new Set<string>();
+/** Returns a function that emits each warning once. They are for the developer: what to change in the program. */
+export function warnerOnce(): (warning: string) => void {
+  const emitted = new Set<string>();
+  return (warning) => {
+    if (emitted.has(warning)) return;
+    emitted.add(warning);
+    process.emitWarning(warning, { code: "WEBHOOK_RECEIVER" });
+  };
+}
 
-/** Says once in a process what its developer has to change. */
-export function warnOnce(advice: string): void {
-  if (warned.has(advice)) return;
-  warned.add(advice);
-  process.emitWarning(advice, { code: "WEBHOOK_RECEIVER" });
+/** The warning for the default of `onRejected`. */
+export function rejectionWarning({ reason, status }: Rejection): string {
+  return (
+    `A webhook request was refused (${reason}) and answered ${status}. You see this once for each reason; onRejected is ` +
+    "called for every request. The package's docs/signature-mismatch.md explains what to do."
+  );
 }

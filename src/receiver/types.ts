@@ -10,28 +10,31 @@ export interface Delivery {
   readonly id: string;
   /** When it was sent, in unix seconds. */
   readonly timestamp: number;
-  /** The event's name; undefined when the body names none. */
+  /** The event's name. Undefined if the body names none. */
   readonly event: string | undefined;
-  /** The job's id; undefined when the body names none. */
+  /** The job's id; a number as its exact digits. Undefined if the body has none. */
   readonly jobId: string | undefined;
-  /** What the event tells: the body's `data`, or the whole body where it has none; undefined when the body is not JSON. */
+  /** The event's data: the body's `data`, or the whole body if it has none. Undefined if the body is not JSON. */
   readonly data: unknown;
   /** The body as it was sent, byte for byte. */
   readonly rawBody: Uint8Array;
-  /** Fires when the handler's deadline has passed: the sender was then told to come again, so stop. */
+  /** Fires when the handler's deadline has passed: the sender was then told to retry, so stop. */
   readonly signal: AbortSignal;
 }
 
-/** A verified delivery of one of the service's events. */
+/** A verified delivery of one of the service's events. `jobId` and `data` are as the sender wrote them. */
 export interface JobDelivery<Event extends JobEvent = JobEvent> extends Delivery {
   readonly event: Event;
+}
+
+/** A verified delivery of one of the service's events, with a job id. */
+export interface KeyedDelivery extends JobDelivery {
   readonly jobId: string;
-  readonly data: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Handles a delivery. Resolve when the work is done or safely handed on; the delivery is then complete. Reject, and the sender is
- * answered 500 and its retry is handled anew.
+ * Handles a delivery. Resolve when the work is done or safely handed on; the delivery is then complete. If it rejects, the sender
+ * is answered 500 and its retry is handled again. A function or a generator as result counts as a failure, as neither has run.
  */
 export type Handler<D extends Delivery> = (delivery: D) => unknown;
 
@@ -45,17 +48,18 @@ export interface ReceiverRequest {
   readonly body: Uint8Array;
 }
 
-/** What to send back. */
+/** The answer to send. */
 export interface ReceiverResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** Empty for a delivery that was handled. */
   readonly body: string;
 }
 
 /**
  * Why a request ended before there was a whole body to verify.
  *
- * - `method`: it is no POST
+ * - `method`: it is not a POST
  * - `size`: the body is larger than `maxBodyBytes`
  * - `timeout`: the body did not arrive in time
  * - `aborted`: the connection ended in the middle of the body
@@ -64,13 +68,13 @@ export interface ReceiverResponse {
 export type Refusal = "method" | "size" | "timeout" | "aborted" | "parsed-body";
 
 export interface Receiver {
-  /** A body larger than this is refused with `refuse("size")`, best before it was read. */
+  /** A larger body is refused with `refuse("size")`, best before it is read. */
   readonly maxBodyBytes: number;
   /** Verifies, dedupes and dispatches one request. Never rejects. */
   handle(request: ReceiverRequest): Promise<ReceiverResponse>;
   /**
-   * The answer to a request that ends before `handle`; reported to `onRejected`. Never rejects.
-   * @param advice for the developer who must mend it, such as which middleware to move
+   * Returns the answer to a request that ends before `handle`, and reports it to `onRejected`. Never rejects.
+   * @param advice for the developer who can fix the cause, such as which middleware to move
    */
   refuse(reason: Refusal, advice?: string): Promise<ReceiverResponse>;
 }
@@ -80,22 +84,22 @@ export interface Rejection {
   readonly reason: Refusal | VerificationFailure | "no-secrets";
   /** The HTTP status that was answered. */
   readonly status: number;
-  /** What the request claims as its id, where it is canonical. Nothing vouches for it. */
+  /** The id that the request claims, if it is canonical. It is not verified. */
   readonly unverifiedId?: string;
-  /** What to change, where the program and not the sender is at fault. */
+  /** What to change, if the program and not the sender is at fault. */
   readonly advice?: string;
 }
 
 /**
- * What became of a verified delivery.
+ * The result of a verified delivery.
  *
  * - `handled`: a handler, or `onUnhandled`, resolved
  * - `unhandled`: nobody handles this event; acknowledged
  * - `duplicate`: handled before; acknowledged
- * - `held`: another worker is at it
- * - `failed`: the handler rejected; a retry is handled anew
- * - `timed-out`: the handler passed its deadline; a retry is handled once the lease has ended, unless the handler was done by then
- * - `store-unavailable`: the dedupe store could not be asked, so no handler was called
+ * - `held`: another worker is handling it
+ * - `failed`: the handler rejected; a retry is handled again
+ * - `timed-out`: the handler passed its deadline; a retry is handled after the lease has ended, unless the handler finished
+ * - `store-unavailable`: the dedupe store failed, so no handler was called
  */
 export type OutcomeKind =
   | "handled"
@@ -106,7 +110,7 @@ export type OutcomeKind =
   | "timed-out"
   | "store-unavailable";
 
-/** What became of a verified delivery. Holds no secret and nothing of the body but event and job id. */
+/** The result of a verified delivery. Holds no secret, and nothing of the body but event and job id. */
 export interface Outcome {
   readonly outcome: OutcomeKind;
   /** The HTTP status that was answered. */
@@ -116,9 +120,19 @@ export interface Outcome {
   readonly event: string | undefined;
   readonly jobId: string | undefined;
   readonly durationMs: number;
-  /** What the handler or the dedupe store threw. */
+  /** The error that the handler or the dedupe store threw. */
   readonly error?: unknown;
 }
 
-/** One or several `whsec_…`, any of which may have signed. */
+/** A delivery that could not be recorded as handled before its lease ended, so that a retry of it is handled again. */
+export interface UnrecordedDelivery {
+  readonly id: string;
+  readonly timestamp: number;
+  readonly event: string | undefined;
+  readonly jobId: string | undefined;
+  /** The last error that the dedupe store threw. */
+  readonly error: unknown;
+}
+
+/** One or more `whsec_…`, any of which may have signed. */
 export type Secrets = string | readonly string[];

@@ -1,13 +1,12 @@
+import { createSecretKey, type KeyObject } from "node:crypto";
 import { CodedError } from "../error";
-import { type MacKey, macKey } from "./mac";
 
 const PREFIX = "whsec_";
 
 /**
- * A secret that no key can be made of. Neither the message nor a property holds the secret or a part of it.
+ * A secret is malformed or missing. Neither the message nor a property holds the secret or a part of it.
  *
- * Thrown by `sign`, `createVerifier` and `createReceiver`, which run where a person can mend it. `verify` answers
- * false instead.
+ * Thrown by `sign`, `createVerifier` and `createReceiver`, which run at start-up. `verify` returns false instead.
  */
 export class WebhookSecretError extends CodedError<"SECRET_INVALID"> {
   override readonly name = "WebhookSecretError";
@@ -21,36 +20,40 @@ export class WebhookSecretError extends CodedError<"SECRET_INVALID"> {
   }
 }
 
-/** What is wrong with a secret, in words that do not repeat it; undefined when it can be used. */
-function problemOfSecret(secret: unknown): string | undefined {
+/**
+ * Returns what is wrong with a secret, or undefined if it is valid. The answer continues a sentence that starts with the secret's
+ * name ("is empty"), and does not repeat the secret.
+ */
+export function problemOfSecret(secret: unknown, shortestKeyBytes = 1): string | undefined {
   if (typeof secret !== "string")
-    return `it is ${secret === null ? "null" : `of type ${typeof secret}`}, not a string`;
-  if (secret === "") return "it is empty";
-  if (secret.trim() !== secret) return "it begins or ends with white space, such as the line end of a file";
-  if (!secret.startsWith(PREFIX)) return `it does not begin with "${PREFIX}"`;
-  if (secret.length === PREFIX.length) return `nothing follows "${PREFIX}"`;
-  if (!isCanonicalBase64(secret.slice(PREFIX.length))) return `what follows "${PREFIX}" is not padded base64`;
+    return `is ${secret === null ? "null" : `of type ${typeof secret}`}, not a string`;
+  if (secret === "") return "is empty";
+  if (/^\[?(secret|masked|redacted|hidden)\]?$/i.test(secret) || /[*•]{3}/.test(secret))
+    return "is masked: it was copied from a screen or a log that hides the value";
+  if (secret.trim() !== secret) return "begins or ends with white space, such as the line end of a file";
+  if (!secret.startsWith(PREFIX))
+    return `does not begin with "${PREFIX}": it is not a signing secret, or only a part of one`;
+  if (/(…|\.\.\.)$/.test(secret)) return "is cut off";
+  const digits = secret.slice(PREFIX.length);
+  const key = Buffer.from(digits, "base64");
+  // Canonical base64 only, so that no two secrets stand for the same key.
+  if (key.toString("base64") !== digits)
+    return `is cut off or altered: what follows "${PREFIX}" is not padded base64`;
+  if (key.length < shortestKeyBytes)
+    return `is cut off: its key has ${key.length} bytes, and the shortest valid one has ${shortestKeyBytes}`;
   return undefined;
 }
 
-/** The HMAC key in a secret. @throws WebhookSecretError */
-export function keyOf(secret: string): MacKey {
+/** Returns the HMAC key of a secret. @throws WebhookSecretError */
+export function keyOf(secret: string): KeyObject {
   const problem = problemOfSecret(secret);
-  if (problem !== undefined) throw new WebhookSecretError(problem);
-  return macKey(Buffer.from(secret.slice(PREFIX.length), "base64"));
+  if (problem !== undefined) throw new WebhookSecretError(`it ${problem}`);
+  return createSecretKey(secret.slice(PREFIX.length), "base64");
 }
 
-/** The HMAC keys in one or several secrets. @throws WebhookSecretError for a malformed one, and for none at all */
-export function keysOf(secrets: string | readonly string[]): readonly MacKey[] {
+/** Returns the HMAC keys of one or more secrets. @throws WebhookSecretError if one is malformed or there is none */
+export function keysOf(secrets: string | readonly string[]): readonly KeyObject[] {
   const list = typeof secrets === "string" ? [secrets] : secrets;
   if (!Array.isArray(list) || list.length === 0) throw new WebhookSecretError("there is none");
   return list.map(keyOf);
-}
-
-/**
- * Whether the text is base64 as RFC 4648 section 4 writes it: standard alphabet, padded, the unused bits zero. Then no
- * two texts stand for the same bytes.
- */
-function isCanonicalBase64(text: string): boolean {
-  return Buffer.from(text, "base64").toString("base64") === text;
 }

@@ -1,5 +1,5 @@
 import { isCanonicalId, isCanonicalTimestamp } from "./headers";
-import { hashable, mac } from "./mac";
+import { hashable, signatureOf } from "./hmac";
 import type { RawBody } from "./result";
 import { keyOf } from "./secret";
 
@@ -8,14 +8,14 @@ export interface SignOptions {
   readonly id: string;
   /** The time of sending, in unix seconds. */
   readonly timestamp: number;
-  /** Exactly what will be sent. Text stands for its UTF-8 bytes. */
+  /** Exactly what will be sent. A string stands for its UTF-8 bytes. */
   readonly body: RawBody;
   /** `whsec_` and the base64 of the key. */
   readonly secret: string;
 }
 
-/** The headers that carry a signature, by the names of the Standard Webhooks specification. */
-// No interface: that could not be given where a record is wanted, such as to `verify` or `fetch`.
+/** The headers that carry a signature, with the names of the Standard Webhooks specification. */
+// Not an interface: TypeScript would not accept that as a record, which `verify` and `fetch` take.
 export type SignedHeaders = {
   readonly "webhook-id": string;
   readonly "webhook-timestamp": string;
@@ -23,7 +23,7 @@ export type SignedHeaders = {
 };
 
 /**
- * Signs a message as the service does: for tests, and for whoever sends deliveries.
+ * Signs a message as the service does: for tests, and for programs that send deliveries.
  *
  * ```ts
  * const body = JSON.stringify({ type: "job.succeeded", data: { jobId: "job_1", status: "succeeded" } });
@@ -33,15 +33,15 @@ export type SignedHeaders = {
  *
  * While a secret is rotated, sign with each and join the values of `webhook-signature` with a space.
  *
- * @throws WebhookSecretError for a malformed secret
- * @throws TypeError for an id that no receiver accepts, and for a body that is neither bytes nor text
- * @throws RangeError for a timestamp that is no whole number of seconds since 1970
+ * @throws WebhookSecretError if the secret is malformed
+ * @throws TypeError if the id is not visible ASCII without '.', or the body is neither bytes nor a string
+ * @throws RangeError if the timestamp is not a whole number of seconds since 1970
  */
 export function sign({ id, timestamp, body, secret }: SignOptions): SignedHeaders {
   const key = keyOf(secret);
   const sent = String(timestamp);
   const bytes = hashable(body);
-  if (!isCanonicalId(id))
+  if (typeof id !== "string" || !isCanonicalId(id))
     throw new TypeError("Cannot sign: the id must be visible ASCII without '.', and not empty.");
   if (typeof timestamp !== "number" || !isCanonicalTimestamp(sent)) {
     throw new RangeError("Cannot sign: the timestamp must be a whole number of unix seconds.");
@@ -51,6 +51,6 @@ export function sign({ id, timestamp, body, secret }: SignOptions): SignedHeader
   return {
     "webhook-id": id,
     "webhook-timestamp": sent,
-    "webhook-signature": `v1,${mac(key, id, sent, bytes)}`,
+    "webhook-signature": signatureOf(key, { id, timestamp: sent, body: bytes }),
   };
 }

@@ -1,25 +1,72 @@
-import { check, checkTolerance, DEFAULT_TOLERANCE_SECONDS, refused } from "./check";
+import { check, refused } from "./check";
 import type { HeadersLike } from "./headers";
 import type { RawBody, VerificationResult } from "./result";
 import { keysOf, WebhookSecretError } from "./secret";
+import { checkTolerance, DEFAULT_TOLERANCE_SECONDS } from "./tolerance";
+
+export interface VerifierOptions {
+  /** `whsec_` and the base64 of the key. Give several while a secret is rotated: any of them may match. */
+  readonly secrets: string | readonly string[];
+  /** Whole seconds, default 300. 0 turns the timestamp window off and nothing else. */
+  readonly toleranceSeconds?: number | undefined;
+  /** The clock, in unix milliseconds. Default: `Date.now`. Without a finite number from it, no delivery is accepted. */
+  readonly now?: (() => number) | undefined;
+}
+
+export interface Verifier {
+  /** Whether a delivery is genuine, as the function `verify` decides it. */
+  verify(rawBody: RawBody, headers: HeadersLike): boolean;
+  /** `verify` with the id and timestamp of a genuine delivery, or the reason of a refusal. */
+  verifyDetailed(rawBody: RawBody, headers: HeadersLike): VerificationResult;
+}
 
 /**
- * Whether a delivery is genuine: signed with the secret over exactly these bytes, and sent within the tolerance.
+ * Creates a verifier for many deliveries, which reads and checks the secrets once, at start-up.
+ *
+ * ```ts
+ * const verifier = createVerifier({ secrets: [newSecret, oldSecret] });
+ * if (!verifier.verify(rawBody, request.headers)) return respond(401);
+ * ```
+ *
+ * @throws WebhookSecretError if a secret is malformed or there is none; the message does not repeat it
+ * @throws RangeError if the tolerance is not a whole number of seconds, 0 or more
+ */
+export function createVerifier({
+  secrets,
+  toleranceSeconds = DEFAULT_TOLERANCE_SECONDS,
+  now = Date.now,
+}: VerifierOptions): Verifier {
+  checkTolerance(toleranceSeconds);
+  const keys = keysOf(secrets);
+  const verifyDetailed = (rawBody: RawBody, headers: HeadersLike) =>
+    check({ rawBody, headers, keys, toleranceSeconds, now: now() });
+  return { verifyDetailed, verify: (rawBody, headers) => verifyDetailed(rawBody, headers).ok };
+}
+
+/**
+ * Returns whether a delivery is genuine: signed with the secret over exactly these bytes, and sent within the tolerance.
  *
  * ```ts
  * if (!verify(rawBody, request.headers, process.env.WEBHOOK_SECRET ?? "")) return respond(401);
  * ```
  *
- * Pure: no network, no lookup. It never throws on what a sender controls. Signatures are compared in constant time, and
- * only canonical forms are accepted: a header sent once, a decimal timestamp, the padded base64 of 32 bytes.
+ * Pure: no network, no lookup. It never throws on what a sender controls, and compares signatures in constant time.
  *
- * @param rawBody the bytes as received, before any parsing; text stands for its UTF-8 bytes
+ * It accepts what the Standard Webhooks reference library accepts, except:
+ * - an id that is not visible ASCII without '.', and a timestamp that is not plain decimal digits;
+ * - a header that was sent twice;
+ * - more than 32 `v1` entries in `webhook-signature`;
+ * - a matching entry that is not exactly `v1,` and 44 characters, such as `v1,<signature>,x`;
+ * - a body that is not UTF-8 and was signed as decoded: the bytes themselves must be signed;
+ * - a secret without the prefix `whsec_`.
+ *
+ * @param rawBody the bytes as received, before any parsing; a string stands for its UTF-8 bytes
  * @param headers the request's headers, in any form and any case
- * @param secret `whsec_` and the base64 of the key; several while a secret is rotated, any of which may match. With a
- *   malformed one among them the answer is false
- * @param toleranceSeconds how old, and how far ahead of this machine's clock, the timestamp may be: whole seconds,
- *   default 300; 0 turns this window off and nothing else
- * @throws RangeError when the tolerance is no whole number of seconds, 0 or more
+ * @param secret `whsec_` and the base64 of the key; several while a secret is rotated, any of which may match. If one of them is
+ *   malformed, the result is false
+ * @param toleranceSeconds how old, and how far ahead of this machine's clock, the timestamp may be: whole seconds, default 300;
+ *   0 turns this window off and nothing else
+ * @throws RangeError if the tolerance is not a whole number of seconds, 0 or more
  * @see https://www.standardwebhooks.com
  */
 export function verify(
@@ -32,15 +79,15 @@ export function verify(
 }
 
 /**
- * `verify` with the id and timestamp of a genuine delivery, or with the reason of a refusal: for logs and for finding out why
- * a signature does not match. The reasons are no secret, but tell a sender no more than "401".
+ * `verify` with the id and timestamp of a genuine delivery, or with the reason of a refusal: for logs, and to find out why a
+ * signature does not match. The reasons are not secret, but send a sender no more than "401".
  *
  * ```ts
  * const result = verifyDetailed(rawBody, request.headers, secret);
  * if (!result.ok) logger.warn(`delivery refused: ${result.reason}`);
  * ```
  *
- * @throws RangeError when the tolerance is no whole number of seconds, 0 or more
+ * @throws RangeError if the tolerance is not a whole number of seconds, 0 or more
  */
 export function verifyDetailed(
   rawBody: RawBody,
@@ -48,17 +95,10 @@ export function verifyDetailed(
   secret: string | readonly string[],
   toleranceSeconds: number = DEFAULT_TOLERANCE_SECONDS,
 ): VerificationResult {
-  checkTolerance(toleranceSeconds);
-  const keys = keysOrNone(secret);
-  if (keys === undefined) return refused("malformed-secret");
-  return check({ rawBody, headers, keys, toleranceSeconds, now: Date.now() });
-}
-
-function keysOrNone(secret: string | readonly string[]): ReturnType<typeof keysOf> | undefined {
   try {
-    return keysOf(secret);
+    return createVerifier({ secrets: secret, toleranceSeconds }).verifyDetailed(rawBody, headers);
   } catch (error) {
-    if (error instanceof WebhookSecretError) return undefined;
+    if (error instanceof WebhookSecretError) return refused("malformed-secret");
     throw error;
   }
 }

@@ -31,7 +31,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   receiver: { rooms: ["signature"] },
   // What it loads of gRPC is Pulumi's own copy, found from there.
   endpoint: { rooms: ["client"], packages: ["@pulumi/pulumi"], types: ["@grpc/grpc-js"] },
-  stack: { rooms: ["receiver"], packages: ["@pulumi/pulumi"], types: ["endpoint"] },
+  stack: { rooms: ["receiver", "signature"], packages: ["@pulumi/pulumi"], types: ["endpoint"] },
   emulator: { rooms: ["signature"] },
   cli: {
     rooms: ["signature", "client", "receiver", "endpoint", "stack", "emulator"],

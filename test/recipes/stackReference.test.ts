@@ -60,7 +60,7 @@ test("a stack of its own gets the configuration as a secret, its receiver verifi
   process.env.WEBHOOK_RECEIVER = environment.WEBHOOK_RECEIVER;
   const handled: string[] = [];
   const served = await serve(
-    receiverFromEnv({}, { handlers: { "job.succeeded": ({ jobId }) => handled.push(jobId) } }),
+    receiverFromEnv({}, { handlers: { "job.succeeded": ({ jobId = "" }) => handled.push(jobId) } }),
   );
   try {
     const { id: endpointId } = emulator.add({ url: served.url, type: "production" });

@@ -20,8 +20,8 @@ export function newSecret(bytes = 24): string {
   return `whsec_${randomBytes(bytes).toString("base64")}`;
 }
 
-/** A signature over any text, also such as `sign` refuses to make. */
-export function signatureOver(secret: string, content: string): string {
+/** Signs any string, including those that `sign` refuses. */
+export function signatureOver(secret: string, content: string | Uint8Array): string {
   const key = Buffer.from(secret.slice("whsec_".length), "base64");
   return `v1,${createHmac("sha256", key).update(content).digest("base64")}`;
 }

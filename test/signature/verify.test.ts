@@ -16,13 +16,25 @@ function reasonFor(
   return result.ok ? "ok" : result.reason;
 }
 
-test("the known answer of the specification is signed and verified", () => {
+test("sign and verify agree with the known answer of the specification", () => {
   expect(sign({ id, timestamp, body, secret })).toEqual(knownHeaders);
   expect(verify(body, knownHeaders, secret, 0)).toBe(true);
   expect(verifyDetailed(body, knownHeaders, secret, 0)).toEqual({ ok: true, id, timestamp });
 });
 
-test("a body is verified as bytes, as an ArrayBuffer, as a view, and as text", () => {
+test("verify and createVerifier().verify return true or false, never an object that passes every if", () => {
+  const verifier = createVerifier({ secrets: secret, toleranceSeconds: 0 });
+  expect(verifier.verify(body, knownHeaders)).toBe(true);
+  expect(verifier.verify(`${body} `, knownHeaders)).toBe(false);
+  expect(verifier.verify(body, {})).toBe(false);
+  expect(verifier.verifyDetailed(body, knownHeaders)).toEqual({ ok: true, id, timestamp });
+  expect(verifier.verifyDetailed(`${body} `, knownHeaders)).toEqual({
+    ok: false,
+    reason: "signature-mismatch",
+  });
+});
+
+test("verify accepts a body as bytes, as an ArrayBuffer, as a view, and as a string", () => {
   const bytes = new TextEncoder().encode(body);
   const inside = Buffer.concat([Buffer.from("before"), bytes, Buffer.from("after")]).subarray(
     6,
@@ -34,12 +46,11 @@ test("a body is verified as bytes, as an ArrayBuffer, as a view, and as text", (
   }
 });
 
-test("keys and bodies of each length around a block and around what is hashed at once are right", () => {
+test("verify accepts keys longer and shorter than a block of the hash, and bodies of any length", () => {
   const prefix = `${id}.${timestamp}.`;
-  const full = 8192 - 64 - prefix.length;
   for (const keyLength of [1, 63, 64, 65, 100]) {
     const secret = newSecret(keyLength);
-    for (const length of [0, 1, full - 1, full, full + 1, 100_000]) {
+    for (const length of [0, 1, 100_000]) {
       const body = "x".repeat(length);
       const headers = { ...knownHeaders, "webhook-signature": signatureOver(secret, prefix + body) };
       for (const form of [body, Buffer.from(body)]) expect(verify(form, headers, secret, 0)).toBe(true);
@@ -48,7 +59,7 @@ test("keys and bodies of each length around a block and around what is hashed at
   }
 });
 
-test("headers are found in each form and case", () => {
+test("verify finds the headers in every form and case", () => {
   const pairs = Object.entries(knownHeaders);
   const forms: HeadersLike[] = [
     knownHeaders,
@@ -62,7 +73,7 @@ test("headers are found in each form and case", () => {
   for (const headers of forms) expect(reasonFor(headers)).toBe("ok");
 });
 
-describe("standardwebhooks, the second implementation,", () => {
+describe("next to standardwebhooks, a second implementation", () => {
   const message = fc.record({
     id: fc.stringMatching(/^[A-Za-z0-9_:/-]{1,40}$/),
     body: fc.oneof(fc.json(), fc.string({ unit: "grapheme" }), fc.constant("x".repeat(9000))),
@@ -70,7 +81,7 @@ describe("standardwebhooks, the second implementation,", () => {
     age: fc.integer({ min: -200, max: 200 }),
   });
 
-  test("accepts what we sign, and we what it signs", () => {
+  test("each implementation accepts the signatures of the other", () => {
     fc.assert(
       fc.property(message, ({ id, body, key, age }) => {
         const secret = `whsec_${Buffer.from(key).toString("base64")}`;
@@ -90,14 +101,14 @@ describe("standardwebhooks, the second implementation,", () => {
 describe("the timestamp window", () => {
   const sentAt = (age: number) => sign({ id, timestamp: now() - age, body, secret });
 
-  test("is 300 seconds by default, on both sides of now", () => {
+  test("the timestamp window is 300 seconds by default, on both sides of now", () => {
     for (const age of [0, 290, -290]) expect(verify(body, sentAt(age), secret)).toBe(true);
     for (const age of [310, -310]) expect(verify(body, sentAt(age), secret)).toBe(false);
   });
 
-  test("includes its ends", () => {
+  test("the timestamp window includes its ends", () => {
     const at = (seconds: number) =>
-      createVerifier({ secrets: secret, now: () => (timestamp + seconds) * 1000 + 999 }).verify(
+      createVerifier({ secrets: secret, now: () => (timestamp + seconds) * 1000 + 999 }).verifyDetailed(
         body,
         knownHeaders,
       );
@@ -107,14 +118,14 @@ describe("the timestamp window", () => {
     expect(at(-301)).toEqual({ ok: false, reason: "timestamp-too-new" });
   });
 
-  test("is turned off by 0, which turns nothing else off", () => {
+  test("a tolerance of 0 turns the timestamp window off and nothing else", () => {
     expect(verify(body, sentAt(1e9), secret, 0)).toBe(true);
     expect(verify(`${body} `, sentAt(1e9), secret, 0)).toBe(false);
     expect(verify(body, { ...knownHeaders, "webhook-timestamp": "now" }, secret, 0)).toBe(false);
   });
 
   test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, "300", null])(
-    "of %p seconds is a mistake of the program: RangeError",
+    "a tolerance of %p is the program's mistake: RangeError",
     (tolerance) => {
       const wrong = tolerance as number;
       expect(() => verify(body, knownHeaders, secret, wrong)).toThrow(RangeError);
@@ -122,11 +133,36 @@ describe("the timestamp window", () => {
       expect(() => createVerifier({ secrets: secret, toleranceSeconds: wrong })).toThrow(RangeError);
     },
   );
+
+  test("verify and createVerifier take every safe integer as tolerance", () => {
+    const most = Number.MAX_SAFE_INTEGER;
+    expect(verify(body, knownHeaders, secret, most)).toBe(true);
+    expect(createVerifier({ secrets: secret, toleranceSeconds: most }).verify(body, knownHeaders)).toBe(true);
+  });
+
+  test("a secret in the place of the tolerance does not appear in the error", () => {
+    const error = thrownBy(() => verify(body, knownHeaders, "300", secret as unknown as number));
+    expect(error).toBeInstanceOf(RangeError);
+    expect(String(error)).not.toContain(secret.slice(6));
+  });
+
+  test.each([Number.NaN, Number.POSITIVE_INFINITY, undefined, null, "1614265330000", {}, 1614265330000n])(
+    "no delivery is accepted while the clock returns %p",
+    (time) => {
+      const now = () => time as number;
+      const verifier = createVerifier({ secrets: secret, now });
+      expect(verifier.verifyDetailed(body, knownHeaders)).toEqual({ ok: false, reason: "invalid-clock" });
+      // Without a timestamp window, no clock is needed.
+      expect(createVerifier({ secrets: secret, toleranceSeconds: 0, now }).verify(body, knownHeaders)).toBe(
+        true,
+      );
+    },
+  );
 });
 
-describe("only canonical forms are accepted:", () => {
+describe("the form of the headers", () => {
   const with_ = (change: Record<string, unknown>) => ({ ...knownHeaders, ...change }) as HeadersLike;
-  /** Signed over exactly these texts, so that nothing but their form can be the reason. */
+  /** Signed over exactly these strings, so that only their form can be the reason. */
   const signed = (id: string, timestamp: string) =>
     ({
       "webhook-id": id,
@@ -146,39 +182,40 @@ describe("only canonical forms are accepted:", () => {
     "٣",
     "9007199254740993",
     "1614265330\n",
-  ])("not the timestamp %p", (timestamp) => {
+  ])("the timestamp %p is refused as malformed", (timestamp) => {
     expect(reasonFor(signed(id, timestamp))).toBe("malformed-timestamp");
   });
 
-  test("but each whole second from 0 on", () => {
+  test("every whole second from 0 to the largest safe integer is accepted", () => {
     for (const timestamp of ["0", "1", "1614265330", "9007199254740991"])
       expect(reasonFor(signed(id, timestamp))).toBe("ok");
   });
 
   test.each(["msg.1", "msg 1", "msg\n1", "msg\u00e9", "msg\u007f", "a,b.c", "\ud800", "."])(
-    "not the id %p",
+    "the id %p is refused as malformed",
     (id) => {
       expect(reasonFor(signed(id, "1614265330"))).toBe("malformed-id");
     },
   );
 
   test.each([
-    ["base64url", signature.replace("+", "-").replace("/", "_"), "malformed-signature"],
+    ["base64url", signature.replace("+", "-").replace("/", "_"), "signature-mismatch"],
     ["base64 without padding", signature.slice(0, -1), "malformed-signature"],
-    ["unused bits that are not zero", signature.replace("1OE=", "1OF="), "malformed-signature"],
-    ["a space before the padding", signature.replace("E=", "E ="), "malformed-signature"],
-    ["other bytes after it", `${signature}=`, "malformed-signature"],
-    ["a tab as separator", `v1,x\t${signature}`, "malformed-signature"],
-    ["another scheme", signature.replace("v1,", "v1a,"), "no-v1-signature"],
-    ["an upper-case scheme", signature.replace("v1,", "V1,"), "no-v1-signature"],
-    ["no scheme", signature.replace("v1,", ""), "no-v1-signature"],
+    ["base64 whose unused bits are not zero", signature.replace("1OE=", "1OF="), "signature-mismatch"],
+    ["base64 with a space in it", signature.replace("E=", "E ="), "malformed-signature"],
+    ["base64 with more padding", `${signature}=`, "malformed-signature"],
+    ["another value after a comma", `${signature},x`, "duplicate-signature"],
+    ["a tab before the entry", `v1,x\t${signature}`, "malformed-signature"],
+    ["another version", signature.replace("v1,", "v1a,"), "no-v1-signature"],
+    ["an upper-case version", signature.replace("v1,", "V1,"), "no-v1-signature"],
+    ["no version", signature.replace("v1,", ""), "no-v1-signature"],
     ["spaces", "   ", "no-v1-signature"],
-  ])("not a signature of %s", (_what, value, reason) => {
+  ])("a signature header of %s is refused", (_what, value, reason) => {
     expect(reasonFor(with_({ "webhook-signature": value }))).toBe(reason);
     expect(reasonFor(with_({ "webhook-signature": `v1,${"A".repeat(44)} ${value}` }))).not.toBe("ok");
   });
 
-  test("not a character whose low byte alone is the right one", () => {
+  test("a signature with a character whose low byte alone is right is refused", () => {
     for (const entry of [signature, `v2,x ${signature}`]) {
       for (let at = entry.length - 47; at < entry.length; at++) {
         const beyond = String.fromCharCode(entry.charCodeAt(at) + 0x100);
@@ -189,12 +226,7 @@ describe("only canonical forms are accepted:", () => {
     }
   });
 
-  test("not a name that only looks the same", () => {
-    const { "webhook-id": _, ...rest } = knownHeaders;
-    expect(reasonFor({ ...rest, "webhoo\u212a-id": id })).toBe("missing-id");
-  });
-
-  test("each header once", () => {
+  test("a header that was sent twice is refused, and so is one that is missing", () => {
     const names = {
       id: "webhook-id",
       timestamp: "webhook-timestamp",
@@ -204,61 +236,81 @@ describe("only canonical forms are accepted:", () => {
       const value = knownHeaders[name];
       const twice = [
         with_({ [name]: [value, value] }),
-        with_({ [name]: `${value}, ${value}` }),
         with_({ [name.toUpperCase()]: value }),
         [...Object.entries(knownHeaders), [name, value]] as HeadersLike,
       ];
       for (const headers of twice) expect(reasonFor(headers)).toBe(`duplicate-${part}`);
-      expect(reasonFor(with_({ [name]: undefined }))).toBe(`missing-${part}`);
-      expect(reasonFor(with_({ [name]: [] }))).toBe(`missing-${part}`);
-      expect(reasonFor(with_({ [name]: "" }))).toBe(`missing-${part}`);
-      expect(reasonFor(with_({ [name]: 7 }))).toBe(`missing-${part}`);
+      for (const nothing of [undefined, [], "", 7, null])
+        expect(reasonFor(with_({ [name]: nothing }))).toBe(`missing-${part}`);
     }
-    // By a comma alone, as an id may hold one.
+  });
+
+  test("a header that was sent twice and joined by a comma is refused as duplicate", () => {
+    for (const [part, name] of [
+      ["id", "webhook-id"],
+      ["timestamp", "webhook-timestamp"],
+    ] as const)
+      expect(reasonFor(with_({ [name]: `${knownHeaders[name]}, ${knownHeaders[name]}` }))).toBe(
+        `duplicate-${part}`,
+      );
+    for (const joined of [`${signature}, ${wrongSignatures(1)}`, `${signature},${wrongSignatures(1)}`])
+      expect(reasonFor(with_({ "webhook-signature": joined }))).toBe("duplicate-signature");
+    // By a comma alone, as an id may contain one.
     expect(reasonFor(with_({ "webhook-id": `${id},${id}` }))).toBe("signature-mismatch");
-    const joined = `v1,x v1,${"A".repeat(43)}=, ${signature}`;
-    expect(reasonFor(with_({ "webhook-signature": joined }))).toBe("duplicate-signature");
-    expect(reasonFor(with_({ "webhook-signature": `${signature} v1,x, v1,y` }))).toBe("duplicate-signature");
   });
 });
 
-describe("several signatures in one header:", () => {
+describe("a signature header with several entries", () => {
   const with_ = (value: string) => ({ ...knownHeaders, "webhook-signature": value }) as HeadersLike;
 
-  test("any may match, wherever it stands, of whatever schemes the others are", () => {
-    for (const before of [
-      "",
-      `${wrongSignatures(1)} `,
-      `${wrongSignatures(1000)} `,
-      "v1a,x ",
-      "v2,yy v1,z ",
-    ]) {
-      for (const after of ["", ` ${wrongSignatures(1)}`, ` ${wrongSignatures(1000)}`, " v1a,x"]) {
+  test("a matching v1 entry is accepted wherever it stands among other entries", () => {
+    for (const before of ["", `${wrongSignatures(1)} `, `${wrongSignatures(31)} `, "v1a,x ", "v2,yy v1,z "]) {
+      for (const after of ["", " v1a,x", " v2,yy v1,z"])
         expect(reasonFor(with_(before + signature + after))).toBe("ok");
-      }
     }
   });
 
-  test("what stands beside the one that matches must be entries, too, with one space between", () => {
-    for (const around of [
-      " *",
-      "* ",
-      "v1a,x  *",
-      "x *",
-      "* x",
-      "*\tv1a,x",
-      "v1a,x,y *",
-      "* v1,",
-      "v1a,\u0100 *",
-    ]) {
-      expect(reasonFor(with_(around.replace("*", signature)))).toBe("malformed-signature");
+  test.each([
+    "  *",
+    "*  ",
+    "v1a,x   *",
+    "x *",
+    "* x",
+    "* v1",
+    "* v1,",
+    ", *",
+    "* v1a,x,y",
+    "v1,\u0100 *",
+    "* \u0000\u007f",
+    "v1,x\tv1,y *",
+    "v1,x, *",
+    "*  v1,short v1,%",
+  ])("a matching v1 entry is accepted whatever else is in the header: %j", (around) => {
+    const header = around.replace("*", signature);
+    expect(reasonFor(with_(header))).toBe("ok");
+    // As the reference does.
+    jest.useFakeTimers({ now: timestamp * 1000 });
+    try {
+      new Webhook(secret).verify(body, { ...knownHeaders, "webhook-signature": header });
+    } finally {
+      jest.useRealTimers();
     }
   });
 
-  test("a thousand wrong ones are refused", () => {
-    expect(reasonFor(with_(wrongSignatures(1000)))).toBe("signature-mismatch");
-    expect(reasonFor(with_(signature.slice(0, 30).padEnd(47, "A")))).toBe("malformed-signature");
+  test("up to 32 v1 entries are compared, and more are refused with a reason of their own", () => {
+    expect(reasonFor(with_(`${wrongSignatures(31)} ${signature}`))).toBe("ok");
+    expect(reasonFor(with_(wrongSignatures(32)))).toBe("signature-mismatch");
+    for (const header of [
+      `${wrongSignatures(32)} ${signature}`,
+      `${signature} ${wrongSignatures(32)}`,
+      wrongSignatures(33),
+    ])
+      expect(reasonFor(with_(header))).toBe("too-many-signatures");
+  });
+
+  test("an entry that matches only in its beginning is refused", () => {
     expect(reasonFor(with_(`v2,x ${signature.slice(0, 30)}${"A".repeat(16)}=`))).toBe("signature-mismatch");
+    expect(reasonFor(with_(signature.slice(0, 30)))).toBe("malformed-signature");
   });
 });
 
@@ -273,13 +325,13 @@ describe("secrets", () => {
     ["base64url", "whsec_-_-_"],
     ["no padding", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaS"],
     ["nothing", ""],
-    ["none", []],
-    ["one that is no text", 7],
+    ["an empty list", []],
+    ["another type", 7],
     ["undefined", undefined],
   ];
 
   test.each(malformed)(
-    "with %s: verify answers false, what runs at start-up throws, and neither repeats it",
+    "with a secret of %s, verify returns false, what runs at start-up throws, and neither repeats it",
     (_what, wrong) => {
       const given = wrong as string;
       expect(verify(body, knownHeaders, given, 0)).toBe(false);
@@ -297,7 +349,7 @@ describe("secrets", () => {
     },
   );
 
-  test("any of several may match, while one is rotated", () => {
+  test("any of several secrets may match, while one is rotated", () => {
     const others = [newSecret(), newSecret(64), newSecret(65)];
     expect(verify(body, knownHeaders, [...others, secret], 0)).toBe(true);
     expect(verify(body, knownHeaders, others, 0)).toBe(false);
@@ -305,14 +357,15 @@ describe("secrets", () => {
   });
 });
 
-test("what a framework parsed is refused with a reason of its own, whatever it is", () => {
+test("a body that a framework parsed is refused with a reason of its own", () => {
   for (const parsed of [JSON.parse(body), undefined, null, 7, [1, 2]]) {
     expect(reasonFor(knownHeaders, { body: parsed })).toBe("body-not-raw");
   }
 });
 
-test("sign refuses what no receiver would accept", () => {
+test("sign refuses ids, timestamps and bodies that no receiver accepts", () => {
   expect(() => sign({ id: "a.b", timestamp, body, secret })).toThrow(TypeError);
+  expect(() => sign({ id: 7 as unknown as string, timestamp, body, secret })).toThrow(TypeError);
   expect(() => sign({ id: "", timestamp, body, secret })).toThrow(TypeError);
   expect(() => sign({ id, timestamp: 1.5, body, secret })).toThrow(RangeError);
   expect(() => sign({ id, timestamp, body: {} as string, secret })).toThrow(TypeError);

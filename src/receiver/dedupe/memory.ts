@@ -3,35 +3,44 @@ import type { Claim, DedupeStore } from "./store";
 export interface MemoryDedupeOptions {
   /** How many deliveries are remembered, at about 100 bytes each. Default 100,000. */
   readonly maxEntries?: number | undefined;
-  /** The clock, in milliseconds. Default: `Date.now`. */
+  /** The clock, in milliseconds. Default: `performance.now`, which no change of the system's time affects. */
   readonly now?: (() => number) | undefined;
 }
 
-/** How soon to come again when every entry is a running handler's. */
+/** When to retry, in milliseconds, if every entry belongs to a running handler. */
 const FULL_RETRY_MS = 1000;
 
 /**
- * Dedupes the deliveries of one process: the default of `createReceiver`. Memory is bounded: when it is full, a claim whose
- * lease ran out is forgotten, then the delivery completed longest ago; a running handler's claim never is, and with nothing
- * else left the sender is told to come again. Several processes share nothing: use `redisDedupe` there.
+ * Dedupes the deliveries of one process: the default of `createReceiver`. Memory is bounded: when it is full, the store forgets a
+ * claim whose lease ran out, then the delivery completed longest ago. It never forgets a running handler's claim, and if nothing
+ * else is left, the sender has to retry. Several processes share nothing: use `redisDedupe` there.
  *
  * ```ts
  * createReceiver({ secrets, dedupe: memoryDedupe({ maxEntries: 1_000_000 }), handlers });
  * ```
  *
- * @throws RangeError when `maxEntries` is no positive integer
+ * @throws RangeError if `maxEntries` is not a positive integer
  */
 export function memoryDedupe({
   maxEntries = 100_000,
-  now = Date.now,
+  now = () => performance.now(),
 }: MemoryDedupeOptions = {}): DedupeStore {
   if (!Number.isSafeInteger(maxEntries) || maxEntries < 1) {
-    throw new RangeError(`memoryDedupe: maxEntries must be a positive integer; got ${String(maxEntries)}.`);
+    throw new RangeError(
+      `memoryDedupe: maxEntries must be a positive integer, but it is ${String(maxEntries)}.`,
+    );
   }
-  // Both in order of expiry, as long as the receivers that share the store ask for the same times.
+  // Both in order of expiry, if the receivers that share the store use the same leases.
   const held = new Map<string, { readonly token: string; readonly until: number }>();
   const completed = new Map<string, number>();
   let claims = 0;
+
+  /** Throws if the clock failed: no comparison with NaN is true, so every lease would seem to have ended. */
+  function currentTime(): number {
+    const time = now();
+    if (!Number.isFinite(time)) throw new TypeError("memoryDedupe: now must return a finite number.");
+    return time;
+  }
 
   function forgetExpired(time: number): void {
     for (const [key, until] of completed) {
@@ -50,7 +59,7 @@ export function memoryDedupe({
 
   return {
     claim(key, leaseMs): Claim {
-      const time = now();
+      const time = currentTime();
       forgetExpired(time);
       const holder = held.get(key);
       if (holder !== undefined && holder.until > time)
@@ -64,10 +73,10 @@ export function memoryDedupe({
     },
 
     complete(key, token, keepMs) {
-      const time = now();
+      const time = currentTime();
       const holder = held.get(key);
       if (holder === undefined) {
-        // The lease ran out and made room. It was handled all the same.
+        // The lease ran out and made room for another. The delivery was handled nevertheless.
         if ((completed.get(key) ?? time) > time || !makeRoom(time)) return false;
       } else if (holder.token !== token) return false;
       held.delete(key);

@@ -1,32 +1,32 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { Claim, DedupeStore } from "./store";
 
-/** What is used of a client of node-redis, versions 4 to 6: of `createClient`, `createCluster`, `createSentinel`, or a pool. */
+/** The part of a node-redis client that is used, versions 4 to 6: `createClient`, `createCluster`, `createSentinel`, or a pool. */
 export interface NodeRedisClient {
   evalSha(sha1: string, options: { keys: string[]; arguments: string[] }): unknown;
   eval(script: string, options: { keys: string[]; arguments: string[] }): unknown;
 }
 
-/** What is used of a client of ioredis, versions 5 and 6: of `Redis` or `Cluster`. */
+/** The part of an ioredis client that is used, versions 5 and 6: `Redis` or `Cluster`. */
 export interface IoredisClient {
   evalsha(sha1: string, numberOfKeys: number, ...keysAndArguments: string[]): unknown;
   eval(script: string, numberOfKeys: number, ...keysAndArguments: string[]): unknown;
 }
 
 export interface RedisDedupeOptions {
-  /** A connected client of node-redis or ioredis: yours to configure, to watch for errors and to close. */
+  /** A connected client of node-redis or ioredis. Configuring it, listening for its errors and closing it is up to you. */
   readonly client: NodeRedisClient | IoredisClient;
   /**
-   * What each key begins with. Default `webhook-delivery:`. Receivers that stand in for each other share it; those that
-   * each want the same event, such as staging and production on one Redis, need one of their own.
+   * The prefix of each key. Default `webhook-delivery:`. Receivers that stand in for each other share it. Receivers that each
+   * handle the same events, such as staging and production on one Redis, need different ones.
    */
   readonly prefix?: string | undefined;
 }
 
-// A key holds the token of who has it, for a lease; then "=" and that token, for as long as it is remembered. A client may
-// send again what a connection lost on the way, so each answers the same token the same way twice.
+// A key holds the token of its claim during the lease, and then "=" and that token while it is remembered. A client may repeat a
+// command after a lost connection, so each script gives the same token the same answer twice.
 
-/** -1: claimed, -2: completed, otherwise the milliseconds that another's lease still runs. */
+/** Returns -1 if claimed, -2 if completed, and otherwise the milliseconds that another worker's lease still runs. */
 const CLAIM = `local held = redis.call("GET", KEYS[1])
 if held and held ~= ARGV[1] then
   if string.sub(held, 1, 1) == "=" then return -2 end
@@ -44,8 +44,8 @@ const RELEASE = `if redis.call("GET", KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call("DEL", KEYS[1])`;
 
 /**
- * Dedupes the deliveries of all processes that share one Redis (4 or later), a cluster included: one key a delivery, of
- * fixed length, kept for the lease while it is handled and for max(2 x tolerance, 3 days) afterwards.
+ * Dedupes the deliveries of all processes that share one Redis (4 or later) or one cluster. Each delivery has one key of fixed
+ * length, kept for the lease while it is handled and for three days afterwards.
  *
  * ```ts
  * const client = new Redis(process.env.REDIS_URL, { enableOfflineQueue: false, maxRetriesPerRequest: 1 }); // ioredis
@@ -55,17 +55,18 @@ return redis.call("DEL", KEYS[1])`;
  * createReceiver({ secrets, dedupe: redisDedupe({ client, prefix: "billing:" }), handlers });
  * ```
  *
- * While Redis cannot be reached, deliveries are answered 503 and come again: at once with a client that does not queue while
- * it is disconnected, as above, and otherwise after five seconds. A Redis that evicts keys (`maxmemory-policy`) or loses its
- * last writes in a failover forgets deliveries, and may let one be handled twice.
+ * While Redis cannot be reached, deliveries are answered 503, so that their senders retry: at once with a client that does not queue
+ * commands while it is disconnected, as above, and otherwise after five seconds. If Redis fails between the claim and the completion,
+ * the receiver tries the completion again while the lease lasts, and calls `onUnrecorded` when it gives up. A Redis that evicts keys
+ * (`maxmemory-policy`) or loses its last writes in a failover forgets deliveries, and a retry of one may be handled twice.
  *
- * @throws TypeError when the client is of neither kind
+ * @throws TypeError if the client is neither a node-redis nor an ioredis client
  */
 export function redisDedupe({ client, prefix = "webhook-delivery:" }: RedisDedupeOptions): DedupeStore {
   const claim = script(client, CLAIM);
   const complete = script(client, COMPLETE);
   const release = script(client, RELEASE);
-  // Of fixed length, whatever a sender or `dedupeKey` makes the key.
+  // Hashed to a fixed length: senders and `dedupeKey` choose the key.
   const keyOf = (key: string) => prefix + createHash("sha256").update(key).digest("base64url");
 
   return {
@@ -75,7 +76,7 @@ export function redisDedupe({ client, prefix = "webhook-delivery:" }: RedisDedup
       if (answer === -1) return { state: "claimed", token };
       return answer === -2 ? { state: "completed" } : { state: "held", retryAfterMs: answer };
     },
-    // Also where the lease ran out and nobody has taken over: it was handled.
+    // Succeeds after the lease, too, unless another worker took over: the delivery was handled.
     complete: async (key, token, keepMs) => (await complete(keyOf(key), token, String(keepMs))) === 1,
     release: async (key, token) => (await release(keyOf(key), token)) === 1,
   };
@@ -83,7 +84,7 @@ export function redisDedupe({ client, prefix = "webhook-delivery:" }: RedisDedup
 
 type Script = (key: string, ...args: string[]) => Promise<number>;
 
-/** A script by its hash, which Redis knows from the first call on, until it restarts or another node takes over. */
+/** Calls a script by its hash. Redis knows it after the first call, until it restarts or another node takes over. */
 function script(client: NodeRedisClient | IoredisClient, text: string): Script {
   const sha1 = createHash("sha1").update(text).digest("hex");
   const { byHash, byText } = callsOf(client, { sha1, text });
@@ -111,14 +112,16 @@ function callsOf(client: NodeRedisClient | IoredisClient, { sha1, text }: { sha1
       byText: (key: string, args: string[]) => client.eval(text, 1, key, ...args),
     };
   }
-  throw new TypeError("redisDedupe: client is neither a node-redis client (4 or later) nor an ioredis one.");
+  throw new TypeError(
+    "redisDedupe: client must be a node-redis client (version 4 or later) or an ioredis client.",
+  );
 }
 
-/** Clients can be set to give integers as text. */
+/** Clients can be configured to return integers as strings. */
 function integer(answer: unknown): number {
   const number = Number(answer);
   if (answer !== null && Number.isSafeInteger(number)) return number;
   throw new TypeError(
-    `redisDedupe: the client gave ${answer === null ? "null" : `a value of type ${typeof answer}`} where Redis answers an integer.`,
+    `redisDedupe: the client returned ${answer === null ? "null" : `a value of type ${typeof answer}`} instead of Redis's integer.`,
   );
 }

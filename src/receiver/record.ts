@@ -1,0 +1,64 @@
+import { isThenable, LATE, within } from "./deadline";
+
+export type StoreCall<T = boolean> = () => T | PromiseLike<T>;
+
+/** A store that neither answers nor fails, such as a client that queues while it is disconnected, counts as unreachable. */
+const STORE_TIMEOUT_MS = 5_000;
+/** Between two attempts to record a handled delivery. */
+const RETRY_PAUSE_MS = 250;
+
+/**
+ * Calls a dedupe store. Rejects if the store fails or takes longer than five seconds.
+ * @param onLate called with an answer that comes later; its failures are ignored
+ */
+export async function settleInTime<T>(
+  call: StoreCall<T>,
+  { onLate }: { onLate?: (answer: T) => unknown } = {},
+): Promise<T> {
+  const called = call();
+  if (!isThenable(called)) return called;
+  const answering = Promise.resolve(called);
+  const answer = await within(STORE_TIMEOUT_MS, answering);
+  if (answer !== LATE) return answer;
+  answering.then(onLate).catch(() => {});
+  throw new Error(`The dedupe store did not answer within ${STORE_TIMEOUT_MS} ms.`);
+}
+
+export interface Recording {
+  /** When the claim's lease ends, on the clock of `performance.now()`. */
+  readonly leaseEnds: number;
+  /** Called with the last error if no attempt succeeded before the lease ended. */
+  readonly onGivenUp: (error: unknown) => void;
+}
+
+/**
+ * Records a delivery as handled. If the first attempt fails, rejects at once, so that the answer does not wait, and tries again in
+ * the background while the lease lasts: a delivery that is not recorded is handled again when its sender retries.
+ */
+export async function recordHandled(complete: StoreCall, recording: Recording): Promise<void> {
+  try {
+    await settleInTime(complete);
+  } catch (error) {
+    void retry(complete, recording, error);
+    throw error;
+  }
+}
+
+async function retry(
+  complete: StoreCall,
+  { leaseEnds, onGivenUp }: Recording,
+  first: unknown,
+): Promise<void> {
+  let last = first;
+  while (performance.now() + RETRY_PAUSE_MS < leaseEnds) {
+    // Not a reason to keep the process running.
+    await new Promise((wake) => setTimeout(wake, RETRY_PAUSE_MS).unref());
+    try {
+      await settleInTime(complete);
+      return;
+    } catch (error) {
+      last = error;
+    }
+  }
+  onGivenUp(last);
+}
