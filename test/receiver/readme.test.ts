@@ -9,7 +9,7 @@ const FRAMEWORKS = "test/frameworks/node_modules";
 const ioredis = { ioredis: "test/redis/node_modules/ioredis" };
 type Packages = Project["packages"];
 
-/** The frameworks that a snippet may name, and what to install for each version of theirs. */
+/** The frameworks that a snippet may name, and the packages that each of their versions needs. */
 const frameworks: Readonly<Record<string, Readonly<Record<string, Packages>>>> = {
   "node:http": { Node: {} },
   "Express 4 or 5": {
@@ -47,23 +47,23 @@ async function start(project: Project, env = {}): Promise<App> {
 async function post({ url }: App, { headers, body }: ReturnType<typeof delivered>): Promise<string> {
   const sent = { ...headers, "content-type": "application/json" };
   const response = await fetch(url, { method: "POST", headers: sent, body });
-  return `${response.status} ${await response.text()}`;
+  return `${response.status} ${await response.text()}`.trim();
 }
 
 afterEach(() => Promise.all(apps.splice(0).map((app) => app.stop())));
 afterAll(removeFolders);
 
-test("each snippet is for a framework that is tested here, and each of these has one", () => {
+test("every snippet is for a framework that is tested here, and every such framework has a snippet", () => {
   const titles = snippets.map(({ title }) => title);
   expect(titles.sort()).toEqual([RECEIVER, RECEIVER_WITH_REDIS, ...Object.keys(frameworks)].sort());
 });
 
-test("a receiver takes no more than a dozen lines, in any framework", () => {
+test("a receiver takes no more than a dozen lines in any framework", () => {
   const long = snippets.filter(({ code }) => code.trimEnd().split("\n").length > 13);
   expect(long.map(({ title }) => title)).toEqual([]);
 });
 
-test("TypeScript has nothing against them", () => {
+test("the snippets compile in strict TypeScript", () => {
   const named = Object.keys(frameworks).map((title, index) => [`app${index}.ts`, codeOf(title)]);
   const files = {
     ...Object.fromEntries(named),
@@ -82,17 +82,17 @@ const runs = Object.entries(frameworks).flatMap(([title, versions]) =>
 );
 
 test.each(runs)(
-  "%s: a delivery is handled once; a tampered and a replayed one are not",
+  "with the snippet for %s, a delivery is handled once, and tampered and replayed ones are refused",
   async (_version, title, packages) => {
     const files = { "app.ts": codeOf(title), "receiver.ts": codeOf(RECEIVER) };
     const app = await start({ files, packages });
     const delivery = delivered();
-    expect(await post(app, delivery)).toBe("200 handled");
+    expect(await post(app, delivery)).toBe("200");
     expect(await post(app, delivery)).toBe("200 duplicate");
     const body = Buffer.from(JSON.stringify(jobSucceeded("job_666")));
     expect(await post(app, { ...delivered(), body })).toBe("401 not verified");
     expect(await post(app, delivered({ at: Date.now() - 3_600_000 }))).toBe("401 not verified");
-    expect(await post(app, delivered({ body: jobSucceeded("job_2") }))).toBe("200 handled");
+    expect(await post(app, delivered({ body: jobSucceeded("job_2") }))).toBe("200");
     await app.written("job_2 is done");
     const warnings = app.lines.filter((line) => /^\((node:|Use )/.test(line));
     expect(warnings.join()).toMatch(/signature-mismatch.*timestamp-too-old/);
@@ -107,7 +107,7 @@ describe("with Redis", () => {
   });
   afterAll(() => redis.dispose());
 
-  /** As senders do: again, while it is not connected yet. */
+  /** Retries while the receiver is not connected to Redis yet, as a sender does. */
   async function postUntilReady(app: App, delivery: ReturnType<typeof delivered>): Promise<string> {
     for (;;) {
       const answer = await post(app, delivery);
@@ -115,13 +115,13 @@ describe("with Redis", () => {
     }
   }
 
-  test("a delivery that came to two processes is handled by one", async () => {
+  test("with the snippet for Redis, one of two processes handles a delivery that both get", async () => {
     const files = { "app.ts": codeOf("node:http"), "receiver.ts": codeOf(RECEIVER_WITH_REDIS) };
     const env = { REDIS_URL: redis.path };
     const one = await start({ files, packages: ioredis }, env);
     const other = await start({ files, packages: ioredis }, env);
     const delivery = delivered();
-    expect(await postUntilReady(one, delivery)).toBe("200 handled");
+    expect(await postUntilReady(one, delivery)).toBe("200");
     expect(await postUntilReady(other, delivery)).toBe("200 duplicate");
     await one.written("job_1 is done");
     expect(other.lines).not.toContain("job_1 is done");

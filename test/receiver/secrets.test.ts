@@ -11,7 +11,7 @@ function receiverAsking(secrets: () => Secrets | Promise<Secrets>) {
   return { ...made, asked, errors, status, pass: time.pass };
 }
 
-test("a rotated secret counts without a restart: within five seconds, and the old one for a minute at most", async () => {
+test("a rotated secret is accepted without a restart within five seconds, and the old one for a minute at most", async () => {
   let current: string = secret;
   const { status, pass, asked } = receiverAsking(() => current);
   expect(await status(secret)).toBe(200);
@@ -28,7 +28,7 @@ test("a rotated secret counts without a restart: within five seconds, and the ol
   expect(await status(otherSecret)).toBe(401);
 });
 
-test("a clock that was set back has them asked for again", async () => {
+test("the secrets are read again when the clock was set back", async () => {
   let current: string = secret;
   const { status, pass } = receiverAsking(() => current);
   expect(await status(secret)).toBe(200);
@@ -37,7 +37,7 @@ test("a clock that was set back has them asked for again", async () => {
   expect([await status(secret), await status(otherSecret)]).toEqual([401, 200]);
 });
 
-test("a source slower than the pauses between questions is asked one at a time", async () => {
+test("a source slower than the pauses between calls gets one call at a time", async () => {
   const answer = deferred<Secrets>();
   const { status, pass, asked } = receiverAsking(() => answer.promise);
   const at = status(secret);
@@ -48,12 +48,12 @@ test("a source slower than the pauses between questions is asked one at a time",
   expect(asked).toHaveBeenCalledTimes(1);
 });
 
-test("several may sign at once", async () => {
+test("a source may return several secrets, any of which may have signed", async () => {
   const { status } = receiverAsking(async () => [otherSecret, secret]);
   expect([await status(secret), await status(otherSecret)]).toEqual([200, 200]);
 });
 
-test("a flood of forgeries asks for the secrets once in five seconds, deliveries at once share one question", async () => {
+test("a flood of forgeries causes one call in five seconds, and simultaneous deliveries share one call", async () => {
   const answer = deferred<Secrets>();
   const { status, asked, pass } = receiverAsking(() => answer.promise);
   const waiting = Array.from({ length: 20 }, () => status(secret));
@@ -68,7 +68,7 @@ test("a flood of forgeries asks for the secrets once in five seconds, deliveries
   expect(asked).toHaveBeenCalledTimes(2);
 });
 
-test("while they cannot be read, the last good ones stay in use, and the failure is told", async () => {
+test("while the source fails, the last good secrets stay in use, and onSecretsError gets each failure", async () => {
   let read = (): Secrets => secret;
   const { status, pass, errors } = receiverAsking(() => read());
   expect(await status(secret)).toBe(200);
@@ -91,7 +91,7 @@ test("while they cannot be read, the last good ones stay in use, and the failure
   expect(String(errors[1])).not.toContain("garbage");
 });
 
-test("a forger who makes a slow source be asked delays no genuine delivery", async () => {
+test("a forgery that causes a call of a slow source delays no genuine delivery", async () => {
   let answer: Secrets | Promise<Secrets> = secret;
   const { status, pass } = receiverAsking(() => answer);
   expect(await status(secret)).toBe(200);
@@ -104,7 +104,7 @@ test("a forger who makes a slow source be asked delays no genuine delivery", asy
   expect(await forged).toBe(401);
 });
 
-test("one failure long ago does not have a withdrawn secret accepted: the source is asked first", async () => {
+test("after a failure long ago, a withdrawn secret is not accepted: the delivery waits for the source", async () => {
   let read = (): Secrets => secret;
   const { status, pass } = receiverAsking(() => read());
   expect(await status(secret)).toBe(200);
@@ -118,7 +118,7 @@ test("one failure long ago does not have a withdrawn secret accepted: the source
   expect([await status(secret), await status(otherSecret)]).toEqual([401, 200]);
 });
 
-test("while a source hangs, the deliveries of its five seconds wait, and later ones go on with the last good ones", async () => {
+test("while a source hangs, deliveries wait for up to five seconds, and later ones use the last good secrets", async () => {
   jest.useFakeTimers();
   try {
     let answer: Secrets | Promise<Secrets> = secret;
@@ -136,7 +136,7 @@ test("while a source hangs, the deliveries of its five seconds wait, and later o
   }
 });
 
-test("without any yet the answer is 503, and a second later they are asked for again", async () => {
+test("until the source has given secrets, the answer is 503, and the source is called again a second later", async () => {
   let read = (): Secrets => {
     throw new Error("not yet");
   };
@@ -155,7 +155,7 @@ test("without any yet the answer is 503, and a second later they are asked for a
   expect(await status(secret)).toBe(200);
 });
 
-test("a question that hangs is given up after five seconds", async () => {
+test("a call that hangs is given up after five seconds, and the answer is 503", async () => {
   jest.useFakeTimers();
   try {
     const { status } = receiverAsking(() => new Promise(() => {}));

@@ -1,4 +1,11 @@
-import { createReceiver, type Outcome, type ReceiverOptions, type Rejection } from "../../src/receiver";
+import {
+  createReceiver,
+  type Outcome,
+  type OutcomeKind,
+  type ReceiverOptions,
+  type Rejection,
+  type UnrecordedDelivery,
+} from "../../src/receiver";
 import { sign } from "../../src/signature";
 
 export const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -14,7 +21,7 @@ export interface DeliveryOptions {
 
 let ids = 0;
 
-/** A signed request, as an adapter would hand it over. A body that is neither text nor bytes is sent as JSON. */
+/** Makes a signed request, as an adapter hands it over. A body that is neither a string nor bytes is sent as JSON. */
 export function delivered({
   id = `msg_${++ids}`,
   body = jobSucceeded("job_1"),
@@ -30,21 +37,29 @@ export function jobSucceeded(jobId: string) {
   return { type: "job.succeeded", data: { jobId, status: "succeeded" } };
 }
 
-/** A receiver that keeps what its hooks are told. */
+/** Makes a receiver, and keeps what its hooks are called with. */
 export function receiverOf(options: Partial<ReceiverOptions> = {}) {
   const rejections: Rejection[] = [];
   const outcomes: Outcome[] = [];
+  const unrecorded: UnrecordedDelivery[] = [];
   const receiver = createReceiver({
     secrets: secret,
     handlers: {},
     onRejected: (rejection) => rejections.push(rejection),
     onOutcome: (outcome) => outcomes.push(outcome),
+    onUnrecorded: (delivery) => unrecorded.push(delivery),
     ...options,
   });
-  return { receiver, rejections, outcomes };
+  /** Gives the receiver a request that passes verification, and returns the delivery's outcome. */
+  async function outcomeOf(request = delivered()): Promise<OutcomeKind | undefined> {
+    const before = outcomes.length;
+    await receiver.handle(request);
+    return outcomes.slice(before).find(({ id }) => id === request.headers["webhook-id"])?.outcome;
+  }
+  return { receiver, rejections, outcomes, unrecorded, outcomeOf };
 }
 
-/** A clock that stands until it is moved. */
+/** Makes a clock that stands still until it is moved. */
 export function clock(time = 1_700_000_000_000) {
   return {
     now: () => time,
@@ -54,7 +69,7 @@ export function clock(time = 1_700_000_000_000) {
   };
 }
 
-/** A promise and the means to settle it. */
+/** Makes a promise and the functions that settle it. */
 export function deferred<T = void>() {
   let resolve: (value: T) => void = () => {};
   let reject: (error: unknown) => void = () => {};

@@ -7,7 +7,7 @@ import type { RedisDedupeOptions } from "../../src/receiver";
 
 export interface Connection {
   readonly client: RedisDedupeOptions["client"];
-  /** Any command, past the store. */
+  /** Sends any command, past the store. */
   send(...command: string[]): Promise<unknown>;
   close(): unknown;
 }
@@ -39,7 +39,7 @@ function connectIoredis(client: IORedis | IORedis5): Connection {
   };
 }
 
-/** The versions that `redisDedupe` is for, each configured as its documentation has it. */
+/** The clients that `redisDedupe` supports, each configured as its documentation says. */
 export const clients: Readonly<Record<string, Connect>> = {
   "node-redis 6": (path) =>
     connectNodeRedis(

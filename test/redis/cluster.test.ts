@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster?.dispose());
 
-/** Deliveries enough for both nodes to hold some. */
+/** Enough deliveries for each node to hold some. */
 const KEYS = Array.from({ length: 40 }, (_, index) => `msg_${index}`);
 
 async function handlesEachOnce(client: RedisDedupeOptions["client"], prefix: string): Promise<void> {
@@ -25,7 +25,7 @@ async function handlesEachOnce(client: RedisDedupeOptions["client"], prefix: str
   }
 }
 
-test("a cluster holds the deliveries of node-redis, each on the node of its key", async () => {
+test("node-redis dedupes on a cluster, each delivery on the node of its key", async () => {
   const rootNodes = cluster.nodes.map(({ host, port }) => ({ socket: { host, port } }));
   const client = createCluster({ rootNodes });
   await client.connect();
@@ -33,7 +33,7 @@ test("a cluster holds the deliveries of node-redis, each on the node of its key"
   client.destroy();
 });
 
-test("a cluster holds the deliveries of ioredis, each on the node of its key", async () => {
+test("ioredis dedupes on a cluster, each delivery on the node of its key", async () => {
   const client = new Cluster([...cluster.nodes]);
   await handlesEachOnce(client, "ioredis:");
   client.disconnect();

@@ -10,10 +10,10 @@ export interface RedisCluster {
 
 const HOST = "127.0.0.1";
 const SLOTS = 16_384;
-/** The cluster's bus is on the port 10,000 above. */
+/** A node's cluster bus listens on the port 10,000 higher. */
 const HIGHEST_PORT = 55_535;
 
-/** A cluster of two real nodes, each with half of the slots. */
+/** Starts a cluster of two real nodes, each with half of the slots. */
 export async function startCluster(): Promise<RedisCluster> {
   const servers: RedisServer[] = [];
   const dispose = async () => {
@@ -36,7 +36,7 @@ export async function startCluster(): Promise<RedisCluster> {
 }
 
 async function startNode(servers: RedisServer[]) {
-  // Another process may take the port, or that of the cluster's bus, between its choice and its use.
+  // Another process may take the port, or the one of the cluster bus, before the node listens.
   for (let attempt = 1; ; attempt++) {
     const port = await freePort();
     try {
@@ -52,7 +52,7 @@ async function startNode(servers: RedisServer[]) {
 async function joined(path: string): Promise<void> {
   const deadline = Date.now() + 20_000;
   while (!String(await send(path, "CLUSTER", "INFO")).includes("cluster_state:ok")) {
-    if (Date.now() > deadline) throw new Error("The nodes of the cluster do not find each other.");
+    if (Date.now() > deadline) throw new Error("The nodes of the cluster did not find each other.");
     await sleep(50);
   }
 }

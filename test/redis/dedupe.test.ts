@@ -34,7 +34,7 @@ describe.each(Object.keys(clients))("%s", (name) => {
     return key;
   };
   const millisecondsLeft = async () => Number(await connection.send("PTTL", await onlyKey()));
-  /** Ends a lease as time would. */
+  /** Ends a lease, as time would. */
   const expire = async () => connection.send("DEL", await onlyKey());
 
   function stores(options: { prefix?: string } = {}) {
@@ -47,7 +47,7 @@ describe.each(Object.keys(clients))("%s", (name) => {
     return { store, rival, claim };
   }
 
-  test("of many workers that want one delivery at once, one gets it, for the time of its lease", async () => {
+  test("of many workers that claim one delivery at once, one gets it for the time of its lease", async () => {
     const { store, rival } = stores();
     const wanting = Array.from({ length: 50 }, (_, index) => (index % 2 ? store : rival).claim("a", LEASE));
     const claims = await Promise.all(wanting);
@@ -68,14 +68,14 @@ describe.each(Object.keys(clients))("%s", (name) => {
     expect(await millisecondsLeft()).toBeLessThanOrEqual(KEEP);
   });
 
-  test("what was released can be claimed at once", async () => {
+  test("a released key can be claimed at once", async () => {
     const { store, rival, claim } = stores();
     expect(await store.release("a", await claim())).toBe(true);
     expect(await keys()).toEqual([]);
     expect((await rival.claim("a", LEASE)).state).toBe("claimed");
   });
 
-  test("a worker whose lease ran out can neither complete nor release for the one who took over", async () => {
+  test("a worker whose lease ran out can neither complete nor release the claim of its successor", async () => {
     const { store, rival, claim } = stores();
     const late = await claim();
     await expire();
@@ -89,7 +89,7 @@ describe.each(Object.keys(clients))("%s", (name) => {
     expect(await claim()).toBe("completed");
   });
 
-  test("a lease that ran out is still completed where nobody took over", async () => {
+  test("a claim can be completed after its lease if nobody took over", async () => {
     const { store, claim } = stores();
     const token = await claim();
     await expire();
@@ -97,7 +97,7 @@ describe.each(Object.keys(clients))("%s", (name) => {
     expect(await claim()).toBe("completed");
   });
 
-  test("a lease that ends by itself lets another in", async () => {
+  test("another worker can claim a key when its lease ends", async () => {
     const { store, rival } = stores();
     await store.claim("a", 50);
     let claimed = await rival.claim("a", LEASE);
@@ -108,7 +108,7 @@ describe.each(Object.keys(clients))("%s", (name) => {
     expect(claimed.state).toBe("claimed");
   });
 
-  test("a Redis that has forgotten the scripts is told them again", async () => {
+  test("the scripts are sent again to a Redis that has forgotten them", async () => {
     const { store, claim } = stores();
     await connection.send("SCRIPT", "FLUSH");
     const token = await claim();
@@ -118,7 +118,7 @@ describe.each(Object.keys(clients))("%s", (name) => {
     expect(await claim()).toBe("completed");
   });
 
-  test("keys have one length, whatever the delivery's key holds", async () => {
+  test("every Redis key has the same length, whatever the delivery's key is", async () => {
     const { claim } = stores();
     for (const key of ["a", "a".repeat(100_000), "job.succeeded:{7}\r\n\0", "__proto__", "ü", "\ud800"])
       await claim(undefined, key);
@@ -126,7 +126,7 @@ describe.each(Object.keys(clients))("%s", (name) => {
     expect(lengths).toEqual(Array(6).fill(PREFIX.length + 43));
   });
 
-  test("receivers with other prefixes know nothing of each other", async () => {
+  test("receivers with different prefixes do not share deliveries", async () => {
     const billing = stores({ prefix: "billing:" });
     const shipping = stores({ prefix: "shipping:" });
     await billing.store.complete("a", await billing.claim(), KEEP);
@@ -135,7 +135,7 @@ describe.each(Object.keys(clients))("%s", (name) => {
     expect((await keys()).map((key) => key.split(":")[0]).sort()).toEqual(["billing", "shipping"]);
   });
 
-  test("Redis's own errors come through", async () => {
+  test("the errors of Redis reach the caller", async () => {
     const { store, claim } = stores();
     await claim();
     const key = await onlyKey();
@@ -145,7 +145,7 @@ describe.each(Object.keys(clients))("%s", (name) => {
   });
 });
 
-/** As a client does that lost its connection before the answer came. */
+/** Sends each command twice, as a client does that lost its connection before the answer came. */
 function sendingTwice<Client extends object>(client: Client): Client {
   return new Proxy(client, {
     get(target, name) {
@@ -159,7 +159,7 @@ function sendingTwice<Client extends object>(client: Client): Client {
   });
 }
 
-test("what a client sends twice counts once, and is answered as if it had been sent once", async () => {
+test("a command that a client sends twice has the effect and the answer of one", async () => {
   const connection = await clients["node-redis 6"]?.(server.path);
   if (connection === undefined) throw new Error("no client");
   await connection.send("FLUSHALL");
@@ -171,7 +171,7 @@ test("what a client sends twice counts once, and is answered as if it had been s
   await connection.close();
 });
 
-test("a client of neither kind is a mistake of the program", () => {
+test("redisDedupe throws TypeError for anything but a node-redis or an ioredis client", () => {
   const client = { evalsha: "no function" } as unknown as Connection["client"];
   expect(() => redisDedupe({ client })).toThrow(TypeError);
 });

@@ -20,16 +20,16 @@ afterEach(async () => {
 type Request = ReturnType<typeof delivered>;
 
 interface Worker {
-  /** The ids of the deliveries that its handler was called for. */
+  /** The ids of the deliveries that its handler got. */
   readonly handled: readonly string[];
   post(request: Request): Promise<number>;
   kill(): Promise<void>;
 }
 const workers: Worker[] = [];
 
-/** A receiver in a process of its own, beside others on the same Redis. */
+/** Starts a receiver in a process of its own. All share one Redis. */
 async function startWorker(options: Partial<WorkerOptions> = {}): Promise<Worker> {
-  const told: WorkerOptions = {
+  const workerOptions: WorkerOptions = {
     path: redis.path,
     clientName: "node-redis 6",
     leaseMs: 30_000,
@@ -38,7 +38,7 @@ async function startWorker(options: Partial<WorkerOptions> = {}): Promise<Worker
     ...options,
   };
   const execArgv = ["--require", "ts-node/register/transpile-only"];
-  const child = fork(join(__dirname, "worker.ts"), [JSON.stringify(told)], { execArgv });
+  const child = fork(join(__dirname, "worker.ts"), [JSON.stringify(workerOptions)], { execArgv });
   const handled: string[] = [];
   const url = await new Promise<string>((resolve, reject) => {
     child.once("exit", () => reject(new Error("The worker ended before it was ready.")));
@@ -65,8 +65,8 @@ async function startWorker(options: Partial<WorkerOptions> = {}): Promise<Worker
   return worker;
 }
 
-/** Sends again until it is taken, as a sender does. Gives the answers. */
-async function sendUntilTaken(worker: Worker, request: Request): Promise<number[]> {
+/** Retries until the answer is 200, as a sender does. Returns the status codes. */
+async function sendUntilAccepted(worker: Worker, request: Request): Promise<number[]> {
   const answers: number[] = [];
   while (answers.at(-1) !== 200) {
     if (answers.length > 0) await sleep(50);
@@ -80,10 +80,10 @@ test("two processes on one Redis handle each delivery once", async () => {
   const requests = Array.from({ length: 100 }, () => delivered());
   const answers: number[] = [];
   for (let wave = 0; wave < requests.length; wave += 10) {
-    // Each comes to both at once, and twice to each.
+    // Each delivery arrives at both workers at once, twice.
     const sendings = requests.slice(wave, wave + 10).flatMap((request, index) => {
       const to = index % 2 ? [one, two, one, two] : [two, one, two, one];
-      return to.map((worker) => sendUntilTaken(worker, request));
+      return to.map((worker) => sendUntilAccepted(worker, request));
     });
     answers.push(...(await Promise.all(sendings)).flat());
   }
@@ -94,18 +94,18 @@ test("two processes on one Redis handle each delivery once", async () => {
   expect(two.handled).not.toHaveLength(0);
 });
 
-test("50 copies of one delivery at once, to two processes, are handled once", async () => {
+test("of 50 copies of one delivery, sent to two processes at once, one is handled", async () => {
   await Promise.all([startWorker({ workMs: 300 }), startWorker({ workMs: 300 })]);
   const request = delivered();
   const copies = Array.from({ length: 25 }, () => workers.map((worker) => worker.post(request)));
   const answers = await Promise.all(copies.flat());
   expect(answers.filter((status) => status === 200)).not.toHaveLength(0);
   expect(answers.filter((status) => status !== 200 && status !== 503)).toEqual([]);
-  await Promise.all(workers.map((worker) => sendUntilTaken(worker, request)));
+  await Promise.all(workers.map((worker) => sendUntilAccepted(worker, request)));
   expect(workers.flatMap((worker) => worker.handled)).toHaveLength(1);
 });
 
-test("what a process held that died is taken over when its lease is out, and not before", async () => {
+test("a delivery of a process that died is taken over when its lease has ended, and not before", async () => {
   const times = { leaseMs: 3000, handlerTimeoutMs: 2000 };
   const [dying, heir] = await Promise.all([startWorker({ ...times, workMs: 1900 }), startWorker(times)]);
   const request = delivered();
@@ -113,14 +113,14 @@ test("what a process held that died is taken over when its lease is out, and not
   while (dying.handled.length === 0) await sleep(5);
   await dying.kill();
   expect(await lost).toBe("lost");
-  const [first, ...others] = await sendUntilTaken(heir, request);
+  const [first, ...others] = await sendUntilAccepted(heir, request);
   expect(first).toBe(503);
   expect(others.at(-1)).toBe(200);
   expect(heir.handled).toHaveLength(1);
 });
 
 test.each(Object.keys(clients))(
-  "while Redis is down, a receiver with %s answers 503; then it recovers",
+  "a receiver with %s answers 503 while Redis is down, and recovers by itself",
   async (name) => {
     const connection = await clients[name]?.(redis.path);
     if (connection === undefined) throw new Error(`no client ${name}`);
@@ -142,6 +142,27 @@ test.each(Object.keys(clients))(
     expect(handled).toEqual([before, during].map(({ headers }) => headers["webhook-id"]));
     expect(await receiver.handle(during)).toMatchObject({ status: 200 });
     expect(outcomes.at(-1)?.outcome).toBe("duplicate");
+    await connection.close();
+  },
+);
+
+test.each(["node-redis 6", "ioredis 6"])(
+  "a delivery that a receiver with %s handled while Redis restarts is recorded as soon as Redis is back",
+  async (name) => {
+    const connection = await clients[name]?.(redis.path);
+    if (connection === undefined) throw new Error(`no client ${name}`);
+    const { receiver, outcomes, unrecorded, outcomeOf } = receiverOf({
+      dedupe: redisDedupe({ client: connection.client }),
+      handlers: { "job.succeeded": () => redis.stop() },
+    });
+    const request = delivered();
+    expect(await receiver.handle(request)).toMatchObject({ status: 200 });
+    expect(outcomes).toMatchObject([{ outcome: "handled", error: expect.any(Error) }]);
+    await redis.start();
+    const keys = () => connection.send("KEYS", "*").catch(() => []);
+    while (((await keys()) as string[]).length === 0) await sleep(50);
+    expect(await outcomeOf(request)).toBe("duplicate");
+    expect(unrecorded).toEqual([]);
     await connection.close();
   },
 );

@@ -10,16 +10,16 @@ export interface RedisServer {
   /** The socket it listens on. */
   readonly path: string;
   stop(): Promise<void>;
-  /** With nothing of what it held. */
+  /** Starts it again, empty. */
   start(): Promise<void>;
   /** Stops it and removes its files. */
   dispose(): Promise<void>;
 }
 
-/** A real Redis on a socket in a folder of its own, so that several tests can have one each. More arguments are its own. */
+/** Starts a real Redis on a socket in a folder of its own, so that tests can run in parallel. The arguments are for the server. */
 export async function startRedis(...args: string[]): Promise<RedisServer> {
   const command = findRedis();
-  if (command === undefined) throw new Error(`There is no Redis to test with: ${howToGetRedis}.`);
+  if (command === undefined) throw new Error(`No Redis found: ${howToGetRedis}.`);
   const folder = mkdtempSync(join(tmpdir(), "redis-"));
   const path = join(folder, "redis.sock");
   const inFolder = ["--dir", folder, "--port", "0", "--unixsocket", path, "--save", "", "--appendonly", "no"];

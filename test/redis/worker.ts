@@ -1,4 +1,4 @@
-// A receiver in a process of its own. It tells its parent its url, and each delivery that its handler was called for.
+// A receiver in a process of its own. It sends its parent its URL, and the id of each delivery that its handler gets.
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -8,7 +8,7 @@ import { nodeHandler } from "../../src/receiver/adapters/node";
 import { secret } from "../receiver/support";
 import { clients } from "./clients";
 
-/** What a worker is told, as JSON. */
+/** A worker's argument, as JSON. */
 export interface WorkerOptions {
   readonly path: string;
   /** A name of `clients`. */

@@ -15,7 +15,7 @@ function store(maxEntries?: number) {
   return { ...time, dedupe, claim, handle };
 }
 
-test("a claim is ours until its lease ends, and then another's", async () => {
+test("a claim lasts until its lease ends, and then another worker can take it", async () => {
   const { dedupe, claim, pass } = store();
   const first = await claim("a");
   pass(400);
@@ -30,7 +30,7 @@ test("a claim is ours until its lease ends, and then another's", async () => {
   expect(await claim("a")).toBe("completed");
 });
 
-test("a lease that ran out is still completed where nobody took over", async () => {
+test("a claim can be completed after its lease if nobody took over", async () => {
   const { dedupe, claim, pass } = store();
   const token = await claim("a");
   pass(5000);
@@ -38,13 +38,13 @@ test("a lease that ran out is still completed where nobody took over", async () 
   expect(await claim("a")).toBe("completed");
 });
 
-test("what is released can be claimed at once", async () => {
+test("a released key can be claimed at once", async () => {
   const { dedupe, claim } = store();
   expect(dedupe.release("a", await claim("a"))).toBe(true);
   expect(await claim("a")).not.toBe("held");
 });
 
-test("what was completed is remembered as long as was asked for", async () => {
+test("a completed key is remembered for as long as the caller asked", async () => {
   const { handle, claim, pass } = store();
   await handle("a");
   pass(KEEP - 1);
@@ -53,7 +53,7 @@ test("what was completed is remembered as long as was asked for", async () => {
   expect(await claim("a")).not.toBe("completed");
 });
 
-test("when it is full, the oldest completed goes first, and what is held never", async () => {
+test("a full store forgets the oldest completed key first, and never a held one", async () => {
   const { handle, claim } = store(3);
   await claim("held");
   await handle("old");
@@ -64,7 +64,7 @@ test("when it is full, the oldest completed goes first, and what is held never",
   expect(await claim("old")).not.toBe("completed");
 });
 
-test("full of running handlers it sends the sender away, until a lease ends", async () => {
+test("a store full of running handlers refuses new claims until a lease ends", async () => {
   const { dedupe, claim, pass } = store(2);
   await claim("a");
   await claim("b");
@@ -75,7 +75,7 @@ test("full of running handlers it sends the sender away, until a lease ends", as
   expect(await claim("e")).toBe("held");
 });
 
-test("full, it lets a retry take over its own lease, which needs no room and is the newest then", async () => {
+test("in a full store, a retry can take over its own lease, which is then the newest", async () => {
   const { claim, pass } = store(2);
   await claim("a");
   await claim("b");
@@ -90,7 +90,7 @@ test("full, it lets a retry take over its own lease, which needs no room and is 
   expect(await other.claim("a")).not.toBe("held");
 });
 
-test("leases that ran out take no room from what was completed", async () => {
+test("leases that ran out take no room from completed keys", async () => {
   const { handle, claim, pass } = store(3);
   for (const hung of ["x", "y", "z"]) await claim(hung);
   pass(LEASE);
@@ -98,7 +98,7 @@ test("leases that ran out take no room from what was completed", async () => {
   for (const key of ["a", "b", "c"]) expect(await claim(key)).toBe("completed");
 });
 
-test("a lease that had to make room is completed as well, where that takes none of a running handler's", async () => {
+test("a lease that had to make room can still be completed, unless a running handler needs the room", async () => {
   const { dedupe, claim, pass } = store(1);
   const first = await claim("a");
   pass(LEASE);
@@ -111,7 +111,7 @@ test("a lease that had to make room is completed as well, where that takes none 
   expect(await claim("b")).not.toBe("completed");
 });
 
-test("names of prototypes are keys like others", async () => {
+test("the names of prototypes are ordinary keys", async () => {
   const { handle, claim } = store();
   for (const key of ["__proto__", "constructor", "toString"]) {
     expect(await handle(key)).toBe(true);
@@ -119,14 +119,20 @@ test("names of prototypes are keys like others", async () => {
   }
 });
 
-test("its memory is bounded however many deliveries there are", async () => {
+test("memory is bounded however many deliveries there are", async () => {
   const { handle, claim } = store(100);
   for (let i = 0; i < 5000; i++) await handle(`k${i}`);
-  const remembered = [];
+  const remembered: number[] = [];
   for (let i = 4999; i >= 0; i--) if ((await claim(`k${i}`)) === "completed") remembered.push(i);
-  expect(remembered.length).toBeLessThanOrEqual(100);
+  expect(remembered).toHaveLength(100);
 });
 
-test.each([0, -1, 1.5, Number.NaN])("maxEntries of %p is a mistake of the program", (maxEntries) => {
+test.each([Number.NaN, undefined, "12"])("a clock that returns %p lets nothing be claimed", (time) => {
+  const dedupe = memoryDedupe({ now: () => time as number });
+  expect(() => dedupe.claim("a", LEASE)).toThrow(TypeError);
+  expect(() => dedupe.complete("a", "1", KEEP)).toThrow(TypeError);
+});
+
+test.each([0, -1, 1.5, Number.NaN])("maxEntries of %p is the program's mistake: RangeError", (maxEntries) => {
   expect(() => memoryDedupe({ maxEntries })).toThrow(RangeError);
 });

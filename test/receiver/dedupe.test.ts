@@ -1,0 +1,283 @@
+import { createHash } from "node:crypto";
+import { type Claim, type DedupeStore, memoryDedupe } from "../../src/receiver";
+import { deferred, delivered, jobSucceeded, receiverOf } from "./support";
+
+const broken = () => Promise.reject(new Error("connection refused"));
+const working: DedupeStore = {
+  claim: async () => ({ state: "claimed", token: "t" }),
+  complete: async () => true,
+  release: async () => true,
+};
+const handlers = { "job.succeeded": () => {} };
+
+describe("dedupeKey", () => {
+  /** The example of the documentation. */
+  const dedupeKey = ({ rawBody }: { rawBody: Uint8Array }) =>
+    createHash("sha256").update(rawBody).digest("hex");
+
+  test("two endpoints that overlap deliver one event, which is handled once by the documented key", async () => {
+    const handler = jest.fn();
+    const { outcomeOf } = receiverOf({ handlers: { "job.succeeded": handler }, dedupeKey });
+    expect(await outcomeOf(delivered({ id: "old_1" }))).toBe("handled");
+    expect(await outcomeOf(delivered({ id: "new_1" }))).toBe("duplicate");
+    expect(await outcomeOf(delivered({ body: jobSucceeded("job_2") }))).toBe("handled");
+    expect(handler).toHaveBeenCalledTimes(2);
+  });
+
+  test("an event of a job that runs again is handled with the documented key", async () => {
+    const { outcomeOf } = receiverOf({ handlers, dedupeKey });
+    for (const finishedAt of ["2026-01-01T00:00:00Z", "2026-01-01T00:05:00Z"]) {
+      const { type, data } = jobSucceeded("job_1");
+      expect(await outcomeOf(delivered({ body: { type, data: { ...data, finishedAt } } }))).toBe("handled");
+    }
+  });
+
+  test("it is not called without a job id or for other events, so two such deliveries never count as one", async () => {
+    const key = jest.fn(() => "the same");
+    const { outcomeOf } = receiverOf({ handlers, onUnhandled: () => {}, dedupeKey: key });
+    for (const body of [
+      { type: "invoice.paid", data: { n: 1 } },
+      { type: "job.failed", data: {} },
+      { type: "job.succeeded", data: "no object" },
+      { type: "job.moved", data: { jobId: "j", to: "elsewhere" } },
+      "a=b",
+    ]) {
+      const request = delivered({ body });
+      expect(await outcomeOf(request)).toBe("handled");
+      expect(await outcomeOf(delivered({ body }))).toBe("handled");
+      expect(await outcomeOf(request)).toBe("duplicate");
+    }
+    expect(key).not.toHaveBeenCalled();
+  });
+
+  test("two jobs whose numeric ids round to the same number have different keys", async () => {
+    const { outcomeOf } = receiverOf({ handlers, dedupeKey: ({ event, jobId }) => `${event}:${jobId}` });
+    for (const id of ["9007199254740992", "9007199254740993"])
+      expect(await outcomeOf(delivered({ body: `{"type":"job.succeeded","data":{"jobId":${id}}}` }))).toBe(
+        "handled",
+      );
+  });
+
+  test("if it throws or does not return a string, the answer is 500 and no handler is called", async () => {
+    const handler = jest.fn();
+    for (const dedupeKey of [
+      () => "",
+      () => undefined as unknown as string,
+      () => {
+        throw new Error("no key");
+      },
+    ]) {
+      const { receiver, outcomes } = receiverOf({ handlers: { "job.succeeded": handler }, dedupeKey });
+      expect(await receiver.handle(delivered())).toMatchObject({ status: 500 });
+      expect(outcomes).toMatchObject([{ outcome: "failed", error: expect.any(Error) }]);
+    }
+    expect(handler).not.toHaveBeenCalled();
+  });
+});
+
+describe("the dedupe store", () => {
+  test("the receiver claims with the lease, and completes with the token and three days", async () => {
+    const store = { claim: jest.fn(working.claim), complete: jest.fn(working.complete), release: jest.fn() };
+    const { outcomeOf } = receiverOf({ dedupe: store, toleranceSeconds: 86_400, handlerTimeoutMs: 1000 });
+    await outcomeOf(delivered({ id: "msg_k" }));
+    expect(store.claim).toHaveBeenCalledWith("msg_k", 11_000);
+    expect(store.complete).toHaveBeenCalledWith("msg_k", "t", 3 * 24 * 3_600_000);
+
+    const { receiver, outcomeOf: usual } = receiverOf({ dedupe: store });
+    await usual(delivered({ id: "msg_d" }));
+    expect(store.claim).toHaveBeenLastCalledWith("msg_d", 25_000);
+    expect(receiver.maxBodyBytes).toBe(2 ** 20);
+    expect(store.release).not.toHaveBeenCalled();
+  });
+
+  test("if a claim fails, the answer is 503 with Retry-After and no handler is called", async () => {
+    const handler = jest.fn();
+    const { receiver, outcomes } = receiverOf({
+      dedupe: { ...working, claim: broken },
+      handlers: { "job.succeeded": handler },
+    });
+    expect(await receiver.handle(delivered())).toMatchObject({
+      status: 503,
+      headers: { "retry-after": "5" },
+    });
+    expect(outcomes).toMatchObject([
+      { outcome: "store-unavailable", error: { message: "connection refused" } },
+    ]);
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  test("a claim without a known state counts as a failure", async () => {
+    const handler = jest.fn();
+    for (const claim of [undefined, null, {}, { state: "taken" }]) {
+      const { receiver, outcomes } = receiverOf({
+        dedupe: { ...working, claim: async () => claim as never },
+        handlers: { "job.succeeded": handler },
+      });
+      expect(await receiver.handle(delivered())).toMatchObject({ status: 503 });
+      expect(outcomes).toMatchObject([{ outcome: "store-unavailable", error: expect.any(TypeError) }]);
+    }
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  test.each([
+    [0, "1"],
+    [-5, "1"],
+    [1500, "2"],
+    [Number.NaN, "5"],
+    [Number.POSITIVE_INFINITY, "5"],
+    ["1500", "5"],
+    [undefined, "5"],
+    [1e30, "86400"],
+  ])("a held claim with retryAfterMs %p has Retry-After %s", async (retryAfterMs, seconds) => {
+    const claim = async () => ({ state: "held", retryAfterMs }) as Claim;
+    const { receiver } = receiverOf({ dedupe: { ...working, claim } });
+    expect(await receiver.handle(delivered())).toMatchObject({
+      status: 503,
+      headers: { "retry-after": seconds },
+    });
+  });
+
+  test("a lazy claim runs once", async () => {
+    const run = jest.fn((answer: (claim: Claim) => void) => answer({ state: "claimed", token: "t" }));
+    // biome-ignore lint/suspicious/noThenProperty: a store whose client is a query builder
+    const claim = () => ({ then: run }) as unknown as Promise<Claim>;
+    const { outcomeOf } = receiverOf({ dedupe: { ...working, claim }, handlers });
+    expect(await outcomeOf()).toBe("handled");
+    expect(run).toHaveBeenCalledTimes(1);
+  });
+
+  test("if the release of a failed delivery fails, the outcome holds the handler's error", async () => {
+    const { receiver, outcomes } = receiverOf({
+      dedupe: { ...working, release: broken },
+      handlers: { "job.succeeded": () => Promise.reject(new Error("mine")) },
+    });
+    expect(await receiver.handle(delivered())).toMatchObject({ status: 500 });
+    expect(outcomes).toMatchObject([{ outcome: "failed", error: { message: "mine" } }]);
+  });
+});
+
+describe("a dedupe store that fails or hangs", () => {
+  beforeEach(() => {
+    jest.useFakeTimers();
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  test("a handled delivery is answered 200 at once, and its completion is tried again until it succeeds", async () => {
+    const complete = jest
+      .fn<Promise<boolean>, [string, string, number]>()
+      .mockImplementationOnce(broken)
+      .mockImplementationOnce(broken)
+      .mockResolvedValue(true);
+    const { receiver, outcomes, unrecorded } = receiverOf({ dedupe: { ...working, complete }, handlers });
+    expect(await receiver.handle(delivered({ id: "msg_r" }))).toMatchObject({ status: 200 });
+    expect(outcomes).toMatchObject([{ outcome: "handled", error: { message: "connection refused" } }]);
+    expect(complete).toHaveBeenCalledTimes(1);
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(complete).toHaveBeenCalledTimes(3);
+    expect(complete).toHaveBeenLastCalledWith("msg_r", "t", 3 * 24 * 3_600_000);
+    expect(unrecorded).toEqual([]);
+  });
+
+  test("a retry is a duplicate once the completion has succeeded", async () => {
+    const memory = memoryDedupe();
+    const complete = jest.fn(memory.complete).mockImplementationOnce(broken);
+    const { outcomeOf } = receiverOf({ dedupe: { ...memory, complete }, handlers });
+    const request = delivered();
+    expect(await outcomeOf(request)).toBe("handled");
+    expect(await outcomeOf(request)).toBe("held");
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(await outcomeOf(request)).toBe("duplicate");
+  });
+
+  test("onUnrecorded is called once when the completion is given up at the end of the lease", async () => {
+    const complete = jest.fn(broken);
+    const { receiver, unrecorded } = receiverOf({
+      dedupe: { ...working, complete },
+      handlers,
+      handlerTimeoutMs: 1_000,
+      leaseMs: 4_000,
+    });
+    await receiver.handle(delivered({ id: "msg_u" }));
+    await jest.advanceTimersByTimeAsync(3_700);
+    expect(complete.mock.calls.length).toBeGreaterThan(3);
+    expect(unrecorded).toEqual([]);
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(unrecorded).toMatchObject([
+      { id: "msg_u", event: "job.succeeded", jobId: "job_1", error: { message: "connection refused" } },
+    ]);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  test("without onUnrecorded, the console says which delivery is handled again", async () => {
+    const log = jest.spyOn(console, "error").mockImplementation(() => {});
+    try {
+      const dedupe = { ...working, complete: broken };
+      const { receiver } = receiverOf({ dedupe, handlers, onUnrecorded: undefined });
+      await receiver.handle(delivered({ id: "msg_w" }));
+      await jest.advanceTimersByTimeAsync(60_000);
+      expect(log.mock.calls).toEqual([[expect.stringMatching(/msg_w.*handled again/), expect.any(Error)]]);
+    } finally {
+      log.mockRestore();
+    }
+  });
+
+  test("a store that never answers the end of a delivery holds up the answer for five seconds", async () => {
+    const never = () => new Promise<boolean>(() => {});
+    const handler = jest.fn().mockRejectedValueOnce(new Error("mine"));
+    const { receiver } = receiverOf({
+      dedupe: { ...working, complete: never, release: never },
+      handlers: { "job.succeeded": handler },
+    });
+    for (const status of [500, 200]) {
+      const answer = receiver.handle(delivered());
+      await jest.advanceTimersByTimeAsync(5000);
+      expect(await answer).toMatchObject({ status });
+    }
+  });
+
+  test("a claim that hangs is given up after five seconds, and given back when it comes late", async () => {
+    const claim = deferred<Claim>();
+    // Its failure is ignored: an unhandled rejection would end this process.
+    const release = jest.fn(broken);
+    const { receiver } = receiverOf({ dedupe: { ...working, claim: () => claim.promise, release } });
+    const answer = receiver.handle(delivered({ id: "msg_l" }));
+    await jest.advanceTimersByTimeAsync(5000);
+    expect(await answer).toMatchObject({ status: 503 });
+    claim.resolve({ state: "claimed", token: "late" });
+    await jest.advanceTimersByTimeAsync(0);
+    expect(release).toHaveBeenCalledWith("msg_l", "late");
+
+    const held = deferred<Claim>();
+    const other = receiverOf({ dedupe: { ...working, claim: () => held.promise, release } });
+    const refused = other.receiver.handle(delivered());
+    await jest.advanceTimersByTimeAsync(5000);
+    expect(await refused).toMatchObject({ status: 503 });
+    held.resolve({ state: "held", retryAfterMs: 1 });
+    await jest.advanceTimersByTimeAsync(0);
+    expect(release).toHaveBeenCalledTimes(1);
+  });
+
+  test("leases in memory follow a monotonic clock: a step of the system's clock ends none and prolongs none", async () => {
+    const hung = jest.fn(() => new Promise(() => {}));
+    const { receiver, outcomeOf } = receiverOf({
+      handlers: { "job.succeeded": hung },
+      handlerTimeoutMs: 1_000,
+      leaseMs: 10_000,
+      toleranceSeconds: 0,
+    });
+    const request = delivered();
+    const first = receiver.handle(request);
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(await first).toMatchObject({ status: 503 });
+    for (const step of [3_600_000, -7_200_000]) {
+      jest.setSystemTime(Date.now() + step);
+      expect(await outcomeOf(request)).toBe("held");
+    }
+    expect(hung).toHaveBeenCalledTimes(1);
+    await jest.advanceTimersByTimeAsync(9_000);
+    hung.mockResolvedValueOnce(undefined);
+    expect(await outcomeOf(request)).toBe("handled");
+  });
+});
