@@ -1,8 +1,8 @@
-// Timing on a machine that others use too: the variants take turns, and of each the fastest round counts, since what disturbs a
-// round only ever makes it slower.
+// Timing on a machine that others use too: the variants take turns, and the fastest round of each counts, since a disturbance only
+// makes a round slower.
 
 /**
- * Nanoseconds that one call of each variant takes.
+ * Returns the nanoseconds that one call of each variant takes.
  * @param {Record<string, () => unknown>} variants
  * @param {{ rounds?: number, roundMs?: number }} options
  * @returns {Record<string, number>}
@@ -22,7 +22,7 @@ function nanosecondsOf(variants, { rounds = 25, roundMs = 20 } = {}) {
   return best;
 }
 
-/** As `nanosecondsOf`, for calls that are awaited. */
+/** Does the same as `nanosecondsOf` for one call that is awaited. */
 async function nanosecondsOfAsync(run, { rounds = 25, roundMs = 20 } = {}) {
   for (let i = 0; i < 200; i++) await run();
   const calls = Math.max(1, Math.round((roundMs * 1e6) / (await timeAsync(run, 20))));
@@ -43,7 +43,7 @@ async function timeAsync(run, calls) {
   return Number(process.hrtime.bigint() - start) / calls;
 }
 
-/** The bound that a figure has to keep, said in the same line; a broken one makes the process fail. */
+/** Returns whether a figure keeps its bound, in words. If it does not, the process exits with an error. */
 function verdict(kept) {
   if (!kept) process.exitCode = 1;
   return kept ? "ok" : "MISSED";

@@ -1,5 +1,5 @@
-// One server of the comparison, in a process of its own: what it costs is the CPU time of this process.
-// argv: the variant, and the secret. Messages of the parent: "cpu" is answered with the microseconds used so far.
+// One server of the comparison, in a process of its own, so that its cost is the CPU time of the process.
+// argv: the variant and the secret. It answers the parent's message "cpu" with the microseconds used so far.
 
 const http = require("node:http");
 
@@ -20,7 +20,7 @@ const handlers = {
     return nodeHandler(createReceiver({ secrets: secret, handlers: { "job.succeeded": async () => {} } }));
   },
 
-  /** What one writes with `standardwebhooks`: verification, JSON, dispatch and a set of ids that were handled. */
+  /** The usual server around `standardwebhooks`: verification, JSON, dispatch and a set of handled ids. */
   standardwebhooks() {
     const { Webhook } = require("standardwebhooks");
     const webhook = new Webhook(secret);

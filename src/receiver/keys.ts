@@ -1,4 +1,3 @@
-import type { KeyObject } from "node:crypto";
 import { keysOf } from "../signature/secret";
 import { LATE, within } from "./deadline";
 import type { Secrets } from "./types";
@@ -9,7 +8,7 @@ export interface KeySource {
   /** After a mismatch: other keys if the secrets have changed since, or the same array. */
   afterMismatch(): Keys | Promise<Keys>;
 }
-type Keys = readonly KeyObject[] | undefined;
+type Keys = readonly Uint8Array[] | undefined;
 
 export interface KeySourceOptions {
   /** Unix milliseconds, or NaN. */

@@ -53,8 +53,6 @@ const PARTS: ReadonlyMap<string, Part> = new Map([
   ["webhook-timestamp", "timestamp"],
   ["webhook-signature", "signature"],
 ]);
-const NAME_LENGTHS: ReadonlySet<number> = new Set([...PARTS.keys()].map((name) => name.length));
-
 const TWICE = Symbol("sent more than once");
 type Found = { [part in Part]: string | typeof TWICE | undefined };
 
@@ -73,14 +71,21 @@ function isIterable(headers: HeadersLike): headers is Iterable<readonly [string,
   return typeof (headers as { [Symbol.iterator]?: unknown })[Symbol.iterator] === "function";
 }
 
+/** Most names are in lower case, or not of one of these lengths. */
+function partNamed(name: string): Part | undefined {
+  if (name.length !== "webhook-id".length && name.length !== "webhook-signature".length) return undefined;
+  return PARTS.get(name) ?? PARTS.get(name.toLowerCase());
+}
+
 function add(found: Found, name: unknown, value: unknown): void {
-  // Comparing lengths first leaves most of a request's headers alone.
-  if (typeof name !== "string" || !NAME_LENGTHS.has(name.length) || value === undefined) return;
-  const part = PARTS.get(name.toLowerCase());
-  if (part === undefined) return;
-  for (const one of Array.isArray(value) ? value : [value]) {
-    // Some frameworks give null or a number; those count as empty.
-    if (found[part] !== undefined) found[part] = TWICE;
-    else found[part] = typeof one === "string" ? one : "";
-  }
+  const part = typeof name === "string" ? partNamed(name) : undefined;
+  if (part === undefined || value === undefined) return;
+  if (Array.isArray(value)) for (const one of value) put(found, part, one);
+  else put(found, part, value);
+}
+
+/** Some frameworks give null or a number; those count as empty. */
+function put(found: Found, part: Part, value: unknown): void {
+  if (found[part] !== undefined) found[part] = TWICE;
+  else found[part] = typeof value === "string" ? value : "";
 }

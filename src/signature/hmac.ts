@@ -1,15 +1,11 @@
-import { createHmac, type KeyObject } from "node:crypto";
+import { createHmac } from "node:crypto";
 
-/** The parts of a message that its signature covers. */
-export interface SignedContent {
-  readonly id: string;
-  /** The timestamp exactly as the header holds it. */
-  readonly timestamp: string;
-  readonly body: Uint8Array | string;
-}
-
-/** Computes the `v1` signature of a message: the HMAC-SHA256 over `id.timestamp.body`, as an entry of `webhook-signature`. */
-export function signatureOf(key: KeyObject, { id, timestamp, body }: SignedContent): string {
+/** Computes the signature of a message: `v1,` and the base64 of the HMAC-SHA256 over `id.timestamp.body`. */
+export function signatureOf(
+  key: Uint8Array,
+  { id, timestamp }: { readonly id: string; readonly timestamp: string },
+  body: Uint8Array | string,
+): string {
   const hmac = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body);
   return `v1,${hmac.digest("base64")}`;
 }

@@ -1,4 +1,3 @@
-import { createSecretKey, type KeyObject } from "node:crypto";
 import { CodedError } from "../error";
 
 const PREFIX = "whsec_";
@@ -45,14 +44,14 @@ export function problemOfSecret(secret: unknown, shortestKeyBytes = 1): string |
 }
 
 /** Returns the HMAC key of a secret. @throws WebhookSecretError */
-export function keyOf(secret: string): KeyObject {
+export function keyOf(secret: string): Uint8Array {
   const problem = problemOfSecret(secret);
   if (problem !== undefined) throw new WebhookSecretError(`it ${problem}`);
-  return createSecretKey(secret.slice(PREFIX.length), "base64");
+  return Buffer.from(secret.slice(PREFIX.length), "base64");
 }
 
 /** Returns the HMAC keys of one or more secrets. @throws WebhookSecretError if one is malformed or there is none */
-export function keysOf(secrets: string | readonly string[]): readonly KeyObject[] {
+export function keysOf(secrets: string | readonly string[]): readonly Uint8Array[] {
   const list = typeof secrets === "string" ? [secrets] : secrets;
   if (!Array.isArray(list) || list.length === 0) throw new WebhookSecretError("there is none");
   return list.map(keyOf);

@@ -51,6 +51,6 @@ export function sign({ id, timestamp, body, secret }: SignOptions): SignedHeader
   return {
     "webhook-id": id,
     "webhook-timestamp": sent,
-    "webhook-signature": signatureOf(key, { id, timestamp: sent, body: bytes }),
+    "webhook-signature": signatureOf(key, { id, timestamp: sent }, bytes),
   };
 }
