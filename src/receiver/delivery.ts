@@ -7,16 +7,37 @@ interface Source extends ReadEvent {
   readonly rawBody: Uint8Array;
 }
 
-/** The signal of one delivery. */
-export class Expiry {
+/** A delivery, and the means to fire its signal. */
+export class VerifiedDelivery implements Delivery {
+  readonly id: string;
+  readonly timestamp: number;
+  readonly event: string | undefined;
+  readonly jobId: string | undefined;
+  readonly data: unknown;
+  readonly rawBody: Uint8Array;
+  declare readonly signal: AbortSignal;
   #controller: AbortController | undefined;
-  #reason: Error | undefined;
+  #expired: Error | undefined;
 
-  // Made when first asked for: most handlers never do, and a controller costs more than the rest of the delivery.
-  get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    if (this.#reason !== undefined) this.#controller.abort(this.#reason);
-    return this.#controller.signal;
+  // An own property, so that a copy by spreading has it, as its type says. The controller is made when first asked for: most
+  // handlers never do, and it costs more than the rest of the delivery.
+  static readonly #SIGNAL: PropertyDescriptor & ThisType<VerifiedDelivery> = {
+    enumerable: true,
+    get() {
+      this.#controller ??= new AbortController();
+      if (this.#expired !== undefined) this.#controller.abort(this.#expired);
+      return this.#controller.signal;
+    },
+  };
+
+  constructor({ id, timestamp, event, jobId, data, rawBody }: Source) {
+    this.id = id;
+    this.timestamp = timestamp;
+    this.event = event;
+    this.jobId = jobId;
+    this.data = data;
+    this.rawBody = rawBody;
+    Object.defineProperty(this, "signal", VerifiedDelivery.#SIGNAL);
   }
 
   /** Whether the handler asked for the signal, and so may have stopped when it fired. */
@@ -25,22 +46,7 @@ export class Expiry {
   }
 
   expire(reason: Error): void {
-    this.#reason = reason;
+    this.#expired = reason;
     this.#controller?.abort(reason);
   }
-}
-
-export function deliveryOf({ id, timestamp, event, jobId, data, rawBody }: Source, expiry: Expiry): Delivery {
-  return {
-    id,
-    timestamp,
-    event,
-    jobId,
-    data,
-    rawBody,
-    // An own property, so that a copy by spreading has it, as its type says.
-    get signal() {
-      return expiry.signal;
-    },
-  };
 }

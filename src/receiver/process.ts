@@ -1,6 +1,6 @@
 import { DeadlineError, isThenable, LATE, within } from "./deadline";
 import type { Claim, DedupeStore } from "./dedupe/store";
-import type { Expiry } from "./delivery";
+import type { VerifiedDelivery } from "./delivery";
 import { isJobDelivery } from "./event";
 import { checkRan } from "./handlers";
 import { recordHandled, type StoreCall, settleInTime } from "./record";
@@ -18,22 +18,21 @@ export interface Processing {
   readonly keepMs: number;
 }
 
-export interface ToProcess {
-  readonly delivery: Delivery;
-  readonly expiry: Expiry;
-  /** Called if the dedupe store could not record the delivery as handled before its lease ended. */
-  readonly onUnrecorded: (error: unknown) => void;
-}
-
 export interface Processed {
   readonly outcome: OutcomeKind;
   readonly retryAfterMs?: number;
   readonly error?: unknown;
 }
 
-/** Takes the claim, calls the handler, and completes or releases the claim. Never rejects. */
-export async function processDelivery(toProcess: ToProcess, processing: Processing): Promise<Processed> {
-  const { delivery, onUnrecorded } = toProcess;
+/**
+ * Takes the claim, calls the handler, and completes or releases the claim. Never rejects.
+ * @param onUnrecorded called if the dedupe store could not record the delivery as handled before its lease ended
+ */
+export async function processDelivery(
+  delivery: VerifiedDelivery,
+  processing: Processing,
+  onUnrecorded: (error: unknown) => void,
+): Promise<Processed> {
   const { store, leaseMs, handlerTimeoutMs, keepMs } = processing;
   let key: string;
   try {
@@ -41,10 +40,13 @@ export async function processDelivery(toProcess: ToProcess, processing: Processi
   } catch (error) {
     return { outcome: "failed", error };
   }
+  // The sender was sent away, and a claim that comes late would turn its retries away for a whole lease.
+  const giveBack = (late: Claim) => late.state === "claimed" && store.release(key, late.token);
   const leaseEnds = performance.now() + leaseMs;
   let claim: Claim;
   try {
-    claim = await claimFrom(store, key, leaseMs);
+    const claiming = settleInTime(() => store.claim(key, leaseMs), giveBack);
+    claim = checkedClaim(await claiming);
   } catch (error) {
     return { outcome: "store-unavailable", error };
   }
@@ -55,7 +57,7 @@ export async function processDelivery(toProcess: ToProcess, processing: Processi
   const complete: StoreCall = () => store.complete(key, token, keepMs);
   const record = () => recordHandled(complete, { leaseEnds, onGivenUp: onUnrecorded });
   const work = workOn(delivery, processing);
-  const ended = work === undefined ? UNHANDLED : await run(work, toProcess, handlerTimeoutMs, record);
+  const ended = work === undefined ? UNHANDLED : await run(work, delivery, handlerTimeoutMs, record);
   // The handler may still be running, so its claim stays until the lease ends.
   if (ended.outcome === "timed-out") return { ...ended, retryAfterMs: leaseMs - handlerTimeoutMs };
   try {
@@ -93,12 +95,7 @@ function isKeyed(delivery: Delivery): delivery is KeyedDelivery {
 
 const CLAIM_STATES: readonly unknown[] = ["claimed", "held", "completed"];
 
-async function claimFrom(store: DedupeStore, key: string, leaseMs: number): Promise<Claim> {
-  const giveBack = (claim: Claim) => claim.state === "claimed" && store.release(key, claim.token);
-  const claim = await settleInTime(() => store.claim(key, leaseMs), {
-    // The sender was already sent away, and the claim would turn its retries away for a whole lease.
-    onLate: giveBack,
-  });
+function checkedClaim(claim: Claim): Claim {
   if (CLAIM_STATES.includes(claim?.state)) return claim;
   throw new TypeError('The dedupe store\'s claim has none of the states "claimed", "held" and "completed".');
 }
@@ -106,7 +103,7 @@ async function claimFrom(store: DedupeStore, key: string, leaseMs: number): Prom
 /** @param onLate called if the handler finishes after its deadline without having watched its signal */
 async function run(
   work: () => unknown,
-  { expiry }: ToProcess,
+  delivery: VerifiedDelivery,
   timeoutMs: number,
   onLate: () => Promise<void>,
 ): Promise<Processed> {
@@ -119,9 +116,9 @@ async function run(
     const working = Promise.resolve(result).then(checkRan);
     if ((await within(timeoutMs, working)) !== LATE) return HANDLED;
     const error = new DeadlineError(timeoutMs);
-    expiry.expire(error);
+    delivery.expire(error);
     // A handler that watches its signal may have resolved because it stopped; then the retry is handled again.
-    working.then(() => (expiry.isWatched ? undefined : onLate())).catch(() => {});
+    working.then(() => (delivery.isWatched ? undefined : onLate())).catch(() => {});
     return { outcome: "timed-out", error };
   } catch (error) {
     return { outcome: "failed", error };

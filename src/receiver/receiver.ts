@@ -2,7 +2,7 @@ import { check } from "../signature/check";
 import { readSignatureHeaders } from "../signature/headers";
 import type { VerificationResult } from "../signature/result";
 import { outcomeAnswer, refusalAnswer } from "./answers";
-import { deliveryOf, Expiry } from "./delivery";
+import { VerifiedDelivery } from "./delivery";
 import { readEvent } from "./event";
 import { keySource } from "./keys";
 import { type ReceiverOptions, resolveOptions } from "./options";
@@ -116,24 +116,16 @@ export function startedReceiver(options: ReceiverOptions, initial?: Secrets): Re
 
     const startedAt = performance.now();
     const { id, timestamp } = verified;
-    const read = readEvent(request.body);
-    const { event, jobId } = read;
-    const expiry = new Expiry();
-    const delivery = deliveryOf({ id, timestamp, rawBody: request.body, ...read }, expiry);
-    const report = { id, timestamp, event, jobId };
-    const { outcome, error, retryAfterMs } = await processDelivery(
-      { delivery, expiry, onUnrecorded: (last) => notify(onUnrecorded, { ...report, error: last }) },
-      processing,
+    const { event, jobId, data } = readEvent(request.body);
+    const delivery = new VerifiedDelivery({ id, timestamp, rawBody: request.body, event, jobId, data });
+    const { outcome, error, retryAfterMs } = await processDelivery(delivery, processing, (last) =>
+      notify(onUnrecorded, { id, timestamp, event, jobId, error: last }),
     );
     const answer = outcomeAnswer(outcome, retryAfterMs);
     const { status } = answer;
-    const durationMs = performance.now() - startedAt;
-    notify(
-      onOutcome,
-      error === undefined
-        ? { outcome, status, ...report, durationMs }
-        : { outcome, status, ...report, durationMs, error },
-    );
+    const durationMs = Math.round(performance.now() - startedAt);
+    const report = { outcome, status, id, timestamp, event, jobId, durationMs };
+    notify(onOutcome, error === undefined ? report : { ...report, error });
     return answer;
   }
 

@@ -8,16 +8,15 @@ const STORE_TIMEOUT_MS = 5_000;
 const RETRY_PAUSE_MS = 250;
 
 /**
- * Calls a dedupe store. Rejects if the store fails or takes longer than five seconds.
+ * Calls a dedupe store. Fails if the store fails or takes longer than five seconds.
  * @param onLate called with an answer that comes later; its failures are ignored
  */
-export async function settleInTime<T>(
-  call: StoreCall<T>,
-  { onLate }: { onLate?: (answer: T) => unknown } = {},
-): Promise<T> {
-  const called = call();
-  if (!isThenable(called)) return called;
-  const answering = Promise.resolve(called);
+export function settleInTime<T>(call: StoreCall<T>, onLate?: (answer: T) => unknown): T | Promise<T> {
+  const answer = call();
+  return isThenable(answer) ? answerInTime(Promise.resolve(answer), onLate) : answer;
+}
+
+async function answerInTime<T>(answering: Promise<T>, onLate?: (answer: T) => unknown): Promise<T> {
   const answer = await within(STORE_TIMEOUT_MS, answering);
   if (answer !== LATE) return answer;
   answering.then(onLate).catch(() => {});
