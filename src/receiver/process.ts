@@ -108,17 +108,21 @@ async function run(
   onLate: () => Promise<void>,
 ): Promise<Processed> {
   try {
-    const result = work();
-    if (!isThenable(result)) {
+    const started = work();
+    const working = isThenable(started) ? Promise.resolve(started) : undefined;
+    const result = working === undefined ? started : await within(timeoutMs, working);
+    if (working === undefined || result !== LATE) {
       checkRan(result);
       return HANDLED;
     }
-    const working = Promise.resolve(result).then(checkRan);
-    if ((await within(timeoutMs, working)) !== LATE) return HANDLED;
     const error = new DeadlineError(timeoutMs);
     delivery.expire(error);
-    // A handler that watches its signal may have resolved because it stopped; then the retry is handled again.
-    working.then(() => (delivery.isWatched ? undefined : onLate())).catch(() => {});
+    const finish = (late: unknown) => {
+      checkRan(late);
+      // A handler that watches its signal may have resolved because it stopped; then the retry is handled again.
+      return delivery.isWatched ? undefined : onLate();
+    };
+    working.then(finish).catch(() => {});
     return { outcome: "timed-out", error };
   } catch (error) {
     return { outcome: "failed", error };
