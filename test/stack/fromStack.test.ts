@@ -135,7 +135,7 @@ exports.receiver = receiverConfig({ secrets: ${JSON.stringify(wrong)}, tolerance
         "secret 2 of 6 is cut off",
         'secret 3 of 6 does not begin with "whsec_"',
         "secret 5 of 6 is the same as an earlier one",
-        "secret 6 of 6 is empty; toleranceSeconds is no whole number",
+        "secret 6 of 6 is empty; toleranceSeconds must be a whole number",
       ].join(".*"),
     ),
   );

