@@ -68,7 +68,7 @@ async function listening(onRequest: http.RequestListener): Promise<number> {
   return server.port;
 }
 
-test("each reason in the code has one section of the page, and there is no other reason", () => {
+test("the page has one section for each reason in the code, and for no other", () => {
   expect(sections.flatMap(reasonsOf).sort()).toEqual(reasonsInCode().sort());
 });
 

@@ -26,7 +26,7 @@ export async function readBody(request: NodeRequest, limits: BodyLimits): Promis
   return collect(request, limits);
 }
 
-/** Whether the request's headers say that it has no body. */
+/** Returns whether a request announced that it has no body. */
 function hasNoBody(request: NodeRequest): boolean {
   const length = request.headers["content-length"];
   if (length !== undefined) return Number(length) === 0;
