@@ -1,4 +1,4 @@
-// Too large to install for every check: test/recipes installs them, and checks the recipes by their own types.
+// These packages are too large to install for every check. test/recipes installs them, and checks the recipes with their types.
 declare module "@pulumi/aws";
 declare module "@pulumi/kubernetes";
 declare module "@aws-sdk/client-secrets-manager";

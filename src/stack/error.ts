@@ -1,9 +1,9 @@
 import { CodedError } from "../error";
 
 /**
- * - `CONFIG_MISSING`: nothing is where the configuration should be
- * - `CONFIG_INVALID`: what is there is none that a receiver can be built from
- * - `PULUMI_MISSING`: there is no `pulumi` to run
+ * - `CONFIG_MISSING`: there is no configuration at the place that was named
+ * - `CONFIG_INVALID`: there is one, but no receiver can be created from it
+ * - `PULUMI_MISSING`: the `pulumi` command cannot be run
  * - `STACK_UNREADABLE`: `pulumi stack output` failed
  */
 export type ReceiverConfigErrorCode =
@@ -12,7 +12,7 @@ export type ReceiverConfigErrorCode =
   | "PULUMI_MISSING"
   | "STACK_UNREADABLE";
 
-/** A receiver's configuration that cannot be had or used. Neither the message nor a property holds a secret. */
+/** A receiver's configuration is not available or cannot be used. Neither the message nor a property holds a secret. */
 export class ReceiverConfigError extends CodedError<ReceiverConfigErrorCode> {
   override readonly name = "ReceiverConfigError";
 }

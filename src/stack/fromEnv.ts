@@ -1,16 +1,17 @@
 import type { Receiver } from "../receiver";
 import { ReceiverConfigError } from "./error";
-import { howToGetIt, parseConfig } from "./parse";
+import { HOW_TO_GET_IT, parseConfig } from "./parse";
 import { type ConfiguredReceiverOptions, configuredReceiver } from "./receiver";
+import { shown } from "./shown";
 
 export interface EnvSource {
-  /** The environment variable that holds the configuration as JSON. Default: `WEBHOOK_RECEIVER`. */
+  /** The name of the environment variable that holds the configuration as JSON. Default: `WEBHOOK_RECEIVER`. */
   readonly variable?: string | undefined;
 }
 
 /**
- * A receiver from an environment variable: for production. A rotation takes a restart, which its `fingerprint` can
- * trigger; for one without, see `receiverFromFile`.
+ * Creates a receiver from an environment variable: for production. A rotation needs a restart, which a change of the
+ * configuration's `fingerprint` can trigger; `receiverFromFile` needs none.
  *
  * @throws ReceiverConfigError `CONFIG_MISSING` or `CONFIG_INVALID`
  */
@@ -22,7 +23,10 @@ export function receiverFromEnv(
   if (text === undefined || text === "") {
     throw new ReceiverConfigError(
       "CONFIG_MISSING",
-      `the environment variable ${variable} is not set: give it what ${howToGetIt} prints`,
+      shown(variable) === variable
+        ? `the environment variable ${variable} is not set: set it to the output of ${HOW_TO_GET_IT}`
+        : "receiverFromEnv: variable does not name an environment variable that is set. It is not shown, because it may be a " +
+            "secret: pass the name of the variable, not its value",
     );
   }
   return configuredReceiver(parseConfig(text, { where: `in ${variable}` }), options);

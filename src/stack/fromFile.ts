@@ -1,45 +1,64 @@
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import type { Receiver } from "../receiver";
 import { ReceiverConfigError } from "./error";
 import { parseConfig } from "./parse";
 import { type ConfiguredReceiverOptions, configuredReceiver } from "./receiver";
+import { shown } from "./shown";
 
 export interface FileSource {
-  /** The file that holds the configuration as JSON, such as a mounted secret. */
+  /** The file that holds the configuration as JSON, such as a mounted secret. A relative path is resolved once, at the start. */
   readonly path: string;
 }
 
 /**
- * A receiver from a file: for production, with a secret that a platform mounts and updates. The secrets are read again as
- * `ReceiverOptions.secrets` says, so that a rotation needs no restart, also where the platform swaps a symbolic link; a
- * file that cannot be used then leaves the last good ones in use and is told to `onSecretsError`. The tolerance is read
- * once.
+ * Creates a receiver from a file: for production, with a secret that a platform mounts and updates. The secrets are read again as
+ * `ReceiverOptions.secrets` describes, so a rotation needs no restart, even where the platform swaps a symbolic link. If the
+ * file cannot be used then, the last good secrets stay in use and `onSecretsError` is called. The tolerance is read once.
  *
  * @throws ReceiverConfigError `CONFIG_MISSING` or `CONFIG_INVALID`
  */
-export function receiverFromFile({ path }: FileSource, options: ConfiguredReceiverOptions): Receiver {
-  if (typeof path !== "string")
-    throw new ReceiverConfigError("CONFIG_MISSING", "receiverFromFile({ path }, options): path is no text");
+export function receiverFromFile({ path: given }: FileSource, options: ConfiguredReceiverOptions): Receiver {
+  if (typeof given !== "string" || given === "") {
+    throw new ReceiverConfigError(
+      "CONFIG_MISSING",
+      "receiverFromFile: path must be a non-empty string, as in receiverFromFile({ path }, options)",
+    );
+  }
+  const path = resolve(given);
+  const unreadable = (error: unknown) => unreadableFile({ given, path, error });
+
   let text: string;
   try {
     text = readFileSync(path, "utf8");
-  } catch (cause) {
-    throw missing(path, cause);
+  } catch (error) {
+    throw unreadable(error);
   }
+
+  let reading: Promise<string> | undefined;
   return configuredReceiver(parseConfig(text, { where: path }), options, async () => {
-    const current = await readFile(path, "utf8").catch((cause: unknown) => {
-      throw missing(path, cause);
+    // One read at a time: each one that hangs takes a thread of Node's small pool.
+    reading ??= readFile(path, "utf8").finally(() => {
+      reading = undefined;
+    });
+    const current = await reading.catch((error: unknown) => {
+      throw unreadable(error);
     });
     return parseConfig(current, { where: path }).secrets;
   });
 }
 
-function missing(path: string, cause: unknown): ReceiverConfigError {
-  const { code } = cause as NodeJS.ErrnoException;
+function unreadableFile({ given, path, error }: { given: string; path: string; error: unknown }) {
+  const { code } = error as NodeJS.ErrnoException;
+  if (shown(given) === given) {
+    const reason = `the receiver's configuration ${path} cannot be read: ${code}`;
+    return new ReceiverConfigError("CONFIG_MISSING", reason, { cause: error });
+  }
+  // Without the cause, which repeats the path.
   return new ReceiverConfigError(
     "CONFIG_MISSING",
-    `the receiver's configuration ${path} cannot be read: ${code}`,
-    { cause },
+    `receiverFromFile: path does not name a file that can be read (${code}). It is not shown, because it may be a secret: ` +
+      "pass the path of the file, not what the file holds",
   );
 }

@@ -3,20 +3,24 @@ import type { Receiver } from "../receiver";
 import { ReceiverConfigError } from "./error";
 import { parseConfig } from "./parse";
 import { type ConfiguredReceiverOptions, configuredReceiver } from "./receiver";
+import { masked, shown } from "./shown";
 
 export interface StackSource {
   readonly stackName: string;
   /** The program's folder. Default: the current one. */
   readonly workDir?: string | undefined;
-  /** The output that `receiverConfig` made. Default: `receiver`. */
+  /** The name of the output that `receiverConfig` made. Default: `receiver`. */
   readonly output?: string | undefined;
-  /** Where the state is kept. Default: what `pulumi` uses there. */
+  /** The backend that holds the state. Default: the one that `pulumi` uses there. */
   readonly backendUrl?: string | undefined;
 }
 
+/** `stack`, `project/stack` or `org/project/stack`. */
+const STACK_NAME = /^[\w.-]+(\/[\w.-]+){0,2}$/;
+
 /**
- * A receiver from a stack's secret output, which it has `pulumi` decrypt: for development and CI. It needs the CLI and what
- * opens the stack's secrets, neither of which belongs into production: there, see `receiverFromFile` and `receiverFromEnv`.
+ * Creates a receiver from a stack's secret output, which `pulumi` decrypts: for development and CI. It needs the CLI and
+ * the means to decrypt the stack's secrets. Neither belongs in production: use `receiverFromFile` or `receiverFromEnv` there.
  *
  * @throws ReceiverConfigError `PULUMI_MISSING`, `STACK_UNREADABLE`, `CONFIG_MISSING` or `CONFIG_INVALID`
  */
@@ -25,23 +29,31 @@ export async function receiverFromStack(
   options: ConfiguredReceiverOptions,
 ): Promise<Receiver> {
   const { stackName, output = "receiver" } = source;
-  // Only what is not shown says that it is secret.
-  const [masked, shown] = await Promise.all([outputsOf(source), outputsOf(source, "--show-secrets")]);
-  if (!Object.hasOwn(shown, output)) {
+  if (typeof stackName !== "string" || !STACK_NAME.test(stackName) || /whsec_/i.test(stackName)) {
     throw new ReceiverConfigError(
       "CONFIG_MISSING",
-      `stack ${stackName} has no output ${output}; it has ${Object.keys(shown).join(", ") || "none"}. Export one that ` +
-        "receiverConfig made, and run `pulumi up`",
+      "receiverFromStack: stackName is not the name of a stack. It is not shown, because it may be a secret: pass `stack`, " +
+        "`project/stack` or `org/project/stack`",
     );
   }
-  if (masked[output] !== "[secret]") {
+  // Only the masked outputs tell whether an output is secret.
+  const [hidden, decrypted] = await Promise.all([outputsOf(source), outputsOf(source, "--show-secrets")]);
+  const [stack, name] = [`stack ${shown(stackName)}`, shown(String(output))];
+  if (!Object.hasOwn(decrypted, output)) {
+    const others = Object.keys(decrypted).map(shown).join(", ") || "none";
+    throw new ReceiverConfigError(
+      "CONFIG_MISSING",
+      `${stack} has no output ${name}; its outputs are: ${others}. Export one that receiverConfig made, and run \`pulumi up\``,
+    );
+  }
+  if (hidden[output] !== "[secret]") {
     throw new ReceiverConfigError(
       "CONFIG_INVALID",
-      `the output ${output} of stack ${stackName} is not secret: whoever can read the state can read it. Export what ` +
-        "receiverConfig made, without `pulumi.unsecret`, and run `pulumi up`; a signing secret that stood there is to be rotated",
+      `the output ${name} of ${stack} is not secret, so everyone who can read the state can read it. Export what receiverConfig ` +
+        "made, without `pulumi.unsecret`, run `pulumi up`, and rotate the signing secret if the output held one",
     );
   }
-  const config = parseConfig(shown[output], { where: `in the output ${output} of stack ${stackName}` });
+  const config = parseConfig(decrypted[output], { where: `in the output ${name} of ${stack}` });
   return configuredReceiver(config, options);
 }
 
@@ -54,16 +66,26 @@ async function outputsOf(
   const { exitCode, stdout, stderr } = await runPulumi(args, { cwd: workDir, env }).catch(() => {
     throw new ReceiverConfigError(
       "PULUMI_MISSING",
-      "pulumi cannot be run: install Pulumi's CLI and put it on PATH, and see that workDir is a folder",
+      "the pulumi command cannot be run: install the Pulumi CLI and put it on PATH, and check that workDir is a folder",
     );
   });
-  const command = `\`pulumi ${args.join(" ")}\``;
-  if (exitCode !== 0)
-    throw new ReceiverConfigError("STACK_UNREADABLE", `${command} failed: ${stderr.trim()}`);
+  const command = `\`pulumi ${args.map(shown).join(" ")}\``;
+  if (exitCode !== 0) {
+    throw new ReceiverConfigError(
+      "STACK_UNREADABLE",
+      `${command} failed: ${errorLineOf(stderr) ?? `run it in workDir to see why (exit code ${exitCode})`}`,
+    );
+  }
   try {
     return JSON.parse(stdout);
   } catch {
-    // Not the parser's own message, which repeats what it could not read.
-    throw new ReceiverConfigError("STACK_UNREADABLE", `${command} printed no JSON`);
+    // Without the cause, which repeats a part of the output.
+    throw new ReceiverConfigError("STACK_UNREADABLE", `${command} did not print JSON`);
   }
+}
+
+/** Returns the first error that the CLI reported. The rest of what it printed, such as a program's output, may hold secrets. */
+function errorLineOf(stderr: string): string | undefined {
+  const line = /^error: (.+)$/m.exec(stderr)?.[1]?.trim();
+  return line && masked(line);
 }

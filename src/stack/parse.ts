@@ -4,13 +4,13 @@ import { problemsOfSecrets, problemsOfTolerance } from "./problems";
 
 type Json = Record<string, unknown>;
 
-export const howToGetIt = "`pulumi stack output receiver --show-secrets --json`";
+export const HOW_TO_GET_IT = "`pulumi stack output receiver --show-secrets --json`";
 
-/** What the CLI shows of a secret output. */
+/** What the CLI prints in place of a secret output. */
 const MASKED = "[secret]";
 
 /**
- * A receiver's configuration, out of the JSON that a stack's secret output holds, or out of the value itself.
+ * Parses a receiver's configuration: the JSON that a stack's secret output holds, or the value itself.
  *
  * @throws ReceiverConfigError `CONFIG_INVALID` with every problem at once; it repeats no secret
  */
@@ -18,7 +18,7 @@ export function parseReceiverConfig(config: unknown): ReceiverConfig {
   return parseConfig(config, { where: "" });
 }
 
-/** `where` it was found stands in the message, after "the receiver's configuration". */
+/** @param where the place it was found, which the message names after "the receiver's configuration" */
 export function parseConfig(config: unknown, { where }: { where: string }): ReceiverConfig {
   const invalid = (problems: readonly string[]) =>
     new ReceiverConfigError(
@@ -26,9 +26,9 @@ export function parseConfig(config: unknown, { where }: { where: string }): Rece
       `the receiver's configuration${where && ` ${where}`} cannot be used: ${problems.join("; ")}`,
     );
   const value = typeof config === "string" ? parseText(config) : config;
-  if (value === MASKED) throw invalid([`it is masked: it must be what ${howToGetIt} prints`]);
-  if (config === undefined) throw invalid([`it is not set: give it what ${howToGetIt} prints`]);
-  if (!isObject(value)) throw invalid([`it is not the JSON that ${howToGetIt} prints`]);
+  if (value === MASKED) throw invalid([`it is masked: use the output of ${HOW_TO_GET_IT}`]);
+  if (config === undefined) throw invalid([`it is not set: use the output of ${HOW_TO_GET_IT}`]);
+  if (!isObject(value)) throw invalid([`it is not the JSON that ${HOW_TO_GET_IT} prints`]);
   const { version, secrets, toleranceSeconds = 300, endpoints = {} } = value;
   if (version !== 1) {
     throw invalid([
@@ -37,10 +37,10 @@ export function parseConfig(config: unknown, { where }: { where: string }): Rece
         : "its version is not 1: update pulumi-webhook-endpoints here",
     ]);
   }
-  const problems = Array.isArray(secrets) ? problemsOfSecrets(secrets) : ["secrets is no list"];
+  const problems = Array.isArray(secrets) ? problemsOfSecrets(secrets) : ["secrets must be a list"];
   problems.push(...problemsOfTolerance(toleranceSeconds));
   if (!isObject(endpoints) || !Object.values(endpoints).every(isEndpoint))
-    problems.push("endpoints holds something without id, url and type");
+    problems.push("endpoints must be an object whose values have an id, a url and a type");
   if (problems.length > 0) throw invalid(problems);
   const checked = {
     version: 1,
@@ -48,16 +48,16 @@ export function parseConfig(config: unknown, { where }: { where: string }): Rece
     toleranceSeconds: toleranceSeconds as number,
     endpoints: endpoints as Record<string, ReceiverEndpoint>,
   } as const;
-  return { ...checked, fingerprint: fingerprintOf(checked) };
+  return { ...checked, fingerprint: fingerprintOf(checked.secrets) };
 }
 
-/** A stack's output may hold the configuration as JSON text, which then stands quoted in JSON again. */
+/** A stack's output may hold the configuration as a JSON string, which is quoted once more when it is printed as JSON. */
 function parseText(text: string): unknown {
   const value = text.trim() === MASKED ? MASKED : parseJson(text);
   return typeof value === "string" && value !== MASKED ? parseJson(value) : value;
 }
 
-/** Undefined for what is no JSON: the parser's own message repeats what it could not read. */
+/** Returns undefined for invalid JSON, because the parser's own message repeats a part of it. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -2,7 +2,7 @@ import type { Receiver, ReceiverOptions } from "../receiver";
 import { startedReceiver } from "../receiver/receiver";
 import type { ReceiverConfig } from "./config";
 
-/** A receiver's options besides what its configuration says. A tolerance given here is used instead. */
+/** A receiver's options, apart from its secrets. A tolerance given here overrides the one of the configuration. */
 export type ConfiguredReceiverOptions = Omit<ReceiverOptions, "secrets">;
 
 export function configuredReceiver(

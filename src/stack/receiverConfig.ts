@@ -5,7 +5,7 @@ import type { ReceiverConfig } from "./config";
 import { fingerprintOf } from "./config";
 import { problemsOfSecrets, problemsOfTolerance } from "./problems";
 
-/** What of a `WebhookEndpoint` a receiver's configuration names. */
+/** The parts of a `WebhookEndpoint` that a receiver's configuration names. */
 export interface ReceiverConfigEndpoint {
   readonly id: pulumi.Output<pulumi.ID>;
   readonly url: pulumi.Output<string>;
@@ -13,20 +13,20 @@ export interface ReceiverConfigEndpoint {
 }
 
 export interface ReceiverConfigArgs {
-  /** The endpoints whose deliveries the receiver gets, by names of your own. Default: none. */
+  /** The endpoints whose deliveries the receiver gets, by names that you choose. Default: none. */
   endpoints?: Record<string, ReceiverConfigEndpoint>;
-  /** What the service signs with, issued out of band; several while one is rotated. */
+  /** The secrets that the service signs with, issued out of band; several while one is rotated. */
   secrets: pulumi.Input<string>[];
-  /** How old, and how far ahead, a delivery's timestamp may be, in whole seconds. Default: 300; 0 turns this window off. */
+  /** How old, and how far ahead, a delivery's timestamp may be, in seconds, as an integer. Default: 300; 0 turns this window off. */
   toleranceSeconds?: pulumi.Input<number>;
 }
 
 /**
- * All that a receiver needs, as one secret output: export it, or give it to what runs the receiver, which builds it by
- * `receiverFromEnv`, `receiverFromFile` or `receiverFromStack` of `pulumi-webhook-endpoints/stack`.
+ * Puts everything that a receiver needs into one secret output. Export it, or pass it to the resource that runs the receiver,
+ * which calls `receiverFromEnv`, `receiverFromFile` or `receiverFromStack` of `pulumi-webhook-endpoints/stack`.
  *
- * It is always secret. `pulumi.unsecret(config.fingerprint)` may be shown, and changes when a receiver needs the new one.
- * The program fails, in previews too, with every problem of what is known by then.
+ * The output is always secret. Its fingerprint may be shown, `pulumi.unsecret(config.fingerprint)`, and changes with the secrets.
+ * The program fails, in previews too, with every problem of the values that are known at that point.
  *
  * @example
  * export const receiver = receiverConfig({ endpoints: { jobs }, secrets: [config.requireSecret("signingSecret")] });
@@ -48,14 +48,14 @@ export function receiverConfig(args: ReceiverConfigArgs): pulumi.Output<Receiver
     .all([checked(args), args.secrets, args.toleranceSeconds, endpoints])
     .apply(([, secrets, toleranceSeconds = 300, named]) => {
       const unmarked = { version: 1, secrets, toleranceSeconds, endpoints: named } as const;
-      return { ...unmarked, fingerprint: fingerprintOf(unmarked) };
+      return { ...unmarked, fingerprint: fingerprintOf(secrets) };
     });
   return pulumi.secret(config);
 }
 
-/** Throws with the problems of all that is known: in a preview what is unknown hides none of the rest. */
+/** Throws with the problems of every value that is known: in a preview, an unknown value hides no problem of the others. */
 async function checked({ secrets, toleranceSeconds }: ReceiverConfigArgs): Promise<void> {
-  // A secret that is unknown stays a hole in the list.
+  // An unknown secret stays a hole in the list.
   const known = { secrets: new Array<unknown>(secrets.length), toleranceSeconds: 300 };
   const reads = [
     ...secrets.map((secret, at) =>
@@ -67,7 +67,7 @@ async function checked({ secrets, toleranceSeconds }: ReceiverConfigArgs): Promi
       known.toleranceSeconds = value;
     }),
   ];
-  // Asked only because the answer comes once each has run, or is known not to.
+  // Awaited only because it resolves once each `apply` has run, or never will.
   await Promise.all(reads.map((read) => pulumi.isSecret(read)));
   const problems = [...problemsOfSecrets(known.secrets), ...problemsOfTolerance(known.toleranceSeconds)];
   if (problems.length > 0)

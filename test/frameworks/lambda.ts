@@ -11,14 +11,14 @@ import type {
 
 export interface SentRequest {
   readonly method: string;
-  /** As they were sent: a name may come twice. */
+  /** As they were sent: a name may occur twice. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Null where there is none. */
+  /** Null if there is none. */
   readonly body: string | null;
   readonly isBase64Encoded: boolean;
 }
 
-/** What AWS's types want of a handler, wherever it stands. */
+/** A handler by AWS's own types, for every platform. */
 export type AwsHandler = APIGatewayProxyHandler &
   APIGatewayProxyHandlerV2 &
   LambdaFunctionURLHandler &
@@ -26,7 +26,7 @@ export type AwsHandler = APIGatewayProxyHandler &
 
 type RestContext = Pick<APIGatewayProxyEvent["requestContext"], "httpMethod" | "path" | "protocol" | "stage">;
 
-/** The event that a function is given for a request, by what stands in front of it. As AWS documents each. */
+/** The event that a function gets for a request, as AWS documents it for each platform in front of it. */
 export const lambdaEvents = {
   "API Gateway, REST (1.0)": ({ method, headers, body, isBase64Encoded }: SentRequest) => {
     const event: Omit<APIGatewayProxyEvent, "requestContext"> & { requestContext: RestContext } = {
@@ -81,7 +81,7 @@ export const lambdaEvents = {
   }),
 } as const;
 
-/** Names in lower case, those that came twice joined by a comma, and no `body` where there is none. */
+/** Names are in lower case, the values of a repeated header are joined with a comma, and `body` is omitted if there is none. */
 function version2({ method, headers, body, isBase64Encoded }: SentRequest): APIGatewayProxyEventV2 {
   return {
     version: "2.0",

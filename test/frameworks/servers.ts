@@ -23,10 +23,13 @@ export interface Running {
   close(): Promise<unknown>;
 }
 
-/** Starts a server of a framework that gives its receiver whatever comes to `/hooks`. */
+/** Starts a server that passes each request to `/hooks` to its receiver. */
 export type Start = (mounted: Mounted) => Promise<Running>;
 
 export const frameworks: Readonly<Record<string, Start>> = {
+  "node:http": ({ receiver, bodyTimeoutMs }) =>
+    listen(http.createServer(nodeHandler(receiver, { bodyTimeoutMs }))),
+
   "Express 4": ({ receiver, bodyTimeoutMs }) => {
     const app = express4();
     app.all("/hooks", nodeHandler(receiver, { bodyTimeoutMs }));
@@ -69,7 +72,7 @@ export const frameworks: Readonly<Record<string, Start>> = {
   },
 };
 
-/** Takes a server that listens already, too. */
+/** Waits until a server listens; starts it if it does not listen yet. */
 export async function listen(server: http.Server): Promise<Running> {
   if (!server.listening) server.listen(0, "127.0.0.1");
   if (server.address() === null) await once(server, "listening");

@@ -13,7 +13,7 @@ jest.setTimeout(300_000);
 const recipes = resolve(__dirname, "../../examples/recipes");
 const installed = join(__dirname, "node_modules");
 
-test("every recipe type-checks by the types of the packages that it uses", async () => {
+test("every recipe compiles with the types of the packages that it uses", async () => {
   const args = [require.resolve("typescript/bin/tsc"), "--project", __dirname, "--listFiles"];
   const printed = await new Promise<string>((done) => {
     execFile(process.execPath, args, { maxBuffer: 2 ** 26 }, (_, out, err) => done(out + err));
@@ -40,12 +40,12 @@ interface DeploymentSpec {
 }
 type Inputs = Readonly<Record<string, unknown>>;
 
-/** Runs the program of a recipe without its cloud. Gives the inputs of what it declares, by type. */
+/** Runs the program of a recipe without its cloud, and returns the inputs of each resource, by type. */
 async function declaredBy(recipe: string): Promise<Record<string, Inputs>> {
   const declared: Record<string, Inputs> = {};
   await jest.isolateModulesAsync(async () => {
     const pulumi = await import("@pulumi/pulumi");
-    // The one that has the mocks, also for the packages that bring their own.
+    // Packages that install their own @pulumi/pulumi must use the one with the mocks.
     jest.doMock("@pulumi/pulumi", () => pulumi);
     for (const name of ["@pulumi/aws", "@pulumi/kubernetes"])
       jest.doMock(name, () => jest.requireActual(join(installed, name)), { virtual: true });
@@ -68,15 +68,16 @@ async function declaredBy(recipe: string): Promise<Record<string, Inputs>> {
   return declared;
 }
 
-/** Of a value that went to the engine as a secret. */
+/** Returns a value that was passed to the engine as a secret. */
 function secretValue(input: unknown): unknown {
-  expect(input).toMatchObject({ [secretSignature]: "1b47061264138c4ac30d75fd1eb44270" });
+  expect(input).toMatchObject({ [SIGNATURE_KEY]: SECRET_SIGNATURE });
   return (input as { value: unknown }).value;
 }
-/** What the engine tells a secret by, in every version. */
-const secretSignature = "4dabf18193072939515e22adb298388d";
+/** The engine marks a secret with this property and this value, in every version. */
+const SIGNATURE_KEY = "4dabf18193072939515e22adb298388d";
+const SECRET_SIGNATURE = "1b47061264138c4ac30d75fd1eb44270";
 
-test("in Kubernetes the configuration is a Secret, mounted where the receiver reads it", async () => {
+test("the Kubernetes recipe mounts the configuration as a Secret, where the receiver reads it", async () => {
   const declared = await declaredBy("kubernetes");
   const { metadata, stringData } = declared["kubernetes:core/v1:Secret"] ?? {};
   const [[file, text] = []] = Object.entries(secretValue(stringData) as Record<string, string>);
@@ -92,7 +93,7 @@ test("in Kubernetes the configuration is a Secret, mounted where the receiver re
   expect(readFileSync(join(recipes, "kubernetes/receiver.ts"), "utf8")).toContain(`{ path: "${path}" }`);
 });
 
-test("in Lambda the function reads the configuration from Secrets Manager, and receives at the endpoint's url", async () => {
+test("the Lambda recipe's function reads the configuration from Secrets Manager, and receives at the endpoint's url", async () => {
   const declared = await declaredBy("lambda");
   const { url } = declared["pulumi-nodejs:dynamic/webhooks:WebhookEndpoint"] ?? {};
   expect(url).toBe("https://receiver.example.com/");
@@ -109,7 +110,7 @@ test("in Lambda the function reads the configuration from Secrets Manager, and r
   try {
     const log = jest.spyOn(console, "log").mockImplementation();
     Object.assign(process.env, variables, manager.environment);
-    jest.doMock(sdk, () => jest.requireActual(join(installed, sdk)), { virtual: true });
+    jest.doMock(SDK, () => jest.requireActual(join(installed, SDK)), { virtual: true });
     const { handler } = await import(join(recipes, "lambda/handler.ts"));
     const status = async (sent: Parameters<typeof delivered>[0]) => {
       const { headers, body } = delivered(sent);
@@ -129,9 +130,9 @@ test("in Lambda the function reads the configuration from Secrets Manager, and r
   }
 });
 
-const sdk = "@aws-sdk/client-secrets-manager";
+const SDK = "@aws-sdk/client-secrets-manager";
 
-/** Answers the one question that the function asks. */
+/** Starts a server that answers the only request of the function to Secrets Manager. */
 async function secretsManager(values: Readonly<Record<string, unknown>>) {
   const server = http.createServer(async (request, response) => {
     const { SecretId } = (await json(request)) as { SecretId: string };

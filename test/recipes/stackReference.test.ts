@@ -42,7 +42,7 @@ const endpoints = (...args: string[]) => project.succeed("--cwd", "endpoints", .
 const receiver = (...args: string[]) => project.succeed("--cwd", "receiver", ...args);
 const up = ["up", "--yes", "--skip-preview"];
 
-test("a stack of its own gets the configuration as a secret, its receiver verifies deliveries, and a rotation reaches it", async () => {
+test("another stack gets the configuration as a secret, its receiver verifies deliveries, and a rotation reaches it", async () => {
   const [secret = ""] = emulator.secrets();
   await endpoints("config", "set", "--secret", "signingSecret", secret);
   await endpoints(...up);
@@ -70,7 +70,7 @@ test("a stack of its own gets the configuration as a secret, its receiver verifi
     await served.close();
   }
 
-  // A rotation of the endpoints' stack reaches this one by its next `up`, which the fingerprint shows.
+  // The next `up` of this stack applies a rotation of the endpoints' stack, as the fingerprint shows.
   await endpoints("config", "set", "--secret", "nextSigningSecret", emulator.rotateSecret().secret);
   await endpoints(...up);
   expect(await receiver("preview", "--diff")).toMatch(/fingerprint *: *"[0-9a-f]{12}" => "[0-9a-f]{12}"/);

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Emulator, startEmulator } from "../../src/emulator";
@@ -14,7 +14,7 @@ const environment = { ...process.env };
 let emulator: Emulator;
 let project: Project;
 
-/** One stack for all of this file. */
+/** One stack serves every test of this file. */
 beforeAll(async () => {
   emulator = await startEmulator({ secrets: issued, retryDelaysMs: [] });
   project = new Project({
@@ -46,7 +46,7 @@ const options = { handlers: { "job.succeeded": ({ jobId }: Delivery) => handled.
 const fromStack = (source: object = {}) =>
   receiverFromStack({ stackName: "dev", workDir: project.folder, ...source }, options);
 
-/** What a person or a pipeline takes out of the stack. */
+/** Returns what a person or a pipeline takes from the stack. */
 const taken = () => project.succeed("stack", "output", "receiver", "--show-secrets", "--json");
 
 async function fromEnv(): Promise<Receiver> {
@@ -65,29 +65,32 @@ test.each<[string, () => Promise<Receiver>]>([
   ["file", fromFile],
   ["stack", fromStack],
   ["stack, where it is exported as JSON", () => fromStack({ output: "text" })],
-])("from the program's secret output by %s to a receiver that verifies a delivery", async (_, build) => {
-  const served = await serve(await build());
-  try {
-    const { id: endpointId } = emulator.add({ url: served.url, type: "production" });
-    const job = await emulator.runJob({ endpointId });
-    expect(job.finished.delivered).toBe(true);
-    expect(handled.splice(0)).toEqual([job.jobId]);
-    const forged = await emulator.deliver({ type: "job.succeeded", endpointId, tamper: true });
-    expect(forged.endpoints).toMatchObject([{ outcome: "failed", statusCode: 401 }]);
-    expect(handled).toEqual([]);
-  } finally {
-    await served.close();
-  }
-});
+])(
+  "a receiver that is created from the %s verifies deliveries with the program's secret output",
+  async (_, build) => {
+    const served = await serve(await build());
+    try {
+      const { id: endpointId } = emulator.add({ url: served.url, type: "production" });
+      const job = await emulator.runJob({ endpointId });
+      expect(job.finished.delivered).toBe(true);
+      expect(handled.splice(0)).toEqual([job.jobId]);
+      const forged = await emulator.deliver({ type: "job.succeeded", endpointId, tamper: true });
+      expect(forged.endpoints).toMatchObject([{ outcome: "failed", statusCode: 401 }]);
+      expect(handled).toEqual([]);
+    } finally {
+      await served.close();
+    }
+  },
+);
 
-test("neither the state nor an output shows the secret, also of a program that took it for plain text", async () => {
+test("neither the state nor an output shows a secret, even one that the program did not mark as secret", async () => {
   const outputs = await project.outputs();
   expect(outputs).toMatchObject({ receiver: "[secret]", text: "[secret]", plain: "[secret]" });
   expect(outputs.fingerprint).toBe(JSON.parse(await taken()).fingerprint);
   expect(leaked(project.filesAtRest(), [issued, plain])).toEqual([]);
 });
 
-test("where the state is may be said", async () => {
+test("backendUrl selects the backend that holds the state", async () => {
   const backendUrl = project.env.PULUMI_BACKEND_URL;
   const elsewhere = mkdtempSync(join(tmpdir(), "backend-"));
   try {
@@ -102,29 +105,22 @@ test("where the state is may be said", async () => {
 
 test.each([
   [{ stackName: "prod" }, "STACK_UNREADABLE", /`pulumi stack output .*` failed: .*no stack named 'prod'/],
-  [{ output: "reciever" }, "CONFIG_MISSING", /stack dev has no output reciever; it has .*receiver.*, text/],
+  [
+    { output: "reciever" },
+    "CONFIG_MISSING",
+    /stack dev has no output reciever; its outputs are: .*receiver.*, text/,
+  ],
   [{ output: "constructor" }, "CONFIG_MISSING", /has no output constructor/],
   [{ output: "url" }, "CONFIG_INVALID", /in the output url of stack dev cannot be used: it is not the JSON/],
-  [{ output: "bare" }, "CONFIG_INVALID", /output bare of stack dev is not secret.*is to be rotated/],
-  [{ workDir: "/nowhere" }, "PULUMI_MISSING", /install Pulumi's CLI.*workDir is a folder/],
-])("of %p it says %s, and no secret", async (source, code, says) => {
+  [{ output: "bare" }, "CONFIG_INVALID", /output bare of stack dev is not secret.*rotate the signing secret/],
+  [{ workDir: "/nowhere" }, "PULUMI_MISSING", /install the Pulumi CLI.*workDir is a folder/],
+])("the source %p throws %s, without a secret in the error", async (source, code, says) => {
   const error = await thrownBy(() => fromStack(source));
   expect(error).toMatchObject({ name: "ReceiverConfigError", code, message: expect.stringMatching(says) });
   expect(leaked(error, [issued, bared])).toEqual([]);
 });
 
-test("without the CLI it says so", async () => {
-  const empty = join(project.folder, "empty");
-  mkdirSync(empty);
-  process.env.PATH = empty;
-  try {
-    expect(await thrownBy(() => fromStack())).toMatchObject({ code: "PULUMI_MISSING" });
-  } finally {
-    process.env.PATH = project.env.PATH;
-  }
-});
-
-test("a preview tells every problem of the secrets, before anything is made, and repeats none", async () => {
+test("a preview reports every problem of the secrets, before anything is created, and repeats no secret", async () => {
   const wrong = ["********", `${issued.slice(0, 18)}`, plain.replace("whsec_", "key_"), issued, issued, ""];
   project.program(`const { receiverConfig } = require("pulumi-webhook-endpoints");
 const unknown = new WebhookEndpoint("new", { url: "https://hooks.example.com/new", type: "production" }).id;
@@ -139,7 +135,7 @@ exports.receiver = receiverConfig({ secrets: ${JSON.stringify(wrong)}, tolerance
         "secret 2 of 6 is cut off",
         'secret 3 of 6 does not begin with "whsec_"',
         "secret 5 of 6 is the same as an earlier one",
-        "secret 6 of 6 is empty; toleranceSeconds is no whole number",
+        "secret 6 of 6 is empty; toleranceSeconds must be a whole number",
       ].join(".*"),
     ),
   );
@@ -147,7 +143,7 @@ exports.receiver = receiverConfig({ secrets: ${JSON.stringify(wrong)}, tolerance
   expect(leaked(output, [issued, plain])).toEqual([]);
 });
 
-test("a preview tells the problems that are known beside secrets and a tolerance that are not yet", async () => {
+test("a preview reports the problems of known secrets even if other secrets and the tolerance are unknown", async () => {
   project.program(`const { receiverConfig } = require("pulumi-webhook-endpoints");
 const unknown = new WebhookEndpoint("new", { url: "https://hooks.example.com/new", type: "production" }).id;
 const toleranceSeconds = unknown.apply((id) => id.length);

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A Secret as Kubernetes mounts it: each version in a folder of its own, to which one link is swapped at once. */
+/** A Secret as Kubernetes mounts it: each version is in a folder of its own, and one link is swapped to the new one. */
 export class MountedSecret {
   readonly #folder = mkdtempSync(join(tmpdir(), "mounted-"));
   readonly path = join(this.#folder, "receiver.json");

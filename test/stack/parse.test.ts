@@ -14,7 +14,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Each way to a receiver that takes the configuration as text. */
+/** Each way to a configuration or a receiver from a string. */
 const ways: Readonly<Record<string, (text: string) => unknown>> = {
   parse: parseReceiverConfig,
   env(text) {
@@ -42,7 +42,7 @@ const unusable: readonly [what: string, text: string, says: string][] = [
   ["a secret with a line end", configText(`${secret}\n`), "begins or ends with white space"],
   ["a secret twice", configText(secret, other, secret), "secret 3 of 3 is the same as an earlier one"],
   ["an empty secret", configText(secret, ""), "secret 2 of 2 is empty"],
-  ["a secret that is no text", configText(17), "secret 1 of 1 is no text"],
+  ["a secret that is not a string", configText(17), "secret 1 of 1 is of type number, not a string"],
   ["no secret", configText(), "there is no secret"],
   ["the secret itself", secret, "it is not the JSON that"],
   ["the secret itself as JSON", JSON.stringify(secret), "it is not the JSON that"],
@@ -55,7 +55,7 @@ const unusable: readonly [what: string, text: string, says: string][] = [
 ];
 
 test.each(unusable)(
-  "%s is refused, whatever way it came, in one sentence that repeats no secret",
+  "%s is refused by every way to a receiver, in one sentence that repeats no secret",
   async (_, text, says) => {
     for (const [way, give] of Object.entries(ways)) {
       const error = await thrownBy(() => give(text));
@@ -72,7 +72,7 @@ test.each(unusable)(
   },
 );
 
-test("every problem is told at once", async () => {
+test("an error lists every problem at once", async () => {
   const config = {
     version: 1,
     secrets: ["", "x"],
@@ -83,7 +83,7 @@ test("every problem is told at once", async () => {
   expect(message.match(/secret 1|secret 2|toleranceSeconds|endpoints/g)).toHaveLength(4);
 });
 
-test("where nothing is, the error says where it was looked for", async () => {
+test("if there is no configuration, the error says where it was expected", async () => {
   const path = join(folder, "nowhere.json");
   const fromFile = await thrownBy(() => receiverFromFile({ path }, { handlers: {} }));
   expect(fromFile).toMatchObject({
@@ -112,7 +112,7 @@ const anyConfig = fc.record(
   {
     version: fc.constant(1),
     secrets: fc.uniqueArray(anySecret, { minLength: 1, maxLength: 4 }),
-    toleranceSeconds: fc.nat(),
+    toleranceSeconds: fc.nat(86_400),
     endpoints: fc.dictionary(
       fc.string(),
       fc.record({ id: fc.string(), url: fc.webUrl(), type: fc.constantFrom("production", "development") }),
@@ -121,7 +121,7 @@ const anyConfig = fc.record(
   { requiredKeys: ["version", "secrets"] },
 );
 
-test("a configuration is the same as a value, as JSON, and as JSON in JSON", () => {
+test("a configuration parses the same as a value, as JSON, and as a JSON string", () => {
   fc.assert(
     fc.property(anyConfig, (config) => {
       const parsed = parseReceiverConfig(config);
@@ -132,7 +132,7 @@ test("a configuration is the same as a value, as JSON, and as JSON in JSON", () 
   );
 });
 
-test("whatever it is given, it gives a configuration or its own error", () => {
+test("parseReceiverConfig returns a configuration or throws its own error, whatever it is given", () => {
   const near = fc.tuple(anyConfig, fc.nat(), fc.string({ maxLength: 3 })).map(([config, at, text]) => {
     const json = JSON.stringify(config);
     return json.slice(0, at % json.length) + text + json.slice((at % json.length) + text.length);
@@ -150,27 +150,21 @@ test("whatever it is given, it gives a configuration or its own error", () => {
   );
 });
 
-test("the fingerprint tells configurations apart, tells no secret, and is not taken from what it was given", () => {
+test("the fingerprint identifies the secrets, in any order, and nothing else", () => {
   const of = (change: object) =>
-    parseReceiverConfig({ ...JSON.parse(configText(secret)), ...change }).fingerprint;
+    parseReceiverConfig({ ...JSON.parse(configText(secret, other)), ...change }).fingerprint;
   const fingerprint = of({});
-  const changes = [
-    { secrets: [other] },
-    { secrets: [secret, other] },
-    { secrets: [other, secret] },
-    { toleranceSeconds: 299 },
-    { endpoints: {} },
-    { endpoints: { jobs: { id: "wh_2", url: "https://hooks.example.com/jobs", type: "production" } } },
-    { endpoints: { jobs: { id: "wh_1", url: "https://hooks.example.com/others", type: "production" } } },
-    { endpoints: { jobs: { id: "wh_1", url: "https://hooks.example.com/jobs", type: "development" } } },
-    { endpoints: { others: { id: "wh_1", url: "https://hooks.example.com/jobs", type: "production" } } },
-  ];
-  expect(new Set([fingerprint, ...changes.map(of)]).size).toBe(1 + changes.length);
-  expect(of({ fingerprint: "000000000000" })).toBe(fingerprint);
   expect(fingerprint).toMatch(/^[0-9a-f]{12}$/);
-  const [a, b] = [
-    { id: "a", url: "a", type: "a" },
-    { id: "b", url: "b", type: "b" },
-  ];
-  expect(of({ endpoints: { a, b } })).toBe(of({ endpoints: { b, a } }));
+  const replaced = { jobs: { id: "wh_2", url: "https://hooks.example.com/jobs", type: "production" } };
+  for (const same of [
+    { secrets: [other, secret] },
+    { endpoints: replaced },
+    { endpoints: {} },
+    { toleranceSeconds: 299 },
+    { fingerprint: "000000000000" },
+  ])
+    expect(of(same)).toBe(fingerprint);
+  const others = [[secret], [other], [secret, newSecret()], [secret, other, newSecret()]];
+  const fingerprints = others.map((secrets) => of({ secrets }));
+  expect(new Set([fingerprint, ...fingerprints]).size).toBe(1 + others.length);
 });

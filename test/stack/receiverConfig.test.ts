@@ -21,14 +21,14 @@ function known<T>(output: pulumi.Output<T>): Promise<unknown> {
   return new Promise((resolve) => output.apply(resolve));
 }
 
-test("is secret, whatever it was made of, and so is every part of it", async () => {
+test("receiverConfig and each of its parts are secret, even if its arguments are not", async () => {
   const plain = receiverConfig({ secrets });
   const parts: pulumi.Output<unknown>[] = [plain, plain.fingerprint, pulumi.jsonStringify(plain)];
   for (const part of parts) expect(await pulumi.isSecret(part)).toBe(true);
   expect(await pulumi.isSecret(pulumi.unsecret(plain.fingerprint))).toBe(false);
 });
 
-test("holds what receivers read: the secrets, the tolerance and each endpoint, by the fingerprint that they see too", async () => {
+test("receiverConfig holds the secrets, the tolerance, each endpoint, and the fingerprint that receivers compute", async () => {
   const jobs = new WebhookEndpoint("jobs", { url: "https://hooks.example.com/jobs", type: "production" });
   const config = await known(
     receiverConfig({
@@ -47,6 +47,6 @@ test("holds what receivers read: the secrets, the tolerance and each endpoint, b
   expect(parseReceiverConfig(JSON.stringify(config))).toEqual(config);
 });
 
-test("without more it is for five minutes of tolerance and endpoints of anywhere", async () => {
+test("receiverConfig defaults to a tolerance of five minutes and no endpoints", async () => {
   expect(await known(receiverConfig({ secrets }))).toMatchObject({ toleranceSeconds: 300, endpoints: {} });
 });

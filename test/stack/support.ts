@@ -9,7 +9,7 @@ export function newSecret(): string {
   return `whsec_${randomBytes(24).toString("base64")}`;
 }
 
-/** A configuration as a stack's output holds it, but for the fingerprint, which is made anew from the rest. */
+/** Returns a configuration as a stack's output holds it, without the fingerprint, which is computed again anyway. */
 export function configText(...secrets: readonly unknown[]): string {
   const endpoints = { jobs: { id: "wh_1", url: "https://hooks.example.com/jobs", type: "production" } };
   return JSON.stringify({ version: 1, secrets, toleranceSeconds: 300, endpoints });
@@ -17,7 +17,7 @@ export function configText(...secrets: readonly unknown[]): string {
 
 export interface Served {
   readonly url: string;
-  /** Lets the requests that are under way end, and frees the port. */
+  /** Waits until the requests in progress have ended, and frees the port. */
   close(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export async function serve(receiver: Receiver, port = 0): Promise<Served> {
   };
 }
 
-/** What `act` throws. */
+/** Returns the error that `act` throws. */
 export async function thrownBy(act: () => unknown): Promise<unknown> {
   try {
     await act();
@@ -40,7 +40,7 @@ export async function thrownBy(act: () => unknown): Promise<unknown> {
   throw new Error("nothing was thrown");
 }
 
-/** The parts of these texts, six characters each, that stand anywhere in an error, hidden properties and causes included. */
+/** Returns the parts of these secrets, six characters each, that an error contains, in hidden properties and causes too. */
 export function leaked(error: unknown, secrets: readonly unknown[]): string[] {
   const told = typeof error === "string" ? error : inspect(error, { depth: null, showHidden: true });
   const parts = secrets.flatMap((secret) => {

@@ -10,7 +10,7 @@ const secrets = [config.requireSecret("signingSecret")];
 const next = config.getSecret("nextSigningSecret");
 if (next) secrets.push(next);
 
-/** Otherwise a Secret whose data change is replaced by another one, which running containers do not see. */
+/** Without `enableSecretMutable`, a change of the data replaces the Secret, and running containers keep the old one. */
 const cluster = new k8s.Provider("cluster", { enableSecretMutable: true });
 
 const secret = new k8s.core.v1.Secret(
@@ -24,7 +24,7 @@ const secret = new k8s.core.v1.Secret(
 
 const labels = { app: "webhook-receiver" };
 
-/** Runs receiver.ts. For more than one replica give its receiver `redisDedupe`. */
+/** Runs receiver.ts. With more than one replica, give its receiver a `redisDedupe`. */
 export const deployment = new k8s.apps.v1.Deployment(
   "receiver",
   {
@@ -39,7 +39,7 @@ export const deployment = new k8s.apps.v1.Deployment(
               name: "receiver",
               image: config.require("image"),
               ports: [{ containerPort: 8080 }],
-              // The whole folder: what is mounted by `subPath` never changes.
+              // The whole folder: a file that is mounted by `subPath` never changes.
               volumeMounts: [{ name: "webhooks", mountPath: "/etc/webhooks", readOnly: true }],
             },
           ],

@@ -2,7 +2,7 @@ import http from "node:http";
 import { nodeHandler } from "pulumi-webhook-endpoints/receiver/node";
 import { receiverFromFile } from "pulumi-webhook-endpoints/stack";
 
-/** Reads the file again when the Secret changed: a rotation restarts nothing. */
+/** Reads the file again when the Secret has changed, so a rotation needs no restart. */
 const receiver = receiverFromFile(
   { path: "/etc/webhooks/receiver.json" },
   {
@@ -15,5 +15,5 @@ const receiver = receiverFromFile(
 
 const server = http.createServer(nodeHandler(receiver)).listen(8080);
 
-// What is under way is answered; what comes later goes to another container, or is sent again.
+// Answers the requests in progress. Later ones go to another container, or are sent again.
 process.once("SIGTERM", () => server.close());

@@ -11,12 +11,12 @@ async function configuration() {
   return parseReceiverConfig(SecretString);
 }
 
-/** Several of these run at once and know nothing of each other: where twice is too often, give it `redisDedupe`. */
+/** Several instances run at once and share no memory: add a `redisDedupe` if a delivery must not be handled twice. */
 async function start() {
   const { toleranceSeconds } = await configuration();
   const receiver = createReceiver({
     toleranceSeconds,
-    // Asked again when its answer is a minute old: a rotation deploys nothing.
+    // Called again when its last answer is a minute old, so a rotation deploys nothing.
     secrets: async () => (await configuration()).secrets,
     handlers: {
       "job.succeeded": async ({ jobId }) => console.log(`${jobId} is done`),
@@ -32,7 +32,7 @@ export async function handler(event: LambdaHttpEvent) {
   try {
     handle ??= await start();
   } catch (error) {
-    console.error("The receiver's configuration cannot be read yet.", error);
+    console.error("The receiver's configuration cannot be read yet, so the sender has to retry.", error);
     return { statusCode: 503, body: "not ready" };
   }
   return handle(event);

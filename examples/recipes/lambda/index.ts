@@ -33,11 +33,11 @@ const receiver = new aws.lambda.Function("receiver", {
 });
 const { functionUrl } = new aws.lambda.FunctionUrl("receiver", {
   functionName: receiver.name,
-  // Anybody may call it; what is not signed is refused.
+  // Anyone may call it; the receiver refuses everything that is not signed.
   authorizationType: "NONE",
 });
 
-// AWS asks for both, of a url that anybody may call.
+// AWS requires both for a url that anyone may call.
 new aws.lambda.Permission("call", {
   action: "lambda:InvokeFunctionUrl",
   function: receiver.name,
@@ -57,7 +57,7 @@ const secrets = [config.requireSecret("signingSecret")];
 const next = config.getSecret("nextSigningSecret");
 if (next) secrets.push(next);
 
-/** Last, because it names the endpoint. What is delivered until it is there is answered 503, and sent again. */
+/** Created last, because it names the endpoint. Until then, deliveries are answered 503 and sent again. */
 new aws.secretsmanager.SecretVersion("receiver", {
   secretId: secret.id,
   secretString: pulumi.jsonStringify(receiverConfig({ endpoints: { jobs }, secrets })),

@@ -1,14 +1,14 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Receiver } from "../types";
-import { type NodeHandlerOptions, nodeHandler } from "./node";
+import { type NodeHandlerOptions, type NodeResponse, nodeHandler } from "./node";
+import type { NodeRequest } from "./nodeBody";
 
 export interface FastifyPluginOptions extends NodeHandlerOptions {
   readonly receiver: Receiver;
-  /** Where deliveries arrive, below the plugin's prefix. Default `/`. */
+  /** The route that deliveries are sent to, below the plugin's prefix. Default: `/`. */
   readonly path?: string | undefined;
 }
 
-/** What of a Fastify instance is used. */
+/** The parts of a Fastify instance that are used. */
 interface Fastify {
   all(
     path: string,
@@ -17,29 +17,29 @@ interface Fastify {
   ): unknown;
 }
 interface Request {
-  readonly raw: IncomingMessage;
+  readonly raw: NodeRequest;
 }
 interface Reply {
-  readonly raw: ServerResponse;
+  readonly raw: NodeResponse;
   hijack(): unknown;
 }
 
 const ADVICE =
   "fastifyPlugin: the request body was read before its signature could be verified, and a signature covers the bytes as sent. " +
-  "An onRequest hook of the application, or what runs in front of Fastify, reads it: keep that from this route, or have it keep " +
+  "An onRequest hook of the application, or a server in front of Fastify, read it: exclude this route there, or store " +
   "the bytes in request.raw.rawBody.";
 
 /**
- * A receiver as a plugin of Fastify 4 and 5.
+ * Makes a receiver a plugin of Fastify 4 and 5.
  *
  * ```ts
  * await app.register(fastifyPlugin, { receiver, path: "/hooks/jobs" });
  * ```
  *
- * It takes each request before Fastify parses its body, so no parser, body limit or error handler of the application is in
- * its way. Hooks of the application that ran before (`onRequest`) and `onResponse` do; `onSend` does not.
+ * It takes each request before Fastify parses the body, so the application's parsers, body limit and error handler do not apply.
+ * Its earlier `onRequest` hooks and its `onResponse` hooks run; `onSend` hooks do not.
  *
- * @throws RangeError when `bodyTimeoutMs` is no positive whole number
+ * @throws RangeError when `bodyTimeoutMs` is not a positive integer
  */
 export async function fastifyPlugin(fastify: Fastify, options: FastifyPluginOptions): Promise<void> {
   const { receiver, path = "/", bodyTimeoutMs } = options;
@@ -53,6 +53,6 @@ export async function fastifyPlugin(fastify: Fastify, options: FastifyPluginOpti
     reply.hijack();
     handle(request.raw, reply.raw);
   };
-  // Never reached: each request was answered before.
+  // The handler is never reached, because onRequest answers each request.
   fastify.all(path, { onRequest }, () => {});
 }

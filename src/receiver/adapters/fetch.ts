@@ -1,52 +1,50 @@
-import type { Receiver, Refusal } from "../types";
-import { checkBodyTimeout } from "./bodyTimeout";
+import type { Receiver, ReceiverResponse, Refusal } from "../types";
+import { type BodyTimeoutOptions, bodyTimeoutOf } from "./bodyTimeout";
 import { GrowingBytes } from "./growingBytes";
+import { guarded } from "./guard";
 
-export interface FetchHandlerOptions {
-  /** How long a body may take to arrive, in milliseconds. Default 10,000. */
-  readonly bodyTimeoutMs?: number | undefined;
-}
+export interface FetchHandlerOptions extends BodyTimeoutOptions {}
 
 const ADVICE =
   "fetchHandler: the request body was read before its signature could be verified, and a signature covers the bytes as sent. " +
-  "Give it the request before anything calls request.json(), text(), formData() or arrayBuffer(), or give it request.clone() " +
+  "Pass the request on before anything calls request.json(), text(), formData() or arrayBuffer(), or pass a request.clone() " +
   "made before that; in Hono pass c.req.raw.";
 
 /**
- * A receiver as a function from a `Request` to a `Response`: Hono, Next's route handlers, Remix, Bun, Deno, workers.
+ * Makes a receiver a function from a `Request` to a `Response`: for Hono, Next.js route handlers, Remix, Bun, Deno and workers.
  *
  * ```ts
- * export const POST = fetchHandler(receiver); // Next: app/hooks/jobs/route.ts
+ * export const POST = fetchHandler(receiver); // Next.js: app/hooks/jobs/route.ts
  *
  * app.all("/hooks/jobs", (c) => handler(c.req.raw)); // Hono
  * ```
  *
- * It reads the body itself, up to `receiver.maxBodyBytes`; where something has read it before, the answer is 500 and a
- * warning says what to change. It never rejects.
+ * It reads the body itself, up to `receiver.maxBodyBytes`. If something has read it before, the answer is 500 and a warning says
+ * what to change. It never rejects.
  *
- * @throws RangeError when `bodyTimeoutMs` is no positive whole number
+ * @throws RangeError when `bodyTimeoutMs` is not a positive integer
  */
 export function fetchHandler(
   receiver: Receiver,
-  { bodyTimeoutMs = 10_000 }: FetchHandlerOptions = {},
+  options: FetchHandlerOptions = {},
 ): (request: Request) => Promise<Response> {
-  checkBodyTimeout("fetchHandler", bodyTimeoutMs);
+  const timeoutMs = bodyTimeoutOf("fetchHandler", options);
 
   return async (request) => {
-    const { status, headers, body } = await answer(request);
+    const { status, headers, body } = await guarded("fetchHandler", answer(request));
     return new Response(body, { status, headers: { ...headers } });
   };
 
-  async function answer(request: Request) {
+  async function answer(request: Request): Promise<ReceiverResponse> {
     if (request.method !== "POST") return receiver.refuse("method");
     if (request.bodyUsed) return receiver.refuse("parsed-body", ADVICE);
-    const body = await readBody(request, { maxBytes: receiver.maxBodyBytes, timeoutMs: bodyTimeoutMs });
+    const body = await readBody(request, { maxBytes: receiver.maxBodyBytes, timeoutMs });
     if (typeof body === "string") return receiver.refuse(body, body === "parsed-body" ? ADVICE : undefined);
     return receiver.handle({ method: request.method, headers: request.headers, body });
   }
 }
 
-/** The whole body as it was sent, or why it cannot be had. Never rejects. */
+/** Reads the whole body as it was sent, or returns the reason why it is not available. Never rejects. */
 async function readBody(
   request: Request,
   { maxBytes, timeoutMs }: { maxBytes: number; timeoutMs: number },
@@ -57,7 +55,7 @@ async function readBody(
   let refusal: Refusal | undefined;
   const refuse = (reason: Refusal) => {
     refusal ??= reason;
-    // Ends a read that waits.
+    // Ends a pending read.
     reader.cancel().catch(() => {});
   };
   if (Number(request.headers.get("content-length")) > maxBytes) refuse("size");

@@ -1,5 +1,5 @@
 /**
- * Bytes in one buffer that doubles. A list of the chunks would do for honest senders; but each chunk costs some hundred
+ * Collects bytes in one buffer that doubles in size. A list of chunks would be simpler, but each chunk costs about a hundred
  * bytes, and a sender may send a million chunks of one byte.
  */
 export class GrowingBytes {
@@ -9,7 +9,7 @@ export class GrowingBytes {
   add(chunk: Uint8Array): void {
     const length = this.length + chunk.length;
     if (this.length === 0) {
-      // Most bodies come in one chunk, which needs no copy.
+      // Most bodies arrive in one chunk, which is not copied.
       this.#buffer = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     } else {
       if (length > this.#buffer.length) {

@@ -1,7 +1,8 @@
 import type { HeadersLike } from "../../signature/headers";
 import type { Receiver, ReceiverResponse } from "../types";
+import { guarded } from "./guard";
 
-/** What of an event is used: API Gateway's REST (v1) and HTTP (v2) APIs, function URLs, application load balancers. */
+/** The parts of an event that are used: of API Gateway's REST (v1) and HTTP (v2) APIs, function URLs, and load balancers. */
 export interface LambdaHttpEvent {
   readonly httpMethod?: string | undefined;
   readonly requestContext?: LambdaRequestContext | undefined;
@@ -11,7 +12,7 @@ export interface LambdaHttpEvent {
   readonly isBase64Encoded?: boolean | undefined;
 }
 
-/** One property of each kind of event, which is what TypeScript tells them by. */
+/** One property of each kind of event, by which TypeScript tells the kinds apart. */
 export interface LambdaRequestContext {
   readonly http?: { readonly method?: string | undefined } | undefined;
   readonly httpMethod?: string | undefined;
@@ -28,24 +29,24 @@ export interface LambdaHttpResult {
 
 const ADVICE =
   "lambdaHandler: the event's body was parsed before its signature could be verified, and a signature covers the bytes as " +
-  "sent. Give it the event as it came: before any middleware that parses bodies, and without a mapping template.";
+  "sent. Pass the event on unchanged: before any middleware that parses bodies, and without a mapping template.";
 
 /**
- * A receiver as the handler of an AWS Lambda function behind API Gateway (REST and HTTP APIs), a function URL or an
+ * Makes a receiver the handler of an AWS Lambda function behind API Gateway (REST and HTTP APIs), a function URL or an
  * application load balancer.
  *
  * ```ts
  * export const handler = lambdaHandler(receiver);
  * ```
  *
- * One execution environment handles one event at a time and may be frozen between two, so give the receiver a dedupe store
- * that all of them share, such as `redisDedupe`. It never rejects.
+ * An execution environment handles one event at a time and may be frozen between two events, so give the receiver a dedupe
+ * store that all environments share, such as `redisDedupe`. It never rejects.
  */
 export function lambdaHandler(receiver: Receiver): (event: LambdaHttpEvent) => Promise<LambdaHttpResult> {
-  // Whoever invokes the function by hand may give it nothing.
+  // An event is missing when someone invokes the function by hand without one.
   return async (given) => {
     const event = given ?? {};
-    return result(await answer(event), event);
+    return result(await guarded("lambdaHandler", answer(event)), event);
   };
 
   async function answer(event: LambdaHttpEvent): Promise<ReceiverResponse> {
@@ -53,7 +54,7 @@ export function lambdaHandler(receiver: Receiver): (event: LambdaHttpEvent) => P
     if (method !== "POST") return receiver.refuse("method");
     const text: unknown = event.body ?? "";
     if (typeof text !== "string") return receiver.refuse("parsed-body", ADVICE);
-    // Four characters of base64 are three bytes, and a character of a text is one byte at least.
+    // Four characters of base64 are three bytes, and a character of a string is at least one byte.
     const atLeast = event.isBase64Encoded ? (text.length * 3) / 4 - 2 : text.length;
     if (atLeast > receiver.maxBodyBytes) return receiver.refuse("size");
     const body = Buffer.from(text, event.isBase64Encoded ? "base64" : "utf8");
@@ -61,15 +62,16 @@ export function lambdaHandler(receiver: Receiver): (event: LambdaHttpEvent) => P
   }
 }
 
-/** With a value for each time that a header was sent, where the event tells. */
+/** Returns the headers, with each value of one that was sent several times if the event has them. */
 function headersOf({ headers, multiValueHeaders }: LambdaHttpEvent): HeadersLike {
-  return multiValueHeaders ?? headers ?? {};
+  const multiple = Object.values(multiValueHeaders ?? {}).some((values) => values?.length);
+  return (multiple ? multiValueHeaders : headers) ?? {};
 }
 
-/** A load balancer that gives headers of several values takes no others; the rest take these as well, or never give them. */
+/** Converts an answer. A load balancer that sends multi-value headers requires them; the others accept or ignore them. */
 function result({ status, headers, body }: ReceiverResponse, event: LambdaHttpEvent): LambdaHttpResult {
   const rest = { statusCode: status, body, isBase64Encoded: false } as const;
-  if (!event.multiValueHeaders) return { ...rest, headers: { ...headers } };
+  if (headersOf(event) !== event.multiValueHeaders) return { ...rest, headers: { ...headers } };
   const multiValueHeaders = Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, [value]]),
   );

@@ -1,6 +1,7 @@
+import { once } from "node:events";
 import net from "node:net";
 
-/** Speaks HTTP by hand. Resolves with all that was answered when the connection ends. */
+/** Opens a connection and speaks HTTP by hand. `answer` resolves with everything received, when the connection ends. */
 export function raw(port: number, ...parts: (string | Buffer)[]) {
   const socket = net.connect(port, "127.0.0.1");
   const answer = new Promise<string>((resolve) => {
@@ -12,13 +13,18 @@ export function raw(port: number, ...parts: (string | Buffer)[]) {
   return { socket, answer };
 }
 
-/** The head of a POST to `/hooks`. Pairs may name a header twice. */
-export function head(
-  headers: Readonly<Record<string, string>> | readonly (readonly [string, string])[],
-): string {
-  const pairs: readonly (readonly [string, string])[] = Array.isArray(headers)
-    ? headers
-    : Object.entries(headers);
+type Pairs = readonly (readonly [name: string, value: string])[];
+
+/** Returns the head of a POST to `/hooks`. Pairs may name a header twice. */
+export function head(headers: Readonly<Record<string, string>> | Pairs): string {
+  const pairs = Array.isArray(headers) ? (headers as Pairs) : Object.entries(headers);
   const lines = pairs.map(([name, value]) => `${name}: ${value}\r\n`);
   return `POST /hooks HTTP/1.1\r\nhost: a\r\n${lines.join("")}\r\n`;
+}
+
+/** Sends the head, and resolves once the server has asked for the body, so that it has certainly read the head. */
+export async function startUpload(port: number, headers: Readonly<Record<string, string>>) {
+  const upload = raw(port, head({ ...headers, expect: "100-continue" }));
+  await once(upload.socket, "data");
+  return upload;
 }
