@@ -13,7 +13,7 @@ export async function noteUrl(url: pulumi.Input<string> | undefined): Promise<vo
   });
 }
 
-/** Whether this program declared this url, in any spelling, as a secret. */
+/** Returns whether this program declared this url, in any spelling, as a secret. */
 export function isSecretUrl(url: string): boolean {
   return secretUrls.has(normalizeUrl(url));
 }
