@@ -3,6 +3,7 @@ import { WebhooksClient } from "../client/client";
 import type { Endpoint } from "../client/endpoint";
 import { CodedError } from "../error";
 import { unknownOptions } from "../knownOptions";
+import { isSecretUrl } from "./secretUrls";
 import { resolveSettings } from "./settings";
 import { describeAnswer, HOW_TO_SEE_ANSWER, hasAnswer } from "./shownAnswer";
 import type { EndpointType } from "./types";
@@ -69,8 +70,11 @@ function requireKnown(
   if (problems.length > 0) throw new pulumi.RunError(`${what}: ${problems.join("; ")}`);
 }
 
-/** Asks the service once all arguments are known. The answer is secret where the arguments are. */
-function ask<Args, Answer>(
+/**
+ * Asks the service once all arguments are known. The answer is secret if an argument is, or if it holds a url that the program
+ * declared as a secret.
+ */
+function ask<Args, Answer extends Endpoint | Endpoint[]>(
   { provider }: QueryOptions,
   args: Args,
   question: (args: pulumi.Unwrap<Args>, client: WebhooksClient) => Promise<Answer>,
@@ -82,7 +86,8 @@ function ask<Args, Answer>(
     const { timeoutSeconds, ...connection } = resolved.settings;
     try {
       const client = new WebhooksClient({ ...connection, timeoutMs: timeoutSeconds * 1000 });
-      return await question(known as pulumi.Unwrap<Args>, client).finally(() => client.close());
+      const found = await question(known as pulumi.Unwrap<Args>, client).finally(() => client.close());
+      return [found].flat().some(({ url }) => isSecretUrl(url)) ? pulumi.secret(found) : found;
     } catch (error) {
       if (!(error instanceof CodedError)) throw error;
       if (!hasAnswer(error)) throw failure(error.message);

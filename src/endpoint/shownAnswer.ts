@@ -3,11 +3,11 @@ import { WebhookError } from "../client";
 /** The most of an answer that is shown, in characters. */
 const LONGEST_SHOWN = 500;
 
-/** For the end of an error's message: the answer itself may be confidential, so no error shows it. */
+/** Ends the message of an error that has an answer, which no error shows because it may be confidential. */
 export const HOW_TO_SEE_ANSWER =
   "To see the service's answer in a warning, set webhooks:showResponses to true (in the environment WEBHOOKS_SHOW_RESPONSES).";
 
-/** Returns whether an error is about a request that the service answered with a refusal that says something. */
+/** Returns whether the service answered a request with a refusal that says why. */
 export function hasAnswer(error: unknown): error is WebhookError & { responseText: string } {
   return (
     error instanceof WebhookError && (error.statusCode ?? 0) >= 400 && Boolean(error.responseText?.trim())

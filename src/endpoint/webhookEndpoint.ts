@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { NAME_INPUT } from "./arguments";
 import { PROVIDER_CODE, TYPE_TOKEN } from "./permanent";
+import { noteUrl } from "./secretUrls";
 import type { EndpointType, WebhookEndpointArgs } from "./types";
 
 /** The SDK makes a property for each, also for those that the service fills in. */
@@ -65,6 +66,7 @@ export class WebhookEndpoint extends pulumi.CustomResource {
     }
     const nameInput = args === undefined ? {} : { [NAME_INPUT]: name };
     super(TYPE_TOKEN, name, { ...OUTPUTS, ...args, ...nameInput, __provider: PROVIDER_CODE }, opts);
+    noteUrl(args?.url).catch(() => {}); // a url that fails fails the resource
     if (opts?.deletedWith !== undefined) {
       void pulumi.log.warn(
         `WebhookEndpoint ${JSON.stringify(name)}: with deletedWith Pulumi drops the endpoint from the state without deleting it, so ` +

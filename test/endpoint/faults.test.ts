@@ -4,11 +4,11 @@ import { type Declared, nameOf, type Problems } from "./engineModel";
 import { Plugin } from "./plugin";
 import { World } from "./world";
 
-/** How many times faster than it does time runs; a machine that stalls for long would time out what it should not. */
+/** How many times faster time runs. Any faster, and a machine that stalls makes requests time out that should not. */
 const speed = 10;
-/** How many cells are under way at once: most of them wait. */
+/** How many cells run at once. Most of them wait. */
 const atOnce = 24;
-/** Sooner and later than an operation's time-out of ten seconds, in the real milliseconds that the emulator waits. */
+/** Delays within and beyond an operation's timeout of ten seconds, in real milliseconds. */
 const late = 3_000 / speed;
 const tooLate = 20_000 / speed;
 
@@ -73,14 +73,14 @@ const endpoint = (name: string, path: string, more: object = {}): Declared => ({
 interface Result {
   /** Requests that met the fault. */
   readonly hits: number;
-  /** What the undisturbed runs failed with. */
+  /** The problems of the undisturbed runs. */
   readonly problems: Problems;
   readonly wrong: readonly string[];
-  /** Requests of an `up` more that changed the service. */
+  /** The requests of one more `up` that changed the service. */
   readonly idle: readonly string[];
 }
 
-/** One cell: a stack, a command disturbed, and then at most two that are not. */
+/** Runs one cell: a stack, a command with the fault, and then at most two without it. */
 async function run({ operation, kind, command, times: count }: Cell, plugin: Plugin): Promise<Result> {
   const world = await World.start({ plugin: async () => plugin, speed });
   const { emulator, stack } = world;
@@ -110,13 +110,13 @@ async function run({ operation, kind, command, times: count }: Cell, plugin: Plu
     const planted = emulator.fault({ ...misbehaviour, operation, times: count });
     await execute(world, command, after);
     emulator.clearFaults();
-    // Until the service has done all that it was asked for.
+    // The service must have carried out every request.
     if (misbehaviour.kind === "late-commit") await sleep(tooLate + 200);
 
     const problems: string[] = [];
     const wrong = () => {
       if (command !== "destroy") return world.differences(after, others);
-      // What was never adopted is still another's.
+      // An endpoint that was never adopted still belongs to somebody else.
       const rest = emulator.endpoints().filter(({ id }) => id === adopted.id);
       return world.differences([], [...others, ...rest]);
     };
@@ -137,7 +137,7 @@ async function run({ operation, kind, command, times: count }: Cell, plugin: Plu
   }
 }
 
-/** A registration whose answer is lost, and which the service makes when nobody looks any more. */
+/** Leaves a registration whose answer is lost, and which the service completes when nobody looks any more. */
 async function leaveOnePending({ emulator, stack }: World, program: readonly Declared[]): Promise<void> {
   emulator.fault({ operation: "register", kind: "hang-before", after: 1 });
   await stack.up(program);
@@ -173,12 +173,12 @@ describe("the fault matrix", () => {
   });
   afterAll(() => plugin.stop());
 
-  it("knows every kind of fault", () => {
+  it("the fault matrix has every kind of fault", () => {
     expect(new Set(Object.values(kinds).map(({ kind }) => kind))).toEqual(new Set(FAULT_KINDS));
   });
 
   it.each(cells.map((cell) => [cell.command, cell.operation, cell.kind, cell.times, cell] as const))(
-    "%s, %s: %s (%d times)",
+    "%s recovers when %s meets: %s (%d times)",
     async (_command, _operation, _kind, _times, cell) => {
       const { hits, ...result } = (await results.get(cell)) ?? { hits: 0 };
       expect(hits).toBeGreaterThan(0);

@@ -8,9 +8,9 @@ import { Plugin, type VerbError } from "./plugin";
 import { World } from "./world";
 
 const speed = 20;
-/** Where a registration comes late: moments matter then. */
+/** The speed for registrations that complete late, where moments matter. */
 const slow = 4;
-/** Later than a run looks for its registration, 15 seconds, and sooner than it counts as never made, 20. In real milliseconds. */
+/** Longer than a run looks for its registration (15 s), shorter than it takes to count as never made (20 s), in real milliseconds. */
 const delayMs = 17_500 / slow;
 
 const program: readonly Declared[] = [
@@ -34,7 +34,7 @@ const declared = (name: string, path: string, args: object = {}): Declared => ({
   name,
   args: { url: urlOf(path), type: "production", ...args },
 });
-/** Somebody else's, or what is left of a registration: by hand, so that it comes exactly when the test wants it. */
+/** Adds an endpoint that somebody else registered, or that a lost registration made, exactly when the test wants it. */
 const appear = (path: string, more: object = {}) =>
   world.emulator.add({ url: urlOf(path), type: "production", ...more });
 const loseRegistration = (after = 0) =>
@@ -48,7 +48,7 @@ describe("a pending registration", () => {
       { ip: "192.0.2.1" },
       /an equal registration of this run got no answer.*REGISTRATION_WAITS/,
     ],
-  ])("holds back %s, and the next up settles both", async (_, more, second) => {
+  ])("a pending registration holds back %s, and the next up settles both", async (_, more, second) => {
     const program = [declared("a", "same"), declared("b", "same", more)];
     loseRegistration();
     const problems = await world.stack.up(program, { parallel: 16 });
@@ -60,7 +60,7 @@ describe("a pending registration", () => {
     expect(world.differences(program, [])).toEqual([]);
   });
 
-  it("of what is declared otherwise by now is undone, and nothing is taken for what is declared", async () => {
+  it("a pending registration is undone when its resource is declared otherwise by then, and no endpoint is mistaken for the new one", async () => {
     for (const change of [declared("a", "new"), declared("a", "old", { ip: "192.0.2.9" })]) {
       const { emulator, stack } = world;
       const others = appear("new");
@@ -74,7 +74,7 @@ describe("a pending registration", () => {
     }
   });
 
-  it("is settled by adoptId where the service lists only a part", async () => {
+  it("adoptId settles a pending registration at a service with partial lists", async () => {
     await world.close();
     world = await World.start({ plugin: async () => plugin, speed, emulator: { pageSize: 2 } });
     const { stack } = world;
@@ -93,7 +93,7 @@ describe("a pending registration", () => {
     expect(world.differences(adopting, others)).toEqual([]);
   });
 
-  it("is not settled by the adoption of what was there before it", async () => {
+  it("adopting an endpoint that is older does not settle a pending registration", async () => {
     const before = appear("a");
     loseRegistration();
     await world.stack.up([declared("a", "a")]);
@@ -103,7 +103,7 @@ describe("a pending registration", () => {
     expect(world.differences(program, [])).toEqual([]);
   });
 
-  it("is not settled by the adoption of another url", async () => {
+  it("adopting an endpoint with another url does not settle a pending registration", async () => {
     const other = appear("b");
     loseRegistration();
     await world.stack.up([declared("a", "a")]);
@@ -113,7 +113,7 @@ describe("a pending registration", () => {
     expect(world.differences(program, [])).toEqual([]);
   });
 
-  it("is not hunted where another provider of the same account has settled it by a new one", async () => {
+  it("delete does not touch an endpoint that another provider of the account registered instead of a pending one", async () => {
     const { stack, clock } = world;
     const other = (provider: string) =>
       plugin.command({ ...world.configOf(""), "webhooks:other": provider }, clock.code);
@@ -127,7 +127,7 @@ describe("a pending registration", () => {
     expect(world.emulator.endpoints().map((endpoint) => endpoint.id)).toEqual([made.id]);
   });
 
-  it("whose outcome could not be found out holds back an equal one", async () => {
+  it("a registration whose outcome could not be determined holds back an equal one", async () => {
     const { emulator, stack } = world;
     const program = [declared("a", "same"), declared("b", "same")];
     loseRegistration();
@@ -139,7 +139,7 @@ describe("a pending registration", () => {
     expect(world.differences(program, [])).toEqual([]);
   });
 
-  it("is waited for no longer when the service's clock was put back", async () => {
+  it("a pending registration does not wait longer when the service's clock was set back", async () => {
     await world.close();
     let back = 0;
     const clock = new FastClock(speed);
@@ -167,7 +167,7 @@ describe("a pending registration", () => {
     world = await World.start({ plugin: async () => plugin, speed });
   });
 
-  it("at another base URL is neither dropped nor registered at the new one", async () => {
+  it("a pending registration of another base URL is neither dropped nor registered at the new one", async () => {
     const { stack, clock } = world;
     loseRegistration();
     await stack.up([declared("a", "a")]);
@@ -182,7 +182,7 @@ describe("a pending registration", () => {
       await expect(verb()).rejects.toThrow(/https:\/\/old\.example\.com.*OTHER_BASE_URL/);
   });
 
-  it("that is taken for an equal one of another resource is made good by the next up", async () => {
+  it("the next up corrects a registration that was mistaken for an equal one of another resource", async () => {
     const { emulator, stack } = world;
     const program = [declared("a", "same"), declared("b", "same")];
     loseRegistration();
@@ -198,7 +198,7 @@ describe("a pending registration", () => {
   });
 });
 
-it("an endpoint that is read as managed elsewhere may be adopted, and is no resource's own", async () => {
+it("an endpoint that was read as managed elsewhere may be adopted", async () => {
   const { id } = appear("a");
   const inputs = { url: urlOf("a"), type: "production" };
   const begin = () => plugin.command(world.configOf(""), world.clock.code);
@@ -210,7 +210,7 @@ it("an endpoint that is read as managed elsewhere may be adopted, and is no reso
   await expect(two.create({ ...inputs, ifExists: "fail" })).rejects.toThrow(/ENDPOINT_EXISTS/);
 });
 
-it("an endpoint that is adopted from another resource of the program is refused, or registered anew for that one", async () => {
+it("adopting an endpoint of another resource is refused, or that resource gets a new endpoint", async () => {
   for (const parallel of [1, 16]) {
     const { stack } = world;
     await stack.up([declared("b", "x")]);
@@ -231,7 +231,7 @@ it("an endpoint that is adopted from another resource of the program is refused,
   }
 });
 
-it("a registration is known again by a time only where that has a zone", async () => {
+it("only a timestamp with a time zone decides whether an endpoint came from a registration", async () => {
   const berlin = await Plugin.start({ env: { TZ: "Europe/Berlin" } });
   const service = await startEmulator();
   // As services in Python write it: the time is right, the zone is left out.
@@ -272,7 +272,7 @@ describe("a registration that is made after its time-out", () => {
   const mutations = () => world.emulator.requests.filter(({ method }) => method !== "GET");
 
   it.each(["up", "refresh", "destroy"] as const)(
-    "is waited for by %s, though it comes at once",
+    "%s waits for a registration that completes late",
     async (command) => {
       const { emulator, stack } = world;
       emulator.fault({ operation: "register", kind: "late-commit", delayMs });
@@ -293,7 +293,7 @@ describe("a registration that is made after its time-out", () => {
   );
 
   it.each(["up", "refresh", "destroy"] as const)(
-    "stays pending when the list that would tell, in %s, cannot be had",
+    "a registration stays pending when the list fails in %s",
     async (command) => {
       const { emulator, stack } = world;
       const program = [declared("a", "late")];
@@ -315,7 +315,7 @@ describe("a registration that is made after its time-out", () => {
     },
   );
 
-  it("is registered anew when it is too old to come", async () => {
+  it("a registration that is too old to complete is sent again", async () => {
     const { emulator, stack } = world;
     emulator.fault({ operation: "register", kind: "reset-before" });
     await stack.up(program);
