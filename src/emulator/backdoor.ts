@@ -1,4 +1,4 @@
-import type { EmulatedEndpoint, EndpointInput } from "./endpoint";
+import type { AddedEndpoint, EmulatedEndpoint, EndpointInput } from "./endpoint";
 import { EmulatorError } from "./errors";
 import type { Keys } from "./keys";
 import type { Registry } from "./registry";
@@ -28,7 +28,7 @@ export function backdoor({ registry, keys, homeAccount }: BackdoorOptions) {
       if (account !== undefined) return registry.list(account);
       return [...registry.accounts].flatMap((name) => registry.list(name));
     },
-    add(input: EndpointInput, account = homeAccount): EmulatedEndpoint {
+    add(input: AddedEndpoint, account = homeAccount): EmulatedEndpoint {
       if (!keys.accounts.has(account)) {
         const known = [...keys.accounts].join(", ");
         const message = `Cannot add an endpoint to account ${account}: no API key opens it. Known accounts: ${known}.`;

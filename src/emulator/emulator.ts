@@ -1,7 +1,7 @@
 import type { Delivery, EmulatedEvent, LoggedAttempt } from "./deliveries/event";
 import type { Job, JobOptions } from "./deliveries/job";
 import type { RotationOptions, SecretRotation } from "./deliveries/secrets";
-import type { EmulatedEndpoint, EmulatedEndpointType, EndpointInput } from "./endpoint";
+import type { AddedEndpoint, EmulatedEndpoint, EmulatedEndpointType, EndpointInput } from "./endpoint";
 import type { Fault, PlantedFault } from "./fault";
 import type { LoggedRequest } from "./requestLog";
 
@@ -18,7 +18,7 @@ export interface Emulator {
    *
    * @throws EmulatorError for an account that no API key opens
    */
-  add(input: EndpointInput, account?: string): EmulatedEndpoint;
+  add(input: AddedEndpoint, account?: string): EmulatedEndpoint;
   /** Deletes an endpoint without a request. @throws EmulatorError for an id that is not registered */
   remove(id: string): EmulatedEndpoint;
   /** Changes an endpoint, which the API cannot do. @throws EmulatorError for an id that is not registered */

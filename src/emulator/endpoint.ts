@@ -10,6 +10,12 @@ export interface EndpointInput {
   readonly ip?: string | undefined;
 }
 
+/** An endpoint to add without a request. */
+export interface AddedEndpoint extends EndpointInput {
+  /** When it was created, in ISO 8601. Default: now. */
+  readonly createdAt?: string | undefined;
+}
+
 /** A frozen snapshot of an endpoint. Timestamps are in ISO 8601. */
 export interface EmulatedEndpoint {
   readonly id: string;

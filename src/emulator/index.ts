@@ -9,7 +9,7 @@ export type {
 export type { Job, JobOptions } from "./deliveries/job";
 export type { RotationOptions, SecretRotation, SecretsOption } from "./deliveries/secrets";
 export type { Emulator } from "./emulator";
-export type { EmulatedEndpoint, EmulatedEndpointType, EndpointInput } from "./endpoint";
+export type { AddedEndpoint, EmulatedEndpoint, EmulatedEndpointType, EndpointInput } from "./endpoint";
 export { EmulatorError, type EmulatorErrorCode } from "./errors";
 export {
   FAULT_KINDS,

@@ -1,5 +1,5 @@
 import type { SavedData } from "./dataFile";
-import type { EmulatedEndpoint, EndpointInput } from "./endpoint";
+import type { AddedEndpoint, EmulatedEndpoint, EndpointInput } from "./endpoint";
 
 export interface RegistryOptions {
   readonly now: () => number;
@@ -40,8 +40,8 @@ export class Registry {
     return undefined;
   }
 
-  add(account: string, input: EndpointInput): EmulatedEndpoint {
-    const at = this.#timestamp();
+  add(account: string, input: AddedEndpoint): EmulatedEndpoint {
+    const at = input.createdAt ?? this.#timestamp();
     return this.#put(account, {
       id: this.#options.newId(),
       url: this.#spelled(input.url),

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { Socket } from "node:net";
-import { Agent } from "undici";
+import { setImmediate } from "node:timers/promises";
+import { Agent, type Dispatcher } from "undici";
 import type { WebhookError } from "../../src/client";
 import {
   answer,
@@ -100,26 +101,30 @@ test("redirects are not followed, so the key is sent nowhere else", async () => 
   expect(elsewhere.received).toHaveLength(0);
 });
 
-test("at most maxConcurrency requests are under way at once, by default 64", async () => {
-  let underWay = 0;
-  let most = 0;
-  const busy: Step = (response, received) => {
-    underWay += 1;
-    most = Math.max(most, underWay);
-    setTimeout(() => {
-      underWay -= 1;
-      answer(200, endpoint)(response, received);
-    }, 50);
-  };
-  const server = await serve(busy);
-  const client = server.client();
-  await Promise.all(Array.from({ length: 200 }, () => client.get("wh_1")));
-  expect(most).toBe(64);
-
-  most = 0;
-  const narrow = server.client({ maxConcurrency: 3 });
-  await Promise.all(Array.from({ length: 10 }, () => narrow.get("wh_1")));
-  expect(most).toBe(3);
+test.each([
+  ["64 by default", {}, 64],
+  ["maxConcurrency", { maxConcurrency: 3 }, 3],
+])("at most so many requests are under way at once: %s", async (_, options, limit) => {
+  const underWay: Dispatcher.DispatchHandler[] = [];
+  const controller = {} as Dispatcher.DispatchController;
+  const dispatcher = {
+    dispatch(_request: unknown, handler: Dispatcher.DispatchHandler) {
+      handler.onRequestStart?.(controller, {});
+      underWay.push(handler);
+      return true;
+    },
+  } as Dispatcher;
+  const client = clientOf("http://127.0.0.1:1", { ...options, dispatcher });
+  const answers = Array.from({ length: 2 * limit }, () => client.get("wh_1"));
+  for (let left = 2 * limit; left > 0; left--) {
+    await setImmediate();
+    expect(underWay).toHaveLength(Math.min(left, limit));
+    const handler = underWay.shift();
+    handler?.onResponseStart?.(controller, 200, {}, "OK");
+    handler?.onResponseData?.(controller, Buffer.from(JSON.stringify(endpoint)));
+    handler?.onResponseEnd?.(controller, {});
+  }
+  expect(await Promise.all(answers)).toHaveLength(2 * limit);
 });
 
 describe("a response longer than maxResponseBytes", () => {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type EndpointInput, FAULT_KINDS, type Misbehaviour, type Operation } from "../../src/emulator";
+import { FAULT_KINDS, type Misbehaviour, type Operation } from "../../src/emulator";
+import type { UnansweredState } from "../../src/endpoint/state";
 import { type Declared, nameOf, type Problems } from "./engineModel";
 import { Plugin } from "./plugin";
 import { World } from "./world";
@@ -143,8 +144,10 @@ async function leaveOnePending({ emulator, stack }: World, program: readonly Dec
   await stack.up(program);
   const pending = stack.resources.find(({ initErrors }) => initErrors !== undefined);
   if (!pending) throw new Error("no registration is pending");
-  const { url, type, ip } = pending.outputs;
-  emulator.add({ url, type, ...(ip === null ? {} : { ip }) } as EndpointInput);
+  const { url, type, ip, pending: sent } = pending.outputs as unknown as UnansweredState;
+  // Dated when it was sent: on a busy machine, the service's clock may be far ahead by now.
+  const createdAt = new Date(sent.attemptedAt ?? 0).toISOString();
+  emulator.add({ url, type, ip: ip ?? undefined, createdAt });
 }
 
 function execute(world: World, command: Cell["command"], program: readonly Declared[]): Promise<Problems> {
