@@ -50,13 +50,13 @@ const invalid: Record<string, [args: Declared[string], says: string[]]> = {
     ],
   ],
   "nothing given": [{ ip: null }, ["url is missing", "type is missing"]],
-  "no text": [
+  "values that are not strings": [
     { url: 17, type: true, ip: ["203.0.113.7"], adoptId: "pending:hush" },
     [
-      "url must be a text that is not empty",
+      "url must be a non-empty string",
       'type must be "production" or "development"',
       "ip must be an IPv4 or IPv6 address",
-      "adoptId must be an id that the service gave",
+      "adoptId must be an id that the service issued",
     ],
   ],
   "a password in the url, a range beyond its bits": [
@@ -80,7 +80,7 @@ describe("what is invalid in a program", () => {
   beforeEach(() => emulator.clearRequests());
 
   test.each(Object.entries(invalid))(
-    "is told at once in the preview, and not sent: %s",
+    "the preview reports every problem at once and sends nothing: %s",
     async (_what, [args, says]) => {
       project.declare({ bad: args });
       const { exitCode, output } = await project.pulumi("preview");
@@ -98,11 +98,13 @@ describe("what is invalid in a program", () => {
     'WebhookEndpoint.get("read", "")',
     'WebhookEndpoint.get("read", "..")',
     'getWebhookEndpoint({ id: "" })',
-  ])("is told at once in the preview, and not sent: %s", async (program) => {
+  ])("the preview reports every problem at once and sends nothing: %s", async (program) => {
     project.program(program);
     const { exitCode, output } = await project.pulumi("preview");
     expect(exitCode).not.toBe(0);
-    expect(output).toMatch(/error: .*(is no id|is empty)\. Pass the one that the service gave/);
+    expect(output).toMatch(
+      /error: .*(is not a valid id|is empty)\. Pass the id that the service (issued|returned)/,
+    );
     expect(output).not.toMatch(/\n\s+at /);
     expect(emulator.requests).toEqual([]);
   });
@@ -116,7 +118,7 @@ describe("what is invalid in a program", () => {
     const output = await project.preview();
     const warnings = output.match(/(?<=^ +warning: ).*$/gm);
     expect(warnings?.sort()).toEqual([
-      expect.stringContaining("the production endpoint http://hooks.example.com/… has plain http"),
+      expect.stringContaining("the production endpoint http://hooks.example.com/… uses plain http"),
       expect.stringContaining("the production endpoint https://10.1.2.3/… has a loopback or private host"),
     ]);
   });
@@ -300,17 +302,16 @@ describe("another base URL", () => {
       await project.up();
       const before = await project.endpoints();
       await project.setConfig("webhooks:baseUrl", elsewhere.url);
-      for (const args of [
-        ["refresh", "--run-program"],
-        ["destroy", "--run-program"],
-      ]) {
+      for (const args of [["refresh", "--run-program"], ["destroy", "--run-program"], ["up"]]) {
         const { exitCode, output } = await project.pulumi(...args, "--yes", "--skip-preview");
         expect(exitCode).not.toBe(0);
         expect(output).toMatch(/OTHER_BASE_URL/);
         expect(idsIn(await project.endpoints())).toEqual(idsIn(before));
       }
-      const up = await project.up();
-      expect(up).toMatch(/left as they are, though the base URL is/);
+      const { exitCode, output } = await project.pulumi("preview");
+      expect(exitCode).not.toBe(0);
+      expect(output).toContain(emulator.url);
+      expect(output).toContain(elsewhere.url);
       expect(elsewhere.endpoints()).toEqual([]);
       expect(emulator.endpoints()).toHaveLength(2);
 
