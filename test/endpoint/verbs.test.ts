@@ -194,9 +194,9 @@ describe("check", () => {
   });
 
   it("says once what it waits for when the service is slow", async () => {
-    const { code } = new FastClock(10);
+    const { code: clock } = new FastClock(10);
     const slow = { "webhooks:baseUrl": emulator.url, "webhooks:apiKey": emulator.apiKey };
-    command = await plugin.command(slow, code);
+    command = await plugin.command(slow, { clock });
     emulator.fault({ operation: "register", kind: "delay", delayMs: 400, times: 2 });
     await Promise.all(["a", "b"].map((path) => command.create({ ...inputs, url: `${url}/${path}` })));
     const waits = plugin.logs.filter(({ severity }) => severity === "info");
