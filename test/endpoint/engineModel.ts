@@ -1,5 +1,6 @@
+import { randomUUID } from "node:crypto";
 import { TYPE_TOKEN } from "../../src/endpoint/permanent";
-import { type Command, Killed, type Properties, VerbError } from "./plugin";
+import { type Command, Killed, type Made, type Properties, VerbError } from "./plugin";
 
 /** A resource of a program. */
 export interface Declared {
@@ -42,19 +43,36 @@ export interface RunOptions {
   readonly refresh?: boolean;
   /** How many steps at once: `--parallel`. Default 16. */
   readonly parallel?: number;
+  /** How often an `onError` hook has a creation that failed tried again (engine rule 30). Default 0. */
+  readonly retries?: number;
+  /** Whether a kill of this run is Ctrl-C twice, which gets an entry in the history (engine rule 35). */
+  readonly leavesHistory?: boolean;
 }
+
+/** A run in the stack's history, in the shape of `pulumi stack history --json` as far as it matters here. */
+export interface PastRun {
+  readonly kind: "update" | "refresh" | "destroy";
+  readonly result: "succeeded" | "failed";
+  readonly startTime: string;
+  readonly endTime: string;
+}
+
+/** A resource that some run began to create and did not record. */
+export type PendingCreate = Omit<Resource, "id" | "outputs" | "created">;
 
 /** What went wrong in a command: nothing, when it succeeded. */
 export type Problems = readonly string[];
 
-/** The verbs of one provider in one command: a plugin process for each, in the real engine. */
-export type Open = (provider: string) => Promise<Command>;
+/** The verbs of one provider in one command, which `run` names: a plugin process for each, in the real engine. */
+export type Open = (provider: string, run: string) => Promise<Command>;
 
 export interface StackOptions {
   readonly open: Open;
   readonly now?: () => number;
   /** Told of each verb that is called, with the name of the resource. */
   readonly trace?: (verb: string, name: string) => void;
+  /** Told of each change of what the stack's backend holds, and of each program that starts or ends. */
+  readonly saved?: (stack: Stack) => void;
 }
 
 const urnOf = (name: string) => `urn:pulumi:dev::test::${TYPE_TOKEN}::${name}`;
@@ -65,25 +83,68 @@ export const nameOf = (urn: string) => urn.split("::").at(-1) ?? urn;
  * (package `resource/deploy` of pulumi/pkg: step_generator.go, step.go), checked against the real CLI.
  */
 export class Stack {
-  resources: readonly Resource[] = [];
-  /** What a killed run was about to create: the `pending_operations` of type `creating` (engine rule 23). */
-  pendingCreates: readonly Omit<Resource, "id" | "outputs">[] = [];
+  /** When the root of the stack was created; here, before the first program runs. */
+  readonly created: string;
   readonly #options: StackOptions;
+  #resources: readonly Resource[] = [];
+  #pendingCreates: readonly PendingCreate[] = [];
+  #history: readonly PastRun[] = [];
+  #isProgramRunning = false;
 
   constructor(options: StackOptions) {
     this.#options = options;
+    this.created = new Date((options.now ?? Date.now)()).toISOString();
+    options.saved?.(this);
+  }
+
+  get resources(): readonly Resource[] {
+    return this.#resources;
+  }
+  set resources(resources: readonly Resource[]) {
+    this.#resources = resources;
+    this.#options.saved?.(this);
+  }
+
+  /**
+   * The `pending_operations` of type `creating` (engine rule 23): what the run under way is about to create, and then what
+   * killed runs were. Nothing here takes one of those away.
+   */
+  get pendingCreates(): readonly PendingCreate[] {
+    return this.#pendingCreates;
+  }
+  set pendingCreates(pendingCreates: readonly PendingCreate[]) {
+    this.#pendingCreates = pendingCreates;
+    this.#options.saved?.(this);
+  }
+
+  /** The last run first. A run that was killed is not in it, and a preview neither. */
+  get history(): readonly PastRun[] {
+    return this.#history;
+  }
+  set history(history: readonly PastRun[]) {
+    this.#history = history;
+    this.#options.saved?.(this);
+  }
+
+  /** Whether a program is running, so that the engine knows the root of the stack. */
+  get isProgramRunning(): boolean {
+    return this.#isProgramRunning;
+  }
+  set isProgramRunning(isRunning: boolean) {
+    this.#isProgramRunning = isRunning;
+    this.#options.saved?.(this);
   }
 
   /** `pulumi preview`. */
   async preview(program: readonly Declared[], options: RunOptions = {}): Promise<Problems> {
     const run = new Run(this, this.#options, { ...options, dryRun: true });
-    return run.outcome(() => run.registerAll(program));
+    return run.outcome(undefined, () => run.registerAll(program));
   }
 
   /** `pulumi up --skip-preview`. */
   async up(program: readonly Declared[], options: RunOptions = {}): Promise<Problems> {
     const run = new Run(this, this.#options, options);
-    return run.outcome(async () => {
+    return run.outcome("update", async () => {
       if (options.refresh) await run.refreshAll();
       const registered = await run.registerAll(program);
       await run.deleteAll(
@@ -94,12 +155,12 @@ export class Stack {
 
   async refresh(options: RunOptions = {}): Promise<Problems> {
     const run = new Run(this, this.#options, options);
-    return run.outcome(() => run.refreshAll());
+    return run.outcome("refresh", () => run.refreshAll());
   }
 
   async destroy(options: RunOptions = {}): Promise<Problems> {
     const run = new Run(this, this.#options, options);
-    return run.outcome(() => run.deleteAll((resource) => run.targets(resource)));
+    return run.outcome("destroy", () => run.deleteAll((resource) => run.targets(resource)));
   }
 }
 
@@ -111,19 +172,35 @@ class Run {
   readonly #options: StackOptions & RunOptions & { readonly dryRun?: boolean };
   readonly #verbs = new Map<string, Promise<Command>>();
   readonly #problems: string[] = [];
+  readonly #name = randomUUID();
+  /** What this command is about to create, in the order in which it began. */
+  readonly #operations: PendingCreate[] = [];
+  /** What killed runs were about to create. */
+  readonly #left: readonly PendingCreate[];
   /** What this command has registered, which stands before the rest in the state. */
   #done: Resource[] = [];
 
   constructor(stack: Stack, options: StackOptions, run: RunOptions & { readonly dryRun?: boolean }) {
     this.#stack = stack;
+    this.#left = stack.pendingCreates;
     this.#options = { ...options, ...run };
   }
 
-  async outcome(work: () => Promise<unknown>): Promise<Problems> {
+  /** @param kind of the entry in the history */
+  async outcome(kind: PastRun["kind"] | undefined, work: () => Promise<unknown>): Promise<Problems> {
+    const startTime = this.#now();
+    const end = (result: PastRun["result"]) => {
+      if (kind === undefined) return;
+      this.#stack.history = [{ kind, result, startTime, endTime: this.#now() }, ...this.#stack.history];
+    };
     try {
       await work();
+      end("succeeded");
     } catch (error) {
+      if (error instanceof Failed || this.#options.leavesHistory) end("failed");
       if (!(error instanceof Failed)) throw error;
+    } finally {
+      this.#stack.isProgramRunning = false;
     }
     return this.#problems;
   }
@@ -135,9 +212,10 @@ class Run {
   /** Registers each resource of the program. Gives what the state holds of them afterwards. */
   async registerAll(program: readonly Declared[]): Promise<ReadonlySet<Resource>> {
     const steps = new Pool(this.#options.parallel ?? 16);
+    this.#stack.isProgramRunning = true;
     for (const declared of program) {
       // Steps run while the next resource is planned, and a step that failed ends the planning.
-      if (this.#problems.length > 0) break;
+      if (this.#problems.length > 0 || steps.hasFailed) break;
       const step = await this.#guarded(() => this.#plan(declared));
       if (step) await steps.add(() => this.#guarded(step));
     }
@@ -228,22 +306,40 @@ class Run {
   /** Creates, instead of the old one if there is any, which is then to be deleted. */
   async #create(goal: Goal, verbs: Command, old?: Resource): Promise<void> {
     if (this.#options.dryRun) return;
-    this.#trace("create", nameOf(goal.urn));
-    const created = new Date((this.#options.now ?? Date.now)()).toISOString();
     const condemned = old && { ...old, delete: true };
+    const pending: PendingCreate = { ...goal };
+    this.#operations.push(pending);
+    this.#stack.pendingCreates = [...this.#operations, ...this.#left];
     try {
-      const { id, properties } = await verbs.create(goal.inputs);
-      this.#commit({ ...goal, id, outputs: properties, created }, old, condemned);
+      const { id, properties } = await this.#createOrRetry(goal, verbs);
+      this.#end(pending);
+      this.#commit({ ...goal, id, outputs: properties, created: this.#now() }, old, condemned);
     } catch (error) {
-      if (error instanceof Killed) {
-        this.#stack.pendingCreates = [...this.#stack.pendingCreates, { ...goal, created }];
-      }
+      if (!(error instanceof Killed)) this.#end(pending);
       if (error instanceof VerbError && error.halfMade) {
         const { id, properties, reasons } = error.halfMade;
+        const created = this.#now();
         this.#commit({ ...goal, id, outputs: properties, created, initErrors: reasons }, old, condemned);
       }
       throw error;
     }
+  }
+
+  /** Tries again as often as a hook asks for it. What counts is how the last try ends. */
+  async #createOrRetry(goal: Goal, verbs: Command): Promise<Made> {
+    for (let left = this.#options.retries ?? 0; ; left--) {
+      this.#trace("create", nameOf(goal.urn));
+      try {
+        return await verbs.create(goal.inputs);
+      } catch (error) {
+        if (!(error instanceof VerbError) || left <= 0) throw error;
+      }
+    }
+  }
+
+  #end(pending: PendingCreate): void {
+    this.#operations.splice(this.#operations.indexOf(pending), 1);
+    this.#stack.pendingCreates = [...this.#operations, ...this.#left];
   }
 
   async #refresh(resource: Resource): Promise<void> {
@@ -294,9 +390,13 @@ class Run {
   }
 
   #open(provider: string): Promise<Command> {
-    const verbs = this.#verbs.get(provider) ?? this.#options.open(provider);
+    const verbs = this.#verbs.get(provider) ?? this.#options.open(provider, this.#name);
     this.#verbs.set(provider, verbs);
     return verbs;
+  }
+
+  #now(): string {
+    return new Date((this.#options.now ?? Date.now)()).toISOString();
   }
 
   #trace(verb: string, name: string): void {
@@ -327,6 +427,10 @@ class Pool {
   #failure: { error: unknown } | undefined;
 
   constructor(private readonly size: number) {}
+
+  get hasFailed(): boolean {
+    return this.#failure !== undefined;
+  }
 
   async add(work: () => Promise<unknown>): Promise<void> {
     while (this.#running.size >= this.size) await Promise.race(this.#running);

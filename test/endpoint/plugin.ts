@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { PROVIDER_CODE } from "../../src/endpoint/permanent";
+import { ROOT_URN } from "./rootUrn";
 
 const root = join(__dirname, "../..");
 // Pulumi's own copy of gRPC, as the plugin uses it.
@@ -10,6 +10,7 @@ const pulumi = createRequire(join(root, "node_modules/@pulumi/pulumi/package.jso
 const grpc: typeof import("@grpc/grpc-js") = pulumi("@grpc/grpc-js");
 const engineServices: typeof import("@pulumi/pulumi/proto/engine_grpc_pb") =
   pulumi("./proto/engine_grpc_pb.js");
+const engineMessages: typeof import("@pulumi/pulumi/proto/engine_pb") = pulumi("./proto/engine_pb.js");
 const providerServices = pulumi("./proto/provider_grpc_pb.js");
 const messages = pulumi("./proto/provider_pb.js");
 const status = pulumi("./proto/status_pb.js");
@@ -55,6 +56,17 @@ export class Killed extends Error {
   override readonly name = "Killed";
 }
 
+export interface CommandOptions {
+  /** The code of a clock. With one, many commands may be under way at once, each with a provider of its own. */
+  readonly clock?: string;
+  /** What names the engine's run: the same for all providers of one command. Default: one for each of them. */
+  readonly run?: string;
+  /** Laid over the plugin's own environment. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** While this file exists, the engine knows the root of the stack: a program is running. Default: it never does. */
+  readonly programFile?: string;
+}
+
 type Call = (request: unknown, done: (error: RpcError | null, response: unknown) => void) => void;
 type RpcError = Error & { details: string; metadata: { get(name: string): (Buffer | string)[] } };
 
@@ -88,6 +100,11 @@ export class Plugin {
           });
           done(null, new empty.Empty() as never);
         },
+        getRootResource(_call: unknown, done: Call) {
+          const response = new engineMessages.GetRootResourceResponse();
+          response.setUrn(ROOT_URN);
+          done(null, response as never);
+        },
       } as never,
     );
     const port = await new Promise<number>((resolve, reject) => {
@@ -116,16 +133,10 @@ export class Plugin {
   /**
    * What the engine starts a process of its own for: another `preview`, `up`, `refresh` or `destroy`. Here the same
    * process serves it, which the plugin configures anew for another text of the provider's code.
-   *
-   * @param clock the code of a clock; with one, many commands may be under way at once, each with a provider of its own
    */
-  async command(config: Readonly<Record<string, string>>, clock?: string): Promise<Command> {
+  async command(config: Readonly<Record<string, string>>, options: CommandOptions = {}): Promise<Command> {
     this.#commands += 1;
-    const code =
-      clock === undefined
-        ? PROVIDER_CODE
-        : `exports.handler = () => require("pulumi-webhook-endpoints/provider").createProvider({ clock: ${clock} });`;
-    const command = new Command(this, `${code} // ${this.#commands}`);
+    const command = new Command(this, `${codeOf(options)} // ${this.#commands}`);
     const configured = this.#configuring.then(async () => {
       const request = new messages.ConfigureRequest();
       request.setArgs(struct.Struct.fromJavaScript(config));
@@ -149,9 +160,9 @@ export class Plugin {
     });
   }
 
-  /** As a kill of the whole run. */
-  kill(): void {
-    this.#killed = true;
+  /** Kills the plugin, with the whole run, or alone: then the engine goes on, and each call fails. */
+  kill({ alone = false }: { alone?: boolean } = {}): void {
+    this.#killed = !alone;
     this.child.kill("SIGKILL");
   }
 
@@ -238,6 +249,23 @@ export class Command {
   #struct(properties: Properties): unknown {
     return struct.Struct.fromJavaScript({ ...properties, __provider: this.code });
   }
+}
+
+/** The code of a provider with parts of its own. */
+function codeOf({ clock, run, environment = {}, programFile }: CommandOptions): string {
+  const rootUrn =
+    programFile === undefined
+      ? "async () => undefined"
+      : `async () => require("node:fs").existsSync(${JSON.stringify(programFile)}) ? engine.rootUrn() : undefined`;
+  return `exports.handler = () => {
+    const { createProvider } = require("pulumi-webhook-endpoints/provider");
+    const engine = require(${JSON.stringify(join(root, "dist/endpoint/engine.js"))}).connectEngine();
+    return createProvider({
+      ${clock === undefined ? "" : `clock: ${clock},`}
+      environment: { ...process.env, ...${JSON.stringify(environment)} },
+      engine: { ...engine, run: ${JSON.stringify(run)} ?? engine.run, rootUrn: ${rootUrn} },
+    });
+  };`;
 }
 
 interface Response {

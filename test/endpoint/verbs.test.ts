@@ -197,9 +197,9 @@ describe("check", () => {
   });
 
   it("a slow service is reported once for each kind of request", async () => {
-    const { code } = new FastClock(10);
+    const { code: clock } = new FastClock(10);
     const slow = { "webhooks:baseUrl": emulator.url, "webhooks:apiKey": emulator.apiKey };
-    command = await plugin.command(slow, code);
+    command = await plugin.command(slow, { clock });
     emulator.fault({ operation: "register", kind: "delay", delayMs: 400, times: 2 });
     await Promise.all(["a", "b"].map((path) => command.create({ ...inputs, url: `${url}/${path}` })));
     const waits = plugin.logs.filter(({ severity }) => severity === "info");

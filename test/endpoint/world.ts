@@ -5,9 +5,12 @@ import {
   type EmulatorOptions,
   startEmulator,
 } from "../../src/emulator";
+import { PROVIDER_NAME_KEY } from "../../src/endpoint/settings";
 import { sameUrl } from "../../src/endpoint/url";
+import { deploymentOf, historyOf } from "./checkpoint";
 import { type Declared, nameOf, Stack } from "./engineModel";
 import { FastClock } from "./fastClock";
+import { Machine } from "./machine";
 import type { Plugin } from "./plugin";
 
 export interface WorldOptions {
@@ -17,67 +20,103 @@ export interface WorldOptions {
   readonly speed?: number;
   /** The names of explicit providers, each with an account of its own. */
   readonly providers?: readonly string[];
+  /** Those of them that are at another service, with a base URL of its own. */
+  readonly elsewhere?: readonly string[];
   readonly emulator?: EmulatorOptions;
 }
 
 /** How long an operation may take, in seconds of the fast clock. */
 const timeoutSeconds = 10;
 
-/** A service with accounts, and a stack that is to hold endpoints there. */
+/** A service with accounts, perhaps another service, and a stack that is to hold endpoints there. */
 export class World {
   readonly calls: string[] = [];
+  readonly machine = new Machine();
   readonly stack: Stack;
   /** The API keys that were rotated, by provider. */
   readonly #rotated = new Map<string, number>();
 
   private constructor(
     readonly emulator: Emulator,
+    /** The other service, if there is one. */
+    private readonly other: Emulator | undefined,
     readonly clock: FastClock,
-    private readonly plugin: () => Promise<Plugin>,
+    private readonly options: WorldOptions,
   ) {
     this.stack = new Stack({
-      open: async (provider) => (await this.plugin()).command(this.configOf(provider), clock.code),
+      open: async (provider, run) =>
+        (await this.options.plugin()).command(this.configOf(provider), {
+          clock: clock.code,
+          run,
+          environment: this.machine.environment,
+          programFile: this.machine.programFile,
+        }),
       now: clock.now,
       trace: (verb, name) => this.calls.push(`${verb} ${name}`),
+      saved: (stack) =>
+        this.machine.print({
+          exported: { version: 3, deployment: this.deployment(stack) },
+          history: historyOf(stack),
+          isProgramRunning: stack.isProgramRunning,
+        }),
     });
   }
 
   static async start(options: WorldOptions): Promise<World> {
     const clock = new FastClock(options.speed ?? 20);
-    const accounts = Object.fromEntries((options.providers ?? []).map((name) => [`key-of-${name}`, name]));
-    return new World(
-      await startEmulator({ accounts, now: clock.now, ...options.emulator }),
-      clock,
-      options.plugin,
-    );
+    const accounts = Object.fromEntries((options.providers ?? []).map((name) => [keyOf(name), name]));
+    const start = () => startEmulator({ accounts, now: clock.now, ...options.emulator });
+    return new World(await start(), options.elsewhere && (await start()), clock, options);
+  }
+
+  /** The services. */
+  get emulators(): readonly Emulator[] {
+    return this.other === undefined ? [this.emulator] : [this.emulator, this.other];
+  }
+
+  /** The service of a provider. */
+  emulatorOf(provider: string): Emulator {
+    const isElsewhere = this.options.elsewhere?.includes(provider) ?? false;
+    return (isElsewhere ? this.other : undefined) ?? this.emulator;
+  }
+
+  /** What is registered, at all services. */
+  endpoints(): EmulatedEndpoint[] {
+    return this.emulators.flatMap((emulator) => emulator.endpoints());
   }
 
   /** The configuration of a provider: that of the stack, with a key of its own for an explicit one. */
   configOf(provider: string): Record<string, string> {
     return {
-      "webhooks:baseUrl": this.emulator.url,
+      "webhooks:baseUrl": this.emulatorOf(provider).url,
       "webhooks:apiKey": this.#keyOf(provider),
       "webhooks:timeoutSeconds": String(timeoutSeconds),
+      ...(provider === "" ? {} : { [PROVIDER_NAME_KEY]: provider }),
     };
+  }
+
+  /** The state as the real engine would export it. */
+  deployment(stack = this.stack, time = new Date(this.clock.now()).toISOString()) {
+    const names = ["", ...(this.options.providers ?? [])];
+    return deploymentOf(stack, Object.fromEntries(names.map((name) => [name, this.configOf(name)])), time);
   }
 
   /** A provider's API key becomes another one, at the service and in the configuration. */
   rotateKey(provider: string): void {
     const old = this.#keyOf(provider);
     this.#rotated.set(provider, (this.#rotated.get(provider) ?? 0) + 1);
-    this.emulator.rotateKey(old, this.#keyOf(provider));
+    this.emulatorOf(provider).rotateKey(old, this.#keyOf(provider));
   }
 
   #keyOf(provider: string): string {
     const times = this.#rotated.get(provider);
-    const first = provider === "" ? DEFAULT_API_KEY : `key-of-${provider}`;
-    return times === undefined ? first : `${first}-${times}`;
+    return times === undefined ? keyOf(provider) : `${keyOf(provider)}-${times}`;
   }
 
-  /** What is at the service, but not in the state. */
+  /** What is at a service, but not in the state. */
   strangers(): EmulatedEndpoint[] {
     const known = new Set(this.stack.resources.map(({ id }) => id));
-    return this.emulator.endpoints().filter(({ id }) => !known.has(id));
+    return this.endpoints().filter(({ id }) => !known.has(id));
   }
 
   /**
@@ -98,7 +137,9 @@ export class World {
         wrong.push(`${declared.name}: is in the state, but not whole: ${JSON.stringify(resource)}`);
       const { provider = "", args } = declared;
       const account = provider === "" ? "default" : provider;
-      const endpoint = this.emulator.endpoints(account).find(({ id }) => id === resource.id);
+      const endpoint = this.emulatorOf(provider)
+        .endpoints(account)
+        .find(({ id }) => id === resource.id);
       if (!endpoint) wrong.push(`${declared.name}: ${resource.id} is not at the service`);
       else if (
         !sameUrl(endpoint.url, String(args.url)) ||
@@ -123,6 +164,12 @@ export class World {
   }
 
   async close(): Promise<void> {
-    await this.emulator.close();
+    for (const emulator of this.emulators) await emulator.close();
+    this.machine.dispose();
   }
+}
+
+/** The first API key of a provider. */
+function keyOf(provider: string): string {
+  return provider === "" ? DEFAULT_API_KEY : `key-of-${provider}`;
 }

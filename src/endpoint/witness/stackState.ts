@@ -11,8 +11,8 @@ const HISTORY_LENGTH = 20;
 /** The resolution of the history's times, in milliseconds. */
 const HISTORY_PRECISION_MS = 1_000;
 
-/** A run in the history, with its times on this machine's clock in milliseconds. */
-interface PastRun {
+/** An `up` in the history, with its times on this machine's clock in milliseconds. No other command registers anything. */
+interface PastUp {
   readonly succeeded: boolean;
   readonly start: number;
   readonly end: number;
@@ -23,27 +23,30 @@ export class StackState {
   /** The ids that the state holds. */
   readonly ids: ReadonlySet<string>;
   readonly #deployment: Deployment;
-  readonly #history: readonly PastRun[];
+  readonly #ups: readonly PastUp[];
 
   /** @param history the last run first */
-  constructor(deployment: Deployment, history: readonly PastRun[]) {
+  constructor(deployment: Deployment, history: readonly HistoryEntry[]) {
     this.ids = idsInState(deployment);
     this.#deployment = deployment;
-    this.#history = history;
+    this.#ups = history.flatMap(pastUp);
   }
 
   /** Returns whether a run that succeeded was under way at this moment, so that the state held all that it had registered. */
   wasRecorded(at: number): boolean {
-    return this.#history.some(
+    return this.#ups.some(
       ({ succeeded, start, end }) =>
         succeeded && at >= start - HISTORY_PRECISION_MS && at <= end + HISTORY_PRECISION_MS,
     );
   }
 
-  /** No registration that is unfinished now was sent before this moment, unless runs before the last one left it. */
+  /**
+   * No registration that is unfinished now was sent before this moment, unless an `up` that succeeded did not settle it. An
+   * `up` that failed may have been ended by Ctrl-C twice, or may not have come to what an earlier one had left.
+   */
   get interruptedFrom(): number {
-    const [last] = this.#history;
-    if (last) return last.succeeded ? last.end : last.start;
+    const settled = this.#ups.find(({ succeeded }) => succeeded);
+    if (settled) return settled.end;
     const created = (this.#deployment.resources ?? []).map((resource) => Date.parse(resource.created ?? ""));
     return Math.min(...created.filter(Number.isFinite));
   }
@@ -96,7 +99,7 @@ export async function readStackState(
     ]);
     const { deployment } = exported as { deployment: Deployment };
     const isOurs = deployment.resources?.some(({ urn }) => urn === rootUrn);
-    return isOurs ? new StackState(deployment, (history as HistoryEntry[]).flatMap(pastRun)) : undefined;
+    return isOurs ? new StackState(deployment, history as HistoryEntry[]) : undefined;
   } catch {
     return undefined;
   }
@@ -113,15 +116,16 @@ function isOf({ provider = "" }: Resource, name: string | undefined): boolean {
 }
 
 interface HistoryEntry {
+  readonly kind?: string;
   readonly result?: string;
   readonly startTime?: string;
   readonly endTime?: string;
 }
 
-function pastRun({ result, startTime, endTime }: HistoryEntry): PastRun[] {
+function pastUp({ kind, result, startTime, endTime }: HistoryEntry): PastUp[] {
   const [start, end] = [Date.parse(startTime ?? ""), Date.parse(endTime ?? "")];
   const isFinished = result === "succeeded" || result === "failed";
-  return isFinished && Number.isFinite(start + end)
+  return kind === "update" && isFinished && Number.isFinite(start + end)
     ? [{ succeeded: result === "succeeded", start, end }]
     : [];
 }

@@ -28,6 +28,10 @@ export class Witnesses {
     this.#startedAt = run.clock.date();
   }
 
+  /**
+   * Returns the journal. Until a program runs, the engine does not know the stack, and the journal is an empty one: the reads
+   * of `up --refresh` come sooner than the program.
+   */
   journal(): Promise<Journal> {
     this.#journal ??= this.#openJournal();
     return this.#journal;
@@ -146,6 +150,7 @@ export class Witnesses {
   async #openJournal(): Promise<Journal> {
     const { engine, environment, origin } = this.run;
     const rootUrn = await engine.rootUrn();
+    if (rootUrn === undefined) this.#journal = undefined;
     const key = rootUrn === undefined ? undefined : { rootUrn, origin, environment };
     return new Journal(engine.run ?? "", engine.run === undefined ? undefined : key);
   }

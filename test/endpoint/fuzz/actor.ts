@@ -5,14 +5,17 @@ import type { EmulatedEndpoint, PlantedFault } from "../../../src/emulator";
 import { TYPE_TOKEN } from "../../../src/endpoint/permanent";
 import { FakePulumi } from "../../cli/fakePulumi";
 import { skippingClock } from "../../cli/skippingClock";
+import { historyOf, providerOf } from "../checkpoint";
 import { type Declared, nameOf, type Problems, type Resource, type RunOptions } from "../engineModel";
 import { Killed } from "../plugin";
 import { World } from "../world";
 import type { LivingPlugin } from "./livingPlugin";
-import { type Arguments, type Command, providers, type Step } from "./scenario";
+import { type Arguments, type Command, type Heal, type Kill, providers, type Step } from "./scenario";
 
 /** How many times faster than it does time runs. */
 const speed = 10;
+/** How long the real CLI takes at least to start a run, in milliseconds: more than the history's times are exact to. */
+const startMs = 2_000;
 
 /** What is not as it must be after at most two undisturbed runs, one more that changes nothing, and a destroy. */
 export interface Outcome {
@@ -29,8 +32,6 @@ export class Actor {
   /** What is at the service and nobody's of the program. */
   #others: EmulatedEndpoint[] = [];
   readonly #late: { fault: PlantedFault; hits: number; milliseconds: number }[] = [];
-  /** When the last run ended that was not killed: the stack's history. */
-  #lastRun: string | undefined;
   #count = 0;
 
   private constructor(
@@ -40,7 +41,12 @@ export class Actor {
 
   static async play(scenario: readonly Step[], plugin: LivingPlugin): Promise<Outcome> {
     const explicit = providers.filter((name) => name !== "");
-    const world = await World.start({ plugin: () => plugin.get(), speed, providers: explicit });
+    const world = await World.start({
+      plugin: () => plugin.get(),
+      speed,
+      providers: explicit,
+      elsewhere: ["third"],
+    });
     try {
       const actor = new Actor(world, plugin);
       for (const step of scenario) await actor.#act(step);
@@ -53,7 +59,6 @@ export class Actor {
 
   async #act(step: Step): Promise<void> {
     this.#tell(step);
-    const { emulator } = this.world;
     const declared = "slot" in step ? this.#program.get(step.slot) : undefined;
     switch (step.do) {
       case "declare":
@@ -72,8 +77,7 @@ export class Actor {
         if (declared) this.#program.set(step.slot, { ...declared, deleteBeforeReplace: true });
         return;
       case "move":
-        if (declared)
-          this.#program.set(step.slot, { ...declared, provider: declared.provider ? "" : "second" });
+        if (declared) this.#program.set(step.slot, { ...declared, provider: step.to });
         return;
       case "swap": {
         const [a, b] = step.slots.map((slot) => this.#program.get(slot));
@@ -93,7 +97,9 @@ export class Actor {
         return;
       case "fault": {
         const { operation, misbehaviour, times, after } = step;
-        const fault = emulator.fault({ ...misbehaviour, operation, times, after });
+        const fault = this.world
+          .emulatorOf(step.elsewhere ? "third" : "")
+          .fault({ ...misbehaviour, operation, times, after });
         if (misbehaviour.kind === "late-commit")
           this.#late.push({ fault, hits: 0, milliseconds: misbehaviour.delayMs });
         return;
@@ -134,18 +140,22 @@ export class Actor {
   }
 
   #meddle(what: "add" | "delete" | "edit", at: number): void {
-    const { emulator } = this.world;
+    const { emulators } = this.world;
     const url = `https://${what}.example.com/${++this.#count}`;
     if (what === "add") {
-      this.#others.push(emulator.add({ url, type: "production" }));
+      const added = emulators[at % emulators.length]?.add({ url, type: "production" });
+      if (added) this.#others.push(added);
       return;
     }
     // Not one that was registered and is not recorded yet: nobody could know it again.
-    const known = emulator
-      .endpoints()
-      .filter(({ id }) => this.#has(id) || this.#others.some((other) => other.id === id));
-    const { id } = known[at % known.length] ?? {};
-    if (id === undefined) return;
+    const known = emulators.flatMap((emulator) =>
+      emulator
+        .endpoints()
+        .filter(({ id }) => this.#has(id) || this.#others.some((other) => other.id === id))
+        .map(({ id }) => ({ emulator, id })),
+    );
+    const { emulator, id } = known[at % known.length] ?? {};
+    if (emulator === undefined || id === undefined) return;
     if (what === "edit") emulator.edit(id, { url });
     else {
       emulator.remove(id);
@@ -153,15 +163,20 @@ export class Actor {
     }
   }
 
-  async #run({ command, refresh, parallel, replace, killAfter }: Command): Promise<void> {
+  async #run({ command, refresh, parallel, replace, retries, kill }: Command): Promise<void> {
     const replaced = replace === null ? undefined : this.#program.get(replace)?.name;
-    const options = { parallel, refresh, ...(replaced === undefined ? {} : { replace: [replaced] }) };
-    if (killAfter === null) await this.#command(command, options);
-    else await this.#killed(command, options, killAfter);
+    const options = {
+      parallel,
+      refresh,
+      retries,
+      ...(replaced === undefined ? {} : { replace: [replaced] }),
+    };
+    if (kill === null) await this.#command(command, options);
+    else await this.#killed(command, options, kill);
   }
 
   async #command(command: Command["command"], options: RunOptions): Promise<Problems> {
-    const { stack, clock } = this.world;
+    const { stack } = this.world;
     const program = [...this.#program.values()];
     let problems: Problems;
     try {
@@ -169,14 +184,12 @@ export class Actor {
         command === "up" || command === "preview"
           ? await stack[command](program, options)
           : await stack[command](options);
-      if (command !== "preview") this.#lastRun = new Date(clock.now()).toISOString();
     } catch (error) {
       if (!(error instanceof Killed)) throw error;
       problems = ["killed"];
     }
     for (const problem of problems) this.#tell(problem);
     await this.#lateCommits();
-    if (stack.pendingCreates.length > 0) await this.#recover();
     return problems;
   }
 
@@ -187,36 +200,78 @@ export class Actor {
     if (met.length > 0) await sleep(Math.max(...met.map(({ milliseconds }) => milliseconds)) + 50);
   }
 
-  /** A command that is killed when the service has had so many requests of it. */
-  async #killed(command: Command["command"], options: RunOptions, requests: number): Promise<void> {
-    const { emulator } = this.world;
-    const had = emulator.requests.length + requests;
+  /** A command that is killed, and what the user does then. */
+  async #killed(command: Command["command"], options: RunOptions, kill: Kill): Promise<void> {
+    for (const [index, requests] of kill.after.entries()) {
+      await sleep(this.world.clock.real(startMs));
+      const isSecond = index > 0;
+      if (isSecond) this.#tell("an up that is killed too");
+      const watch = this.#watch(requests, kill.what === "plugin");
+      try {
+        await this.#command(isSecond ? "up" : command, {
+          ...options,
+          leavesHistory: kill.what === "interrupt",
+        });
+      } finally {
+        clearInterval(watch);
+      }
+    }
+    if (command === "up" || kill.after.length > 1) await this.#heal(kill);
+  }
+
+  /** Kills when the services have had so many requests more. */
+  #watch(requests: number, alone: boolean): NodeJS.Timeout {
+    const had = () => this.world.emulators.reduce((sum, emulator) => sum + emulator.requests.length, 0);
+    const until = had() + requests;
     const watch = setInterval(() => {
-      if (emulator.requests.length < had) return;
+      if (had() < until) return;
       clearInterval(watch);
-      this.plugin.kill();
+      this.plugin.kill({ alone });
     }, 1);
-    try {
-      await this.#command(command, options);
-    } finally {
-      clearInterval(watch);
+    return watch;
+  }
+
+  async #heal({ what, heal }: Kill): Promise<void> {
+    // Only this machine remembers what a plugin has registered that was killed alone.
+    const by = what === "plugin" ? "up" : heal.by;
+    if (by !== "up") for (const emulator of this.world.emulators) emulator.clearFaults();
+    if (by === "recover") {
+      if (this.world.stack.pendingCreates.length > 0) await this.#recover(what === "interrupt");
+    } else if (by === "up") await this.#healByUp(heal);
+    else await this.world.machine.elsewhere(() => this.#healByUp(heal));
+  }
+
+  /** Until an `up` succeeds: only the first one is disturbed. */
+  async #healByUp({ by, first, refresh, parallel }: Heal): Promise<void> {
+    if (first !== null) {
+      this.#tell(`${first} after a kill`);
+      await this.#command(first, {});
+    }
+    for (let runs = 0; runs < 3; runs++) {
+      this.#tell(`up after a kill (${by})`);
+      const problems = await this.#command("up", { refresh, parallel });
+      if (problems.length === 0) return;
+      for (const emulator of this.world.emulators) emulator.clearFaults();
     }
   }
 
   /** `webhook-endpoints recover`, by a person who knows the service. */
-  async #recover(): Promise<void> {
-    const { stack, emulator, clock } = this.world;
-    emulator.clearFaults();
+  async #recover(leftHistory: boolean): Promise<void> {
+    this.#tell("recover");
+    const { stack, clock } = this.world;
     const pending = stack.pendingCreates;
+    // The killed run wrote the state last: history and state are dated to the second, and time runs fast here.
+    const [last] = stack.history;
+    const time = leftHistory && last ? last.endTime : new Date(clock.now() + 2_000).toISOString();
     const pulumi = new FakePulumi(
-      { deployment: this.#deployment() },
+      { deployment: this.world.deployment(stack, time) },
       Object.fromEntries(Object.entries(this.world.configOf("")).map(([key, value]) => [key, { value }])),
-      this.#lastRun === undefined ? [] : [{ endTime: this.#lastRun }],
+      historyOf(stack),
     );
     const ask = async (question: string) => {
       const { inputs } = pending.find(({ urn }) => question.startsWith(`${nameOf(urn)}: `)) ?? {};
       if (!inputs) return "y";
-      const listed = emulator.endpoints().filter(({ id }) => question.includes(id));
+      const listed = this.world.endpoints().filter(({ id }) => question.includes(id));
       return listed.find(({ ip }) => ip === inputs.ip)?.id ?? "none";
     };
     const say = (line: string) => this.#tell(line);
@@ -233,40 +288,12 @@ export class Actor {
     const { resources } = JSON.parse(pulumi.imported).deployment;
     stack.resources = resources
       .filter(({ type }: Resource) => type === TYPE_TOKEN)
-      .map((resource: Resource) => ({ ...resource, provider: resource.provider.split("::").at(-2) }))
-      .map((resource: Resource) => ({ ...resource, provider: resource.provider.replace("default", "") }));
+      .map((resource: Resource) => ({ ...resource, provider: providerOf(resource.provider) }));
     stack.pendingCreates = [];
   }
 
-  /** The state as the real engine would export it. */
-  #deployment(): Record<string, unknown> {
-    const { stack } = this.world;
-    const urnOfProvider = (name: string) =>
-      `urn:pulumi:dev::test::pulumi:providers:pulumi-nodejs::${name === "" ? "default" : name}`;
-    const exported = <T extends { provider: string }>(resource: T) => ({
-      ...resource,
-      provider: `${urnOfProvider(resource.provider)}::1`,
-    });
-    const accounts = providers.map((name) => ({
-      urn: urnOfProvider(name),
-      id: "1",
-      type: "pulumi:providers:pulumi-nodejs",
-      inputs: this.world.configOf(name),
-    }));
-    // The killed run was the last one: history and state are dated to the second, and time runs fast here.
-    const time = new Date(this.world.clock.now() + 2_000).toISOString();
-    return {
-      manifest: { time },
-      resources: [...accounts, ...stack.resources.map(exported)],
-      pending_operations: stack.pendingCreates.map((each) => ({
-        type: "creating",
-        resource: exported(each),
-      })),
-    };
-  }
-
   async #settle(): Promise<string[]> {
-    const { stack, emulator } = this.world;
+    const { stack, emulators } = this.world;
     const undisturbed = async (command: "up" | "destroy", program: readonly Declared[]) => {
       let wrong: string[] = [];
       for (let runs = 0; runs < 2; runs++) {
@@ -277,13 +304,13 @@ export class Actor {
       }
       return wrong;
     };
-    emulator.clearFaults();
+    for (const emulator of emulators) emulator.clearFaults();
     const program = [...this.#program.values()];
     const wrong = await undisturbed("up", program);
-    emulator.clearRequests();
+    for (const emulator of emulators) emulator.clearRequests();
     this.#tell("an up that changes nothing");
     wrong.push(...(await stack.up(program)));
-    for (const { method, path } of emulator.requests)
+    for (const { method, path } of emulators.flatMap((emulator) => emulator.requests))
       if (method !== "GET") wrong.push(`nothing was to be changed, and was: ${method} ${path}`);
     return wrong.length > 0 ? wrong : undisturbed("destroy", []);
   }

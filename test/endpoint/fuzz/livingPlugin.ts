@@ -13,8 +13,8 @@ export class LivingPlugin {
     return this.#plugin;
   }
 
-  kill(): void {
-    void this.#plugin?.then((plugin) => plugin.kill());
+  kill(options: { alone: boolean }): void {
+    void this.#plugin?.then((plugin) => plugin.kill(options));
     this.#plugin = undefined;
   }
 

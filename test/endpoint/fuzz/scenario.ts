@@ -10,8 +10,8 @@ export type Step =
   | { readonly do: "remove"; readonly slot: number }
   | { readonly do: "rename"; readonly slot: number; readonly alias: boolean }
   | { readonly do: "delete first"; readonly slot: number }
-  /** To the other account, and back. */
-  | { readonly do: "move"; readonly slot: number }
+  /** To another account, or to another service at another base URL, and back. */
+  | { readonly do: "move"; readonly slot: number; readonly to: (typeof providers)[number] }
   | { readonly do: "swap"; readonly slots: readonly [number, number] }
   /** Somebody registers an endpoint, which a resource is then to take over. */
   | { readonly do: "adopt"; readonly slot: number; readonly args: Arguments }
@@ -22,6 +22,8 @@ export type Step =
   | { readonly do: "rotate"; readonly provider: (typeof providers)[number] }
   | {
       readonly do: "fault";
+      /** Whether it is at the other service. */
+      readonly elsewhere: boolean;
       readonly operation: Operation | "any";
       readonly misbehaviour: Misbehaviour;
       readonly times: number;
@@ -36,8 +38,27 @@ export interface Command {
   readonly parallel: number;
   /** `--replace` of one resource. */
   readonly replace: number | null;
-  /** The whole run is killed when so many more requests have reached the service. */
-  readonly killAfter: number | null;
+  /** How often a hook has a creation that failed tried again. */
+  readonly retries: number;
+  readonly kill: Kill | null;
+}
+
+export interface Kill {
+  /** The run is killed when so many more requests have reached a service; with two numbers, a second `up` is killed too. */
+  readonly after: readonly number[];
+  /** `interrupt` is Ctrl-C twice: the run gets an entry in the history. `plugin`: the engine itself lives on. */
+  readonly what: "everything" | "interrupt" | "plugin";
+  readonly heal: Heal;
+}
+
+/** What the user does after a kill. */
+export interface Heal {
+  /** With `up` alone, on this machine or on another one; or `webhook-endpoints recover` first. */
+  readonly by: "up" | "up elsewhere" | "recover";
+  /** What the user runs before that. */
+  readonly first: "refresh" | "preview" | null;
+  readonly refresh: boolean;
+  readonly parallel: number;
 }
 
 export interface Arguments {
@@ -46,7 +67,8 @@ export interface Arguments {
   readonly ip?: string;
 }
 
-export const providers = ["", "second"] as const;
+/** The last one is at another service. */
+export const providers = ["", "second", "third"] as const;
 
 /** Few, so that they meet; the last two are one to a service. */
 const urls = [
@@ -92,16 +114,30 @@ const misbehaviour: fc.Arbitrary<Misbehaviour> = fc.oneof(
     .map(({ status, effect }) => ({ kind: "status", status, effect: effect && status >= 500 }) as const),
 );
 
-const rarely = (what: fc.Arbitrary<number>) =>
+const rarely = <T>(what: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 7, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: what });
+
+const parallel = fc.constantFrom(1, 16);
+
+const kill: fc.Arbitrary<Kill> = fc.record({
+  after: fc.array(fc.nat(6), { minLength: 1, maxLength: 2 }),
+  what: fc.constantFrom("everything", "everything", "interrupt", "plugin"),
+  heal: fc.record({
+    by: fc.constantFrom("up", "up elsewhere", "recover"),
+    first: fc.constantFrom("refresh", "preview", null, null),
+    refresh: fc.boolean(),
+    parallel,
+  }),
+});
 
 const run: fc.Arbitrary<Step> = fc.record({
   do: fc.constant("run" as const),
   command: fc.constantFrom(...(["up", "up", "up", "up", "refresh", "destroy", "preview"] as const)),
   refresh: fc.boolean(),
-  parallel: fc.constantFrom(1, 16),
+  parallel,
   replace: rarely(slot),
-  killAfter: rarely(fc.nat(6)),
+  retries: fc.constantFrom(0, 0, 0, 1, 3),
+  kill: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: kill }),
 });
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -109,7 +145,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant("remove" as const), slot }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("rename" as const), slot, alias: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("delete first" as const), slot }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("move" as const), slot }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("move" as const), slot, to: fc.constantFrom(...providers) }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("swap" as const), slots: fc.tuple(slot, slot) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("adopt" as const), slot, args }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("steal" as const), slots: fc.tuple(slot, slot) }) },
@@ -129,6 +168,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 7,
     arbitrary: fc.record({
       do: fc.constant("fault" as const),
+      elsewhere: fc.constantFrom(false, false, false, true),
       operation: fc.constantFrom(...operations),
       misbehaviour,
       times: fc.constantFrom(1, 1, 2, 5),

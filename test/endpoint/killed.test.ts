@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Declared, RunOptions } from "./engineModel";
+import { LivingPlugin } from "./fuzz/livingPlugin";
+import { Killed } from "./plugin";
+import { World } from "./world";
+
+const plugin = new LivingPlugin();
+let world: World;
+
+beforeEach(async () => {
+  world = await World.start({ plugin: () => plugin.get() });
+});
+afterEach(() => world.close());
+afterAll(() => plugin.stop());
+
+const declared = (name: string): Declared => ({
+  name,
+  args: { url: `https://hooks.example.com/${name}`, type: "production" },
+});
+const before = [declared("kept")];
+const program = [...before, declared("lost")];
+
+/** An `up` that is killed when the endpoint "lost" is registered and not recorded. */
+async function killedUp({ alone = false, ...options }: RunOptions & { alone?: boolean } = {}): Promise<void> {
+  await startLater();
+  world.emulator.fault({ operation: "register", kind: "hang-after" });
+  const registered = world.endpoints().length + 1;
+  const run = world.stack.up(program, options).catch((error: unknown) => {
+    if (!(error instanceof Killed)) throw error;
+  });
+  while (world.endpoints().length < registered) await sleep(5);
+  plugin.kill({ alone });
+  await run;
+}
+
+/** The real CLI takes longer to start than the history's times are exact to. */
+const startLater = () => sleep(world.clock.real(2_000));
+
+test("an up with --refresh takes over what a killed plugin registered", async () => {
+  await world.stack.up(before);
+  await killedUp({ alone: true });
+  expect(await world.stack.up(program, { refresh: true })).toEqual([]);
+  expect(world.differences(program, [])).toEqual([]);
+});
+
+test.each(["refresh", "destroy"] as const)(
+  "after a kill and a %s, an up on another machine takes over what the killed run registered",
+  async (command) => {
+    await world.stack.up(before);
+    await killedUp();
+    // Longer than the endpoint's time may differ from the history's.
+    await sleep(world.clock.real(8_000));
+    expect(await world.stack[command]()).toEqual([]);
+    await world.machine.elsewhere(async () => expect(await world.stack.up(program)).toEqual([]));
+    expect(world.differences(program, [])).toEqual([]);
+  },
+);
+
+test("after a kill and an up that failed, an up on another machine takes over what the killed run registered", async () => {
+  await world.stack.up(before);
+  await killedUp();
+  await sleep(world.clock.real(8_000));
+  world.emulator.fault({ operation: "list", kind: "status", status: 400, times: 5 });
+  await world.machine.elsewhere(async () => {
+    expect(await world.stack.up(program)).not.toEqual([]);
+    world.emulator.clearFaults();
+    expect(await world.stack.up(program)).toEqual([]);
+  });
+  expect(world.differences(program, [])).toEqual([]);
+});
+
+test("after two runs that were ended by Ctrl-C twice, an up on another machine takes over what the first registered", async () => {
+  await world.stack.up(before);
+  await killedUp({ leavesHistory: true });
+  const [{ id } = { id: "" }] = world.strangers();
+  await sleep(world.clock.real(8_000));
+  // It waits for the endpoint of the first, and is killed meanwhile.
+  const run = world.stack.up(program, { leavesHistory: true }).catch(() => {});
+  const requests = world.emulator.requests.length;
+  while (world.emulator.requests.length === requests) await sleep(1);
+  plugin.kill({ alone: false });
+  await run;
+  await world.machine.elsewhere(async () => expect(await world.stack.up(program)).toEqual([]));
+  expect(world.differences(program, [])).toEqual([]);
+  expect(world.stack.resources.map((resource) => resource.id)).toContain(id);
+});

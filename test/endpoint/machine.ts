@@ -1,0 +1,76 @@
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+
+/** What the command `pulumi` prints of a stack. */
+export interface Printed {
+  /** `pulumi stack export`. */
+  readonly exported: unknown;
+  /** `pulumi stack history --json`. */
+  readonly history: unknown;
+  /** Whether a program of the stack is running. */
+  readonly isProgramRunning: boolean;
+}
+
+/** What the plugin finds outside itself, for one stack: PULUMI_HOME, and a command `pulumi` that prints the stack's state. */
+export class Machine {
+  readonly #folder = mkdtempSync(join(tmpdir(), "machine-"));
+  #homes = 0;
+  #home: string;
+
+  constructor() {
+    mkdirSync(join(this.#folder, "bin"));
+    this.#home = this.#newHome();
+    // A shell starts in a moment, Node does not. It runs `stack export` and `stack history`.
+    const script = `#!/bin/sh\nexec cat "${this.#folder}/$1-$2.json"\n`;
+    writeFileSync(join(this.#folder, "bin", "pulumi"), script, { mode: 0o700 });
+  }
+
+  /** What the plugin's environment holds. */
+  get environment(): Readonly<Record<string, string>> {
+    return {
+      PULUMI_HOME: this.#home,
+      PATH: [join(this.#folder, "bin"), process.env.PATH].join(delimiter),
+    };
+  }
+
+  /** Exists while a program of the stack is running. */
+  get programFile(): string {
+    return join(this.#folder, "program");
+  }
+
+  print({ exported, history, isProgramRunning }: Printed): void {
+    if (isProgramRunning) writeFileSync(this.programFile, "");
+    else rmSync(this.programFile, { force: true });
+    this.#replace("stack-export.json", exported);
+    this.#replace("stack-history.json", history);
+  }
+
+  /** Lets the work be done on another machine, whose PULUMI_HOME is empty. */
+  async elsewhere<T>(work: () => Promise<T>): Promise<T> {
+    const home = this.#home;
+    this.#home = this.#newHome();
+    try {
+      return await work();
+    } finally {
+      this.#home = home;
+    }
+  }
+
+  dispose(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #newHome(): string {
+    const home = join(this.#folder, `home-${++this.#homes}`);
+    mkdirSync(home);
+    return home;
+  }
+
+  /** In one step, so that nobody reads half a state. */
+  #replace(name: string, value: unknown): void {
+    const file = join(this.#folder, name);
+    writeFileSync(`${file}.new`, JSON.stringify(value));
+    renameSync(`${file}.new`, file);
+  }
+}
