@@ -57,6 +57,11 @@ export class Witnesses {
     return (await this.#readState())?.state.idOf(name);
   }
 
+  /** Returns the provider that has an endpoint, without a name if it is the default one, if the state shows it. */
+  async providerOf(id: string): Promise<{ readonly name: string | undefined } | undefined> {
+    return (await this.#readState())?.state.providerOf(id);
+  }
+
   /**
    * Returns the endpoint that a killed run registered for these inputs and lost, or undefined when there is none. Waits as
    * long as it may still be made. Call it within the queue.
@@ -140,7 +145,10 @@ export class Witnesses {
 
   /** Returns how many unfinished operations like these inputs earlier runs have left in the state. */
   #lostOperations(inputs: EndpointInputs, { state, underWay }: Snapshot): number {
-    return state.operationsLike(inputs, this.run.origin.provider) - underWay(keyOf(inputs));
+    const { ledger, origin } = this.run;
+    // The engine records an endpoint a moment after this run has made it.
+    const unrecorded = ledger.madeLike(inputs).filter((id) => !state.ids.has(id));
+    return state.operationsLike(inputs, origin.provider) - underWay(keyOf(inputs)) - unrecorded.length;
   }
 
   async #openJournal(): Promise<Journal> {
