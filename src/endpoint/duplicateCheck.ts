@@ -12,6 +12,8 @@ export class DuplicateCheck {
   #lookFailed = false;
   /** The names of the resources that have been checked, by their inputs: `create` gets only the inputs. */
   readonly #names = new Map<string, string[]>();
+  /** The endpoints of resources that are replaced without a `diff` (engine rule 17). */
+  readonly #replaced = new Set<string>();
 
   constructor(private readonly run: Run) {}
 
@@ -48,6 +50,9 @@ export class DuplicateCheck {
     }
     if (this.#lookFailed) return [];
     try {
+      if ((await this.#alike(inputs)).length === 0) return [];
+      const own = typeof name === "string" ? await witnesses.recordedId(name) : undefined;
+      if (own !== undefined) this.#replaced.add(own);
       const ids = await this.#alike(inputs);
       if (ids.length > 0 && !(await witnesses.mayKnow(inputs))) this.#report(inputs, ids, name);
     } catch (error) {
@@ -62,7 +67,7 @@ export class DuplicateCheck {
   async #alike(inputs: EndpointInputs): Promise<string[]> {
     const { ledger, service } = this.run;
     const ids = ledger.alikeSoFar(await service.baseline(), inputs);
-    return ids.filter((id) => ledger.isKept(id) || ledger.isUnclaimed(id));
+    return ids.filter((id) => ledger.isKept(id) || (ledger.isUnclaimed(id) && !this.#replaced.has(id)));
   }
 
   #report(inputs: EndpointInputs, ids: readonly string[], name: unknown): void {

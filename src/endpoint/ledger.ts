@@ -90,6 +90,11 @@ export class Ledger {
     return this.#facts.get(id)?.delete("refreshed") ?? false;
   }
 
+  /** Returns the ids of this url and type that this run registered or adopted. */
+  madeLike(identity: Identity): string[] {
+    return [...(this.#ours.get(keyOf(identity)) ?? [])].filter((id) => this.has(id, "made"));
+  }
+
   /** Returns the ids of this url and type that are in the list, and those that this run has registered, adopted or recovered since. */
   alikeSoFar(list: EndpointList, identity: Identity): string[] {
     const listed = alike(list, identity).map(({ id }) => id);

@@ -1,3 +1,4 @@
+import type { Endpoint } from "../client";
 import { EndpointError } from "./errors";
 import type { Run } from "./run";
 import type { EndpointState } from "./types";
@@ -30,9 +31,8 @@ export class OriginCheck {
     if (!this.isOtherService(state) && (state.account ?? origin.account) === origin.account) return undefined;
     const endpoint = await service.find(id);
     if (this.isOtherService(state)) {
-      const hasMoved = endpoint && sameUrl(endpoint.url, state.url) && endpoint.type === state.type;
-      if (hasMoved) return undefined;
-      if (this.isOtherProvider(state)) return "provider";
+      if (this.isSameEndpoint(state, endpoint)) return undefined;
+      if (await this.isOtherProvider(id, state)) return "provider";
       throw this.#otherService(id, state, undefined);
     }
     if (endpoint) return undefined;
@@ -48,9 +48,32 @@ export class OriginCheck {
     return (baseUrl ?? this.run.origin.baseUrl) !== this.run.origin.baseUrl;
   }
 
-  /** Returns whether a resource was registered by a provider of another name, so that its move is declared in the program. */
-  isOtherProvider({ provider = "" }: EndpointState): boolean {
-    return provider !== (this.run.origin.provider ?? "");
+  /**
+   * Returns whether what this run's service has under a recorded id is that endpoint. Another service may have given the id
+   * to an endpoint of its own, which must not be read or deleted.
+   */
+  isSameEndpoint(state: EndpointState, endpoint: Endpoint | undefined): endpoint is Endpoint {
+    if (endpoint === undefined || !this.isOtherService(state)) return endpoint !== undefined;
+    return sameUrl(endpoint.url, state.url) && endpoint.type === state.type;
+  }
+
+  /** @throws EndpointError `OTHER_BASE_URL` when another service than the recorded one does not have this endpoint */
+  async assertSameEndpoint(id: string, state: EndpointState): Promise<void> {
+    if (!this.isOtherService(state)) return;
+    if (!this.isSameEndpoint(state, await this.run.service.find(id)))
+      throw this.#otherService(id, state, undefined);
+  }
+
+  /**
+   * Returns whether a resource has a provider of another name, so that its move is declared in the program. What was recorded
+   * with it may be older than its last move, and release 0.1.0 recorded nothing, so the stack's state decides if it can be
+   * read.
+   */
+  async isOtherProvider(id: string, state: EndpointState): Promise<boolean> {
+    const { provider } = state;
+    const { origin, witnesses } = this.run;
+    if (provider === origin.provider && !this.isOtherService(state)) return false;
+    return ((await witnesses.providerOf(id)) ?? { name: provider }).name !== origin.provider;
   }
 
   /**

@@ -73,7 +73,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       const wantsSame = replaces.length === 0 && !origins.isOtherService(olds);
       const unanswered = wantsSame ? olds.pending : undefined;
       if (isProvisional(id)) {
-        if (!origins.isOtherProvider(olds)) origins.assertSameService(id, olds);
+        if (!(await origins.isOtherProvider(id, olds))) origins.assertSameService(id, olds);
         origins.warnOfOtherKey(id, olds);
         replaces.push("pending");
       }
@@ -81,7 +81,8 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       ledger.note(id, "owned");
       const ofRefresh = ledger.endRefresh(id);
       if (!ofRefresh) {
-        const reason = replaces.length === 0 ? await origins.reasonToMove(id, olds) : undefined;
+        const mayMove = replaces.length === 0 || (origins.isOtherService(olds) && !isProvisional(id));
+        const reason = mayMove ? await origins.reasonToMove(id, olds) : undefined;
         if (reason) replaces.push(reason);
         ledger.note(id, replaces.length === 0 ? "kept" : "replaced");
         if (replaces.length > 0) handover.announce({ id, unanswered }, news);
@@ -135,7 +136,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       if (!external && !unanswered && ledger.has(id, "recovered")) return {};
       if (!external) ledger.note(id, "owned");
       const endpoint = unanswered ? await settler.settleForRead(id, props) : await service.find(id);
-      if (!endpoint) {
+      if (!origins.isSameEndpoint(props, endpoint)) {
         origins.concludeGone(id, props);
         if (!unanswered) origins.countMiss();
         return {};
@@ -172,7 +173,10 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         if (isUnanswered(state)) {
           origins.assertSameService(id, state);
           if (!(await settler.settleForDelete(id, state))) origins.concludeGone(id, state);
-        } else await service.delete(id);
+        } else {
+          await origins.assertSameEndpoint(id, state);
+          await service.delete(id);
+        }
         ledger.note(id, "deleted");
       } catch (error) {
         if (!isGone(error)) throw error;

@@ -19,7 +19,7 @@ const LOOK_AFTER_ANSWER_MS = 5_000;
  */
 export class Registrar {
   /** The registrations of this run that got no answer, by their inputs. */
-  readonly #unanswered = new Map<string, UnansweredError>();
+  readonly #unanswered = new Map<string, { readonly error: UnansweredError; readonly entry: string }>();
 
   constructor(private readonly run: Run) {}
 
@@ -61,14 +61,16 @@ export class Registrar {
    * so the same provisional id; the next run gives each its own endpoint.
    */
   async #retried(inputs: EndpointInputs): Promise<Endpoint | undefined> {
-    const { clock, ledger, settler } = this.run;
+    const { clock, ledger, settler, witnesses } = this.run;
     const failed = this.#unanswered.get(keyOfInputs(inputs));
     if (failed === undefined) return undefined;
-    const { pending } = failed.properties;
+    const { error, entry } = failed;
+    const { pending } = error.properties;
     const decision = await settler.watch(inputs, pending, clock.date()).catch(() => undefined);
-    if (decision?.kind !== "found") throw failed;
+    if (decision?.kind !== "found") throw error;
     this.#unanswered.delete(keyOfInputs(inputs));
-    ledger.note(failed.id, "settled");
+    ledger.note(error.id, "settled");
+    (await witnesses.journal()).became(entry, decision.endpoint.id);
     return decision.endpoint;
   }
 
@@ -158,7 +160,7 @@ export class Registrar {
       const state = { ...stateOf(times, inputs, origin), pending: registration };
       const unanswered = new UnansweredError(provisionalId(), state, error);
       journal.became(entry, unanswered.id);
-      this.#unanswered.set(keyOfInputs(inputs), unanswered);
+      this.#unanswered.set(keyOfInputs(inputs), { error: unanswered, entry });
       throw unanswered;
     }
   }
@@ -175,6 +177,6 @@ function assertAsDeclared({ id, url, type }: Endpoint, inputs: EndpointInputs): 
   throw new EndpointError(
     "ADOPT_MISMATCH",
     `cannot adopt endpoint ${id}: its ${differing.join(" and ")} at the service ${differing.length === 1 ? "differs" : "differ"} ` +
-      "from the declaration. Declare the endpoint as it is, adopt it, and change it afterwards.",
+      "from the declaration. Declare the endpoint as it is, adopt it, and change it afterwards; or remove adoptId to register a new one.",
   );
 }

@@ -10,6 +10,16 @@ export interface TinyEndpoint {
   readonly updatedAt: string;
 }
 
+/**
+ * What a registration ends in, though its endpoint is made:
+ * - `reset`: the connection is closed
+ * - `hang`: no answer comes
+ * - `500`: the service reports an error
+ * - `truncated`: the answer breaks off
+ * - `late`: the service reports an error, and makes the endpoint only after `lateMs`
+ */
+export type Fault = "reset" | "hang" | "500" | "truncated" | "late";
+
 /** A webhook service in a few lines, written from the contract alone: not the emulator. */
 export class TinyService {
   readonly endpoints: TinyEndpoint[] = [];
@@ -17,6 +27,18 @@ export class TinyService {
   registrations = 0;
   /** How long a registration waits before the endpoint exists, and then before it is answered, in milliseconds. */
   delayMs = { before: 0, after: 0 };
+  /** What the next registrations of a url end in, one after the other. */
+  readonly faults = new Map<string, Fault[]>();
+  lateMs = 1_000;
+  /** For how long lists fail after a registration that ends in a fault, in milliseconds. */
+  listsFailMs = 0;
+  /** Until when lists fail, in milliseconds since 1970. */
+  listsFailUntil = 0;
+  /** Whether ids are numbers from 1 on, as in many databases. */
+  numericIds = false;
+  /** The requests that were to change something: method and id. */
+  readonly changes: string[] = [];
+  #made = 0;
   readonly #server: Server;
 
   private constructor() {
@@ -30,14 +52,32 @@ export class TinyService {
       if (request.method === "POST") {
         const { url, type } = (await json(request)) as { url: string; type: string };
         this.registrations += 1;
+        this.changes.push("POST");
+        const fault = this.faults.get(url)?.shift();
+        if (fault) this.listsFailUntil = Date.now() + this.listsFailMs;
+        if (fault === "late") {
+          setTimeout(() => this.add(url, type), this.lateMs).unref();
+          answer(500, { error: "broken" });
+          return;
+        }
         await sleep(this.delayMs.before);
         const made = this.add(url, type);
         await sleep(this.delayMs.after);
-        answer(201, { id: made.id, url, type });
-      } else if (id === "") answer(200, this.endpoints);
-      else if (at < 0) answer(404, { error: "unknown" });
+        if (fault === "hang") return;
+        if (fault === "reset") request.socket.destroy();
+        else if (fault === "500") answer(500, { error: "broken" });
+        else if (fault === "truncated") {
+          response.writeHead(201, { "content-type": "application/json", "content-length": "500" });
+          response.write('{"id": "ep');
+          setTimeout(() => request.socket.destroy(), 20).unref();
+        } else answer(201, { id: made.id, url, type });
+      } else if (id === "") {
+        if (Date.now() < this.listsFailUntil) answer(500, { error: "broken" });
+        else answer(200, this.endpoints);
+      } else if (at < 0) answer(404, { error: "unknown" });
       else if (request.method === "GET") answer(200, this.endpoints[at]);
       else {
+        this.changes.push(`DELETE ${id}`);
         this.endpoints.splice(at, 1);
         answer(204);
       }
@@ -56,8 +96,9 @@ export class TinyService {
 
   add(url: string, type = "production"): TinyEndpoint {
     const now = new Date().toISOString();
+    this.#made += 1;
     const endpoint = {
-      id: `ep-${this.endpoints.length}-${Math.random()}`,
+      id: this.numericIds ? String(this.#made) : `ep-${this.endpoints.length}-${Math.random()}`,
       url,
       type,
       createdAt: now,

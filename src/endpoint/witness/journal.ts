@@ -1,10 +1,13 @@
 import { createHash, randomUUID } from "node:crypto";
 import { keyOf } from "../identity";
+import { isProvisional } from "../state";
 import type { EndpointInputs, UnansweredRegistration } from "../types";
 import { JournalFile, type JournalKey } from "./journalFile";
 
-/** How many entries a shortened journal keeps. */
-const KEPT_ENTRIES = 1_000;
+/** How many open entries a shortened journal keeps: those of a large run that was killed. */
+const KEPT_OPEN_ENTRIES = 10_000;
+/** How many closed entries it keeps, which show that the stack once had an endpoint. */
+const KEPT_CLOSED_ENTRIES = 1_000;
 /** How long to gather ids that the state holds before they are written together, in milliseconds. */
 const GATHERING_MS = 20;
 
@@ -33,6 +36,8 @@ export class Journal {
   readonly #file: JournalFile | undefined;
   readonly #run: string;
   readonly #entries: Map<string, JournalEntry>;
+  /** The entries of this run, of all its plugin processes. */
+  readonly #ofThisRun = new Map<string, Partial<JournalEntry>>();
   #seen: string[] = [];
 
   /** @param key undefined when the stack is unknown; then nothing is written */
@@ -72,10 +77,12 @@ export class Journal {
 
   /** Returns whether another plugin process of this run has registered or adopted this endpoint (engine rule 34). */
   isMadeByThisRun(id: string): boolean {
-    const entries = entriesOf(quietly(() => this.#file?.readAll()) ?? []);
-    return [...entries.values()].some(
-      (each) => each.id === id && each.run === this.#run && each.closed !== true,
-    );
+    for (const line of quietly(() => this.#file?.readNew()) ?? []) {
+      const { entry = "", run }: Partial<JournalEntry> = line;
+      const known = this.#ofThisRun.get(entry);
+      if (known || run === this.#run) this.#ofThisRun.set(entry, { ...known, ...line });
+    }
+    return [...this.#ofThisRun.values()].some((each) => each.id === id && each.closed !== true);
   }
 
   /** Writes a registration down before it is sent. Returns the name of its entry. */
@@ -88,7 +95,8 @@ export class Journal {
   /** Writes down that an existing endpoint was taken. That closes the registrations that it came from or stands for. */
   took(inputs: EndpointInputs, id: string, at: number): void {
     for (const each of this.open(inputs)) {
-      if (each.id === id || !each.registration.before.includes(id)) this.close(each.entry);
+      const isUnknown = each.id === undefined || isProvisional(each.id);
+      if (each.id === id || (isUnknown && !each.registration.before.includes(id))) this.close(each.entry);
     }
     const registration = { before: [], attemptedAt: null, complete: false };
     this.#write({ entry: randomUUID(), run: this.#run, ...hashesOf(inputs), at, registration, id });
@@ -130,9 +138,10 @@ export class Journal {
 
   #kept(): JournalEntry[] {
     const all = [...this.#entries.values()];
-    const open = all.filter(({ closed }) => closed !== true).slice(-KEPT_ENTRIES);
-    const closed = all.filter((each) => each.closed === true).slice(open.length - KEPT_ENTRIES || all.length);
-    return [...closed, ...open];
+    return [
+      ...all.filter(({ closed }) => closed === true).slice(-KEPT_CLOSED_ENTRIES),
+      ...all.filter(({ closed }) => closed !== true).slice(-KEPT_OPEN_ENTRIES),
+    ];
   }
 }
 
@@ -142,22 +151,22 @@ function entriesOf(lines: readonly object[]): Map<string, JournalEntry> {
   for (const line of lines as Partial<JournalEntry>[]) {
     const { entry } = line;
     if (typeof entry !== "string") continue;
-    const known = entries.get(entry);
-    if (known) entries.set(entry, { ...known, ...line, entry });
-    else if (isEntry(line)) entries.set(entry, line);
+    const merged = { ...entries.get(entry), ...line, entry };
+    if (isEntry(merged)) entries.set(entry, merged);
   }
   return entries;
 }
 
-function isEntry(line: Partial<JournalEntry>): line is JournalEntry {
-  const { run, identity, ip, at, registration } = line;
+function isEntry(line: Partial<JournalEntry> & Pick<JournalEntry, "entry">): line is JournalEntry {
+  const { run, identity, ip, at, registration, id } = line;
   return (
     typeof run === "string" &&
     typeof identity === "string" &&
     typeof ip === "string" &&
     typeof at === "number" &&
     Array.isArray(registration?.before) &&
-    typeof registration.complete === "boolean"
+    typeof registration.complete === "boolean" &&
+    (id === undefined || typeof id === "string")
   );
 }
 

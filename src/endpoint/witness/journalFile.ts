@@ -6,6 +6,7 @@ import {
   readFileSync,
   realpathSync,
   renameSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { homedir } from "node:os";
@@ -28,6 +29,8 @@ export class JournalFile {
   readonly #name: string;
   /** What the names of this stack's journals for this service begin with, whichever key they belong to. */
   readonly #prefix: string;
+  /** How long each journal was when `readNew` read it, and where its last line began, in bytes. */
+  readonly #read = new Map<string, { readonly size: number; readonly lastLine: number }>();
 
   constructor({ rootUrn, origin, environment }: JournalKey) {
     const home = environment.PULUMI_HOME || join(homedir(), ".pulumi");
@@ -48,14 +51,21 @@ export class JournalFile {
 
   /** Reads the lines of this journal. Torn lines are left out. */
   read(): object[] {
-    return linesOf(this.path);
+    return linesOf(textOf(this.path));
   }
 
-  /** Reads the lines of all journals of this stack at this service. */
-  readAll(): object[] {
-    return filesIn(this.#folder)
-      .filter((name) => name.startsWith(this.#prefix))
-      .flatMap((name) => linesOf(join(this.#folder, name)));
+  /** Reads the lines that all journals of this stack at this service have got since the last call; at first, all of them. */
+  readNew(): object[] {
+    const names = filesIn(this.#folder).filter((name) => name.startsWith(this.#prefix));
+    return names.flatMap((name) => {
+      const path = join(this.#folder, name);
+      const { size, lastLine } = this.#read.get(name) ?? { size: 0, lastLine: 0 };
+      if (statSync(path).size === size) return [];
+      const bytes = readFileSync(path);
+      this.#read.set(name, { size: bytes.length, lastLine: Math.max(bytes.lastIndexOf("\n"), 0) });
+      // The last line may have been read while it was written. A file that was shortened is read from its beginning.
+      return linesOf(bytes.subarray(bytes.length < size ? 0 : lastLine).toString());
+    });
   }
 
   /** Replaces the lines once the file has grown long. Another process may have appended to it, and then it stays. */
@@ -102,15 +112,13 @@ function textOf(path: string): string {
   }
 }
 
-function linesOf(path: string): object[] {
-  return textOf(path)
-    .split("\n")
-    .flatMap((line) => {
-      try {
-        const value: unknown = JSON.parse(line);
-        return typeof value === "object" && value !== null ? [value] : [];
-      } catch {
-        return [];
-      }
-    });
+function linesOf(text: string): object[] {
+  return text.split("\n").flatMap((line) => {
+    try {
+      const value: unknown = JSON.parse(line);
+      return typeof value === "object" && value !== null ? [value] : [];
+    } catch {
+      return [];
+    }
+  });
 }

@@ -11,8 +11,12 @@ const HISTORY_LENGTH = 20;
 /** The resolution of the history's times, in milliseconds. */
 const HISTORY_PRECISION_MS = 1_000;
 
-/** An `up` in the history, with its times on this machine's clock in milliseconds. No other command registers anything. */
-interface PastUp {
+/** The engine's own provider is named `default` or after its version. */
+const DEFAULT_PROVIDER = /^default(_\d+_\d+_\d+\w*)?$/;
+
+/** A run in the history, with its times on this machine's clock in milliseconds. Only an `up` registers anything. */
+interface PastRun {
+  readonly isUp: boolean;
   readonly succeeded: boolean;
   readonly start: number;
   readonly end: number;
@@ -22,22 +26,37 @@ interface PastUp {
 export class StackState {
   /** The ids that the state holds. */
   readonly ids: ReadonlySet<string>;
+  readonly #rootUrn: string;
   readonly #deployment: Deployment;
-  readonly #ups: readonly PastUp[];
+  readonly #history: readonly PastRun[];
 
   /** @param history the last run first */
-  constructor(deployment: Deployment, history: readonly HistoryEntry[]) {
+  constructor(rootUrn: string, deployment: Deployment, history: readonly HistoryEntry[]) {
+    this.#rootUrn = rootUrn;
     this.ids = idsInState(deployment);
     this.#deployment = deployment;
-    this.#ups = history.flatMap(pastUp);
+    this.#history = history.flatMap(pastRun);
   }
 
-  /** Returns whether a run that succeeded was under way at this moment, so that the state held all that it had registered. */
+  /**
+   * Returns whether the state held what was registered at this moment, or nothing shows that a run of this stack lost it:
+   * - A run that succeeded was under way.
+   * - It is older than the stack: an earlier stack of this name registered it, which may have been renamed.
+   * - It is older than the history that was read.
+   */
   wasRecorded(at: number): boolean {
-    return this.#ups.some(
+    const oldest = this.#history.at(HISTORY_LENGTH - 1);
+    if (at < this.#createdAt || (oldest && at < oldest.start)) return true;
+    return this.#history.some(
       ({ succeeded, start, end }) =>
         succeeded && at >= start - HISTORY_PRECISION_MS && at <= end + HISTORY_PRECISION_MS,
     );
+  }
+
+  /** Returns when the stack's first run began; not a number when the state does not show it. */
+  get #createdAt(): number {
+    const root = this.#deployment.resources?.find(({ urn }) => urn === this.#rootUrn);
+    return Date.parse(root?.created ?? "");
   }
 
   /**
@@ -45,7 +64,7 @@ export class StackState {
    * `up` that failed may have been ended by Ctrl-C twice, or may not have come to what an earlier one had left.
    */
   get interruptedFrom(): number {
-    const settled = this.#ups.find(({ succeeded }) => succeeded);
+    const settled = this.#history.find(({ isUp, succeeded }) => isUp && succeeded);
     if (settled) return settled.end;
     const created = (this.#deployment.resources ?? []).map((resource) => Date.parse(resource.created ?? ""));
     return Math.min(...created.filter(Number.isFinite));
@@ -63,17 +82,32 @@ export class StackState {
       const recorded = resources.find(({ urn, delete: gone }) => urn === resource.urn && gone !== true);
       const isSettled =
         recorded?.inputs?.url === url && recorded.inputs.type === type && recorded.inputs.ip === ip;
-      return !isSettled && isOf(resource, provider) && keyOf({ url, type }) === keyOf(inputs);
+      return !isSettled && providerNameOf(resource) === provider && keyOf({ url, type }) === keyOf(inputs);
     });
     return alike.every(({ resource }) => resource.inputs?.ip === inputs.ip) ? alike.length : 0;
   }
 
+  /** Returns whether a registration is under way, as it must be in the state of the stack whose `create` asks. */
+  get isRegistering(): boolean {
+    return this.#deployment.pending_operations?.some(isInterruptedRegistration) ?? false;
+  }
+
   /** Returns the id of the endpoint of this name, if exactly one has it. */
   idOf(name: string): string | undefined {
-    const named = (this.#deployment.resources ?? []).filter(
-      ({ urn, type, delete: gone }) => type === TYPE_TOKEN && gone !== true && nameOf(urn) === name,
-    );
+    const named = this.#endpoints.filter(({ urn }) => nameOf(urn) === name);
     return named.length === 1 ? named[0]?.id : undefined;
+  }
+
+  /** Returns the provider that has an endpoint, without a name if it is the default one; undefined when the state lacks the id. */
+  providerOf(id: string): { readonly name: string | undefined } | undefined {
+    const found = this.#endpoints.find((each) => each.id === id);
+    return found && { name: providerNameOf(found) };
+  }
+
+  get #endpoints(): Resource[] {
+    return (this.#deployment.resources ?? []).filter(
+      ({ type, delete: gone }) => type === TYPE_TOKEN && gone !== true,
+    );
   }
 }
 
@@ -99,7 +133,7 @@ export async function readStackState(
     ]);
     const { deployment } = exported as { deployment: Deployment };
     const isOurs = deployment.resources?.some(({ urn }) => urn === rootUrn);
-    return isOurs ? new StackState(deployment, history as HistoryEntry[]) : undefined;
+    return isOurs ? new StackState(rootUrn, deployment, history as HistoryEntry[]) : undefined;
   } catch {
     return undefined;
   }
@@ -109,10 +143,10 @@ function isType(type: unknown): type is EndpointType {
   return type === "production" || type === "development";
 }
 
-/** Returns whether a resource belongs to the provider of this name; undefined is the default provider. */
-function isOf({ provider = "" }: Resource, name: string | undefined): boolean {
-  const own = nameOf(provider.slice(0, provider.lastIndexOf("::")));
-  return name === undefined ? /^default(_[\d_]+)?$/.test(own) : own === name;
+/** Returns the name of a resource's WebhooksProvider; undefined for the default provider. */
+function providerNameOf({ provider = "" }: Resource): string | undefined {
+  const name = nameOf(provider.slice(0, provider.lastIndexOf("::")));
+  return DEFAULT_PROVIDER.test(name) ? undefined : name;
 }
 
 interface HistoryEntry {
@@ -122,10 +156,10 @@ interface HistoryEntry {
   readonly endTime?: string;
 }
 
-function pastUp({ kind, result, startTime, endTime }: HistoryEntry): PastUp[] {
+function pastRun({ kind, result, startTime, endTime }: HistoryEntry): PastRun[] {
   const [start, end] = [Date.parse(startTime ?? ""), Date.parse(endTime ?? "")];
   const isFinished = result === "succeeded" || result === "failed";
-  return kind === "update" && isFinished && Number.isFinite(start + end)
-    ? [{ succeeded: result === "succeeded", start, end }]
+  return isFinished && Number.isFinite(start + end)
+    ? [{ isUp: kind === "update", succeeded: result === "succeeded", start, end }]
     : [];
 }

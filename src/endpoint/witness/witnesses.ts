@@ -61,6 +61,11 @@ export class Witnesses {
     return (await this.#readState())?.state.idOf(name);
   }
 
+  /** Returns the provider that has an endpoint, without a name if it is the default one, if the state shows it. */
+  async providerOf(id: string): Promise<{ readonly name: string | undefined } | undefined> {
+    return (await this.#readState())?.state.providerOf(id);
+  }
+
   /**
    * Returns the endpoint that a killed run registered for these inputs and lost, or undefined when there is none. Waits as
    * long as it may still be made. Call it within the queue.
@@ -73,9 +78,9 @@ export class Witnesses {
     const isStranger = ({ id }: Endpoint) => this.run.ledger.mayBeLost(id);
     if (entries.length === 0 && !alike(baseline, inputs).some(isStranger)) return undefined;
     const snapshot = await this.#readState();
-    if (snapshot === undefined) return undefined;
+    // The state of another organization's stack with the same name does not hold this creation.
+    if (!snapshot?.state.isRegistering || journal.isAmbiguous(inputs)) return undefined;
     const { state } = snapshot;
-    if (journal.isAmbiguous(inputs)) return undefined;
     const lost = entries.filter(({ id, at, entry }) => {
       const isRecorded = (id !== undefined && state.ids.has(id)) || state.wasRecorded(at);
       if (isRecorded) journal.close(entry);
@@ -144,7 +149,10 @@ export class Witnesses {
 
   /** Returns how many unfinished operations like these inputs earlier runs have left in the state. */
   #lostOperations(inputs: EndpointInputs, { state, underWay }: Snapshot): number {
-    return state.operationsLike(inputs, this.run.origin.provider) - underWay(keyOf(inputs));
+    const { ledger, origin } = this.run;
+    // The engine records an endpoint a moment after this run has made it.
+    const unrecorded = ledger.madeLike(inputs).filter((id) => !state.ids.has(id));
+    return state.operationsLike(inputs, origin.provider) - underWay(keyOf(inputs)) - unrecorded.length;
   }
 
   async #openJournal(): Promise<Journal> {
