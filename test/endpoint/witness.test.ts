@@ -28,6 +28,12 @@ describe("the journal on this machine", () => {
     expect(ids()).toEqual([lost.id]);
   });
 
+  test("takes nothing over when the state that the CLI prints is another stack's with the same name", async () => {
+    const lost = await register();
+    world.isOurs = false;
+    expect((await register()).id).not.toBe(lost.id);
+  });
+
   test("gives an endpoint to only one of two equal resources", async () => {
     const lost = await register();
     const next = world.plugin();

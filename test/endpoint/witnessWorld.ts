@@ -30,6 +30,16 @@ interface PastRun {
 export const rootUrn = "urn:pulumi:dev::test::pulumi:pulumi:Stack::test-dev";
 const hour = 3_600_000;
 
+/** Some creation of the run. */
+const UNDER_WAY: Operation = {
+  type: "creating",
+  resource: {
+    urn: `urn:pulumi:dev::test::${TYPE_TOKEN}::under-way`,
+    type: TYPE_TOKEN,
+    inputs: { url: "https://hooks.example.com/under-way", type: "production" },
+  },
+};
+
 /** A service, a stack's state that a stand-in for the Pulumi command prints, and a folder for the journals. */
 export class WitnessWorld {
   readonly folder = mkdtempSync(join(tmpdir(), "webhooks-witness-"));
@@ -37,6 +47,8 @@ export class WitnessWorld {
   readonly warnings: string[] = [];
   resources: Resource[] = [];
   operations: Operation[] = [];
+  /** Whether the state holds a creation of this run: otherwise it is that of another stack with the same name. */
+  isOurs = true;
   /** The last run first. */
   history: PastRun[] = [];
   /** When the stack's first run began. */
@@ -86,7 +98,7 @@ export class WitnessWorld {
     const root: Resource = { urn: rootUrn, type: "pulumi:pulumi:Stack", created: this.created };
     const deployment: Deployment = {
       resources: [root, ...this.resources],
-      pending_operations: this.operations,
+      pending_operations: [...(this.isOurs ? [UNDER_WAY] : []), ...this.operations],
     };
     writeFileSync(join(this.folder, "state.json"), JSON.stringify({ version: 3, deployment }));
     writeFileSync(join(this.folder, "history.json"), JSON.stringify(this.history));
