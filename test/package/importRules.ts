@@ -33,6 +33,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   // At run time it loads Pulumi's own copy of gRPC.
   endpoint: { rooms: ["client"], packages: ["@pulumi/pulumi"], types: ["@grpc/grpc-js"] },
   stack: { rooms: ["receiver", "signature"], packages: ["@pulumi/pulumi"], types: ["endpoint"] },
+  validation: { rooms: ["signature"], packages: ["undici"] },
   emulator: { rooms: ["signature"] },
   cli: {
     rooms: ["signature", "client", "receiver", "endpoint", "stack", "emulator"],
