@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { sign } from "../signature";
 
 /** The event type of a delivery that only proves the receiver. Receivers of this package answer it without calling a handler. */
-export const VALIDATION_EVENT = "webhook.validation";
+const VALIDATION_EVENT = "webhook.validation";
 
 /** A request as it is sent. */
 export interface ValidationDelivery {
