@@ -1,14 +1,14 @@
 import { createVerifier, WebhookSecretError } from "../signature";
 import { problemOfUrl } from "./validateReceiver";
 
-/** What the engine sends for a value that is not known yet (engine rule 6). */
+/** The engine's placeholder for a value that is not known yet (engine rule 6). */
 const UNKNOWN_VALUE = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 const NAMES: readonly string[] = ["url", "secrets", "receiver", "timeoutSeconds", "triggers"];
 
 /** The arguments as the verbs get them. */
 export type ValidationInputs = Readonly<Record<string, unknown>>;
 
-/** The secrets of a validation: its `secrets`, or those in its `receiver`, which may be JSON as text. */
+/** Returns the secrets of a validation: its `secrets`, or those in its `receiver`, which may be a JSON string. */
 export function secretsOf({ secrets, receiver }: ValidationInputs): unknown {
   if (isUnknown(receiver)) return UNKNOWN_VALUE;
   return (
@@ -20,7 +20,10 @@ export function secretsOf({ secrets, receiver }: ValidationInputs): unknown {
 export function problemsOfArguments(args: ValidationInputs): string[] {
   const problems = Object.entries(args)
     .filter(([name, value]) => !NAMES.includes(name) && name !== "__provider" && isGiven(value))
-    .map(([name]) => `${name} is not an argument of a receiver validation; it takes ${NAMES.join(", ")}`);
+    .map(
+      ([name]) =>
+        `${name} is not an argument of a receiver validation; the arguments are ${NAMES.join(", ")}`,
+    );
   const { url, secrets, receiver, timeoutSeconds } = args;
   if (!isGiven(url)) problems.push("url is missing");
   else if (!isUnknown(url)) problems.push(...prefixed("url", problemOfUrl(url)));

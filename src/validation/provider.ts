@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type * as dynamic from "@pulumi/pulumi/dynamic";
-import { type EngineLog, engineLog } from "../endpoint/engine";
+import { connectEngine, type EngineLog } from "../endpoint/engine";
 import { problemsOfArguments, secretsOf, type ValidationInputs } from "./arguments";
 import { ReceiverValidationError } from "./error";
 import { validateOnce, validateReceiver } from "./validateReceiver";
@@ -22,7 +22,7 @@ const PROVIDER_KEY = "__provider";
 const DEFAULT_TIMEOUT_SECONDS = 60;
 
 /** The verbs of `ReceiverValidation`. Only `create`, `update` and `read` send anything. */
-export function createReceiverValidation({ log = engineLog() }: { readonly log?: EngineLog } = {}) {
+export function createReceiverValidation({ log = connectEngine() }: { readonly log?: EngineLog } = {}) {
   return {
     async check(_olds: unknown, news: ValidationInputs): Promise<dynamic.CheckResult> {
       const inputs = Object.fromEntries(Object.entries(news).filter(([, value]) => value !== null));

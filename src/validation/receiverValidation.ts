@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { ReceiverConfig } from "../stack/config";
-import { PROVIDER_CODE, TYPE_TOKEN } from "./stateConstants";
+import { PROVIDER_CODE, TYPE_TOKEN } from "./permanent";
 
 /** The arguments of a `ReceiverValidation`: exactly one of `secrets` and `receiver`. */
 export interface ReceiverValidationArgs {

@@ -40,6 +40,11 @@ const ROOMS: Readonly<Record<string, Room>> = {
     packages: ["undici", "@pulumi/pulumi"],
     types: ["stack"],
   },
+  // Bundled with the packages that it uses: Pulumi's messages, and gRPC to send them.
+  plugin: {
+    rooms: ["endpoint", "validation"],
+    packages: ["@pulumi/pulumi", "@grpc/grpc-js", "google-protobuf"],
+  },
   emulator: { rooms: ["signature"] },
   cli: {
     rooms: ["signature", "client", "receiver", "endpoint", "stack", "emulator"],

@@ -39,6 +39,7 @@ const forbidden: readonly [rule: string, file: string, text: string][] = [
   ["stack does not import client", "stack/a.ts", `type B = import("../client/b").B;`],
   ["validation does not import client", "validation/a.ts", `import { b } from "../client/b";`],
   ["validation uses only types of stack", "validation/a.ts", `import { b } from "../stack/b";`],
+  ["plugin does not import client", "plugin/a.ts", `import { b } from "../client/b";`],
   ["emulator imports only signature", "emulator/a.ts", `import b = require("../client/b");`],
   ["emulator has no dependency", "emulator/a.ts", `require("express/lib/router");`],
   ["no other room imports the command", "endpoint/a.ts", `import "../cli/b";`],
