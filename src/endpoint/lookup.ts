@@ -1,6 +1,6 @@
 import { WebhooksClient } from "../client/client";
 import type { Endpoint } from "../client/endpoint";
-import { WebhookError } from "../client/webhookError";
+import { WebhookError } from "../client/errors";
 import { EndpointError } from "./errors";
 import { type Configuration, resolveSettings } from "./settings";
 import { describeAnswer, HOW_TO_SEE_ANSWER, hasAnswer } from "./shownAnswer";

@@ -8,7 +8,7 @@ import type { ReceiverValidation, ReceiverValidationArgs } from "../validation/r
 const { version }: { version: string } = require("../../package.json");
 
 interface Property {
-  readonly type?: "string" | "number" | "array";
+  readonly type?: "string" | "number" | "boolean" | "array";
   readonly items?: { readonly type: "string" } | { readonly $ref: string };
   readonly $ref?: string;
   readonly description: string;
@@ -48,6 +48,11 @@ const settings = {
     type: "number",
     description:
       "For a whole operation, in seconds, at most 3600. Default: 30; one attempt takes at most 10. Environment variable: `WEBHOOKS_TIMEOUT_SECONDS`.",
+  },
+  showResponses: {
+    type: "boolean",
+    description:
+      "Whether a warning shows what the service answers to a request that it refuses: up to 500 characters, without the API key. The answer may hold an endpoint's url. Default: false. Environment variable: `WEBHOOKS_SHOW_RESPONSES`.",
   },
 } as const satisfies PropertiesOf<WebhooksProviderArgs>;
 

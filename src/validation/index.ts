@@ -1,3 +1,3 @@
 export type { ValidateReceiverOptions, ValidationResult } from "./validateReceiver";
 export { validateReceiver } from "./validateReceiver";
-export type { ValidationCode } from "./verdict";
+export type { ValidationErrorCode } from "./verdict";

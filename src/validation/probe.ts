@@ -2,7 +2,7 @@ import type { Dispatcher } from "undici";
 import { type DeliveryPair, deliveryPair } from "./delivery";
 import { post } from "./post";
 import { reasonOf } from "./reason";
-import { type Answers, canPass, judge, type ValidationCode } from "./verdict";
+import { type Answers, canPass, judge, type ValidationErrorCode } from "./verdict";
 
 /** Of each answer, what may be shown. */
 interface ShownAnswer {
@@ -20,7 +20,7 @@ export type ValidationResult =
   | ({ readonly validated: true; readonly code: null; readonly reason: null } & ShownAnswers)
   | ({
       readonly validated: false;
-      readonly code: ValidationCode;
+      readonly code: ValidationErrorCode;
       /** What failed, the likely cause and what to do. */
       readonly reason: string;
     } & ShownAnswers);

@@ -1,8 +1,8 @@
 import type { Answer } from "./post";
-import type { Answers, ValidationCode } from "./verdict";
+import type { Answers, ValidationErrorCode } from "./verdict";
 
 export interface Explained extends Answers {
-  readonly code: ValidationCode;
+  readonly code: ValidationErrorCode;
   readonly url: string;
   /** Which secret signed, such as `secret 2 of 3`. */
   readonly secret: string;

@@ -1,7 +1,7 @@
 import type { Answer } from "./post";
 
 /** Why a receiver is not validated. Stable. See the table of errors in the documentation. */
-export type ValidationCode =
+export type ValidationErrorCode =
   | "BROKEN_ACCEPTED"
   | "GENUINE_REFUSED"
   | "RECEIVER_BLOCKED"
@@ -16,27 +16,27 @@ export interface Answers {
 }
 
 /** Codes that waiting does not change. */
-const FINAL: ReadonlySet<ValidationCode> = new Set(["BROKEN_ACCEPTED", "RECEIVER_REDIRECTED"]);
+const FINAL: ReadonlySet<ValidationErrorCode> = new Set(["BROKEN_ACCEPTED", "RECEIVER_REDIRECTED"]);
 
 /** Codes that show what the receiver does with deliveries. */
-const REFUTING: ReadonlySet<ValidationCode> = new Set([
+const REFUTING: ReadonlySet<ValidationErrorCode> = new Set([
   "BROKEN_ACCEPTED",
   "GENUINE_REFUSED",
   "RECEIVER_BLOCKED",
 ]);
 
 /** Returns whether a later attempt may succeed: a new release may still be on its way. */
-export function canPass(code: ValidationCode): boolean {
+export function canPass(code: ValidationErrorCode): boolean {
   return !FINAL.has(code);
 }
 
 /** Returns whether the code shows that the receiver does not work. Otherwise it could only not be asked. */
-export function isRefuting(code: ValidationCode): boolean {
+export function isRefuting(code: ValidationErrorCode): boolean {
   return REFUTING.has(code);
 }
 
 /** Judges a pair of answers. Null means: the genuine delivery was accepted and the broken one refused. */
-export function judge({ genuine, broken }: Answers): ValidationCode | null {
+export function judge({ genuine, broken }: Answers): ValidationErrorCode | null {
   const both = [genuine.status, broken.status];
   if (isWithin(broken.status, 200)) return "BROKEN_ACCEPTED";
   if (both.includes(null)) return "RECEIVER_UNREACHABLE";

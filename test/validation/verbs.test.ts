@@ -1,5 +1,5 @@
+import { PROVIDER_CODE, TYPE_TOKEN } from "../../src/validation/permanent";
 import { createReceiverValidation } from "../../src/validation/provider";
-import { PROVIDER_CODE, TYPE_TOKEN } from "../../src/validation/stateConstants";
 import { otherSecret, secret } from "../receiver/support";
 import { always, closeServers, ours, serve } from "./receivers";
 
