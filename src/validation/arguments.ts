@@ -1,9 +1,10 @@
+import { unknownOptions } from "../knownOptions";
 import { createVerifier, WebhookSecretError } from "../signature";
 import { problemOfUrl } from "./validateReceiver";
 
 /** The engine's placeholder for a value that is not known yet (engine rule 6). */
 const UNKNOWN_VALUE = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
-const NAMES: readonly string[] = ["url", "secrets", "receiver", "timeoutSeconds", "triggers"];
+export const ARGUMENT_NAMES: readonly string[] = ["url", "secrets", "receiver", "timeoutSeconds", "triggers"];
 
 /** The arguments as the verbs get them. */
 export type ValidationInputs = Readonly<Record<string, unknown>>;
@@ -18,12 +19,10 @@ export function secretsOf({ secrets, receiver }: ValidationInputs): unknown {
 
 /** Returns every problem of the arguments. None repeats a url or a secret; what is not known yet is skipped. */
 export function problemsOfArguments(args: ValidationInputs): string[] {
-  const problems = Object.entries(args)
-    .filter(([name, value]) => !NAMES.includes(name) && name !== "__provider" && isGiven(value))
-    .map(
-      ([name]) =>
-        `${name} is not an argument of a receiver validation; the arguments are ${NAMES.join(", ")}`,
-    );
+  const { __provider: _, ...given } = Object.fromEntries(
+    Object.entries(args).filter(([, value]) => isGiven(value)),
+  );
+  const problems = unknownOptions(given, ARGUMENT_NAMES, "an argument of a receiver validation");
   const { url, secrets, receiver, timeoutSeconds } = args;
   if (!isGiven(url)) problems.push("url is missing");
   else if (!isUnknown(url)) problems.push(...prefixed("url", problemOfUrl(url)));

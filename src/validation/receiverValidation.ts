@@ -1,5 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
+import { unknownOptions } from "../knownOptions";
 import type { ReceiverConfig } from "../stack/config";
+import { ARGUMENT_NAMES } from "./arguments";
 import { PROVIDER_CODE, TYPE_TOKEN } from "./permanent";
 
 /** The arguments of a `ReceiverValidation`: exactly one of `secrets` and `receiver`. */
@@ -33,9 +35,12 @@ export class ReceiverValidation extends pulumi.CustomResource {
   declare public readonly validatedAt: pulumi.Output<string>;
 
   constructor(name: string, args: ReceiverValidationArgs, opts?: pulumi.CustomResourceOptions) {
+    const unknown = unknownOptions(args, ARGUMENT_NAMES, "an argument of a receiver validation");
+    if (unknown.length > 0)
+      throw new pulumi.RunError(`ReceiverValidation ${JSON.stringify(name)}: ${unknown.join("; ")}.`);
     if ((args.secrets === undefined) === (args.receiver === undefined)) {
       throw new pulumi.RunError(
-        `ReceiverValidation: ${JSON.stringify(name)} needs exactly one of secrets and receiver. Pass the signing secrets, or what receiverConfig returned.`,
+        `ReceiverValidation ${JSON.stringify(name)}: it needs exactly one of secrets and receiver. Pass the signing secrets, or what receiverConfig returned.`,
       );
     }
     // Of a receiver's configuration only the secrets matter here: its endpoints may change without a new validation.

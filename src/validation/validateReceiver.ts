@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { unknownOptions } from "../knownOptions";
 import { openDispatcher } from "./post";
 import { probe, type ValidationResult } from "./probe";
 import { canPass } from "./verdict";
@@ -20,6 +21,7 @@ const LONGEST_ATTEMPT_MS = 10_000;
 const SHORTEST_ATTEMPT_MS = 1_000;
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 2_000;
+const OPTION_NAMES: readonly string[] = ["url", "secrets", "timeoutMs"];
 /** One hour. */
 const LONGEST_TIMEOUT_MS = 3_600_000;
 
@@ -36,7 +38,7 @@ const LONGEST_TIMEOUT_MS = 3_600_000;
  * if (!validated) throw new Error(`${reason} (${code})`);
  * ```
  *
- * @throws TypeError for a url that is not absolute http(s), and for an empty list of secrets
+ * @throws TypeError for a url that is not absolute http(s), an empty list of secrets, and an unknown option
  * @throws RangeError for a timeout out of its range
  * @throws WebhookSecretError for a malformed secret; its message does not repeat it
  */
@@ -75,7 +77,10 @@ export async function validateOnce(
   }
 }
 
-function resolve({ url, secrets, timeoutMs = 60_000 }: ValidateReceiverOptions) {
+function resolve(options: ValidateReceiverOptions) {
+  const { url, secrets, timeoutMs = 60_000 } = options;
+  const unknown = unknownOptions(options, OPTION_NAMES, "an option of validateReceiver");
+  if (unknown.length > 0) throw new TypeError(`Cannot validate a receiver: ${unknown.join("; ")}.`);
   const problem = problemOfUrl(url);
   if (problem !== undefined) throw new TypeError(`Cannot validate a receiver: url ${problem}.`);
   if (!(timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT_MS)) {

@@ -155,6 +155,11 @@ new ReceiverValidation("proven", ${args});
   expect(output).toMatch(/secret 1 of 1 is malformed/);
   expect(output).toMatch(/timeoutSeconds must be/);
 
+  project.program(program('{ url: "https://hooks.example.com", secrets: [], timeoutSecs: 5 }'));
+  expect((await project.pulumi("preview")).output).toMatch(
+    /timeoutSecs is not an argument.*timeoutSeconds\?/,
+  );
+
   project.program(program("{ url: 'https://hooks.example.com' }"));
   expect((await project.pulumi("preview")).output).toMatch(/needs exactly one of secrets and receiver/);
 });

@@ -16,7 +16,7 @@ test.each(Object.entries(checks))("%s takes exactly the inputs of its schema", a
   const { failures = [] } = await check({}, { nonsense: 1 });
   const [, listed = ""] =
     failures
-      .map(({ reason }) => /^nonsense is not an argument .*; the arguments are (.*)$/.exec(reason))
+      .map(({ reason }) => /^nonsense is not an argument .*; use (.*)$/.exec(reason))
       .find((match) => match !== null) ?? [];
   const { inputProperties } = resources[token as keyof typeof checks];
   expect(listed.split(", ").sort()).toEqual(Object.keys(inputProperties).sort());

@@ -186,6 +186,7 @@ test.each([
   ["secret", { secrets: "t0ken" }, /SECRET_INVALID/],
   ["empty list of secrets", { secrets: [] }, TypeError],
   ["timeout", { timeoutMs: Number.NaN }, RangeError],
+  ["option", { timeoutSeconds: 5 }, /timeoutSeconds is not an option of validateReceiver/],
 ])("validateReceiver rejects a malformed %s and repeats no part of it", async (_what, options, error) => {
   const validating = validateReceiver({ url: "http://127.0.0.1:9/", secrets: secret, ...options });
   await expect(validating).rejects.toThrow(error);
