@@ -9,6 +9,8 @@ const { Stack } = require("./engine/stack");
 const STEPS = { up: ["up"], "no-op up": ["up"], refresh: ["refresh"], destroy: ["destroy"] };
 /** The limit for the state, as a multiple of the state without the provider's code. */
 const MOST_STATE = 1.2;
+/** The limit for the inputs and outputs of a native endpoint, in bytes. */
+const MOST_NATIVE_BYTES = 600;
 /** The limit for the time of all four commands at this size, as a multiple of the time by value. */
 const MOST_TIME = { count: 200, ratio: 0.6 };
 
@@ -39,6 +41,10 @@ async function compare(count) {
   const ratio = bytes / withoutCode;
   console.log(
     `  state ${ratio.toFixed(3)} times the state without __provider; the limit is ${MOST_STATE}: ${verdict(ratio <= MOST_STATE)}`,
+  );
+  const { properties } = results.native.state;
+  console.log(
+    `  native: inputs and outputs ${Math.round(properties)} bytes; the limit is ${MOST_NATIVE_BYTES}: ${verdict(properties < MOST_NATIVE_BYTES)}`,
   );
   if (count === MOST_TIME.count) {
     const time = results.ours.seconds["all four"] / results["by value"].seconds["all four"];

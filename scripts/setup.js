@@ -5,16 +5,22 @@ const { checkPlatform } = require("./setup/platform");
 
 const PURPOSES = {
   demo: { cli: true, extras: [] },
-  test: { cli: true, redis: true, extras: ["test/frameworks", "test/redis", "test/recipes", "test/browser"] },
+  test: {
+    cli: true,
+    redis: true,
+    languages: true,
+    extras: ["test/frameworks", "test/redis", "test/recipes", "test/browser"],
+  },
   bench: { cli: true, extras: ["bench"] },
   check: { cli: false, extras: ["test/frameworks", "test/redis", "test/browser", "bench"] },
   build: { cli: false, extras: [], rebuild: true },
 };
 
-async function setUp({ cli, extras, redis = false, rebuild = false }) {
+async function setUp({ cli, extras, redis = false, languages = false, rebuild = false }) {
   const { installDependencies } = require("./setup/dependencies");
   const { build } = require("./setup/build");
   const { ensureCli } = require("./cli");
+  const { ensureLanguages } = require("./languages");
   const { ensureRedis } = require("./redis");
 
   await installDependencies();
@@ -22,6 +28,7 @@ async function setUp({ cli, extras, redis = false, rebuild = false }) {
   await build({ rebuild });
   if (cli) await ensureCli();
   if (redis) await ensureRedis();
+  if (languages) await ensureLanguages();
 }
 
 function purposeFrom(args) {

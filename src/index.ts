@@ -12,3 +12,5 @@ export { WebhooksProvider } from "./endpoint/webhooksProvider";
 export type { ReceiverConfig } from "./stack/config";
 export type { ReceiverConfigArgs } from "./stack/receiverConfig";
 export { receiverConfig } from "./stack/receiverConfig";
+export type { ReceiverValidationArgs } from "./validation/receiverValidation";
+export { ReceiverValidation } from "./validation/receiverValidation";

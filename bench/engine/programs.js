@@ -7,6 +7,13 @@ for (let i = 0; i < Number(process.env.COUNT); i++)
   new WebhookEndpoint("endpoint-" + i, { url: "https://hooks.example.com/" + i, type: "production" });
 `;
 
+/** With the native plugin, as a generated SDK for Node declares an endpoint. */
+const native = `
+const pulumi = require("@pulumi/pulumi");
+for (let i = 0; i < Number(process.env.COUNT); i++)
+  new pulumi.CustomResource("webhooks:index:WebhookEndpoint", "endpoint-" + i, { url: "https://hooks.example.com/" + i, type: "production" });
+`;
+
 /** The dynamic provider that a user would write for the same job, with checks, timeouts, retries and useful errors. */
 const byValue = `
 const pulumi = require("@pulumi/pulumi");
@@ -200,4 +207,4 @@ for (let i = 0; i < Number(process.env.COUNT); i++)
   new Floor("endpoint-" + i, { url: "https://hooks.example.com/" + i, type: "production" });
 `;
 
-module.exports = { ours, "by value": byValue, barest, floor };
+module.exports = { ours, native, "by value": byValue, barest, floor };

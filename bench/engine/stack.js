@@ -20,9 +20,13 @@ class Stack {
     fs.writeFileSync(path.join(this.#folder, "index.js"), program);
     fs.writeFileSync(path.join(this.#folder, "package.json"), "{}\n");
     fs.symlinkSync(path.join(root, "node_modules"), path.join(this.#folder, "node_modules"));
+    const plugins = path.join(this.#folder, "plugins");
+    fs.mkdirSync(plugins);
+    const plugin = path.join(root, "dist/pulumi-resource-webhooks.js");
+    fs.symlinkSync(plugin, path.join(plugins, "pulumi-resource-webhooks"));
     this.#environment = {
       ...process.env,
-      PATH: [findCli(), process.env.PATH].join(path.delimiter),
+      PATH: [plugins, findCli(), process.env.PATH].join(path.delimiter),
       TMPDIR: path.join(this.#folder, "tmp"),
       PULUMI_HOME: path.join(this.#folder, "home"),
       PULUMI_BACKEND_URL: `file://${this.#folder}`,
@@ -47,7 +51,7 @@ class Stack {
     return Number(process.hrtime.bigint() - started) / 1e9;
   }
 
-  /** Returns the size of an endpoint in the state, in bytes of compact JSON, with and without the provider's code. */
+  /** Returns the size of an endpoint in the state, in bytes of compact JSON: with and without the provider's code, and inputs and outputs alone. */
   async stateBytes() {
     const { resources } = JSON.parse(await this.pulumi("stack", "export")).deployment;
     const endpoints = resources.filter(({ urn }) => urn.includes("::endpoint-"));
@@ -58,7 +62,8 @@ class Stack {
         if (properties) delete properties.__provider;
       return { ...resource, inputs, outputs, propertyDependencies };
     });
-    return { bytes: bytes(endpoints), withoutCode: bytes(without) };
+    const properties = endpoints.map(({ inputs, outputs }) => ({ inputs, outputs }));
+    return { bytes: bytes(endpoints), withoutCode: bytes(without), properties: bytes(properties) };
   }
 
   remove() {

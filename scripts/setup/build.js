@@ -1,6 +1,7 @@
 const { createHash } = require("node:crypto");
 const fs = require("node:fs");
 const path = require("node:path");
+const { bundlePlugin } = require("../plugin/bundle");
 const { onEnd } = require("./cleanup");
 const { cache, root } = require("./paths");
 const { withLock } = require("./lock");
@@ -34,6 +35,7 @@ async function build({ rebuild = false } = {}) {
       const { ok, reason, lines } = await run(process.execPath, [...args, ...pass], { cwd: root });
       if (!ok) throw new Error([`the build failed: ${reason}`, ...lines].join("\n"));
     }
+    await bundlePlugin(aside);
 
     fs.rmSync(dist, { recursive: true, force: true });
     fs.renameSync(aside, dist);

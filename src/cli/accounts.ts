@@ -1,14 +1,17 @@
 import { WebhooksClient } from "../client";
-import { type Deployment, plainText, type Resource } from "../endpoint/deployment";
+import { type Deployment, nameOf, plainText, type Resource } from "../endpoint/deployment";
 import { type Origin, originOf } from "../endpoint/origin";
-import { resolveSettings } from "../endpoint/settings";
+import { PROVIDER_NAME_KEY, resolveSettings } from "../endpoint/settings";
 import { patienceMsFor } from "../endpoint/settlement";
 import { CliError } from "./errors";
 import type { Pulumi } from "./pulumi";
 
 /** The engine's own provider has no parent, and is named `default` or after its version. */
 const ENGINE_PROVIDER_URN =
-  /^urn:pulumi:[^:]+::[^:]+::pulumi:providers:pulumi-nodejs::default(_\d+_\d+_\d+\w*)?$/;
+  /^urn:pulumi:[^:]+::[^:]+::pulumi:providers:(pulumi-nodejs|webhooks)::default(_\d+_\d+_\d+\w*)?$/;
+
+/** The type of an explicit provider of the native plugin. Its inputs have the settings' names without "webhooks:". */
+const NATIVE_PROVIDER_TYPE = "pulumi:providers:webhooks";
 
 /** Where a resource's endpoint is. */
 export interface Account {
@@ -59,10 +62,7 @@ export class Accounts {
   }
 
   #open(explicit: Resource | undefined): Account {
-    const resolved = resolveSettings(
-      (name) => (explicit ? plainText(explicit.inputs, name) : this.configuration[name]?.value),
-      this.environment,
-    );
+    const resolved = resolveSettings((name) => this.#setting(name, explicit), this.environment);
     if ("problems" in resolved) throw new CliError("SETTINGS_INVALID", resolved.problems.join("; "));
     const { timeoutSeconds, ...settings } = resolved.settings;
     const timeoutMs = timeoutSeconds * 1000;
@@ -71,6 +71,14 @@ export class Accounts {
       client: new WebhooksClient({ ...settings, timeoutMs }),
       patienceMs: patienceMsFor(timeoutMs),
     };
+  }
+
+  #setting(name: string, explicit: Resource | undefined): string | undefined {
+    const ofStack = this.configuration[name]?.value;
+    if (explicit === undefined) return ofStack;
+    if (explicit.type !== NATIVE_PROVIDER_TYPE) return plainText(explicit.inputs, name);
+    if (name === PROVIDER_NAME_KEY) return nameOf(explicit.urn);
+    return plainText(explicit.inputs, name.replace("webhooks:", "")) ?? ofStack;
   }
 
   #explicitProvider({ urn, provider }: Resource): Resource | undefined {

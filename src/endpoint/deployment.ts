@@ -1,4 +1,4 @@
-import { TYPE_TOKEN } from "./permanent";
+import { isEndpointType } from "./permanent";
 
 /** What `pulumi stack export` prints. Fields that nothing here reads are kept as they are. */
 export interface ExportedStack {
@@ -53,7 +53,7 @@ export function interruptedRegistrations({ pending_operations = [] }: Deployment
 
 /** Returns whether a run began to register an endpoint in this operation and never recorded it. */
 export function isInterruptedRegistration({ type, resource }: Operation): boolean {
-  return type === "creating" && resource.type === TYPE_TOKEN;
+  return type === "creating" && isEndpointType(resource.type);
 }
 
 /** Returns a string property, decrypted if the state was exported with its secrets; undefined if it is not a string. */

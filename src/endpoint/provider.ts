@@ -6,7 +6,7 @@ import { aboutResource, EndpointError, explained, isGone, UnansweredError } from
 import { type Run, type RunOptions, startRun } from "./run";
 import { isProvisional, isRecorded, isUnanswered, stateOf } from "./state";
 import type { EndpointInputs, EndpointState } from "./types";
-import { sameUrl } from "./url";
+import { describeUrl, sameUrl } from "./url";
 
 /** Inputs and state as the plugin passes them: with the provider's own code added. */
 type WithProvider<T> = T & { __provider?: string };
@@ -73,6 +73,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       const wantsSame = replaces.length === 0 && !origins.isOtherService(olds);
       const unanswered = wantsSame ? olds.pending : undefined;
       if (isProvisional(id)) {
+        assertSameDoor(olds, news);
         if (!(await origins.isOtherProvider(id, olds))) origins.assertSameService(id, olds);
         origins.warnOfOtherKey(id, olds);
         replaces.push("pending");
@@ -191,6 +192,19 @@ export function createProvider(options: Partial<RunOptions> = {}) {
  * are a promise: state written by the first release loads them from the last one.
  */
 export const provider = createProvider();
+
+/**
+ * Between the dynamic provider and the native plugin a resource without an outcome cannot move. The engine would delete it with
+ * the provider that it leaves, in a process that does not know which endpoint this one took over, and would delete that.
+ */
+function assertSameDoor(olds: WithProvider<EndpointState>, news: WithProvider<EndpointInputs>): void {
+  if ((olds.__provider === undefined) === (news.__provider === undefined)) return;
+  throw new EndpointError(
+    "STILL_PENDING",
+    `the registration of ${describeUrl(olds.url)} is pending, so the resource cannot move to another provider yet. ` +
+      "Run `pulumi refresh`, which settles it, and then `pulumi up` again. Nothing was changed.",
+  );
+}
 
 /** Returns the arguments that differ, none of which the service can change in place. */
 function changedArguments(olds: EndpointState, news: EndpointInputs): string[] {

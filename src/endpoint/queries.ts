@@ -1,13 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
-import { WebhooksClient } from "../client/client";
 import type { Endpoint } from "../client/endpoint";
 import { CodedError } from "../error";
 import { unknownOptions } from "../knownOptions";
+import { type LookupOptions, lookUpEndpoint, lookUpEndpoints } from "./lookup";
 import { isSecretUrl } from "./secretUrls";
-import { resolveSettings } from "./settings";
-import { describeAnswer, HOW_TO_SEE_ANSWER, hasAnswer } from "./shownAnswer";
 import type { EndpointType } from "./types";
-import { sameUrl } from "./url";
 import { stackSettings, type WebhooksProvider } from "./webhooksProvider";
 
 export interface QueryOptions {
@@ -35,7 +32,7 @@ export function getWebhookEndpoint(
   opts: QueryOptions = {},
 ): pulumi.Output<Endpoint> {
   requireKnown("getWebhookEndpoint", { args, names: ["id"], opts });
-  return ask(opts, args, ({ id }, client) => client.get(id));
+  return ask(opts, args, ({ id }, options) => lookUpEndpoint(id, options));
 }
 
 /** Returns the endpoints of the account, as the service lists them now. It asks in previews too. */
@@ -44,18 +41,7 @@ export function getWebhookEndpoints(
   opts: QueryOptions = {},
 ): pulumi.Output<Endpoint[]> {
   requireKnown("getWebhookEndpoints", { args, names: ["url", "type"], opts });
-  return ask(opts, args, async ({ url, type }, client) => {
-    const { endpoints, complete, unrecognized } = await client.list();
-    const left = unrecognized.length;
-    if (!complete)
-      await pulumi.log.warn("getWebhookEndpoints: the service lists only a part of its endpoints.");
-    if (left > 0)
-      await pulumi.log.warn(`getWebhookEndpoints: ${left} endpoints of an unknown type are left out.`);
-    return endpoints.filter(
-      (endpoint) =>
-        (url === undefined || sameUrl(endpoint.url, url)) && (type === undefined || endpoint.type === type),
-    );
-  });
+  return ask(opts, args, lookUpEndpoints);
 }
 
 /** @throws RunError when plain JavaScript passes something that the function does not take */
@@ -77,22 +63,20 @@ function requireKnown(
 function ask<Args, Answer extends Endpoint | Endpoint[]>(
   { provider }: QueryOptions,
   args: Args,
-  question: (args: pulumi.Unwrap<Args>, client: WebhooksClient) => Promise<Answer>,
+  question: (args: pulumi.Unwrap<Args>, options: LookupOptions) => Promise<Answer>,
 ): pulumi.Output<Answer> {
   const settings = pulumi.unsecret(pulumi.output(provider?.programSettings ?? stackSettings()));
   const answer = pulumi.all([args, settings]).apply(async ([known, values]) => {
-    const resolved = resolveSettings((key) => values[key], process.env);
-    if ("problems" in resolved) throw failure(`${resolved.problems.join("; ")} (SETTINGS_INVALID)`);
-    const { timeoutSeconds, ...connection } = resolved.settings;
+    const options: LookupOptions = {
+      configuration: (key) => values[key],
+      environment: process.env,
+      warn: (message) => pulumi.log.warn(message),
+    };
     try {
-      const client = new WebhooksClient({ ...connection, timeoutMs: timeoutSeconds * 1000 });
-      const found = await question(known as pulumi.Unwrap<Args>, client).finally(() => client.close());
+      const found = await question(known as pulumi.Unwrap<Args>, options);
       return [found].flat().some(({ url }) => isSecretUrl(url)) ? pulumi.secret(found) : found;
     } catch (error) {
-      if (!(error instanceof CodedError)) throw error;
-      if (!hasAnswer(error)) throw failure(error.message);
-      if (resolved.showResponses) await pulumi.log.warn(describeAnswer(error, connection.apiKey));
-      throw failure(`${error.reason} ${HOW_TO_SEE_ANSWER} (${error.code})`);
+      throw error instanceof CodedError ? failure(error.message) : error;
     }
   });
   return answer as pulumi.Output<Answer>;

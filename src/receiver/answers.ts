@@ -23,6 +23,7 @@ const OUTCOMES: Readonly<Record<OutcomeKind, ReceiverResponse>> = {
   handled: Object.freeze({ status: 200, headers: Object.freeze({}), body: "" }),
   unhandled: answer(200, "unhandled"),
   duplicate: answer(200, "duplicate"),
+  validation: answer(200, "validated"),
   held: answer(503, "in progress"),
   failed: answer(500, "failed"),
   "timed-out": answer(503, "timed out"),

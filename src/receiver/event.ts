@@ -7,6 +7,9 @@ export interface ReadEvent {
   readonly data: unknown;
 }
 
+/** The event type of a delivery that proves a receiver at deploy time (`validateReceiver`). No handler is called for it. */
+export const VALIDATION_EVENT = "webhook.validation";
+
 export const JOB_EVENTS: readonly JobEvent[] = ["job.running", "job.succeeded", "job.failed"];
 
 const EVENT_BY_STATUS: ReadonlyMap<unknown, JobEvent> = new Map(

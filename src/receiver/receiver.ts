@@ -3,16 +3,19 @@ import { readSignatureHeaders } from "../signature/headers";
 import type { VerificationResult } from "../signature/result";
 import { outcomeAnswer, refusalAnswer } from "./answers";
 import { VerifiedDelivery } from "./delivery";
-import { readEvent } from "./event";
+import { readEvent, VALIDATION_EVENT } from "./event";
 import { keySource } from "./keys";
 import { type ReceiverOptions, resolveOptions } from "./options";
-import { processDelivery } from "./process";
+import { type Processed, processDelivery } from "./process";
 import { logFailure, logSecretsError, logUnrecorded, notify, rejectionWarning, warnerOnce } from "./reports";
 import type { Receiver, ReceiverRequest, ReceiverResponse, Refusal, Rejection, Secrets } from "./types";
 
 const PARSED_BODY_ADVICE =
   "The webhook receiver got a body that was read or parsed before it could be verified; a signature covers the bytes as sent. " +
   "Give it the raw bytes: mount it before any body parser.";
+
+/** The outcome of a `webhook.validation`: no handler and no store is called. */
+const VALIDATED: Processed = { outcome: "validation" };
 
 /** Longer ids are not passed on to a log. */
 const LONGEST_ID = 256;
@@ -36,7 +39,7 @@ const LONGEST_ID = 256;
  *
  * | answer | when |
  * | --- | --- |
- * | 200 | handled (without a body), handled before, or an event that nobody handles |
+ * | 200 | handled (without a body), handled before, an event that nobody handles, or a `webhook.validation` |
  * | 400 | the connection ended in the middle of the body |
  * | 401 | not verified; `onRejected` gets the reason, the sender does not |
  * | 405, 408, 413 | not a POST; a body that came too slowly; a body that is too large |
@@ -118,9 +121,12 @@ export function startedReceiver(options: ReceiverOptions, initial?: Secrets): Re
     const { id, timestamp } = verified;
     const { event, jobId, data } = readEvent(request.body);
     const delivery = new VerifiedDelivery({ id, timestamp, rawBody: request.body, event, jobId, data });
-    const { outcome, error, retryAfterMs } = await processDelivery(delivery, processing, (last) =>
-      notify(onUnrecorded, { id, timestamp, event, jobId, error: last }),
-    );
+    const { outcome, error, retryAfterMs } =
+      event === VALIDATION_EVENT
+        ? VALIDATED
+        : await processDelivery(delivery, processing, (last) =>
+            notify(onUnrecorded, { id, timestamp, event, jobId, error: last }),
+          );
     const answer = outcomeAnswer(outcome, retryAfterMs);
     const { status } = answer;
     const durationMs = Math.round(performance.now() - startedAt);

@@ -96,6 +96,7 @@ export interface Rejection {
  * - `handled`: a handler, or `onUnhandled`, resolved
  * - `unhandled`: nobody handles this event; acknowledged
  * - `duplicate`: handled before; acknowledged
+ * - `validation`: a `webhook.validation`, which proves the receiver at deploy time; acknowledged without a handler or the dedupe store
  * - `held`: another worker is handling it
  * - `failed`: the handler rejected; a retry is handled again
  * - `timed-out`: the handler passed its deadline; a retry is handled after the lease has ended, unless the handler finished
@@ -105,6 +106,7 @@ export type OutcomeKind =
   | "handled"
   | "unhandled"
   | "duplicate"
+  | "validation"
   | "held"
   | "failed"
   | "timed-out"

@@ -26,13 +26,25 @@ const ROOMS: Readonly<Record<string, Room>> = {
   "error.ts": {},
   "knownOptions.ts": {},
   "pulumiCommand.ts": {},
-  "index.ts": { rooms: ["client", "endpoint", "stack"] },
+  "index.ts": { rooms: ["client", "endpoint", "stack", "validation"] },
+  "provider.ts": { rooms: ["endpoint", "validation"] },
   signature: {},
   client: { packages: ["undici"] },
   receiver: { rooms: ["signature"] },
   // At run time it loads Pulumi's own copy of gRPC.
   endpoint: { rooms: ["client"], packages: ["@pulumi/pulumi"], types: ["@grpc/grpc-js"] },
   stack: { rooms: ["receiver", "signature"], packages: ["@pulumi/pulumi"], types: ["endpoint"] },
+  // Only the resource uses endpoint, for the engine's log, and Pulumi: the check itself is free of both.
+  validation: {
+    rooms: ["signature", "endpoint"],
+    packages: ["undici", "@pulumi/pulumi"],
+    types: ["stack"],
+  },
+  // Bundled with the packages that it uses: Pulumi's messages, and gRPC to send them.
+  plugin: {
+    rooms: ["endpoint", "validation"],
+    packages: ["@pulumi/pulumi", "@grpc/grpc-js", "google-protobuf"],
+  },
   emulator: { rooms: ["signature"] },
   cli: {
     rooms: ["signature", "client", "receiver", "endpoint", "stack", "emulator"],
@@ -49,6 +61,7 @@ const NEVER_LOADED: Readonly<Record<string, (packageName: string) => boolean>> =
   signature: () => true,
   client: (name) => name === "@pulumi/pulumi",
   stack: (name) => name === "@pulumi/pulumi",
+  validation: (name) => name === "@pulumi/pulumi",
 };
 
 /** The package's own package.json, which anyone may read: it holds the version. */

@@ -37,6 +37,9 @@ const forbidden: readonly [rule: string, file: string, text: string][] = [
   ["endpoint uses only types of gRPC", "endpoint/a.ts", `import { credentials } from "@grpc/grpc-js";`],
   ["stack uses only types of endpoint", "stack/a.ts", `import { WebhookEndpoint } from "../endpoint/b";`],
   ["stack does not import client", "stack/a.ts", `type B = import("../client/b").B;`],
+  ["validation does not import client", "validation/a.ts", `import { b } from "../client/b";`],
+  ["validation uses only types of stack", "validation/a.ts", `import { b } from "../stack/b";`],
+  ["plugin does not import client", "plugin/a.ts", `import { b } from "../client/b";`],
   ["emulator imports only signature", "emulator/a.ts", `import b = require("../client/b");`],
   ["emulator has no dependency", "emulator/a.ts", `require("express/lib/router");`],
   ["no other room imports the command", "endpoint/a.ts", `import "../cli/b";`],
@@ -48,7 +51,7 @@ test.each(forbidden)("the import rules hold: %s", (_rule, file, text) => {
   expect(violationsOf({ "index.ts": "", [file]: text })).toHaveLength(1);
 });
 
-test.each(["client", "stack", "receiver"])(
+test.each(["client", "stack", "receiver", "validation"])(
   "the import rules find a Pulumi that loading %s would load indirectly",
   (room) => {
     const violations = violationsOf({

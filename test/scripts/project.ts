@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { languageSet } from "../../scripts/languages";
 
 const scripts = resolve(__dirname, "../../scripts");
 
@@ -59,9 +60,10 @@ export function makeProject(): Project {
     chmodSync(join(commands, name), 0o755);
   };
 
-  for (const part of ["setup.js", "setup", "cli", "redis"]) {
+  for (const part of ["setup.js", "setup", "cli", "languages", "plugin", "redis"]) {
     cpSync(join(scripts, part), join(root, "scripts", part), { recursive: true });
   }
+  mkdirSync(join(pulumiHome, "languages", languageSet), { recursive: true });
   write(
     "package.json",
     JSON.stringify({
@@ -185,6 +187,7 @@ exports.npm = () => {
   act(process.env.FAKE_NPM, () => {
     const fakes = JSON.stringify(path.join(root, "fakes.js"));
     put(path.join(modules, "typescript/bin/tsc"), "require(" + fakes + ").tsc();");
+    put(path.join(modules, "esbuild/index.js"), "exports.build = async ({ outfile }) => require('fs').writeFileSync(outfile, '');");
     put(path.join(modules, "pulumi/run.js"), "require(" + fakes + ").launcher();");
     put(path.join(modules, "@pulumi/pulumi/pulumi-resource-pulumi-nodejs"), "#!/bin/sh");
     fs.copyFileSync(path.join(process.cwd(), "package-lock.json"), path.join(modules, ".package-lock.json"));

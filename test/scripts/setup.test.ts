@@ -12,6 +12,7 @@ import {
 import { join } from "node:path";
 import { isAlive, makeProject, type Project, until } from "./project";
 
+const PLUGIN = "pulumi-resource-webhooks.js";
 const INSTALL = "npm ci --include=dev";
 const GO_BUILD = ["go build pulumi-language-nodejs", "go build pulumi"];
 const FROM_NOTHING = [INSTALL, "tsc", "launcher", ...GO_BUILD];
@@ -95,13 +96,13 @@ describe("the build", () => {
   test("the build is repeated when a source changed, and keeps no file whose source is gone", async () => {
     project.write("src/old.ts", "");
     await project.setUp({ purpose: "check" });
-    expect(readdirSync(join(project.root, "dist"))).toEqual(["index.js", "old.js"]);
+    expect(readdirSync(join(project.root, "dist"))).toEqual(["index.js", "old.js", PLUGIN]);
     project.takeCalls();
 
     rmSync(join(project.root, "src/old.ts"));
     await project.setUp({ purpose: "check" });
     expect(project.takeCalls()).toEqual(["tsc"]);
-    expect(readdirSync(join(project.root, "dist"))).toEqual(["index.js"]);
+    expect(readdirSync(join(project.root, "dist"))).toEqual(["index.js", PLUGIN]);
   });
 
   test("the build is repeated when one of its files is missing, and on request", async () => {

@@ -1,7 +1,7 @@
 import { runPulumi } from "../../pulumiCommand";
 import { type Deployment, idsInState, isInterruptedRegistration, nameOf, type Resource } from "../deployment";
 import { keyOf } from "../identity";
-import { TYPE_TOKEN } from "../permanent";
+import { isEndpointType } from "../permanent";
 import type { EndpointInputs, EndpointType } from "../types";
 
 /** How long the CLI may take to print the state, in milliseconds. */
@@ -106,7 +106,7 @@ export class StackState {
 
   get #endpoints(): Resource[] {
     return (this.#deployment.resources ?? []).filter(
-      ({ type, delete: gone }) => type === TYPE_TOKEN && gone !== true,
+      ({ type, delete: gone }) => isEndpointType(type) && gone !== true,
     );
   }
 }

@@ -1,0 +1,61 @@
+import { WebhooksClient } from "../client/client";
+import type { Endpoint } from "../client/endpoint";
+import { WebhookError } from "../client/errors";
+import { EndpointError } from "./errors";
+import { type Configuration, resolveSettings } from "./settings";
+import { describeAnswer, HOW_TO_SEE_ANSWER, hasAnswer } from "./shownAnswer";
+import type { EndpointType } from "./types";
+import { sameUrl } from "./url";
+
+/** Which endpoints to look up. Default: all. */
+export interface EndpointFilter {
+  readonly url?: string | undefined;
+  readonly type?: EndpointType | undefined;
+}
+
+/** Where to ask, and whom to warn. */
+export interface LookupOptions {
+  readonly configuration: Configuration;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly warn: (message: string) => unknown;
+}
+
+/** Returns one endpoint, as the service describes it now. @throws WebhookError, EndpointError */
+export function lookUpEndpoint(id: string, options: LookupOptions): Promise<Endpoint> {
+  return withClient(options, (client) => client.get(id));
+}
+
+/** Returns the endpoints of the account that fit, as the service lists them now. @throws WebhookError, EndpointError */
+export function lookUpEndpoints({ url, type }: EndpointFilter, options: LookupOptions): Promise<Endpoint[]> {
+  return withClient(options, async (client) => {
+    const { endpoints, complete, unrecognized } = await client.list();
+    const left = unrecognized.length;
+    if (!complete) await options.warn("getWebhookEndpoints: the service lists only a part of its endpoints.");
+    if (left > 0)
+      await options.warn(`getWebhookEndpoints: ${left} endpoints of an unknown type are left out.`);
+    return endpoints.filter(
+      (endpoint) =>
+        (url === undefined || sameUrl(endpoint.url, url)) && (type === undefined || endpoint.type === type),
+    );
+  });
+}
+
+async function withClient<T>(
+  { configuration, environment, warn }: LookupOptions,
+  ask: (client: WebhooksClient) => Promise<T>,
+): Promise<T> {
+  const resolved = resolveSettings(configuration, environment);
+  if ("problems" in resolved) throw new EndpointError("SETTINGS_INVALID", resolved.problems.join("; "));
+  const { timeoutSeconds, ...connection } = resolved.settings;
+  const client = new WebhooksClient({ ...connection, timeoutMs: timeoutSeconds * 1000 });
+  try {
+    return await ask(client);
+  } catch (error) {
+    if (!hasAnswer(error)) throw error;
+    if (resolved.showResponses) await warn(describeAnswer(error, connection.apiKey));
+    const { reason, code, statusCode } = error;
+    throw new WebhookError(`${reason} ${HOW_TO_SEE_ANSWER}`, { code, statusCode, cause: error });
+  } finally {
+    await client.close();
+  }
+}

@@ -1,0 +1,48 @@
+import { credentials } from "@grpc/grpc-js";
+import { EngineClient } from "@pulumi/pulumi/proto/engine_grpc_pb";
+import { LogRequest, LogSeverity } from "@pulumi/pulumi/proto/engine_pb";
+import type { Engine } from "../endpoint/engine";
+
+/** The engine that started this plugin, by its address. Its log shows under Diagnostics in `preview` and `up`. */
+export class PluginEngine implements Engine {
+  #address: string | undefined;
+  #client: EngineClient | undefined;
+  #rootUrn: string | undefined;
+
+  constructor(address: string | undefined) {
+    if (address !== undefined) this.attach(address);
+  }
+
+  get run(): string | undefined {
+    return this.#address;
+  }
+
+  /** Talks to the engine at this address from now on. */
+  attach(address: string): void {
+    this.#client?.close();
+    this.#address = address;
+    this.#client = new EngineClient(address, credentials.createInsecure());
+  }
+
+  warn = (message: string) => this.#log(LogSeverity.WARNING, message);
+  info = (message: string) => this.#log(LogSeverity.INFO, message);
+
+  /** Notes a resource that the engine asks about: its URN names the stack. */
+  met(urn: string): void {
+    const [stack, project] = urn.replace(/^urn:pulumi:/, "").split("::");
+    if (stack && project)
+      this.#rootUrn = `urn:pulumi:${stack}::${project}::pulumi:pulumi:Stack::${project}-${stack}`;
+  }
+
+  async rootUrn(): Promise<string | undefined> {
+    return this.#rootUrn;
+  }
+
+  /** A message that cannot be sent is dropped. */
+  #log(severity: 1 | 2, message: string): void {
+    const request = new LogRequest();
+    request.setSeverity(severity);
+    request.setMessage(message);
+    this.#client?.log(request, () => {});
+  }
+}

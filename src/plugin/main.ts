@@ -1,0 +1,34 @@
+import { Server, ServerCredentials } from "@grpc/grpc-js";
+import { ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb";
+import { PluginEngine } from "./engine";
+import { createService } from "./service";
+
+/** How large a message may be, in bytes: as large as the engine's own. */
+const MAX_MESSAGE_BYTES = 400 * 1024 * 1024;
+/** How often to look whether the engine is still there, in milliseconds. */
+const PARENT_CHECK_MS = 1_000;
+
+/**
+ * Serves the provider on a port of this machine, and prints the port as the engine expects it. The engine's address is the first
+ * argument; without one, such as under a debugger, the engine says it later by `attach`.
+ */
+function main([address]: readonly string[]): void {
+  const engine = new PluginEngine(address);
+  endWithParent();
+  const server = new Server({ "grpc.max_receive_message_length": MAX_MESSAGE_BYTES });
+  server.addService(ResourceProviderService, createService({ environment: process.env, engine }));
+  server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, port) => {
+    if (error !== null) throw error;
+    console.log(port);
+  });
+}
+
+/** Ends this process when the one that started it has ended: an engine that was killed leaves no plugin behind. */
+function endWithParent(): void {
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parent) process.exit();
+  }, PARENT_CHECK_MS).unref();
+}
+
+main(process.argv.slice(2));

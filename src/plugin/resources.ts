@@ -1,0 +1,75 @@
+import type { Engine } from "../endpoint/engine";
+import { createProvider } from "../endpoint/provider";
+import { createReceiverValidation } from "../validation/provider";
+import { type ResourceToken, schema } from "./schema";
+import type { Properties } from "./values";
+
+/** The verbs of a resource, as both doors serve them. */
+export interface Verbs {
+  check(
+    olds: object,
+    news: object,
+  ): Promise<{ inputs?: unknown; failures?: { property: string; reason: string }[] }>;
+  diff(id: string, olds: object, news: object): Promise<{ changes?: boolean; replaces?: string[] }>;
+  create(inputs: object): Promise<{ id: string; outs?: Properties }>;
+  read(id: string, state?: object): Promise<{ id?: string; props?: Properties; inputs?: Properties }>;
+  update(id: string, olds: object, news: object): Promise<{ outs?: Properties }>;
+  delete(id: string, state: object): Promise<void>;
+}
+
+export interface Resource {
+  readonly verbs: Verbs;
+  /** What a program sees of it. */
+  readonly outputNames: readonly string[];
+  /** Inputs that are secret even where a program does not say so. */
+  readonly secretNames: readonly string[];
+}
+
+/** Looks up a setting, such as `webhooks:apiKey`. */
+export type SettingLookup = (key: string) => string | undefined;
+
+export interface ResourceOptions {
+  readonly environment: NodeJS.ProcessEnv;
+  readonly engine: Engine;
+}
+
+type EndpointVerbs = ReturnType<typeof createProvider>;
+type DynamicConfig = Parameters<EndpointVerbs["configure"]>[0]["config"];
+
+/** The resources of one provider process. */
+export class Resources {
+  readonly #endpoint: EndpointVerbs;
+  readonly #resources: Readonly<Record<ResourceToken, Resource>>;
+
+  constructor({ environment, engine }: ResourceOptions) {
+    this.#endpoint = createProvider({ environment, engine });
+    this.#resources = {
+      "webhooks:index:WebhookEndpoint": describe("webhooks:index:WebhookEndpoint", this.#endpoint),
+      "webhooks:index:ReceiverValidation": describe(
+        "webhooks:index:ReceiverValidation",
+        createReceiverValidation({ log: engine }),
+      ),
+    };
+  }
+
+  async configure(get: SettingLookup): Promise<void> {
+    // Of the configuration that the dynamic provider's plugin passes, the verbs use `get`.
+    const config = { get } as DynamicConfig;
+    await this.#endpoint.configure({ config });
+  }
+
+  /** @throws Error for a resource that the schema does not have */
+  of(urn: string): Resource {
+    const token = urn.split("::")[2]?.split("$").at(-1) ?? "";
+    if (!Object.hasOwn(this.#resources, token)) throw new Error(`webhooks has no resource ${token}`);
+    return this.#resources[token as ResourceToken];
+  }
+}
+
+function describe(token: ResourceToken, verbs: Verbs): Resource {
+  const { properties, inputProperties } = schema.resources[token];
+  const secretNames = Object.entries(inputProperties)
+    .filter(([, property]) => "secret" in property)
+    .map(([name]) => name);
+  return { verbs, outputNames: Object.keys(properties), secretNames };
+}

@@ -1,0 +1,266 @@
+import type { CustomResource } from "@pulumi/pulumi";
+import type { GetWebhookEndpointArgs, GetWebhookEndpointsArgs } from "../endpoint/queries";
+import type { WebhookEndpointArgs } from "../endpoint/types";
+import type { WebhookEndpoint } from "../endpoint/webhookEndpoint";
+import type { WebhooksProviderArgs } from "../endpoint/webhooksProvider";
+import type { ReceiverValidation, ReceiverValidationArgs } from "../validation/receiverValidation";
+
+const { version }: { version: string } = require("../../package.json");
+
+interface Property {
+  readonly type?: "string" | "number" | "boolean" | "array";
+  readonly items?: { readonly type: "string" } | { readonly $ref: string };
+  readonly $ref?: string;
+  readonly description: string;
+  readonly secret?: true;
+}
+
+/** A property for each argument of the TypeScript type, neither more nor less. */
+type PropertiesOf<Args> = { readonly [Name in keyof Required<Args>]: Property };
+
+/** A property for each output of the TypeScript class. */
+type OutputsOf<Resource> = PropertiesOf<Omit<Resource, keyof CustomResource>>;
+
+const ANY = "pulumi.json#/Any";
+
+const settings = {
+  baseUrl: {
+    type: "string",
+    description:
+      "Where the service's API is, such as `https://api.example.com/v1`. Environment variable: `WEBHOOKS_BASE_URL`.",
+  },
+  apiKey: {
+    type: "string",
+    description: "The service's API key. Environment variable: `WEBHOOKS_API_KEY`.",
+    secret: true,
+  },
+  apiKeyHeader: {
+    type: "string",
+    description:
+      "The header that carries the key. Default: `X-Api-Key`. Environment variable: `WEBHOOKS_API_KEY_HEADER`.",
+  },
+  apiKeyScheme: {
+    type: "string",
+    description:
+      "What stands before the key in the header, such as `Bearer`. Default: nothing. Environment variable: `WEBHOOKS_API_KEY_SCHEME`.",
+  },
+  timeoutSeconds: {
+    type: "number",
+    description:
+      "For a whole operation, in seconds, at most 3600. Default: 30; one attempt takes at most 10. Environment variable: `WEBHOOKS_TIMEOUT_SECONDS`.",
+  },
+  showResponses: {
+    type: "boolean",
+    description:
+      "Whether a warning shows what the service answers to a request that it refuses: up to 500 characters, without the API key. The answer may hold an endpoint's url. Default: false. Environment variable: `WEBHOOKS_SHOW_RESPONSES`.",
+  },
+} as const satisfies PropertiesOf<WebhooksProviderArgs>;
+
+const endpointInputs = {
+  url: {
+    type: "string",
+    description:
+      "An absolute http(s) URL without user-info and fragment, sent to the service exactly as written.",
+  },
+  type: {
+    type: "string",
+    description: "`production` or `development`: the service signs and lists the two kinds apart.",
+  },
+  ip: {
+    type: "string",
+    description:
+      "An IPv4 or IPv6 address or CIDR range to filter by. The service never returns it, so its drift cannot be seen.",
+  },
+  adoptId: {
+    type: "string",
+    description:
+      "The id of an endpoint that the service has already, to take over instead of registering a new one. Its url and type must be the ones declared here. It has no effect once the resource exists.",
+  },
+  ifExists: {
+    type: "string",
+    description:
+      "What to do when the service already has an endpoint with this url and type that this program does not manage: `warn` (the default) registers all the same and names it, `fail` refuses.",
+  },
+} as const satisfies PropertiesOf<WebhookEndpointArgs>;
+
+const times = {
+  createdAt: {
+    type: "string",
+    description:
+      "When the endpoint was registered, in the service's own format. Null until the first refresh.",
+  },
+  updatedAt: {
+    type: "string",
+    description:
+      "When the endpoint was last changed, in the service's own format. Null until the first refresh.",
+  },
+} as const satisfies Record<string, Property>;
+
+const endpointOutputs = {
+  url: { ...endpointInputs.url, description: "As declared." },
+  type: { ...endpointInputs.type, description: "As declared." },
+  ip: {
+    ...endpointInputs.ip,
+    description: "The address filter as declared: the service does not return it.",
+  },
+  ...times,
+} as const satisfies OutputsOf<WebhookEndpoint>;
+
+const validationInputs = {
+  url: {
+    type: "string",
+    description: "Where the receiver listens: an absolute http(s) URL without user-info.",
+  },
+  secrets: {
+    type: "array",
+    items: { type: "string" },
+    description:
+      "What signs the receiver's deliveries, `whsec_…`. With several, the receiver must accept each. Give exactly one of `secrets` and `receiver`.",
+    secret: true,
+  },
+  receiver: {
+    $ref: ANY,
+    description: "What `receiverConfig` of a TypeScript program returned, as an object or as JSON.",
+    secret: true,
+  },
+  timeoutSeconds: {
+    type: "number",
+    description: "How long to retry what can pass, in seconds, at most 3600. Default: 60.",
+  },
+  triggers: {
+    $ref: ANY,
+    description: "Any value, list or map, such as a release's hash. A change validates again.",
+  },
+} as const satisfies PropertiesOf<ReceiverValidationArgs>;
+
+const validationOutputs = {
+  url: { ...validationInputs.url, description: "As declared." },
+  validatedAt: {
+    type: "string",
+    description: "When the receiver was last validated by an `up`, in ISO 8601.",
+  },
+} as const satisfies OutputsOf<ReceiverValidation>;
+
+const endpointDescription = `An endpoint of the webhook service: a URL that it notifies about jobs.
+
+A change of \`url\`, \`type\` or \`ip\` replaces it. The new one is registered before the old one is deleted, so that no event is missed. An endpoint that was deleted behind Pulumi's back is gone on the next \`pulumi refresh\` and registered again by the next \`pulumi up\`.`;
+
+const validationDescription = `Proves at deploy time that a receiver accepts genuine deliveries and refuses others, before events depend on it.
+
+For each secret it sends a signed delivery of the type \`webhook.validation\`, and the same with a broken signature. An endpoint that depends on it is registered only once its receiver works.`;
+
+/**
+ * The package as Pulumi's tools see it: what `pulumi package get-schema` prints. `type` and `ifExists` are plain strings, so that
+ * the provider's own checks report every problem at once.
+ */
+export const schema = {
+  name: "webhooks",
+  displayName: "Webhook endpoints",
+  version,
+  description: "Webhook endpoints as Pulumi resources, and receivers that are proven at deploy time.",
+  keywords: ["pulumi", "webhooks", "standard-webhooks", "category/utility"],
+  license: "Apache-2.0",
+  meta: { moduleFormat: "(.*)" },
+  config: { variables: settings },
+  provider: {
+    description:
+      "An account at the webhook service. A setting that is left out is taken from the stack's configuration, then from the environment.",
+    inputProperties: settings,
+  },
+  resources: {
+    "webhooks:index:WebhookEndpoint": {
+      description: endpointDescription,
+      inputProperties: endpointInputs,
+      requiredInputs: ["url", "type"],
+      properties: endpointOutputs,
+      required: ["url", "type"],
+      aliases: [{ type: "pulumi-nodejs:dynamic/webhooks:WebhookEndpoint" }],
+    },
+    "webhooks:index:ReceiverValidation": {
+      description: validationDescription,
+      inputProperties: validationInputs,
+      requiredInputs: ["url"],
+      properties: validationOutputs,
+      required: ["url", "validatedAt"],
+      aliases: [{ type: "pulumi-nodejs:dynamic/webhooks:ReceiverValidation" }],
+    },
+  },
+  types: {
+    "webhooks:index:Endpoint": {
+      type: "object",
+      description: "An endpoint as the service describes it.",
+      properties: {
+        id: { type: "string", description: "The id that the service gave." },
+        url: { type: "string", description: "In the service's own spelling." },
+        type: { type: "string", description: "`production` or `development`." },
+        ...times,
+      },
+      required: ["id", "url", "type"],
+    },
+  },
+  functions: {
+    "webhooks:index:getWebhookEndpoint": {
+      description:
+        "Returns an endpoint that is managed elsewhere, as the service describes it now. It is asked in previews too. A missing one fails the program.",
+      inputs: {
+        properties: {
+          id: { type: "string", description: "The id that the service gave." },
+        } as const satisfies PropertiesOf<GetWebhookEndpointArgs>,
+        required: ["id"],
+      },
+      outputs: {
+        properties: {
+          id: { type: "string", description: "The id that the service gave." },
+          url: { type: "string", description: "In the service's own spelling." },
+          type: { type: "string", description: "`production` or `development`." },
+          ...times,
+        },
+        required: ["id", "url", "type"],
+      },
+    },
+    "webhooks:index:getWebhookEndpoints": {
+      description:
+        "Returns the endpoints of the account, as the service lists them now. It is asked in previews too.",
+      inputs: {
+        properties: {
+          url: {
+            type: "string",
+            description: "Only those with this url, however it is spelled. Default: any.",
+          },
+          type: { type: "string", description: "Only those of this type. Default: both." },
+        } as const satisfies PropertiesOf<GetWebhookEndpointsArgs>,
+      },
+      outputs: {
+        properties: {
+          endpoints: {
+            type: "array",
+            items: { $ref: "#/types/webhooks:index:Endpoint" },
+            description: "The endpoints that fit.",
+          },
+        },
+        required: ["endpoints"],
+      },
+    },
+  },
+  language: {
+    nodejs: {
+      packageName: "pulumi-webhooks",
+      packageDescription: "Webhook endpoints as Pulumi resources.",
+      respectSchemaVersion: true,
+    },
+    python: { packageName: "pulumi_webhooks", respectSchemaVersion: true, pyproject: { enabled: true } },
+    go: {
+      importBasePath: "pulumi-webhooks/sdk/go/webhooks",
+      respectSchemaVersion: true,
+      generateResourceContainerTypes: true,
+    },
+    csharp: {
+      rootNamespace: "Pulumi",
+      namespaces: { webhooks: "Webhooks" },
+      packageReferences: { Pulumi: "3.*" },
+      respectSchemaVersion: true,
+    },
+  },
+} as const;
+
+export type ResourceToken = keyof typeof schema.resources;

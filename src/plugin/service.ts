@@ -1,0 +1,202 @@
+import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
+import { type PluginAttach, PluginInfo } from "@pulumi/pulumi/proto/plugin_pb";
+import * as proto from "@pulumi/pulumi/proto/provider_pb";
+import { Empty } from "google-protobuf/google/protobuf/empty_pb";
+import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
+import type { Engine } from "../endpoint/engine";
+import type { PluginEngine } from "./engine";
+import { callFunction } from "./functions";
+import { type Resource, Resources, type SettingLookup } from "./resources";
+import { rpcError } from "./rpcError";
+import { schema } from "./schema";
+import { settingLookup } from "./settings";
+import { conceal, type Properties, reveal, UNKNOWN_VALUE } from "./values";
+
+export interface ServiceOptions {
+  readonly environment: NodeJS.ProcessEnv;
+  readonly engine: Engine & Pick<PluginEngine, "attach" | "met">;
+  /** Default: those of this package. */
+  readonly resources?: Pick<Resources, "configure" | "of">;
+}
+
+/** In the state of a stack that moved here from the dynamic provider, which keeps its code there. */
+const PROVIDER_KEY = "__provider";
+/** A mark of the dynamic provider: its engine tells a resource that is only read apart from others by nothing else. */
+const EXTERNAL_KEY = "external";
+
+/** The engine's calls, converted to the verbs and back. Nothing here knows what an endpoint is. */
+export function createService({
+  environment,
+  engine,
+  resources = new Resources({ environment, engine }),
+}: ServiceOptions): UntypedServiceImplementation {
+  let configuration: SettingLookup = () => undefined;
+  const resourceOf = (urn: string): Resource => {
+    engine.met(urn);
+    return resources.of(urn);
+  };
+
+  return {
+    handshake: unary((_request: proto.ProviderHandshakeRequest) => {
+      const response = new proto.ProviderHandshakeResponse();
+      response.setAcceptSecrets(true);
+      return response;
+    }),
+
+    getPluginInfo: unary((_request: Empty) => new PluginInfo().setVersion(schema.version)),
+
+    getSchema: unary((_request: proto.GetSchemaRequest) =>
+      new proto.GetSchemaResponse().setSchema(JSON.stringify(schema)),
+    ),
+
+    attach: unary((request: PluginAttach) => {
+      engine.attach(request.getAddress());
+      return new Empty();
+    }),
+
+    getMapping: unary((_request: proto.GetMappingRequest) => new proto.GetMappingResponse()),
+    getMappings: unary((_request: proto.GetMappingsRequest) => new proto.GetMappingsResponse()),
+
+    // Settings are checked with each resource: a provider that nothing uses may lack them.
+    checkConfig: unary((request: proto.CheckRequest) =>
+      new proto.CheckResponse().setInputs(request.getNews()),
+    ),
+
+    // Another key or base URL never replaces a provider: that would replace each of its endpoints.
+    diffConfig: unary((request: proto.DiffRequest) => {
+      const same = isEqual(request.getOldInputs() ?? request.getOlds(), request.getNews());
+      return diffResponse({ changes: !same, replaces: [] });
+    }),
+
+    configure: unary(async (request: proto.ConfigureRequest) => {
+      const { values } = reveal(request.getArgs());
+      configuration = settingLookup({ inputs: values, providerName: request.getName() ?? "", environment });
+      await resources.configure(configuration);
+      const response = new proto.ConfigureResponse();
+      response.setAcceptsecrets(true);
+      response.setSupportspreview(true);
+      return response;
+    }),
+
+    invoke: unary(async (request: proto.InvokeRequest) => {
+      const { values, secretNames } = reveal(request.getArgs());
+      const options = { configuration, environment, warn: engine.warn };
+      const answer = await callFunction(request.getTok(), values, options);
+      const response = new proto.InvokeResponse();
+      // The answer is secret where an argument is.
+      return response.setReturn(conceal(answer, secretNames.size > 0 ? Object.keys(answer) : []));
+    }),
+
+    check: unary(async (request: proto.CheckRequest) => {
+      const { verbs, secretNames } = resourceOf(request.getUrn());
+      const news = reveal(request.getNews());
+      const { inputs = news.values, failures = [] } = await verbs.check(
+        reveal(request.getOlds()).values,
+        news.values,
+      );
+      const response = new proto.CheckResponse();
+      response.setInputs(conceal(inputs as Properties, [...news.secretNames, ...secretNames]));
+      response.setFailuresList(
+        failures.map(({ property, reason }) =>
+          new proto.CheckFailure().setProperty(property).setReason(reason),
+        ),
+      );
+      return response;
+    }),
+
+    diff: unary(async (request: proto.DiffRequest) => {
+      const { verbs } = resourceOf(request.getUrn());
+      const olds = reveal(request.getOlds()).values;
+      return diffResponse(await verbs.diff(request.getId(), olds, reveal(request.getNews()).values));
+    }),
+
+    create: unary(async (request: proto.CreateRequest) => {
+      const { verbs, secretNames, outputNames } = resourceOf(request.getUrn());
+      const inputs = reveal(request.getProperties());
+      const secrets = [...inputs.secretNames, ...secretNames];
+      const response = new proto.CreateResponse();
+      if (request.getPreview())
+        return response.setProperties(conceal(previewed(inputs.values, outputNames), secrets));
+      try {
+        const { id, outs = {} } = await verbs.create(inputs.values);
+        response.setId(id);
+        return response.setProperties(conceal(outs, secrets));
+      } catch (error) {
+        throw rpcError(error, secrets);
+      }
+    }),
+
+    read: unary(async (request: proto.ReadRequest) => {
+      const { verbs, secretNames } = resourceOf(request.getUrn());
+      const state = reveal(request.getProperties());
+      const secrets = [...state.secretNames, ...reveal(request.getInputs()).secretNames, ...secretNames];
+      const { id = "", props = {}, inputs } = await verbs.read(request.getId(), state.values);
+      const response = new proto.ReadResponse();
+      response.setId(id);
+      if (id === "") return response;
+      response.setProperties(conceal(without(props, EXTERNAL_KEY), secrets));
+      // Without inputs of its own, a resource keeps those that it has.
+      response.setInputs(inputs === undefined ? request.getInputs() : conceal(inputs, secrets));
+      return response;
+    }),
+
+    update: unary(async (request: proto.UpdateRequest) => {
+      const { verbs, secretNames, outputNames } = resourceOf(request.getUrn());
+      const news = reveal(request.getNews());
+      const secrets = [...news.secretNames, ...secretNames];
+      const response = new proto.UpdateResponse();
+      if (request.getPreview())
+        return response.setProperties(conceal(previewed(news.values, outputNames), secrets));
+      const olds = reveal(request.getOlds()).values;
+      const { outs = {} } = await verbs.update(request.getId(), olds, news.values);
+      return response.setProperties(conceal(without(outs, PROVIDER_KEY), secrets));
+    }),
+
+    delete: unary(async (request: proto.DeleteRequest) => {
+      const { verbs } = resourceOf(request.getUrn());
+      await verbs.delete(request.getId(), reveal(request.getProperties()).values);
+      return new Empty();
+    }),
+
+    // Every verb bounds itself, and what was sent must be recorded: so what is under way goes on.
+    cancel: unary((_request: Empty) => new Empty()),
+  };
+}
+
+function unary<Request, Response>(
+  answer: (request: Request) => Response | Promise<Response>,
+): handleUnaryCall<Request, Response> {
+  return ({ request }, respond) => {
+    Promise.resolve(request)
+      .then(answer)
+      .then(
+        (response) => respond(null, response),
+        (error: unknown) => respond(error instanceof Error ? rpcError(error) : (error as object)),
+      );
+  };
+}
+
+interface Diff {
+  readonly changes?: boolean;
+  readonly replaces?: readonly string[];
+}
+
+function diffResponse({ changes, replaces = [] }: Diff): proto.DiffResponse {
+  const { DIFF_SOME, DIFF_NONE } = proto.DiffResponse.DiffChanges;
+  const response = new proto.DiffResponse();
+  response.setChanges(changes ? DIFF_SOME : DIFF_NONE);
+  return response.setReplacesList([...replaces]);
+}
+
+/** Returns the outputs that a program may know before the resource exists. */
+function previewed(inputs: Properties, outputNames: readonly string[]): Properties {
+  return Object.fromEntries(outputNames.map((name) => [name, inputs[name] ?? UNKNOWN_VALUE]));
+}
+
+function without(properties: Properties, name: string): Properties {
+  return Object.fromEntries(Object.entries(properties).filter(([key]) => key !== name));
+}
+
+function isEqual(left: Struct | undefined, right: Struct | undefined): boolean {
+  return JSON.stringify(reveal(left).values) === JSON.stringify(reveal(right).values);
+}

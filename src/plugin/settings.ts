@@ -1,0 +1,42 @@
+import { PROVIDER_NAME_KEY } from "../endpoint/settings";
+import type { SettingLookup } from "./resources";
+import type { Properties } from "./values";
+
+const NAMESPACE = /^webhooks:/;
+
+/** What the engine calls the provider of a resource that names none. */
+const DEFAULT_PROVIDER = /^default(_|$)/;
+
+export interface SettingSources {
+  /** The provider's own inputs. */
+  readonly inputs: Properties;
+  readonly providerName: string;
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+/**
+ * Looks up settings among a provider's own inputs, and then in the stack's configuration. The engine gives that to the default
+ * provider as its inputs, and to an explicit one only in the environment.
+ */
+export function settingLookup({ inputs, providerName, environment }: SettingSources): SettingLookup {
+  // The stack's configuration of this package, as JSON by names such as `baseUrl`. Undocumented.
+  const stack = parseObject(environment.PULUMI_CONFIG ?? "");
+  return (key) => {
+    if (key === PROVIDER_NAME_KEY) return DEFAULT_PROVIDER.test(providerName) ? "" : providerName;
+    const name = key.replace(NAMESPACE, "");
+    return textOf(inputs[name]) || textOf(stack[name]);
+  };
+}
+
+function textOf(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function parseObject(json: string): Properties {
+  try {
+    return Object(JSON.parse(json));
+  } catch {
+    return {};
+  }
+}

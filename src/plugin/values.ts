@@ -1,0 +1,62 @@
+import { Struct } from "google-protobuf/google/protobuf/struct_pb";
+
+/** Properties of a resource or of a provider. */
+export type Properties = Readonly<Record<string, unknown>>;
+
+/** Properties as the verbs take them, and the names of those that are secret or hold a secret. */
+export interface Revealed {
+  readonly values: Properties;
+  readonly secretNames: ReadonlySet<string>;
+}
+
+// How the engine writes a secret: an envelope with this key and value, and the secret under `value`.
+const ENVELOPE_KEY = "4dabf18193072939515e22adb298388d";
+const SECRET_ENVELOPE = "1b47061264138c4ac30d75fd1eb44270";
+
+/** A value that is not known yet, as the verbs know it: that of an unknown string. */
+export const UNKNOWN_VALUE = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+
+/** What the engine writes for unknown values of other types: boolean, number, list and map. */
+const OTHER_UNKNOWN_VALUES: ReadonlySet<unknown> = new Set([
+  "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
+  "3eeb2bf0-c639-47a8-9e75-3b44932eb421",
+  "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",
+  "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",
+]);
+
+/** Takes secrets out of their envelopes. */
+export function reveal(struct: Struct | undefined): Revealed {
+  const values: Record<string, unknown> = {};
+  const secretNames = new Set<string>();
+  for (const [name, value] of Object.entries(struct?.toJavaScript() ?? {})) {
+    values[name] = unwrap(value, () => secretNames.add(name));
+  }
+  return { values, secretNames };
+}
+
+/** Writes properties for the engine, with those of these names in secret envelopes. Undefined ones are left out. */
+export function conceal(properties: Properties, secretNames: Iterable<string>): Struct {
+  const names = new Set(secretNames);
+  const entries = Object.entries(withoutUndefined(properties)).map(([name, value]) => [
+    name,
+    names.has(name) && value !== null ? { [ENVELOPE_KEY]: SECRET_ENVELOPE, value } : value,
+  ]);
+  return Struct.fromJavaScript(Object.fromEntries(entries));
+}
+
+function unwrap(value: unknown, onSecret: () => void): unknown {
+  if (OTHER_UNKNOWN_VALUES.has(value)) return UNKNOWN_VALUE;
+  if (Array.isArray(value)) return value.map((one) => unwrap(one, onSecret));
+  if (typeof value !== "object" || value === null) return value;
+  const record = value as Properties;
+  if (record[ENVELOPE_KEY] === SECRET_ENVELOPE) {
+    onSecret();
+    return unwrap(record.value, onSecret);
+  }
+  return Object.fromEntries(Object.entries(record).map(([name, one]) => [name, unwrap(one, onSecret)]));
+}
+
+/** The encoder throws on undefined, however deep (engine rule 25). */
+function withoutUndefined(properties: Properties): Properties {
+  return JSON.parse(JSON.stringify(properties));
+}

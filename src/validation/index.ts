@@ -1,0 +1,3 @@
+export type { ValidateReceiverOptions, ValidationResult } from "./validateReceiver";
+export { validateReceiver } from "./validateReceiver";
+export type { ValidationErrorCode } from "./verdict";

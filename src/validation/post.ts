@@ -1,0 +1,61 @@
+import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from "undici";
+import type { ValidationDelivery } from "./delivery";
+
+/** What came back: a status, or why there is none. */
+export interface Answer {
+  /** Null when there was no answer. */
+  readonly status: number | null;
+  /** Where a redirect points to, absolute. */
+  readonly location?: string;
+  /** The system's or TLS's code, such as `ENOTFOUND`, when there was no answer. */
+  readonly failure?: string;
+}
+
+export interface PostOptions {
+  readonly url: string;
+  readonly dispatcher: Dispatcher;
+  /** For this delivery, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/** Opens the way to a receiver: through the proxy that the environment names, or directly to this machine. */
+export function openDispatcher(url: string): Dispatcher {
+  const host = new URL(url).hostname;
+  const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(host);
+  return isLoopback ? new Agent() : new EnvHttpProxyAgent();
+}
+
+/** Sends a delivery on a connection of its own and reads the status. Redirects are not followed. Never rejects. */
+export async function post(
+  { headers, body }: ValidationDelivery,
+  { url, dispatcher, timeoutMs }: PostOptions,
+): Promise<Answer> {
+  try {
+    const answer = await request(url, {
+      method: "POST",
+      headers,
+      body,
+      dispatcher,
+      // A connection that is kept would hide a new release behind the old one.
+      reset: true,
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    answer.body.on("error", () => {}).destroy();
+    const location = answer.headers.location;
+    const isTarget = typeof location === "string" && URL.canParse(location, url);
+    return {
+      status: answer.statusCode,
+      ...(isTarget ? { location: new URL(location, url).href } : {}),
+    };
+  } catch (error) {
+    return { status: null, failure: nameOf(error) };
+  }
+}
+
+/** The code of a failure. Not its message, which may repeat the url. */
+function nameOf(error: unknown): string {
+  const { code, name, errors } = error as Partial<NodeJS.ErrnoException & AggregateError>;
+  if (name === "TimeoutError") return "timed out";
+  // Node tries each address of a name, and reports the failures of all.
+  return code ?? (errors?.[0] === undefined ? (name ?? "no reason given") : nameOf(errors[0]));
+}

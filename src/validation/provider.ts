@@ -1,0 +1,86 @@
+import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import type * as dynamic from "@pulumi/pulumi/dynamic";
+import { connectEngine, type EngineLog } from "../endpoint/engine";
+import { problemsOfArguments, secretsOf, type ValidationInputs } from "./arguments";
+import { ReceiverValidationError } from "./error";
+import { validateOnce, validateReceiver } from "./validateReceiver";
+import { isRefuting } from "./verdict";
+
+/** What the stack's state holds, besides the provider's code. */
+interface ValidationState {
+  readonly url: string;
+  /** ISO 8601. */
+  readonly validatedAt: string;
+  /** Encrypted in the state. A refresh has nothing else to validate with. */
+  readonly secrets: readonly string[];
+  /** Null where there are none: the plugin cannot encode undefined (engine rule 25). */
+  readonly triggers: unknown;
+}
+
+const PROVIDER_KEY = "__provider";
+const DEFAULT_TIMEOUT_SECONDS = 60;
+
+/** The verbs of `ReceiverValidation`. Only `create`, `update` and `read` send anything. */
+export function createReceiverValidation({ log = connectEngine() }: { readonly log?: EngineLog } = {}) {
+  return {
+    async check(_olds: unknown, news: ValidationInputs): Promise<dynamic.CheckResult> {
+      const inputs = Object.fromEntries(Object.entries(news).filter(([, value]) => value !== null));
+      const failures = problemsOfArguments(news).map((reason) => ({ property: "", reason }));
+      return { inputs, failures };
+    },
+
+    async diff(_id: string, olds: ValidationInputs, news: ValidationInputs): Promise<dynamic.DiffResult> {
+      return { changes: needsValidation(olds, news) || olds[PROVIDER_KEY] !== news[PROVIDER_KEY] };
+    },
+
+    async create(inputs: ValidationInputs): Promise<dynamic.CreateResult> {
+      return { id: randomUUID(), outs: await validated(inputs) };
+    },
+
+    async update(_id: string, olds: ValidationInputs, news: ValidationInputs): Promise<dynamic.UpdateResult> {
+      return { outs: needsValidation(olds, news) ? await validated(news) : { ...olds } };
+    },
+
+    /** Validates once more, without retries. Gone: the receiver was asked, and does not do what was proven. */
+    async read(id: string, props: ValidationInputs = {}): Promise<dynamic.ReadResult> {
+      const { url, secrets } = props as unknown as ValidationState;
+      if (url === undefined || secrets === undefined) {
+        throw new ReceiverValidationError(
+          "VALIDATION_NOT_IMPORTABLE",
+          "a receiver validation cannot be imported or looked up: declare it, and `pulumi up` validates the receiver",
+        );
+      }
+      const { code, reason } = await validateOnce({ url, secrets });
+      if (code === null) return { id, props };
+      if (isRefuting(code)) {
+        log.warn(`${reason}. The next \`pulumi up\` validates it again (${code})`);
+        return {};
+      }
+      log.warn(`${reason}. It counts as validated until it can be asked (${code})`);
+      return { id, props };
+    },
+
+    async delete(): Promise<void> {},
+  };
+}
+
+/** The instance that users' state names for ever. */
+export const receiverValidation = createReceiverValidation();
+
+function needsValidation(olds: ValidationInputs, news: ValidationInputs): boolean {
+  return !isDeepStrictEqual(provenBy(olds), provenBy(news));
+}
+
+/** What a validation holds for. Another deadline proves nothing new. */
+function provenBy(inputs: ValidationInputs): unknown {
+  return [inputs.url, secretsOf(inputs), inputs.triggers ?? null];
+}
+
+async function validated(inputs: ValidationInputs): Promise<ValidationState> {
+  const { url, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS, triggers = null } = inputs;
+  const target = { url: url as string, secrets: secretsOf(inputs) as string[] };
+  const { code, reason } = await validateReceiver({ ...target, timeoutMs: Number(timeoutSeconds) * 1000 });
+  if (code !== null) throw new ReceiverValidationError(code, reason);
+  return { ...target, validatedAt: new Date().toISOString(), triggers };
+}

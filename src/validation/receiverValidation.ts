@@ -1,0 +1,58 @@
+import * as pulumi from "@pulumi/pulumi";
+import { unknownOptions } from "../knownOptions";
+import type { ReceiverConfig } from "../stack/config";
+import { ARGUMENT_NAMES } from "./arguments";
+import { PROVIDER_CODE, TYPE_TOKEN } from "./permanent";
+
+/** The arguments of a `ReceiverValidation`: exactly one of `secrets` and `receiver`. */
+export interface ReceiverValidationArgs {
+  /** Where the receiver listens: an absolute http(s) URL without user-info. */
+  url: pulumi.Input<string>;
+  /** What signs its deliveries, `whsec_…`. With several, the receiver must accept each. Always kept as a secret. */
+  secrets?: pulumi.Input<pulumi.Input<string>[]>;
+  /** What `receiverConfig` returned. One that names an endpoint is known only once that endpoint is registered. */
+  receiver?: pulumi.Input<ReceiverConfig>;
+  /** How long to retry what can pass, in seconds, at most 3600. Default: 60. */
+  timeoutSeconds?: pulumi.Input<number>;
+  /** Any value, list or map, such as a release's hash. A change validates again. */
+  triggers?: pulumi.Input<unknown>;
+}
+
+/**
+ * Proves at deploy time that a receiver accepts genuine deliveries and refuses others, before events depend on it.
+ *
+ * For each secret it sends a signed delivery of the type `webhook.validation`, and the same with a broken signature. It retries
+ * what can pass until its deadline, and fails the `up` with the likely cause. `pulumi refresh` validates once more: a receiver that
+ * stopped working is reported as gone, and the next `up` validates again.
+ *
+ * @example
+ * const proven = new ReceiverValidation("jobs", { url, secrets: [signingSecret], triggers: [release] });
+ * const jobs = new WebhookEndpoint("jobs", { url, type: "production" }, { dependsOn: proven });
+ */
+export class ReceiverValidation extends pulumi.CustomResource {
+  declare public readonly url: pulumi.Output<string>;
+  /** When the receiver was last validated by an `up`, in ISO 8601. */
+  declare public readonly validatedAt: pulumi.Output<string>;
+
+  constructor(name: string, args: ReceiverValidationArgs, opts?: pulumi.CustomResourceOptions) {
+    const unknown = unknownOptions(args, ARGUMENT_NAMES, "an argument of a receiver validation");
+    if (unknown.length > 0)
+      throw new pulumi.RunError(`ReceiverValidation ${JSON.stringify(name)}: ${unknown.join("; ")}.`);
+    if ((args.secrets === undefined) === (args.receiver === undefined)) {
+      throw new pulumi.RunError(
+        `ReceiverValidation ${JSON.stringify(name)}: it needs exactly one of secrets and receiver. Pass the signing secrets, or what receiverConfig returned.`,
+      );
+    }
+    // Of a receiver's configuration only the secrets matter here: its endpoints may change without a new validation.
+    const secrets = args.secrets ?? pulumi.output(args.receiver).apply((receiver) => receiver?.secrets);
+    const { url, timeoutSeconds, triggers } = args;
+    const inputs = { url, secrets: pulumi.secret(secrets), timeoutSeconds, triggers };
+    super(
+      TYPE_TOKEN,
+      name,
+      { validatedAt: undefined, ...inputs, __provider: PROVIDER_CODE },
+      // The provider returns the secrets, because a refresh needs them: encrypted in the state, and no output of this class.
+      pulumi.mergeOptions(opts, { additionalSecretOutputs: ["secrets"] }),
+    );
+  }
+}

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { unknownOptions } from "../knownOptions";
+import { openDispatcher } from "./post";
+import { probe, type ValidationResult } from "./probe";
+import { canPass } from "./verdict";
+
+export type { ValidationResult } from "./probe";
+
+export interface ValidateReceiverOptions {
+  /** Where the receiver listens: an absolute http(s) URL without user-info. */
+  readonly url: string;
+  /** `whsec_…`. With several, the receiver must accept each. */
+  readonly secrets: string | readonly string[];
+  /** How long to retry what can pass, in milliseconds. Default 60,000. At least one attempt is made. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** A delivery is given this long, in milliseconds, and less when the deadline is near. */
+const LONGEST_ATTEMPT_MS = 10_000;
+/** A delivery is given at least this long, in milliseconds, also at the deadline. */
+const SHORTEST_ATTEMPT_MS = 1_000;
+const FIRST_WAIT_MS = 250;
+const LONGEST_WAIT_MS = 2_000;
+const OPTION_NAMES: readonly string[] = ["url", "secrets", "timeoutMs"];
+/** One hour. */
+const LONGEST_TIMEOUT_MS = 3_600_000;
+
+/**
+ * Proves that a receiver accepts genuine deliveries and refuses others. For each secret it sends a signed delivery of the type
+ * `webhook.validation`, and the same with a broken signature. Validated means that every genuine one was answered 2xx and every
+ * broken one 4xx.
+ *
+ * Until the deadline it retries what can pass: no answer, 404, 408, 429, 5xx, and a genuine delivery that is refused, because the
+ * new release may still be on its way. A broken delivery that is accepted, or a redirect, ends the validation at once.
+ *
+ * ```ts
+ * const { validated, code, reason } = await validateReceiver({ url: "https://hooks.example.com/jobs", secrets });
+ * if (!validated) throw new Error(`${reason} (${code})`);
+ * ```
+ *
+ * @throws TypeError for a url that is not absolute http(s), an empty list of secrets, and an unknown option
+ * @throws RangeError for a timeout out of its range
+ * @throws WebhookSecretError for a malformed secret; its message does not repeat it
+ */
+export async function validateReceiver(options: ValidateReceiverOptions): Promise<ValidationResult> {
+  const { url, secrets, timeoutMs } = resolve(options);
+  const dispatcher = openDispatcher(url);
+  const deadline = performance.now() + timeoutMs;
+  try {
+    for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+      const leftMs = Math.max(deadline - performance.now(), SHORTEST_ATTEMPT_MS);
+      const result = await probe({
+        url,
+        secrets,
+        dispatcher,
+        timeoutMs: Math.min(leftMs, LONGEST_ATTEMPT_MS),
+      });
+      const isOver = performance.now() + waitMs >= deadline;
+      if (result.validated || !canPass(result.code) || isOver) return result;
+      await sleep(waitMs);
+    }
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+/** Asks once, without retries. Takes at most ten seconds. */
+export async function validateOnce(
+  options: Omit<ValidateReceiverOptions, "timeoutMs">,
+): Promise<ValidationResult> {
+  const { url, secrets } = resolve(options);
+  const dispatcher = openDispatcher(url);
+  try {
+    return await probe({ url, secrets, dispatcher, timeoutMs: LONGEST_ATTEMPT_MS });
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+function resolve(options: ValidateReceiverOptions) {
+  const { url, secrets, timeoutMs = 60_000 } = options;
+  const unknown = unknownOptions(options, OPTION_NAMES, "an option of validateReceiver");
+  if (unknown.length > 0) throw new TypeError(`Cannot validate a receiver: ${unknown.join("; ")}.`);
+  const problem = problemOfUrl(url);
+  if (problem !== undefined) throw new TypeError(`Cannot validate a receiver: url ${problem}.`);
+  if (!(timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT_MS)) {
+    throw new RangeError(
+      `Cannot validate a receiver: timeoutMs must be above 0 and at most ${LONGEST_TIMEOUT_MS} milliseconds; got ${String(timeoutMs)}.`,
+    );
+  }
+  return { url, secrets: typeof secrets === "string" ? [secrets] : secrets, timeoutMs };
+}
+
+/** What is wrong with a receiver's url, in words that do not repeat it; undefined when it can be used. */
+export function problemOfUrl(url: unknown): string | undefined {
+  if (typeof url !== "string" || !/^https?:\/\/[^/?#]/i.test(url) || !URL.canParse(url))
+    return 'must be an absolute URL that begins with "https://" or "http://"';
+  const { username, password } = new URL(url);
+  if (username !== "" || password !== "") return "must not contain a user name or password";
+  return undefined;
+}

@@ -1,0 +1,156 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: that is how a YAML program refers to a value
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Emulator, startEmulator } from "../../src/emulator";
+import { otherSecret, secret } from "../receiver/support";
+import { always, closeServers, ours, serve } from "../validation/receivers";
+import { NativeProject, plugin } from "./nativeProject";
+
+jest.setTimeout(300_000);
+
+let emulator: Emulator;
+let project: NativeProject;
+const folders: string[] = [];
+
+async function start(options: ConstructorParameters<typeof NativeProject>[0] = {}): Promise<void> {
+  emulator = await startEmulator();
+  project = new NativeProject({
+    config: { "webhooks:baseUrl": emulator.url, "webhooks:apiKey": emulator.apiKey },
+    ...options,
+  });
+}
+
+afterEach(async () => {
+  project.dispose();
+  await closeServers();
+  await emulator.close();
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "webhooks-native-"));
+  folders.push(folder);
+  return folder;
+}
+
+const changes = () => emulator.requests.filter(({ method }) => method !== "GET");
+
+/** The program of the documentation in this language. */
+function documented(language: string): string {
+  const page = readFileSync(join(__dirname, "../../docs/other-languages.md"), "utf8");
+  return new RegExp(`\n\`\`\`${language}\n([^]*?)\`\`\``).exec(page)?.[1] ?? "";
+}
+
+/** Runs a command in the project's folder, with its PATH. */
+function run(command: string, args: readonly string[], input?: string): string {
+  return execFileSync(command, args, { cwd: project.folder, env: project.env, encoding: "utf8", input });
+}
+
+test("a Python program with a generated SDK goes up, up and to destroy", async () => {
+  await start();
+  const schema = run("pulumi", ["package", "get-schema", plugin]);
+  run("generateSdk", ["python", join(project.folder, "sdk")], schema);
+  const packages = join(project.folder, "packages");
+  const offline = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index"];
+  run("python3", ["-m", "pip", "install", ...offline, "--target", packages, "./sdk"]);
+  project.env.PYTHONPATH = packages;
+  project.write("Pulumi.yaml", "name: test\nruntime: python\n");
+  project.write("requirements.txt", "");
+  project.write("__main__.py", documented("python"));
+  emulator.add({ url: "https://hooks.example.com/theirs", type: "development" });
+  await project.up();
+  expect(await project.outputs()).toMatchObject({
+    jobsId: (await project.endpoints()).jobs?.id,
+    sandboxes: [{ url: "https://hooks.example.com/theirs" }],
+  });
+  emulator.clearRequests();
+  expect(await project.up()).toMatch(/2 unchanged/);
+  expect(changes()).toEqual([]);
+  await project.destroy();
+  expect(emulator.endpoints()).toMatchObject([{ url: "https://hooks.example.com/theirs" }]);
+});
+
+test("the YAML program of the documentation goes up, up and to destroy", async () => {
+  await start();
+  project.write("Pulumi.yaml", documented("yaml").replace("name: jobs", "name: test"));
+  const { id } = emulator.add({ url: "https://hooks.example.com/theirs", type: "development" });
+  await project.up();
+  const jobsId = (await project.endpoints()).jobs?.id;
+  expect(await project.outputs()).toMatchObject({ jobsId, sandboxes: [{ id }] });
+  expect(await project.up()).toMatch(/2 unchanged/);
+  await project.destroy();
+  expect(emulator.endpoints()).toHaveLength(1);
+});
+
+test.each(["python", "nodejs", "go"])(
+  "an SDK for %s can be generated, with the alias of the dynamic type",
+  async (language) => {
+    await start();
+    const folder = makeFolder();
+    run("generateSdk", [language, folder], run("pulumi", ["package", "get-schema", plugin]));
+    const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+      entry.isFile(),
+    );
+    const text = files.map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8")).join("\n");
+    expect(text).toContain("pulumi-nodejs:dynamic/webhooks:WebhookEndpoint");
+  },
+);
+
+test("in YAML an endpoint is registered once its receiver is validated, and not before", async () => {
+  await start();
+  const program = (url: string, more: object = {}) =>
+    project.yaml({
+      proven: {
+        type: "webhooks:ReceiverValidation",
+        properties: { url, secrets: [secret], timeoutSeconds: 1, ...more },
+      },
+      jobs: {
+        type: "webhooks:WebhookEndpoint",
+        properties: { url: "https://hooks.example.com/jobs", type: "production" },
+        options: { dependsOn: ["${proven}"] },
+      },
+    });
+  program(await serve(ours(otherSecret)));
+  const refused = await project.pulumi("up", "--yes", "--skip-preview");
+  expect(refused.exitCode).not.toBe(0);
+  expect(refused.output).toMatch(/GENUINE_REFUSED/);
+  expect(emulator.endpoints()).toEqual([]);
+
+  let listener = ours(secret);
+  const url = await serve((request, response) => listener(request, response));
+  program(url);
+  await project.up();
+  expect(emulator.endpoints()).toHaveLength(1);
+  expect(await project.up()).toMatch(/3 unchanged/);
+  expect(await project.refresh()).toMatch(/3 unchanged/);
+  const { resources = [] } = await project.state();
+  const recorded = resources.find(({ type }) => type === "webhooks:index:ReceiverValidation");
+  expect(recorded?.outputs).toMatchObject({ url, validatedAt: expect.any(String) });
+  program(url, { triggers: { release: ["b"] } });
+  expect(await project.up()).toMatch(/~ 1 updated/);
+
+  listener = always(200);
+  expect(await project.refresh()).toMatch(/BROKEN_ACCEPTED[\s\S]*- 1 deleted/);
+  project.yaml({});
+  await project.destroy();
+  const key = secret.slice("whsec_".length);
+  expect(project.filesAtRest()).not.toContain(key);
+  expect(project.transcript).not.toContain(key);
+});
+
+test("the release file installs, and is all that a program needs", async () => {
+  await start({ plugins: [] });
+  const folder = makeFolder();
+  const release = join(__dirname, "../../scripts/plugin/release.js");
+  const file = run(process.execPath, [release, folder]).trim();
+  const { version }: { version: string } = JSON.parse(run("pulumi", ["package", "get-schema", plugin]));
+  await project.succeed("plugin", "install", "resource", "webhooks", version, "--file", file);
+  project.endpointsInYaml({ jobs: { url: "https://hooks.example.com/jobs", type: "production" } });
+  const output = await project.up();
+  expect(output).not.toMatch(/pulumi-resource-webhooks from \$PATH/);
+  expect(emulator.endpoints()).toHaveLength(1);
+  await project.destroy();
+  expect(emulator.endpoints()).toEqual([]);
+});

@@ -1,0 +1,47 @@
+import { mkdirSync, symlinkSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { findLanguages, howToGetLanguages } from "../../scripts/languages";
+import { Project, type ProjectOptions } from "./project";
+
+const root = join(__dirname, "../..");
+
+/** The built plugin's executable. */
+export const plugin = join(root, "dist/pulumi-resource-webhooks.js");
+
+export interface YamlOptions {
+  readonly outputs?: Readonly<Record<string, unknown>>;
+  readonly variables?: Readonly<Record<string, unknown>>;
+}
+
+/** A project in another language, which finds the native plugin on PATH, as after `npm install -g`. */
+export class NativeProject extends Project {
+  constructor({ plugins = [plugin], ...options }: ProjectOptions & { plugins?: readonly string[] } = {}) {
+    super(options);
+    const languages = findLanguages();
+    if (languages === undefined) throw new Error(`There are no language hosts: ${howToGetLanguages}.`);
+    const folder = join(this.folder, "plugins");
+    mkdirSync(folder);
+    for (const file of plugins) symlinkSync(file, join(folder, "pulumi-resource-webhooks"));
+    this.env.PATH = [folder, languages.path, this.env.PATH].join(delimiter);
+    this.yaml({});
+  }
+
+  /** Makes these resources the program. JSON is YAML. */
+  yaml(resources: object, { outputs = {}, variables = {} }: YamlOptions = {}): void {
+    const program = { name: "test", runtime: "yaml", variables, resources, outputs };
+    this.write("Pulumi.yaml", JSON.stringify(program));
+  }
+
+  /** Makes endpoints with these arguments the program. */
+  endpointsInYaml(endpoints: Readonly<Record<string, object>>, options?: YamlOptions): void {
+    const resources = Object.entries(endpoints).map(([name, properties]) => [
+      name,
+      { type: "webhooks:WebhookEndpoint", properties },
+    ]);
+    this.yaml(Object.fromEntries(resources), options);
+  }
+
+  nativeUrn(name: string): string {
+    return `urn:pulumi:dev::test::webhooks:index:WebhookEndpoint::${name}`;
+  }
+}
