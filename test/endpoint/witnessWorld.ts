@@ -84,10 +84,16 @@ export class WitnessWorld {
   /** Writes the state for the stand-in to print. */
   save(): void {
     const root: Resource = { urn: rootUrn, type: "pulumi:pulumi:Stack", created: this.created };
-    const deployment: Deployment = {
-      resources: [root, ...this.resources],
-      pending_operations: this.operations,
+    const resources = [root, ...this.resources];
+    // The state holds an operation of the run that is under way, too.
+    const underWay: Operation = {
+      type: "creating",
+      resource: {
+        ...resourceOf("under-way", "default"),
+        inputs: { url: "https://example.com", type: "production" },
+      },
     };
+    const deployment: Deployment = { resources, pending_operations: [...this.operations, underWay] };
     writeFileSync(join(this.folder, "state.json"), JSON.stringify({ version: 3, deployment }));
     writeFileSync(join(this.folder, "history.json"), JSON.stringify(this.history));
   }
