@@ -19,6 +19,7 @@ const failure = (promise: Promise<unknown>): Promise<Error> =>
     () => Promise.reject(new Error("it did not fail")),
     (error: Error) => error,
   );
+const later = (milliseconds: number) => new Date(Date.now() + milliseconds).toISOString();
 const ids = () => world.service.endpoints.map(({ id }) => id);
 
 describe("the journal on this machine", () => {
@@ -32,6 +33,15 @@ describe("the journal on this machine", () => {
     const lost = await register();
     world.isOurs = false;
     expect((await register()).id).not.toBe(lost.id);
+  });
+
+  test("still does after a destroy, which ends the stack's state", async () => {
+    const lost = await register();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    world.ended("succeeded", { kind: "destroy", lasted: 0 });
+    world.created = new Date().toISOString();
+    world.history = world.history.map((run) => ({ ...run, startTime: later(2_000), endTime: later(3_000) }));
+    expect((await register()).id).toBe(lost.id);
   });
 
   test("gives an endpoint to only one of two equal resources", async () => {

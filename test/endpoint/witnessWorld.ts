@@ -30,16 +30,6 @@ interface PastRun {
 export const rootUrn = "urn:pulumi:dev::test::pulumi:pulumi:Stack::test-dev";
 const hour = 3_600_000;
 
-/** Some creation of the run. */
-const UNDER_WAY: Operation = {
-  type: "creating",
-  resource: {
-    urn: `urn:pulumi:dev::test::${TYPE_TOKEN}::under-way`,
-    type: TYPE_TOKEN,
-    inputs: { url: "https://hooks.example.com/under-way", type: "production" },
-  },
-};
-
 /** A service, a stack's state that a stand-in for the Pulumi command prints, and a folder for the journals. */
 export class WitnessWorld {
   readonly folder = mkdtempSync(join(tmpdir(), "webhooks-witness-"));
@@ -96,9 +86,18 @@ export class WitnessWorld {
   /** Writes the state for the stand-in to print. */
   save(): void {
     const root: Resource = { urn: rootUrn, type: "pulumi:pulumi:Stack", created: this.created };
+    const resources = [root, ...this.resources];
+    // The state holds an operation of the run that is under way, too.
+    const underWay: Operation = {
+      type: "creating",
+      resource: {
+        ...resourceOf("under-way", "default"),
+        inputs: { url: "https://example.com", type: "production" },
+      },
+    };
     const deployment: Deployment = {
-      resources: [root, ...this.resources],
-      pending_operations: [...(this.isOurs ? [UNDER_WAY] : []), ...this.operations],
+      resources,
+      pending_operations: [...this.operations, ...(this.isOurs ? [underWay] : [])],
     };
     writeFileSync(join(this.folder, "state.json"), JSON.stringify({ version: 3, deployment }));
     writeFileSync(join(this.folder, "history.json"), JSON.stringify(this.history));

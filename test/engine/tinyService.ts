@@ -30,7 +30,7 @@ export class TinyService {
   /** What the next registrations of a url end in, one after the other. */
   readonly faults = new Map<string, Fault[]>();
   lateMs = 1_000;
-  /** For how long lists fail after a registration that ends in a fault, in milliseconds. */
+  /** For how long lists fail after a registration that ends in a fault, in milliseconds. A request to `/mend` ends it. */
   listsFailMs = 0;
   /** Until when lists fail, in milliseconds since 1970. */
   listsFailUntil = 0;
@@ -71,6 +71,9 @@ export class TinyService {
           response.write('{"id": "ep');
           setTimeout(() => request.socket.destroy(), 20).unref();
         } else answer(201, { id: made.id, url, type });
+      } else if (request.url === "/mend") {
+        this.listsFailUntil = 0;
+        answer(204);
       } else if (id === "") {
         if (Date.now() < this.listsFailUntil) answer(500, { error: "broken" });
         else answer(200, this.endpoints);

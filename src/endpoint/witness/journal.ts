@@ -36,6 +36,8 @@ export class Journal {
   readonly #file: JournalFile | undefined;
   readonly #run: string;
   readonly #entries: Map<string, JournalEntry>;
+  /** The names of the entries of earlier runs, by identity and by id. */
+  readonly #earlier = new Map<string, string[]>();
   /** The entries of this run, of all its plugin processes. */
   readonly #ofThisRun = new Map<string, Partial<JournalEntry>>();
   #seen: string[] = [];
@@ -45,6 +47,13 @@ export class Journal {
     this.#run = run;
     this.#file = key && quietly(() => new JournalFile(key));
     this.#entries = entriesOf(this.#file?.read() ?? []);
+    for (const { entry, identity, id = identity } of this.#entries.values()) {
+      for (const key of new Set([identity, id])) {
+        const names = this.#earlier.get(key);
+        if (names) names.push(entry);
+        else this.#earlier.set(key, [entry]);
+      }
+    }
     quietly(() => this.#file?.shorten(() => this.#kept()));
   }
 
@@ -65,9 +74,12 @@ export class Journal {
   }
 
   #openOf(identity: string): JournalEntry[] {
-    return [...this.#entries.values()].filter(
-      (each) => each.identity === identity && each.closed !== true && each.run !== this.#run,
-    );
+    return this.#openEarlier(identity).filter((each) => each.identity === identity);
+  }
+
+  #openEarlier(key: string): JournalEntry[] {
+    const entries = (this.#earlier.get(key) ?? []).flatMap((name) => this.#entries.get(name) ?? []);
+    return entries.filter((each) => each.closed !== true && each.run !== this.#run);
   }
 
   /** Returns the entry with this id, open or closed, of any run. */
@@ -116,9 +128,7 @@ export class Journal {
 
   /** Notes an id that the state holds: its entry needs no witness any more. Written soon, together with others. */
   seen(id: string): void {
-    const found = [...this.#entries.values()].filter(
-      (each) => each.id === id && each.run !== this.#run && each.closed !== true,
-    );
+    const found = this.#openEarlier(id).filter((each) => each.id === id);
     if (found.length === 0) return;
     for (const each of found) this.#entries.set(each.entry, { ...each, closed: true });
     if (this.#seen.length === 0) setTimeout(() => this.#writeSeen(), GATHERING_MS).unref();

@@ -16,7 +16,7 @@ const DEFAULT_PROVIDER = /^default(_\d+_\d+_\d+\w*)?$/;
 
 /** A run in the history, with its times on this machine's clock in milliseconds. Only an `up` registers anything. */
 interface PastRun {
-  readonly isUp: boolean;
+  readonly kind: string | undefined;
   readonly succeeded: boolean;
   readonly start: number;
   readonly end: number;
@@ -46,17 +46,18 @@ export class StackState {
    */
   wasRecorded(at: number): boolean {
     const oldest = this.#history.at(HISTORY_LENGTH - 1);
-    if (at < this.#createdAt || (oldest && at < oldest.start)) return true;
+    if (this.#isOlderThanStack(at) || (oldest && at < oldest.start)) return true;
     return this.#history.some(
       ({ succeeded, start, end }) =>
         succeeded && at >= start - HISTORY_PRECISION_MS && at <= end + HISTORY_PRECISION_MS,
     );
   }
 
-  /** Returns when the stack's first run began; not a number when the state does not show it. */
-  get #createdAt(): number {
+  /** A stack begins with its first run, and again with the first one after each destroy. */
+  #isOlderThanStack(at: number): boolean {
     const root = this.#deployment.resources?.find(({ urn }) => urn === this.#rootUrn);
-    return Date.parse(root?.created ?? "");
+    const wasDestroyed = this.#history.some(({ kind, start }) => kind === "destroy" && start > at);
+    return at < Date.parse(root?.created ?? "") && !wasDestroyed;
   }
 
   /**
@@ -64,7 +65,7 @@ export class StackState {
    * `up` that failed may have been ended by Ctrl-C twice, or may not have come to what an earlier one had left.
    */
   get interruptedFrom(): number {
-    const settled = this.#history.find(({ isUp, succeeded }) => isUp && succeeded);
+    const settled = this.#history.find(({ kind, succeeded }) => kind === "update" && succeeded);
     if (settled) return settled.end;
     const created = (this.#deployment.resources ?? []).map((resource) => Date.parse(resource.created ?? ""));
     return Math.min(...created.filter(Number.isFinite));
@@ -160,6 +161,6 @@ function pastRun({ kind, result, startTime, endTime }: HistoryEntry): PastRun[] 
   const [start, end] = [Date.parse(startTime ?? ""), Date.parse(endTime ?? "")];
   const isFinished = result === "succeeded" || result === "failed";
   return isFinished && Number.isFinite(start + end)
-    ? [{ isUp: kind === "update", succeeded: result === "succeeded", start, end }]
+    ? [{ kind, succeeded: result === "succeeded", start, end }]
     : [];
 }
