@@ -58,7 +58,8 @@ export class Machine {
   }
 
   dispose(): void {
-    rmSync(this.#folder, { recursive: true, force: true });
+    // A plugin that was killed may just be writing its journal.
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
   #newHome(): string {

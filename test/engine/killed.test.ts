@@ -1,8 +1,9 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Declared, Project } from "./project";
+import { killAll, processesOf } from "./session";
 import { TinyService } from "./tinyService";
 
 jest.setTimeout(600_000);
@@ -85,17 +86,9 @@ const ended = (child: ChildProcess) =>
     ? Promise.resolve()
     : new Promise<void>((resolve) => child.once("exit", () => resolve()));
 
-/** Returns the processes of a group whose command line holds a string. */
-function processesOf({ pid }: ChildProcess, text: string): number[] {
-  return execFileSync("ps", ["-eo", "pid=,pgid=,args="], { encoding: "utf8" })
-    .split("\n")
-    .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
-    .flatMap((match) => (match?.[2] === String(pid) && match[3]?.includes(text) ? [Number(match[1])] : []));
-}
-
 const kinds: Record<string, (child: ChildProcess) => Promise<void>> = {
   "SIGKILL of everything": async (child) => {
-    process.kill(-(child.pid ?? 0), "SIGKILL");
+    killAll(processesOf(child));
     await ended(child);
   },
   "SIGKILL of the CLI alone": async (child) => {
@@ -110,19 +103,12 @@ const kinds: Record<string, (child: ChildProcess) => Promise<void>> = {
     await ended(child);
   },
   "SIGKILL of the plugin alone": async (child) => {
-    for (const pid of processesOf(child, "dynamic-provider/index")) process.kill(pid, "SIGKILL");
+    const plugins = processesOf(child, "dynamic-provider/index");
+    expect(plugins).not.toEqual([]);
+    killAll(plugins);
     await ended(child);
   },
 };
-
-/** Ends what is left of a run that was killed. */
-function sweep(child: ChildProcess): void {
-  try {
-    process.kill(-(child.pid ?? 0), "SIGKILL");
-  } catch {
-    // Nothing is left.
-  }
-}
 
 describe.each(Object.keys(kinds))("after %s", (kind) => {
   test.each(moments)("at registration %d, a plain up ends with exactly what is declared", async (moment) => {
@@ -134,7 +120,7 @@ describe.each(Object.keys(kinds))("after %s", (kind) => {
     service.delayMs = { before: 0, after: 0 };
     await project.pulumi("cancel", "--yes");
     await project.up();
-    sweep(child);
+    killAll(processesOf(child));
     expect(await found()).toEqual(urlsOf(declared));
   });
 });

@@ -1,10 +1,14 @@
+import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Emulator, startEmulator } from "../../src/emulator";
-import type { Declared, RunOptions } from "../endpoint/engineModel";
+import { type Declared, nameOf, type PastRun, type RunOptions } from "../endpoint/engineModel";
+import { LivingPlugin } from "../endpoint/fuzz/livingPlugin";
 import { Plugin } from "../endpoint/plugin";
 import { World } from "../endpoint/world";
 import { Project } from "./project";
+import { killAll, processesOf } from "./session";
 
 jest.setTimeout(300_000);
 
@@ -180,3 +184,118 @@ test.each(Object.entries(runs))(
     expect(await traceOfModel(steps)).toEqual(await traceOfEngine(steps));
   },
 );
+
+/** What two kills of an `up` leave behind, after one that succeeded and one that failed. */
+interface Left {
+  /** The unfinished operations while the first `up` waits, while the second one does, and after a refresh. */
+  readonly operations: readonly (readonly string[])[];
+  /** The last run first. */
+  readonly history: readonly Pick<PastRun, "kind" | "result">[];
+}
+
+/** An `up` whose registrations all hang, so many of them. */
+interface Hanging {
+  readonly program: readonly Declared[];
+  readonly count: number;
+}
+const hanging: readonly Hanging[] = [
+  { program: [declared("a"), declared("b"), declared("c")], count: 2 },
+  // Another address filter: for the same one the second run would first wait for what the first one sent.
+  { program: [declared("a"), declared("c", { ip: "192.0.2.1" }), declared("d"), declared("e")], count: 3 },
+];
+
+/** The order within one run is the engine's own: all operations of a run begin at once. */
+function sortedByRun(names: readonly string[], left: readonly string[] = []): string[] {
+  const own = names.length - left.length;
+  return [...names.slice(0, own).sort(), ...names.slice(own).sort()];
+}
+
+const registrations = (emulator: Emulator) =>
+  emulator.requests.filter(({ method }) => method === "POST").length;
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await sleep(10);
+}
+
+async function leftByEngine(): Promise<Left> {
+  const emulator = await startEmulator();
+  const project = new Project({
+    config: { "webhooks:baseUrl": emulator.url, "webhooks:apiKey": emulator.apiKey },
+  });
+  // A kill can leave a file of attributes empty, and then no command can read the state (engine rule 26).
+  project.env.PULUMI_BACKEND_URL += "?metadata=skip";
+  const declare = (program: readonly Declared[]) =>
+    project.declare(Object.fromEntries(program.map(({ name, args }) => [name, args])));
+  const unfinished = async () => {
+    const { pending_operations: operations = [] } = await project.state();
+    return operations.filter(({ type }) => type === "creating").map(({ resource }) => nameOf(resource.urn));
+  };
+  try {
+    declare([declared("a")]);
+    await project.up();
+    emulator.fault({ operation: "register", kind: "status", status: 422 });
+    declare([declared("a"), declared("refused")]);
+    await project.pulumi("up", "--yes", "--skip-preview");
+    const operations: string[][] = [await unfinished()];
+    for (const { program, count } of hanging) {
+      declare(program);
+      emulator.clearFaults();
+      emulator.fault({ operation: "register", kind: "hang-before", times: count });
+      const before = registrations(emulator);
+      const args = ["up", "--yes", "--skip-preview", "--non-interactive"];
+      const options = { cwd: project.folder, env: project.env, detached: true, stdio: "ignore" } as const;
+      const child = spawn("pulumi", args, options);
+      const ended = new Promise((resolve) => child.once("exit", resolve));
+      try {
+        await until(() => registrations(emulator) === before + count);
+        operations.push(sortedByRun(await unfinished(), operations.at(-1)));
+      } finally {
+        killAll(processesOf(child));
+      }
+      await ended;
+      await project.succeed("cancel", "--yes");
+    }
+    await project.refresh();
+    operations.push(sortedByRun(await unfinished(), operations.at(-2)));
+    const history: PastRun[] = JSON.parse(await project.succeed("stack", "history", "--json"));
+    return { operations, history: history.map(({ kind, result }) => ({ kind, result })) };
+  } finally {
+    project.dispose();
+    await emulator.close();
+  }
+}
+
+async function leftByModel(): Promise<Left> {
+  const plugin = new LivingPlugin();
+  const world = await World.start({ plugin: () => plugin.get() });
+  const { emulator, stack } = world;
+  const unfinished = () => stack.pendingCreates.map(({ urn }) => nameOf(urn));
+  try {
+    await stack.up([declared("a")]);
+    emulator.fault({ operation: "register", kind: "status", status: 422 });
+    await stack.up([declared("a"), declared("refused")]);
+    const operations: string[][] = [unfinished()];
+    for (const { program, count } of hanging) {
+      emulator.clearFaults();
+      emulator.fault({ operation: "register", kind: "hang-before", times: count });
+      const before = registrations(emulator);
+      const run = stack.up(program).catch(() => {});
+      await until(() => registrations(emulator) === before + count);
+      operations.push(sortedByRun(unfinished(), operations.at(-1)));
+      plugin.kill({ alone: false });
+      await run;
+    }
+    await stack.refresh();
+    operations.push(sortedByRun(unfinished(), operations.at(-2)));
+    return { operations, history: stack.history.map(({ kind, result }) => ({ kind, result })) };
+  } finally {
+    await world.close();
+    await plugin.stop();
+  }
+}
+
+test("the model of the engine keeps what killed runs left unfinished, and a history, as the real one does", async () => {
+  const left = await leftByModel();
+  expect(left.operations).toEqual([[], ["b", "c"], ["c", "d", "e", "b", "c"], ["c", "d", "e", "b", "c"]]);
+  expect(left).toEqual(await leftByEngine());
+});

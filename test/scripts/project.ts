@@ -194,7 +194,8 @@ exports.npm = () => {
   }, "npm error code E503");
 };
 exports.tsc = () => {
-  note("tsc");
+  // A build runs it twice: for the declarations, and for the JavaScript.
+  if (process.argv.includes("--emitDeclarationOnly")) note("tsc");
   const out = process.argv[process.argv.indexOf("--outDir") + 1];
   const sources = fs.readdirSync(path.join(root, "src"));
   put(path.join(out, sources[0].replace(".ts", ".js")), "");

@@ -163,7 +163,8 @@ export class Actor {
     }
   }
 
-  async #run({ command, refresh, parallel, replace, retries, kill }: Command): Promise<void> {
+  async #run({ command, refresh, parallel, replace, retries, kill, declares }: Command): Promise<void> {
+    for (const { slot, args } of declares) await this.#act({ do: "declare", slot, args });
     const replaced = replace === null ? undefined : this.#program.get(replace)?.name;
     const options = {
       parallel,
@@ -206,29 +207,42 @@ export class Actor {
       await sleep(this.world.clock.real(startMs));
       const isSecond = index > 0;
       if (isSecond) this.#tell("an up that is killed too");
-      const watch = this.#watch(requests, kill.what === "plugin");
+      const stopWatching = this.#watch(requests, kill);
       try {
         await this.#command(isSecond ? "up" : command, {
           ...options,
           leavesHistory: kill.what === "interrupt",
         });
       } finally {
-        clearInterval(watch);
+        stopWatching();
       }
     }
     if (command === "up" || kill.after.length > 1) await this.#heal(kill);
   }
 
-  /** Kills when the services have had so many requests more. */
-  #watch(requests: number, alone: boolean): NodeJS.Timeout {
-    const had = () => this.world.emulators.reduce((sum, emulator) => sum + emulator.requests.length, 0);
-    const until = had() + requests;
+  /** Kills when it is time. Returns what ends the watch. */
+  #watch(count: number, { at, what }: Kill): () => void {
+    const { emulators } = this.world;
+    const had = () => emulators.reduce((sum, { requests }) => sum + requests.length, 0);
+    const until = had() + count;
+    const unanswered =
+      at === "request"
+        ? []
+        : emulators.map((emulator) =>
+            // Not after many others: most runs register few.
+            emulator.fault({ operation: "register", kind: "hang-after", after: Math.max(0, count - 1) }),
+          );
+    const isTime = () => (at === "request" ? had() >= until : unanswered.some(({ hits }) => hits > 0));
     const watch = setInterval(() => {
-      if (had() < until) return;
+      if (!isTime()) return;
       clearInterval(watch);
-      this.plugin.kill({ alone });
+      this.#tell("a kill");
+      this.plugin.kill({ alone: what === "plugin" });
     }, 1);
-    return watch;
+    return () => {
+      clearInterval(watch);
+      for (const fault of unanswered) fault.remove();
+    };
   }
 
   async #heal({ what, heal }: Kill): Promise<void> {

@@ -41,11 +41,17 @@ export interface Command {
   /** How often a hook has a creation that failed tried again. */
   readonly retries: number;
   readonly kill: Kill | null;
+  /** What is declared first. */
+  readonly declares: readonly { readonly slot: number; readonly args: Arguments }[];
 }
 
 export interface Kill {
-  /** The run is killed when so many more requests have reached a service; with two numbers, a second `up` is killed too. */
+  /**
+   * The run is killed when so many more requests have reached the services, or at a registration that is made and not
+   * answered, after so many others. With two numbers, a second `up` is killed too.
+   */
   readonly after: readonly number[];
+  readonly at: "request" | "registration";
   /** `interrupt` is Ctrl-C twice: the run gets an entry in the history. `plugin`: the engine itself lives on. */
   readonly what: "everything" | "interrupt" | "plugin";
   readonly heal: Heal;
@@ -120,8 +126,12 @@ const rarely = <T>(what: fc.Arbitrary<T>) =>
 const parallel = fc.constantFrom(1, 16);
 
 const kill: fc.Arbitrary<Kill> = fc.record({
-  after: fc.array(fc.nat(6), { minLength: 1, maxLength: 2 }),
-  what: fc.constantFrom("everything", "everything", "interrupt", "plugin"),
+  after: fc.oneof(
+    { weight: 3, arbitrary: fc.tuple(fc.nat(3)) },
+    { weight: 1, arbitrary: fc.tuple(fc.nat(3), fc.nat(3)) },
+  ),
+  at: fc.constantFrom("request", "registration", "registration"),
+  what: fc.constantFrom("everything", "interrupt", "plugin"),
   heal: fc.record({
     by: fc.constantFrom("up", "up elsewhere", "recover"),
     first: fc.constantFrom("refresh", "preview", null, null),
@@ -137,7 +147,20 @@ const run: fc.Arbitrary<Step> = fc.record({
   parallel,
   replace: rarely(slot),
   retries: fc.constantFrom(0, 0, 0, 1, 3),
-  kill: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: kill }),
+  kill: rarely(kill),
+  declares: fc.constant([]),
+});
+
+/** Registers something, so that the kill has something to lose. */
+const killedUp: fc.Arbitrary<Step> = fc.record({
+  do: fc.constant("run" as const),
+  command: fc.constant("up" as const),
+  refresh: fc.boolean(),
+  parallel,
+  replace: rarely(slot),
+  retries: fc.constantFrom(0, 0, 1),
+  kill,
+  declares: fc.array(fc.record({ slot, args }), { minLength: 1, maxLength: 3 }),
 });
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -175,7 +198,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       after: fc.constantFrom(0, 0, 0, 1, 2),
     }),
   },
-  { weight: 9, arbitrary: run },
+  { weight: 8, arbitrary: run },
+  { weight: 4, arbitrary: killedUp },
 );
 
 export const scenario: fc.Arbitrary<Step[]> = fc.array(step, { minLength: 5, maxLength: 20, size: "max" });
