@@ -89,7 +89,7 @@ export class Accounts {
     if (found) return found;
     throw new CliError(
       "STATE_UNREADABLE",
-      `the provider of ${urn} is not in the state, so its account is unknown. Nothing was changed`,
+      `the provider of ${urn} is not in the state, so its account is unknown. Find the operation with \`pulumi stack export\`. The state was not changed`,
     );
   }
 }

@@ -32,7 +32,7 @@ export class Backups {
     } catch (cause) {
       throw new CliError(
         "BACKUP_FAILED",
-        `cannot write a backup of the state into ${this.folder}, so nothing was changed. Make the folder writable, or set ` +
+        `cannot write a backup of the state into ${this.folder}, so the state was not changed. Make the folder writable, or set ` +
           "PULUMI_HOME to one that is",
         { cause },
       );

@@ -3,7 +3,7 @@ import { describeUrl } from "../endpoint/url";
 import type { Outcome, UnclearOutcome } from "./outcome";
 import type { InterruptedRegistration } from "./registration";
 
-/** How a recovery speaks with the person at the terminal. */
+/** How a recovery talks to the person at the terminal. */
 export interface Dialogue {
   readonly say: (line: string) => void;
   /** Absent if there is no terminal. */
@@ -19,20 +19,20 @@ export function describeOutcome(
   const what = `${nameOf(registration.urn)} (${describeUrl(registration.url)}, ${registration.type})`;
   switch (outcome.kind) {
     case "made":
-      return `${what}: the registration made ${outcome.endpoint.id} (created ${outcome.endpoint.createdAt ?? "at an unknown time"})`;
+      return `${what}: the registration created ${outcome.endpoint.id} (created ${outcome.endpoint.createdAt ?? "at an unknown time"})`;
     case "adopts":
-      return `${what}: it was to adopt ${outcome.id}, and the next \`pulumi up\` does`;
+      return `${what}: it should adopt ${outcome.id}; the next \`pulumi up\` will`;
     case "not-made":
       return isRecorded(registration)
         ? `${what}: a later run has recorded its endpoint, and the service lists no other`
-        : `${what}: the registration was never made; the next \`pulumi up\` makes it`;
+        : `${what}: the registration never completed; the next \`pulumi up\` registers the endpoint`;
     case "unclear":
       return `${what}: unclear, because ${outcome.why}. Candidates: ${outcome.candidates.map(({ id }) => id).join(", ") || "none"}`;
   }
 }
 
 /**
- * Lets a person choose which endpoint a registration made.
+ * Lets a person choose which endpoint a registration created.
  *
  * @returns undefined when the answer is neither a candidate nor "none"
  */
@@ -45,7 +45,7 @@ export async function choose(
   const ids = left
     .map(({ id, createdAt }) => `${id} (created ${createdAt ?? "at an unknown time"})`)
     .join(", ");
-  const question = `${nameOf(registration.urn)}: ${why}. Which endpoint did it make: ${ids || "no candidate is left"}? Enter an id, or "none": `;
+  const question = `${nameOf(registration.urn)}: ${why}. Which endpoint did it create: ${ids || "no candidate is left"}? Enter an id, or "none": `;
   const answer = (await ask?.(question))?.trim();
   if (answer === "none") return { kind: "not-made", registration };
   const endpoint = left.find(({ id }) => id === answer);

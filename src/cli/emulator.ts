@@ -19,24 +19,32 @@ export function emulatorCommand(): Command {
   return new Command("emulator")
     .summary("run the webhook service on this machine, to develop and test against")
     .description(
-      "Starts an emulated webhook service and prints the settings for a stack. A page at its address shows endpoints and " +
-        "deliveries. It runs until Ctrl-C or SIGTERM, with or without a terminal.",
+      "Starts an emulated webhook service and prints how to use it. A page at its address shows endpoints and deliveries. " +
+        "Endpoints are kept in memory, or in a file. Press Enter to run a job and deliver its events. Type `rotate` to add a " +
+        "signing secret, and `finish` to drop the old ones. Press Ctrl-C to stop.",
     )
-    .option("-p, --port <number>", "0 takes any free port", wholeNumber, 8787)
-    .option("--data-file <path>", "keep endpoints, signing secrets and API key in this file across restarts")
-    .option("--api-key <key>", 'the API key (default: from the data file, else "emulator-api-key")')
-    .option("--secret <whsec_…>", "the signing secret (default: from the data file, else a new one)")
-    .option("--latency <milliseconds>", "added to each API request", wholeNumber, 0)
-    .option("--rate-limit <number>", "API requests per second; more get 429", wholeNumber)
+    .option("-p, --port <number>", "the port to listen on; 0 chooses a free one", wholeNumber, 8787)
+    .option(
+      "--data-file <path>",
+      "a JSON file that keeps endpoints, signing secrets and the API key across restarts",
+    )
+    .option("--api-key <key>", 'the API key (default: from the data file, or "emulator-api-key")')
+    .option("--secret <whsec_…>", "the signing secret (default: from the data file, or a new one)")
+    .option("--latency <milliseconds>", "how long to delay each API response", wholeNumber, 0)
+    .option(
+      "--rate-limit <number>",
+      "how many API requests per second to accept; any more get 429",
+      wholeNumber,
+    )
     .addHelpText(
       "after",
       `
-Lines that it reads while it runs:
+Commands while it runs, one on each line:
 ${LINES_HELP}
 
 Exit status:
-  0  stopped
-  1  could not start, or could not write its data file
+  0  it was stopped
+  1  it could not start, or could not write its data file
 
 Examples:
   $ npx webhook-endpoints emulator
@@ -109,13 +117,13 @@ function optionsOf({ port, dataFile, apiKey, secret, latency, rateLimit }: Flags
 /** The key and the secret open nothing but this emulator, so they may be printed. */
 function instructions({ url, apiKey, secrets }: Emulator, { dataFile, secret }: Flags): string {
   const lasting = dataFile !== undefined || secret !== undefined;
-  return `The emulated webhook service is running. Open ${url} in a browser to watch it. To point a stack at it:
+  return `The emulated webhook service is running. Open ${url} in a browser to watch it. To use it in a stack, run:
 
   pulumi config set webhooks:baseUrl ${url}
   pulumi config set --secret webhooks:apiKey ${quoted(apiKey)}
   pulumi config set --secret signingSecret ${secrets()[0] ?? ""}
-${lasting ? "" : "\nThe signing secret is new at each start. To keep it and the endpoints, add --data-file emulator.json.\n"}
-An endpoint can be on this machine, such as http://127.0.0.1:8080/jobs of type development. Commands:
+${lasting ? "" : "\nEach start creates a new signing secret. To keep the secret and the endpoints, add --data-file emulator.json.\n"}
+The url of an endpoint can be on this machine, such as http://127.0.0.1:8080/jobs with the type development. Commands:
 ${LINES_HELP}
 `;
 }

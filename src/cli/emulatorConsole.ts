@@ -5,7 +5,7 @@ const SHOWN_LINE_LENGTH = 40;
 const TYPES: readonly EmulatedEndpointType[] = ["production", "development"];
 
 export const LINES_HELP = `  Enter   run a job and deliver its events to every endpoint
-  rotate  add a signing secret; the old ones keep signing until you enter finish
+  rotate  add a signing secret; the old ones keep signing until you type finish
   finish  drop the old signing secrets
   help    show this list
   Ctrl-C  stop the emulator`;
@@ -14,7 +14,7 @@ export const LINES_HELP = `  Enter   run a job and deliver its events to every e
 export function lineHandler(emulator: Emulator): (line: string) => string {
   const commands = new Map<string, () => string>([
     ["", () => runJob(emulator)],
-    ["rotate", () => `New signing secret, next to the old ones: ${emulator.rotateSecret().secret}`],
+    ["rotate", () => `The emulator now also signs with ${emulator.rotateSecret().secret}`],
     ["finish", () => finishRotation(emulator)],
     ["help", () => LINES_HELP],
   ]);
@@ -51,7 +51,7 @@ function finishRotation(emulator: Emulator): string {
     emulator.rotateSecret({ secret, type }).finish();
   }
   const newest = new Set(TYPES.flatMap((type) => emulator.secrets(type)));
-  return `The only signing secret now: ${[...newest].join(", ")}`;
+  return `The emulator now signs only with ${[...newest].join(", ")}`;
 }
 
 function describeAttempt({ type, endpointId, url, statusCode, error, retryInMs }: LoggedAttempt): string {

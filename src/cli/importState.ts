@@ -15,7 +15,7 @@ export async function importState(pulumi: Pulumi, state: string): Promise<void> 
   if (!LOCKED.test(result.stderr)) throw pulumiFailed(command, result);
   throw new CliError(
     "STACK_LOCKED",
-    "the stack is locked, by the run that was killed or by one that is still under way. Make sure that no run is under way, " +
-      "run `pulumi cancel`, and run this command again. Nothing was changed",
+    "the stack is locked by the killed run, or by another run. Make sure that no run is under way, run `pulumi cancel`, and " +
+      "run this command again. The state was not changed",
   );
 }

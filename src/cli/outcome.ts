@@ -92,8 +92,8 @@ function decideGroup(
   if (possible.length === 0) return group.map((registration) => ({ kind: "not-made", registration }));
   if (certain.length < group.length && possible.length > certain.length) {
     if (possible.some(({ createdAt }) => Number.isNaN(parseTimestamp(createdAt))))
-      return unclear("the service does not report when the endpoint was made", { candidates: possible });
-    return unclear("the endpoint may have been made before or after the interrupted run", {
+      return unclear("the service does not report when the endpoint was created", { candidates: possible });
+    return unclear("the endpoint may have been created before or after the interrupted run", {
       candidates: possible,
       mayAppear: true,
     });

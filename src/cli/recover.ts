@@ -4,26 +4,27 @@ import type { Dialogue } from "./dialogue";
 import { Pulumi } from "./pulumi";
 import { recover } from "./recovery";
 
-/** The exit status when a person has to decide. Nothing was changed then. */
+/** The exit status when a person has to decide. The state was not changed then. */
 const EXIT_UNDECIDED = 2;
 
 export function recoverCommand(): Command {
   return new Command("recover")
     .summary("record the endpoints that an interrupted run registered")
     .description(
-      "Finds the endpoints that an interrupted `pulumi up` registered and did not record, by url, type and time, and puts " +
-        "them into the stack's state. Run it in the program's folder. It changes nothing at the service, and keeps the old " +
-        "state in PULUMI_HOME (default: ~/.pulumi), under webhook-endpoints/backups.",
+      "Finds the endpoints that an interrupted `pulumi up` registered but did not record, and adds them to the stack's state. " +
+        "It matches them by url, type and time. Run it in the program's folder. It changes nothing at the service, and saves " +
+        "the previous state in PULUMI_HOME (default: ~/.pulumi), under webhook-endpoints/backups. Empty .attrs files of the " +
+        "killed run make the state unreadable; the command removes them first.",
     )
     .option("-s, --stack <name>", "the stack (default: the selected one)")
-    .option("-y, --yes", "do not ask; change nothing if anything is unclear")
+    .option("-y, --yes", "do not ask; leave the state unchanged if anything is unclear")
     .addHelpText(
       "after",
       `
 Exit status:
   0  the state is complete, or there was nothing to recover
-  1  the command failed, and nothing was changed
-  2  a person has to decide, and nothing was changed
+  1  the command failed; the state was not changed, but empty .attrs files may have been removed
+  2  it needs your decision; the state was not changed, but empty .attrs files may have been removed
 
 Examples:
   $ npx webhook-endpoints recover

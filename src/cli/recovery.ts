@@ -30,9 +30,9 @@ export interface RecoverOptions {
 }
 
 /**
- * Puts into a stack's state the endpoints that an interrupted run registered and did not record (engine rule 23).
+ * Adds to a stack's state the endpoints that an interrupted run registered but did not record (engine rule 23).
  *
- * @returns `undecided` when a person has to decide something and did not: then nothing was changed
+ * @returns `undecided` when a person has to decide something and did not: then the state was not changed
  * @throws CliError or WebhookError when it cannot be done; the state is as it was
  */
 export async function recover(options: RecoverOptions): Promise<"done" | "undecided"> {
@@ -43,15 +43,15 @@ export async function recover(options: RecoverOptions): Promise<"done" | "undeci
   const declined = () => {
     say(
       ask
-        ? "Nothing was changed."
-        : "Nothing was changed, because there is no terminal to ask in. To go on without questions, add --yes.",
+        ? "The state was not changed."
+        : "The state was not changed, because there is no terminal to ask in. To continue without questions, add --yes.",
     );
     return "undecided" as const;
   };
 
   const exported = await exportState(pulumi, (files) => {
     say(
-      "The killed run left empty attributes files, and no command can read the state until they are removed:",
+      "The killed run left empty .attrs files in the backend. Until they are removed, no command can read the state:",
     );
     for (const file of files) say(`  ${file}`);
     return confirm("Remove them?");
@@ -76,11 +76,11 @@ export async function recover(options: RecoverOptions): Promise<"done" | "undeci
     const others = otherInterrupted(deployment);
     for (const { urn } of others)
       say(
-        `  ${urn} was interrupted too, and is not a webhook endpoint: Pulumi forgets that when the state is written.`,
+        `  ${urn} was interrupted too, and is not a webhook endpoint. If you continue, Pulumi forgets that it was interrupted.`,
       );
     if (!ask && (others.length > 0 || outcomes.some(({ kind }) => kind === "unclear"))) {
       say(
-        "Nothing was changed, because a person has to decide. Run this command in a terminal, without --yes: it asks.",
+        "The state was not changed, because this needs your decision. Run the command again in a terminal, without --yes.",
       );
       return "undecided";
     }
@@ -106,7 +106,7 @@ export async function recover(options: RecoverOptions): Promise<"done" | "undeci
       throw error;
     }
     backups.prune();
-    say(`The state as it was is kept in ${backup}`);
+    say(`The previous state was saved to ${backup}`);
     say(
       `Recovered ${count(found.length, "endpoint")} and cleared ${count(interrupted.length, "interrupted registration")}. ` +
         "Run `pulumi up` next.",
@@ -126,7 +126,7 @@ function otherInterrupted({ pending_operations = [] }: Deployment): Resource[] {
 
 type MadeOutcome = Extract<Outcome, { kind: "made" }>;
 
-/** Returns the registrations that made an endpoint, with a person's word where it is unclear; undefined without it. */
+/** Returns the registrations that created an endpoint. Asks a person about the unclear ones; undefined without an answer. */
 async function settle(
   outcomes: readonly Outcome[],
   ask: Dialogue["ask"],
@@ -148,8 +148,8 @@ async function replaceState(pulumi: Pulumi, before: string, after: string): Prom
   if ((await pulumi.output(["stack", "export"])) !== before) {
     throw new CliError(
       "STATE_CHANGED",
-      "the state has changed in the meantime, so nothing was written. Make sure that no run is under way, and run this " +
-        "command again",
+      "the state changed while this command was running, so nothing was written. Make sure that no run is under way, and " +
+        "run this command again",
     );
   }
   await importState(pulumi, after);

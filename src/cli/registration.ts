@@ -36,7 +36,7 @@ function registrationOf(
   if (url === undefined || (type !== "production" && type !== "development"))
     throw new CliError(
       "STATE_UNREADABLE",
-      `the interrupted registration of ${urn} has no readable url or type in the state. Nothing was changed`,
+      `the interrupted registration of ${urn} has no readable url or type in the state. Find the operation with \`pulumi stack export\`. The state was not changed`,
     );
   const adoptId = plainText(inputs, "adoptId");
   const isReplacement = resourceOf(urn, plain) !== undefined;

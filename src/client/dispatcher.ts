@@ -9,7 +9,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * Returns undici's way to the network: direct, or through the proxy that the environment names, in either case of its
  * variables. Plain http to this machine never uses a proxy on another machine: the key would be readable on the way.
  *
- * @throws WebhookError `INVALID_OPTION` for a proxy that is not a URL; the message omits it, for it may hold a password
+ * @throws WebhookError `INVALID_OPTION` for a proxy that is not a URL; the message omits it, because it may hold a password
  */
 export function openDispatcher(
   { baseUrl, maxConcurrency, timeoutMs }: ResolvedOptions,
@@ -33,7 +33,8 @@ function chooseProxy(baseUrl: URL, env: Environment): string {
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`;
   if (!URL.canParse(url) || !/^(https?|socks5?):/i.test(url)) {
     throw new WebhookError(
-      "Cannot create a webhooks client: HTTPS_PROXY or HTTP_PROXY in the environment is not the URL of a proxy",
+      "Cannot create a webhooks client: HTTPS_PROXY or HTTP_PROXY in the environment is not the URL of a proxy. " +
+        "Set it to a URL such as http://proxy.example.com:8080, or remove it",
       { code: "INVALID_OPTION" },
     );
   }

@@ -36,11 +36,11 @@ export function operationError(
   const times = attempts > 1 ? ` (attempt ${attempts})` : "";
   const doubt =
     register && mayHaveWorked
-      ? " The endpoint may have been registered all the same: list the endpoints before you register it again."
+      ? "The endpoint may have been registered anyway: list the endpoints before you register it again."
       : "";
-  const message =
-    `Cannot ${operation.description}: ${operation.method} ${url} ${whatHappened(failure, options)}${times}. ` +
-    `${advice(operation, failure, options)}${doubt}`;
+  const what = `Cannot ${operation.description}: ${operation.method} ${url} ${whatHappened(failure, options)}${times}.`;
+  const next = doubt && code in ADVICE_IN_DOUBT ? ADVICE_IN_DOUBT[code] : advice(operation, failure, options);
+  const message = [what, next, doubt].filter(Boolean).join(" ");
   const details = {
     code,
     statusCode: last?.answer?.statusCode,
@@ -62,7 +62,7 @@ function whatHappened(
 ): string {
   if (code === "CLOSED") return "was not sent: the client is closed";
   if (code === "ABORTED") return "was aborted by the caller";
-  if (!last) return "was not sent: for a minute or longer the service only asked this client to wait";
+  if (!last) return "was not sent: for at least a minute, the service kept asking this client to wait";
   const { answer, failure, sent } = last;
   const seconds = `${Math.round(attemptTimeoutMs / 100) / 10} s`;
   if (!answer) {
@@ -97,16 +97,23 @@ const HIDDEN_ANSWER =
 const ADVICE: Readonly<Partial<Record<WebhookErrorCode, string>>> = {
   NOT_FOUND:
     "The account of this API key has no endpoint with that id: it was deleted, or belongs to another account or service.",
-  RATE_LIMITED: "The service allows fewer requests than it receives: run again later, or send fewer at once.",
-  SERVER_ERROR: `The service failed: run again later. ${HIDDEN_ANSWER}`,
+  RATE_LIMITED: "The service is limiting requests: try again later, or send fewer at once.",
+  SERVER_ERROR: `The service failed: try again later. ${HIDDEN_ANSWER}`,
   MALFORMED_RESPONSE: "Check that baseUrl is the address of the webhook service's API, not of its website.",
   RESPONSE_TOO_LARGE: "Check baseUrl, or raise maxResponseBytes.",
   UNREACHABLE:
     "Nothing was sent. Check baseUrl, the network, and HTTPS_PROXY and NO_PROXY in the environment.",
-  CONNECTION_LOST: "Run again.",
-  TIMED_OUT: "Run again, or raise the operation's timeout (one attempt takes 10 s at most).",
-  ABORTED: "Run again when ready.",
+  CONNECTION_LOST: "Try again.",
+  TIMED_OUT: "Try again, or raise the operation's timeout (one attempt takes 10 s at most).",
+  ABORTED: "Try again when ready.",
   CLOSED: "Create a new client.",
+};
+/** For a registration that may have succeeded, which must not simply be tried again. */
+const ADVICE_IN_DOUBT: typeof ADVICE = {
+  SERVER_ERROR: `The service failed. ${HIDDEN_ANSWER}`,
+  CONNECTION_LOST: "",
+  TIMED_OUT: "To wait longer, raise the operation's timeout (one attempt takes 10 s at most).",
+  ABORTED: "",
 };
 
 function advice({ name }: Operation<unknown>, { code, last }: OperationFailure, options: ResolvedOptions) {

@@ -36,9 +36,9 @@ export class UnansweredError extends CodedError<"REGISTRATION_PENDING"> {
     const answer = cause.statusCode === undefined ? "no answer" : `status ${cause.statusCode}`;
     super(
       "REGISTRATION_PENDING",
-      `the registration of ${describeUrl(state.url)} was sent, and nothing shows whether it was made (${answer}: ${cause.code}). ` +
-        "Run `pulumi up` again: it takes the endpoint over if it is there, and registers it if not. `pulumi refresh` and " +
-        `\`pulumi destroy\` settle it too.${hasAnswer(cause) ? ` ${HOW_TO_SEE_ANSWER}` : ""}`,
+      `the registration of ${describeUrl(state.url)} was sent, but it is unknown whether it succeeded (${answer}: ${cause.code}). ` +
+        "Run `pulumi up` again: it takes over the endpoint if it exists, and registers it if not. `pulumi refresh` and " +
+        `\`pulumi destroy\` also settle it.${hasAnswer(cause) ? ` ${HOW_TO_SEE_ANSWER}` : ""}`,
       { cause },
     );
     this.id = id;
@@ -66,8 +66,8 @@ export function isUnauthorized(error: unknown): error is WebhookError {
 export function keyRefused(error: WebhookError): EndpointError {
   return new EndpointError(
     "KEY_REFUSED",
-    `${error.reason} A plain \`pulumi refresh\` or \`pulumi destroy\` uses the key of the last \`pulumi up\`. After a rotation, ` +
-      `run \`pulumi up\` first, or add --run-program. Nothing was changed.${hasAnswer(error) ? ` ${HOW_TO_SEE_ANSWER}` : ""}`,
+    `${error.reason} A plain \`pulumi refresh\` or \`pulumi destroy\` uses the key of the last \`pulumi up\`. If the key was rotated, ` +
+      `run \`pulumi up\` before them, or add --run-program to them.${hasAnswer(error) ? ` ${HOW_TO_SEE_ANSWER}` : ""}`,
     { cause: error },
   );
 }

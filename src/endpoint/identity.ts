@@ -34,12 +34,12 @@ export function describeAlike({ url, type }: Identity, ids: readonly string[], {
     `the service already has ${ids.length === 1 ? "an endpoint" : `${ids.length} endpoints`} with this url ` +
     `(${describeUrl(url)}) and type (${type}): ${ids.slice(0, 5).join(", ")}${ids.length > 5 ? ", …" : ""}.`;
   const ways = own
-    ? "Another resource of this program has it: declare it once."
+    ? "Another resource of this program already manages it. Remove one of the two."
     : `To keep it, set adoptId: ${JSON.stringify(ids[0])}, or give a renamed resource an alias of its old name. If a ` +
-      "killed run registered it, `npx webhook-endpoints recover` puts it into the state.";
-  const consequence = `This run registers another one, and events come twice${own ? "" : " unless this run deletes it"}.`;
+      "killed run registered it, `npx webhook-endpoints recover` adds it to the state.";
+  const consequence = `This run registers another one. Each event will then be delivered twice${own ? "" : ", unless this run deletes the existing endpoint"}.`;
   return {
     warning: `${found} ${consequence} ${ways}`,
-    refusal: `${found} ifExists is "fail", so nothing was registered. ${ways} If it belongs to this program, leave ifExists out of this run.`,
+    refusal: `${found} ifExists is "fail", so nothing was registered. ${ways}${own ? "" : " If the endpoint belongs to this program, remove ifExists for one run."}`,
   };
 }

@@ -37,8 +37,8 @@ export class OriginCheck {
     }
     if (endpoint) return undefined;
     log.warn(
-      "endpoints registered with another API key are not in the account of today's key, so they are registered there again. " +
-        `If the key was changed by mistake, stop here and set ${this.#placeOf("apiKey")} back.`,
+      "the account of the current API key doesn't have the endpoints that were registered with the previous key, so they are registered " +
+        `again. If you changed the key by mistake, stop here and restore ${this.#placeOf("apiKey")}.`,
     );
     return "account";
   }
@@ -86,8 +86,8 @@ export class OriginCheck {
     const { log, origin } = this.run;
     if ((state.account ?? origin.account) === origin.account) return;
     log.warn(
-      `endpoint ${id} is not in the account of today's API key, so it counts as deleted. It was registered with another key: ` +
-        "if that key belongs to another account, delete the endpoint there.",
+      `endpoint ${id} is not in the account of the current API key, so it counts as deleted. It was registered with a different key. ` +
+        "If that key belongs to another account, delete the endpoint there.",
     );
   }
 
@@ -96,7 +96,7 @@ export class OriginCheck {
     const { log, origin } = this.run;
     if ((account ?? origin.account) === origin.account) return;
     log.warn(
-      `the registration ${id} was sent with another API key than today's. If that key belongs to another account, look for the ` +
+      `the registration ${id} was sent with a different API key. If that key belongs to another account, look for the ` +
         "endpoint there.",
     );
   }
@@ -106,7 +106,7 @@ export class OriginCheck {
     this.#misses += 1;
     if (this.run.service.hasFound || this.#misses !== SUSPICIOUS_MISSES) return;
     this.run.log.warn(
-      `the service has none of the first ${SUSPICIOUS_MISSES} endpoints looked for. If that is a surprise, the API key may ` +
+      `the service has none of the first ${SUSPICIOUS_MISSES} endpoints looked for. If you didn't expect this, the API key may ` +
         `belong to another account: check ${this.#placeOf("apiKey")} before the next \`pulumi up\` registers them again.`,
     );
   }
@@ -119,9 +119,9 @@ export class OriginCheck {
   #otherService(id: string, { baseUrl }: EndpointState, cause: unknown): EndpointError {
     return new EndpointError(
       "OTHER_BASE_URL",
-      `endpoint ${id} was registered at ${baseUrl}, and ${this.run.origin.baseUrl} does not have it. If the base URL was ` +
-        `changed by mistake, set ${this.#placeOf("baseUrl")} back and run \`pulumi up\`, or add --run-program: a plain \`pulumi ` +
-        "refresh` or `pulumi destroy` uses the settings of the last `pulumi up`. To move the endpoint to another service, give " +
+      `endpoint ${id} was registered at ${baseUrl}, and ${this.run.origin.baseUrl} does not have it. If you changed ` +
+        `the base URL by mistake, restore ${this.#placeOf("baseUrl")} and run \`pulumi up\`. (\`pulumi refresh\` and \`pulumi destroy\` ` +
+        "use the settings of the last `pulumi up`, unless you add --run-program.) To move the endpoint to another service, give " +
         "it a WebhooksProvider with a new name. If the old service no longer exists, run `pulumi state delete` for the resource.",
       { cause },
     );

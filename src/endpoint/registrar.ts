@@ -47,7 +47,7 @@ export class Registrar {
     if (ledger.isUncertain(inputs)) {
       throw new EndpointError(
         "REGISTRATION_WAITS",
-        `${describeUrl(inputs.url)} was not registered: an equal registration of this run got no answer. Run the same command again.`,
+        `${describeUrl(inputs.url)} was not registered: a registration with the same url and type got no answer in this run. Run the same command again.`,
       );
     }
     // Before a registration without an answer was sent, its own run checked.
@@ -107,9 +107,7 @@ export class Registrar {
         );
       });
       if (endpoint === undefined) {
-        log.warn(
-          `endpoint ${id}, which adoptId names, no longer exists: a new one is registered. Remove adoptId.`,
-        );
+        log.warn(`endpoint ${id} in adoptId no longer exists, so a new one is registered. Remove adoptId.`);
         return this.#register(inputs, replaced);
       }
       assertAsDeclared(endpoint, inputs);

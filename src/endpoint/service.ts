@@ -167,7 +167,7 @@ function goneOf(error: unknown): WebhookEndpointNotFoundError | undefined {
 function contradicted(id: string, cause: WebhookEndpointNotFoundError): WebhookError {
   const reason =
     `endpoint ${id} was not deleted: the service answered ${cause.statusCode}, but it still lists the endpoint. Run the same ` +
-    "command again. If the endpoint does not exist, run `pulumi state delete` for its resource.";
+    "command again. If it keeps failing and the endpoint is gone, run `pulumi state delete` for its resource.";
   return new WebhookError(reason, { code: "REJECTED", statusCode: cause.statusCode, cause });
 }
 

@@ -69,7 +69,7 @@ export class Settler {
     if (decision.kind === "unknowable") {
       throw new EndpointError(
         "STILL_PENDING",
-        `cannot tell whether the registration of ${describeUrl(identity.url)} was made: the service lists only a part of its endpoints. ` +
+        `cannot tell whether the registration of ${describeUrl(identity.url)} succeeded, because the service lists only a part of its endpoints. ` +
           `It stays pending. Look for the endpoint at the service. If it is there, set adoptId to its id. If not, ${ifAbsent}.`,
       );
     }

@@ -5,7 +5,7 @@ const LONGEST_SHOWN = 500;
 
 /** Ends the message of an error that has an answer, which no error shows because it may be confidential. */
 export const HOW_TO_SEE_ANSWER =
-  "To see the service's answer in a warning, set webhooks:showResponses to true (in the environment WEBHOOKS_SHOW_RESPONSES).";
+  "To see the service's response in a warning, run `pulumi config set webhooks:showResponses true`, or set WEBHOOKS_SHOW_RESPONSES=true.";
 
 /** Returns whether the service answered a request with a refusal that says why. */
 export function hasAnswer(error: unknown): error is WebhookError & { responseText: string } {

@@ -60,8 +60,8 @@ export class WebhookEndpoint extends pulumi.CustomResource {
   constructor(name: string, args: WebhookEndpointArgs | undefined, opts?: pulumi.CustomResourceOptions) {
     if (opts?.import !== undefined) {
       throw new pulumi.RunError(
-        `WebhookEndpoint ${JSON.stringify(name)}: the import option cannot reach a dynamic provider. To take the endpoint over, set ` +
-          "adoptId to its id instead, or list it with its inputs and outputs in a file for `pulumi import --file`.",
+        `WebhookEndpoint ${JSON.stringify(name)}: the import option cannot reach a dynamic provider. To take over the endpoint, set ` +
+          "adoptId to its id, or use `pulumi import --file` with an entry that has its inputs and outputs.",
       );
     }
     const nameInput = args === undefined ? {} : { [NAME_INPUT]: name };
@@ -69,8 +69,8 @@ export class WebhookEndpoint extends pulumi.CustomResource {
     noteUrl(args?.url).catch(() => {}); // a url that fails fails the resource
     if (opts?.deletedWith !== undefined) {
       void pulumi.log.warn(
-        `WebhookEndpoint ${JSON.stringify(name)}: with deletedWith Pulumi drops the endpoint from the state without deleting it, so ` +
-          "it stays at the service and keeps getting events. Leave deletedWith out to have it deleted.",
+        `WebhookEndpoint ${JSON.stringify(name)}: with deletedWith, Pulumi drops the endpoint from the state without deleting it, so ` +
+          "it stays at the service and keeps getting events. Remove deletedWith if you want the endpoint deleted.",
         this,
       );
     }

@@ -9,7 +9,7 @@ export interface StackSource {
   readonly stackName: string;
   /** The program's folder. Default: the current one. */
   readonly workDir?: string | undefined;
-  /** The name of the output that `receiverConfig` made. Default: `receiver`. */
+  /** The name of the output that holds what `receiverConfig` returned. Default: `receiver`. */
   readonly output?: string | undefined;
   /** The backend that holds the state. Default: the one that `pulumi` uses there. */
   readonly backendUrl?: string | undefined;
@@ -43,14 +43,14 @@ export async function receiverFromStack(
     const others = Object.keys(decrypted).map(shown).join(", ") || "none";
     throw new ReceiverConfigError(
       "CONFIG_MISSING",
-      `${stack} has no output ${name}; its outputs are: ${others}. Export one that receiverConfig made, and run \`pulumi up\``,
+      `${stack} has no output ${name}; its outputs are: ${others}. Export what receiverConfig returns, and run \`pulumi up\``,
     );
   }
   if (hidden[output] !== "[secret]") {
     throw new ReceiverConfigError(
       "CONFIG_INVALID",
       `the output ${name} of ${stack} is not secret, so everyone who can read the state can read it. Export what receiverConfig ` +
-        "made, without `pulumi.unsecret`, run `pulumi up`, and rotate the signing secret if the output held one",
+        "returns, without `pulumi.unsecret`, and run `pulumi up`. Then rotate the signing secret, because it was exposed",
     );
   }
   const config = parseConfig(decrypted[output], { where: `in the output ${name} of ${stack}` });
@@ -66,7 +66,7 @@ async function outputsOf(
   const { exitCode, stdout, stderr } = await runPulumi(args, { cwd: workDir, env }).catch(() => {
     throw new ReceiverConfigError(
       "PULUMI_MISSING",
-      "the pulumi command cannot be run: install the Pulumi CLI and put it on PATH, and check that workDir is a folder",
+      "cannot run pulumi: install the Pulumi CLI, put it on PATH, and check that workDir is a folder",
     );
   });
   const command = `\`pulumi ${args.map(shown).join(" ")}\``;

@@ -33,7 +33,7 @@ export function parseConfig(config: unknown, { where }: { where: string }): Rece
   if (version !== 1) {
     throw invalid([
       version === undefined
-        ? "it is not what receiverConfig made"
+        ? "it was not created by receiverConfig"
         : "its version is not 1: update pulumi-webhook-endpoints here",
     ]);
   }

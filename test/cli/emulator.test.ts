@@ -74,9 +74,9 @@ it("the command prints settings, runs a job on Enter, rotates secrets, and stops
   await until(/no endpoint is registered/);
 
   child.stdin?.write("rotate\n");
-  const [, added] = await until(/^New signing secret.*(whsec_\S+)$/m);
+  const [, added] = await until(/^The emulator now also signs with (whsec_\S+)$/m);
   child.stdin?.write("finish\n");
-  const [, only] = await until(/^The only signing secret now: (whsec_\S+)$/m);
+  const [, only] = await until(/^The emulator now signs only with (whsec_\S+)$/m);
   expect([added === service.secret, only]).toEqual([false, added]);
 
   const { url } = await receiver(200, 200, 401);

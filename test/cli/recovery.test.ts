@@ -126,7 +126,7 @@ it("recover changes nothing when the backup cannot be written", async () => {
   writeFileSync(join(home, "webhook-endpoints"), "not a folder");
   emulator.add({ url: "https://a.example.com/", type: "production" });
   const pulumi = pulumiWith([interrupted("a")]);
-  await expect(run(pulumi)).rejects.toThrow(/nothing was changed.*BACKUP_FAILED/s);
+  await expect(run(pulumi)).rejects.toThrow(/the state was not changed.*BACKUP_FAILED/s);
   expect(pulumi.imported).toBeUndefined();
 });
 
@@ -175,7 +175,7 @@ describe("when more than one endpoint matches an interrupted registration", () =
 
   it("recover changes nothing if nobody can be asked", async () => {
     expect(await run(pulumi)).toBe("undecided");
-    expect(said.at(-1)).toMatch(/person has to decide.*without --yes/);
+    expect(said.at(-1)).toMatch(/needs your decision.*without --yes/);
     expect(pulumi.imported).toBeUndefined();
     expect(backups()).toEqual([]);
   });
@@ -278,7 +278,7 @@ it.each<[string, () => FakePulumi]>([
   const { id } = emulator.add({ url: "https://a.example.com/", type: "production" });
   expect(await run(stack())).toBe("undecided");
   expect(said.join("\n")).toContain(id);
-  expect(said.join("\n")).not.toMatch(/never made/);
+  expect(said.join("\n")).not.toMatch(/never completed/);
   const pulumi = stack();
   expect(await run(pulumi, { answers: [id, "y"] })).toBe("done");
   expect(recoveredBy(pulumi)).toEqual([id]);
@@ -294,7 +294,7 @@ describe("when the service does not list an endpoint of a registration", () => {
     expect(clock.skippedMs()).toBeGreaterThan(PATIENCE - 16 * SECOND);
     expect(clock.skippedMs()).toBeLessThan(PATIENCE - 14 * SECOND);
     expect(said.filter((line) => /^Waiting up to 4\d s/.test(line))).toHaveLength(1);
-    expect(said.join("\n")).toMatch(/never made/);
+    expect(said.join("\n")).toMatch(/never completed/);
   });
 
   it("recover does not wait if the registration is old enough", async () => {
@@ -363,7 +363,7 @@ it("recover leaves an interrupted adoption to the next up, and gives its endpoin
   const pulumi = pulumiWith([interrupted("a", { adoptId: id }), interrupted("b")]);
   expect(await run(pulumi, { clock })).toBe("done");
   expect(recoveredBy(pulumi)).toEqual([]);
-  expect(said.join("\n")).toMatch(new RegExp(`a .*adopt ${id}.*\n.*b .*never made`));
+  expect(said.join("\n")).toMatch(new RegExp(`a .*adopt ${id}.*\n.*b .*never completed`));
 });
 
 it("recover looks for what a run registered after it had deleted the endpoint that adoptId names", async () => {

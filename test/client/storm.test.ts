@@ -76,7 +76,7 @@ test.each([
     }
     // The gate sends the oldest first, so the youngest are never sent.
     const unsent = errors.filter(({ error }) =>
-      String(error).includes("was not sent: for a minute or longer"),
+      String(error).includes("was not sent: for at least a minute"),
     );
     expect(unsent).toHaveLength(4);
     expect(service.sentAt.length).toBeLessThanOrEqual(30);

@@ -237,11 +237,13 @@ describe("check", () => {
     const made = await command.create(inputs);
     command = await begin();
     await command.check({}, inputs);
-    expect(await warnings()).toEqual([expect.stringMatching(/unless this run deletes it.*adoptId/)]);
+    expect(await warnings()).toEqual([
+      expect.stringMatching(/unless this run deletes the existing endpoint.*adoptId/),
+    ]);
     await command.diff(made.id, made.properties, inputs);
     await command.check({}, inputs);
     expect(await warnings()).toContainEqual(
-      expect.stringMatching(/another resource of this program has it/i),
+      expect.stringMatching(/another resource of this program already manages it/i),
     );
     for (const existing of [[], [made]]) {
       command = await begin();
@@ -254,10 +256,10 @@ describe("check", () => {
   it("create warns about two new resources that declare the same endpoint, and refuses the second with ifExists fail", async () => {
     await command.create(inputs);
     const error = await failure(command.create({ ...inputs, ifExists: "fail" }));
-    expect(error.message).toMatch(/Another resource of this program has it.*ENDPOINT_EXISTS/);
+    expect(error.message).toMatch(/Another resource of this program already manages it.*ENDPOINT_EXISTS/);
     expect(emulator.endpoints()).toHaveLength(1);
     await command.create(inputs);
-    expect(await warnings()).toEqual([expect.stringMatching(/events come twice/)]);
+    expect(await warnings()).toEqual([expect.stringMatching(/Each event will then be delivered twice/)]);
   });
 
   it("create does not warn about an endpoint that it is about to replace", async () => {
@@ -313,7 +315,7 @@ describe("diff", () => {
     const moved = { ...properties, baseUrl: foreign.url };
     const other = await begin({ "webhooks:baseUrl": foreign.url, "webhooks:apiKey": "k3y-of-another" });
     expect((await other.diff(id, moved, inputs)).replaces).toEqual(["account"]);
-    expect((await warnings()).join()).toMatch(/another API key/);
+    expect((await warnings()).join()).toMatch(/registered with the previous key/);
     await foreign.close();
   });
 
@@ -329,7 +331,7 @@ describe("diff", () => {
     const { properties } = await command.create(inputs);
     const elsewhere = { ...properties, baseUrl: "https://old.example.com" };
     const { message } = await failure((await begin()).diff("wh_unknown", elsewhere, inputs));
-    expect(message).toMatch(/https:\/\/old\.example\.com.*set webhooks:baseUrl back.*OTHER_BASE_URL/);
+    expect(message).toMatch(/https:\/\/old\.example\.com.*restore webhooks:baseUrl.*OTHER_BASE_URL/);
   });
 
   it("diff replaces an endpoint that moves to a provider with another name and base URL", async () => {
@@ -342,7 +344,7 @@ describe("diff", () => {
     });
     const same = await begin({ "webhooks:providerName": "old" });
     const { message } = await failure(same.diff("wh_unknown", elsewhere, inputs));
-    expect(message).toMatch(/set baseUrl of the provider "old" back.*OTHER_BASE_URL/);
+    expect(message).toMatch(/restore baseUrl of the provider "old".*OTHER_BASE_URL/);
   });
 });
 
@@ -399,7 +401,7 @@ describe("create", () => {
     const body = `{"reason":"no such type\u0007\\n","key":"${emulator.apiKey}","more":"${"x".repeat(600)}"}`;
     emulator.fault({ operation: "register", kind: "status", status: 422, body, times: 2 });
     const quiet = await failure(command.create(inputs));
-    expect(quiet.message).toMatch(/set webhooks:showResponses to true.*WEBHOOKS_SHOW_RESPONSES/);
+    expect(quiet.message).toMatch(/config set webhooks:showResponses true.*WEBHOOKS_SHOW_RESPONSES/);
     command = await begin({ "webhooks:showResponses": "true" });
     const refused = await failure(command.create(inputs));
     const [shown = "", ...others] = await warnings();
@@ -578,7 +580,7 @@ describe("read", () => {
     emulator.remove(id);
     command = await begin();
     expect(await command.read(id, { ...properties, account: "0ther0" })).toBeUndefined();
-    expect(await warnings()).toEqual([expect.stringMatching(/registered with another key/)]);
+    expect(await warnings()).toEqual([expect.stringMatching(/registered with a different key/)]);
   });
 
   it("read warns about another account after three misses, unless it has found any endpoint", async () => {

@@ -252,7 +252,7 @@ describe("a key that the service refuses", () => {
       const { exitCode, output } = await project.pulumi(command, "--yes", "--skip-preview");
       expect(exitCode).not.toBe(0);
       expect(output).toMatch(/KEY_REFUSED/);
-      expect(output).toMatch(/run `pulumi up` first, or add --run-program/);
+      expect(output).toMatch(/run `pulumi up` before them, or add --run-program/);
       expect(output).not.toMatch(/\n\s+at /);
       expect(idsIn(await project.endpoints())).toEqual(idsIn(before));
     }

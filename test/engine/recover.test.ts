@@ -141,7 +141,7 @@ describe("after an interrupted run", () => {
     emulator.remove(emulator.endpoints().at(-1)?.id ?? "");
     const piped = await recover();
     expect(piped.exitCode).toBe(2);
-    expect(piped.output).toMatch(/Nothing was changed, because there is no terminal.*--yes/);
+    expect(piped.output).toMatch(/The state was not changed, because there is no terminal.*--yes/);
     expect(await project.state()).toEqual(before);
   });
 
@@ -154,7 +154,7 @@ describe("after an interrupted run", () => {
     await sleep(6_000);
     await project.refresh();
     const { exitCode, output } = await recover("--yes");
-    expect(output).not.toMatch(/never made/);
+    expect(output).not.toMatch(/never completed/);
     expect(output).toContain(emulator.endpoints().at(-1)?.id ?? "none");
     expect(exitCode).toBe(2);
     expect((await project.state()).pending_operations).toHaveLength(1);
@@ -167,7 +167,7 @@ describe("after an interrupted run", () => {
     await project.succeed("cancel", "--yes");
     const { exitCode, output } = await recover("--yes");
     expect(output).toMatch(/^Waiting up to (1\d|20) s /m);
-    expect(output).toMatch(/never made/);
+    expect(output).toMatch(/never completed/);
     expect(exitCode).toBe(0);
     expect((await project.state()).pending_operations ?? []).toEqual([]);
     await project.up();

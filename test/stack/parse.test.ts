@@ -50,7 +50,7 @@ const unusable: readonly [what: string, text: string, says: string][] = [
   ["a masked output", "[secret]\n", "it is masked"],
   ["a masked output as JSON", '"[secret]"\n', "it is masked"],
   ["half of the output", configText(secret).slice(0, -9), "it is not the JSON that"],
-  ["another output", JSON.stringify({ secrets: [secret] }), "it is not what receiverConfig made"],
+  ["another output", JSON.stringify({ secrets: [secret] }), "it was not created by receiverConfig"],
   ["a later version", JSON.stringify({ version: 2, keys: [secret] }), "update pulumi-webhook-endpoints here"],
 ];
 

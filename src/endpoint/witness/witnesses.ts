@@ -136,7 +136,7 @@ export class Witnesses {
     if (decision.kind === "unknowable") {
       throw new EndpointError(
         "STILL_PENDING",
-        `cannot tell whether a killed run registered ${describeUrl(inputs.url)}: the service lists only a part of its endpoints. ` +
+        `cannot tell whether a killed run registered ${describeUrl(inputs.url)}, because the service lists only a part of its endpoints. ` +
           "Look for the endpoint at the service. If it is there, set adoptId to its id. If not, run `pulumi refresh " +
           "--clear-pending-creates`.",
       );
