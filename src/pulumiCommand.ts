@@ -22,7 +22,7 @@ export interface PulumiCommandResult {
  * Runs Pulumi's own command, without a prompt and without colors.
  *
  * @throws Error with the code `ENOENT` when there is no `pulumi` on PATH, or no such folder. A command that ran and failed
- * returns its exit code instead. What it printed may hold secrets: do not repeat it unchecked.
+ * returns its exit code instead. Its output may hold secrets: do not repeat it unchecked.
  */
 export async function runPulumi(
   args: readonly string[],

@@ -13,7 +13,7 @@ export function findLanguages(): Languages | undefined;
  */
 export function ensureLanguages(): Promise<void>;
 
-/** What to do where there are none. */
+/** The advice for a machine that has none. */
 export const howToGetLanguages: string;
 
 /** Names what is built, with its versions: the folder below Pulumi's that it lies in. */

@@ -7,5 +7,5 @@ export function findRedis(): string | undefined;
  */
 export function ensureRedis(): Promise<void>;
 
-/** What to do if there is no Redis: the end of a sentence. */
+/** The end of a sentence: how to get Redis if it is missing. */
 export const HOW_TO_GET_REDIS: string;

@@ -6,7 +6,7 @@ import type { InterruptedRegistration } from "./registration";
 /** How a recovery talks to the person at the terminal. */
 export interface Dialogue {
   readonly say: (line: string) => void;
-  /** Absent if there is no terminal. */
+  /** Absent without a terminal. */
   readonly ask?: (question: string) => Promise<string>;
 }
 

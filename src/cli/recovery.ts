@@ -44,7 +44,7 @@ export async function recover(options: RecoverOptions): Promise<"done" | "undeci
     say(
       ask
         ? "The state was not changed."
-        : "The state was not changed, because there is no terminal to ask in. To continue without questions, add --yes.",
+        : "The state was not changed, because the command has no terminal to ask in. To continue without questions, add --yes.",
     );
     return "undecided" as const;
   };

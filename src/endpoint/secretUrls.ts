@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { normalizeUrl } from "./url";
 
-/** The urls that this program declared as secrets, as far as they are known by now. */
+/** The urls that this program declared as secrets, as far as they are known. */
 const secretUrls = new Set<string>();
 
 /** Remembers a declared url if it is a secret. A query cannot wait for it: the url may depend on that query. */

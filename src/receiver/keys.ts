@@ -23,7 +23,7 @@ export interface KeySourceOptions {
 const MAX_AGE_MS = 60_000;
 /** The least time between two calls that forged messages cause. */
 const MISMATCH_PAUSE_MS = 5_000;
-/** The least time between two calls of a function that fails, once there is no recent answer. */
+/** The least time between two calls of a function that fails, while no answer is recent. */
 const FAILURE_PAUSE_MS = 1_000;
 /** How long after a failure deliveries do not wait for the next answer. Later they do, as the secrets may have changed. */
 const FAILING_MS = 2 * MAX_AGE_MS;

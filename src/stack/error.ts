@@ -1,7 +1,7 @@
 import { CodedError } from "../error";
 
 /**
- * - `CONFIG_MISSING`: there is no configuration at the place that was named
+ * - `CONFIG_MISSING`: the named place has no configuration
  * - `CONFIG_INVALID`: there is one, but no receiver can be created from it
  * - `PULUMI_MISSING`: the `pulumi` command cannot be run
  * - `STACK_UNREADABLE`: `pulumi stack output` failed

@@ -10,7 +10,7 @@ const SHORTEST_KEY_BYTES = 24;
  * it. A hole in the list is a secret that is not known yet.
  */
 export function problemsOfSecrets(secrets: readonly unknown[]): string[] {
-  if (secrets.length === 0) return ["there is no secret: a receiver needs at least one"];
+  if (secrets.length === 0) return ["secrets is empty: a receiver needs at least one"];
   return secrets.flatMap((secret, index) => {
     const isRepeated = secrets.indexOf(secret) < index;
     const problem = isRepeated

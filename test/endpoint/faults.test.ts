@@ -145,7 +145,7 @@ async function leaveOnePending({ emulator, stack }: World, program: readonly Dec
   const pending = stack.resources.find(({ initErrors }) => initErrors !== undefined);
   if (!pending) throw new Error("no registration is pending");
   const { url, type, ip, pending: sent } = pending.outputs as unknown as UnansweredState;
-  // Dated when it was sent: on a busy machine, the service's clock may be far ahead by now.
+  // Dated when it was sent: on a busy machine, the service's clock may already be far ahead.
   const createdAt = new Date(sent.attemptedAt ?? 0).toISOString();
   emulator.add({ url, type, ip: ip ?? undefined, createdAt });
 }

@@ -18,7 +18,7 @@ const endpoint = (id: string, offsetMs: number | null, more: Partial<Endpoint> =
 
 interface Case {
   readonly endpoints?: readonly Endpoint[];
-  /** Whether the list now is complete. */
+  /** True if the current list is complete. */
   readonly complete?: boolean;
   /** The service's clock now, in milliseconds since the request; null when it sends no time. */
   readonly now?: number | null;

@@ -154,7 +154,7 @@ describe("check", () => {
     ["another word for yes", { "webhooks:showResponses": "yes" }, /showResponses must be true or false/],
     ["a time-out of 0", { "webhooks:timeoutSeconds": "0" }, /timeoutSeconds must be a number of seconds/],
     [
-      "a time-out that is no number",
+      "a timeout that is not a number",
       { "webhooks:timeoutSeconds": "soon" },
       /timeoutSeconds must be a number of seconds/,
     ],

@@ -141,7 +141,7 @@ describe("after an interrupted run", () => {
     emulator.remove(emulator.endpoints().at(-1)?.id ?? "");
     const piped = await recover();
     expect(piped.exitCode).toBe(2);
-    expect(piped.output).toMatch(/The state was not changed, because there is no terminal.*--yes/);
+    expect(piped.output).toMatch(/The state was not changed, because the command has no terminal.*--yes/);
     expect(await project.state()).toEqual(before);
   });
 

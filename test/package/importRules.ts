@@ -144,7 +144,7 @@ function isTypeExport(node: ts.ExportDeclaration): boolean {
   return clause.elements.length > 0 && clause.elements.every((element) => element.isTypeOnly);
 }
 
-/** Whether a call is `import(…)`, `require(…)` or `require.resolve(…)`. */
+/** Returns whether a call is `import(…)`, `require(…)` or `require.resolve(…)`. */
 function isLoading(callee: ts.Expression): boolean {
   if (callee.kind === ts.SyntaxKind.ImportKeyword) return true;
   const called = ts.isPropertyAccessExpression(callee) ? callee.expression : callee;

@@ -43,7 +43,7 @@ const unusable: readonly [what: string, text: string, says: string][] = [
   ["a secret twice", configText(secret, other, secret), "secret 3 of 3 is the same as an earlier one"],
   ["an empty secret", configText(secret, ""), "secret 2 of 2 is empty"],
   ["a secret that is not a string", configText(17), "secret 1 of 1 is of type number, not a string"],
-  ["no secret", configText(), "there is no secret"],
+  ["no secret", configText(), "secrets is empty"],
   ["the secret itself", secret, "it is not the JSON that"],
   ["the secret itself as JSON", JSON.stringify(secret), "it is not the JSON that"],
   ["a list of secrets", JSON.stringify([secret]), "it is not the JSON that"],
