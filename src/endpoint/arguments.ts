@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { unknownOptions } from "../knownOptions";
 import { isProvisional } from "./state";
+import type { EndpointInputs, EndpointState } from "./types";
 import { describeUrl, isPrivateHost } from "./url";
 
 /** How the engine writes a value that is not known yet, in a preview (engine rule 6). */
@@ -91,4 +92,11 @@ function adoptIdProblems(value: unknown): string[] {
   return isProvisional(value)
     ? ["adoptId must be an id that the service issued, not the provisional id of a registration"]
     : [];
+}
+
+/** Returns the arguments that differ, none of which the service can change in place. */
+export function changedArguments(olds: EndpointState, news: EndpointInputs): string[] {
+  return (["url", "type", "ip"] as const).filter(
+    (name) => (olds[name] ?? undefined) !== (news[name] ?? undefined),
+  );
 }

@@ -57,6 +57,11 @@ export function isGone(error: unknown): error is WebhookEndpointNotFoundError {
   return error instanceof WebhookEndpointNotFoundError;
 }
 
+/** Turns an error that says that the endpoint is gone into undefined. @throws any other error */
+export function undefinedIfGone(error: unknown): undefined {
+  if (!isGone(error)) throw error;
+}
+
 /** Returns whether the service refused the API key. */
 export function isUnauthorized(error: unknown): error is WebhookError {
   return error instanceof WebhookError && (error.statusCode === 401 || error.statusCode === 403);

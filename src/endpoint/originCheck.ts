@@ -2,7 +2,7 @@ import type { Endpoint } from "../client";
 import { EndpointError } from "./errors";
 import type { Run } from "./run";
 import type { EndpointState } from "./types";
-import { sameUrl } from "./url";
+import { describeUrl, sameUrl } from "./url";
 
 /** After how many reads in a row that find nothing the API key is suspected to be another account's. */
 const SUSPICIOUS_MISSES = 3;
@@ -132,4 +132,20 @@ export class OriginCheck {
     const { provider } = this.run.origin;
     return provider ? `${setting} of the provider ${JSON.stringify(provider)}` : `webhooks:${setting}`;
   }
+}
+
+/**
+ * Between the dynamic provider and the native plugin a resource without an outcome cannot move. The engine would delete it with
+ * the provider that it leaves, in a process that does not know which endpoint this one took over, and would delete that.
+ */
+export function assertSameDoor(
+  olds: { __provider?: string; url: string },
+  news: { __provider?: string },
+): void {
+  if ((olds.__provider === undefined) === (news.__provider === undefined)) return;
+  throw new EndpointError(
+    "STILL_PENDING",
+    `the registration of ${describeUrl(olds.url)} is pending, so the resource cannot move to another provider yet. ` +
+      "Run `pulumi refresh`, which settles it, and then `pulumi up` again. Nothing was changed.",
+  );
 }

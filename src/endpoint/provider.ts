@@ -1,12 +1,13 @@
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { systemClock } from "../client/clock";
-import { checkArguments, NAME_INPUT } from "./arguments";
+import { changedArguments, checkArguments, NAME_INPUT } from "./arguments";
 import { connectEngine } from "./engine";
 import { aboutResource, EndpointError, explained, isGone, UnansweredError } from "./errors";
+import { assertSameDoor } from "./originCheck";
 import { type Run, type RunOptions, startRun } from "./run";
 import { isProvisional, isRecorded, isUnanswered, stateOf } from "./state";
 import type { EndpointInputs, EndpointState } from "./types";
-import { describeUrl, sameUrl } from "./url";
+import { sameUrl } from "./url";
 
 /** Inputs and state as the plugin passes them: with the provider's own code added. */
 type WithProvider<T> = T & { __provider?: string };
@@ -192,23 +193,3 @@ export function createProvider(options: Partial<RunOptions> = {}) {
  * are a promise: state written by the first release loads them from the last one.
  */
 export const provider = createProvider();
-
-/**
- * Between the dynamic provider and the native plugin a resource without an outcome cannot move. The engine would delete it with
- * the provider that it leaves, in a process that does not know which endpoint this one took over, and would delete that.
- */
-function assertSameDoor(olds: WithProvider<EndpointState>, news: WithProvider<EndpointInputs>): void {
-  if ((olds.__provider === undefined) === (news.__provider === undefined)) return;
-  throw new EndpointError(
-    "STILL_PENDING",
-    `the registration of ${describeUrl(olds.url)} is pending, so the resource cannot move to another provider yet. ` +
-      "Run `pulumi refresh`, which settles it, and then `pulumi up` again. Nothing was changed.",
-  );
-}
-
-/** Returns the arguments that differ, none of which the service can change in place. */
-function changedArguments(olds: EndpointState, news: EndpointInputs): string[] {
-  return (["url", "type", "ip"] as const).filter(
-    (name) => (olds[name] ?? undefined) !== (news[name] ?? undefined),
-  );
-}

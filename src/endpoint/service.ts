@@ -10,7 +10,7 @@ import {
 } from "../client";
 import { type Clock, sleep } from "../client/clock";
 import type { EngineLog } from "./engine";
-import { isGone, isUnauthorized } from "./errors";
+import { isGone, isUnauthorized, undefinedIfGone } from "./errors";
 import { describeAnswer, hasAnswer } from "./shownAnswer";
 
 /** How long one list serves reads, in milliseconds. The reads of a run come within moments of each other. */
@@ -169,8 +169,4 @@ function contradicted(id: string, cause: WebhookEndpointNotFoundError): WebhookE
     `endpoint ${id} was not deleted: the service answered ${cause.statusCode}, but it still lists the endpoint. Run the same ` +
     "command again. If it keeps failing and the endpoint is gone, run `pulumi state delete` for its resource.";
   return new WebhookError(reason, { code: "REJECTED", statusCode: cause.statusCode, cause });
-}
-
-function undefinedIfGone(error: unknown): undefined {
-  if (!isGone(error)) throw error;
 }

@@ -1,5 +1,5 @@
 import type { Endpoint, EndpointList } from "../../client";
-import { EndpointError, isGone } from "../errors";
+import { EndpointError, undefinedIfGone } from "../errors";
 import { alike, type Identity, keyOf } from "../identity";
 import type { Run } from "../run";
 import { candidates } from "../settlement";
@@ -195,8 +195,4 @@ export class Witnesses {
 interface Snapshot {
   readonly state: StackState;
   readonly underWay: (key: string) => number;
-}
-
-function undefinedIfGone(error: unknown): undefined {
-  if (!isGone(error)) throw error;
 }
