@@ -59,7 +59,7 @@ export class Machine {
 
   dispose(): void {
     // A plugin that was killed may just be writing its journal.
-    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 10 });
   }
 
   #newHome(): string {

@@ -7,7 +7,7 @@ import { FastClock } from "./fastClock";
 import { Plugin, type VerbError } from "./plugin";
 import { World } from "./world";
 
-const speed = 20;
+const speed = 12;
 /** The speed for registrations that complete late, where moments matter. */
 const slow = 4;
 /** Longer than a run looks for its registration (15 s), shorter than it takes to count as never made (20 s), in real milliseconds. */

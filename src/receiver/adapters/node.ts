@@ -55,8 +55,9 @@ export function nodeHandler(
 
 // Not `req.headers`, which joins or drops a header that was sent twice, nor `req.headersDistinct`, which some versions of Node
 // make throw on a header named `__proto__`. A simulated request, such as that of serverless-http, has parsed headers only.
-function headersOf({ rawHeaders, headers }: NodeRequest): HeadersLike {
-  if (rawHeaders.length === 0) return headers;
+function headersOf(request: NodeRequest): HeadersLike {
+  const { rawHeaders } = request;
+  if (rawHeaders.length === 0) return request.headers;
   const pairs: [string, string | undefined][] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) pairs.push([rawHeaders[i] ?? "", rawHeaders[i + 1]]);
   return pairs;

@@ -11,6 +11,8 @@ export interface BodyLimits {
   readonly timeoutMs: number;
 }
 
+const CONTENT_LENGTH = "content-length";
+
 /**
  * Reads the whole body as it was sent, or returns the reason why it is not available. Keeps at most about three times
  * `maxBytes` in memory. Never rejects.
@@ -22,8 +24,18 @@ export async function readBody(request: NodeRequest, limits: BodyLimits): Promis
   if (request.aborted || (request.destroyed && !request.complete)) return "aborted";
   if (request.readableDidRead || request.readableEnded || request.readableEncoding !== null)
     return hasNoBody(request) ? new Uint8Array() : "parsed-body";
-  if (Number(request.headers["content-length"]) > limits.maxBytes) return "size";
+  if (announcedLength(request) > limits.maxBytes) return "size";
   return collect(request, limits);
+}
+
+/** Returns the length that a request announced, or NaN. Node parses all headers on the first use of `request.headers`. */
+function announcedLength({ rawHeaders }: NodeRequest): number {
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? "";
+    if (name.length === CONTENT_LENGTH.length && name.toLowerCase() === CONTENT_LENGTH)
+      return Number(rawHeaders[i + 1]);
+  }
+  return Number.NaN;
 }
 
 /** Returns whether a request announced that it has no body. */
@@ -43,16 +55,19 @@ function collect(request: NodeRequest, { maxBytes, timeoutMs }: BodyLimits): Pro
   return new Promise((resolve) => {
     const bytes = new GrowingBytes();
     const timer = setTimeout(() => settle("timeout"), timeoutMs);
+    let isSettled = false;
     const onData = (chunk: Uint8Array) => {
+      if (isSettled) return;
       if (bytes.length + chunk.length > maxBytes) settle("size");
       else bytes.add(chunk);
     };
     const onEnd = () => settle(bytes.whole());
     const onAbort = () => settle("aborted");
     function settle(result: Uint8Array | Refusal): void {
+      if (isSettled) return;
+      isSettled = true;
       clearTimeout(timer);
-      request.off("data", onData).off("end", onEnd).off("aborted", onAbort).off("close", onAbort);
-      // The listener of "error" stays: a connection that breaks later must not be an uncaught error.
+      // The listeners stay: taking them off costs more, and a connection that breaks later must not be an uncaught error.
       resolve(result);
     }
     request.on("data", onData).on("end", onEnd).on("close", onAbort).on("error", onAbort);
