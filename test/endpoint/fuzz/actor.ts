@@ -82,8 +82,8 @@ export class Actor {
       case "swap": {
         const [a, b] = step.slots.map((slot) => this.#program.get(slot));
         if (!a || !b) return;
-        this.#program.set(step.slots[0], { ...a, args: { ...a.args, url: b.args.url } });
-        this.#program.set(step.slots[1], { ...b, args: { ...b.args, url: a.args.url } });
+        this.#program.set(step.slots[0], { ...a, args: { ...b.args, type: a.args.type } });
+        this.#program.set(step.slots[1], { ...b, args: { ...a.args, type: b.args.type } });
         return;
       }
       case "adopt":
@@ -217,7 +217,7 @@ export class Actor {
         stopWatching();
       }
     }
-    if (command === "up" || kill.after.length > 1) await this.#heal(kill);
+    if (command === "up" || kill.after.length > 1) await this.#heal(kill, options);
   }
 
   /** Kills when it is time. Returns what ends the watch. */
@@ -245,25 +245,30 @@ export class Actor {
     };
   }
 
-  async #heal({ what, heal }: Kill): Promise<void> {
+  async #heal({ what, heal }: Kill, { replace }: RunOptions): Promise<void> {
     // Only this machine remembers what a plugin has registered that was killed alone.
     const by = what === "plugin" ? "up" : heal.by;
     if (by !== "up") for (const emulator of this.world.emulators) emulator.clearFaults();
     if (by === "recover") {
       if (this.world.stack.pendingCreates.length > 0) await this.#recover(what === "interrupt");
-    } else if (by === "up") await this.#healByUp(heal);
-    else await this.world.machine.elsewhere(() => this.#healByUp(heal));
+      return;
+    }
+    const { first, refresh, parallel } = heal;
+    // The same command again: an `up` that creates nothing for a resource takes nothing over for it.
+    const options = { refresh, parallel, ...(replace === undefined ? {} : { replace }) };
+    const up = () => this.#healByUp(first, options);
+    await (by === "up" ? up() : this.world.machine.elsewhere(up));
   }
 
   /** Until an `up` succeeds: only the first one is disturbed. */
-  async #healByUp({ by, first, refresh, parallel }: Heal): Promise<void> {
+  async #healByUp(first: Heal["first"], options: RunOptions): Promise<void> {
     if (first !== null) {
       this.#tell(`${first} after a kill`);
       await this.#command(first, {});
     }
     for (let runs = 0; runs < 3; runs++) {
-      this.#tell(`up after a kill (${by})`);
-      const problems = await this.#command("up", { refresh, parallel });
+      this.#tell("up after a kill");
+      const problems = await this.#command("up", options);
       if (problems.length === 0) return;
       for (const emulator of this.world.emulators) emulator.clearFaults();
     }
