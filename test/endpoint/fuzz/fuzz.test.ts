@@ -10,7 +10,7 @@ import { type Step, scenario } from "./scenario";
 /** How many are played at once: most of the time they wait. */
 const atOnce = 4;
 
-const { FUZZ_STEPS = "160", FUZZ_SEED, FUZZ_PATH } = process.env;
+const { FUZZ_STEPS = "120", FUZZ_SEED, FUZZ_PATH } = process.env;
 const wanted = Number(FUZZ_STEPS);
 const seed = FUZZ_SEED === undefined ? Date.now() % 2 ** 31 : Number(FUZZ_SEED);
 
