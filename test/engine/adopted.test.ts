@@ -60,7 +60,7 @@ test("an adopted endpoint outlives --replace and taint, until adoptId is removed
   service.endpoints.length = 0;
   await project.refresh();
   expect(await idsInState()).toEqual({});
-  expect(await project.up()).toMatch(/no longer exists: a new one is registered. Remove adoptId/);
+  expect(await project.up()).toMatch(/no longer exists, so a new one is registered. Remove adoptId/);
   const renewed = await idsInState();
   expect(Object.values(renewed).sort()).toEqual(service.endpoints.map(({ id }) => id).sort());
 

@@ -51,9 +51,10 @@ export class Witnesses {
 
   /** Returns whether a witness may know of a registration that was declared like this, so that `create` settles it. */
   async mayKnow(inputs: EndpointInputs): Promise<boolean> {
-    if ((await this.journal()).open(inputs).length > 0) return true;
     const snapshot = await this.#readState();
-    return snapshot !== undefined && this.#lostOperations(inputs, snapshot) > 0;
+    if (snapshot === undefined) return false;
+    const isLost = (entry: JournalEntry) => !isRecorded(entry, snapshot.state);
+    return (await this.journal()).open(inputs).some(isLost) || this.#lostOperations(inputs, snapshot) > 0;
   }
 
   /** Returns the id that the state holds for the resource of this name, if exactly one resource has that name. */
@@ -81,11 +82,9 @@ export class Witnesses {
     // The state of another organization's stack with the same name does not hold this creation.
     if (!snapshot?.state.isRegistering || journal.isAmbiguous(inputs)) return undefined;
     const { state } = snapshot;
-    const lost = entries.filter(({ id, at, entry }) => {
-      const isRecorded = (id !== undefined && state.ids.has(id)) || state.wasRecorded(at);
-      if (isRecorded) journal.close(entry);
-      return !isRecorded;
-    });
+    const recorded = entries.filter((entry) => isRecorded(entry, state));
+    for (const { entry } of recorded) journal.close(entry);
+    const lost = entries.filter((entry) => !recorded.includes(entry));
     for (const each of lost) {
       const endpoint = await this.#endpointOf(each, journal, inputs, baseline);
       if (endpoint) {
@@ -189,6 +188,11 @@ export class Witnesses {
     for (const id of state?.ids ?? []) ledger.note(id, "recorded");
     return state && { state, underWay };
   }
+}
+
+/** Returns whether the state holds what an entry of the journal registered, or held it when a run ended well. */
+function isRecorded({ id, at }: JournalEntry, state: StackState): boolean {
+  return (id !== undefined && state.ids.has(id)) || state.wasRecorded(at);
 }
 
 /** The state, with the creations of this run that were under way when it was read. */
