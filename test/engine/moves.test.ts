@@ -96,7 +96,7 @@ test.each(["default", "explicit"])(
       const { exitCode, output } = await project.pulumi(...command);
       expect(exitCode).not.toBe(0);
       const advice = kind === "explicit" ? 'baseUrl of the provider "own"' : "webhooks:baseUrl";
-      for (const part of [first.url, second.url, `set ${advice} back`, "OTHER_BASE_URL"])
+      for (const part of [first.url, second.url, `restore ${advice}`, "OTHER_BASE_URL"])
         expect(output).toContain(part);
     }
     // The failed run has given the provider the wrong settings.

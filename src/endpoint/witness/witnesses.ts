@@ -195,8 +195,5 @@ function isRecorded({ id, at }: JournalEntry, state: StackState): boolean {
   return (id !== undefined && state.ids.has(id)) || state.wasRecorded(at);
 }
 
-/** The state, with the creations of this run that were under way when it was read. */
-interface Snapshot {
-  readonly state: StackState;
-  readonly underWay: (key: string) => number;
-}
+/** The state, with how many creations of this run were under way when it was read. */
+type Snapshot = { readonly state: StackState; readonly underWay: (key: string) => number };
