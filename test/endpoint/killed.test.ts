@@ -43,6 +43,17 @@ test("an up with --refresh takes over what a killed plugin registered", async ()
   expect(world.differences(program, [])).toEqual([]);
 });
 
+test("a refresh right after the kill of a plugin does not hide what it registered", async () => {
+  await world.close();
+  // A refresh that starts within the history's precision: slowly enough to be sure of it.
+  world = await World.start({ plugin: () => plugin.get(), speed: 4 });
+  await world.stack.up(before);
+  await killedUp({ alone: true });
+  expect(await world.stack.refresh()).toEqual([]);
+  expect(await world.stack.up(program)).toEqual([]);
+  expect(world.differences(program, [])).toEqual([]);
+});
+
 test.each(["refresh", "destroy"] as const)(
   "after a kill and a %s, an up on another machine takes over what the killed run registered",
   async (command) => {

@@ -40,7 +40,7 @@ export class StackState {
 
   /**
    * Returns whether the state held what was registered at this moment, or nothing shows that a run of this stack lost it:
-   * - A run that succeeded was under way.
+   * - An `up` that succeeded was under way. Other commands register nothing, and one may follow a kill at once.
    * - It is older than the stack: an earlier stack of this name registered it, which may have been renamed.
    * - It is older than the history that was read.
    */
@@ -48,8 +48,11 @@ export class StackState {
     const oldest = this.#history.at(HISTORY_LENGTH - 1);
     if (this.#isOlderThanStack(at) || (oldest && at < oldest.start)) return true;
     return this.#history.some(
-      ({ succeeded, start, end }) =>
-        succeeded && at >= start - HISTORY_PRECISION_MS && at <= end + HISTORY_PRECISION_MS,
+      ({ kind, succeeded, start, end }) =>
+        kind === "update" &&
+        succeeded &&
+        at >= start - HISTORY_PRECISION_MS &&
+        at <= end + HISTORY_PRECISION_MS,
     );
   }
 
