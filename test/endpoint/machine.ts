@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** What the command `pulumi` prints of a stack. */
 export interface Printed {
@@ -57,9 +58,20 @@ export class Machine {
     }
   }
 
-  dispose(): void {
-    // A plugin that was killed may just be writing its journal.
-    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 10 });
+  /**
+   * Removes the folder. A run that met its time-out may still append to its journal, and Node.js's own retries remove a
+   * folder that is not empty without listing it again.
+   */
+  async dispose(): Promise<void> {
+    const deadline = Date.now() + 10_000;
+    for (;;) {
+      try {
+        return rmSync(this.#folder, { recursive: true, force: true });
+      } catch (error) {
+        if (Date.now() > deadline) throw error;
+        await sleep(50);
+      }
+    }
   }
 
   #newHome(): string {

@@ -165,7 +165,7 @@ export class World {
 
   async close(): Promise<void> {
     for (const emulator of this.emulators) await emulator.close();
-    this.machine.dispose();
+    await this.machine.dispose();
   }
 }
 
