@@ -7,7 +7,7 @@
  * @param {{ rounds?: number, roundMs?: number }} options
  * @returns {Record<string, number>}
  */
-function nanosecondsOf(variants, { rounds = 25, roundMs = 20 } = {}) {
+function nanosecondsOf(variants, { rounds = 100, roundMs = 5 } = {}) {
   const calls = {};
   const best = {};
   for (const [name, run] of Object.entries(variants)) {
@@ -23,7 +23,7 @@ function nanosecondsOf(variants, { rounds = 25, roundMs = 20 } = {}) {
 }
 
 /** Measures how many nanoseconds one call takes that is awaited. */
-async function nanosecondsOfAsync(run, { rounds = 25, roundMs = 20 } = {}) {
+async function nanosecondsOfAsync(run, { rounds = 100, roundMs = 5 } = {}) {
   for (let i = 0; i < 200; i++) await run();
   const calls = Math.max(1, Math.round((roundMs * 1e6) / (await timeAsync(run, 20))));
   let best = Number.POSITIVE_INFINITY;

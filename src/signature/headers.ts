@@ -17,8 +17,6 @@ export interface SignatureHeaders {
   readonly signature: string;
 }
 
-type Part = keyof SignatureHeaders;
-
 /** Reads the three headers of a delivery, or returns why they cannot be used. Never throws on what a sender controls. */
 export function readSignatureHeaders(headers: HeadersLike): SignatureHeaders | VerificationFailure {
   const { id, timestamp, signature } = collect(headers);
@@ -48,13 +46,9 @@ export function isCanonicalTimestamp(timestamp: string): boolean {
   return /^(?:0|[1-9]\d*)$/.test(timestamp) && Number.isSafeInteger(Number(timestamp));
 }
 
-const PARTS: ReadonlyMap<string, Part> = new Map([
-  ["webhook-id", "id"],
-  ["webhook-timestamp", "timestamp"],
-  ["webhook-signature", "signature"],
-]);
 const TWICE = Symbol("sent more than once");
-type Found = { [part in Part]: string | typeof TWICE | undefined };
+type Value = string | typeof TWICE | undefined;
+type Found = { -readonly [part in keyof SignatureHeaders]: Value };
 
 function collect(headers: HeadersLike): Found {
   const found: Found = { id: undefined, timestamp: undefined, signature: undefined };
@@ -71,21 +65,26 @@ function isIterable(headers: HeadersLike): headers is Iterable<readonly [string,
   return typeof (headers as { [Symbol.iterator]?: unknown })[Symbol.iterator] === "function";
 }
 
-/** Most names are in lower case, or not of one of these lengths. */
-function partNamed(name: string): Part | undefined {
-  if (name.length !== "webhook-id".length && name.length !== "webhook-signature".length) return undefined;
-  return PARTS.get(name) ?? PARTS.get(name.toLowerCase());
-}
-
 function add(found: Found, name: unknown, value: unknown): void {
-  const part = typeof name === "string" ? partNamed(name) : undefined;
-  if (part === undefined || value === undefined) return;
-  if (Array.isArray(value)) for (const one of value) put(found, part, one);
-  else put(found, part, value);
+  // Few other headers begin with a "w", so most need no conversion.
+  if (typeof name !== "string" || (name[0] !== "w" && name[0] !== "W")) return;
+  switch (name.toLowerCase()) {
+    case "webhook-id":
+      found.id = merged(found.id, value);
+      break;
+    case "webhook-timestamp":
+      found.timestamp = merged(found.timestamp, value);
+      break;
+    case "webhook-signature":
+      found.signature = merged(found.signature, value);
+      break;
+  }
 }
 
 /** Some frameworks give null or a number; those count as empty. */
-function put(found: Found, part: Part, value: unknown): void {
-  if (found[part] !== undefined) found[part] = TWICE;
-  else found[part] = typeof value === "string" ? value : "";
+function merged(before: Value, value: unknown): Value {
+  if (value === undefined) return before;
+  if (Array.isArray(value)) return value.reduce<Value>((all, one) => merged(all, one ?? ""), before);
+  if (before !== undefined) return TWICE;
+  return typeof value === "string" ? value : "";
 }

@@ -17,7 +17,10 @@ const CONTENT_LENGTH = "content-length";
  * Reads the whole body as it was sent, or returns the reason why it is not available. Keeps at most about three times
  * `maxBytes` in memory. Never rejects.
  */
-export async function readBody(request: NodeRequest, limits: BodyLimits): Promise<Uint8Array | Refusal> {
+export function readBody(
+  request: NodeRequest,
+  limits: BodyLimits,
+): Uint8Array | Refusal | Promise<Uint8Array | Refusal> {
   const { rawBody, body } = request as { rawBody?: unknown; body?: unknown };
   const kept = rawBody instanceof Uint8Array ? rawBody : body;
   if (kept instanceof Uint8Array) return kept;
@@ -54,8 +57,12 @@ export function isHttp2(request: NodeRequest): request is Http2ServerRequest {
 function collect(request: NodeRequest, { maxBytes, timeoutMs }: BodyLimits): Promise<Uint8Array | Refusal> {
   return new Promise((resolve) => {
     const bytes = new GrowingBytes();
-    const timer = setTimeout(() => settle("timeout"), timeoutMs);
+    let timer: NodeJS.Timeout | undefined;
     let isSettled = false;
+    // Most bodies come in one read with their headers, and have ended by then: they need no timer.
+    setImmediate(() => {
+      if (!isSettled) timer = setTimeout(settle, timeoutMs, "timeout");
+    });
     const onData = (chunk: Uint8Array) => {
       if (isSettled) return;
       if (bytes.length + chunk.length > maxBytes) settle("size");
