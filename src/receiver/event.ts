@@ -1,3 +1,4 @@
+import { asBuffer } from "./bytes";
 import type { Delivery, JobDelivery, JobEvent } from "./types";
 
 /** What a body says, as far as it can be understood. */
@@ -70,8 +71,8 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function textOf({ buffer, byteOffset, byteLength }: Uint8Array): string {
-  const text = Buffer.from(buffer, byteOffset, byteLength).toString("utf8");
+function textOf(body: Uint8Array): string {
+  const text = asBuffer(body).toString("utf8");
   return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
 }
 

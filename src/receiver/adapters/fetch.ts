@@ -1,6 +1,6 @@
+import { GrowingBytes } from "../bytes";
 import type { Receiver, ReceiverResponse, Refusal } from "../types";
 import { type BodyTimeoutOptions, bodyTimeoutOf } from "./bodyTimeout";
-import { GrowingBytes } from "./growingBytes";
 import { guarded } from "./guard";
 
 export interface FetchHandlerOptions extends BodyTimeoutOptions {}

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
+import { GrowingBytes } from "../bytes";
 import type { Refusal } from "../types";
-import { GrowingBytes } from "./growingBytes";
 
 /** A request of Node's http, https or http2 server. */
 export type NodeRequest = IncomingMessage | Http2ServerRequest;

@@ -1,16 +1,18 @@
+const NOTHING = Buffer.alloc(0);
+
 /**
  * Collects bytes in one buffer that doubles in size. A list of chunks would be simpler, but each chunk costs about a hundred
  * bytes, and a sender may send a million chunks of one byte.
  */
 export class GrowingBytes {
   length = 0;
-  #buffer: Buffer = Buffer.alloc(0);
+  #buffer: Buffer = NOTHING;
 
   add(chunk: Uint8Array): void {
     const length = this.length + chunk.length;
     if (this.length === 0) {
       // Most bodies arrive in one chunk, which is not copied.
-      this.#buffer = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+      this.#buffer = asBuffer(chunk);
     } else {
       if (length > this.#buffer.length) {
         const larger = Buffer.allocUnsafeSlow(2 * length);
@@ -23,6 +25,11 @@ export class GrowingBytes {
   }
 
   whole(): Uint8Array {
-    return this.#buffer.subarray(0, this.length);
+    return this.length === this.#buffer.length ? this.#buffer : this.#buffer.subarray(0, this.length);
   }
+}
+
+/** Returns the same bytes, not a copy of them. */
+export function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
