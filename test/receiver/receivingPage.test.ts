@@ -13,6 +13,7 @@ import { delivered, receiverOf } from "./support";
 const FRAMEWORKS = "test/frameworks/node_modules";
 const root = resolve(__dirname, "../..");
 const page = readFileSync(join(root, "docs/receiving.md"), "utf8");
+const frameworksPage = readFileSync(join(root, "docs/frameworks.md"), "utf8");
 
 afterAll(removeFolders);
 
@@ -72,8 +73,8 @@ test("the page lists every option, every hook, and every property of a delivery"
   expect(outcome?.sort()).toEqual(propertiesOf("Outcome").sort());
 });
 
-test("the table of answers has exactly the statuses that a receiver answers with", () => {
-  const documented = rowsOf("Answers").map(
+test("the table of responses has exactly the statuses that a receiver responds with", () => {
+  const documented = rowsOf("Responses").map(
     ([status, , kind = ""]) => `${status} ${kind.replaceAll("`", "")}`,
   );
   const refusals = membersOf("Refusal").map((reason) => {
@@ -133,11 +134,13 @@ test.each([
   }
 });
 
-describe("the page's project in TypeScript", () => {
-  const [manifest = "", config = ""] = [...page.matchAll(/^```json\n(.*?)^```$/gms)].map(
+describe("the TypeScript project of the page of frameworks", () => {
+  const [manifest = "", config = ""] = [...frameworksPage.matchAll(/^```json\n(.*?)^```$/gms)].map(
     ([, code = ""]) => code,
   );
-  const installed = [...page.matchAll(/^npm install (.*)$/gm)].flatMap(([, names = ""]) => names.split(" "));
+  const installed = [...frameworksPage.matchAll(/^npm install (.*)$/gm)].flatMap(([, names = ""]) =>
+    names.split(" "),
+  );
   const app = `import express from "express";
 import { nodeHandler } from "pulumi-webhook-endpoints/receiver/node";
 import { receiver } from "./receiver.js";
@@ -145,7 +148,7 @@ const app = express();
 app.post("/jobs", nodeHandler(receiver));
 await new Promise<void>((listening) => app.listen(Number(process.env.PORT), () => listening()));
 `;
-  const receiver = /^```ts\n(.*?)^```$/ms.exec(page)?.[1] ?? "";
+  const receiver = /^```ts\n(.*?)^```$/ms.exec(frameworksPage)?.[1] ?? "";
 
   /** Returns what TypeScript reports for the project, with the packages that were installed. */
   function problems({ manifestText = manifest, configText = config, packages = installed } = {}): string {
@@ -194,6 +197,6 @@ await new Promise<void>((listening) => app.listen(Number(process.env.PORT), () =
     ],
   ])("without %s has the problem that the page names", (_what, change, problem) => {
     expect(problems(change)).toContain(problem);
-    expect(page).toContain(problem);
+    expect(frameworksPage).toContain(problem);
   });
 });
