@@ -12,7 +12,7 @@ export interface WebhookEndpointArgs {
   /** An IPv4 or IPv6 address or CIDR range to filter by. The service never returns it, so its drift cannot be seen. */
   ip?: pulumi.Input<string>;
   /**
-   * The id of an existing endpoint to take over instead of registering a new one. Its url and type must match the
+   * The id of an existing endpoint to adopt instead of registering a new one. Its url and type must match the
    * declaration. Nothing changes at the service. Once the resource exists, `adoptId` has no effect and may be removed.
    */
   adoptId?: pulumi.Input<string>;

@@ -60,7 +60,7 @@ export class WebhookEndpoint extends pulumi.CustomResource {
   constructor(name: string, args: WebhookEndpointArgs | undefined, opts?: pulumi.CustomResourceOptions) {
     if (opts?.import !== undefined) {
       throw new pulumi.RunError(
-        `WebhookEndpoint ${JSON.stringify(name)}: the import option cannot reach a dynamic provider. To take over the endpoint, set ` +
+        `WebhookEndpoint ${JSON.stringify(name)}: the import option cannot reach a dynamic provider. To adopt the endpoint, set ` +
           "adoptId to its id, or use `pulumi import --file` with an entry that has its inputs and outputs.",
       );
     }

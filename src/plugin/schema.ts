@@ -74,7 +74,7 @@ const endpointInputs = {
   adoptId: {
     type: "string",
     description:
-      "The id of an endpoint that the service has already, to take over instead of registering a new one. Its url and type must be the ones declared here. It has no effect once the resource exists.",
+      "The id of an existing endpoint to adopt instead of registering a new one. Its url and type must be the ones declared here. It has no effect once the resource exists.",
   },
   ifExists: {
     type: "string",
