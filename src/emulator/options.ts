@@ -49,7 +49,7 @@ export interface EmulatorOptions {
   readonly secrets?: SecretsOption;
   /** The waits between the attempts of a delivery. Default 1, 2, 4, 8, 16, 32 and 60 seconds. */
   readonly retryDelaysMs?: readonly number[];
-  /** How long a receiver may take to answer. Default 15,000. */
+  /** How long a receiver may take to answer, in milliseconds. Default 20,000: longer than the deadline of a receiver's handler. */
   readonly deliveryTimeoutMs?: number;
   /** Whether all endpoints get an event with one `webhook-id` or each with its own. Default `per-event`. */
   readonly webhookIds?: "per-event" | "per-endpoint";
@@ -110,7 +110,7 @@ export function settingsOf(options: EmulatorOptions, saved?: SavedData): Setting
     dataFile: options.dataFile,
     secrets: options.secrets ?? saved?.secrets,
     retryDelaysMs: options.retryDelaysMs ?? DEFAULT_RETRY_DELAYS_MS,
-    deliveryTimeoutMs: options.deliveryTimeoutMs ?? 15_000,
+    deliveryTimeoutMs: options.deliveryTimeoutMs ?? 20_000,
     webhookIds: options.webhookIds ?? "per-event",
     now: options.now ?? Date.now,
     newId: options.newId ?? (() => `wh_${randomBytes(12).toString("hex")}`),
