@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import { Command, InvalidArgumentError } from "commander";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../emulator";
-import { LINES_HELP, lineHandler, newAttempts } from "./emulatorConsole";
+import { LINES_HELP, lineHandler, newAttempts } from "./emulator/console";
 
 /** How often new delivery attempts are printed, in milliseconds. */
 const SHOW_EVERY_MS = 100;

@@ -1,8 +1,8 @@
 import { createInterface } from "node:readline/promises";
 import { Command } from "commander";
-import type { Dialogue } from "./dialogue";
+import type { Dialogue } from "./recovery/dialogue";
 import { Pulumi } from "./pulumi";
-import { recover } from "./recovery";
+import { recover } from "./recovery/recovery";
 
 /** The exit status when a person has to decide. The state was not changed then. */
 const EXIT_UNDECIDED = 2;

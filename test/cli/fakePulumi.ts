@@ -1,4 +1,4 @@
-import type { HistoryEntry } from "../../src/cli/interruptedRun";
+import type { HistoryEntry } from "../../src/cli/recovery/interruptedRun";
 import { Pulumi, type RunOptions } from "../../src/cli/pulumi";
 import type { PulumiCommandResult } from "../../src/pulumiCommand";
 

@@ -1,4 +1,4 @@
-import type { EmulatedEndpointType, Emulator, LoggedAttempt } from "../emulator";
+import type { EmulatedEndpointType, Emulator, LoggedAttempt } from "../../emulator";
 
 /** How much of an unknown line is repeated, in characters. */
 const SHOWN_LINE_LENGTH = 40;
