@@ -6,6 +6,9 @@ export class CliError extends CodedError<CliErrorCode> {
 }
 
 type CliErrorCode =
+  | "WRONG_USE"
+  | "INTERRUPTED"
+  | "UNEXPECTED"
   | "PULUMI_MISSING"
   | "PULUMI_FAILED"
   | "STACK_LOCKED"

@@ -1,5 +1,10 @@
 import type { Endpoint, EndpointType } from "../../client";
-import { type Deployment, interruptedRegistrations, plainText, type Resource } from "../../endpoint/deployment";
+import {
+  type Deployment,
+  interruptedRegistrations,
+  plainText,
+  type Resource,
+} from "../../endpoint/deployment";
 import { parseTimestamp } from "../../endpoint/settlement";
 import { CliError } from "../errors";
 

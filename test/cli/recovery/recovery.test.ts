@@ -10,8 +10,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { HistoryEntry } from "../../../src/cli/recovery/interruptedRun";
 import type { Pulumi } from "../../../src/cli/pulumi";
+import type { HistoryEntry } from "../../../src/cli/recovery/interruptedRun";
 import { recover } from "../../../src/cli/recovery/recovery";
 import type { Clock } from "../../../src/client/clock";
 import { type Emulator, startEmulator } from "../../../src/emulator";
