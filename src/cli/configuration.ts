@@ -2,7 +2,9 @@ import { CliError } from "./errors";
 import { type Pulumi, pulumiFailed } from "./pulumi";
 
 /** A stack's configuration, its secrets decrypted, as `pulumi config --json --show-secrets` prints it. */
-export type StackConfiguration = Readonly<Record<string, { readonly value?: string }>>;
+export type StackConfiguration = Readonly<
+  Record<string, { readonly value?: string; readonly secret?: boolean }>
+>;
 
 const COMMAND = ["config", "--json", "--show-secrets"];
 const NO_PROJECT = /no Pulumi\.yaml project file found/;

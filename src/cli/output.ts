@@ -47,6 +47,11 @@ export class Output {
     else print();
   }
 
+  /** Writes text that is for a file. Its author has made it harmless. */
+  raw(text: string): void {
+    this.#stdout.write(text);
+  }
+
   /** Prints a line for people. */
   line(text = "", style?: Style): void {
     this.#stdout.write(`${this.#styled(printable(text), style, this.#stdout)}\n`);

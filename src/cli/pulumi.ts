@@ -18,6 +18,11 @@ export class Pulumi {
   /** @param stack default: the selected stack */
   constructor(readonly stack: string | undefined) {}
 
+  /** Returns the same for another stack. */
+  of(stack: string): Pulumi {
+    return new Pulumi(stack);
+  }
+
   /** Runs a command. @throws CliError `PULUMI_MISSING` */
   async run(
     args: readonly string[],
