@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { Output } from "./output";
 import { Pulumi } from "./pulumi";
 import type { Dialogue } from "./recovery/dialogue";
 import { recover } from "./recovery/recovery";
@@ -32,9 +33,10 @@ Examples:
     )
     .action(
       endsByItself(async ({ stack, yes = false }: { stack?: string; yes?: boolean }) => {
+        const output = new Output();
         const lines = yes ? undefined : openTerminal();
         const dialogue: Dialogue = {
-          say: (line) => console.log(line),
+          say: (line) => output.line(line),
           ...(lines === undefined ? {} : { ask: (question: string) => lines.question(question) }),
         };
         try {

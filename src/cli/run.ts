@@ -39,7 +39,9 @@ export function endsByItself<Arguments extends unknown[]>(
     });
     process.stderr.on("error", () => undefined);
     try {
-      process.exitCode = await action(...args);
+      const status = await action(...args);
+      // Its output may have failed meanwhile.
+      process.exitCode ??= status;
     } finally {
       process.off("SIGINT", interrupt);
     }

@@ -24,7 +24,7 @@ export interface UnreadableStack {
 export interface Stacks {
   readonly known: readonly KnownStack[];
   readonly unreadable: readonly UnreadableStack[];
-  /** Why there is no project whose stacks could be read, as the part of a sentence after "because". */
+  /** Why this folder's project has no stack to read, as the part of a sentence after "because". */
   readonly absence?: string | undefined;
 }
 
@@ -61,6 +61,7 @@ async function stackNames(pulumi: Pulumi): Promise<StackNames> {
       return { names: [], absence };
     }
     const listed = pulumi.parse<readonly { name: string; current?: boolean }[]>(LIST_COMMAND, result.stdout);
+    if (listed.length === 0) return { names: [], absence: "the project has no stack in this backend" };
     const current = listed.find((stack) => stack.current === true)?.name;
     return { names: listed.map(({ name }) => name), selected: pulumi.stack ?? current };
   } catch (error) {

@@ -117,8 +117,10 @@ async function askService(account: Account | undefined, { attempt, now }: Attemp
 }
 
 function findingOf(failure: unknown, remedy: string): Finding {
-  if (failure instanceof CodedError) return error(failure.code, failure.reason, remedy);
-  return error("UNEXPECTED", failure instanceof Error ? failure.message : String(failure), remedy);
+  if (failure instanceof CodedError)
+    return { level: "error", code: failure.code, message: failure.reason, remedy };
+  const message = failure instanceof Error ? failure.message : String(failure);
+  return { level: "error", code: "UNEXPECTED", message, remedy };
 }
 
 function clockFinding(seconds: number): Finding {

@@ -52,10 +52,10 @@ export async function prune(options: PruneOptions): Promise<void> {
 /** @throws CliError `OWNERSHIP_UNKNOWN` or `LIST_PARTIAL` when an endpoint that looks unmanaged may be managed */
 function assertPrunable({ stacks, list }: Inventory): void {
   assertOwnershipKnown(stacks);
-  if (stacks.absence !== undefined || stacks.known.length === 0)
+  if (stacks.absence !== undefined)
     throw new CliError(
       "OWNERSHIP_UNKNOWN",
-      `nothing was deleted, because ${stacks.absence ?? "the project has no stack in this backend"}, so it is unknown which ` +
+      `nothing was deleted, because ${stacks.absence}, so it is unknown which ` +
         "endpoints are managed. Run the command in the folder of the Pulumi program, logged in to the backend that has its stacks",
     );
   if (!list.complete)
