@@ -40,8 +40,9 @@ export interface InventoryOptions {
 /** Lists the endpoints of an account, then reads the states: what a run registers meanwhile is in a state by then. */
 export async function takeInventory(
   { client, origin }: Account,
-  { pulumi, alsoStacks }: Pick<InventoryOptions, "pulumi" | "alsoStacks">,
+  { pulumi, alsoStacks, output }: InventoryOptions,
 ): Promise<Inventory> {
+  output.progress("Reading the endpoints and the states of all stacks…");
   const list = await client.list();
   const stacks = await readStacks(pulumi, alsoStacks);
   return inventoryOf(list, stacks, origin.baseUrl);

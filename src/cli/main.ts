@@ -5,7 +5,7 @@ import { emulatorCommand } from "./emulator";
 import { listCommand } from "./list";
 import { pruneCommand } from "./prune";
 import { recoverCommand } from "./recover";
-import { fail, program } from "./run";
+import { EXIT, exitHelp, fail, program } from "./run";
 
 const { version }: { version: string } = require("../../package.json");
 
@@ -21,5 +21,14 @@ program("webhook-endpoints", [
     "Shows, adopts, cleans up and recovers webhook endpoints, and runs an emulator of the service.",
   )
   .version(version)
+  .addHelpText(
+    "after",
+    exitHelp({
+      [EXIT.yes]: "it is done, or the answer is yes",
+      [EXIT.no]: "the answer is no, or the command failed",
+      [EXIT.undecided]: "you have to decide; only recover has it",
+      [EXIT.interrupted]: "Ctrl-C ended the command",
+    }).trimEnd(),
+  )
   .parseAsync()
   .catch(fail);

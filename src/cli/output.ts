@@ -77,6 +77,11 @@ export class Output {
     this.#stderr.write(`${this.#styled(printable(text), "dim", this.#stderr)}\n`);
   }
 
+  /** Prints what the command is doing to standard error, if that is a terminal. */
+  progress(text: string): void {
+    if (this.#stderr.isTTY === true) this.note(text);
+  }
+
   /** Prints a warning to standard error. */
   warn(text: string): void {
     this.#stderr.write(`${this.#styled("warning:", "yellow", this.#stderr)} ${printable(text)}\n`);

@@ -18,10 +18,14 @@ export function pruneCommand(): Command {
   return new Command("prune")
     .summary("delete old development endpoints that no stack manages")
     .description(
-      "Deletes the development endpoints that no stack manages and that are older than so long, after it has shown them and asked. " +
+      "Deletes the development endpoints that no stack manages and that are older than a duration, after it has shown them and asked. " +
         "Without a terminal and without --yes, it only shows them. It deletes nothing if it cannot read all stacks of the project.",
     )
-    .requiredOption("--older-than <duration>", "the least age, such as 90m, 12h, 7d or 2w", parseDuration)
+    .requiredOption(
+      "--older-than <duration>",
+      "how old an endpoint must be, such as 90m, 12h, 7d or 2w",
+      parseDuration,
+    )
     .addOption(
       new Option("--type <type>", "the type of the endpoints")
         .choices(["development", "production"])

@@ -100,7 +100,7 @@ it("prune counts ages by the service's clock, and keeps what the service dates i
 });
 
 it("prune keeps what an unfinished registration may have created, also one whose url is a secret", async () => {
-  const [interrupted, pending, wanted, before] = ["interrupted", "pending", "wanted", "before"].map((path) =>
+  const [interrupted, pending, wanted, before] = ["interrupted", "pending", "wanted", "pending"].map((path) =>
     added(path),
   );
   if (!interrupted || !pending || !wanted || !before) throw new Error("unreachable");

@@ -12,6 +12,9 @@ import { readVersions, type Versions, versionFindings } from "./versions";
 /** How far the clocks may be apart before it is an error, in milliseconds. Receivers accept five minutes by default. */
 const MAX_CLOCK_DIFFERENCE_MS = 60_000;
 
+/** The service's clock comes in a `Date` header, which has whole seconds. */
+const CLOCK_PRECISION_MS = 1_000;
+
 export interface DiagnoseOptions {
   readonly pulumi: Pulumi;
   readonly alsoStacks: readonly string[];
@@ -111,7 +114,8 @@ async function askService(account: Account | undefined, { attempt, now }: Attemp
     list,
     reachable: account === undefined ? null : isAnswered,
     keyAccepted: list !== undefined ? true : code === "UNAUTHORIZED" ? false : null,
-    clockDifferenceSeconds: serverTime === null ? null : Math.round((serverTime - now()) / 1_000),
+    clockDifferenceSeconds:
+      serverTime === null ? null : Math.round((serverTime + CLOCK_PRECISION_MS / 2 - now()) / 1_000),
     endpoints: list?.endpoints.length ?? null,
   };
 }
