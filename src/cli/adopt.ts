@@ -23,10 +23,10 @@ type Flags = Omit<InventoryFlags, "json"> & { readonly native?: boolean };
 
 export function adoptCommand(): Command {
   return new Command("adopt")
-    .summary("write the program text that takes unmanaged endpoints over")
+    .summary("write the code that takes over unmanaged endpoints")
     .description(
-      "Writes to standard output what takes endpoints over that no stack manages: TypeScript for the program, or a file for " +
-        "`pulumi import --file`. It changes nothing itself, and the next `pulumi up` changes nothing at the service.",
+      "Writes code to standard output that takes over the endpoints that no stack manages: TypeScript for the program, or a file " +
+        "for `pulumi import --file`. It changes nothing itself, and the next `pulumi up` changes nothing at the service.",
     )
     .argument("[id...]", "the endpoints (default: all that no stack manages)")
     .addOption(stackOption())
@@ -35,7 +35,7 @@ export function adoptCommand(): Command {
     .addHelpText(
       "after",
       `${exitHelp({
-        [EXIT.yes]: "the text was written, or there was nothing to adopt",
+        [EXIT.yes]: "the code was written, or there was nothing to adopt",
         [EXIT.no]: "the command failed, or an endpoint cannot be adopted",
         [EXIT.interrupted]: "Ctrl-C ended it",
       })}
@@ -87,21 +87,27 @@ export async function adopt(options: AdoptOptions): Promise<void> {
   }
 }
 
-/** Returns the endpoints that nothing manages, and that no registration of unknown outcome may have made. */
+/** Returns the endpoints that nothing manages, without those that may belong to somebody all the same. */
 function unmanagedIn({ entries }: Inventory, output: Output): Entry[] {
-  return entries.filter(({ endpoint, manager, registration }) => {
+  return entries.filter(({ endpoint: { id }, manager, reader, registration }) => {
     if (manager !== undefined) return false;
     if (registration !== undefined)
       output.warn(
-        `${endpoint.id} is left out: an unfinished registration of ${describeOwner(registration)} may have created it. Run \`pulumi up\` there first`,
+        `${id} is left out: an unfinished registration of ${describeOwner(registration)} may have created it. Run \`pulumi up\` there first`,
       );
-    return registration === undefined;
+    else if (reader !== undefined)
+      output.warn(
+        `${id} is left out: ${describeOwner(reader)} only reads it, so another program may manage it. To adopt it anyway, name its id`,
+      );
+    return registration === undefined && reader === undefined;
   });
 }
 
 /** @throws CliError `NOT_ADOPTABLE` */
 function entryOf(id: string, { entries, list }: Inventory): Entry {
   const entry = entries.find(({ endpoint }) => endpoint.id === id);
+  if (list.unrecognized.some((each) => each.id === id))
+    throw notAdoptable([`the type of ${id} at the service is neither production nor development`]);
   if (entry === undefined)
     throw notAdoptable([
       list.complete

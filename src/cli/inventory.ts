@@ -74,17 +74,19 @@ export function warnOfGaps({ list, stacks, entries }: Inventory, output: Output)
     output.warn("the service listed only a part of its endpoints, so there may be more than are shown here");
   if (list.unrecognized.length > 0)
     output.warn(
-      `not shown, because their type is neither production nor development: ${list.unrecognized.map(({ id }) => id).join(", ")}`,
+      `endpoints whose type is neither production nor development are not shown: ${list.unrecognized.map(({ id }) => id).join(", ")}`,
     );
   for (const { what, why } of stacks.unreadable) output.warn(`cannot read ${what}: ${why}`);
   if (stacks.unreadable.length > 0)
-    output.warn("who manages an endpoint may be incomplete: a stack that was not read may manage it");
+    output.warn(
+      "ownership may be incomplete: a stack that could not be read may manage some of the endpoints",
+    );
   if (stacks.absence !== undefined)
     output.note(
       `${stacks.known.length === 0 ? "No stack was looked into" : "No stack of this folder's project was looked into"}, because ${stacks.absence}.`,
     );
   if (entries.some(({ endpoint, shownUrl }) => endpoint.url !== shownUrl))
-    output.note("Only the host is shown of a url that its stack keeps as a secret.");
+    output.note("For a url that a stack keeps as a secret, only the host is shown.");
 }
 
 /** @throws CliError `OWNERSHIP_UNKNOWN` when a stack that may manage an endpoint was not read */
@@ -93,7 +95,7 @@ export function assertOwnershipKnown({ known, unreadable, absence }: Stacks): vo
   if (reason !== undefined && (unreadable.length > 0 || known.length === 0))
     throw new CliError(
       "OWNERSHIP_UNKNOWN",
-      `the endpoints that nothing manages are unknown, because ${reason}. Run the command in the folder of the Pulumi program, where ` +
+      `cannot tell which endpoints are unmanaged, because ${reason}. Run the command in the folder of the Pulumi program, where ` +
         "every stack of its project can be read",
     );
 }

@@ -61,7 +61,7 @@ export class Output {
   table(headings: readonly string[], rows: readonly (readonly string[])[]): void {
     const shown = rows.map((row) => row.map(printable));
     const widths = headings.map((heading, column) =>
-      Math.max(heading.length, ...shown.map((row) => row[column]?.length ?? 0)),
+      shown.reduce((widest, row) => Math.max(widest, row[column]?.length ?? 0), heading.length),
     );
     const aligned = (row: readonly string[]) =>
       row

@@ -1,4 +1,4 @@
-/** What a terminal may obey instead of showing it: controls, formats such as bidirectional overrides, and line separators. */
+/** Characters that a terminal may obey instead of showing: controls, formats such as bidirectional overrides, and line separators. */
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
 /** Returns a string as a terminal shows it harmlessly: each control character is escaped as in JSON. */

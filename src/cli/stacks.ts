@@ -10,12 +10,12 @@ const LIST_COMMAND = ["stack", "ls", "--json"];
 /** A stack and its state, whose secrets are encrypted. */
 export interface KnownStack {
   readonly name: string;
-  /** Whether it is the stack whose settings are used. */
+  /** True for the stack whose settings are used. */
   readonly isSelected: boolean;
   readonly deployment: Deployment;
 }
 
-/** What could not be read, such as "the stack prod", and why. */
+/** Something that could not be read, such as "the stack prod", and why. */
 export interface UnreadableStack {
   readonly what: string;
   readonly why: string;
@@ -28,7 +28,7 @@ export interface Stacks {
   readonly absence?: string | undefined;
 }
 
-/** Reads the states of all stacks of this folder's project, and of others. What cannot be read is part of the result. */
+/** Reads the states of all stacks of this folder's project, and of other stacks. The result names those that cannot be read. */
 export async function readStacks(pulumi: Pulumi, alsoStacks: readonly string[]): Promise<Stacks> {
   const { names, selected, unreadable = [], absence } = await stackNames(pulumi);
   const waiting = [...new Set([...names, ...(selected === undefined ? [] : [selected]), ...alsoStacks])];

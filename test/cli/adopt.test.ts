@@ -134,6 +134,15 @@ it("adopt leaves out an endpoint that an unfinished registration may have create
   expect(stderr).toMatch(new RegExp(`${made.id} is left out: .*jobs in test/dev.*pulumi up`));
 });
 
+it("adopt leaves out an endpoint that a stack only reads, unless its id is named", async () => {
+  const read = emulator.add({ url: "https://a.example.com/1", type: "production" });
+  const stacks = { dev: { resources: [recorded("jobs", { ...read, more: { external: true } })] } };
+  const { stdout, stderr } = await run(stacks);
+  expect(stdout).toBe("");
+  expect(stderr).toMatch(new RegExp(`${read.id} is left out: jobs in test/dev only reads it`));
+  expect(declaredBy((await run(stacks, { ids: [read.id] })).stdout)).toHaveLength(1);
+});
+
 it("adopt writes the endpoints that can be declared, and fails with those that cannot", async () => {
   const good = emulator.add({ url: "https://a.example.com/1", type: "production" });
   const odd = emulator.add({ url: "https://a.example.com/2", type: "production" });

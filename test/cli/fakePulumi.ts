@@ -9,7 +9,7 @@ export class FakePulumi extends Pulumi {
   /** Called between two commands. */
   meanwhile: () => void = () => {};
   refusal = "";
-  /** What a command prints when it fails, by its first two words. "ENOENT" means that there is no command pulumi. */
+  /** What a command prints when it fails, by its first two words. "ENOENT" means that the command pulumi is missing. */
   readonly failures = new Map<string, string>();
 
   constructor(

@@ -161,7 +161,7 @@ it("list shows only the host of a url that its stack keeps as a secret, with --j
   }
 });
 
-it("list shows a hostile url as text", async () => {
+it("list escapes the control characters of a hostile url", async () => {
   const hostile = "https://a.example.com/\u001b[2J\u202e\u009b";
   emulator.add({ url: "https://a.example.com/", type: "production" });
   emulator.edit(emulator.endpoints()[0]?.id ?? "", { url: hostile });

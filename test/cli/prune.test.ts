@@ -145,7 +145,7 @@ it("prune keeps an endpoint whose deletion was interrupted, because the stack st
 it.each<[string, Partial<FakeProjectOptions>, string]>([
   ["one stack cannot be read", { stacks: { dev: {}, prod: "access denied" } }, "OWNERSHIP_UNKNOWN"],
   ["the project has no stack in the backend", { stacks: {} }, "OWNERSHIP_UNKNOWN"],
-  ["there is no project", { failure: "error: no Pulumi.yaml project file found" }, "OWNERSHIP_UNKNOWN"],
+  ["the folder has no project", { failure: "error: no Pulumi.yaml project file found" }, "OWNERSHIP_UNKNOWN"],
 ])("prune deletes nothing when %s", async (_when, options, code) => {
   added("a");
   const environment = { WEBHOOKS_BASE_URL: emulator.url, WEBHOOKS_API_KEY: emulator.apiKey };
@@ -182,7 +182,7 @@ it("prune deletes nothing of unknown age", async () => {
     );
     const { kept, stderr } = await run({ stacks: { dev: {} } }, { config, olderThanMs: 0 });
     expect(Object.values(kept)).toEqual(["unknown-age"]);
-    expect(stderr).toMatch(/1 endpoint kept/);
+    expect(stderr).toMatch(/1 endpoint of unknown age is kept/);
     expect(service.changes).toEqual([]);
   } finally {
     await service.close();

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 import * as ts from "typescript";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { NativeProject } from "./nativeProject";
@@ -126,6 +127,22 @@ test("list shows the owner of each endpoint in every stack of the project, and a
   expect(changes()).toEqual([]);
   const left = (await json("list", "--orphans")) as { id: string }[];
   expect(left.map(({ id }) => id)).toEqual([byHand[0]]);
+
+  // Another project in the same backend.
+  const { PULUMI_BACKEND_URL = "" } = project.env;
+  const other = new Project({ config: settings(), env: { PULUMI_BACKEND_URL } });
+  try {
+    other.write("Pulumi.yaml", "name: other\nruntime: nodejs\nmain: index.js\n");
+    other.declare({ elsewhere: at("elsewhere") });
+    await other.up();
+  } finally {
+    other.dispose();
+  }
+  expect(await json("list", "--orphans")).toHaveLength(2);
+  expect(await json("list", "--orphans", "--also-stack", "organization/other/dev")).toHaveLength(1);
+  expect((await run(["list", "--also-stack", "organization/other/dev"])).stdout).toMatch(
+    / elsewhere in other\/dev$/m,
+  );
 });
 
 test("adopt --native writes an import file; the import and the next up send nothing that changes the service", async () => {
@@ -201,6 +218,36 @@ test("prune deletes what a lost stack left, and never what is managed, young, of
   });
   project.declare({ kept: at("kept", "development") });
   await project.preview("--expect-no-changes");
+});
+
+test("doctor names an interrupted registration, and prune keeps the endpoint that it may have created", async () => {
+  project = new Project({ config: settings() });
+  await project.pulumi("stack", "ls");
+  project.declare({ lost: at("lost", "development") });
+  behindMs = DAY_MS;
+  emulator.fault({ operation: "register", kind: "hang-after" });
+  const args = ["up", "--yes", "--skip-preview", "--non-interactive"];
+  const child = spawn("pulumi", args, { cwd: project.folder, env: project.env, stdio: "ignore" });
+  const ended = new Promise((resolve) => child.once("close", resolve));
+  while (ids().length === 0 && child.exitCode === null) await sleep(5);
+  child.kill("SIGINT");
+  // The CLI would take two signals that arrive together for one.
+  await sleep(500);
+  child.kill("SIGINT");
+  await ended;
+  behindMs = 0;
+  const [id = ""] = ids();
+
+  const { exitCode, stdout } = await run(["doctor"]);
+  expect(exitCode).toBe(1);
+  expect(stdout).toMatch(
+    /^error: .*registered lost in test\/dev \(REGISTRATION_INTERRUPTED\)\n.*recover --stack dev/m,
+  );
+  const pruned = await json("prune", "--older-than", "1h", "--yes");
+  expect(pruned).toMatchObject({ deleted: [], kept: [{ id, reason: "unfinished-registration" }] });
+  await project.up();
+  expect((await project.endpoints()).lost).toMatchObject({ id });
+  expect(await json("list", "--orphans")).toEqual([]);
 });
 
 test("doctor finds nothing wrong with a healthy stack, and names each problem with its remedy", async () => {

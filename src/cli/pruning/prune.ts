@@ -78,7 +78,7 @@ function show(candidates: readonly Entry[], { entries }: Inventory, options: Pru
     (entry) => entry.manager === undefined && reasonToKeep(entry, options) === "unknown-age",
   );
   if (unknown.length > 0)
-    output.warn(`${count(unknown.length)} kept: the service does not say clearly when they were created`);
+    output.warn(`${count(unknown.length)} of unknown age ${unknown.length === 1 ? "is" : "are"} kept`);
   if (candidates.length === 0) output.note(`There are no unmanaged ${type} endpoints that are old enough.`);
   else if (!output.json)
     output.table(
