@@ -1,5 +1,6 @@
 import type { Endpoint, EndpointList } from "../client";
 import { nameOf, type Resource } from "../endpoint/deployment";
+import type { Origin } from "../endpoint/origin";
 import { parseTimestamp } from "../endpoint/settlement";
 import { describeUrl } from "../endpoint/url";
 import type { Account } from "./account";
@@ -14,6 +15,8 @@ export interface Entry {
   readonly endpoint: Endpoint;
   readonly manager: Resource | undefined;
   readonly reader: Resource | undefined;
+  /** A resource with the same id at the same base URL, registered with another API key, that looks different. */
+  readonly namesake: Resource | undefined;
   /** A resource whose registration has no known outcome and may have made the endpoint. */
   readonly registration: Resource | undefined;
   /** By the service's clock, in milliseconds; undefined if the service does not say enough. */
@@ -45,13 +48,13 @@ export async function takeInventory(
   output.progress("Reading the endpoints and the states of all stacks…");
   const list = await client.list();
   const stacks = await readStacks(pulumi, alsoStacks);
-  return inventoryOf(list, stacks, origin.baseUrl);
+  return inventoryOf(list, stacks, origin);
 }
 
-export function inventoryOf(list: EndpointList, stacks: Stacks, baseUrl: string): Inventory {
+export function inventoryOf(list: EndpointList, stacks: Stacks, origin: Origin): Inventory {
   const ownership = new Ownership(
     stacks.known.map(({ deployment }) => deployment),
-    baseUrl,
+    origin,
   );
   const entries = list.endpoints.map((endpoint) => {
     const [manager, reader] = [ownership.managerOf(endpoint), ownership.readerOf(endpoint)];
@@ -60,6 +63,7 @@ export function inventoryOf(list: EndpointList, stacks: Stacks, baseUrl: string)
       endpoint,
       manager,
       reader,
+      namesake: ownership.namesakeOf(endpoint),
       registration: ownership.registrationOf(endpoint),
       ageMs: ageOf(endpoint, list.serverTime),
       shownUrl: isSecret ? describeUrl(endpoint.url) : endpoint.url,

@@ -6,6 +6,7 @@ import {
   plainText,
   type Resource,
 } from "../endpoint/deployment";
+import type { Origin } from "../endpoint/origin";
 import { isEndpointType } from "../endpoint/permanent";
 import { isProvisional } from "../endpoint/state";
 import { sameUrl } from "../endpoint/url";
@@ -15,10 +16,10 @@ export class Ownership {
   readonly #recorded = new Map<string, Resource[]>();
   readonly #unfinished: Resource[];
 
-  /** @param baseUrl of the service, in the spelling of an `Origin` */
+  /** @param origin of the endpoints that the service lists */
   constructor(
     deployments: readonly Deployment[],
-    private readonly baseUrl: string,
+    private readonly origin: Origin,
   ) {
     const resources = deployments.flatMap(({ resources = [], pending_operations = [] }) => [
       ...resources,
@@ -60,17 +61,31 @@ export class Ownership {
   }
 
   /**
-   * Two services may have given one id to endpoints of their own. A resource of another base URL holds this endpoint if it looks
-   * alike: then the service has moved. Another account's fingerprint alone may mean a rotated key.
+   * Returns a resource that holds this id at this base URL with another API key, and that looks different. It is most likely another
+   * account's. After a rotation of the key it may be this endpoint, which the service then spells in a way of its own.
+   */
+  namesakeOf(endpoint: Endpoint): Resource | undefined {
+    if (this.#holders(endpoint).length > 0) return undefined;
+    return this.#recorded.get(endpoint.id)?.find(({ outputs }) => this.#isHere(outputs));
+  }
+
+  /**
+   * Two services, or two accounts, may have given one id to endpoints of their own. A resource of another base URL or key holds this
+   * endpoint if it looks alike: then the service has moved, or the key was rotated.
    */
   #holders(endpoint: Endpoint): Resource[] {
     return (this.#recorded.get(endpoint.id) ?? []).filter(({ inputs, outputs }) => {
-      const baseUrl = plainText(outputs, "baseUrl") ?? this.baseUrl;
-      if (baseUrl === this.baseUrl) return true;
+      const account = plainText(outputs, "account") ?? this.origin.account;
+      if (this.#isHere(outputs) && account === this.origin.account) return true;
       const url = plainText(outputs, "url") ?? plainText(inputs, "url");
       const type = plainText(outputs, "type") ?? plainText(inputs, "type");
       return (url === undefined || sameUrl(url, endpoint.url)) && (type ?? endpoint.type) === endpoint.type;
     });
+  }
+
+  /** Returns whether a state's base URL is this service's. An import file may leave none. */
+  #isHere(outputs: Properties | undefined): boolean {
+    return (plainText(outputs, "baseUrl") ?? this.origin.baseUrl) === this.origin.baseUrl;
   }
 }
 

@@ -1,6 +1,5 @@
 import { list } from "../../src/cli/list";
 import { type Emulator, startEmulator } from "../../src/emulator";
-import type { Deployment } from "../../src/endpoint/deployment";
 import { AnotherService, anotherKey } from "../engine/anotherService";
 import { read } from "../package/pages";
 import { FakeProject, type FakeProjectOptions, KeptOutput, recorded } from "./fakeProject";
@@ -100,11 +99,15 @@ it("list compares ids only within one service, unless an endpoint looks the same
       stacks: { dev: { resources } },
     });
     expect(ownersIn(stdout)).toEqual([null, "moved"]);
-    // A rotated key has another fingerprint, and the endpoint stays managed.
-    const [rotated] = [recorded("rotated", { ...first, baseUrl: baseUrl.replace(/\/$/, "") })];
+    // Another fingerprint may mean a rotated key, so what looks the same stays managed. What looks different is another account's.
+    const here = { baseUrl: baseUrl.replace(/\/$/, "") };
+    const others = [
+      recorded("rotated", { ...first, ...here }),
+      recorded("account", { ...second, url: "https://b.example.com/", ...here }),
+    ];
     const after = await run({
       config: Object.fromEntries(Object.entries(settings).map(([key, value]) => [`webhooks:${key}`, value])),
-      stacks: { dev: { resources: [rotated] as Deployment["resources"] & object } },
+      stacks: { dev: { resources: others } },
     });
     expect(ownersIn(after.stdout)).toEqual(["rotated", null]);
   } finally {

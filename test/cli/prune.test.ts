@@ -136,6 +136,16 @@ it("prune keeps what an unfinished registration may have created, also one whose
   expect(hidden.kept[other.id]).toBe("unfinished-registration");
 });
 
+it("prune keeps an endpoint whose id is recorded at this base URL with another key, even if it looks different", async () => {
+  const endpoint = added("a");
+  const looks = { ...endpoint, url: "https://b.example.com/" };
+  const other = (baseUrl: string) => ({ dev: { resources: [recorded("b", { ...looks, baseUrl })] } });
+  expect((await run({ stacks: other(emulator.url) })).kept).toEqual({
+    [endpoint.id]: "same-id-with-other-key",
+  });
+  expect((await run({ stacks: other("https://other.example.com") })).deleted).toEqual([endpoint.id]);
+});
+
 it("prune keeps an endpoint whose deletion was interrupted, because the stack still manages it", async () => {
   const endpoint = added("a");
   const operation = { type: "deleting", resource: recorded("a", endpoint) };

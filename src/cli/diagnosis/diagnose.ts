@@ -76,7 +76,7 @@ export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
         "Run the command in the folder of a Pulumi program.",
       ),
     );
-  const inventory = account && list && inventoryOf(list, stacks, account.origin.baseUrl);
+  const inventory = account && list && inventoryOf(list, stacks, account.origin);
   if (
     service.clockDifferenceSeconds !== null &&
     Math.abs(service.clockDifferenceSeconds) * 1_000 > MAX_CLOCK_DIFFERENCE_MS

@@ -7,17 +7,24 @@ export interface PruneRule {
 }
 
 /** Why an unmanaged endpoint stays. */
-export type Reason = "other-type" | "younger" | "unknown-age" | "read-by-stack" | "unfinished-registration";
+export type Reason =
+  | "other-type"
+  | "younger"
+  | "unknown-age"
+  | "read-by-stack"
+  | "same-id-with-other-key"
+  | "unfinished-registration";
 
 /** Returns why an endpoint stays, or undefined if it may be deleted. */
 export function reasonToKeep(
-  { endpoint, ageMs, reader, registration }: Entry,
+  { endpoint, ageMs, reader, namesake, registration }: Entry,
   { type, olderThanMs }: PruneRule,
 ): Reason | undefined {
   if (endpoint.type !== type) return "other-type";
   if (ageMs === undefined) return "unknown-age";
   if (ageMs <= olderThanMs) return "younger";
   if (reader !== undefined) return "read-by-stack";
+  if (namesake !== undefined) return "same-id-with-other-key";
   return registration === undefined ? undefined : "unfinished-registration";
 }
 
