@@ -1,8 +1,7 @@
-import { WebhooksClient } from "../client";
 import { type Deployment, nameOf, plainText, type Resource } from "../endpoint/deployment";
-import { type Origin, originOf } from "../endpoint/origin";
-import { PROVIDER_NAME_KEY, resolveSettings } from "../endpoint/settings";
-import { patienceMsFor } from "../endpoint/settlement";
+import { PROVIDER_NAME_KEY } from "../endpoint/settings";
+import { type Account, openAccount } from "./account";
+import { readConfiguration, type StackConfiguration } from "./configuration";
 import { CliError } from "./errors";
 import type { Pulumi } from "./pulumi";
 
@@ -13,14 +12,6 @@ const ENGINE_PROVIDER_URN =
 /** The type of an explicit provider of the native plugin. Its inputs have the settings' names without "webhooks:". */
 const NATIVE_PROVIDER_TYPE = "pulumi:providers:webhooks";
 
-/** Where a resource's endpoint is. */
-export interface Account {
-  readonly origin: Origin;
-  readonly client: WebhooksClient;
-  /** How old an interrupted registration must be before it counts as never made: as long as `up` takes. */
-  readonly patienceMs: number;
-}
-
 /**
  * The accounts of a stack's resources. A resource with an explicit provider uses that provider's settings as the state
  * holds them; the others use the stack's configuration, then the environment. The API keys stay in memory.
@@ -30,7 +21,7 @@ export class Accounts {
 
   private constructor(
     private readonly deployment: Deployment,
-    private readonly configuration: Readonly<Record<string, { value?: string }>>,
+    private readonly configuration: StackConfiguration,
     private readonly environment: NodeJS.ProcessEnv,
   ) {}
 
@@ -40,37 +31,21 @@ export class Accounts {
     deployment: Deployment,
     environment: NodeJS.ProcessEnv,
   ): Promise<Accounts> {
-    const configuration = await pulumi.json<Record<string, { value?: string }>>([
-      "config",
-      "--json",
-      "--show-secrets",
-    ]);
-    return new Accounts(deployment, configuration, environment);
+    return new Accounts(deployment, await readConfiguration(pulumi), environment);
   }
 
   /** @throws CliError `SETTINGS_INVALID` or `STATE_UNREADABLE` */
   of(resource: Resource): Account {
     const explicit = this.#explicitProvider(resource);
     const key = explicit?.urn ?? "";
-    const account = this.#opened.get(key) ?? this.#open(explicit);
+    const account =
+      this.#opened.get(key) ?? openAccount((name) => this.#setting(name, explicit), this.environment);
     this.#opened.set(key, account);
     return account;
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.#opened.values()].map(({ client }) => client.close()));
-  }
-
-  #open(explicit: Resource | undefined): Account {
-    const resolved = resolveSettings((name) => this.#setting(name, explicit), this.environment);
-    if ("problems" in resolved) throw new CliError("SETTINGS_INVALID", resolved.problems.join("; "));
-    const { timeoutSeconds, ...settings } = resolved.settings;
-    const timeoutMs = timeoutSeconds * 1000;
-    return {
-      origin: originOf({ ...settings, providerName: resolved.providerName }),
-      client: new WebhooksClient({ ...settings, timeoutMs }),
-      patienceMs: patienceMsFor(timeoutMs),
-    };
   }
 
   #setting(name: string, explicit: Resource | undefined): string | undefined {

@@ -1,7 +1,8 @@
 import { createInterface } from "node:readline";
 import { Command, InvalidArgumentError } from "commander";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../emulator";
-import { LINES_HELP, lineHandler, newAttempts } from "./emulatorConsole";
+import { LINES_HELP, lineHandler, newAttempts } from "./emulator/console";
+import { EXIT, exitHelp } from "./run";
 
 /** How often new delivery attempts are printed, in milliseconds. */
 const SHOW_EVERY_MS = 100;
@@ -41,11 +42,10 @@ export function emulatorCommand(): Command {
       `
 Commands while it runs, one on each line:
 ${LINES_HELP}
-
-Exit status:
-  0  it was stopped
-  1  it could not start, or could not write its data file
-
+${exitHelp({
+  [EXIT.yes]: "it was stopped, with Ctrl-C too",
+  [EXIT.no]: "it could not start, or could not write its data file",
+})}
 Examples:
   $ npx webhook-endpoints emulator
   $ npx webhook-endpoints emulator --port 9000 --data-file emulator.json

@@ -6,10 +6,16 @@ export class CliError extends CodedError<CliErrorCode> {
 }
 
 type CliErrorCode =
+  | "WRONG_USE"
+  | "INTERRUPTED"
+  | "UNEXPECTED"
   | "PULUMI_MISSING"
   | "PULUMI_FAILED"
   | "STACK_LOCKED"
   | "STATE_CHANGED"
   | "SETTINGS_INVALID"
   | "STATE_UNREADABLE"
-  | "BACKUP_FAILED";
+  | "BACKUP_FAILED"
+  | "OWNERSHIP_UNKNOWN"
+  | "LIST_PARTIAL"
+  | "NOT_ADOPTABLE";

@@ -1,17 +1,34 @@
 #!/usr/bin/env node
-import { Command } from "commander";
+import { adoptCommand } from "./adopt";
+import { doctorCommand } from "./doctor";
 import { emulatorCommand } from "./emulator";
+import { listCommand } from "./list";
+import { pruneCommand } from "./prune";
 import { recoverCommand } from "./recover";
+import { EXIT, exitHelp, fail, program } from "./run";
 
 const { version }: { version: string } = require("../../package.json");
 
-const program = new Command("webhook-endpoints")
-  .description("Recovers webhook endpoints after an interrupted run, and runs an emulator of the service.")
+program("webhook-endpoints", [
+  listCommand(),
+  adoptCommand(),
+  doctorCommand(),
+  pruneCommand(),
+  recoverCommand(),
+  emulatorCommand(),
+])
+  .description(
+    "Shows, adopts, cleans up and recovers webhook endpoints, and runs an emulator of the service.",
+  )
   .version(version)
-  .addCommand(recoverCommand())
-  .addCommand(emulatorCommand());
-
-program.parseAsync().catch((error: unknown) => {
-  console.error(`error: ${error instanceof Error ? error.message : String(error)}`);
-  process.exitCode = 1;
-});
+  .addHelpText(
+    "after",
+    exitHelp({
+      [EXIT.yes]: "it is done, or the answer is yes",
+      [EXIT.no]: "the answer is no, or the command failed",
+      [EXIT.undecided]: "you have to decide; only recover has it",
+      [EXIT.interrupted]: "Ctrl-C ended the command",
+    }).trimEnd(),
+  )
+  .parseAsync()
+  .catch(fail);

@@ -18,6 +18,11 @@ export class Pulumi {
   /** @param stack default: the selected stack */
   constructor(readonly stack: string | undefined) {}
 
+  /** Returns the same for another stack. */
+  of(stack: string): Pulumi {
+    return new Pulumi(stack);
+  }
+
   /** Runs a command. @throws CliError `PULUMI_MISSING` */
   async run(
     args: readonly string[],
@@ -44,7 +49,17 @@ export class Pulumi {
 
   /** Returns the JSON that a command prints, which must be of this type. @throws CliError `PULUMI_FAILED` */
   async json<T>(args: readonly string[], options: RunOptions = {}): Promise<T> {
-    return JSON.parse(await this.output(args, options));
+    return this.parse(args, await this.output(args, options));
+  }
+
+  /** Parses the JSON that a command printed. @throws CliError `PULUMI_FAILED` */
+  parse<T>(args: readonly string[], stdout: string): T {
+    try {
+      return JSON.parse(stdout);
+    } catch {
+      // The parser's own message would quote what was printed.
+      throw new CliError("PULUMI_FAILED", `\`pulumi ${args.join(" ")}\` printed something that is not JSON`);
+    }
   }
 }
 

@@ -1,11 +1,10 @@
-import { createInterface } from "node:readline/promises";
 import { Command } from "commander";
-import type { Dialogue } from "./dialogue";
+import { Output } from "./output";
 import { Pulumi } from "./pulumi";
-import { recover } from "./recovery";
-
-/** The exit status when a person has to decide. The state was not changed then. */
-const EXIT_UNDECIDED = 2;
+import type { Dialogue } from "./recovery/dialogue";
+import { recover } from "./recovery/recovery";
+import { EXIT, endsByItself, exitHelp } from "./run";
+import { openTerminal } from "./terminal";
 
 export function recoverCommand(): Command {
   return new Command("recover")
@@ -20,27 +19,32 @@ export function recoverCommand(): Command {
     .option("-y, --yes", "do not ask; leave the state unchanged if anything is unclear")
     .addHelpText(
       "after",
-      `
-Exit status:
-  0  the state is complete, or there was nothing to recover
-  1  the command failed; the state was not changed, but empty .attrs files may have been removed
-  2  it needs your decision; the state was not changed, but empty .attrs files may have been removed
-
+      `${exitHelp({
+        [EXIT.yes]: "the state is complete, or there was nothing to recover",
+        [EXIT.no]:
+          "the command failed; the state was not changed, but empty .attrs files may have been removed",
+        [EXIT.undecided]:
+          "it needs your decision; the state was not changed, but empty .attrs files may have been removed",
+        [EXIT.interrupted]: "Ctrl-C ended it",
+      })}
 Examples:
   $ npx webhook-endpoints recover
   $ npx webhook-endpoints recover --stack prod --yes && pulumi up --stack prod --yes`,
     )
-    .action(async ({ stack, yes = false }: { stack?: string; yes?: boolean }) => {
-      const lines = !yes && process.stdin.isTTY ? createInterface(process.stdin, process.stdout) : undefined;
-      const dialogue: Dialogue = {
-        say: (line) => console.log(line),
-        ...(lines === undefined ? {} : { ask: (question: string) => lines.question(question) }),
-      };
-      try {
-        const outcome = await recover({ pulumi: new Pulumi(stack), dialogue, yes });
-        if (outcome === "undecided") process.exitCode = EXIT_UNDECIDED;
-      } finally {
-        lines?.close();
-      }
-    });
+    .action(
+      endsByItself(async ({ stack, yes = false }: { stack?: string; yes?: boolean }) => {
+        const output = new Output();
+        const lines = yes ? undefined : openTerminal();
+        const dialogue: Dialogue = {
+          say: (line) => output.line(line),
+          ...(lines === undefined ? {} : { ask: (question: string) => lines.question(question) }),
+        };
+        try {
+          const outcome = await recover({ pulumi: new Pulumi(stack), dialogue, yes });
+          return outcome === "undecided" ? EXIT.undecided : EXIT.yes;
+        } finally {
+          lines?.close();
+        }
+      }),
+    );
 }

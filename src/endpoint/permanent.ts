@@ -8,7 +8,7 @@ export const PROVIDER_CODE = 'exports.handler = () => require("pulumi-webhook-en
 export const TYPE_TOKEN = "pulumi-nodejs:dynamic/webhooks:WebhookEndpoint";
 
 /** The type token of the native plugin's endpoints. It stands in users' state too. */
-const NATIVE_TYPE_TOKEN = "webhooks:index:WebhookEndpoint";
+export const NATIVE_TYPE_TOKEN = "webhooks:index:WebhookEndpoint";
 
 /** Whether a resource of this type is an endpoint, of the dynamic provider or of the native plugin. */
 export function isEndpointType(type: string): boolean {

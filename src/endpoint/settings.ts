@@ -20,6 +20,12 @@ const ENVIRONMENT_NAMES = {
   showResponses: "WEBHOOKS_SHOW_RESPONSES",
 } as const;
 export type SettingName = keyof typeof ENVIRONMENT_NAMES;
+
+/** Returns the name of the environment variable of a setting. */
+export function environmentNameOf(name: SettingName): string {
+  return ENVIRONMENT_NAMES[name];
+}
+
 export const SETTING_NAMES = Object.keys(ENVIRONMENT_NAMES) as SettingName[];
 
 /** Where a `WebhooksProvider` passes its own name to the plugin. It is not a setting: nothing else sets it. */

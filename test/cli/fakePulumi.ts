@@ -1,5 +1,6 @@
-import type { HistoryEntry } from "../../src/cli/interruptedRun";
+import { CliError } from "../../src/cli/errors";
 import { Pulumi, type RunOptions } from "../../src/cli/pulumi";
+import type { HistoryEntry } from "../../src/cli/recovery/interruptedRun";
 import type { PulumiCommandResult } from "../../src/pulumiCommand";
 
 /** Answers as Pulumi's command does, from a state in memory. */
@@ -8,18 +9,24 @@ export class FakePulumi extends Pulumi {
   /** Called between two commands. */
   meanwhile: () => void = () => {};
   refusal = "";
+  /** What a command prints when it fails, by its first two words. "ENOENT" means that the command pulumi is missing. */
+  readonly failures = new Map<string, string>();
 
   constructor(
     public state: { deployment: Record<string, unknown> },
     readonly config: Record<string, { value: string }>,
     /** The runs that ended, the last one first. */
     readonly history: readonly HistoryEntry[] = [],
+    stack?: string,
   ) {
-    super(undefined);
+    super(stack);
   }
 
   override async run(args: readonly string[], { input }: RunOptions = {}): Promise<PulumiCommandResult> {
     const answer = (stdout: string) => ({ exitCode: 0, stdout, stderr: "" });
+    const failure = this.failures.get(args.slice(0, 2).join(" "));
+    if (failure === "ENOENT") throw new CliError("PULUMI_MISSING", "cannot run the command pulumi");
+    if (failure !== undefined) return { exitCode: 1, stdout: "", stderr: failure };
     switch (args.slice(0, 2).join(" ")) {
       case "stack export": {
         const exported = JSON.stringify(this.state);

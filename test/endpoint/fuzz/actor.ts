@@ -1,10 +1,10 @@
 import { readdirSync, rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { recover } from "../../../src/cli/recovery";
+import { recover } from "../../../src/cli/recovery/recovery";
 import type { EmulatedEndpoint, PlantedFault } from "../../../src/emulator";
 import { TYPE_TOKEN } from "../../../src/endpoint/permanent";
 import { FakePulumi } from "../../cli/fakePulumi";
-import { skippingClock } from "../../cli/skippingClock";
+import { skippingClock } from "../../cli/recovery/skippingClock";
 import { historyOf, providerOf } from "../checkpoint";
 import { type Declared, nameOf, type Problems, type Resource, type RunOptions } from "../engineModel";
 import { Killed } from "../plugin";

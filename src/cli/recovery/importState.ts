@@ -1,5 +1,5 @@
-import { CliError } from "./errors";
-import { type Pulumi, pulumiFailed } from "./pulumi";
+import { CliError } from "../errors";
+import { type Pulumi, pulumiFailed } from "../pulumi";
 
 const LOCKED = /\block(ed|\(s\))|another update is currently in progress/i;
 

@@ -1,4 +1,4 @@
-import { type HistoryEntry, interruptedRun } from "../../src/cli/interruptedRun";
+import { type HistoryEntry, interruptedRun } from "../../../src/cli/recovery/interruptedRun";
 
 const at = (seconds: number) => Date.parse("2026-01-01T12:00:00Z") + seconds * 1000;
 const time = (seconds: number) => new Date(at(seconds)).toISOString();

@@ -1,4 +1,5 @@
-import type { EmulatedEndpointType, Emulator, LoggedAttempt } from "../emulator";
+import type { EmulatedEndpointType, Emulator, LoggedAttempt } from "../../emulator";
+import { printable } from "../printable";
 
 /** How much of an unknown line is repeated, in characters. */
 const SHOWN_LINE_LENGTH = 40;
@@ -57,9 +58,4 @@ function finishRotation(emulator: Emulator): string {
 function describeAttempt({ type, endpointId, url, statusCode, error, retryInMs }: LoggedAttempt): string {
   const again = retryInMs === null ? "" : `, next attempt in ${Math.ceil(retryInMs / 1000)} s`;
   return `${type} to ${endpointId} (${printable(url)}): ${statusCode ?? error ?? "no answer"}${again}`;
-}
-
-/** Keeps a hostile value from controlling the terminal. */
-function printable(value: string): string {
-  return value.replace(/\p{C}/gu, "?");
 }

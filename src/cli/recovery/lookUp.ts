@@ -1,6 +1,11 @@
-import { type Clock, sleep } from "../client/clock";
-import { type Deployment, idsInState, interruptedRegistrations, type Resource } from "../endpoint/deployment";
-import type { Account } from "./accounts";
+import { type Clock, sleep } from "../../client/clock";
+import {
+  type Deployment,
+  idsInState,
+  interruptedRegistrations,
+  type Resource,
+} from "../../endpoint/deployment";
+import type { Account } from "../account";
 import type { InterruptedRun } from "./interruptedRun";
 import { decide, type Outcome } from "./outcome";
 import { type InterruptedRegistration, isRecordedSince, registrationsOf } from "./registration";

@@ -1,7 +1,12 @@
-import type { Endpoint, EndpointType } from "../client";
-import { type Deployment, interruptedRegistrations, plainText, type Resource } from "../endpoint/deployment";
-import { parseTimestamp } from "../endpoint/settlement";
-import { CliError } from "./errors";
+import type { Endpoint, EndpointType } from "../../client";
+import {
+  type Deployment,
+  interruptedRegistrations,
+  plainText,
+  type Resource,
+} from "../../endpoint/deployment";
+import { parseTimestamp } from "../../endpoint/settlement";
+import { CliError } from "../errors";
 
 /** A registration that a run began and did not record: the service may have it or not. */
 export interface InterruptedRegistration {

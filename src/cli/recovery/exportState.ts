@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Pulumi, pulumiFailed } from "./pulumi";
+import { type Pulumi, pulumiFailed } from "../pulumi";
 
 /**
  * Returns the stack's state as `pulumi stack export` prints it, secrets encrypted. A kill can leave an empty attributes file

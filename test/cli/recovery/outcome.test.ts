@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
-import { decide } from "../../src/cli/outcome";
-import type { InterruptedRegistration } from "../../src/cli/registration";
-import type { Endpoint, EndpointList } from "../../src/client";
+import { decide } from "../../../src/cli/recovery/outcome";
+import type { InterruptedRegistration } from "../../../src/cli/recovery/registration";
+import type { Endpoint, EndpointList } from "../../../src/client";
 
 const began = Date.parse("2026-01-01T12:00:00Z");
 const at = (seconds: number) => new Date(began + seconds * 1000).toISOString();

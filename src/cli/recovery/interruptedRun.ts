@@ -1,5 +1,5 @@
-import type { Deployment } from "../endpoint/deployment";
-import type { Pulumi } from "./pulumi";
+import type { Deployment } from "../../endpoint/deployment";
+import type { Pulumi } from "../pulumi";
 
 /** The history holds whole seconds: what it dates at 12:00:00 was up to this much later, in milliseconds. */
 const HISTORY_PRECISION_MS = 1_000;

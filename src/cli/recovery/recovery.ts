@@ -1,23 +1,23 @@
 import { rmSync } from "node:fs";
-import { type Clock, systemClock } from "../client/clock";
+import { type Clock, systemClock } from "../../client/clock";
 import {
   type Deployment,
   type ExportedStack,
   interruptedRegistrations,
   isInterruptedRegistration,
   type Resource,
-} from "../endpoint/deployment";
-import { Accounts } from "./accounts";
+} from "../../endpoint/deployment";
+import { Accounts } from "../accounts";
+import { CliError } from "../errors";
+import type { Pulumi } from "../pulumi";
 import { Backups } from "./backups";
 import { choose, type Dialogue, describeOutcome } from "./dialogue";
-import { CliError } from "./errors";
 import { exportState } from "./exportState";
 import { importState } from "./importState";
 import { type FoundEndpoint, insertEndpoints } from "./insertEndpoints";
 import { interruptedRun, readHistory } from "./interruptedRun";
 import { lookUpOutcomes } from "./lookUp";
 import type { Outcome } from "./outcome";
-import type { Pulumi } from "./pulumi";
 import { isRecordedSince, isSurplus } from "./registration";
 
 export interface RecoverOptions {

@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import type { Deployment } from "../endpoint/deployment";
-import { CliError } from "./errors";
+import type { Deployment } from "../../endpoint/deployment";
+import { CliError } from "../errors";
 
 /** How many backups are kept, of all stacks together. */
 const MAX_BACKUPS = 50;

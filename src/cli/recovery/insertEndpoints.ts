@@ -1,7 +1,7 @@
-import type { Endpoint } from "../client";
-import type { Deployment, Properties, Resource } from "../endpoint/deployment";
-import type { Origin } from "../endpoint/origin";
-import { stateOf } from "../endpoint/state";
+import type { Endpoint } from "../../client";
+import type { Deployment, Properties, Resource } from "../../endpoint/deployment";
+import type { Origin } from "../../endpoint/origin";
+import { stateOf } from "../../endpoint/state";
 import type { InterruptedRegistration } from "./registration";
 
 /** The inputs that a resource's outputs repeat. */

@@ -10,13 +10,13 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { HistoryEntry } from "../../src/cli/interruptedRun";
-import type { Pulumi } from "../../src/cli/pulumi";
-import { recover } from "../../src/cli/recovery";
-import type { Clock } from "../../src/client/clock";
-import { type Emulator, startEmulator } from "../../src/emulator";
-import { PROVIDER_CODE, TYPE_TOKEN } from "../../src/endpoint/permanent";
-import { FakePulumi } from "./fakePulumi";
+import type { Pulumi } from "../../../src/cli/pulumi";
+import type { HistoryEntry } from "../../../src/cli/recovery/interruptedRun";
+import { recover } from "../../../src/cli/recovery/recovery";
+import type { Clock } from "../../../src/client/clock";
+import { type Emulator, startEmulator } from "../../../src/emulator";
+import { PROVIDER_CODE, TYPE_TOKEN } from "../../../src/endpoint/permanent";
+import { FakePulumi } from "../fakePulumi";
 import { skippingClock } from "./skippingClock";
 
 const stackUrn = "urn:pulumi:dev::test::pulumi:pulumi:Stack::test-dev";

@@ -1,0 +1,26 @@
+import { WebhooksClient } from "../client";
+import { type Origin, originOf } from "../endpoint/origin";
+import { type Configuration, resolveSettings } from "../endpoint/settings";
+import { patienceMsFor } from "../endpoint/settlement";
+import { CliError } from "./errors";
+
+/** Where endpoints are. */
+export interface Account {
+  readonly origin: Origin;
+  readonly client: WebhooksClient;
+  /** How old an interrupted registration must be before it counts as never made: as long as `up` takes. */
+  readonly patienceMs: number;
+}
+
+/** Opens an account with settings from a configuration, then from the environment. @throws CliError `SETTINGS_INVALID` */
+export function openAccount(configuration: Configuration, environment: NodeJS.ProcessEnv): Account {
+  const resolved = resolveSettings(configuration, environment);
+  if ("problems" in resolved) throw new CliError("SETTINGS_INVALID", resolved.problems.join("; "));
+  const { timeoutSeconds, ...settings } = resolved.settings;
+  const timeoutMs = timeoutSeconds * 1000;
+  return {
+    origin: originOf({ ...settings, providerName: resolved.providerName }),
+    client: new WebhooksClient({ ...settings, timeoutMs }),
+    patienceMs: patienceMsFor(timeoutMs),
+  };
+}

@@ -1,0 +1,136 @@
+import { CodedError } from "../../error";
+import { type Account, openAccount } from "../account";
+import { type FoundConfiguration, findConfiguration } from "../configuration";
+import { inventoryOf } from "../inventory";
+import type { Pulumi } from "../pulumi";
+import { readStacks } from "../stacks";
+import { error, type Finding, note } from "./finding";
+import { type ShownSettings, shownSettings } from "./settings";
+import { endpointFindings, originFindings, stackFindings } from "./stateFindings";
+import { readVersions, type Versions, versionFindings } from "./versions";
+
+/** How far the clocks may be apart before it is an error, in milliseconds. Receivers accept five minutes by default. */
+const MAX_CLOCK_DIFFERENCE_MS = 60_000;
+
+/** The service's clock comes in a `Date` header, which has whole seconds. */
+const CLOCK_PRECISION_MS = 1_000;
+
+export interface DiagnoseOptions {
+  readonly pulumi: Pulumi;
+  readonly alsoStacks: readonly string[];
+  readonly environment: NodeJS.ProcessEnv;
+  /** The program's folder. */
+  readonly folder: string;
+  /** Returns milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+export interface Diagnosis {
+  readonly settings: ShownSettings;
+  readonly service: ServiceHealth;
+  /** The stacks that were read. */
+  readonly stacks: readonly string[];
+  readonly versions: Versions;
+  readonly findings: readonly Finding[];
+}
+
+/** How the service answered; null for what is unknown. */
+export interface ServiceHealth {
+  readonly reachable: boolean | null;
+  readonly keyAccepted: boolean | null;
+  /** The service's clock less this machine's. */
+  readonly clockDifferenceSeconds: number | null;
+  readonly endpoints: number | null;
+}
+
+/** Checks everything at once: a part that fails is a finding, and the others go on. */
+export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
+  const { pulumi, alsoStacks, environment, folder, now } = options;
+  const findings: Finding[] = [];
+  /** Returns undefined after a failure, which is then a finding. */
+  const attempt = async <T>(remedy: string, part: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await part();
+    } catch (failure) {
+      findings.push(findingOf(failure, remedy));
+      return undefined;
+    }
+  };
+
+  const versions = await readVersions(pulumi, folder);
+  const configuration: FoundConfiguration = (await attempt("Correct what Pulumi's message names.", () =>
+    findConfiguration(pulumi),
+  )) ?? { absence: "the stack's configuration cannot be read" };
+  const settings = shownSettings(configuration, environment);
+  const account = await attempt("Set what is missing, and correct what is invalid.", async () =>
+    openAccount((name) => configuration.configuration?.[name]?.value, environment),
+  );
+  const { list, ...service } = await askService(account, { attempt, now });
+  await account?.client.close();
+  const stacks = await readStacks(pulumi, alsoStacks);
+  if (stacks.absence !== undefined)
+    findings.push(
+      note(
+        "NO_STACK",
+        `no stack was looked into, because ${stacks.absence}`,
+        "Run the command in the folder of a Pulumi program.",
+      ),
+    );
+  const inventory = account && list && inventoryOf(list, stacks, account.origin);
+  if (
+    service.clockDifferenceSeconds !== null &&
+    Math.abs(service.clockDifferenceSeconds) * 1_000 > MAX_CLOCK_DIFFERENCE_MS
+  )
+    findings.push(clockFinding(service.clockDifferenceSeconds));
+  findings.push(
+    ...(account === undefined ? [] : originFindings(stacks, account.origin, inventory)),
+    ...stackFindings(stacks),
+    ...(inventory === undefined ? [] : endpointFindings(inventory)),
+    ...versionFindings(versions),
+  );
+  return { settings, service, stacks: stacks.known.map(({ name }) => name), versions, findings };
+}
+
+interface Attempt {
+  readonly attempt: <T>(remedy: string, part: () => Promise<T>) => Promise<T | undefined>;
+  readonly now: () => number;
+}
+
+async function askService(account: Account | undefined, { attempt, now }: Attempt) {
+  let failure: unknown;
+  const list = await attempt("Follow the message, and run the command again.", async () => {
+    try {
+      return await account?.client.list();
+    } catch (error) {
+      failure = error;
+      throw error;
+    }
+  });
+  const { code, statusCode } = (failure ?? {}) as { code?: string; statusCode?: number };
+  const isAnswered = list !== undefined || statusCode !== undefined;
+  const serverTime =
+    list?.serverTime ?? (failure as { serverTime?: number | null } | undefined)?.serverTime ?? null;
+  return {
+    list,
+    reachable: account === undefined ? null : isAnswered,
+    keyAccepted: list !== undefined ? true : code === "UNAUTHORIZED" ? false : null,
+    clockDifferenceSeconds:
+      serverTime === null ? null : Math.round((serverTime + CLOCK_PRECISION_MS / 2 - now()) / 1_000),
+    endpoints: list?.endpoints.length ?? null,
+  };
+}
+
+function findingOf(failure: unknown, remedy: string): Finding {
+  if (failure instanceof CodedError)
+    return { level: "error", code: failure.code, message: failure.reason, remedy };
+  const message = failure instanceof Error ? failure.message : String(failure);
+  return { level: "error", code: "UNEXPECTED", message, remedy };
+}
+
+function clockFinding(seconds: number): Finding {
+  return error(
+    "CLOCK_DIFFERS",
+    `this machine's clock is ${Math.abs(seconds)} s ${seconds > 0 ? "behind" : "ahead of"} the service's`,
+    "Synchronize this machine's clock. Receivers refuse deliveries whose timestamp is more than 300 s off.",
+  );
+}

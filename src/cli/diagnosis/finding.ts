@@ -1,0 +1,36 @@
+/** What `doctor` can find, besides errors. Stable; `docs/command.md` lists them. */
+export type FindingCode =
+  | "CLI_MISSING"
+  | "CLI_OLD"
+  | "CLOCK_DIFFERS"
+  | "DUPLICATE"
+  | "LIST_PARTIAL"
+  | "NODE_OLD"
+  | "NO_STACK"
+  | "OPERATION_INTERRUPTED"
+  | "OTHER_BASE_URL"
+  | "OTHER_KEY"
+  | "RECEIVER_OUTPUT_MISSING"
+  | "REGISTRATION_INTERRUPTED"
+  | "REGISTRATION_PENDING"
+  | "SDK_OLD"
+  | "STACK_UNREADABLE"
+  | "UNMANAGED";
+
+/** Something that `doctor` found, and what to do about it. */
+export interface Finding {
+  /** Only errors make the exit status 1. */
+  readonly level: "error" | "note";
+  /** A `FindingCode`, or the code of an error. */
+  readonly code: string;
+  readonly message: string;
+  readonly remedy: string;
+}
+
+export function error(code: FindingCode, message: string, remedy: string): Finding {
+  return { level: "error", code, message, remedy };
+}
+
+export function note(code: FindingCode, message: string, remedy: string): Finding {
+  return { level: "note", code, message, remedy };
+}

@@ -1,0 +1,93 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type { Pulumi } from "../pulumi";
+import { type Finding, note } from "./finding";
+
+const { version, engines, peerDependencies }: Manifest = require("../../../package.json");
+const SDK = "@pulumi/pulumi";
+
+interface Manifest {
+  readonly version: string;
+  readonly engines: { readonly node: string };
+  readonly peerDependencies: Readonly<Record<string, string>>;
+}
+
+/** The versions in use; null for what was not found. */
+export interface Versions {
+  readonly package: string;
+  readonly node: string;
+  readonly pulumi: string | null;
+  readonly sdk: string | null;
+}
+
+export async function readVersions(pulumi: Pulumi, folder: string): Promise<Versions> {
+  return {
+    package: version,
+    node: process.versions.node,
+    pulumi: await pulumi.output(["version"], { ofStack: false }).then(
+      (printed) => printed.trim().replace(/^v/, ""),
+      () => null,
+    ),
+    sdk: sdkVersion(folder),
+  };
+}
+
+/** Compares the versions with those that the package needs. */
+export function versionFindings({ node, pulumi, sdk }: Versions): Finding[] {
+  const oldestSdk = peerDependencies[SDK] ?? "";
+  const findings: Finding[] = [];
+  if (isOlder(node, engines.node))
+    findings.push(
+      note(
+        "NODE_OLD",
+        `Node.js ${node} is older than the package needs (${engines.node})`,
+        "Update Node.js.",
+      ),
+    );
+  if (pulumi === null)
+    findings.push(
+      note(
+        "CLI_MISSING",
+        "the command pulumi was not found",
+        "To look into stacks, install the Pulumi CLI and put it on PATH.",
+      ),
+    );
+  else if (isOlder(pulumi, oldestSdk))
+    findings.push(
+      note(
+        "CLI_OLD",
+        `the Pulumi CLI ${pulumi} is older than the package is tested with (${oldestSdk})`,
+        "Update it.",
+      ),
+    );
+  if (sdk !== null && isOlder(sdk, oldestSdk))
+    findings.push(
+      note(
+        "SDK_OLD",
+        `${SDK} ${sdk} is older than the package needs (${oldestSdk})`,
+        `Run \`npm install ${SDK}@latest\`.`,
+      ),
+    );
+  return findings;
+}
+
+/** Returns the version of Pulumi's SDK that a program in this folder loads. */
+function sdkVersion(folder: string): string | null {
+  try {
+    const manifest = createRequire(join(folder, "program.js")).resolve(`${SDK}/package.json`);
+    return (JSON.parse(readFileSync(manifest, "utf8")) as { version: string }).version;
+  } catch {
+    return null;
+  }
+}
+
+/** @param range such as `>=20.18.1` or `^3.150.0` */
+function isOlder(actual: string, range: string): boolean {
+  const [a, b] = [actual, range].map((text) => (text.match(/\d+/g) ?? []).slice(0, 3).map(Number));
+  for (const [index, least] of (b ?? []).entries()) {
+    const difference = (a?.[index] ?? 0) - least;
+    if (difference !== 0) return difference < 0;
+  }
+  return false;
+}

@@ -1,0 +1,116 @@
+import type { Endpoint, EndpointList } from "../client";
+import { nameOf, type Resource } from "../endpoint/deployment";
+import type { Origin } from "../endpoint/origin";
+import { parseTimestamp } from "../endpoint/settlement";
+import { describeUrl } from "../endpoint/url";
+import type { Account } from "./account";
+import { CliError } from "./errors";
+import type { Output } from "./output";
+import { hasSecretUrl, Ownership } from "./ownership";
+import type { Pulumi } from "./pulumi";
+import { readStacks, type Stacks } from "./stacks";
+
+/** An endpoint at the service, and what the stacks know about it. */
+export interface Entry {
+  readonly endpoint: Endpoint;
+  readonly manager: Resource | undefined;
+  readonly reader: Resource | undefined;
+  /** A resource with the same id at the same base URL, registered with another API key, that looks different. */
+  readonly namesake: Resource | undefined;
+  /** A resource whose registration has no known outcome and may have made the endpoint. */
+  readonly registration: Resource | undefined;
+  /** By the service's clock, in milliseconds; undefined if the service does not say enough. */
+  readonly ageMs: number | undefined;
+  /** The url as it may be printed: only its host, if the program declared it as a secret. */
+  readonly shownUrl: string;
+}
+
+/** Every endpoint that the service lists, with its owner. */
+export interface Inventory {
+  readonly entries: readonly Entry[];
+  readonly list: EndpointList;
+  readonly stacks: Stacks;
+}
+
+export interface InventoryOptions {
+  readonly pulumi: Pulumi;
+  /** Stacks of other projects to look in. */
+  readonly alsoStacks: readonly string[];
+  readonly output: Output;
+  readonly environment?: NodeJS.ProcessEnv;
+}
+
+/** Lists the endpoints of an account, then reads the states: what a run registers meanwhile is in a state by then. */
+export async function takeInventory(
+  { client, origin }: Account,
+  { pulumi, alsoStacks, output }: InventoryOptions,
+): Promise<Inventory> {
+  output.progress("Reading the endpoints and the states of all stacks…");
+  const list = await client.list();
+  const stacks = await readStacks(pulumi, alsoStacks);
+  return inventoryOf(list, stacks, origin);
+}
+
+export function inventoryOf(list: EndpointList, stacks: Stacks, origin: Origin): Inventory {
+  const ownership = new Ownership(
+    stacks.known.map(({ deployment }) => deployment),
+    origin,
+  );
+  const entries = list.endpoints.map((endpoint) => {
+    const [manager, reader] = [ownership.managerOf(endpoint), ownership.readerOf(endpoint)];
+    const isSecret = [manager, reader].some((resource) => resource !== undefined && hasSecretUrl(resource));
+    return {
+      endpoint,
+      manager,
+      reader,
+      namesake: ownership.namesakeOf(endpoint),
+      registration: ownership.registrationOf(endpoint),
+      ageMs: ageOf(endpoint, list.serverTime),
+      shownUrl: isSecret ? describeUrl(endpoint.url) : endpoint.url,
+    };
+  });
+  return { entries, list, stacks };
+}
+
+/** Warns about everything that the inventory may lack. */
+export function warnOfGaps({ list, stacks, entries }: Inventory, output: Output): void {
+  if (!list.complete)
+    output.warn("the service listed only a part of its endpoints, so there may be more than are shown here");
+  if (list.unrecognized.length > 0)
+    output.warn(
+      `endpoints whose type is neither production nor development are not shown: ${list.unrecognized.map(({ id }) => id).join(", ")}`,
+    );
+  for (const { what, why } of stacks.unreadable) output.warn(`cannot read ${what}: ${why}`);
+  if (stacks.unreadable.length > 0)
+    output.warn(
+      "ownership may be incomplete: a stack that could not be read may manage some of the endpoints",
+    );
+  if (stacks.absence !== undefined)
+    output.note(
+      `${stacks.known.length === 0 ? "No stack was looked into" : "No stack of this folder's project was looked into"}, because ${stacks.absence}.`,
+    );
+  if (entries.some(({ endpoint, shownUrl }) => endpoint.url !== shownUrl))
+    output.note("For a url that a stack keeps as a secret, only the host is shown.");
+}
+
+/** @throws CliError `OWNERSHIP_UNKNOWN` when a stack that may manage an endpoint was not read */
+export function assertOwnershipKnown({ known, unreadable, absence }: Stacks): void {
+  const reason = unreadable[0] ? `${unreadable[0].what} cannot be read: ${unreadable[0].why}` : absence;
+  if (reason !== undefined && (unreadable.length > 0 || known.length === 0))
+    throw new CliError(
+      "OWNERSHIP_UNKNOWN",
+      `cannot tell which endpoints are unmanaged, because ${reason}. Run the command in the folder of the Pulumi program, where ` +
+        "every stack of its project can be read",
+    );
+}
+
+/** Describes a resource by its project, its stack and its name. */
+export function describeOwner({ urn }: Resource): string {
+  const [stack = "", project = ""] = urn.replace(/^urn:pulumi:/, "").split("::");
+  return `${nameOf(urn)} in ${project}/${stack}`;
+}
+
+function ageOf({ createdAt }: Endpoint, serverTime: number | null): number | undefined {
+  const created = parseTimestamp(createdAt);
+  return serverTime === null || Number.isNaN(created) ? undefined : serverTime - created;
+}

@@ -1,0 +1,94 @@
+import { styleText } from "node:util";
+import { printable, printableJson } from "./printable";
+
+/** How many spaces separate two columns of a table. */
+const COLUMN_GAP = 2;
+
+/** A stream that a command prints to. */
+export interface Sink {
+  readonly isTTY?: boolean;
+  write(text: string): unknown;
+}
+
+export interface OutputOptions {
+  /** Prints data as JSON instead of for people. */
+  readonly json?: boolean | undefined;
+  /** Default: this process's. */
+  readonly stdout?: Sink;
+  readonly stderr?: Sink;
+  readonly environment?: NodeJS.ProcessEnv;
+}
+
+type Style = "bold" | "dim" | "red" | "green" | "yellow";
+
+/**
+ * What a command prints. The data goes to standard output: JSON and nothing else with `--json`, tables and lines otherwise.
+ * Notes, warnings and progress go to standard error. Only a terminal gets colors, and not with NO_COLOR. Nothing that is
+ * printed can control the terminal.
+ */
+export class Output {
+  readonly json: boolean;
+  readonly #stdout: Sink;
+  readonly #stderr: Sink;
+  readonly #mayColor: boolean;
+
+  constructor(options: OutputOptions = {}) {
+    const { json = false, stdout = process.stdout, stderr = process.stderr } = options;
+    const { NO_COLOR, TERM } = options.environment ?? process.env;
+    this.json = json;
+    this.#stdout = stdout;
+    this.#stderr = stderr;
+    this.#mayColor = !NO_COLOR && TERM !== "dumb";
+  }
+
+  /** Prints data: as JSON with `--json`, otherwise as `print` does for people. */
+  data(value: unknown, print: () => void): void {
+    if (this.json) this.#stdout.write(`${printableJson(value, 2)}\n`);
+    else print();
+  }
+
+  /** Writes text that is for a file. Its author has made it harmless. */
+  raw(text: string): void {
+    this.#stdout.write(text);
+  }
+
+  /** Prints a line for people. */
+  line(text = "", style?: Style): void {
+    this.#stdout.write(`${this.#styled(printable(text), style, this.#stdout)}\n`);
+  }
+
+  /** Prints rows below their headings, aligned. */
+  table(headings: readonly string[], rows: readonly (readonly string[])[]): void {
+    const shown = rows.map((row) => row.map(printable));
+    const widths = headings.map((heading, column) =>
+      shown.reduce((widest, row) => Math.max(widest, row[column]?.length ?? 0), heading.length),
+    );
+    const aligned = (row: readonly string[]) =>
+      row
+        .map((cell, column) => cell.padEnd((widths[column] ?? 0) + COLUMN_GAP))
+        .join("")
+        .trimEnd();
+    this.#stdout.write(`${this.#styled(aligned(headings), "bold", this.#stdout)}\n`);
+    for (const row of shown) this.#stdout.write(`${aligned(row)}\n`);
+  }
+
+  /** Prints a line about the data or the progress to standard error. */
+  note(text: string): void {
+    this.#stderr.write(`${this.#styled(printable(text), "dim", this.#stderr)}\n`);
+  }
+
+  /** Prints what the command is doing to standard error, if that is a terminal. */
+  progress(text: string): void {
+    if (this.#stderr.isTTY === true) this.note(text);
+  }
+
+  /** Prints a warning to standard error. */
+  warn(text: string): void {
+    this.#stderr.write(`${this.#styled("warning:", "yellow", this.#stderr)} ${printable(text)}\n`);
+  }
+
+  #styled(text: string, style: Style | undefined, sink: Sink): string {
+    if (style === undefined || !this.#mayColor || sink.isTTY !== true) return text;
+    return styleText(style, text, { validateStream: false });
+  }
+}

@@ -1,0 +1,68 @@
+import { Command } from "commander";
+import { CodedError } from "../error";
+import { CliError } from "./errors";
+import { printable } from "./printable";
+
+/** The exit statuses of every command. */
+export const EXIT = {
+  /** It is done, or the answer is yes. */
+  yes: 0,
+  /** The answer is no, or the command failed, or it was used in a wrong way. */
+  no: 1,
+  /** A person has to decide. Only `recover` has it. */
+  undecided: 2,
+  interrupted: 130,
+} as const;
+export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
+
+/** Returns the part of a command's help that names its exit statuses. */
+export function exitHelp(statuses: Readonly<Record<number, string>>): string {
+  const lines = Object.entries(statuses).map(([status, meaning]) => `  ${status.padEnd(5)}${meaning}`);
+  return `\nExit status:\n${lines.join("\n")}\n`;
+}
+
+/**
+ * Returns the action of a command that ends by itself. Its result is the exit status; default: 0. Ctrl-C ends it at once. When
+ * nobody reads its output any more, as with `| head`, it goes on in silence.
+ */
+export function endsByItself<Arguments extends unknown[]>(
+  action: (...args: Arguments) => Promise<ExitStatus | undefined>,
+): (...args: Arguments) => Promise<void> {
+  return async (...args) => {
+    const interrupt = () => {
+      fail(new CliError("INTERRUPTED", "Ctrl-C ended the command"));
+      process.exit(EXIT.interrupted);
+    };
+    process.once("SIGINT", interrupt);
+    process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") fail(error);
+    });
+    process.stderr.on("error", () => undefined);
+    try {
+      const status = await action(...args);
+      // Its output may have failed meanwhile.
+      process.exitCode ??= status;
+    } finally {
+      process.off("SIGINT", interrupt);
+    }
+  };
+}
+
+/** Prints why a command failed, in one line with its code, and sets the exit status. */
+export function fail(error: unknown): void {
+  const coded =
+    error instanceof CodedError
+      ? error
+      : new CliError("UNEXPECTED", error instanceof Error ? error.message : String(error));
+  process.stderr.write(`error: ${printable(coded.message.replace(/\s*\n\s*/g, " "))}\n`);
+  process.exitCode = EXIT.no;
+}
+
+/** Returns the command that holds all others. Wrong use of any of them is one line too. */
+export function program(name: string, commands: readonly Command[]): Command {
+  const all = new Command(name).configureOutput({
+    outputError: (text) => fail(new CliError("WRONG_USE", text.replace(/^error: /, "").trim())),
+  });
+  for (const command of commands) all.addCommand(command.copyInheritedSettings(all));
+  return all;
+}

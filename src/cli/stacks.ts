@@ -1,0 +1,85 @@
+import type { Deployment, ExportedStack } from "../endpoint/deployment";
+import { absenceOf } from "./configuration";
+import { CliError } from "./errors";
+import { type Pulumi, pulumiFailed } from "./pulumi";
+
+/** How many states are read at once. */
+const MAX_EXPORTS = 4;
+const LIST_COMMAND = ["stack", "ls", "--json"];
+
+/** A stack and its state, whose secrets are encrypted. */
+export interface KnownStack {
+  readonly name: string;
+  /** True for the stack whose settings are used. */
+  readonly isSelected: boolean;
+  readonly deployment: Deployment;
+}
+
+/** Something that could not be read, such as "the stack prod", and why. */
+export interface UnreadableStack {
+  readonly what: string;
+  readonly why: string;
+}
+
+export interface Stacks {
+  readonly known: readonly KnownStack[];
+  readonly unreadable: readonly UnreadableStack[];
+  /** Why this folder's project has no stack to read, as the part of a sentence after "because". */
+  readonly absence?: string | undefined;
+}
+
+/** Reads the states of all stacks of this folder's project, and of other stacks. The result names those that cannot be read. */
+export async function readStacks(pulumi: Pulumi, alsoStacks: readonly string[]): Promise<Stacks> {
+  const { names, selected, unreadable = [], absence } = await stackNames(pulumi);
+  const waiting = [...new Set([...names, ...(selected === undefined ? [] : [selected]), ...alsoStacks])];
+  const known: KnownStack[] = [];
+  const failed: UnreadableStack[] = [...unreadable];
+  const readNext = async (): Promise<void> => {
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+      try {
+        known.push({ name, isSelected: name === selected, deployment: await readState(pulumi.of(name)) });
+      } catch (error) {
+        failed.push({ what: `the stack ${name}`, why: reasonOf(error) });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: MAX_EXPORTS }, readNext));
+  return { known: known.sort((a, b) => (a.name < b.name ? -1 : 1)), unreadable: failed, absence };
+}
+
+interface StackNames extends Partial<Pick<Stacks, "unreadable" | "absence">> {
+  readonly names: readonly string[];
+  readonly selected?: string | undefined;
+}
+
+async function stackNames(pulumi: Pulumi): Promise<StackNames> {
+  try {
+    const result = await pulumi.run(LIST_COMMAND, { ofStack: false });
+    if (result.exitCode !== 0) {
+      const absence = absenceOf(result.stderr);
+      if (absence === undefined) throw pulumiFailed(LIST_COMMAND, result);
+      return { names: [], absence };
+    }
+    const listed = pulumi.parse<readonly { name: string; current?: boolean }[]>(LIST_COMMAND, result.stdout);
+    if (listed.length === 0) return { names: [], absence: "the project has no stack in this backend" };
+    const current = listed.find((stack) => stack.current === true)?.name;
+    return { names: listed.map(({ name }) => name), selected: pulumi.stack ?? current };
+  } catch (error) {
+    if (error instanceof CliError && error.code === "PULUMI_MISSING")
+      return { names: [], absence: "the command pulumi was not found on PATH" };
+    return {
+      names: [],
+      selected: pulumi.stack,
+      unreadable: [{ what: "the list of the project's stacks", why: reasonOf(error) }],
+    };
+  }
+}
+
+async function readState(pulumi: Pulumi): Promise<Deployment> {
+  const { deployment } = await pulumi.json<Partial<ExportedStack>>(["stack", "export"]);
+  return deployment ?? {};
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof CliError ? error.reason : String(error);
+}

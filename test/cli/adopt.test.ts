@@ -1,0 +1,166 @@
+import * as ts from "typescript";
+import { adopt } from "../../src/cli/adopt";
+import { namer } from "../../src/cli/adoption/names";
+import { importFile, programText } from "../../src/cli/adoption/text";
+import { type Emulator, startEmulator } from "../../src/emulator";
+import { TYPE_TOKEN } from "../../src/endpoint/permanent";
+import { read } from "../package/pages";
+import { FakeProject, type FakeProjectOptions, KeptOutput, recorded } from "./fakeProject";
+
+let emulator: Emulator;
+beforeEach(async () => {
+  emulator = await startEmulator();
+});
+afterEach(() => emulator.close());
+
+async function run(stacks: FakeProjectOptions["stacks"], { ids = [] as string[], native = false } = {}) {
+  const output = new KeptOutput(false);
+  const config = { "webhooks:baseUrl": emulator.url, "webhooks:apiKey": emulator.apiKey };
+  const pulumi = new FakeProject({ config, stacks: stacks ?? {} });
+  const failure = await adopt({ pulumi, output, ids, native, alsoStacks: [], environment: {} }).catch(
+    (error: unknown) => error,
+  );
+  return { ...output.kept, failure };
+}
+
+/** Runs program text, and returns what it declares. */
+function declaredBy(text: string): [name: string, args: unknown][] {
+  const declared: [string, unknown][] = [];
+  const { outputText, diagnostics = [] } = ts.transpileModule(text, {
+    reportDiagnostics: true,
+    compilerOptions: { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES5 },
+  });
+  expect(diagnostics).toEqual([]);
+  class WebhookEndpoint {
+    constructor(name: string, args: unknown) {
+      declared.push([name, args]);
+    }
+  }
+  new Function("require", "exports", outputText)(() => ({ WebhookEndpoint }), {});
+  return declared;
+}
+
+it("programText quotes every string so that the program declares exactly the endpoint", () => {
+  const url = "https://a/'\"`$" + "{1}\\\n\r\u2028\u2029\u0000\u001b[2J</script>*/\ud83d\ude00\u{e0001}";
+  const text = programText([
+    { name: "a", endpoint: { id: 'wh"1', url, type: "development", createdAt: null, updatedAt: null } },
+  ]);
+  expect(declaredBy(text)).toEqual([["a", { url, type: "development", adoptId: 'wh"1' }]]);
+  expect(text).not.toMatch(/[^\n\x20-\x7e\ud800-\udfff]/);
+});
+
+it("the page of the command shows what adopt writes", () => {
+  const [, section = ""] = read("docs/command.md").split("\n## adopt\n");
+  const endpoint = { id: "wh_5f0c2d", url: "https://hooks.example.com/jobs", type: "production" } as const;
+  const adoptions = [
+    { name: namer([])(endpoint.url), endpoint: { ...endpoint, createdAt: null, updatedAt: null } },
+  ];
+  expect(/^```ts\n(.*?)^```$/ms.exec(section)?.[1]).toBe(programText(adoptions));
+});
+
+it("importFile is JSON that names the native type and the id", () => {
+  const endpoint = {
+    id: "wh_1",
+    url: "https://a/",
+    type: "production",
+    createdAt: null,
+    updatedAt: null,
+  } as const;
+  expect(JSON.parse(importFile([{ name: "a", endpoint }]))).toEqual({
+    resources: [{ type: "webhooks:index:WebhookEndpoint", name: "a", id: "wh_1" }],
+  });
+});
+
+it("namer gives each url a name of its own, from its host alone", () => {
+  const nameFor = namer(["hooks-example-com-2"]);
+  expect(
+    [
+      "https://hooks.example.com/t0ken",
+      "https://hooks.example.com/other",
+      "https://HOOKS.example.com:8443/",
+      "http://127.0.0.1:8080/jobs",
+      "http://[::1]/",
+      "https://münchen.example/",
+      `https://${"a".repeat(60)}.example.com/`,
+      "not a url",
+    ].map(nameFor),
+  ).toEqual([
+    "hooks-example-com",
+    "hooks-example-com-3",
+    "hooks-example-com-4",
+    "endpoint-127-0-0-1",
+    "endpoint-1",
+    "xn-mnchen-3ya-example",
+    "a".repeat(40),
+    "endpoint",
+  ]);
+});
+
+it("adopt takes every unmanaged endpoint, under names that no resource has", async () => {
+  const managed = emulator.add({ url: "https://a.example.com/1", type: "production" });
+  const byHand = emulator.add({ url: "https://a.example.com/2", type: "development" });
+  const { stdout, failure } = await run({ dev: { resources: [recorded("a-example-com", managed)] } });
+  expect(failure).toBeUndefined();
+  expect(declaredBy(stdout)).toEqual([
+    ["a-example-com-2", { url: byHand.url, type: "development", adoptId: byHand.id }],
+  ]);
+  expect(emulator.requests.map(({ method }) => method)).toEqual(["GET"]);
+});
+
+it("adopt writes nothing when everything is managed", async () => {
+  const managed = emulator.add({ url: "https://a.example.com/1", type: "production" });
+  const { stdout, stderr, failure } = await run({ dev: { resources: [recorded("a", managed)] } });
+  expect({ stdout, failure }).toEqual({ stdout: "", failure: undefined });
+  expect(stderr).toMatch(/nothing to adopt/);
+});
+
+it("adopt refuses a managed id by the name of its owner, and an id that does not exist", async () => {
+  const managed = emulator.add({ url: "https://a.example.com/1", type: "production" });
+  const stacks = { dev: { resources: [recorded("jobs", managed)] } };
+  const refused = await run(stacks, { ids: [managed.id] });
+  expect(refused).toMatchObject({ stdout: "", failure: { code: "NOT_ADOPTABLE" } });
+  expect(String(refused.failure)).toContain(`urn:pulumi:dev::test::${TYPE_TOKEN}::jobs`);
+  expect(await run(stacks, { ids: ["wh_none"] })).toMatchObject({
+    stdout: "",
+    failure: { code: "NOT_ADOPTABLE" },
+  });
+});
+
+it("adopt leaves out an endpoint that an unfinished registration may have created", async () => {
+  const made = emulator.add({ url: "https://a.example.com/1", type: "production" });
+  const { id: _, ...resource } = recorded("jobs", made);
+  const { stdout, stderr } = await run({ dev: { pending_operations: [{ type: "creating", resource }] } });
+  expect(stdout).toBe("");
+  expect(stderr).toMatch(new RegExp(`${made.id} is left out: .*jobs in test/dev.*pulumi up`));
+});
+
+it("adopt leaves out an endpoint that a stack only reads, unless its id is named", async () => {
+  const read = emulator.add({ url: "https://a.example.com/1", type: "production" });
+  const stacks = { dev: { resources: [recorded("jobs", { ...read, more: { external: true } })] } };
+  const { stdout, stderr } = await run(stacks);
+  expect(stdout).toBe("");
+  expect(stderr).toMatch(new RegExp(`${read.id} is left out: jobs in test/dev only reads it`));
+  expect(declaredBy((await run(stacks, { ids: [read.id] })).stdout)).toHaveLength(1);
+});
+
+it("adopt writes the endpoints that can be declared, and fails with those that cannot", async () => {
+  const good = emulator.add({ url: "https://a.example.com/1", type: "production" });
+  const odd = emulator.add({ url: "https://a.example.com/2", type: "production" });
+  emulator.edit(odd.id, { url: "https://user:pass@a.example.com/#f" });
+  const { stdout, failure } = await run({ dev: {} });
+  expect(declaredBy(stdout)).toHaveLength(1);
+  expect(stdout).toContain(good.id);
+  expect(failure).toMatchObject({ code: "NOT_ADOPTABLE", message: expect.stringContaining(odd.id) });
+  expect(await run({ dev: {} }, { ids: [odd.id] })).toMatchObject({
+    stdout: "",
+    failure: { code: "NOT_ADOPTABLE" },
+  });
+});
+
+it("adopt fails when a stack cannot be read, because that stack may manage the endpoint", async () => {
+  emulator.add({ url: "https://a.example.com/1", type: "production" });
+  expect(await run({ dev: {}, prod: "access denied" })).toMatchObject({
+    stdout: "",
+    failure: { code: "OWNERSHIP_UNKNOWN" },
+  });
+});

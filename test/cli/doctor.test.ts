@@ -1,0 +1,188 @@
+import { type DiagnoseOptions, diagnose } from "../../src/cli/diagnosis/diagnose";
+import { versionFindings } from "../../src/cli/diagnosis/versions";
+import { type Emulator, startEmulator } from "../../src/emulator";
+import type { Deployment, Resource } from "../../src/endpoint/deployment";
+import { originOf } from "../../src/endpoint/origin";
+import { read } from "../package/pages";
+import { FakeProject, type FakeProjectOptions, recorded } from "./fakeProject";
+
+let now: number;
+let emulator: Emulator;
+beforeEach(async () => {
+  now = Date.now();
+  emulator = await startEmulator({ now: () => now });
+});
+afterEach(() => emulator.close());
+
+const settings = () => ({ "webhooks:baseUrl": emulator.url, "webhooks:apiKey": emulator.apiKey });
+
+async function run(project: Partial<FakeProjectOptions>, options: Partial<DiagnoseOptions> = {}) {
+  const pulumi = new FakeProject({ config: settings(), stacks: { dev: {} }, ...project });
+  const diagnosis = await diagnose({
+    ...{ pulumi, alsoStacks: [], environment: {}, folder: __dirname, now: () => now },
+    ...options,
+  });
+  expect(JSON.stringify(diagnosis)).not.toContain(emulator.apiKey);
+  for (const { remedy } of diagnosis.findings) expect(remedy).toMatch(/\.$/);
+  return { ...diagnosis, codes: diagnosis.findings.map(({ level, code }) => `${level} ${code}`).sort() };
+}
+
+const STACK_URN = "urn:pulumi:dev::test::pulumi:pulumi:Stack::test-dev";
+const withReceiver = (resources: Resource[]): Deployment => ({
+  resources: [
+    { urn: STACK_URN, type: "pulumi:pulumi:Stack", outputs: { receiver: { ciphertext: "v1:x" } } },
+    ...resources,
+  ],
+});
+const today = () => originOf({ baseUrl: emulator.url, apiKey: emulator.apiKey, providerName: "" });
+const made = (name: string, origin: object = today()) => {
+  const endpoint = emulator.add({ url: `https://a.example.com/${name}`, type: "production" });
+  const resource = recorded(name, endpoint);
+  return { ...resource, outputs: { ...resource.outputs, ...origin } };
+};
+
+it("doctor finds nothing wrong with a stack in order", async () => {
+  const { codes, service } = await run({ stacks: { dev: withReceiver([made("a")]) } });
+  expect(codes).toEqual([]);
+  expect(service).toEqual({
+    reachable: true,
+    keyAccepted: true,
+    clockDifferenceSeconds: expect.any(Number),
+    endpoints: 1,
+  });
+});
+
+it("doctor shows where each setting comes from, and no value of a secret", async () => {
+  const { settings: shown } = await run(
+    { config: { "webhooks:apiKey": emulator.apiKey, "webhooks:apiKeyHeader": "X-Api-Key" } },
+    { environment: { WEBHOOKS_BASE_URL: emulator.url, WEBHOOKS_API_KEY: "unused" } },
+  );
+  expect(shown).toEqual({
+    baseUrl: { value: emulator.url, from: "environment", name: "WEBHOOKS_BASE_URL" },
+    apiKey: { value: null, from: "stack", name: "webhooks:apiKey", fingerprint: today().account },
+    apiKeyHeader: { value: "X-Api-Key", from: "stack", name: "webhooks:apiKeyHeader" },
+    apiKeyScheme: { value: null, from: "default", name: null },
+    timeoutSeconds: { value: null, from: "default", name: null },
+    showResponses: { value: null, from: "default", name: null },
+  });
+});
+
+it("doctor shows no base URL that may hold a password, and goes on without the service", async () => {
+  const config = { ...settings(), "webhooks:baseUrl": "https://user:passw0rd@example.com" };
+  const { service, codes, stacks, ...rest } = await run({
+    config,
+    stacks: { dev: withReceiver([made("a")]) },
+  });
+  expect(JSON.stringify(rest)).not.toContain("passw0rd");
+  expect(codes).toEqual(["error SETTINGS_INVALID"]);
+  expect(service).toEqual({
+    reachable: null,
+    keyAccepted: null,
+    clockDifferenceSeconds: null,
+    endpoints: null,
+  });
+  expect(stacks).toEqual(["dev"]);
+});
+
+it("doctor names everything at once: what is unreachable, unreadable, pending and interrupted", async () => {
+  const pending = { ...made("pending"), id: "pending:1" };
+  const { id: _, ...creating } = made("interrupted");
+  const stacks = {
+    dev: {
+      ...withReceiver([pending]),
+      pending_operations: [
+        { type: "creating", resource: creating },
+        { type: "deleting", resource: made("leaving") },
+      ],
+    },
+    prod: "access denied",
+  };
+  const { codes, findings } = await run({
+    config: { ...settings(), "webhooks:baseUrl": "http://127.0.0.1:1" },
+    stacks,
+  });
+  expect(codes).toEqual(
+    [
+      "error OPERATION_INTERRUPTED",
+      "error OTHER_BASE_URL",
+      "error REGISTRATION_INTERRUPTED",
+      "error REGISTRATION_PENDING",
+      "error STACK_UNREADABLE",
+      "error UNREACHABLE",
+    ]
+      .filter((code) => code !== "error OTHER_BASE_URL")
+      .concat("note OTHER_BASE_URL"),
+  );
+  const remedies = findings.map(({ remedy }) => remedy).join("\n");
+  expect(remedies).toMatch(/recover --stack dev/);
+});
+
+it("doctor says that the key is refused, and still compares the clocks", async () => {
+  const { codes, service } = await run(
+    { config: { ...settings(), "webhooks:apiKey": "wr0ng" } },
+    { now: () => now - 90_000 },
+  );
+  expect(codes).toEqual(["error CLOCK_DIFFERS", "error UNAUTHORIZED"]);
+  expect(service).toMatchObject({ reachable: true, keyAccepted: false });
+  expect(Math.abs((service.clockDifferenceSeconds ?? 0) - 90)).toBeLessThanOrEqual(1);
+});
+
+it.each([
+  ["another key that finds the endpoints", { account: "ffffff" }, true, "note OTHER_KEY"],
+  ["another key that does not find them", { account: "ffffff" }, false, "error OTHER_KEY"],
+  [
+    "a base URL that the service moved from",
+    { baseUrl: "https://old.example.com" },
+    true,
+    "note OTHER_BASE_URL",
+  ],
+  ["another service", { baseUrl: "https://old.example.com" }, false, "error OTHER_BASE_URL"],
+])("doctor compares today's settings with those recorded: %s", async (_what, origin, isListed, expected) => {
+  const resource = made("a", { ...today(), ...origin });
+  if (!isListed) emulator.remove(resource.id ?? "");
+  const { codes } = await run({ stacks: { dev: withReceiver([resource]) } });
+  expect(codes).toEqual([expected]);
+});
+
+it("doctor reports duplicates, unmanaged endpoints and a missing receiver output, and only the first is an error", async () => {
+  const managed = made("a");
+  emulator.add({ url: "https://A.example.com/a", type: "production" });
+  const { codes } = await run({ stacks: { dev: { resources: [managed] } } });
+  expect(codes).toEqual(["error DUPLICATE", "note RECEIVER_OUTPUT_MISSING", "note UNMANAGED"]);
+});
+
+it("doctor calls nothing unmanaged while a stack cannot be read", async () => {
+  made("a");
+  expect((await run({ stacks: { dev: {}, prod: "access denied" } })).codes).toEqual([
+    "error STACK_UNREADABLE",
+  ]);
+});
+
+it("doctor works with the environment alone", async () => {
+  const environment = { WEBHOOKS_BASE_URL: emulator.url, WEBHOOKS_API_KEY: emulator.apiKey };
+  const failure = "error: no Pulumi.yaml project file found";
+  const { codes, service } = await run({ failure }, { environment });
+  expect(codes).toEqual(["note CLI_MISSING", "note NO_STACK"]);
+  expect(service.keyAccepted).toBe(true);
+});
+
+it("the page of the command lists exactly the codes of doctor's findings", () => {
+  const [, section = ""] = /\n## doctor\n(.*?)\n## /s.exec(read("docs/command.md")) ?? [];
+  const rows = [...section.matchAll(/^\| (`[A-Z_]+`(?:, `[A-Z_]+`)*) \|/gm)].flatMap(([, codes = ""]) =>
+    codes.split(", "),
+  );
+  const [, union = ""] = /type FindingCode =(.*?);/s.exec(read("src/cli/diagnosis/finding.ts")) ?? [];
+  const codes = [...union.matchAll(/"([A-Z_]+)"/g)].map(([, code]) => `\`${code}\``);
+  expect(codes.length).toBeGreaterThan(10);
+  expect(rows.sort()).toEqual(codes.sort());
+});
+
+it("old versions are notes", () => {
+  const old = versionFindings({ package: "1.0.0", node: "20.9.0", pulumi: "3.149.9", sdk: "2.999.0" });
+  expect(old.map(({ level, code }) => `${level} ${code}`)).toEqual([
+    "note NODE_OLD",
+    "note CLI_OLD",
+    "note SDK_OLD",
+  ]);
+  expect(versionFindings({ package: "1.0.0", node: "20.18.1", pulumi: "3.150.0", sdk: "4.0.0" })).toEqual([]);
+});

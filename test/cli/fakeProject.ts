@@ -1,0 +1,99 @@
+import { Output } from "../../src/cli/output";
+import { Pulumi, type RunOptions } from "../../src/cli/pulumi";
+import type { Deployment, Resource } from "../../src/endpoint/deployment";
+import { TYPE_TOKEN } from "../../src/endpoint/permanent";
+import type { PulumiCommandResult } from "../../src/pulumiCommand";
+
+export interface FakeProjectOptions {
+  readonly config: Readonly<Record<string, string>>;
+  /** The states of the project's stacks by name. A string is why a stack cannot be read. */
+  readonly stacks?: Record<string, Deployment | string>;
+  /** The same for stacks of other projects. */
+  readonly others?: Record<string, Deployment | string>;
+  /** The stack that is selected. Default: the first. */
+  readonly selected?: string;
+  /** What every command prints on standard error, when it fails. */
+  readonly failure?: string;
+  /** Called before each command. */
+  readonly before?: (command: string) => void;
+}
+
+/** Answers as Pulumi's command does in a project with several stacks. */
+export class FakeProject extends Pulumi {
+  constructor(
+    readonly options: FakeProjectOptions,
+    stack?: string,
+  ) {
+    super(stack);
+  }
+
+  override of(stack: string): FakeProject {
+    return new FakeProject(this.options, stack);
+  }
+
+  override async run(args: readonly string[], _options?: RunOptions): Promise<PulumiCommandResult> {
+    const { config, stacks = {}, others = {}, failure, before } = this.options;
+    const selected = this.options.selected ?? Object.keys(stacks)[0];
+    const answer = (value: unknown) => ({ exitCode: 0, stdout: JSON.stringify(value), stderr: "" });
+    const command = args.slice(0, 2).join(" ");
+    before?.(command);
+    if (failure !== undefined) return { exitCode: 1, stdout: "", stderr: failure };
+    switch (command) {
+      case "version":
+        return { exitCode: 0, stdout: "v3.255.0\n", stderr: "" };
+      case "config --json":
+        return answer(Object.fromEntries(Object.entries(config).map(([key, value]) => [key, { value }])));
+      case "stack ls":
+        return answer(Object.keys(stacks).map((name) => ({ name, current: name === selected })));
+      case "stack export": {
+        const name = this.stack ?? selected ?? "";
+        const deployment = { ...stacks, ...others }[name] ?? `no stack named '${name}' found`;
+        if (typeof deployment === "string")
+          return { exitCode: 6, stdout: "", stderr: `error: ${deployment}\n` };
+        return answer({ version: 3, deployment });
+      }
+      default:
+        throw new Error(`an unexpected command: pulumi ${args.join(" ")}`);
+    }
+  }
+}
+
+export interface RecordedEndpoint {
+  readonly id: string;
+  readonly url: string;
+  readonly type: string;
+  readonly baseUrl?: string;
+  readonly stack?: string;
+  readonly more?: object;
+}
+
+/** An endpoint as a state holds it. */
+export function recorded(
+  name: string,
+  { id, url, type, baseUrl, stack = "dev", more }: RecordedEndpoint,
+): Resource {
+  const origin = baseUrl === undefined ? {} : { baseUrl, account: "abcdef" };
+  return {
+    urn: `urn:pulumi:${stack}::test::${TYPE_TOKEN}::${name}`,
+    type: TYPE_TOKEN,
+    id,
+    inputs: { url, type },
+    outputs: { url, type, ...origin },
+    ...more,
+  };
+}
+
+/** An output whose streams are kept. */
+export class KeptOutput extends Output {
+  constructor(
+    json: boolean,
+    readonly kept: { stdout: string; stderr: string } = { stdout: "", stderr: "" },
+  ) {
+    const sink = (name: "stdout" | "stderr") => ({
+      write: (text: string) => {
+        kept[name] += text;
+      },
+    });
+    super({ json, stdout: sink("stdout"), stderr: sink("stderr"), environment: {} });
+  }
+}

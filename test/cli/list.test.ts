@@ -1,0 +1,176 @@
+import { list } from "../../src/cli/list";
+import { type Emulator, startEmulator } from "../../src/emulator";
+import { AnotherService, anotherKey } from "../engine/anotherService";
+import { read } from "../package/pages";
+import { FakeProject, type FakeProjectOptions, KeptOutput, recorded } from "./fakeProject";
+
+let emulator: Emulator;
+beforeEach(async () => {
+  emulator = await startEmulator();
+});
+afterEach(() => emulator.close());
+
+const config = () => ({ "webhooks:baseUrl": emulator.url, "webhooks:apiKey": emulator.apiKey });
+
+interface Run {
+  readonly json?: boolean;
+  readonly orphans?: boolean;
+  readonly alsoStacks?: readonly string[];
+  readonly environment?: NodeJS.ProcessEnv;
+}
+
+async function run(
+  options: Partial<FakeProjectOptions>,
+  { json = true, orphans = false, alsoStacks = [], environment = {} }: Run = {},
+) {
+  const output = new KeptOutput(json);
+  const pulumi = new FakeProject({ config: config(), ...options });
+  const failure = await list({ pulumi, output, orphans, alsoStacks, environment }).catch(
+    (error: unknown) => error,
+  );
+  return { ...output.kept, failure };
+}
+
+const ownersIn = (stdout: string): (string | null)[] =>
+  JSON.parse(stdout).map(
+    ({ managedBy }: { managedBy: string | null }) => managedBy?.split("::").at(-1) ?? null,
+  );
+
+it("list names the manager from any stack, also of a resource that the next up deletes, and not one that only reads", async () => {
+  const [a, b, c, d] = ["a", "b", "c", "d"].map((path) =>
+    emulator.add({ url: `https://a.example.com/${path}`, type: "production" }),
+  );
+  if (!a || !b || !c || !d) throw new Error("unreachable");
+  const stacks = {
+    dev: { resources: [recorded("a", a), recorded("b", { ...b, more: { delete: true } })] },
+    prod: { resources: [recorded("c", { ...c, more: { external: true } })] },
+  };
+  const others = { "organization/other/dev": { resources: [recorded("d", d)] } };
+  expect(ownersIn((await run({ stacks, others })).stdout)).toEqual(["a", "b", null, null]);
+  const also = await run({ stacks, others }, { alsoStacks: ["organization/other/dev"] });
+  expect(ownersIn(also.stdout)).toEqual(["a", "b", null, "d"]);
+  const orphans = await run({ stacks, others }, { alsoStacks: ["organization/other/dev"], orphans: true });
+  expect(JSON.parse(orphans.stdout)).toEqual([
+    { id: c.id, url: c.url, type: c.type, createdAt: c.createdAt, updatedAt: c.updatedAt, managedBy: null },
+  ]);
+});
+
+it("list prints the table of its page", async () => {
+  const rows = [
+    { id: "wh_5f0c2d", url: "https://hooks.example.com/jobs", type: "production", days: 41 },
+    { id: "wh_81ab07", url: "https://pr-7.example.com/jobs", type: "development", days: 9 },
+  ] as const;
+  await emulator.close();
+  let [now, made] = [Date.parse("2030-06-15T12:00:00Z"), 0];
+  emulator = await startEmulator({ now: () => now, newId: () => rows[made++]?.id ?? "" });
+  for (const { days, ...endpoint } of rows) {
+    now -= days * 86_400_000;
+    emulator.add(endpoint);
+    now += days * 86_400_000;
+  }
+  const urn = "urn:pulumi:prod::shop::webhooks:index:WebhookEndpoint::jobs";
+  const resources = [{ ...recorded("jobs", rows[0]), urn }];
+  const { stdout } = await run({ stacks: { prod: { resources } } }, { json: false });
+  const [, section = ""] = read("docs/command.md").split("\n## list\n");
+  expect(/^```text\n(.*?)^```$/ms.exec(section)?.[1]).toBe(stdout);
+});
+
+it("list compares ids only within one service, unless an endpoint looks the same at a service that has moved", async () => {
+  const service = new AnotherService();
+  const baseUrl = await service.listen();
+  try {
+    // Both services number their endpoints.
+    for (const path of ["1", "2"])
+      await fetch(`${baseUrl}webhooks`, {
+        method: "POST",
+        headers: { Authorization: `Bearer ${anotherKey}` },
+        body: JSON.stringify({ url: `https://a.example.com/${path}`, type: "production" }),
+      });
+    const [first, second] = [...service.hooks.values()];
+    if (!first || !second) throw new Error("unreachable");
+    const elsewhere = { baseUrl: "https://other.example.com/v1" };
+    const resources = [
+      recorded("another", { ...first, url: "https://b.example.com/", ...elsewhere }),
+      recorded("moved", { ...second, ...elsewhere }),
+    ];
+    const settings = { baseUrl, apiKey: anotherKey, apiKeyHeader: "Authorization", apiKeyScheme: "Bearer" };
+    const { stdout } = await run({
+      config: Object.fromEntries(Object.entries(settings).map(([key, value]) => [`webhooks:${key}`, value])),
+      stacks: { dev: { resources } },
+    });
+    expect(ownersIn(stdout)).toEqual([null, "moved"]);
+    // Another fingerprint may mean a rotated key, so what looks the same stays managed. What looks different is another account's.
+    const here = { baseUrl: baseUrl.replace(/\/$/, "") };
+    const others = [
+      recorded("rotated", { ...first, ...here }),
+      recorded("account", { ...second, url: "https://b.example.com/", ...here }),
+    ];
+    const after = await run({
+      config: Object.fromEntries(Object.entries(settings).map(([key, value]) => [`webhooks:${key}`, value])),
+      stacks: { dev: { resources: others } },
+    });
+    expect(ownersIn(after.stdout)).toEqual(["rotated", null]);
+  } finally {
+    await service.close();
+  }
+});
+
+it("list goes on without a stack that cannot be read, and says so; --orphans fails", async () => {
+  emulator.add({ url: "https://a.example.com/", type: "production" });
+  const stacks = { dev: {}, prod: "access denied" };
+  const shown = await run({ stacks });
+  expect(ownersIn(shown.stdout)).toEqual([null]);
+  expect(shown.stderr).toMatch(/warning: cannot read the stack prod: .*access denied\n.*may be incomplete/);
+  const orphans = await run({ stacks }, { orphans: true });
+  expect(orphans).toMatchObject({ stdout: "", failure: { code: "OWNERSHIP_UNKNOWN" } });
+});
+
+it("list says that the list is partial", async () => {
+  await emulator.close();
+  emulator = await startEmulator({ pageSize: 1 });
+  for (const path of ["a", "b"]) emulator.add({ url: `https://a.example.com/${path}`, type: "production" });
+  const { stdout, stderr } = await run({ stacks: { dev: {} } });
+  expect(ownersIn(stdout)).toHaveLength(1);
+  expect(stderr).toMatch(/^warning: .*only a part of its endpoints/m);
+});
+
+it("without a project, list says that no stack was looked into, and --orphans fails", async () => {
+  emulator.add({ url: "https://a.example.com/", type: "production" });
+  const environment = { WEBHOOKS_BASE_URL: emulator.url, WEBHOOKS_API_KEY: emulator.apiKey };
+  const failure = "error: no Pulumi.yaml project file found";
+  const { stdout, stderr } = await run({ failure }, { environment });
+  expect(ownersIn(stdout)).toEqual([null]);
+  expect(stderr).toBe("No stack was looked into, because this folder has no Pulumi project.\n");
+  expect((await run({ failure }, { environment, orphans: true })).failure).toMatchObject({
+    code: "OWNERSHIP_UNKNOWN",
+  });
+});
+
+it("list shows only the host of a url that its stack keeps as a secret, with --json too", async () => {
+  const endpoint = emulator.add({ url: "https://a.example.com/t0ken", type: "production" });
+  const encrypted = {
+    "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
+    ciphertext: "v1:x",
+  };
+  const resource = {
+    ...recorded("a", endpoint),
+    inputs: { url: encrypted, type: "production" },
+    outputs: {},
+  };
+  for (const json of [true, false]) {
+    const { stdout, stderr } = await run({ stacks: { dev: { resources: [resource] } } }, { json });
+    expect(stdout).toContain("https://a.example.com/…");
+    expect(stdout + stderr).not.toContain("t0ken");
+  }
+});
+
+it("list escapes the control characters of a hostile url", async () => {
+  const hostile = "https://a.example.com/\u001b[2J\u202e\u009b";
+  emulator.add({ url: "https://a.example.com/", type: "production" });
+  emulator.edit(emulator.endpoints()[0]?.id ?? "", { url: hostile });
+  const forPeople = await run({ stacks: { dev: {} } }, { json: false });
+  expect(forPeople.stdout).toMatch(/^[\n\x20-\x7e]*$/);
+  const { stdout } = await run({ stacks: { dev: {} } });
+  expect(stdout).toMatch(/^[\n\x20-\x7e]*$/);
+  expect(JSON.parse(stdout)[0].url).toBe(hostile);
+});

@@ -1,0 +1,266 @@
+import { prune } from "../../src/cli/pruning/prune";
+import { type Emulator, type EmulatorOptions, startEmulator } from "../../src/emulator";
+import type { Resource } from "../../src/endpoint/deployment";
+import { AnotherService, anotherKey } from "../engine/anotherService";
+import { FakeProject, type FakeProjectOptions, KeptOutput, recorded } from "./fakeProject";
+
+const DAY_MS = 86_400_000;
+const NOW = Date.parse("2030-06-15T12:00:00Z");
+
+let now = NOW;
+let emulator: Emulator;
+const start = (options: EmulatorOptions = {}) => startEmulator({ now: () => now, ...options });
+beforeEach(async () => {
+  now = NOW;
+  emulator = await start();
+});
+afterEach(() => emulator.close());
+
+/** Makes an endpoint that is as many days old. */
+function added(path: string, { days = 10, type = "development" as const } = {}) {
+  now = NOW - days * DAY_MS;
+  const endpoint = emulator.add({ url: `https://a.example.com/${path}`, type });
+  now = NOW;
+  return endpoint;
+}
+
+interface Run {
+  readonly yes?: boolean;
+  readonly type?: "production" | "development";
+  /** What a person at the terminal answers. Default: nobody is there. */
+  readonly answer?: string;
+  readonly config?: Record<string, string>;
+  readonly environment?: NodeJS.ProcessEnv;
+  readonly alsoStacks?: readonly string[];
+  readonly olderThanMs?: number;
+}
+
+async function run(
+  options: Partial<FakeProjectOptions>,
+  {
+    answer,
+    yes = answer === undefined,
+    type = "development",
+    config,
+    environment = {},
+    alsoStacks = [],
+    olderThanMs = 7 * DAY_MS,
+  }: Run = {},
+) {
+  const output = new KeptOutput(true);
+  const settings = config ?? { "webhooks:baseUrl": emulator.url, "webhooks:apiKey": emulator.apiKey };
+  const pulumi = new FakeProject({ config: settings, ...options });
+  const questions: string[] = [];
+  const ask = async (question: string) => {
+    questions.push(question);
+    return answer ?? "";
+  };
+  const failure = await prune({
+    ...{ pulumi, output, type, yes, alsoStacks, environment, olderThanMs },
+    ...(answer === undefined ? {} : { ask }),
+  }).catch((error: unknown) => error);
+  const { deleted = [], kept = [] } = output.kept.stdout === "" ? {} : JSON.parse(output.kept.stdout);
+  return {
+    deleted: deleted.map(({ id }: { id: string }) => id),
+    kept: Object.fromEntries(kept.map(({ id, reason }: { id: string; reason: string }) => [id, reason])),
+    stderr: output.kept.stderr,
+    questions,
+    failure,
+  };
+}
+
+const ids = () => emulator.endpoints().map(({ id }) => id);
+const deletions = () => emulator.requests.filter(({ method }) => method === "DELETE");
+
+it("prune deletes only unmanaged development endpoints that are older, and says why it keeps each other one", async () => {
+  const [old, young, managed, read] = [
+    added("old"),
+    added("young", { days: 6.99 }),
+    added("managed"),
+    added("read"),
+  ];
+  const production = added("production", { type: "production" as never });
+  const stacks = {
+    dev: { resources: [recorded("managed", managed)] },
+    prod: { resources: [recorded("read", { ...read, more: { external: true } })] },
+  };
+  const { deleted, kept, failure } = await run({ stacks });
+  expect({ deleted, failure }).toEqual({ deleted: [old.id], failure: undefined });
+  expect(kept).toEqual({ [young.id]: "younger", [read.id]: "read-by-stack", [production.id]: "other-type" });
+  expect(ids()).not.toContain(old.id);
+  const second = await run({ stacks }, { type: "production" });
+  expect(second.deleted).toEqual([production.id]);
+});
+
+it("prune counts ages by the service's clock, and keeps what the service dates in the future", async () => {
+  now = NOW + 30 * DAY_MS;
+  const future = emulator.add({ url: "https://a.example.com/", type: "development" });
+  now = NOW;
+  expect((await run({ stacks: { dev: {} } }, { olderThanMs: 0 })).kept).toEqual({ [future.id]: "younger" });
+});
+
+it("prune keeps what an unfinished registration may have created, also one whose url is a secret", async () => {
+  const [interrupted, pending, wanted, before] = ["interrupted", "pending", "wanted", "pending"].map((path) =>
+    added(path),
+  );
+  if (!interrupted || !pending || !wanted || !before) throw new Error("unreachable");
+  const { id: _, ...resource } = recorded("interrupted", interrupted);
+  const unanswered: Resource = {
+    ...recorded("pending", { ...pending, id: "pending:1" }),
+    outputs: { pending: { before: [before.id], attemptedAt: null, complete: true } },
+  };
+  const adopting: Resource = {
+    ...resource,
+    inputs: { url: "https://b/", type: "development", adoptId: wanted.id },
+  };
+  const stacks = {
+    dev: {
+      resources: [unanswered],
+      pending_operations: [
+        { type: "creating", resource },
+        { type: "creating", resource: adopting },
+      ],
+    },
+  };
+  const { deleted, kept, stderr } = await run({ stacks });
+  expect(deleted).toEqual([before.id]);
+  expect(Object.values(kept)).toEqual(Array(3).fill("unfinished-registration"));
+  expect(stderr).toMatch(/interrupted in test\/dev may have created it.*pulumi up/);
+
+  const secret = { ...resource, inputs: { url: { ciphertext: "v1:x" }, type: "development" } };
+  const other = added("other");
+  const hidden = await run({
+    stacks: { dev: { pending_operations: [{ type: "creating", resource: secret }] } },
+  });
+  expect(hidden.deleted).toEqual([]);
+  expect(hidden.kept[other.id]).toBe("unfinished-registration");
+});
+
+it("prune keeps an endpoint whose id is recorded at this base URL with another key, even if it looks different", async () => {
+  const endpoint = added("a");
+  const looks = { ...endpoint, url: "https://b.example.com/" };
+  const other = (baseUrl: string) => ({ dev: { resources: [recorded("b", { ...looks, baseUrl })] } });
+  expect((await run({ stacks: other(emulator.url) })).kept).toEqual({
+    [endpoint.id]: "same-id-with-other-key",
+  });
+  expect((await run({ stacks: other("https://other.example.com") })).deleted).toEqual([endpoint.id]);
+});
+
+it("prune keeps an endpoint whose deletion was interrupted, because the stack still manages it", async () => {
+  const endpoint = added("a");
+  const operation = { type: "deleting", resource: recorded("a", endpoint) };
+  expect((await run({ stacks: { dev: { pending_operations: [operation] } } })).deleted).toEqual([]);
+});
+
+it.each<[string, Partial<FakeProjectOptions>, string]>([
+  ["one stack cannot be read", { stacks: { dev: {}, prod: "access denied" } }, "OWNERSHIP_UNKNOWN"],
+  ["the project has no stack in the backend", { stacks: {} }, "OWNERSHIP_UNKNOWN"],
+  ["the folder has no project", { failure: "error: no Pulumi.yaml project file found" }, "OWNERSHIP_UNKNOWN"],
+])("prune deletes nothing when %s", async (_when, options, code) => {
+  added("a");
+  const environment = { WEBHOOKS_BASE_URL: emulator.url, WEBHOOKS_API_KEY: emulator.apiKey };
+  for (const alsoStacks of [[], ["organization/other/dev"]]) {
+    const others = { "organization/other/dev": {} };
+    const { failure } = await run({ others, ...options }, { environment, alsoStacks });
+    expect(failure).toMatchObject({ code });
+  }
+  expect(deletions()).toEqual([]);
+});
+
+it("prune deletes nothing when the list is partial", async () => {
+  await emulator.close();
+  emulator = await start({ pageSize: 1 });
+  added("a");
+  added("b");
+  expect((await run({ stacks: { dev: {} } })).failure).toMatchObject({ code: "LIST_PARTIAL" });
+  expect(deletions()).toEqual([]);
+});
+
+it("prune deletes nothing of unknown age", async () => {
+  const service = new AnotherService();
+  const baseUrl = await service.listen();
+  try {
+    await fetch(`${baseUrl}webhooks`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${anotherKey}` },
+      body: JSON.stringify({ url: "https://a.example.com/", type: "development" }),
+    });
+    service.changes.length = 0;
+    const settings = { baseUrl, apiKey: anotherKey, apiKeyHeader: "Authorization", apiKeyScheme: "Bearer" };
+    const config = Object.fromEntries(
+      Object.entries(settings).map(([key, value]) => [`webhooks:${key}`, value]),
+    );
+    const { kept, stderr } = await run({ stacks: { dev: {} } }, { config, olderThanMs: 0 });
+    expect(Object.values(kept)).toEqual(["unknown-age"]);
+    expect(stderr).toMatch(/1 endpoint of unknown age is kept/);
+    expect(service.changes).toEqual([]);
+  } finally {
+    await service.close();
+  }
+});
+
+it.each([
+  ["y", true],
+  ["YES", true],
+  ["", false],
+  ["no", false],
+  ["yesterday", false],
+])("prune asks in a terminal, and the answer %j means %s", async (answer, isDeleted) => {
+  const { id } = added("a");
+  const { questions, deleted, kept, stderr } = await run({ stacks: { dev: {} } }, { answer });
+  expect(questions).toEqual(["Delete this 1 development endpoint? [y/N] "]);
+  // Nobody agrees to what was not shown.
+  expect(stderr).toContain("https://a.example.com/a");
+  expect(deleted).toEqual(isDeleted ? [id] : []);
+  if (!isDeleted) expect(kept).toEqual({ [id]: "not-confirmed" });
+});
+
+it("prune only shows without a terminal and without --yes", async () => {
+  const { id } = added("a");
+  const { kept, stderr, failure } = await run({ stacks: { dev: {} } }, { yes: false });
+  expect({ kept, failure }).toEqual({ kept: { [id]: "not-confirmed" }, failure: undefined });
+  expect(stderr).toMatch(/Nothing was deleted.*--yes/);
+  expect(deletions()).toEqual([]);
+});
+
+it("prune keeps what a run took over, or what was changed, while a person decided", async () => {
+  const [taken, edited, gone] = [added("taken"), added("edited"), added("gone")];
+  const state: { resources: Resource[] } = { resources: [] };
+  let exports = 0;
+  const before = (command: string) => {
+    if (command !== "stack export") return;
+    exports += 1;
+    if (exports === 2) state.resources.push(recorded("taken", taken));
+    if (exports === 1) emulator.edit(edited.id, { url: "https://b.example.com/" });
+    if (exports === 1) emulator.remove(gone.id);
+  };
+  const { deleted, kept } = await run({ stacks: { dev: state }, before });
+  expect(deleted).toEqual([]);
+  expect(kept).toMatchObject({ [taken.id]: "not-deleted", [edited.id]: "not-deleted" });
+  expect(deletions()).toEqual([]);
+});
+
+it("prune stops at the first endpoint that cannot be deleted, and reports what was deleted before", async () => {
+  const [first, second] = [added("a"), added("b")];
+  emulator.fault({
+    operation: "delete",
+    id: second.id,
+    kind: "status",
+    status: 403,
+    times: Number.POSITIVE_INFINITY,
+  });
+  const { deleted, kept, failure } = await run({ stacks: { dev: {} } });
+  expect(failure).toMatchObject({ code: "UNAUTHORIZED" });
+  expect(deleted).toEqual([first.id]);
+  expect(kept).toEqual({ [second.id]: "not-deleted" });
+});
+
+it("prune touches only the account of the key", async () => {
+  await emulator.close();
+  emulator = await start({ accounts: { "other-key": "other" } });
+  now = NOW - 10 * DAY_MS;
+  emulator.add({ url: "https://a.example.com/", type: "development" }, "other");
+  now = NOW;
+  expect((await run({ stacks: { dev: {} } })).deleted).toEqual([]);
+  expect(emulator.endpoints()).toHaveLength(1);
+});
