@@ -1,4 +1,6 @@
 import { InvalidArgumentError } from "commander";
+import { problemOfUrl } from "../validation/validateReceiver";
+import { CliError } from "./errors";
 
 const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 const UNIX_SECONDS = /^\d{9,11}$/;
@@ -27,4 +29,10 @@ export function unixSeconds(value: string): number {
   throw new InvalidArgumentError(
     "It must be a date with a time zone, such as 2026-11-21T09:30:00Z, or unix seconds.",
   );
+}
+
+/** Checks the url of a receiver. The message does not repeat it, because it may hold a token. @throws CliError `WRONG_USE` */
+export function checkUrl(url: string, name: string): void {
+  const problem = problemOfUrl(url);
+  if (problem !== undefined) throw new CliError("WRONG_USE", `${name} ${problem}`);
 }

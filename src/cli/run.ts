@@ -3,6 +3,8 @@ import { CodedError } from "../error";
 import { CliError } from "./errors";
 import { printable } from "./printable";
 
+const SIGNING_SECRET = /whsec_[\w+/=-]*/g;
+
 /** The exit statuses of every command. */
 export const EXIT = {
   /** It is done, or the answer is yes. */
@@ -29,11 +31,7 @@ export function endsByItself<Arguments extends unknown[]>(
   action: (...args: Arguments) => Promise<ExitStatus | undefined>,
 ): (...args: Arguments) => Promise<void> {
   return async (...args) => {
-    const interrupt = () => {
-      fail(new CliError("INTERRUPTED", "Ctrl-C ended the command"));
-      process.exit(EXIT.interrupted);
-    };
-    process.once("SIGINT", interrupt);
+    const release = endOnInterrupt();
     process.stdout.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code !== "EPIPE") fail(error);
     });
@@ -43,9 +41,19 @@ export function endsByItself<Arguments extends unknown[]>(
       // Its output may have failed meanwhile.
       process.exitCode ??= status;
     } finally {
-      process.off("SIGINT", interrupt);
+      release();
     }
   };
+}
+
+/** Makes Ctrl-C end the process at once, with one line and the documented exit status. Returns a function that undoes this. */
+export function endOnInterrupt(): () => void {
+  const interrupt = () => {
+    fail(new CliError("INTERRUPTED", "Ctrl-C ended the command"));
+    process.exit(EXIT.interrupted);
+  };
+  process.once("SIGINT", interrupt);
+  return () => process.off("SIGINT", interrupt);
 }
 
 /** Prints why a command failed, in one line with its code, and sets the exit status. */
@@ -54,7 +62,9 @@ export function fail(error: unknown): void {
     error instanceof CodedError
       ? error
       : new CliError("UNEXPECTED", error instanceof Error ? error.message : String(error));
-  process.stderr.write(`error: ${printable(coded.message.replace(/\s*\n\s*/g, " "))}\n`);
+  // A secret can stand in a misspelt option, which commander repeats.
+  const message = coded.message.replace(/\s*\n\s*/g, " ").replace(SIGNING_SECRET, "whsec_…");
+  process.stderr.write(`error: ${printable(message)}\n`);
   process.exitCode = EXIT.no;
 }
 

@@ -27,7 +27,12 @@ export function readSecretText(text: string, { place, output }: SecretTextOption
   const content = text.replace(/^\uFEFF/, "").trim();
   if (!/^["{[]/.test(content)) {
     const lines = content.split(/\r?\n/).map((line) => line.trim());
-    return { secrets: checked(lines.filter((line) => line !== "" && !line.startsWith("#")), place) };
+    return {
+      secrets: checked(
+        lines.filter((line) => line !== "" && !line.startsWith("#")),
+        place,
+      ),
+    };
   }
   const value = parseJson(content);
   const json = Object(typeof value === "string" ? parseJson(value) : value);
@@ -55,7 +60,9 @@ function isEmulatorData(json: object): json is EmulatorData {
 function checked(found: readonly unknown[], place: string): readonly string[] {
   const secrets = [...new Set(found)];
   const problems =
-    secrets.length === 0 ? ["it holds no signing secret, which begins with whsec_"] : problemsOfSecrets(secrets);
+    secrets.length === 0
+      ? ["it holds no signing secret, which begins with whsec_"]
+      : problemsOfSecrets(secrets);
   if (problems.length === 0) return secrets as string[];
   throw new ReceiverConfigError("CONFIG_INVALID", `${place} cannot be used: ${problems.join("; ")}`);
 }

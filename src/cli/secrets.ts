@@ -44,7 +44,10 @@ const WAYS =
 /** Adds the options that say where the signing secret comes from. */
 export function addSecretOptions(command: Command): Command {
   return command
-    .option("--secret-env <name>", "the environment variable with the signing secret, or with a receiver's configuration")
+    .option(
+      "--secret-env <name>",
+      "the environment variable with the signing secret, or with a receiver's configuration",
+    )
     .option(
       "--secret-file <path>",
       "a file with one signing secret on each line, a receiver's configuration, or the emulator's data file",
@@ -128,7 +131,10 @@ function named({ secrets, config, others = new Map() }: SecretText): SigningSecr
   const own = new Set(secrets);
   const otherSecrets = [...others].flatMap(([name, other]) =>
     other.secrets
-      .map((value, index) => ({ name: `${nameOf(index, other.secrets)} of the output ${shown(name)}`, value }))
+      .map((value, index) => ({
+        name: `${nameOf(index, other.secrets)} of the output ${shown(name)}`,
+        value,
+      }))
       .filter(({ value }) => !own.has(value)),
   );
   return {

@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs";
 import { Command } from "commander";
-import { shown } from "../stack/shown";
+import { DEFAULT_TOLERANCE_SECONDS } from "../signature/tolerance";
 import { unixSeconds, wholeNumber } from "./arguments";
-import { CliError } from "./errors";
+import { readInput } from "./inputFile";
 import { Output } from "./output";
 import { EXIT, type ExitStatus, endsByItself, exitHelp } from "./run";
 import {
@@ -12,11 +11,9 @@ import {
   readSecrets,
   type SecretFlags,
 } from "./secrets";
-import { readCapturedHeaders } from "./verification/capturedHeaders";
-import { type Diagnosis, diagnose } from "./verification/diagnosis";
-import { clockText, durationText } from "./verification/timeText";
-
-const DEFAULT_TOLERANCE_SECONDS = 300;
+import { clockText, durationText } from "./timeText";
+import { readCapturedHeaders } from "./verify/capturedHeaders";
+import { type Diagnosis, diagnose } from "./verify/diagnosis";
 
 interface Flags extends SecretFlags {
   readonly headers: string;
@@ -105,7 +102,10 @@ function linesOf(diagnosis: Diagnosis, tried: readonly NamedSecret[], now: numbe
   if (diagnosis.verified) {
     const { id, timestamp, secret } = diagnosis;
     const age = now >= timestamp ? `${durationText(now - timestamp)} ago` : "just now";
-    return [`Verified: ${id} was signed with ${described(secret)}.`, `Sent: ${clockText(timestamp)}, ${age}.`];
+    return [
+      `Verified: ${id} was signed with ${described(secret)}.`,
+      `Sent: ${clockText(timestamp)}, ${age}.`,
+    ];
   }
   const { reason, finding, advice, secret } = diagnosis;
   const used = secret === undefined ? [] : [`Signed with: ${described(secret)}.`];
@@ -121,14 +121,4 @@ function linesOf(diagnosis: Diagnosis, tried: readonly NamedSecret[], now: numbe
 
 function described(secret: NamedSecret): string {
   return `${secret.name} (fingerprint ${fingerprintOfSecret(secret)})`;
-}
-
-/** @throws CliError `FILE_UNREADABLE` */
-function readInput(path: string, option: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new CliError("FILE_UNREADABLE", `the file ${shown(path)} of ${option} cannot be read (${code})`);
-  }
 }

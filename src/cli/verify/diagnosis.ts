@@ -2,12 +2,12 @@ import { check } from "../../signature/check";
 import { readSignatureHeaders } from "../../signature/headers";
 import type { VerificationFailure } from "../../signature/result";
 import { keyOf } from "../../signature/secret";
+import type { NamedSecret } from "../secrets";
+import { clockText, durationText } from "../timeText";
 import { adviceFor, type DiagnosisReason } from "./advice";
 import { bodyVariants } from "./bodyVariants";
 import type { HeaderPair } from "./capturedHeaders";
-import type { NamedSecret } from "../secrets";
 import { signatureMistake } from "./signatureMistake";
-import { clockText, durationText } from "./timeText";
 
 export interface Capture {
   readonly body: Uint8Array;
