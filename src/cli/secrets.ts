@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import { CodedError } from "../error";
 import { ReceiverConfigError } from "../stack";
@@ -9,7 +9,7 @@ import { askHidden } from "./hiddenQuestion";
 import { findProject } from "./project";
 import { Pulumi } from "./pulumi";
 import { readSecretText, type SecretText } from "./secretText";
-import { readStackReceivers } from "./stackReceivers";
+import { type Receivers, readStackReceivers } from "./stackReceivers";
 
 export interface SecretFlags {
   readonly secret?: string | true;
@@ -57,6 +57,12 @@ export function addSecretOptions(command: Command): Command {
     .addOption(new Option("--secret [value]").hideHelp());
 }
 
+export interface ReadSecretsOptions {
+  /** Also reads the receivers of the stack that `--stack` names when the secret comes from elsewhere. Default: false. */
+  readonly stackToo?: boolean;
+  readonly environment?: NodeJS.ProcessEnv;
+}
+
 /**
  * Reads the signing secrets from the first of: `--secret-env`, `--secret-file`, the stack, a prompt.
  *
@@ -65,7 +71,7 @@ export function addSecretOptions(command: Command): Command {
  */
 export async function readSecrets(
   flags: SecretFlags,
-  environment: NodeJS.ProcessEnv = process.env,
+  { stackToo = false, environment = process.env }: ReadSecretsOptions = {},
 ): Promise<SigningSecrets> {
   const { secret, secretEnv, secretFile, stack, output } = flags;
   if (secret !== undefined)
@@ -73,25 +79,38 @@ export async function readSecrets(
       "SECRET_IN_ARGUMENT",
       `a signing secret must not be an argument, where other programs and the shell's history can see it. ${WAYS}`,
     );
-  if (secretEnv !== undefined) return named(fromEnvironment(secretEnv, environment, output));
-  if (secretFile !== undefined) return named(fromFile(secretFile, output));
-  const hasTerminal = process.stdin.isTTY === true;
-  if (stack !== undefined || findProject() !== undefined) {
-    try {
-      const { config, others } = await readStackReceivers(new Pulumi(stack), output);
-      return named({ secrets: config.secrets, config, others });
-    } catch (error) {
-      if (stack !== undefined || !(error instanceof CodedError)) throw error;
-      if (!hasTerminal)
-        throw new CliError(
-          "SECRET_MISSING",
-          `no signing secret was given, and the stack in this folder has none: ${error.reason}. ${WAYS}`,
-        );
-    }
+  const fromStack = () => readStackReceivers(new Pulumi(stack), output);
+  if (secretEnv === undefined && secretFile === undefined)
+    return stack === undefined && findProject() === undefined
+      ? named(await fromPrompt(output))
+      : named(await fromThisStack(flags, fromStack));
+  const given =
+    secretEnv === undefined
+      ? await fromFile(secretFile ?? "", output)
+      : fromEnvironment(secretEnv, environment, output);
+  if (!stackToo || stack === undefined) return named(given);
+  const { config, others } = await fromStack();
+  return named({ ...given, config: given.config ?? config, others: new Map([[output, config], ...others]) });
+}
+
+async function fromThisStack(
+  { stack, output }: SecretFlags,
+  read: () => Promise<Receivers>,
+): Promise<SecretText> {
+  try {
+    const { config, others } = await read();
+    return { secrets: config.secrets, config, others };
+  } catch (error) {
+    if (stack !== undefined || !(error instanceof CodedError)) throw error;
+    return fromPrompt(output, `, and the stack in this folder has none: ${error.reason}`);
   }
-  if (!hasTerminal) throw new CliError("SECRET_MISSING", `no signing secret was given. ${WAYS}`);
+}
+
+async function fromPrompt(output: string, why = ""): Promise<SecretText> {
+  if (process.stdin.isTTY !== true)
+    throw new CliError("SECRET_MISSING", `no signing secret was given${why}. ${WAYS}`);
   const answer = await askHidden("Signing secret (whsec_…, not shown): ");
-  return named(readSecretText(answer, { place: "the signing secret that you entered", output }));
+  return readSecretText(answer, { place: "the signing secret that you entered", output });
 }
 
 /** Identifies a secret without revealing it, as `docs/signature-mismatch.md` explains. */
@@ -111,10 +130,10 @@ function fromEnvironment(name: string, environment: NodeJS.ProcessEnv, output: s
   );
 }
 
-function fromFile(path: string, output: string): SecretText {
+async function fromFile(path: string, output: string): Promise<SecretText> {
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = await readFile(path, "utf8");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new ReceiverConfigError(

@@ -63,8 +63,8 @@ async function send(event: string, flags: Flags): Promise<ExitStatus> {
   if (flags.repeat < 1 || flags.repeat > MOST_REPEATS)
     throw new CliError("WRONG_USE", `--repeat must be from 1 to ${MOST_REPEATS}`);
   if (flags.to !== undefined) checkUrl(flags.to, "--to");
-  const signed = bodyOf(event, flags.data);
-  const signing = await readSecrets(flags);
+  const signed = await bodyOf(event, flags.data);
+  const signing = await readSecrets(flags, { stackToo: flags.to === undefined });
   const url = flags.to ?? endpointUrl(signing, flags.endpoint);
 
   const id = `msg_${randomBytes(12).toString("hex")}`;

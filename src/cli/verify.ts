@@ -58,10 +58,10 @@ Examples:
 async function verifyCapture(flags: Flags): Promise<ExitStatus> {
   const output = new Output({ json: flags.json });
   const capture = {
-    headers: readCapturedHeaders(readInput(flags.headers, "--headers").toString("utf8")),
-    body: readInput(flags.body, "--body"),
+    headers: readCapturedHeaders((await readInput(flags.headers, "--headers")).toString("utf8")),
+    body: await readInput(flags.body, "--body"),
   };
-  const { secrets, otherSecrets, toleranceSeconds } = await readSecrets(flags);
+  const { secrets, otherSecrets, toleranceSeconds } = await readSecrets(flags, { stackToo: true });
   const tolerance = flags.tolerance ?? toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS;
   const now = Math.floor(Date.now() / 1000);
   const diagnosis = diagnose({

@@ -4,8 +4,8 @@ import { CliError } from "../errors";
 import { readInput } from "../inputFile";
 
 /** Returns the body of a delivery. `data` is JSON, or `@` and the path of a file. @throws CliError `WRONG_USE` or `FILE_UNREADABLE` */
-export function bodyOf(event: string, data: string | undefined): string {
-  return `{"type":${JSON.stringify(event)},"data":${data === undefined ? defaultData(event) : jsonOf(data)}}`;
+export async function bodyOf(event: string, data: string | undefined): Promise<string> {
+  return `{"type":${JSON.stringify(event)},"data":${data === undefined ? defaultData(event) : await jsonOf(data)}}`;
 }
 
 function defaultData(event: string): string {
@@ -15,9 +15,9 @@ function defaultData(event: string): string {
 }
 
 /** Returns JSON as it was given, because parsing it would change large numbers. */
-function jsonOf(data: string): string {
+async function jsonOf(data: string): Promise<string> {
   const isFile = data.startsWith("@");
-  const text = (isFile ? readInput(data.slice(1), "--data").toString("utf8") : data).trim();
+  const text = (isFile ? (await readInput(data.slice(1), "--data")).toString("utf8") : data).trim();
   try {
     JSON.parse(text);
     return text;
