@@ -10,7 +10,10 @@ export async function askHidden(question: string): Promise<string> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true });
   // The terminal is in raw mode, so Ctrl-C arrives as a character.
-  lines.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
+  lines.on("SIGINT", () => {
+    process.stderr.write("\n");
+    process.kill(process.pid, "SIGINT");
+  });
   try {
     return await new Promise<string>((resolve) => {
       lines.once("line", resolve).once("close", () => resolve(""));

@@ -24,8 +24,8 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Default: an empty folder. */
   readonly cwd?: string;
-  /** What runs the command. Default: this Node.js. */
-  readonly runner?: readonly string[];
+  /** Starts a session, so that `signal` reaches the processes that the command starts too, as Ctrl-C does. */
+  readonly detached?: boolean;
 }
 
 const folders: string[] = [];
@@ -38,10 +38,14 @@ export class Started {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
 
-  constructor(args: readonly string[], { env = {}, cwd = makeFolder({}), runner = [] }: StartOptions) {
-    const [program = process.execPath, ...rest] = [...runner, process.execPath, MAIN, ...args];
+  constructor(
+    args: readonly string[],
+    private readonly options: StartOptions,
+  ) {
+    const { env = {}, cwd = makeFolder({}), detached = false } = options;
     const { HOME, PATH } = process.env;
-    this.child = spawn(program, rest, { cwd, env: { HOME, PATH, ...env }, stdio: "pipe" });
+    const all = { HOME, PATH, ...env };
+    this.child = spawn(process.execPath, [MAIN, ...args], { cwd, env: all, detached, stdio: "pipe" });
     this.child.stdin?.on("error", () => undefined);
     this.child.stdout?.on("data", (chunk) => {
       this.stdout += chunk;
@@ -71,7 +75,8 @@ export class Started {
   }
 
   signal(name: NodeJS.Signals): Promise<Ended> {
-    this.child.kill(name);
+    const { pid = 0 } = this.child;
+    process.kill(this.options.detached === true ? -pid : pid, name);
     return this.ended;
   }
 }
@@ -105,6 +110,8 @@ export interface FakeStack {
   readonly config?: Readonly<Record<string, string>>;
   /** Makes each command of `pulumi` fail with this line. */
   readonly error?: string;
+  /** Makes each command of `pulumi` wait. */
+  readonly hangs?: true;
 }
 
 /** Makes a folder of a Pulumi program whose selected stack is this one, and the environment that finds its `pulumi`. */
@@ -112,10 +119,12 @@ export function stackFolder({
   outputs = {},
   config = {},
   error,
+  hangs,
 }: FakeStack): Required<Pick<StartOptions, "cwd" | "env">> {
   const values = Object.fromEntries(Object.entries(config).map(([key, value]) => [key, { value }]));
-  const script =
-    error === undefined
+  const script = hangs
+    ? "#!/bin/sh\necho hanging >&2\nexec sleep 60\n"
+    : error === undefined
       ? `#!/bin/sh
 case "$*" in
   "stack output --json --show-secrets"*) cat "$0.outputs" ;;
