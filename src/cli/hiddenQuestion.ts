@@ -6,9 +6,10 @@ import { Writable } from "node:stream";
  * input. Ctrl-C interrupts the process, as anywhere else.
  */
 export async function askHidden(question: string): Promise<string> {
-  process.stderr.write(question);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true });
+  // Only now, when the terminal no longer echoes.
+  process.stderr.write(question);
   // The terminal is in raw mode, so Ctrl-C arrives as a character.
   lines.on("SIGINT", () => {
     process.stderr.write("\n");

@@ -39,7 +39,7 @@ export function readSecretText(text: string, { place, output }: SecretTextOption
   if (isEmulatorData(json)) return { secrets: checked(Object.values(json.secrets).flat(), place) };
   // Only a configuration has a version and secrets of its own. Otherwise these are the outputs of a stack.
   if (Array.isArray(json) || "version" in json || "secrets" in json || Object.keys(json).length === 0) {
-    const config = parseConfig(value, { where: `in ${place}` });
+    const config = parseConfig(content, { where: `in ${place}` });
     return { secrets: config.secrets, config };
   }
   const { config, others } = receiversOf(json, { output, owner: place });

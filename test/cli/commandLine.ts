@@ -65,9 +65,14 @@ export class Started {
 
   /** Waits until the command has printed something that matches. */
   async until(pattern: RegExp): Promise<RegExpExecArray> {
-    for (;;) {
-      const found = pattern.exec(this.stdout + this.stderr);
-      if (found) return found;
+    const find = () => pattern.exec(this.stdout + this.stderr);
+    await this.untilTrue(() => find() !== null);
+    return find() as RegExpExecArray;
+  }
+
+  /** Waits until something is true. Fails when the command ends before. */
+  async untilTrue(condition: () => boolean): Promise<void> {
+    while (!condition()) {
       if (this.child.exitCode !== null || this.child.signalCode !== null)
         throw new Error(`The command ended: ${this.stdout}${this.stderr}`);
       await new Promise((resolve) => setTimeout(resolve, 10));

@@ -1,8 +1,11 @@
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { receiver } from "../emulator/receiver";
+import { processesOf } from "../engine/session";
 import { leaked } from "../stack/support";
 import {
   API_KEY,
@@ -17,10 +20,15 @@ import {
   start,
 } from "./commandLine";
 
+beforeAll(() => {
+  writeFileSync(join(FILES, "headers"), "webhook-id: msg_1\n");
+  writeFileSync(join(FILES, "body"), "{}");
+});
+afterAll(() => rmSync(FILES, { recursive: true }));
 afterEach(cleanUp);
 
 const URL = "http://127.0.0.1:1/jobs";
-const FILES = makeFolder({ headers: "webhook-id: msg_1\n", body: "{}" });
+const FILES = mkdtempSync(join(tmpdir(), "capture-"));
 /** A correct use of each command, but for the secret. */
 const USES: Readonly<Record<string, readonly string[]>> = {
   verify: ["verify", "--headers", join(FILES, "headers"), "--body", join(FILES, "body")],
@@ -97,11 +105,11 @@ describe.each(uses)("%s", (_command, args) => {
   });
 
   test("answers a missing stack with one line", async () => {
-    const missing = stackFolder({ error: `error: no stack named 'dev' found, key ${SECRET}` });
+    const missing = stackFolder({ error: `error: no stack named dev found, key ${SECRET}` });
     expectFailure(
       await run([...args, "--stack", "dev"], missing),
       "PULUMI_FAILED",
-      /no stack named 'dev' found/,
+      /no stack named dev found/,
     );
     expectFailure(
       await run(args, missing),
@@ -119,12 +127,7 @@ describe.each(uses)("%s", (_command, args) => {
   test("ends on Ctrl-C with status 130 while it waits for the stack", async () => {
     const { cwd, env: hanging } = stackFolder({ hangs: true });
     const started = start([...args, "--stack", "dev"], { cwd, env: hanging, detached: true });
-    while (
-      execFileSync("ps", ["-eo", "sid=,args="], { encoding: "utf8" }).match(
-        new RegExp(`^ *${started.child.pid} sleep 60$`, "m"),
-      ) === null
-    )
-      await new Promise((resolve) => setTimeout(resolve, 20));
+    await started.untilTrue(() => processesOf(started.child, "sleep 60").length > 0);
     const { status, stdout, stderr } = await started.signal("SIGINT");
     expect([status, stdout, stderr]).toEqual([130, "", "error: Ctrl-C ended the command (INTERRUPTED)\n"]);
   });
@@ -136,7 +139,7 @@ test.each([
 ])("%s ends on Ctrl-C with status 130 while the receiver does not answer", async (_command, args) => {
   const { url, received } = await receiver("hang", "hang");
   const started = start([...args(url), ...SOURCE], { env });
-  while (received.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  await started.untilTrue(() => received.length > 0);
   const { status, stdout, stderr } = await started.signal("SIGINT");
   expect([status, stdout, stderr]).toEqual([130, "", "error: Ctrl-C ended the command (INTERRUPTED)\n"]);
 });
@@ -190,7 +193,7 @@ async function inTerminal(
   typed: string,
 ): Promise<{ status: number; shown: string }> {
   const command = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(" ");
-  const child = spawn("script", ["-qec", command, "/dev/null"], {
+  const child = spawn("script", ["-qefc", command, "/dev/null"], {
     cwd: makeFolder({}),
     stdio: ["pipe", "pipe", "ignore"],
   });
