@@ -3,6 +3,7 @@ import { type ValidationResult, validateReceiver } from "../validation";
 import { validateOnce } from "../validation/validateReceiver";
 import { checkUrl, wholeNumber } from "./arguments";
 import { CliError } from "./errors";
+import { jsonOption } from "./flags";
 import { Output } from "./output";
 import { EXIT, type ExitStatus, endsByItself, exitHelp } from "./run";
 import { addSecretOptions, readSecrets, type SecretFlags } from "./secrets";
@@ -12,7 +13,7 @@ const LONGEST_WAIT = 3_600;
 
 interface Flags extends SecretFlags {
   readonly wait?: number;
-  readonly json?: true;
+  readonly json?: boolean;
 }
 
 export function probeCommand(): Command {
@@ -29,7 +30,7 @@ export function probeCommand(): Command {
       wholeNumber,
     );
   return addSecretOptions(command)
-    .option("--json", "print JSON")
+    .addOption(jsonOption())
     .addHelpText(
       "after",
       `${exitHelp({

@@ -3,7 +3,7 @@ import { CodedError } from "../error";
 import { CliError } from "./errors";
 import { printable } from "./printable";
 
-const SIGNING_SECRET = /whsec_[\w+/=-]*/g;
+const SIGNING_SECRET = /whsec_[\w+/=-]+/g;
 
 /** The exit statuses of every command. */
 export const EXIT = {

@@ -3,8 +3,10 @@ import { Command } from "commander";
 import { tampered } from "../emulator/deliveries/message";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/tolerance";
 import { openDispatcher } from "../validation/post";
-import { checkUrl, durationSeconds, wholeNumber } from "./arguments";
+import { parseDuration } from "./age";
+import { checkUrl, wholeNumber } from "./arguments";
 import { CliError } from "./errors";
+import { jsonOption } from "./flags";
 import { Output } from "./output";
 import { EXIT, type ExitStatus, endsByItself, exitHelp } from "./run";
 import { addSecretOptions, readSecrets, type SecretFlags } from "./secrets";
@@ -20,9 +22,10 @@ interface Flags extends SecretFlags {
   readonly endpoint?: string;
   readonly data?: string;
   readonly tamper?: true;
+  /** In milliseconds. */
   readonly age: number;
   readonly repeat: number;
-  readonly json?: true;
+  readonly json?: boolean;
 }
 
 export function sendCommand(): Command {
@@ -37,10 +40,10 @@ export function sendCommand(): Command {
     .option("--endpoint <name>", "which of the stack's endpoints, if there are several")
     .option("--data <json>", "the event's data as JSON, or @ and the path of a file (default: a job)")
     .option("--tamper", "change the body after signing, as an attacker would; the receiver should refuse it")
-    .option("--age <duration>", "sign with an old timestamp: 90s, 15m, 2h, 7d", durationSeconds, 0)
+    .option("--age <duration>", "sign with an old timestamp: 90s, 15m, 2h, 7d", parseDuration, 0)
     .option("--repeat <count>", "how often to send it, under the same id", wholeNumber, 1);
   return addSecretOptions(command)
-    .option("--json", "print JSON")
+    .addOption(jsonOption())
     .addHelpText(
       "after",
       `${exitHelp({
@@ -70,13 +73,14 @@ async function send(event: string, flags: Flags): Promise<ExitStatus> {
   const id = `msg_${randomBytes(12).toString("hex")}`;
   const body = Buffer.from(flags.tamper ? tampered(signed) : signed);
   const tolerance = signing.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS;
-  const isTooOld = tolerance > 0 && flags.age > tolerance;
+  const age = Math.round(flags.age / 1000);
+  const isTooOld = tolerance > 0 && age > tolerance;
   const shouldRefuse = flags.tamper === true || isTooOld;
   const dispatcher = openDispatcher(url);
   const deliveries: SentDelivery[] = [];
   try {
     for (let count = 0; count < flags.repeat; count += 1) {
-      const headers = signedHeaders({ id, body: signed, age: flags.age, secrets: signing.secrets });
+      const headers = signedHeaders({ id, body: signed, age, secrets: signing.secrets });
       const sent = await attempt({ url, headers, body, dispatcher }, { shouldRefuse });
       deliveries.push(sent);
       if (!output.json) for (const line of linesOf(event, id, sent)) output.line(line);
@@ -88,7 +92,7 @@ async function send(event: string, flags: Flags): Promise<ExitStatus> {
   const asExpected = deliveries.every((delivery) => delivery.asExpected);
   output.data({ event, id, expected, asExpected, deliveries }, () => {
     if (asExpected && !shouldRefuse) return;
-    const why = flags.tamper ? "changed after signing" : `${durationText(flags.age)} old`;
+    const why = flags.tamper ? "changed after signing" : `${durationText(age)} old`;
     if (asExpected) output.line(`The receiver refused the delivery, as it should: it was ${why}.`);
     else if (shouldRefuse) output.warn(`The receiver should refuse this delivery with 4xx: it was ${why}.`);
     else output.warn(adviceFor(deliveries));

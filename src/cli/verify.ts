@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/tolerance";
 import { unixSeconds, wholeNumber } from "./arguments";
+import { jsonOption } from "./flags";
 import { readInput } from "./inputFile";
 import { Output } from "./output";
 import { EXIT, type ExitStatus, endsByItself, exitHelp } from "./run";
@@ -20,7 +21,7 @@ interface Flags extends SecretFlags {
   readonly body: string;
   readonly tolerance?: number;
   readonly at?: number;
-  readonly json?: true;
+  readonly json?: boolean;
 }
 
 export function verifyCommand(): Command {
@@ -41,7 +42,7 @@ export function verifyCommand(): Command {
     );
   command.options.find(({ long }) => long === "--at")?.argParser(unixSeconds);
   return addSecretOptions(command)
-    .option("--json", "print JSON")
+    .addOption(jsonOption())
     .addHelpText(
       "after",
       `${exitHelp({
