@@ -40,7 +40,7 @@ export class TemporaryEndpoint {
   get leftover(): string | undefined {
     if (!this.#mayExist) return undefined;
     const what = this.#id === undefined ? "an endpoint" : `the endpoint ${this.#id}`;
-    return `${what} for ${describeUrl(this.#options.url)} may still be registered. \`npx webhook-endpoints prune\` finds it`;
+    return `${what} for ${describeUrl(this.#options.url)} may still be registered. \`npx webhook-endpoints list\` shows it, and \`prune\` deletes it`;
   }
 
   /**
@@ -120,7 +120,7 @@ export class TemporaryEndpoint {
       if (isLast)
         throw new CliError(
           "REGISTRATION_LOST",
-          `cannot tell whether the endpoint for ${describeUrl(url)} was registered. If it was, \`npx webhook-endpoints prune\` finds it. ${error.reason}`,
+          `cannot tell whether the endpoint for ${describeUrl(url)} was registered. If it was, \`npx webhook-endpoints list\` shows it, and \`prune\` deletes it. ${error.reason}`,
           { cause: error },
         );
       await sleep(PAUSE_MS, { clock: systemClock, signal: undefined });

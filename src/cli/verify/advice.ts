@@ -32,7 +32,7 @@ const RAW_BODY =
   "Verify the bytes as they were received, before anything parses them; and capture them as bytes, not as a printed object.";
 
 /** A finding here is for the reasons that need no more than their name. */
-const ADVICE: Readonly<Record<DiagnosisReason, Partial<Advice> & Pick<Advice, "advice">>> = {
+export const ADVICE: Readonly<Record<DiagnosisReason, Partial<Advice> & Pick<Advice, "advice">>> = {
   "missing-id": { finding: "The header webhook-id is missing.", advice: FORWARD_HEADERS },
   "missing-timestamp": { finding: "The header webhook-timestamp is missing.", advice: FORWARD_HEADERS },
   "missing-signature": { finding: "The header webhook-signature is missing.", advice: FORWARD_HEADERS },
