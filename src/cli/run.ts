@@ -5,6 +5,9 @@ import { printable } from "./printable";
 
 const SIGNING_SECRET = /whsec_[\w+/=-]+/g;
 
+/** How much later than a command that it runs this process may get Ctrl-C, in milliseconds. */
+const INTERRUPT_DELAY_MS = 100;
+
 /** The exit statuses of every command. */
 export const EXIT = {
   /** It is done, or the answer is yes. */
@@ -40,6 +43,10 @@ export function endsByItself<Arguments extends unknown[]>(
       const status = await action(...args);
       // Its output may have failed meanwhile.
       process.exitCode ??= status;
+    } catch (error) {
+      // Ctrl-C also ends the commands that this one runs, and their failure may come first.
+      await new Promise((resolve) => setTimeout(resolve, INTERRUPT_DELAY_MS));
+      throw error;
     } finally {
       release();
     }
