@@ -12,7 +12,7 @@ export interface Received {
   readonly timestamp: number;
   readonly event: string | undefined;
   readonly jobId: string | undefined;
-  /** What the sender was answered. */
+  /** The answer to the sender. */
   readonly status: number;
   /** Absent without a target. */
   readonly forwarded?: Omit<Forwarded, "response">;
