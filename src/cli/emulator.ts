@@ -1,8 +1,10 @@
 import { createInterface } from "node:readline";
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../emulator";
+import { wholeNumber } from "./arguments";
 import { LINES_HELP, lineHandler, newAttempts } from "./emulator/console";
 import { EXIT, exitHelp } from "./run";
+import { stopSignal } from "./stopSignal";
 
 /** How often new delivery attempts are printed, in milliseconds. */
 const SHOW_EVERY_MS = 100;
@@ -69,24 +71,6 @@ Examples:
     });
 }
 
-/**
- * Resolves on the first signal to stop; the next one ends the process at once. Closing the terminal stops the emulator
- * that runs in it. Without a terminal, or under nohup, a hangup is ignored. Node.js resets the signals that nohup
- * ignores, so nohup is recognized by its redirected output.
- */
-function stopSignal(): Promise<void> {
-  const inTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
-  if (!inTerminal) process.on("SIGHUP", () => undefined);
-  const signals = ["SIGINT", "SIGTERM", ...(inTerminal ? ["SIGHUP"] : [])];
-  return new Promise((resolve) => {
-    const stop = () => {
-      for (const signal of signals) process.off(signal, stop);
-      resolve();
-    };
-    for (const signal of signals) process.on(signal, stop);
-  });
-}
-
 /** Prints the answer to each line of input. At the end of the input, or without any, the emulator keeps running. */
 function readLines(answer: (line: string) => string): () => void {
   const lines = createInterface(process.stdin);
@@ -96,11 +80,6 @@ function readLines(answer: (line: string) => string): () => void {
     lines.close();
     process.stdin.destroy();
   };
-}
-
-function wholeNumber(value: string): number {
-  if (/^\d{1,9}$/.test(value)) return Number(value);
-  throw new InvalidArgumentError("It must be a whole number.");
 }
 
 function optionsOf({ port, dataFile, apiKey, secret, latency, rateLimit }: Flags): EmulatorOptions {

@@ -3,9 +3,13 @@ import { adoptCommand } from "./adopt";
 import { doctorCommand } from "./doctor";
 import { emulatorCommand } from "./emulator";
 import { listCommand } from "./list";
+import { listenCommand } from "./listen";
+import { probeCommand } from "./probe";
 import { pruneCommand } from "./prune";
 import { recoverCommand } from "./recover";
 import { EXIT, exitHelp, fail, program } from "./run";
+import { sendCommand } from "./send";
+import { verifyCommand } from "./verify";
 
 const { version }: { version: string } = require("../../package.json");
 
@@ -14,11 +18,15 @@ program("webhook-endpoints", [
   adoptCommand(),
   doctorCommand(),
   pruneCommand(),
+  listenCommand(),
+  sendCommand(),
+  probeCommand(),
+  verifyCommand(),
   recoverCommand(),
   emulatorCommand(),
 ])
   .description(
-    "Shows, adopts, cleans up and recovers webhook endpoints, and runs an emulator of the service.",
+    "Shows, adopts, cleans up and recovers webhook endpoints, tries receivers, explains signatures, and emulates the service.",
   )
   .version(version)
   .addHelpText(

@@ -52,6 +52,12 @@ export class Output {
     this.#stdout.write(text);
   }
 
+  /** Prints one of many pieces of data: as JSON on one line with `--json`, otherwise as a line for people. */
+  record(value: unknown, line: string): void {
+    if (this.json) this.#stdout.write(`${printableJson(value)}\n`);
+    else this.line(line);
+  }
+
   /** Prints a line for people. */
   line(text = "", style?: Style): void {
     this.#stdout.write(`${this.#styled(printable(text), style, this.#stdout)}\n`);

@@ -3,6 +3,11 @@ import { CodedError } from "../error";
 import { CliError } from "./errors";
 import { printable } from "./printable";
 
+const SIGNING_SECRET = /whsec_[\w+/=-]+/g;
+
+/** How much later than a command that it runs this process may get Ctrl-C, in milliseconds. */
+const INTERRUPT_DELAY_MS = 100;
+
 /** The exit statuses of every command. */
 export const EXIT = {
   /** It is done, or the answer is yes. */
@@ -29,11 +34,7 @@ export function endsByItself<Arguments extends unknown[]>(
   action: (...args: Arguments) => Promise<ExitStatus | undefined>,
 ): (...args: Arguments) => Promise<void> {
   return async (...args) => {
-    const interrupt = () => {
-      fail(new CliError("INTERRUPTED", "Ctrl-C ended the command"));
-      process.exit(EXIT.interrupted);
-    };
-    process.once("SIGINT", interrupt);
+    const release = endOnInterrupt();
     process.stdout.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code !== "EPIPE") fail(error);
     });
@@ -42,10 +43,24 @@ export function endsByItself<Arguments extends unknown[]>(
       const status = await action(...args);
       // Its output may have failed meanwhile.
       process.exitCode ??= status;
+    } catch (error) {
+      // Ctrl-C also ends the commands that this one runs, and their failure may come first.
+      await new Promise((resolve) => setTimeout(resolve, INTERRUPT_DELAY_MS));
+      throw error;
     } finally {
-      process.off("SIGINT", interrupt);
+      release();
     }
   };
+}
+
+/** Makes Ctrl-C end the process at once, with one line and the documented exit status. Returns a function that undoes this. */
+export function endOnInterrupt(): () => void {
+  const interrupt = () => {
+    fail(new CliError("INTERRUPTED", "Ctrl-C ended the command"));
+    process.exit(EXIT.interrupted);
+  };
+  process.once("SIGINT", interrupt);
+  return () => process.off("SIGINT", interrupt);
 }
 
 /** Prints why a command failed, in one line with its code, and sets the exit status. */
@@ -54,7 +69,9 @@ export function fail(error: unknown): void {
     error instanceof CodedError
       ? error
       : new CliError("UNEXPECTED", error instanceof Error ? error.message : String(error));
-  process.stderr.write(`error: ${printable(coded.message.replace(/\s*\n\s*/g, " "))}\n`);
+  // A secret can stand in a misspelt option, which commander repeats.
+  const message = coded.message.replace(/\s*\n\s*/g, " ").replace(SIGNING_SECRET, "whsec_…");
+  process.stderr.write(`error: ${printable(message)}\n`);
   process.exitCode = EXIT.no;
 }
 

@@ -48,14 +48,14 @@ export async function post(
       ...(isTarget ? { location: new URL(location, url).href } : {}),
     };
   } catch (error) {
-    return { status: null, failure: nameOf(error) };
+    return { status: null, failure: failureName(error) };
   }
 }
 
 /** The code of a failure. Not its message, which may repeat the url. */
-function nameOf(error: unknown): string {
+export function failureName(error: unknown): string {
   const { code, name, errors } = error as Partial<NodeJS.ErrnoException & AggregateError>;
   if (name === "TimeoutError") return "timed out";
   // Node tries each address of a name, and reports the failures of all.
-  return code ?? (errors?.[0] === undefined ? (name ?? "no reason given") : nameOf(errors[0]));
+  return code ?? (errors?.[0] === undefined ? (name ?? "no reason given") : failureName(errors[0]));
 }

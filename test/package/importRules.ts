@@ -47,8 +47,8 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
   emulator: { rooms: ["signature"] },
   cli: {
-    rooms: ["signature", "client", "receiver", "endpoint", "stack", "emulator"],
-    packages: ["commander"],
+    rooms: ["signature", "client", "receiver", "endpoint", "stack", "validation", "emulator"],
+    packages: ["commander", "undici"],
   },
 };
 

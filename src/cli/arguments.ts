@@ -1,0 +1,29 @@
+import { InvalidArgumentError } from "commander";
+import { problemOfUrl } from "../validation/validateReceiver";
+import { CliError } from "./errors";
+
+const UNIX_SECONDS = /^\d{9,11}$/;
+/** A date with a time and a time zone. */
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d.*(Z|[+-]\d\d:?\d\d)$/i;
+
+/** Parses a whole number. @throws InvalidArgumentError */
+export function wholeNumber(value: string): number {
+  if (/^\d{1,9}$/.test(value)) return Number(value);
+  throw new InvalidArgumentError("It must be a whole number.");
+}
+
+/** Parses a moment into unix seconds. @throws InvalidArgumentError */
+export function unixSeconds(value: string): number {
+  if (UNIX_SECONDS.test(value)) return Number(value);
+  const milliseconds = DATE_TIME.test(value) ? Date.parse(value) : Number.NaN;
+  if (!Number.isNaN(milliseconds)) return Math.floor(milliseconds / 1000);
+  throw new InvalidArgumentError(
+    "It must be a date with a time zone, such as 2026-11-21T09:30:00Z, or unix seconds.",
+  );
+}
+
+/** Checks the url of a receiver. The message does not repeat it, because it may hold a token. @throws CliError `WRONG_USE` */
+export function checkUrl(url: string, name: string): void {
+  const problem = problemOfUrl(url);
+  if (problem !== undefined) throw new CliError("WRONG_USE", `${name} ${problem}`);
+}

@@ -1,0 +1,55 @@
+import type { Dispatcher } from "undici";
+import type { ReceiverRequest, ReceiverResponse } from "../../receiver";
+import { postDelivery } from "../post";
+
+/** What a target answered, or that it did not. */
+export interface Forwarded {
+  /** What to answer the sender. */
+  readonly response: ReceiverResponse;
+  /** The target's status. Null when it did not answer. */
+  readonly status: number | null;
+  /** Why it did not answer, such as `ECONNREFUSED`. */
+  readonly failure: string | null;
+  readonly durationMs: number;
+}
+
+export interface Target {
+  readonly url: string;
+  readonly dispatcher: Dispatcher;
+}
+
+/** The headers that are forwarded: those that the target needs to verify and to read the body. */
+const FORWARDED = /^(webhook-.+|content-type|content-encoding|user-agent)$/i;
+/** The headers of the answer that a sender needs. */
+const RETURNED: readonly string[] = ["content-type", "retry-after"];
+const NO_ANSWER: ReceiverResponse = {
+  status: 502,
+  headers: { "content-type": "text/plain; charset=utf-8" },
+  body: "the target did not answer",
+};
+
+/** Sends a delivery to the target, byte for byte, and returns what the target answered. Never rejects. */
+export async function forward(request: ReceiverRequest, { url, dispatcher }: Target): Promise<Forwarded> {
+  const startedAt = performance.now();
+  const { body } = request;
+  const answer = await postDelivery({ url, headers: headersOf(request), body, dispatcher });
+  const durationMs = Math.round(performance.now() - startedAt);
+  // A 502 makes the sender retry.
+  if (answer.status === null)
+    return { response: NO_ANSWER, status: null, failure: answer.failure, durationMs };
+  const { status } = answer;
+  const headers = RETURNED.flatMap((name) => {
+    const value = answer.headers[name];
+    return typeof value === "string" ? [[name, value] as const] : [];
+  });
+  const response = { status, headers: Object.fromEntries(headers), body: answer.body.toString("utf8") };
+  return { response, status, failure: null, durationMs };
+}
+
+function headersOf({ headers }: ReceiverRequest): Record<string, string> {
+  const pairs = Symbol.iterator in headers ? [...headers] : Object.entries(headers);
+  const kept: Record<string, string> = {};
+  for (const [name, value] of pairs)
+    if (FORWARDED.test(name) && typeof value === "string") kept[name.toLowerCase()] ??= value;
+  return kept;
+}

@@ -1,0 +1,102 @@
+import type { Receiver, ReceiverRequest, ReceiverResponse, Refusal, Rejection } from "../../receiver";
+import { refusalAnswer } from "../../receiver/answers";
+import { readEvent } from "../../receiver/event";
+import { createVerifier } from "../../signature";
+import { readSignatureHeaders } from "../../signature/headers";
+import { type Forwarded, forward, type Target } from "./forward";
+
+/** A verified delivery, and what became of it. */
+export interface Received {
+  readonly id: string;
+  /** Unix seconds. */
+  readonly timestamp: number;
+  readonly event: string | undefined;
+  readonly jobId: string | undefined;
+  /** The answer to the sender. */
+  readonly status: number;
+  /** Absent without a target. */
+  readonly forwarded?: Omit<Forwarded, "response">;
+}
+
+/** A request that was refused. */
+export interface Refused {
+  readonly reason: Rejection["reason"] | "busy";
+  readonly status: number;
+  /** The id that the request claims. It is not verified. */
+  readonly unverifiedId?: string;
+}
+
+export interface LocalReceiverOptions {
+  readonly secrets: readonly string[];
+  readonly toleranceSeconds: number;
+  /** Where verified deliveries go. Without it, each is answered with 200. */
+  readonly target: Target | undefined;
+  readonly onReceived: (received: Received) => void;
+  readonly onRefused: (refused: Refused) => void;
+}
+
+/** The largest body that is read, in bytes: that of a receiver. */
+const LARGEST_BODY_BYTES = 1024 * 1024;
+/** How many deliveries are forwarded at once. The sender of any more has to retry. */
+const MOST_FORWARDED = 64;
+const LONGEST_ID = 256;
+const ACCEPTED: ReceiverResponse = { status: 200, headers: {}, body: "" };
+const BUSY: ReceiverResponse = {
+  status: 503,
+  headers: { "content-type": "text/plain; charset=utf-8", "retry-after": "1" },
+  body: "busy",
+};
+
+/** Creates a receiver that verifies deliveries, reports them and forwards them. It remembers none: the target dedupes. */
+export function localReceiver(options: LocalReceiverOptions): Receiver {
+  const { secrets, toleranceSeconds, target, onReceived, onRefused } = options;
+  const verifier = createVerifier({ secrets, toleranceSeconds });
+  let forwarding = 0;
+
+  async function deliver(request: ReceiverRequest, target: Target): Promise<Forwarded> {
+    forwarding += 1;
+    try {
+      return await forward(request, target);
+    } finally {
+      forwarding -= 1;
+    }
+  }
+
+  return {
+    maxBodyBytes: LARGEST_BODY_BYTES,
+
+    async handle(request) {
+      const result = verifier.verifyDetailed(request.body, request.headers);
+      if (!result.ok) {
+        const answer = refusalAnswer("unverified");
+        onRefused({ reason: result.reason, status: answer.status, ...claimedId(request) });
+        return answer;
+      }
+      if (forwarding >= MOST_FORWARDED) {
+        onRefused({ reason: "busy", status: BUSY.status, unverifiedId: result.id });
+        return BUSY;
+      }
+      const { id, timestamp } = result;
+      const { event, jobId } = readEvent(request.body);
+      const delivery = { id, timestamp, event, jobId };
+      if (target === undefined) {
+        onReceived({ ...delivery, status: ACCEPTED.status });
+        return ACCEPTED;
+      }
+      const { response, ...forwarded } = await deliver(request, target);
+      onReceived({ ...delivery, status: response.status, forwarded });
+      return response;
+    },
+
+    async refuse(reason: Refusal) {
+      const answer = refusalAnswer(reason);
+      onRefused({ reason, status: answer.status });
+      return answer;
+    },
+  };
+}
+
+function claimedId({ headers }: ReceiverRequest): Pick<Refused, "unverifiedId"> {
+  const claimed = readSignatureHeaders(headers);
+  return typeof claimed === "string" || claimed.id.length > LONGEST_ID ? {} : { unverifiedId: claimed.id };
+}

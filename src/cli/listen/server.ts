@@ -1,0 +1,41 @@
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Receiver } from "../../receiver";
+import { nodeHandler } from "../../receiver/adapters/node";
+import { CliError } from "../errors";
+
+export interface LocalServer {
+  readonly url: string;
+  /** Waits a moment for the requests in progress, and frees the port. */
+  close(): Promise<void>;
+}
+
+/** Bounds the memory that senders can use, with the size of a body. */
+const MOST_CONNECTIONS = 256;
+/** How long requests in progress may take after the command was stopped, in milliseconds. */
+const CLOSING_MS = 2_000;
+
+/** Serves a receiver at every path, for this machine only. @throws CliError `PORT_UNAVAILABLE` */
+export async function serveLocally(receiver: Receiver, port: number): Promise<LocalServer> {
+  const server = http.createServer(nodeHandler(receiver));
+  server.maxConnections = MOST_CONNECTIONS;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject).listen(port, "127.0.0.1", resolve);
+  }).catch((error: NodeJS.ErrnoException) => {
+    throw new CliError(
+      "PORT_UNAVAILABLE",
+      `cannot listen on port ${port} (${error.code}). Choose another port with --port; 0 chooses a free one`,
+    );
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise((resolve) => {
+        const timer = setTimeout(() => server.closeAllConnections(), CLOSING_MS);
+        server.close(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+      }),
+  };
+}

@@ -1,0 +1,77 @@
+import { type ReceiverConfig, ReceiverConfigError } from "../stack";
+import { parseConfig } from "../stack/parse";
+import { problemsOfSecrets } from "../stack/problems";
+import { receiversOf } from "./stackReceivers";
+
+/** What a file or an environment variable says about the signing secrets. */
+export interface SecretText {
+  readonly secrets: readonly string[];
+  /** Present if it is the configuration of a receiver. */
+  readonly config?: ReceiverConfig;
+  readonly others?: ReadonlyMap<string, ReceiverConfig>;
+}
+
+export interface SecretTextOptions {
+  /** The place, for messages, such as "the environment variable WEBHOOK_SECRET". */
+  readonly place: string;
+  readonly output: string;
+}
+
+/**
+ * Reads signing secrets: one on each line, a receiver's configuration, all outputs of a stack, or the emulator's data file. Lines
+ * that are empty or begin with `#` are skipped.
+ *
+ * @throws ReceiverConfigError `CONFIG_MISSING` or `CONFIG_INVALID`; it repeats no secret
+ */
+export function readSecretText(text: string, { place, output }: SecretTextOptions): SecretText {
+  const content = text.replace(/^\uFEFF/, "").trim();
+  if (!/^["{[]/.test(content)) {
+    const lines = content.split(/\r?\n/).map((line) => line.trim());
+    return {
+      secrets: checked(
+        lines.filter((line) => line !== "" && !line.startsWith("#")),
+        place,
+      ),
+    };
+  }
+  const value = parseJson(content);
+  const json = Object(typeof value === "string" ? parseJson(value) : value);
+  if (isEmulatorData(json)) return { secrets: checked(Object.values(json.secrets).flat(), place) };
+  // Only a configuration has a version and secrets of its own. Otherwise these are the outputs of a stack.
+  if (Array.isArray(json) || "version" in json || "secrets" in json || Object.keys(json).length === 0) {
+    const config = parseConfig(content, { where: `in ${place}` });
+    return { secrets: config.secrets, config };
+  }
+  const { config, others } = receiversOf(json, { output, owner: place });
+  return { secrets: config.secrets, config, others };
+}
+
+interface EmulatorData {
+  readonly secrets: Readonly<Record<string, readonly unknown[]>>;
+}
+
+function isEmulatorData(json: object): json is EmulatorData {
+  const { secrets, accounts } = json as Partial<Record<string, unknown>>;
+  if (typeof accounts !== "object" || typeof secrets !== "object" || secrets === null) return false;
+  return Object.values(secrets).every((list) => Array.isArray(list));
+}
+
+/** Returns each secret once. @throws ReceiverConfigError `CONFIG_INVALID` */
+function checked(found: readonly unknown[], place: string): readonly string[] {
+  const secrets = [...new Set(found)];
+  const problems =
+    secrets.length === 0
+      ? ["it holds no signing secret, which begins with whsec_"]
+      : problemsOfSecrets(secrets);
+  if (problems.length === 0) return secrets as string[];
+  throw new ReceiverConfigError("CONFIG_INVALID", `${place} cannot be used: ${problems.join("; ")}`);
+}
+
+/** Returns undefined for invalid JSON, because the parser's own message repeats a part of it. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,169 @@
+import { readFile } from "node:fs/promises";
+import { type Command, Option } from "commander";
+import { CodedError } from "../error";
+import { ReceiverConfigError } from "../stack";
+import { fingerprintOf, type ReceiverEndpoint } from "../stack/config";
+import { shown } from "../stack/shown";
+import { CliError } from "./errors";
+import { askHidden } from "./hiddenQuestion";
+import { findProject } from "./project";
+import { Pulumi } from "./pulumi";
+import { readSecretText, type SecretText } from "./secretText";
+import { type Receivers, readStackReceivers } from "./stackReceivers";
+
+export interface SecretFlags {
+  readonly secret?: string | true;
+  readonly secretEnv?: string;
+  readonly secretFile?: string;
+  readonly stack?: string;
+  readonly output: string;
+}
+
+/** A signing secret, with a name that may be shown, such as "secret 1 of 2". */
+export interface NamedSecret {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** What a command verifies or signs with. */
+export interface SigningSecrets {
+  /** At least one. */
+  readonly secrets: readonly NamedSecret[];
+  /** Those that other receivers of the same stack have. */
+  readonly otherSecrets: readonly NamedSecret[];
+  /** Undefined if the source has none. */
+  readonly toleranceSeconds: number | undefined;
+  /** By name. Empty if the source has none. */
+  readonly endpoints: Readonly<Record<string, ReceiverEndpoint>>;
+}
+
+const WAYS =
+  "Use --secret-env NAME, --secret-file PATH, or the folder of a Pulumi program whose stack has the output receiver (--stack names " +
+  "another stack), or run the command in a terminal, which asks for it";
+
+/** Adds the options that say where the signing secret comes from. */
+export function addSecretOptions(command: Command): Command {
+  return command
+    .option(
+      "--secret-env <name>",
+      "the environment variable with the signing secret, or with a receiver's configuration",
+    )
+    .option(
+      "--secret-file <path>",
+      "a file with one signing secret on each line, a receiver's configuration, or the emulator's data file",
+    )
+    .option("-s, --stack <name>", "the stack whose receiver has the secret (default: the selected one)")
+    .option("--output <name>", "the stack's output that receiverConfig made", "receiver")
+    .addOption(new Option("--secret [value]").hideHelp());
+}
+
+export interface ReadSecretsOptions {
+  /** Also reads the receivers of the stack that `--stack` names when the secret comes from elsewhere. Default: false. */
+  readonly stackToo?: boolean;
+  readonly environment?: NodeJS.ProcessEnv;
+}
+
+/**
+ * Reads the signing secrets from the first of: `--secret-env`, `--secret-file`, the stack, a prompt.
+ *
+ * @throws CliError `SECRET_IN_ARGUMENT`, `SECRET_MISSING`, or one of `pulumi`
+ * @throws ReceiverConfigError `CONFIG_MISSING` or `CONFIG_INVALID`
+ */
+export async function readSecrets(
+  flags: SecretFlags,
+  { stackToo = false, environment = process.env }: ReadSecretsOptions = {},
+): Promise<SigningSecrets> {
+  const { secret, secretEnv, secretFile, stack, output } = flags;
+  if (secret !== undefined)
+    throw new CliError(
+      "SECRET_IN_ARGUMENT",
+      `a signing secret must not be an argument, where other programs and the shell's history can see it. ${WAYS}`,
+    );
+  const fromStack = () => readStackReceivers(new Pulumi(stack), output);
+  if (secretEnv === undefined && secretFile === undefined)
+    return stack === undefined && findProject() === undefined
+      ? named(await fromPrompt(output))
+      : named(await fromThisStack(flags, fromStack));
+  const given =
+    secretEnv === undefined
+      ? await fromFile(secretFile ?? "", output)
+      : fromEnvironment(secretEnv, environment, output);
+  if (!stackToo || stack === undefined) return named(given);
+  const { config, others } = await fromStack();
+  return named({ ...given, config: given.config ?? config, others: new Map([[output, config], ...others]) });
+}
+
+async function fromThisStack(
+  { stack, output }: SecretFlags,
+  read: () => Promise<Receivers>,
+): Promise<SecretText> {
+  try {
+    const { config, others } = await read();
+    return { secrets: config.secrets, config, others };
+  } catch (error) {
+    if (stack !== undefined || !(error instanceof CodedError)) throw error;
+    return fromPrompt(output, `, and the stack in this folder has none: ${error.reason}`);
+  }
+}
+
+async function fromPrompt(output: string, why = ""): Promise<SecretText> {
+  if (process.stdin.isTTY !== true)
+    throw new CliError("SECRET_MISSING", `no signing secret was given${why}. ${WAYS}`);
+  const answer = await askHidden("Signing secret (whsec_…, not shown): ");
+  return readSecretText(answer, { place: "the signing secret that you entered", output });
+}
+
+/** Identifies a secret without revealing it, as `docs/signature-mismatch.md` explains. */
+export function fingerprintOfSecret({ value }: NamedSecret): string {
+  return fingerprintOf([value]);
+}
+
+function fromEnvironment(name: string, environment: NodeJS.ProcessEnv, output: string): SecretText {
+  const text = environment[name];
+  if (text !== undefined && text.trim() !== "")
+    return readSecretText(text, { place: `the environment variable ${shown(name)}`, output });
+  throw new ReceiverConfigError(
+    "CONFIG_MISSING",
+    shown(name) === name
+      ? `the environment variable ${name} is not set: set it to the signing secret, or name another with --secret-env`
+      : `--secret-env does not name an environment variable that is set. It is not shown, because it may be a secret: pass the name of the variable, not its value`,
+  );
+}
+
+async function fromFile(path: string, output: string): Promise<SecretText> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ReceiverConfigError(
+      "CONFIG_MISSING",
+      shown(path) === path
+        ? `the file ${path} with the signing secret cannot be read (${code})`
+        : `--secret-file does not name a file that can be read (${code}). It is not shown, because it may be a secret: pass the path of the file, not what the file holds`,
+    );
+  }
+  return readSecretText(text, { place: `the file ${shown(path)}`, output });
+}
+
+function named({ secrets, config, others = new Map() }: SecretText): SigningSecrets {
+  const own = new Set(secrets);
+  const otherSecrets = [...others].flatMap(([name, other]) =>
+    other.secrets
+      .map((value, index) => ({
+        name: `${nameOf(index, other.secrets)} of the output ${shown(name)}`,
+        value,
+      }))
+      .filter(({ value }) => !own.has(value)),
+  );
+  return {
+    secrets: secrets.map((value, index) => ({ name: nameOf(index, secrets), value })),
+    otherSecrets,
+    toleranceSeconds: config?.toleranceSeconds,
+    endpoints: config?.endpoints ?? {},
+  };
+}
+
+function nameOf(index: number, all: readonly unknown[]): string {
+  return all.length === 1 ? "the secret" : `secret ${index + 1} of ${all.length}`;
+}

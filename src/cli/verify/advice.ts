@@ -1,0 +1,110 @@
+import type { VerificationFailure } from "../../signature/result";
+import type { BodyChange } from "./bodyVariants";
+import type { HeaderPair } from "./capturedHeaders";
+import type { SignatureMistake } from "./signatureMistake";
+
+/**
+ * Why a captured delivery does not verify. Stable, for programs: the reasons of a receiver, and in place of `signature-mismatch`
+ * the cause of the mismatch.
+ */
+export type DiagnosisReason =
+  | Exclude<VerificationFailure, "malformed-secret" | "invalid-clock" | "body-not-raw" | "signature-mismatch">
+  | BodyChange
+  | SignatureMistake["reason"]
+  | "other-secret"
+  | "wrong-secret"
+  | "timestamp-in-milliseconds";
+
+interface Advice {
+  /** What is wrong, as a sentence. */
+  readonly finding: string;
+  /** What to do, in sentences. */
+  readonly advice: string;
+}
+
+const REPLACE_HEADER =
+  "A proxy or relay adds headers that already exist: make it replace them. Several signatures belong in one header, separated by a space.";
+const FORWARD_HEADERS =
+  "A proxy removed it, or the file does not hold every header. Let everything in front of the receiver forward all headers.";
+const OWN_SENDER =
+  "The service does not sign this way, so another program sent it. Sign with `sign` of pulumi-webhook-endpoints/signature.";
+const RAW_BODY =
+  "Verify the bytes as they were received, before anything parses them; and capture them as bytes, not as a printed object.";
+
+/** A finding here is for the reasons that need no more than their name. */
+export const ADVICE: Readonly<Record<DiagnosisReason, Partial<Advice> & Pick<Advice, "advice">>> = {
+  "missing-id": { finding: "The header webhook-id is missing.", advice: FORWARD_HEADERS },
+  "missing-timestamp": { finding: "The header webhook-timestamp is missing.", advice: FORWARD_HEADERS },
+  "missing-signature": { finding: "The header webhook-signature is missing.", advice: FORWARD_HEADERS },
+  "duplicate-id": { finding: "The header webhook-id is there twice.", advice: REPLACE_HEADER },
+  "duplicate-timestamp": { finding: "The header webhook-timestamp is there twice.", advice: REPLACE_HEADER },
+  "duplicate-signature": { finding: "The header webhook-signature is there twice.", advice: REPLACE_HEADER },
+  "malformed-id": {
+    finding: "The header webhook-id holds a dot, a space or a character that is not visible ASCII.",
+    advice: OWN_SENDER,
+  },
+  "malformed-timestamp": {
+    finding: "The header webhook-timestamp is not a plain decimal number of unix seconds.",
+    advice: OWN_SENDER,
+  },
+  "no-v1-signature": { finding: 'No entry of webhook-signature begins with "v1,".', advice: OWN_SENDER },
+  "malformed-signature": {
+    finding: 'No entry of webhook-signature is "v1," and 44 characters of base64.',
+    advice: "It may be cut off. Compare the header with what the sender sent.",
+  },
+  "too-many-signatures": {
+    finding: "The header webhook-signature has more than 32 entries.",
+    advice: OWN_SENDER,
+  },
+  "timestamp-too-old": {
+    advice:
+      "Compare the receiver's clock with another machine's (`date -u`), and synchronize it with NTP. If a queue delays deliveries, verify before it.",
+  },
+  "timestamp-too-new": {
+    advice: "Compare the receiver's clock with another machine's (`date -u`), and synchronize it with NTP.",
+  },
+  "timestamp-in-milliseconds": {
+    advice:
+      "Sign with `Math.floor(Date.now() / 1000)`. The service does, so another program sent this delivery.",
+  },
+  "body-reserialized": { advice: `Something parsed the body and wrote it again. ${RAW_BODY}` },
+  "newline-added": {
+    advice: `An editor, \`echo\` or a tool for captures added the newline. If the receiver gets this body too, look for what reads the body line by line. ${RAW_BODY}`,
+  },
+  "newline-removed": { advice: `Something trimmed the body. ${RAW_BODY}` },
+  "line-endings-changed": { advice: `Something converted the line ends. ${RAW_BODY}` },
+  "byte-order-mark": {
+    advice: `A byte order mark was added or removed when the body was decoded or saved. ${RAW_BODY}`,
+  },
+  "encoding-changed": { advice: `Something decoded the body with the wrong character set. ${RAW_BODY}` },
+  "other-secret": {
+    advice:
+      "Give the receiver the secret of the endpoint that sends to it. Production and development endpoints may have different secrets.",
+  },
+  "wrong-secret": {
+    finding: "The signature does not match: the sender has another secret, or the body was changed.",
+    advice:
+      "No usual change of the body explains it. Compare the secret with the one that the service issued for this endpoint, and make sure that the file holds the whole body.",
+  },
+  "signature-encoding": { advice: `Write the signature as base64, with padding. ${OWN_SENDER}` },
+  "key-not-decoded": { advice: `Decode the base64 after whsec_ before you sign. ${OWN_SENDER}` },
+  "signed-content": { advice: `Sign the id, the timestamp and the body, joined with dots. ${OWN_SENDER}` },
+};
+
+/** Returns what to say about a reason. */
+export function adviceFor(reason: DiagnosisReason, headers: readonly HeaderPair[]): Advice {
+  const { finding = "", advice } = ADVICE[reason];
+  if (!reason.startsWith("missing-")) return { finding, advice };
+  if (headers.length === 0)
+    return {
+      finding: "The file of headers holds no header.",
+      advice: "Write one header on each line, as in `webhook-id: msg_1`.",
+    };
+  const anyOurs = headers.some(([name]) => /^webhook-(id|timestamp|signature)$/i.test(name));
+  return anyOurs
+    ? { finding, advice }
+    : {
+        finding: "The headers webhook-id, webhook-timestamp and webhook-signature are missing.",
+        advice: "This is not a delivery of the service, or the file holds the headers of something else.",
+      };
+}

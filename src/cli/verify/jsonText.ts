@@ -1,0 +1,83 @@
+/** A JSON value that keeps the spelling of its strings and numbers. */
+export type JsonText =
+  | { readonly kind: "string"; readonly text: string }
+  | { readonly kind: "other"; readonly text: string }
+  | { readonly kind: "array"; readonly items: readonly JsonText[] }
+  | { readonly kind: "object"; readonly members: readonly Member[] };
+
+interface Member {
+  /** The JSON string of the name. */
+  readonly name: string;
+  readonly value: JsonText;
+}
+
+export interface JsonStyle {
+  /** Between items, such as `,` or `, `. Ignored with an indent. */
+  readonly comma: string;
+  readonly colon: string;
+  /** One level of indentation. Without it, everything is on one line. */
+  readonly indent?: string;
+  readonly sorted: boolean;
+  /** Returns the spelling of a JSON string. */
+  readonly string: (text: string) => string;
+}
+
+/** Deeper JSON is not read: the reader is recursive. */
+const DEEPEST = 200;
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
+
+/** Reads JSON. Returns undefined for anything else, and for JSON that is nested too deeply. */
+export function readJsonText(text: string): JsonText | undefined {
+  try {
+    JSON.parse(text);
+    const tokens = text.match(TOKEN) ?? [];
+    let at = 0;
+    const next = () => tokens[at++] ?? "";
+    const value = (token: string, depth: number): JsonText => {
+      if (depth > DEEPEST) throw new RangeError("too deep");
+      if (token.startsWith('"')) return { kind: "string", text: token };
+      if (token === "[") {
+        const items: JsonText[] = [];
+        for (let item = next(); item !== "]"; item = next())
+          if (item !== ",") items.push(value(item, depth + 1));
+        return { kind: "array", items };
+      }
+      if (token !== "{") return { kind: "other", text: token };
+      const members: Member[] = [];
+      for (let name = next(); name !== "}"; name = next()) {
+        if (name === ",") continue;
+        next(); // the colon
+        members.push({ name, value: value(next(), depth + 1) });
+      }
+      return { kind: "object", members };
+    };
+    return value(next(), 0);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes JSON in a style. */
+export function writeJsonText(json: JsonText, style: JsonStyle, level = 0): string {
+  const { comma, colon, indent, sorted, string } = style;
+  if (json.kind === "other") return json.text;
+  if (json.kind === "string") return string(json.text);
+  const wrap = (open: string, parts: readonly string[], close: string) => {
+    if (parts.length === 0 || indent === undefined) return `${open}${parts.join(comma)}${close}`;
+    const line = `\n${indent.repeat(level + 1)}`;
+    return `${open}${line}${parts.join(`,${line}`)}\n${indent.repeat(level)}${close}`;
+  };
+  const write = (value: JsonText) => writeJsonText(value, style, level + 1);
+  if (json.kind === "array") return wrap("[", json.items.map(write), "]");
+  const members = sorted ? json.members.toSorted(byName) : json.members;
+  return wrap(
+    "{",
+    members.map(({ name, value }) => `${string(name)}${colon}${write(value)}`),
+    "}",
+  );
+}
+
+function byName(a: Member, b: Member): number {
+  const [first, second] = [String(JSON.parse(a.name)), String(JSON.parse(b.name))];
+  return first < second ? -1 : first > second ? 1 : 0;
+}

@@ -1,0 +1,332 @@
+import { createHash } from "node:crypto";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type Emulator, startEmulator } from "../../src/emulator";
+import { sign } from "../../src/signature";
+import { receiver } from "../emulator/receiver";
+import { API_KEY, cleanUp, OTHER_SECRET, SECRET, type Started, start } from "./commandLine";
+
+const ADDRESS = /^http:\/\/127\.0\.0\.1:\d+$/m;
+const PUBLIC_URL = "http://127.0.0.1:9/jobs";
+
+let emulator: Emulator;
+beforeEach(async () => {
+  emulator = await startEmulator({ apiKey: API_KEY, secrets: SECRET });
+});
+afterEach(async () => {
+  await cleanUp();
+  await emulator.close();
+});
+
+function listen(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Started {
+  return start(["listen", "--secret-env", "THE_SECRET", ...args], { env: { THE_SECRET: SECRET, ...env } });
+}
+
+/** Starts to listen with a registration, by the settings of the environment. */
+function register(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Started {
+  const settings = { WEBHOOKS_BASE_URL: emulator.url, WEBHOOKS_API_KEY: API_KEY, ...env };
+  return listen(["--register", PUBLIC_URL, ...args], settings);
+}
+
+async function addressOf(started: Started): Promise<string> {
+  return (await started.until(ADDRESS))[0];
+}
+
+interface Sent {
+  readonly id?: string;
+  readonly body?: string | Buffer;
+  readonly secret?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+async function send(
+  url: string,
+  {
+    id = "msg_1",
+    body = '{"type":"job.succeeded","data":{"jobId":"job_1"}}',
+    secret = SECRET,
+    headers = {},
+  }: Sent = {},
+): Promise<Response> {
+  const signed = sign({ id, timestamp: Math.floor(Date.now() / 1000), body, secret });
+  return fetch(url, {
+    method: "POST",
+    body,
+    headers: { ...signed, "content-type": "application/json", ...headers },
+  });
+}
+
+test("listen prints its address as the first line, then the deliveries and refusals of any path", async () => {
+  const started = listen();
+  const url = await addressOf(started);
+  expect((await send(`${url}/any/path?a=b`)).status).toBe(200);
+  expect((await send(url, { id: "msg_2", secret: OTHER_SECRET })).status).toBe(401);
+  expect((await send(url, { id: "msg_3", body: "not json" })).status).toBe(200);
+  expect((await fetch(url)).status).toBe(405);
+  const { status, stdout, stderr } = await started.signal("SIGINT");
+  expect([status, stderr]).toEqual([0, ""]);
+  expect(stdout.replace(/^\d\d:\d\d:\d\d/gm, "time")).toBe(
+    `${url}
+time  job.succeeded  job_1  msg_1  verified
+time  refused with 401: signature-mismatch  msg_2
+time  unknown event  no job  msg_3  verified
+time  refused with 405: method
+`,
+  );
+});
+
+test("listen --json prints each delivery and refusal as JSON on one line, harmless for a terminal", async () => {
+  const started = listen(["--json"]);
+  const url = await addressOf(started);
+  await send(url, { body: JSON.stringify({ type: "\u001b[2Jjob\u202e\n", data: { jobId: 7 } }) });
+  await send(url, { id: "msg_2", secret: OTHER_SECRET });
+  const { stdout } = await started.signal("SIGTERM");
+  const [first, ...lines] = stdout.trimEnd().split("\n");
+  expect(first).toBe(url);
+  for (const control of ["\u001b", "\u202e"]) expect(stdout).not.toContain(control);
+  const time = expect.stringMatching(/^\d{4}-.*Z$/);
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    {
+      time,
+      verified: true,
+      event: "\u001b[2Jjob\u202e\n",
+      jobId: "7",
+      id: "msg_1",
+      timestamp: expect.any(Number),
+      status: 200,
+      forwarded: null,
+    },
+    { time, verified: false, reason: "signature-mismatch", status: 401, unverifiedId: "msg_2" },
+  ]);
+});
+
+describe("with --forward-to", () => {
+  test("listen forwards what verifies byte for byte, and answers what the target answers", async () => {
+    const target = await receiver({
+      status: 418,
+      headers: { "retry-after": "7", "set-cookie": "a=b" },
+      body: "a teapot",
+    });
+    const started = listen(["--forward-to", `${target.url}?a=b`]);
+    const url = await addressOf(started);
+    const body = Buffer.from('{ "type":"job.failed",\t"data" : {"jobId": 12345678901234567890} }\n');
+    await send(url, { id: "msg_forged", secret: OTHER_SECRET });
+    const answer = await send(url, { body, headers: { authorization: "Bearer x", cookie: "c=d" } });
+    expect([answer.status, answer.headers.get("retry-after"), await answer.text()]).toEqual([
+      418,
+      "7",
+      "a teapot",
+    ]);
+    expect(answer.headers.has("set-cookie")).toBe(false);
+    expect(target.received).toHaveLength(1);
+    const [{ headers, body: received } = { headers: {}, body: "" }] = target.received;
+    expect(received).toBe(body.toString("utf8"));
+    expect(headers).toMatchObject({ "webhook-id": "msg_1", "content-type": "application/json" });
+    expect([headers.authorization, headers.cookie]).toEqual([undefined, undefined]);
+    const { stdout } = await started.signal("SIGINT");
+    expect(stdout).toMatch(
+      /job\.failed {2}12345678901234567890 {2}msg_1 {2}verified, forwarded: 418 after \d+ ms\n$/,
+    );
+  });
+
+  test("listen forwards bodies that are not text unchanged, up to the limit of a receiver", async () => {
+    const hashes: string[] = [];
+    const target = createServer(async (request, response) => {
+      const hash = createHash("sha256");
+      for await (const chunk of request) hash.update(chunk);
+      hashes.push(hash.digest("hex"));
+      response.end();
+    });
+    await new Promise<void>((listening) => target.listen(0, "127.0.0.1", listening));
+    const { port } = target.address() as AddressInfo;
+    const url = await addressOf(listen(["--forward-to", `http://127.0.0.1:${port}/`]));
+    const body = Buffer.from(Array.from({ length: 1024 * 1024 }, (_, index) => (index * 31) % 256));
+    expect((await send(url, { body })).status).toBe(200);
+    expect(hashes).toEqual([createHash("sha256").update(body).digest("hex")]);
+    expect((await send(url, { body: Buffer.alloc(1024 * 1024 + 1) })).status).toBe(413);
+    target.close();
+  });
+
+  test("listen answers 502 when the target is dead, so that the sender retries", async () => {
+    const started = listen(["--forward-to", "http://127.0.0.1:1/", "--json"]);
+    expect((await send(await addressOf(started))).status).toBe(502);
+    const { stdout } = await started.signal("SIGINT");
+    expect(JSON.parse(stdout.split("\n")[1] ?? "")).toMatchObject({
+      status: 502,
+      forwarded: { status: null, failure: "ECONNREFUSED" },
+    });
+  });
+
+  test("listen forwards at most 64 deliveries at once, and answers 503 to the rest", async () => {
+    const waiting: ServerResponse[] = [];
+    const target = createServer((_request, response) => void waiting.push(response));
+    await new Promise<void>((listening) => target.listen(0, "127.0.0.1", listening));
+    const { port } = target.address() as AddressInfo;
+    const url = await addressOf(listen(["--forward-to", `http://127.0.0.1:${port}/`]));
+    const statuses: number[] = [];
+    const sent = Array.from({ length: 80 }, async (_, index) => {
+      statuses.push((await send(url, { id: `msg_${index}` })).status);
+    });
+    while (statuses.length < 16) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(statuses).toEqual(Array(16).fill(503));
+    expect(waiting).toHaveLength(64);
+    for (const response of waiting) response.end();
+    await Promise.all(sent);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(64);
+    target.close();
+  });
+});
+
+describe("with --register", () => {
+  test.each(["SIGINT", "SIGTERM"] as const)(
+    "listen registers a development endpoint, and deletes it after %s",
+    async (signal) => {
+      const started = register();
+      await addressOf(started);
+      expect(emulator.endpoints()).toMatchObject([{ url: PUBLIC_URL, type: "development" }]);
+      const { status, stderr } = await started.signal(signal);
+      expect(status).toBe(0);
+      expect(stderr).toMatch(/^Registered wh_\w+\. .*\nStopping\. .*\n$/);
+      expect(emulator.endpoints()).toEqual([]);
+    },
+  );
+
+  test("listen gets the deliveries of the service that it registered with", async () => {
+    const port = await freePort();
+    const started = register(["--port", String(port), "--register", `http://127.0.0.1:${port}/jobs`]);
+    await addressOf(started);
+    const job = await emulator.runJob({ jobId: "job_7" });
+    expect(job.finished.delivered).toBe(true);
+    const { stdout } = await started.signal("SIGINT");
+    expect(stdout).toMatch(/job\.running {2}job_7 .*verified\n.*job\.succeeded {2}job_7 .*verified\n$/);
+  });
+
+  test("listen registers nothing when its port is taken", async () => {
+    const { url } = await receiver();
+    const { status, stdout, stderr } = await register(["--port", new URL(url).port]).ended;
+    expect([status, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/^error: cannot listen on port \d+ \(EADDRINUSE\)\. .*\(PORT_UNAVAILABLE\)\n$/);
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test.each([
+    ["refuses the key", { WEBHOOKS_API_KEY: "wrong" }, "UNAUTHORIZED"],
+    [
+      "is unreachable",
+      { WEBHOOKS_BASE_URL: "http://127.0.0.1:1", WEBHOOKS_TIMEOUT_SECONDS: "1" },
+      "UNREACHABLE",
+    ],
+    ["has no settings", { WEBHOOKS_BASE_URL: "" }, "SETTINGS_INVALID"],
+  ])("listen fails with one line when the service %s", async (_what, env, code) => {
+    const { status, stdout, stderr } = await register([], env).ended;
+    expect([status, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(new RegExp(`^error: .* \\(${code}\\)\n$`));
+    expect(emulator.endpoints()).toEqual([]);
+  });
+
+  test("listen fails with one line when the service refuses the registration, and leaves nothing", async () => {
+    emulator.fault({ operation: "register", kind: "status", status: 422 });
+    const { status, stderr } = await register().ended;
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^error: .* \(REJECTED\)\n$/);
+    expect(emulator.endpoints()).toEqual([]);
+  });
+
+  test.each([
+    ["the connection breaks", { kind: "reset-after" }],
+    ["the answer is a failure", { kind: "status", status: 500, effect: true }],
+    ["the answer is empty", { kind: "empty" }],
+  ] as const)("listen finds and deletes the endpoint of its registration when %s", async (_what, fault) => {
+    const existing = emulator.add({ url: PUBLIC_URL, type: "development" });
+    emulator.fault({ operation: "register", ...fault });
+    const started = register();
+    await addressOf(started);
+    expect(started.stderr).toContain(`The service already has ${existing.id} with this url`);
+    expect(started.stderr).toContain("The answer to the registration was lost.");
+    expect(emulator.endpoints()).toHaveLength(2);
+    expect((await started.signal("SIGINT")).status).toBe(0);
+    expect(emulator.endpoints()).toEqual([existing]);
+  });
+
+  test("listen fails when a registration was answered with a failure and made nothing", async () => {
+    emulator.fault({ operation: "register", kind: "status", status: 500 });
+    const { status, stdout, stderr } = await register().ended;
+    expect([status, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/ \(SERVER_ERROR\)\n$/);
+    expect(emulator.endpoints()).toEqual([]);
+  });
+
+  test("listen says what may be left when nothing shows what came of its registration", async () => {
+    emulator.fault({ operation: "register", kind: "status", status: 500 });
+    const started = register([], { WEBHOOKS_TIMEOUT_SECONDS: "1" });
+    await started.until(/answer to the registration was lost/);
+    emulator.fault({ operation: "list", kind: "status", status: 400, times: Number.POSITIVE_INFINITY });
+    const { status, stderr } = await started.ended;
+    expect(status).toBe(1);
+    expect(stderr).toMatch(
+      /\nerror: cannot tell whether the endpoint for http:\/\/127\.0\.0\.1:9\/… was registered\. .*prune.*\(REGISTRATION_LOST\)\n$/,
+    );
+  });
+
+  test("Ctrl-C during a registration whose answer is lost leaves nothing", async () => {
+    emulator.fault({ operation: "register", kind: "late-commit", delayMs: 2_000 });
+    const started = register([], { WEBHOOKS_TIMEOUT_SECONDS: "1" });
+    await started.until(/answer to the registration was lost/);
+    const { status, stderr } = await started.signal("SIGINT");
+    expect([status, emulator.endpoints()]).toEqual([0, []]);
+    expect(emulator.requests.filter(({ operation }) => operation === "delete")).toHaveLength(1);
+    expect(stderr).toContain("To stop at once, press Ctrl-C again.");
+  });
+
+  test("a second Ctrl-C ends listen at once, and says what may be left and how to find it", async () => {
+    emulator.fault({ operation: "delete", kind: "hang-before" });
+    const started = register();
+    await addressOf(started);
+    started.child.kill("SIGINT");
+    await started.until(/press Ctrl-C again/);
+    const { status, stderr } = await started.signal("SIGINT");
+    expect(status).toBe(130);
+    const [left] = emulator.endpoints();
+    expect(stderr).toMatch(
+      new RegExp(
+        `\nerror: .*the endpoint ${left?.id} for http://127\\.0\\.0\\.1:9/… may still be registered.*prune.*\\(INTERRUPTED\\)\n$`,
+      ),
+    );
+  });
+
+  test("listen exits with 1 and names the endpoint when it cannot delete it", async () => {
+    const started = register();
+    await addressOf(started);
+    const [left] = emulator.endpoints();
+    emulator.fault({ operation: "delete", kind: "status", status: 400 });
+    const { status, stderr } = await started.signal("SIGINT");
+    expect(status).toBe(1);
+    expect(stderr).toMatch(
+      new RegExp(`\nerror: the endpoint ${left?.id} .*prune.*could not be deleted.*\\(ENDPOINT_LEFT\\)\n$`),
+    );
+  });
+
+  test("listen ends well when someone else has deleted the endpoint", async () => {
+    const started = register();
+    await addressOf(started);
+    for (const { id } of emulator.endpoints()) emulator.remove(id);
+    expect((await started.signal("SIGTERM")).status).toBe(0);
+  });
+
+  test("listen deletes the endpoint when nobody reads its output any more", async () => {
+    const started = register();
+    const url = await addressOf(started);
+    started.child.stdout?.destroy();
+    for (let count = 0; count < 3; count += 1) expect((await send(url)).status).toBe(200);
+    expect((await started.signal("SIGINT")).status).toBe(0);
+    expect(emulator.endpoints()).toEqual([]);
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((closed) => server.close(closed));
+  return port;
+}

@@ -1,0 +1,167 @@
+import { join } from "node:path";
+import { createVerifier } from "../../src/signature";
+import { receiver } from "../emulator/receiver";
+import { cleanUp, makeFolder, OTHER_SECRET, run, SECRET, stackFolder } from "./commandLine";
+
+afterEach(cleanUp);
+
+const env = { THE_SECRET: SECRET };
+const SOURCE = ["--secret-env", "THE_SECRET"];
+const BELL = String.fromCharCode(7);
+
+/** Verifies what a receiver got, with a clock that is so many seconds behind. */
+function isGenuine(
+  { headers, body }: { headers: object; body: string },
+  { age = 0, secret = SECRET } = {},
+): boolean {
+  const now = () => Date.now() - age * 1000;
+  return createVerifier({ secrets: secret, now, toleranceSeconds: 30 }).verify(
+    body,
+    headers as Record<string, string>,
+  );
+}
+
+test.each(["job.running", "job.succeeded", "job.failed"])(
+  "send %s delivers what the service would, and exits with 0 when it is accepted",
+  async (event) => {
+    const { url, received } = await receiver({ status: 200, headers: {}, body: `ok${BELL}\u001b[2J\n` });
+    const { status, stdout, stderr } = await run(["send", event, "--to", url, ...SOURCE], { env });
+    expect([status, stderr]).toEqual([0, ""]);
+    expect(stdout).toMatch(
+      new RegExp(`^${event} msg_[0-9a-f]{24}: 200, after \\d+ ms\n  ok\\\\u0007\\\\u001b\\[2J\n$`),
+    );
+    const [sent = { headers: {}, body: "" }] = received;
+    expect(sent.headers).toMatchObject({ "content-type": "application/json" });
+    expect(isGenuine(sent)).toBe(true);
+    expect(JSON.parse(sent.body)).toEqual({
+      type: event,
+      data: { jobId: expect.stringMatching(/^job_[0-9a-f]{16}$/), status: event.slice(4) },
+    });
+  },
+);
+
+test("send accepts any event, and data from the command line or a file, digit for digit", async () => {
+  const { url, received } = await receiver();
+  const folder = makeFolder({ "data.json": ' {"n": 12345678901234567890}\n' });
+  await run(["send", "order.paid", "--to", url, ...SOURCE], { env });
+  await run(["send", "order.paid", "--data", '{"n":1.0}', "--to", url, ...SOURCE], { env });
+  await run(["send", "order.paid", "--data", `@${join(folder, "data.json")}`, "--to", url, ...SOURCE], {
+    env,
+  });
+  expect(received.map(({ body }) => body)).toEqual([
+    '{"type":"order.paid","data":{}}',
+    '{"type":"order.paid","data":{"n":1.0}}',
+    '{"type":"order.paid","data":{"n": 12345678901234567890}}',
+  ]);
+  expect(received.every((each) => isGenuine(each))).toBe(true);
+});
+
+test("send --repeat sends the same delivery several times, one after the other", async () => {
+  const { url, received } = await receiver(200, 200, 200);
+  const { status, stdout } = await run(
+    ["send", "job.running", "--to", url, "--repeat", "3", "--json", ...SOURCE],
+    { env },
+  );
+  expect(status).toBe(0);
+  const { id, deliveries } = JSON.parse(stdout);
+  expect(received.map(({ headers }) => headers["webhook-id"])).toEqual([id, id, id]);
+  expect(new Set(received.map(({ body }) => body)).size).toBe(1);
+  expect(deliveries).toHaveLength(3);
+});
+
+test("send --tamper changes the body after signing, and exits with 0 only when it is refused", async () => {
+  const { url, received } = await receiver(401, 200, 404, 500);
+  const send = () => run(["send", "job.succeeded", "--to", url, "--tamper", ...SOURCE], { env });
+  const refused = await send();
+  expect(refused).toMatchObject({ status: 0, stderr: "" });
+  expect(refused.stdout).toContain(
+    "The receiver refused the delivery, as it should: it was changed after signing.",
+  );
+  const accepted = await send();
+  expect(accepted).toMatchObject({
+    status: 1,
+    stderr: "warning: The receiver should refuse this delivery with 4xx: it was changed after signing.\n",
+  });
+  expect([(await send()).status, (await send()).status]).toEqual([1, 1]);
+  expect(received.some((each) => isGenuine(each))).toBe(false);
+  expect(JSON.parse(received[0]?.body ?? "")).toMatchObject({ type: "job.succeeded" });
+});
+
+test.each([
+  ["4m", 240, 200, 0],
+  ["4m", 240, 401, 1],
+  ["2h", 7_200, 401, 0],
+  ["2h", 7_200, 200, 1],
+])(
+  "send --age %s signs with a timestamp of %i s ago, and exits after %i with %i",
+  async (age, seconds, answer, expected) => {
+    const { url, received } = await receiver(answer);
+    const { status, stdout } = await run(
+      ["send", "job.running", "--to", url, "--age", age, "--json", ...SOURCE],
+      { env },
+    );
+    expect(status).toBe(expected);
+    expect(JSON.parse(stdout)).toMatchObject({
+      expected: seconds > 300 ? "refused" : "accepted",
+      asExpected: expected === 0,
+    });
+    const [sent = { headers: {}, body: "" }] = received;
+    expect([isGenuine(sent), isGenuine(sent, { age: seconds })]).toEqual([false, true]);
+  },
+);
+
+test.each([
+  [401, /another secret/],
+  [404, /Check the path/],
+  [500, /Its log says why/],
+  ["reset" as const, /did not answer/],
+])("send exits with 1 and advice when the answer is %s", async (reaction, advice) => {
+  const { url } = await receiver(reaction);
+  const { status, stderr } = await run(["send", "job.running", "--to", url, ...SOURCE], { env });
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^warning: .*\n$/);
+  expect(stderr).toMatch(advice);
+});
+
+test("send shows only the beginning of a long answer", async () => {
+  const { url } = await receiver({ status: 200, headers: {}, body: "x".repeat(1_000_000) });
+  const { status, stdout } = await run(["send", "job.running", "--to", url, "--json", ...SOURCE], { env });
+  expect(status).toBe(0);
+  expect(JSON.parse(stdout).deliveries[0].answer).toBe(`${"x".repeat(300)}…`);
+});
+
+describe("with a stack", () => {
+  const stackWith = (urls: Readonly<Record<string, string>>) => {
+    const endpoints = Object.fromEntries(
+      Object.entries(urls).map(([name, url]) => [name, { id: "wh_1", url, type: "development" }]),
+    );
+    return { version: 1, secrets: [SECRET, OTHER_SECRET], toleranceSeconds: 300, endpoints };
+  };
+
+  test("send delivers to the endpoint of the stack in this folder, signed with each of its secrets", async () => {
+    const { url, received } = await receiver();
+    const { status } = await run(
+      ["send", "job.running"],
+      stackFolder({ outputs: { receiver: stackWith({ jobs: url }) } }),
+    );
+    expect(status).toBe(0);
+    const [sent = { headers: {}, body: "" }] = received;
+    expect([isGenuine(sent), isGenuine(sent, { secret: OTHER_SECRET })]).toEqual([true, true]);
+  });
+
+  test("send asks for a choice between several endpoints, and takes it", async () => {
+    const { url, received } = await receiver();
+    const folder = stackFolder({ outputs: { mine: stackWith({ jobs: url, other: "http://127.0.0.1:1/" }) } });
+    const unclear = await run(["send", "job.running", "--output", "mine"], folder);
+    expect(unclear).toMatchObject({ status: 1, stdout: "" });
+    expect(unclear.stderr).toMatch(
+      /^error: choose an endpoint with --endpoint.*: jobs, other \(WRONG_USE\)\n$/,
+    );
+    const wrong = await run(["send", "job.running", "--output", "mine", "--endpoint", "toString"], folder);
+    expect(wrong.stderr).toMatch(/^error: --endpoint names no endpoint\. .*\(WRONG_USE\)\n$/);
+    expect(
+      (await run(["send", "job.running", "--output", "mine", "--endpoint", "jobs"], folder)).status,
+    ).toBe(0);
+    expect(received).toHaveLength(1);
+  });
+});
