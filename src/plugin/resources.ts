@@ -1,3 +1,4 @@
+import { NAME_INPUT } from "../endpoint/arguments";
 import type { Engine } from "../endpoint/engine";
 import { createProvider } from "../endpoint/provider";
 import { createReceiverValidation } from "../validation/provider";
@@ -23,6 +24,8 @@ export interface Resource {
   readonly outputNames: readonly string[];
   /** Inputs that are secret even where a program does not say so. */
   readonly secretNames: readonly string[];
+  /** The input that carries the resource's name to `check`, for its messages. It is never among the inputs in the state. */
+  readonly nameInput?: string;
 }
 
 /** Looks up a setting, such as `webhooks:apiKey`. */
@@ -44,7 +47,10 @@ export class Resources {
   constructor({ environment, engine }: ResourceOptions) {
     this.#endpoint = createProvider({ environment, engine });
     this.#resources = {
-      "webhooks:index:WebhookEndpoint": describe("webhooks:index:WebhookEndpoint", this.#endpoint),
+      "webhooks:index:WebhookEndpoint": {
+        ...describe("webhooks:index:WebhookEndpoint", this.#endpoint),
+        nameInput: NAME_INPUT,
+      },
       "webhooks:index:ReceiverValidation": describe(
         "webhooks:index:ReceiverValidation",
         createReceiverValidation({ log: engine }),

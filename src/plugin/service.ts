@@ -3,6 +3,7 @@ import { type PluginAttach, PluginInfo } from "@pulumi/pulumi/proto/plugin_pb";
 import * as proto from "@pulumi/pulumi/proto/provider_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
+import { nameOf } from "../endpoint/deployment";
 import type { Engine } from "../endpoint/engine";
 import type { PluginEngine } from "./engine";
 import { callFunction } from "./functions";
@@ -88,12 +89,13 @@ export function createService({
     }),
 
     check: unary(async (request: proto.CheckRequest) => {
-      const { verbs, secretNames } = resourceOf(request.getUrn());
+      const { verbs, secretNames, nameInput } = resourceOf(request.getUrn());
       const news = reveal(request.getNews());
-      const { inputs = news.values, failures = [] } = await verbs.check(
-        reveal(request.getOlds()).values,
-        news.values,
-      );
+      const name = nameInput === undefined ? {} : { [nameInput]: nameOf(request.getUrn()) };
+      const { inputs = news.values, failures = [] } = await verbs.check(reveal(request.getOlds()).values, {
+        ...news.values,
+        ...name,
+      });
       const response = new proto.CheckResponse();
       response.setInputs(conceal(inputs as Properties, [...news.secretNames, ...secretNames]));
       response.setFailuresList(

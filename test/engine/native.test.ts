@@ -58,7 +58,7 @@ test("a YAML program goes from the first up to destroy, and its state is small",
   const [recorded] = Object.values(await project.endpoints());
   expect(recorded?.outputs?.createdAt).toEqual(expect.any(String));
   expect(bytesOf(recorded as StateResource)).toBeLessThan(600);
-  expect(JSON.stringify(recorded)).not.toMatch(/__provider|external/);
+  expect(JSON.stringify(recorded)).not.toMatch(/__provider|__resourceName|external/);
 
   project.endpointsInYaml({ jobs: { ...jobs, type: "development" } }, { outputs });
   expect(await project.preview()).toMatch(/1 to replace/);
@@ -145,6 +145,8 @@ test("bad arguments and settings fail the preview all at once", async () => {
     expect(output).toMatch(new RegExp(`\\b${name} must be`));
 
   project.endpointsInYaml({ jobs: at("jobs") });
+  emulator.add(at("jobs") as never);
+  expect(await project.preview()).toMatch(/warning: WebhookEndpoint "jobs": the service already has/);
   await project.succeed("config", "rm", "webhooks:apiKey");
   expect((await project.pulumi("preview")).output).toMatch(/API key is missing.*SETTINGS_INVALID/);
 });

@@ -48,7 +48,7 @@ function serviceOver(answers: Partial<Record<keyof Verbs, unknown>> = {}) {
     },
     resources: {
       configure: async (get) => void settings.push(get),
-      of: () => ({ verbs, outputNames: ["url", "createdAt"], secretNames: ["key"] }),
+      of: () => ({ verbs, outputNames: ["url", "createdAt"], secretNames: ["key"], nameInput: "__name" }),
     },
   });
   const call = <Response>(name: string, request: object): Promise<Response> =>
@@ -81,7 +81,7 @@ describe("the plugin passes what the engine says to the verb, and what the verb 
     const news = { url: secret("u"), key: "k" };
     const request = requestOf(new proto.CheckRequest(), { Olds: struct(plain), News: struct(news) });
     const response = await call<proto.CheckResponse>("check", request);
-    expect(calls).toEqual([["check", plain, { url: "u", key: "k" }]]);
+    expect(calls).toEqual([["check", plain, { url: "u", key: "k", __name: "jobs" }]]);
     expect(response.getInputs()?.toJavaScript()).toEqual({ url: secret("u"), key: secret("k") });
     expect(response.toObject().failuresList).toEqual(failures);
   });
