@@ -1,26 +1,64 @@
+import type { Engine } from "../endpoint/engine";
 import { type LookupOptions, lookUpEndpoint, lookUpEndpoints } from "../endpoint/lookup";
+import { isSecretUrl, noteSecretUrl } from "../endpoint/secretUrls";
+import { readStackState } from "../endpoint/witness/stackState";
 import type { schema } from "./schema";
-import type { Properties } from "./values";
+import type { Properties, Revealed } from "./values";
 
 type FunctionToken = keyof typeof schema.functions;
+type Found = Awaited<ReturnType<typeof lookUpEndpoint>>;
+
+export interface CallOptions extends LookupOptions {
+  readonly engine: Pick<Engine, "rootUrn">;
+}
+
+interface Answer {
+  readonly values: Properties;
+  /** True if it holds a url that this program, or the stack's state, keeps as a secret. */
+  readonly isSecret: boolean;
+}
 
 const FUNCTIONS: Readonly<
-  Record<FunctionToken, (args: Properties, options: LookupOptions) => Promise<Properties>>
+  Record<
+    FunctionToken,
+    (args: Properties, options: LookupOptions) => Promise<{ values: Properties; found: readonly Found[] }>
+  >
 > = {
-  "webhooks:index:getWebhookEndpoint": async ({ id }, options) => ({
-    ...(await lookUpEndpoint(String(id), options)),
-  }),
-  "webhooks:index:getWebhookEndpoints": async (args, options) => ({
-    endpoints: await lookUpEndpoints(args, options),
-  }),
+  "webhooks:index:getWebhookEndpoint": async ({ id }, options) => {
+    const found = await lookUpEndpoint(String(id), options);
+    return { values: { ...found }, found: [found] };
+  },
+  "webhooks:index:getWebhookEndpoints": async (args, options) => {
+    const found = await lookUpEndpoints(args, options);
+    return { values: { endpoints: found }, found };
+  },
 };
 
 /** Calls a function of the schema. @throws Error for one that the schema does not have */
 export async function callFunction(
   token: string,
   args: Properties,
-  options: LookupOptions,
-): Promise<Properties> {
+  { engine, ...options }: CallOptions,
+): Promise<Answer> {
   if (!Object.hasOwn(FUNCTIONS, token)) throw new Error(`webhooks has no function ${token}`);
-  return FUNCTIONS[token as FunctionToken](args, options);
+  const { values, found } = await FUNCTIONS[token as FunctionToken](args, options);
+  return { values, isSecret: await hasSecretUrl(found, engine, options.environment) };
+}
+
+/** Remembers the url of a declared resource if it is a secret. */
+export function noteDeclared({ values, secretNames }: Revealed): void {
+  if (secretNames.has("url")) noteSecretUrl(values.url);
+}
+
+/** A language host may call a function before it declares a resource. Of earlier runs, the state knows which urls are secret. */
+async function hasSecretUrl(
+  found: readonly Found[],
+  engine: CallOptions["engine"],
+  environment: NodeJS.ProcessEnv,
+): Promise<boolean> {
+  if (found.some(({ url }) => isSecretUrl(url))) return true;
+  const rootUrn = found.length === 0 ? undefined : await engine.rootUrn();
+  if (rootUrn === undefined) return false;
+  const state = await readStackState(rootUrn, environment);
+  return found.some(({ id }) => state?.hasSecretUrl(id));
 }

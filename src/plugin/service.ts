@@ -6,7 +6,7 @@ import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { nameOf } from "../endpoint/deployment";
 import type { Engine } from "../endpoint/engine";
 import type { PluginEngine } from "./engine";
-import { callFunction } from "./functions";
+import { callFunction, noteDeclared } from "./functions";
 import { type Resource, Resources, type SettingLookup } from "./resources";
 import { rpcError } from "./rpcError";
 import { schema } from "./schema";
@@ -70,6 +70,7 @@ export function createService({
     }),
 
     configure: unary(async (request: proto.ConfigureRequest) => {
+      engine.met(request.getUrn() ?? "");
       const { values } = reveal(request.getArgs());
       configuration = settingLookup({ inputs: values, providerName: request.getName() ?? "", environment });
       await resources.configure(configuration);
@@ -81,16 +82,17 @@ export function createService({
 
     invoke: unary(async (request: proto.InvokeRequest) => {
       const { values, secretNames } = reveal(request.getArgs());
-      const options = { configuration, environment, warn: engine.warn };
+      const options = { configuration, environment, engine, warn: engine.warn };
       const answer = await callFunction(request.getTok(), values, options);
+      const isSecret = answer.isSecret || secretNames.size > 0;
       const response = new proto.InvokeResponse();
-      // The answer is secret where an argument is.
-      return response.setReturn(conceal(answer, secretNames.size > 0 ? Object.keys(answer) : []));
+      return response.setReturn(conceal(answer.values, isSecret ? Object.keys(answer.values) : []));
     }),
 
     check: unary(async (request: proto.CheckRequest) => {
       const { verbs, secretNames, nameInput } = resourceOf(request.getUrn());
       const news = reveal(request.getNews());
+      noteDeclared(news);
       const name = nameInput === undefined ? {} : { [nameInput]: nameOf(request.getUrn()) };
       const { inputs = news.values, failures = [] } = await verbs.check(reveal(request.getOlds()).values, {
         ...news.values,

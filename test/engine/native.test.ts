@@ -201,12 +201,14 @@ test("secrets stay secret in both directions, explicit providers are accounts, a
   const variables = {
     one: { "fn::invoke": { function: "webhooks:getWebhookEndpoint", arguments: { id } } },
     some: { "fn::invoke": { function: "webhooks:getWebhookEndpoints", arguments: { type: "development" } } },
+    all: { "fn::invoke": { function: "webhooks:getWebhookEndpoints", arguments: {} } },
   };
   const outputs = {
     one: "${one.url}",
     some: "${some.endpoints[0].id}",
     read: "${read.url}",
     confidential: "${confidential.url}",
+    all: "${all.endpoints}",
   };
   project.yaml(resources, { variables, outputs });
   await project.up();
@@ -215,9 +217,13 @@ test("secrets stay secret in both directions, explicit providers are accounts, a
     some: id,
     read: "https://hooks.example.com/theirs",
     confidential: "[secret]",
+    all: [expect.objectContaining({ id })],
   });
   expect(emulator.endpoints("staging").map(({ url }) => url)).toEqual(["https://hooks.example.com/staged"]);
   expect(await project.refresh()).toMatch(/5 unchanged/);
+  // The state knows that the confidential endpoint's url is a secret, also before the program declares it.
+  await project.up();
+  expect(await project.outputs()).toMatchObject({ all: "[secret]" });
   emulator.clearRequests();
   expect(await project.preview("--expect-no-changes")).toMatch(/unchanged/);
   await project.destroy();
