@@ -53,7 +53,7 @@ export class Resources {
       },
       "webhooks:index:ReceiverValidation": describe(
         "webhooks:index:ReceiverValidation",
-        createReceiverValidation({ log: engine }),
+        createReceiverValidation({ log: engine, cancelled: engine.cancelled }),
       ),
     };
   }

@@ -15,7 +15,7 @@ import { conceal, type Properties, reveal, UNKNOWN_VALUE } from "./values";
 
 export interface ServiceOptions {
   readonly environment: NodeJS.ProcessEnv;
-  readonly engine: Engine & Pick<PluginEngine, "attach" | "met">;
+  readonly engine: Engine & Pick<PluginEngine, "attach" | "cancel" | "met">;
   /** Default: those of this package. */
   readonly resources?: Pick<Resources, "configure" | "of">;
 }
@@ -82,7 +82,7 @@ export function createService({
 
     invoke: unary(async (request: proto.InvokeRequest) => {
       const { values, secretNames } = reveal(request.getArgs());
-      const options = { configuration, environment, engine, warn: engine.warn };
+      const options = { configuration, environment, engine, warn: engine.warn, signal: engine.cancelled };
       const answer = await callFunction(request.getTok(), values, options);
       const isSecret = answer.isSecret || secretNames.size > 0;
       const response = new proto.InvokeResponse();
@@ -162,8 +162,11 @@ export function createService({
       return new Empty();
     }),
 
-    // Every verb bounds itself, and what was sent must be recorded: so what is under way goes on.
-    cancel: unary((_request: Empty) => new Empty()),
+    // A request that changes the service goes on, because its outcome must be recorded. Every wait ends.
+    cancel: unary((_request: Empty) => {
+      engine.cancel();
+      return new Empty();
+    }),
   };
 }
 

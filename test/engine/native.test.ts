@@ -2,8 +2,10 @@
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { type Emulator, type LoggedRequest, startEmulator } from "../../src/emulator";
+import { secret } from "../receiver/support";
 import { AnotherService, anotherKey } from "./anotherService";
 import { NativeProject } from "./nativeProject";
 import type { StateResource } from "./project";
@@ -268,6 +270,30 @@ test("a run that Ctrl-C ends leaves no plugin behind, and what it sent is in the
   await endedUp("SIGINT");
   expect(await idOf("jobs")).toBe(emulator.endpoints()[0]?.id);
   await expectOneRegistration();
+});
+
+test("Ctrl-C ends every wait, and a registration that got no answer stays pending", async () => {
+  await project.setConfig("webhooks:timeoutSeconds", "300");
+  const proven = {
+    type: "webhooks:ReceiverValidation",
+    properties: { url: "http://127.0.0.1:1/", secrets: [secret], timeoutSeconds: 300 },
+  };
+  const endpoint = (path: string) => ({ type: "webhooks:WebhookEndpoint", properties: at(path) });
+  project.yaml({ proven, lost: endpoint("a"), refused: endpoint("b") });
+  emulator.fault({ operation: "register", kind: "reset-before" });
+  const [status, headers] = [429, { "retry-after": "60" }];
+  const refused = emulator.fault({ operation: "register", kind: "status", status, headers });
+  const args = ["up", "--yes", "--skip-preview", "--non-interactive"];
+  const cli = spawn("pulumi", args, { cwd: project.folder, env: project.env });
+  const printed = Promise.all([text(cli.stdout), text(cli.stderr)]);
+  while (refused.hits === 0) await soon();
+  const cancelledAt = Date.now();
+  cli.kill("SIGINT");
+  expect((await printed).join("")).toMatch(/receiver was not validated.*RUN_CANCELLED/);
+  expect(Date.now() - cancelledAt).toBeLessThan(10_000);
+  expect(processes()).toEqual([]);
+  const recorded = Object.values(await project.endpoints());
+  expect(recorded.map(({ id }) => id)).toEqual([expect.stringMatching(/^pending:/)]);
 });
 
 test("a run that is killed leaves no plugin behind, and the next up takes over what it registered", async () => {

@@ -44,6 +44,7 @@ function serviceOver(answers: Partial<Record<keyof Verbs, unknown>> = {}) {
       run: undefined,
       rootUrn: async () => undefined,
       attach: (address) => attached.push(address),
+      cancel: () => attached.push("cancelled"),
       met: () => {},
     },
     resources: {
@@ -217,6 +218,7 @@ test("attach is where the log goes from then on, and cancel is answered", async 
   await call("attach", { getAddress: () => "127.0.0.1:1" });
   expect(attached).toEqual(["127.0.0.1:1"]);
   await expect(call("cancel", {})).resolves.toBeDefined();
+  expect(attached.at(-1)).toBe("cancelled");
 });
 
 test("whatever a program's values are, the verb gets them without envelopes, and unknown ones as one kind", async () => {
