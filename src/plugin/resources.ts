@@ -1,3 +1,4 @@
+import type { Clock } from "../client/clock";
 import { NAME_INPUT } from "../endpoint/arguments";
 import type { Engine } from "../endpoint/engine";
 import { createProvider } from "../endpoint/provider";
@@ -34,6 +35,7 @@ export type SettingLookup = (key: string) => string | undefined;
 export interface ResourceOptions {
   readonly environment: NodeJS.ProcessEnv;
   readonly engine: Engine;
+  readonly clock?: Clock | undefined;
 }
 
 type EndpointVerbs = ReturnType<typeof createProvider>;
@@ -44,8 +46,8 @@ export class Resources {
   readonly #endpoint: EndpointVerbs;
   readonly #resources: Readonly<Record<ResourceToken, Resource>>;
 
-  constructor({ environment, engine }: ResourceOptions) {
-    this.#endpoint = createProvider({ environment, engine });
+  constructor({ environment, engine, clock }: ResourceOptions) {
+    this.#endpoint = createProvider({ environment, engine, ...(clock && { clock }) });
     this.#resources = {
       "webhooks:index:WebhookEndpoint": {
         ...describe("webhooks:index:WebhookEndpoint", this.#endpoint),
