@@ -31,7 +31,8 @@ export async function post(
   { headers, body }: ValidationDelivery,
   { url, dispatcher, timeoutMs, signal }: PostOptions,
 ): Promise<Answer> {
-  const timeout = AbortSignal.timeout(timeoutMs);
+  // It takes whole milliseconds only.
+  const timeout = AbortSignal.timeout(Math.ceil(timeoutMs));
   try {
     const answer = await request(url, {
       method: "POST",
