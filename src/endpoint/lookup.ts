@@ -28,7 +28,20 @@ export function lookUpEndpoint(id: string, options: LookupOptions): Promise<Endp
 }
 
 /** Returns the endpoints of the account that fit, as the service lists them now. @throws WebhookError, EndpointError */
-export function lookUpEndpoints({ url, type }: EndpointFilter, options: LookupOptions): Promise<Endpoint[]> {
+export async function lookUpEndpoints(
+  { url, type }: EndpointFilter,
+  options: LookupOptions,
+): Promise<Endpoint[]> {
+  const problems = [
+    ...(url === undefined || typeof url === "string" ? [] : ["url must be a string"]),
+    ...(type === undefined || ["production", "development"].includes(type)
+      ? []
+      : ['type must be "production" or "development"']),
+  ];
+  if (problems.length > 0)
+    throw new WebhookError(`getWebhookEndpoints: ${problems.join("; ")}. Nothing was sent`, {
+      code: "INVALID_ARGUMENT",
+    });
   return withClient(options, async (client) => {
     const { endpoints, complete, unrecognized } = await client.list(options);
     const left = unrecognized.length;

@@ -2,7 +2,8 @@ import type { Engine } from "../endpoint/engine";
 import { type LookupOptions, lookUpEndpoint, lookUpEndpoints } from "../endpoint/lookup";
 import { isSecretUrl, noteSecretUrl } from "../endpoint/secretUrls";
 import { readStackState } from "../endpoint/witness/stackState";
-import type { schema } from "./schema";
+import { unknownOptions } from "../knownOptions";
+import { schema } from "./schema";
 import type { Properties, Revealed } from "./values";
 
 type FunctionToken = keyof typeof schema.functions;
@@ -25,7 +26,7 @@ const FUNCTIONS: Readonly<
   >
 > = {
   "webhooks:index:getWebhookEndpoint": async ({ id }, options) => {
-    const found = await lookUpEndpoint(String(id), options);
+    const found = await lookUpEndpoint(id as string, options);
     return { values: { ...found }, found: [found] };
   },
   "webhooks:index:getWebhookEndpoints": async (args, options) => {
@@ -34,15 +35,23 @@ const FUNCTIONS: Readonly<
   },
 };
 
-/** Calls a function of the schema. @throws Error for one that the schema does not have */
+/** Calls a function of the schema. An argument that is null counts as left out. @throws Error for what the schema does not have */
 export async function callFunction(
   token: string,
   args: Properties,
   { engine, ...options }: CallOptions,
 ): Promise<Answer> {
-  if (!Object.hasOwn(FUNCTIONS, token)) throw new Error(`webhooks has no function ${token}`);
-  const { values, found } = await FUNCTIONS[token as FunctionToken](args, options);
+  if (!isFunction(token)) throw new Error(`webhooks has no function ${token}`);
+  const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null));
+  const names = Object.keys(schema.functions[token].inputs.properties);
+  const [unknown] = unknownOptions(given, names, `an argument of ${token.split(":").at(-1)}`);
+  if (unknown !== undefined) throw new Error(unknown);
+  const { values, found } = await FUNCTIONS[token](given, options);
   return { values, isSecret: await hasSecretUrl(found, engine, options.environment) };
+}
+
+function isFunction(token: string): token is FunctionToken {
+  return Object.hasOwn(FUNCTIONS, token);
 }
 
 /** Remembers the url of a declared resource if it is a secret. */

@@ -213,6 +213,24 @@ test("another key or base URL never replaces the provider", async () => {
   expect((await call<proto.DiffResponse>("diffConfig", request)).getChanges()).toBe(1);
 });
 
+test.each([
+  ["getWebhookEndpoint", {}, /not a valid id/],
+  ["getWebhookEndpoint", { id: ["wh_1"] }, /not a valid id/],
+  ["getWebhookEndpoints", { type: "prod" }, /type must be "production" or "development"/],
+  ["getWebhookEndpoints", { url: 5 }, /url must be a string/],
+  [
+    "getWebhookEndpoints",
+    { typ: "production" },
+    /typ is not an argument of getWebhookEndpoints; did you mean/,
+  ],
+  ["getNothing", {}, /no function/],
+])("%s refuses %j without asking the service", async (name, args, details) => {
+  const { call } = serviceOver();
+  await call("configure", new proto.ConfigureRequest());
+  const request = new proto.InvokeRequest().setTok(`webhooks:index:${name}`).setArgs(struct(args));
+  await expect(call("invoke", request)).rejects.toMatchObject({ details: expect.stringMatching(details) });
+});
+
 test("attach is where the log goes from then on, and cancel is answered", async () => {
   const { call, attached } = serviceOver();
   await call("attach", { getAddress: () => "127.0.0.1:1" });
