@@ -1,7 +1,7 @@
-import type { Clock } from "../client/clock";
 import { NAME_INPUT } from "../endpoint/arguments";
 import type { Engine } from "../endpoint/engine";
 import { createProvider } from "../endpoint/provider";
+import type { RunOptions } from "../endpoint/run";
 import { createReceiverValidation } from "../validation/provider";
 import { type ResourceToken, schema } from "./schema";
 import type { Properties } from "./values";
@@ -35,7 +35,7 @@ export type SettingLookup = (key: string) => string | undefined;
 export interface ResourceOptions {
   readonly environment: NodeJS.ProcessEnv;
   readonly engine: Engine;
-  readonly clock?: Clock | undefined;
+  readonly clock?: RunOptions["clock"] | undefined;
 }
 
 type EndpointVerbs = ReturnType<typeof createProvider>;
