@@ -1,5 +1,5 @@
-import { type Deployment, nameOf, plainText, type Resource } from "../endpoint/deployment";
-import { PROVIDER_NAME_KEY } from "../endpoint/settings";
+import { type Deployment, nameOf, plainText, plainValue, type Resource } from "../endpoint/deployment";
+import { PROVIDER_NAME_KEY, settingText } from "../endpoint/settings";
 import { type Account, openAccount } from "./account";
 import { readConfiguration, type StackConfiguration } from "./configuration";
 import { CliError } from "./errors";
@@ -53,7 +53,7 @@ export class Accounts {
     if (explicit === undefined) return ofStack;
     if (explicit.type !== NATIVE_PROVIDER_TYPE) return plainText(explicit.inputs, name);
     if (name === PROVIDER_NAME_KEY) return nameOf(explicit.urn);
-    return plainText(explicit.inputs, name.replace("webhooks:", "")) ?? ofStack;
+    return settingText(plainValue(explicit.inputs, name.replace("webhooks:", ""))) || ofStack;
   }
 
   #explicitProvider({ urn, provider }: Resource): Resource | undefined {

@@ -28,6 +28,8 @@ export interface ClientEnvironment {
   readonly random?: () => number;
   /** The environment variables that name proxies. Default: `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Once it fires, attempts under way go on, but nothing waits or is repeated: what would fails with `ABORTED`. */
+  readonly cancelled?: AbortSignal | undefined;
 }
 
 /**
@@ -45,7 +47,8 @@ export class WebhooksClient {
 
   /** @throws WebhookError `INVALID_OPTION` */
   constructor(options: WebhooksClientOptions, environment: ClientEnvironment = {}) {
-    const { clock = systemClock, random = Math.random, env = process.env } = environment;
+    const { clock = systemClock, random = Math.random, env = process.env, cancelled } = environment;
+    if (cancelled) setMaxListeners(0, cancelled);
     const resolved = resolveOptions(options);
     this.#context = {
       options: resolved,
@@ -53,6 +56,7 @@ export class WebhooksClient {
       gate: new Gate({ maxConcurrency: resolved.maxConcurrency, clock }),
       clock,
       random,
+      cancelled,
     };
   }
 

@@ -14,6 +14,8 @@ const LONGEST_ATTEMPT_MS = 10_000;
 export interface OperationContext extends AttemptContext {
   readonly gate: Gate;
   readonly random: () => number;
+  /** Ends every wait, but no attempt. */
+  readonly cancelled: AbortSignal | undefined;
 }
 
 /** Carries out one operation: waits for its turn, makes an attempt, judges it, and repeats it if that is right. */
@@ -22,20 +24,25 @@ export class OperationRun<T> {
   #retries = 0;
   /** Time spent in attempts and backoffs, in milliseconds. */
   #spentMs = 0;
+  /** Ends a wait. */
+  readonly #unwait: AbortSignal;
 
+  /** @param signal ends the operation at once */
   constructor(
     private readonly operation: Operation<T>,
     private readonly context: OperationContext,
     private readonly signal: AbortSignal | undefined,
-  ) {}
+  ) {
+    this.#unwait = AbortSignal.any([signal, context.cancelled].filter((each) => each !== undefined));
+  }
 
   /** @throws WebhookError */
   async run(): Promise<T> {
-    const { operation, signal } = this;
+    const { operation } = this;
     const { gate, clock } = this.context;
     const ticket = gate.ticket();
     for (;;) {
-      const pass = await gate.enter(ticket, signal);
+      const pass = await gate.enter(ticket, this.#unwait);
       if (pass === "aborted") throw this.#aborted();
       if (pass === "stalled") throw this.#error({ code: "RATE_LIMITED" });
       const result = await this.#attempt();
@@ -103,7 +110,7 @@ export class OperationRun<T> {
     this.#retries += 1;
     this.#spentMs += delayMs;
     this.#reportWait(verdict, delayMs);
-    if ((await sleep(delayMs, { clock, signal: this.signal })) === "aborted") throw this.#aborted();
+    if ((await sleep(delayMs, { clock, signal: this.#unwait })) === "aborted") throw this.#aborted();
   }
 
   #reportWait({ code }: FailedVerdict, delayMs: number): void {
@@ -118,7 +125,7 @@ export class OperationRun<T> {
   }
 
   #aborted(): WebhookError {
-    return this.#error({ code: "ABORTED", cause: this.signal?.reason });
+    return this.#error({ code: "ABORTED", cause: this.#unwait.reason });
   }
 
   #error(reason: Pick<OperationFailure, "code" | "problem" | "cause">): WebhookError {

@@ -56,15 +56,18 @@ export function isInterruptedRegistration({ type, resource }: Operation): boolea
   return type === "creating" && isEndpointType(resource.type);
 }
 
+/** Returns a property, decrypted if the state was exported with its secrets. */
+export function plainValue(properties: Properties | undefined, name: string): unknown {
+  const value = properties?.[name];
+  if (typeof value !== "object" || value === null) return value;
+  const { plaintext } = value as { plaintext?: unknown };
+  return typeof plaintext === "string" ? JSON.parse(plaintext) : value;
+}
+
 /** Returns a string property, decrypted if the state was exported with its secrets; undefined if it is not a string. */
 export function plainText(properties: Properties | undefined, name: string): string | undefined {
-  const value = properties?.[name];
-  if (typeof value === "string") return value;
-  if (typeof value !== "object" || value === null) return undefined;
-  const { plaintext } = value as { plaintext?: unknown };
-  if (typeof plaintext !== "string") return undefined;
-  const decrypted: unknown = JSON.parse(plaintext);
-  return typeof decrypted === "string" ? decrypted : undefined;
+  const value = plainValue(properties, name);
+  return typeof value === "string" ? value : undefined;
 }
 
 /** Returns the name that the program gave a resource. */

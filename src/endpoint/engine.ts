@@ -10,6 +10,8 @@ export interface EngineLog {
 export interface Engine extends EngineLog {
   /** Names the engine's run: the same in all plugin processes of one command. Undefined when there is no engine. */
   readonly run: string | undefined;
+  /** Fires when the user cancels the run. Absent where that is not known: a dynamic provider does not get the engine's `cancel`. */
+  readonly cancelled?: AbortSignal | undefined;
   /** Returns the URN of the stack, or undefined when the engine does not know it: in a command without a program. */
   rootUrn(): Promise<string | undefined>;
 }

@@ -15,7 +15,8 @@ export type EndpointErrorCode =
   | "ADOPT_NOT_FOUND"
   | "ADOPT_MISMATCH"
   | "OTHER_BASE_URL"
-  | "KEY_REFUSED";
+  | "KEY_REFUSED"
+  | "RUN_CANCELLED";
 
 export class EndpointError extends CodedError<EndpointErrorCode> {
   override readonly name = "EndpointError";
@@ -77,8 +78,15 @@ export function keyRefused(error: WebhookError): EndpointError {
   );
 }
 
+/** @param cause the client's error, if it waited in vain */
+export function runCancelled(cause?: WebhookError): EndpointError {
+  const reason = "the run was cancelled, so it did not wait for the service. Run the same command again.";
+  return new EndpointError("RUN_CANCELLED", reason, { cause });
+}
+
 /** Returns an error as the user is to see it. */
 function explain(error: unknown): unknown {
+  if (error instanceof WebhookError && error.code === "ABORTED") return runCancelled(error);
   if (isUnauthorized(error)) return keyRefused(error);
   if (!hasAnswer(error)) return error;
   const { reason, code, statusCode } = error;

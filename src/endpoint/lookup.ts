@@ -18,17 +18,32 @@ export interface LookupOptions {
   readonly configuration: Configuration;
   readonly environment: NodeJS.ProcessEnv;
   readonly warn: (message: string) => unknown;
+  /** Ends the look-up at once. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Returns one endpoint, as the service describes it now. @throws WebhookError, EndpointError */
 export function lookUpEndpoint(id: string, options: LookupOptions): Promise<Endpoint> {
-  return withClient(options, (client) => client.get(id));
+  return withClient(options, (client) => client.get(id, options));
 }
 
 /** Returns the endpoints of the account that fit, as the service lists them now. @throws WebhookError, EndpointError */
-export function lookUpEndpoints({ url, type }: EndpointFilter, options: LookupOptions): Promise<Endpoint[]> {
+export async function lookUpEndpoints(
+  { url, type }: EndpointFilter,
+  options: LookupOptions,
+): Promise<Endpoint[]> {
+  const problems = [
+    ...(url === undefined || typeof url === "string" ? [] : ["url must be a string"]),
+    ...(type === undefined || ["production", "development"].includes(type)
+      ? []
+      : ['type must be "production" or "development"']),
+  ];
+  if (problems.length > 0)
+    throw new WebhookError(`getWebhookEndpoints: ${problems.join("; ")}. Nothing was sent`, {
+      code: "INVALID_ARGUMENT",
+    });
   return withClient(options, async (client) => {
-    const { endpoints, complete, unrecognized } = await client.list();
+    const { endpoints, complete, unrecognized } = await client.list(options);
     const left = unrecognized.length;
     if (!complete) await options.warn("getWebhookEndpoints: the service lists only a part of its endpoints.");
     if (left > 0)

@@ -74,7 +74,7 @@ export class Run {
     };
     this.service = new Service(
       { ...connection, timeoutMs: this.timeoutMs, onWait },
-      { clock, log: this.log, showResponses },
+      { clock, log: this.log, showResponses, cancelled: engine.cancelled },
     );
     this.witnesses = new Witnesses(this);
   }

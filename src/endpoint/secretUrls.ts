@@ -1,16 +1,11 @@
-import * as pulumi from "@pulumi/pulumi";
 import { normalizeUrl } from "./url";
 
 /** The urls that this program declared as secrets, as far as they are known. */
 const secretUrls = new Set<string>();
 
-/** Remembers a declared url if it is a secret. A query cannot wait for it: the url may depend on that query. */
-export async function noteUrl(url: pulumi.Input<string> | undefined): Promise<void> {
-  const declared = pulumi.output(url);
-  if (!(await pulumi.isSecret(declared))) return;
-  declared.apply((known) => {
-    if (typeof known === "string") secretUrls.add(normalizeUrl(known));
-  });
+/** Remembers a declared url that is a secret. */
+export function noteSecretUrl(url: unknown): void {
+  if (typeof url === "string") secretUrls.add(normalizeUrl(url));
 }
 
 /** Returns whether this program declared this url, in any spelling, as a secret. */

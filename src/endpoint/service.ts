@@ -2,6 +2,7 @@ import {
   type ClientEnvironment,
   type Endpoint,
   type EndpointList,
+  type OperationOptions,
   type Registration,
   WebhookEndpointNotFoundError,
   WebhookError,
@@ -53,6 +54,11 @@ export class Service extends WebhooksClient {
     this.#clock = surroundings.clock;
   }
 
+  /** A cancelled run needs the answer to nothing that only reads. */
+  get #reading(): OperationOptions {
+    return { signal: this.surroundings.cancelled };
+  }
+
   /** The endpoints that were there before the run registered any. A list that fails is asked for again. */
   baseline(): Promise<EndpointList> {
     this.#baseline ??= this.list().catch((error: unknown) => {
@@ -63,7 +69,7 @@ export class Service extends WebhooksClient {
   }
 
   override async list(): Promise<EndpointList> {
-    const list = await this.#watched("list", super.list());
+    const list = await this.#watched("list", super.list(this.#reading));
     if (list.serverTime !== null) this.skew = list.serverTime - this.#clock.date();
     return list;
   }
@@ -73,7 +79,7 @@ export class Service extends WebhooksClient {
   }
 
   override get(id: string): Promise<Endpoint> {
-    return this.#watched("get", super.get(id)).catch((error: unknown) => {
+    return this.#watched("get", super.get(id, this.#reading)).catch((error: unknown) => {
       throw goneOf(error) ?? error;
     });
   }

@@ -82,6 +82,12 @@ export function resolveSettings(
   };
 }
 
+/** Returns a setting that a native provider holds as any value, as a configuration holds it. */
+export function settingText(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
 /** Returns the places where a setting can be set, for a message. */
 function places(name: SettingName): string {
   const secret = name === "apiKey" ? " --secret" : "";

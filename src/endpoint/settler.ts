@@ -1,6 +1,6 @@
 import { type Endpoint, type EndpointList, WebhookError } from "../client";
 import { sleep } from "../client/clock";
-import { EndpointError } from "./errors";
+import { EndpointError, runCancelled } from "./errors";
 import type { Identity } from "./identity";
 import type { Run } from "./run";
 import { type Decision, decide, isMadeInTime } from "./settlement";
@@ -82,9 +82,10 @@ export class Settler {
    * that fails is skipped.
    *
    * @throws WebhookError when the last list fails
+   * @throws EndpointError `RUN_CANCELLED`
    */
   async watch(identity: Identity, registration: UnansweredRegistration, until: number): Promise<Decision> {
-    const { clock, service } = this.run;
+    const { clock, engine, service } = this.run;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
       const leftMs = until - clock.date();
       try {
@@ -93,7 +94,9 @@ export class Settler {
       } catch (error) {
         if (!(error instanceof WebhookError) || leftMs <= 0) throw error;
       }
-      await sleep(Math.min(pauseMs, leftMs), { clock, signal: undefined });
+      const wait = await sleep(Math.min(pauseMs, leftMs), { clock, signal: engine.cancelled });
+      // What was still to wait for must not count as absent.
+      if (wait === "aborted") throw runCancelled();
     }
   }
 

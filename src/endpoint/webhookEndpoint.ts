@@ -1,8 +1,14 @@
 import * as pulumi from "@pulumi/pulumi";
 import { NAME_INPUT } from "./arguments";
 import { PROVIDER_CODE, TYPE_TOKEN } from "./permanent";
-import { noteUrl } from "./secretUrls";
+import { noteSecretUrl } from "./secretUrls";
 import type { EndpointType, WebhookEndpointArgs } from "./types";
+
+/** Remembers a declared url if it is a secret. A query cannot wait for it: the url may depend on that query. */
+async function noteUrl(url: pulumi.Input<string> | undefined): Promise<void> {
+  const declared = pulumi.output(url);
+  if (await pulumi.isSecret(declared)) declared.apply(noteSecretUrl);
+}
 
 /** The SDK makes a property for each, also for those that the service fills in. */
 const OUTPUTS = {

@@ -5,12 +5,22 @@ import type { Engine } from "../endpoint/engine";
 
 /** The engine that started this plugin, by its address. Its log shows under Diagnostics in `preview` and `up`. */
 export class PluginEngine implements Engine {
+  readonly #cancelling = new AbortController();
   #address: string | undefined;
   #client: EngineClient | undefined;
   #rootUrn: string | undefined;
 
   constructor(address: string | undefined) {
     if (address !== undefined) this.attach(address);
+  }
+
+  get cancelled(): AbortSignal {
+    return this.#cancelling.signal;
+  }
+
+  /** Ends every wait of this process. */
+  cancel(): void {
+    this.#cancelling.abort();
   }
 
   get run(): string | undefined {

@@ -1,26 +1,73 @@
+import type { Engine } from "../endpoint/engine";
 import { type LookupOptions, lookUpEndpoint, lookUpEndpoints } from "../endpoint/lookup";
-import type { schema } from "./schema";
-import type { Properties } from "./values";
+import { isSecretUrl, noteSecretUrl } from "../endpoint/secretUrls";
+import { readStackState } from "../endpoint/witness/stackState";
+import { unknownOptions } from "../knownOptions";
+import { schema } from "./schema";
+import type { Properties, Revealed } from "./values";
 
 type FunctionToken = keyof typeof schema.functions;
+type Found = Awaited<ReturnType<typeof lookUpEndpoint>>;
+
+export interface CallOptions extends LookupOptions {
+  readonly engine: Pick<Engine, "rootUrn">;
+}
+
+interface Answer {
+  readonly values: Properties;
+  /** True if it holds a url that this program, or the stack's state, keeps as a secret. */
+  readonly isSecret: boolean;
+}
 
 const FUNCTIONS: Readonly<
-  Record<FunctionToken, (args: Properties, options: LookupOptions) => Promise<Properties>>
+  Record<
+    FunctionToken,
+    (args: Properties, options: LookupOptions) => Promise<{ values: Properties; found: readonly Found[] }>
+  >
 > = {
-  "webhooks:index:getWebhookEndpoint": async ({ id }, options) => ({
-    ...(await lookUpEndpoint(String(id), options)),
-  }),
-  "webhooks:index:getWebhookEndpoints": async (args, options) => ({
-    endpoints: await lookUpEndpoints(args, options),
-  }),
+  "webhooks:index:getWebhookEndpoint": async ({ id }, options) => {
+    const found = await lookUpEndpoint(id as string, options);
+    return { values: { ...found }, found: [found] };
+  },
+  "webhooks:index:getWebhookEndpoints": async (args, options) => {
+    const found = await lookUpEndpoints(args, options);
+    return { values: { endpoints: found }, found };
+  },
 };
 
-/** Calls a function of the schema. @throws Error for one that the schema does not have */
+/** Calls a function of the schema. An argument that is null counts as left out. @throws Error for what the schema does not have */
 export async function callFunction(
   token: string,
   args: Properties,
-  options: LookupOptions,
-): Promise<Properties> {
-  if (!Object.hasOwn(FUNCTIONS, token)) throw new Error(`webhooks has no function ${token}`);
-  return FUNCTIONS[token as FunctionToken](args, options);
+  { engine, ...options }: CallOptions,
+): Promise<Answer> {
+  if (!isFunction(token)) throw new Error(`webhooks has no function ${token}`);
+  const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null));
+  const names = Object.keys(schema.functions[token].inputs.properties);
+  const [unknown] = unknownOptions(given, names, `an argument of ${token.split(":").at(-1)}`);
+  if (unknown !== undefined) throw new Error(unknown);
+  const { values, found } = await FUNCTIONS[token](given, options);
+  return { values, isSecret: await hasSecretUrl(found, engine, options.environment) };
+}
+
+function isFunction(token: string): token is FunctionToken {
+  return Object.hasOwn(FUNCTIONS, token);
+}
+
+/** Remembers the url of a declared resource if it is a secret. */
+export function noteDeclared({ values, secretNames }: Revealed): void {
+  if (secretNames.has("url")) noteSecretUrl(values.url);
+}
+
+/** A language host may call a function before it declares a resource. Of earlier runs, the state knows which urls are secret. */
+async function hasSecretUrl(
+  found: readonly Found[],
+  engine: CallOptions["engine"],
+  environment: NodeJS.ProcessEnv,
+): Promise<boolean> {
+  if (found.some(({ url }) => isSecretUrl(url))) return true;
+  const rootUrn = found.length === 0 ? undefined : await engine.rootUrn();
+  if (rootUrn === undefined) return false;
+  const state = await readStackState(rootUrn, environment);
+  return found.some(({ id }) => state?.hasSecretUrl(id));
 }

@@ -1,5 +1,7 @@
+import { NAME_INPUT } from "../endpoint/arguments";
 import type { Engine } from "../endpoint/engine";
 import { createProvider } from "../endpoint/provider";
+import type { RunOptions } from "../endpoint/run";
 import { createReceiverValidation } from "../validation/provider";
 import { type ResourceToken, schema } from "./schema";
 import type { Properties } from "./values";
@@ -23,6 +25,8 @@ export interface Resource {
   readonly outputNames: readonly string[];
   /** Inputs that are secret even where a program does not say so. */
   readonly secretNames: readonly string[];
+  /** The input that carries the resource's name to `check`, for its messages. It is never among the inputs in the state. */
+  readonly nameInput?: string;
 }
 
 /** Looks up a setting, such as `webhooks:apiKey`. */
@@ -31,6 +35,7 @@ export type SettingLookup = (key: string) => string | undefined;
 export interface ResourceOptions {
   readonly environment: NodeJS.ProcessEnv;
   readonly engine: Engine;
+  readonly clock?: RunOptions["clock"] | undefined;
 }
 
 type EndpointVerbs = ReturnType<typeof createProvider>;
@@ -41,13 +46,16 @@ export class Resources {
   readonly #endpoint: EndpointVerbs;
   readonly #resources: Readonly<Record<ResourceToken, Resource>>;
 
-  constructor({ environment, engine }: ResourceOptions) {
-    this.#endpoint = createProvider({ environment, engine });
+  constructor({ environment, engine, clock }: ResourceOptions) {
+    this.#endpoint = createProvider({ environment, engine, ...(clock && { clock }) });
     this.#resources = {
-      "webhooks:index:WebhookEndpoint": describe("webhooks:index:WebhookEndpoint", this.#endpoint),
+      "webhooks:index:WebhookEndpoint": {
+        ...describe("webhooks:index:WebhookEndpoint", this.#endpoint),
+        nameInput: NAME_INPUT,
+      },
       "webhooks:index:ReceiverValidation": describe(
         "webhooks:index:ReceiverValidation",
-        createReceiverValidation({ log: engine }),
+        createReceiverValidation({ log: engine, cancelled: engine.cancelled }),
       ),
     };
   }

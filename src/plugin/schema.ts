@@ -160,7 +160,8 @@ export const schema = {
   description: "Webhook endpoints as Pulumi resources, and receivers that are proven at deploy time.",
   keywords: ["pulumi", "webhooks", "standard-webhooks", "category/utility"],
   license: "Apache-2.0",
-  meta: { moduleFormat: "(.*)" },
+  // As `pulumi package add` makes it: with its version, and in Go as a module of its own.
+  meta: { moduleFormat: "(.*)", supportPack: true },
   config: { variables: settings },
   provider: {
     description:

@@ -3,9 +3,10 @@ import { type PluginAttach, PluginInfo } from "@pulumi/pulumi/proto/plugin_pb";
 import * as proto from "@pulumi/pulumi/proto/provider_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
+import { nameOf } from "../endpoint/deployment";
 import type { Engine } from "../endpoint/engine";
 import type { PluginEngine } from "./engine";
-import { callFunction } from "./functions";
+import { callFunction, noteDeclared } from "./functions";
 import { type Resource, Resources, type SettingLookup } from "./resources";
 import { rpcError } from "./rpcError";
 import { schema } from "./schema";
@@ -14,7 +15,7 @@ import { conceal, type Properties, reveal, UNKNOWN_VALUE } from "./values";
 
 export interface ServiceOptions {
   readonly environment: NodeJS.ProcessEnv;
-  readonly engine: Engine & Pick<PluginEngine, "attach" | "met">;
+  readonly engine: Engine & Pick<PluginEngine, "attach" | "cancel" | "met">;
   /** Default: those of this package. */
   readonly resources?: Pick<Resources, "configure" | "of">;
 }
@@ -69,6 +70,7 @@ export function createService({
     }),
 
     configure: unary(async (request: proto.ConfigureRequest) => {
+      engine.met(request.getUrn() ?? "");
       const { values } = reveal(request.getArgs());
       configuration = settingLookup({ inputs: values, providerName: request.getName() ?? "", environment });
       await resources.configure(configuration);
@@ -80,20 +82,22 @@ export function createService({
 
     invoke: unary(async (request: proto.InvokeRequest) => {
       const { values, secretNames } = reveal(request.getArgs());
-      const options = { configuration, environment, warn: engine.warn };
+      const options = { configuration, environment, engine, warn: engine.warn, signal: engine.cancelled };
       const answer = await callFunction(request.getTok(), values, options);
+      const isSecret = answer.isSecret || secretNames.size > 0;
       const response = new proto.InvokeResponse();
-      // The answer is secret where an argument is.
-      return response.setReturn(conceal(answer, secretNames.size > 0 ? Object.keys(answer) : []));
+      return response.setReturn(conceal(answer.values, isSecret ? Object.keys(answer.values) : []));
     }),
 
     check: unary(async (request: proto.CheckRequest) => {
-      const { verbs, secretNames } = resourceOf(request.getUrn());
+      const { verbs, secretNames, nameInput } = resourceOf(request.getUrn());
       const news = reveal(request.getNews());
-      const { inputs = news.values, failures = [] } = await verbs.check(
-        reveal(request.getOlds()).values,
-        news.values,
-      );
+      noteDeclared(news);
+      const name = nameInput === undefined ? {} : { [nameInput]: nameOf(request.getUrn()) };
+      const { inputs = news.values, failures = [] } = await verbs.check(reveal(request.getOlds()).values, {
+        ...news.values,
+        ...name,
+      });
       const response = new proto.CheckResponse();
       response.setInputs(conceal(inputs as Properties, [...news.secretNames, ...secretNames]));
       response.setFailuresList(
@@ -158,8 +162,11 @@ export function createService({
       return new Empty();
     }),
 
-    // Every verb bounds itself, and what was sent must be recorded: so what is under way goes on.
-    cancel: unary((_request: Empty) => new Empty()),
+    // A request that changes the service goes on, because its outcome must be recorded. Every wait ends.
+    cancel: unary((_request: Empty) => {
+      engine.cancel();
+      return new Empty();
+    }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { PROVIDER_NAME_KEY } from "../endpoint/settings";
+import { PROVIDER_NAME_KEY, settingText } from "../endpoint/settings";
 import type { SettingLookup } from "./resources";
 import type { Properties } from "./values";
 
@@ -24,13 +24,8 @@ export function settingLookup({ inputs, providerName, environment }: SettingSour
   return (key) => {
     if (key === PROVIDER_NAME_KEY) return DEFAULT_PROVIDER.test(providerName) ? "" : providerName;
     const name = key.replace(NAMESPACE, "");
-    return textOf(inputs[name]) || textOf(stack[name]);
+    return settingText(inputs[name]) || settingText(stack[name]);
   };
-}
-
-function textOf(value: unknown): string | undefined {
-  if (value === undefined || value === null) return undefined;
-  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 function parseObject(json: string): Properties {

@@ -16,6 +16,7 @@ export interface PostOptions {
   readonly dispatcher: Dispatcher;
   /** For this delivery, in milliseconds. */
   readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
 }
 
 /** Opens the way to a receiver: through the proxy that the environment names, or directly to this machine. */
@@ -28,8 +29,10 @@ export function openDispatcher(url: string): Dispatcher {
 /** Sends a delivery on a connection of its own and reads the status. Redirects are not followed. Never rejects. */
 export async function post(
   { headers, body }: ValidationDelivery,
-  { url, dispatcher, timeoutMs }: PostOptions,
+  { url, dispatcher, timeoutMs, signal }: PostOptions,
 ): Promise<Answer> {
+  // It takes whole milliseconds only.
+  const timeout = AbortSignal.timeout(Math.ceil(timeoutMs));
   try {
     const answer = await request(url, {
       method: "POST",
@@ -38,7 +41,7 @@ export async function post(
       dispatcher,
       // A connection that is kept would hide a new release behind the old one.
       reset: true,
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: signal ? AbortSignal.any([timeout, signal]) : timeout,
     });
     answer.body.on("error", () => {}).destroy();
     const location = answer.headers.location;

@@ -32,6 +32,8 @@ export interface ProbeOptions {
   readonly dispatcher: Dispatcher;
   /** For each delivery, in milliseconds. */
   readonly timeoutMs: number;
+  /** Ends the deliveries under way, which then count as not answered. */
+  readonly signal: AbortSignal | undefined;
 }
 
 /**
@@ -45,10 +47,11 @@ export async function probe({
   secrets,
   dispatcher,
   timeoutMs,
+  signal,
 }: ProbeOptions): Promise<ValidationResult> {
   const pairs = secrets.map(deliveryPair);
   const send = async ({ genuine, broken }: DeliveryPair): Promise<Answers> => {
-    const options = { url, dispatcher, timeoutMs };
+    const options = { url, dispatcher, timeoutMs, signal };
     const [first, second] = await Promise.all([post(genuine, options), post(broken, options)]);
     return { genuine: first, broken: second };
   };

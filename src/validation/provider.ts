@@ -21,8 +21,36 @@ interface ValidationState {
 const PROVIDER_KEY = "__provider";
 const DEFAULT_TIMEOUT_SECONDS = 60;
 
+export interface ReceiverValidationOptions {
+  readonly log?: EngineLog;
+  /** Fires when the user cancels the run. */
+  readonly cancelled?: AbortSignal | undefined;
+}
+
 /** The verbs of `ReceiverValidation`. Only `create`, `update` and `read` send anything. */
-export function createReceiverValidation({ log = connectEngine() }: { readonly log?: EngineLog } = {}) {
+export function createReceiverValidation({
+  log = connectEngine(),
+  cancelled,
+}: ReceiverValidationOptions = {}) {
+  /** @throws ReceiverValidationError */
+  const validated = async (inputs: ValidationInputs): Promise<ValidationState> => {
+    const { url, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS, triggers = null } = inputs;
+    const target = { url: url as string, secrets: secretsOf(inputs) as string[] };
+    const timeoutMs = Number(timeoutSeconds) * 1000;
+    const { code, reason } = await unlessCancelled(
+      validateReceiver({ ...target, timeoutMs, signal: cancelled }),
+    );
+    if (code !== null) throw new ReceiverValidationError(code, reason);
+    return { ...target, validatedAt: new Date().toISOString(), triggers };
+  };
+  const unlessCancelled = <T>(validating: Promise<T>): Promise<T> =>
+    validating.catch((error: unknown) => {
+      if (!cancelled?.aborted) throw error;
+      const reason =
+        "the receiver was not validated, because the run was cancelled. Run the same command again";
+      throw new ReceiverValidationError("RUN_CANCELLED", reason);
+    });
+
   return {
     async check(_olds: unknown, news: ValidationInputs): Promise<dynamic.CheckResult> {
       const inputs = Object.fromEntries(Object.entries(news).filter(([, value]) => value !== null));
@@ -51,7 +79,7 @@ export function createReceiverValidation({ log = connectEngine() }: { readonly l
           "a receiver validation cannot be imported or looked up: declare it, and `pulumi up` validates the receiver",
         );
       }
-      const { code, reason } = await validateOnce({ url, secrets });
+      const { code, reason } = await unlessCancelled(validateOnce({ url, secrets, signal: cancelled }));
       if (code === null) return { id, props };
       if (isRefuting(code)) {
         log.warn(`${reason}. The next \`pulumi up\` validates it again (${code})`);
@@ -75,12 +103,4 @@ function needsValidation(olds: ValidationInputs, news: ValidationInputs): boolea
 /** What a validation holds for. Another deadline proves nothing new. */
 function provenBy(inputs: ValidationInputs): unknown {
   return [inputs.url, secretsOf(inputs), inputs.triggers ?? null];
-}
-
-async function validated(inputs: ValidationInputs): Promise<ValidationState> {
-  const { url, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS, triggers = null } = inputs;
-  const target = { url: url as string, secrets: secretsOf(inputs) as string[] };
-  const { code, reason } = await validateReceiver({ ...target, timeoutMs: Number(timeoutSeconds) * 1000 });
-  if (code !== null) throw new ReceiverValidationError(code, reason);
-  return { ...target, validatedAt: new Date().toISOString(), triggers };
 }

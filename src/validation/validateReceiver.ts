@@ -13,6 +13,8 @@ export interface ValidateReceiverOptions {
   readonly secrets: string | readonly string[];
   /** How long to retry what can pass, in milliseconds. Default 60,000. At least one attempt is made. */
   readonly timeoutMs?: number | undefined;
+  /** Ends the validation at once: it rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A delivery is given this long, in milliseconds, and less when the deadline is near. */
@@ -21,7 +23,7 @@ const LONGEST_ATTEMPT_MS = 10_000;
 const SHORTEST_ATTEMPT_MS = 1_000;
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 2_000;
-const OPTION_NAMES: readonly string[] = ["url", "secrets", "timeoutMs"];
+const OPTION_NAMES: readonly string[] = ["url", "secrets", "timeoutMs", "signal"];
 /** One hour. */
 const LONGEST_TIMEOUT_MS = 3_600_000;
 
@@ -41,9 +43,11 @@ const LONGEST_TIMEOUT_MS = 3_600_000;
  * @throws TypeError for a url that is not absolute http(s), an empty list of secrets, and an unknown option
  * @throws RangeError for a timeout out of its range
  * @throws WebhookSecretError for a malformed secret; its message does not repeat it
+ * @throws the reason of the signal
  */
 export async function validateReceiver(options: ValidateReceiverOptions): Promise<ValidationResult> {
   const { url, secrets, timeoutMs } = resolve(options);
+  const { signal } = options;
   const dispatcher = openDispatcher(url);
   const deadline = performance.now() + timeoutMs;
   try {
@@ -54,10 +58,12 @@ export async function validateReceiver(options: ValidateReceiverOptions): Promis
         secrets,
         dispatcher,
         timeoutMs: Math.min(leftMs, LONGEST_ATTEMPT_MS),
+        signal,
       });
-      const isOver = performance.now() + waitMs >= deadline;
-      if (result.validated || !canPass(result.code) || isOver) return result;
-      await sleep(waitMs);
+      if (result.validated || !canPass(result.code)) return result;
+      signal?.throwIfAborted();
+      if (performance.now() + waitMs >= deadline) return result;
+      await sleep(waitMs, undefined, { signal }).catch(() => signal?.throwIfAborted());
     }
   } finally {
     await dispatcher.destroy();
@@ -69,9 +75,12 @@ export async function validateOnce(
   options: Omit<ValidateReceiverOptions, "timeoutMs">,
 ): Promise<ValidationResult> {
   const { url, secrets } = resolve(options);
+  const { signal } = options;
   const dispatcher = openDispatcher(url);
   try {
-    return await probe({ url, secrets, dispatcher, timeoutMs: LONGEST_ATTEMPT_MS });
+    const result = await probe({ url, secrets, dispatcher, timeoutMs: LONGEST_ATTEMPT_MS, signal });
+    if (!result.validated && canPass(result.code)) signal?.throwIfAborted();
+    return result;
   } finally {
     await dispatcher.destroy();
   }

@@ -68,7 +68,7 @@ export interface CommandOptions {
 }
 
 type Call = (request: unknown, done: (error: RpcError | null, response: unknown) => void) => void;
-type RpcError = Error & { details: string; metadata: { get(name: string): (Buffer | string)[] } };
+export type RpcError = Error & { details: string; metadata: { get(name: string): (Buffer | string)[] } };
 
 /** The real plugin, a process, with an engine beside it that keeps what it is told. */
 export class Plugin {
@@ -178,9 +178,10 @@ export class Plugin {
 
 /** The six verbs, as the engine calls them in one command. */
 export class Command {
+  /** @param code the provider's code, which every resource of the dynamic provider has */
   constructor(
-    private readonly plugin: Plugin,
-    private readonly code: string,
+    private readonly plugin: Pick<Plugin, "call">,
+    private readonly code?: string,
   ) {}
 
   async check(olds: Properties, news: Properties): Promise<Checked> {
@@ -247,7 +248,8 @@ export class Command {
   }
 
   #struct(properties: Properties): unknown {
-    return struct.Struct.fromJavaScript({ ...properties, __provider: this.code });
+    const code = this.code === undefined ? {} : { __provider: this.code };
+    return struct.Struct.fromJavaScript({ ...properties, ...code });
   }
 }
 
@@ -283,7 +285,7 @@ function plain(value: { toJavaScript(): Properties }): Properties {
   return rest;
 }
 
-function verbError(error: RpcError): VerbError {
+export function verbError(error: RpcError): VerbError {
   const [encoded] = error.metadata?.get("grpc-status-details-bin") ?? [];
   if (encoded === undefined) return new VerbError(error.details);
   const [detail] = status.Status.deserializeBinary(encoded).getDetailsList();

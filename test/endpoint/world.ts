@@ -15,7 +15,7 @@ import type { Plugin } from "./plugin";
 
 export interface WorldOptions {
   /** The plugin's process, which may serve several worlds at once. */
-  readonly plugin: () => Promise<Plugin>;
+  readonly plugin: () => Promise<Pick<Plugin, "command">>;
   /** How many times faster than it does time runs. Default 20. */
   readonly speed?: number;
   /** The names of explicit providers, each with an account of its own. */

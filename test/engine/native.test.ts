@@ -2,8 +2,10 @@
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { type Emulator, type LoggedRequest, startEmulator } from "../../src/emulator";
+import { secret } from "../receiver/support";
 import { AnotherService, anotherKey } from "./anotherService";
 import { NativeProject } from "./nativeProject";
 import type { StateResource } from "./project";
@@ -58,7 +60,7 @@ test("a YAML program goes from the first up to destroy, and its state is small",
   const [recorded] = Object.values(await project.endpoints());
   expect(recorded?.outputs?.createdAt).toEqual(expect.any(String));
   expect(bytesOf(recorded as StateResource)).toBeLessThan(600);
-  expect(JSON.stringify(recorded)).not.toMatch(/__provider|external/);
+  expect(JSON.stringify(recorded)).not.toMatch(/__provider|__resourceName|external/);
 
   project.endpointsInYaml({ jobs: { ...jobs, type: "development" } }, { outputs });
   expect(await project.preview()).toMatch(/1 to replace/);
@@ -145,6 +147,8 @@ test("bad arguments and settings fail the preview all at once", async () => {
     expect(output).toMatch(new RegExp(`\\b${name} must be`));
 
   project.endpointsInYaml({ jobs: at("jobs") });
+  emulator.add(at("jobs") as never);
+  expect(await project.preview()).toMatch(/warning: WebhookEndpoint "jobs": the service already has/);
   await project.succeed("config", "rm", "webhooks:apiKey");
   expect((await project.pulumi("preview")).output).toMatch(/API key is missing.*SETTINGS_INVALID/);
 });
@@ -199,16 +203,18 @@ test("secrets stay secret in both directions, explicit providers are accounts, a
   const variables = {
     one: { "fn::invoke": { function: "webhooks:getWebhookEndpoint", arguments: { id } } },
     some: { "fn::invoke": { function: "webhooks:getWebhookEndpoints", arguments: { type: "development" } } },
+    all: { "fn::invoke": { function: "webhooks:getWebhookEndpoints", arguments: {} } },
   };
   const outputs = {
     one: "${one.url}",
     some: "${some.endpoints[0].id}",
     read: "${read.url}",
     confidential: "${confidential.url}",
+    all: "${all.endpoints}",
   };
   project.yaml(resources, { variables, outputs });
   await project.up();
-  expect(await project.outputs()).toEqual({
+  expect(await project.outputs()).toMatchObject({
     one: "https://hooks.example.com/theirs",
     some: id,
     read: "https://hooks.example.com/theirs",
@@ -216,6 +222,11 @@ test("secrets stay secret in both directions, explicit providers are accounts, a
   });
   expect(emulator.endpoints("staging").map(({ url }) => url)).toEqual(["https://hooks.example.com/staged"]);
   expect(await project.refresh()).toMatch(/5 unchanged/);
+  // The state knows that the confidential endpoint's url is a secret, also before the program declares it: adoptId makes it wait.
+  Object.assign(resources.confidential.properties, { adoptId: "${all.endpoints[0].id}" });
+  project.yaml(resources, { variables, outputs });
+  await project.up();
+  expect(await project.outputs()).toMatchObject({ all: "[secret]" });
   emulator.clearRequests();
   expect(await project.preview("--expect-no-changes")).toMatch(/unchanged/);
   await project.destroy();
@@ -260,6 +271,30 @@ test("a run that Ctrl-C ends leaves no plugin behind, and what it sent is in the
   await endedUp("SIGINT");
   expect(await idOf("jobs")).toBe(emulator.endpoints()[0]?.id);
   await expectOneRegistration();
+});
+
+test("Ctrl-C ends every wait, and a registration that got no answer stays pending", async () => {
+  await project.setConfig("webhooks:timeoutSeconds", "300");
+  const proven = {
+    type: "webhooks:ReceiverValidation",
+    properties: { url: "http://127.0.0.1:1/", secrets: [secret], timeoutSeconds: 300 },
+  };
+  const endpoint = (path: string) => ({ type: "webhooks:WebhookEndpoint", properties: at(path) });
+  project.yaml({ proven, lost: endpoint("a"), refused: endpoint("b") });
+  emulator.fault({ operation: "register", kind: "reset-before" });
+  const [status, headers] = [429, { "retry-after": "60" }];
+  const refused = emulator.fault({ operation: "register", kind: "status", status, headers });
+  const args = ["up", "--yes", "--skip-preview", "--non-interactive"];
+  const cli = spawn("pulumi", args, { cwd: project.folder, env: project.env });
+  const printed = Promise.all([text(cli.stdout), text(cli.stderr)]);
+  while (refused.hits === 0) await soon();
+  const cancelledAt = Date.now();
+  cli.kill("SIGINT");
+  expect((await printed).join("")).toMatch(/receiver was not validated.*RUN_CANCELLED/);
+  expect(Date.now() - cancelledAt).toBeLessThan(10_000);
+  expect(processes()).toEqual([]);
+  const recorded = Object.values(await project.endpoints());
+  expect(recorded.map(({ id }) => id)).toEqual([expect.stringMatching(/^pending:/)]);
 });
 
 test("a run that is killed leaves no plugin behind, and the next up takes over what it registered", async () => {

@@ -1,6 +1,14 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: that is how a YAML program refers to a value
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Emulator, startEmulator } from "../../src/emulator";
@@ -9,6 +17,8 @@ import { always, closeServers, ours, serve } from "../validation/receivers";
 import { NativeProject, plugin } from "./nativeProject";
 
 jest.setTimeout(300_000);
+
+const root = join(__dirname, "../..");
 
 let emulator: Emulator;
 let project: NativeProject;
@@ -39,7 +49,7 @@ const changes = () => emulator.requests.filter(({ method }) => method !== "GET")
 
 /** The program of the documentation in this language. */
 function documented(language: string): string {
-  const page = readFileSync(join(__dirname, "../../docs/other-languages.md"), "utf8");
+  const page = readFileSync(join(root, "docs/other-languages.md"), "utf8");
   return new RegExp(`\n\`\`\`${language}\n([^]*?)\`\`\``).exec(page)?.[1] ?? "";
 }
 
@@ -84,9 +94,28 @@ test("the YAML program of the documentation goes up, up and to destroy", async (
   expect(emulator.endpoints()).toHaveLength(1);
 });
 
-test.each(["python", "nodejs", "go"])(
-  "an SDK for %s can be generated, with the alias of the dynamic type",
-  async (language) => {
+/** Compiles a generated SDK. That for Python runs in a test of its own. */
+const compile: Readonly<Record<string, (folder: string) => void>> = {
+  nodejs: (folder) => {
+    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+    const tsc = join(root, "node_modules/typescript/bin/tsc");
+    const options = ["--noEmit", "--strict", "--target", "es2020", "--module", "commonjs", "--types", "node"];
+    execFileSync(process.execPath, [tsc, ...options, join(folder, "index.ts")]);
+  },
+  go: (folder) => {
+    // The modules that the CLI was built from: they are there, and their checksums are known.
+    const engine = readFileSync(join(root, "scripts/cli/engine/go.mod"), "utf8");
+    const [module = ""] = readFileSync(join(folder, "go.mod"), "utf8").match(/^module .*/) ?? [];
+    writeFileSync(join(folder, "go.mod"), engine.replace(/^module .*/, module).replace(/^tool \S+$/m, ""));
+    copyFileSync(join(root, "scripts/cli/engine/go.sum"), join(folder, "go.sum"));
+    const options = ["-mod=mod", "-buildvcs=false", "-tags", "osusergo,grpcnotrace"];
+    execFileSync("go", ["build", ...options, "./..."], { cwd: folder, stdio: "pipe" });
+  },
+};
+
+test.each(Object.entries(compile))(
+  "an SDK for %s can be generated and compiles, with the alias of the dynamic type",
+  async (language, compileIn) => {
     await start();
     const folder = makeFolder();
     run("generateSdk", [language, folder], run("pulumi", ["package", "get-schema", plugin]));
@@ -95,6 +124,7 @@ test.each(["python", "nodejs", "go"])(
     );
     const text = files.map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8")).join("\n");
     expect(text).toContain("pulumi-nodejs:dynamic/webhooks:WebhookEndpoint");
+    compileIn(folder);
   },
 );
 
@@ -143,7 +173,7 @@ test("in YAML an endpoint is registered once its receiver is validated, and not 
 test("the release file installs, and is all that a program needs", async () => {
   await start({ plugins: [] });
   const folder = makeFolder();
-  const release = join(__dirname, "../../scripts/plugin/release.js");
+  const release = join(root, "scripts/plugin/release.js");
   const file = run(process.execPath, [release, folder]).trim();
   const { version }: { version: string } = JSON.parse(run("pulumi", ["package", "get-schema", plugin]));
   await project.succeed("plugin", "install", "resource", "webhooks", version, "--file", file);

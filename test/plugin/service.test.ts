@@ -44,11 +44,12 @@ function serviceOver(answers: Partial<Record<keyof Verbs, unknown>> = {}) {
       run: undefined,
       rootUrn: async () => undefined,
       attach: (address) => attached.push(address),
+      cancel: () => attached.push("cancelled"),
       met: () => {},
     },
     resources: {
       configure: async (get) => void settings.push(get),
-      of: () => ({ verbs, outputNames: ["url", "createdAt"], secretNames: ["key"] }),
+      of: () => ({ verbs, outputNames: ["url", "createdAt"], secretNames: ["key"], nameInput: "__name" }),
     },
   });
   const call = <Response>(name: string, request: object): Promise<Response> =>
@@ -81,7 +82,7 @@ describe("the plugin passes what the engine says to the verb, and what the verb 
     const news = { url: secret("u"), key: "k" };
     const request = requestOf(new proto.CheckRequest(), { Olds: struct(plain), News: struct(news) });
     const response = await call<proto.CheckResponse>("check", request);
-    expect(calls).toEqual([["check", plain, { url: "u", key: "k" }]]);
+    expect(calls).toEqual([["check", plain, { url: "u", key: "k", __name: "jobs" }]]);
     expect(response.getInputs()?.toJavaScript()).toEqual({ url: secret("u"), key: secret("k") });
     expect(response.toObject().failuresList).toEqual(failures);
   });
@@ -212,11 +213,30 @@ test("another key or base URL never replaces the provider", async () => {
   expect((await call<proto.DiffResponse>("diffConfig", request)).getChanges()).toBe(1);
 });
 
+test.each([
+  ["getWebhookEndpoint", {}, /not a valid id/],
+  ["getWebhookEndpoint", { id: ["wh_1"] }, /not a valid id/],
+  ["getWebhookEndpoints", { type: "prod" }, /type must be "production" or "development"/],
+  ["getWebhookEndpoints", { url: 5 }, /url must be a string/],
+  [
+    "getWebhookEndpoints",
+    { typ: "production" },
+    /typ is not an argument of getWebhookEndpoints; did you mean/,
+  ],
+  ["getNothing", {}, /no function/],
+])("%s refuses %j without asking the service", async (name, args, details) => {
+  const { call } = serviceOver();
+  await call("configure", new proto.ConfigureRequest());
+  const request = new proto.InvokeRequest().setTok(`webhooks:index:${name}`).setArgs(struct(args));
+  await expect(call("invoke", request)).rejects.toMatchObject({ details: expect.stringMatching(details) });
+});
+
 test("attach is where the log goes from then on, and cancel is answered", async () => {
   const { call, attached } = serviceOver();
   await call("attach", { getAddress: () => "127.0.0.1:1" });
   expect(attached).toEqual(["127.0.0.1:1"]);
   await expect(call("cancel", {})).resolves.toBeDefined();
+  expect(attached.at(-1)).toBe("cancelled");
 });
 
 test("whatever a program's values are, the verb gets them without envelopes, and unknown ones as one kind", async () => {

@@ -39,6 +39,10 @@ describe("validateReceiver says that a receiver is validated", () => {
     });
   });
 
+  test("when a few seconds are left, which is a fraction of milliseconds", async () => {
+    expect(await validate(await serve(ours(secret)), secret, 5_000)).toMatchObject({ validated: true });
+  });
+
   test("when it accepts each of several secrets", async () => {
     const url = await serve(ours([secret, otherSecret]));
     expect(await validate(url, [otherSecret, secret])).toMatchObject({ validated: true });
@@ -178,6 +182,27 @@ describe("validateReceiver names the cause", () => {
       broken: { status: 500 },
     });
   });
+});
+
+test("validateReceiver ends at once with the reason of its signal, while it waits and while a delivery is under way", async () => {
+  let requests = 0;
+  const waiting = await serve((request, response) => {
+    requests += 1;
+    always(503)(request, response);
+  });
+  const hanging = await serve(() => {
+    requests += 1;
+  });
+  for (const url of [waiting, hanging]) {
+    requests = 0;
+    const controller = new AbortController();
+    const validating = validateReceiver({ url, secrets: secret, signal: controller.signal });
+    const ended = expect(validating).rejects.toThrow("enough");
+    while (requests < 2) await new Promise((resolve) => setImmediate(resolve));
+    controller.abort(new Error("enough"));
+    await ended;
+    expect(requests).toBe(2);
+  }
 });
 
 test.each([

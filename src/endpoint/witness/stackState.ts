@@ -108,6 +108,13 @@ export class StackState {
     return found && { name: providerNameOf(found) };
   }
 
+  /** Returns whether the state keeps the url of an endpoint as a secret. */
+  hasSecretUrl(id: string): boolean {
+    const { resources = [] } = this.#deployment;
+    const found = resources.filter((each) => isEndpointType(each.type) && each.id === id);
+    return found.some(({ inputs, outputs }) => [inputs?.url, outputs?.url].some(isSecret));
+  }
+
   get #endpoints(): Resource[] {
     return (this.#deployment.resources ?? []).filter(
       ({ type, delete: gone }) => isEndpointType(type) && gone !== true,
@@ -141,6 +148,11 @@ export async function readStackState(
   } catch {
     return undefined;
   }
+}
+
+/** Without its secrets, the state holds an object in place of each. */
+function isSecret(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
 }
 
 function isType(type: unknown): type is EndpointType {

@@ -21,7 +21,7 @@ export class Witnesses {
   #journal: Promise<Journal> | undefined;
   #lastRead: Promise<"none" | "read" | "unreadable"> = Promise.resolve("none");
   #nextRead: Promise<Snapshot | undefined> | undefined;
-  /** How many creations of each url and type are under way: the state holds an unfinished operation for each. */
+  /** How many creations of each url and type are under way or have failed: the state may hold an operation for each. */
   readonly #underWay = new Map<string, number>();
 
   constructor(private readonly run: Run) {
@@ -37,16 +37,17 @@ export class Witnesses {
     return this.#journal;
   }
 
-  /** Counts a creation for as long as it is under way. */
+  /**
+   * Counts a creation for as long as it is under way. One that fails counts until this run ends, because the engine takes its
+   * operation out of the state only some time later: it must not look like one that another run lost.
+   */
   async during<T>(identity: Identity, creation: () => Promise<T>): Promise<T> {
     const key = keyOf(identity);
     const count = (change: number) => this.#underWay.set(key, (this.#underWay.get(key) ?? 0) + change);
     count(1);
-    try {
-      return await creation();
-    } finally {
-      count(-1);
-    }
+    const made = await creation();
+    count(-1);
+    return made;
   }
 
   /** Returns whether a witness may know of a registration that was declared like this, so that `create` settles it. */

@@ -425,6 +425,23 @@ describe("the account of an interrupted registration", () => {
     },
   );
 
+  const encrypted = (value: unknown) => ({
+    "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
+    plaintext: JSON.stringify(value),
+  });
+  it.each([
+    ["a number", 4000],
+    ["a JSON string", "4000"],
+    ["a secret number", encrypted(4000)],
+    ["a secret string", encrypted("4000")],
+  ])("recover reads a setting of a native provider that is %s", async (_what, timeoutSeconds) => {
+    const urn = "urn:pulumi:dev::test::pulumi:providers:webhooks::other";
+    const inputs = { baseUrl: emulator.url, apiKey: encrypted(emulator.apiKey), timeoutSeconds };
+    const native = { urn, id: "p", type: "pulumi:providers:webhooks", inputs };
+    const pulumi = pulumiWith(ofProvider(urn), [native]);
+    await expect(run(pulumi)).rejects.toThrow(/timeoutSeconds must be .*SETTINGS_INVALID/);
+  });
+
   it("recover changes nothing if the explicit provider is not in the state", async () => {
     const pulumi = pulumiWith(ofProvider(`${providerUrn}::gone`));
     await expect(run(pulumi)).rejects.toThrow(/STATE_UNREADABLE/);

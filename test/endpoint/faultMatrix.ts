@@ -1,0 +1,183 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Misbehaviour, Operation } from "../../src/emulator";
+import type { UnansweredState } from "../../src/endpoint/state";
+import { type Declared, nameOf, type Problems } from "./engineModel";
+import type { Plugin } from "./plugin";
+import { World } from "./world";
+
+/** How many times faster time runs. Any faster, and a machine that stalls makes requests time out that should not. */
+const speed = 10;
+/** Delays within and beyond an operation's timeout of ten seconds, in real milliseconds. */
+const late = 3_000 / speed;
+const tooLate = 20_000 / speed;
+
+export const kinds: Readonly<Record<string, Misbehaviour>> = {
+  refuse: { kind: "refuse" },
+  "reset before it took effect": { kind: "reset-before" },
+  "reset after it took effect": { kind: "reset-after" },
+  "hang before it took effect": { kind: "hang-before" },
+  "hang after it took effect": { kind: "hang-after" },
+  "delayed answer": { kind: "delay", delayMs: late },
+  "answer after our time-out": { kind: "delay", delayMs: tooLate },
+  "late commit": { kind: "late-commit", delayMs: late },
+  "commit after our time-out": { kind: "late-commit", delayMs: tooLate },
+  ...Object.fromEntries(
+    [302, 400, 401, 403, 404, 408, 409, 410, 413, 418, 422, 429, 500, 501, 502, 503, 504].map((status) => [
+      `${status}`,
+      { kind: "status", status } as const,
+    ]),
+  ),
+  ...Object.fromEntries(
+    [408, 500, 502, 503, 504].map((status) => [
+      `${status} after it took effect`,
+      { kind: "status", status, effect: true } as const,
+    ]),
+  ),
+  "429 with Retry-After": { kind: "status", status: 429, headers: { "retry-after": "2" } },
+  "503 with Retry-After": { kind: "status", status: 503, headers: { "retry-after": "2" } },
+  "another's JSON": { kind: "status", status: 200, body: { ok: true }, effect: true },
+  "a website": { kind: "status", status: 200, body: "<html></html>", effect: true },
+  truncated: { kind: "truncated" },
+  malformed: { kind: "malformed" },
+  empty: { kind: "empty" },
+  oversized: { kind: "oversized" },
+};
+
+/** The commands, with the operations that each of them uses. */
+const commands = {
+  up: ["register", "list", "get", "delete"],
+  refresh: ["list", "get"],
+  destroy: ["list", "delete"],
+} as const satisfies Record<string, readonly Operation[]>;
+const times = [1, Number.POSITIVE_INFINITY];
+
+/** One fault, and the command that meets it. */
+export interface Cell {
+  readonly command: keyof typeof commands;
+  readonly operation: Operation;
+  readonly kind: string;
+  readonly times: number;
+}
+
+export const cells: readonly Cell[] = (Object.keys(commands) as Cell["command"][]).flatMap((command) =>
+  commands[command].flatMap((operation) =>
+    Object.keys(kinds).flatMap((kind) => times.map((count) => ({ command, operation, kind, times: count }))),
+  ),
+);
+
+const endpoint = (name: string, path: string, more: object = {}): Declared => ({
+  name,
+  args: { url: `https://hooks.example.com/${path}`, type: "production", ...more },
+});
+
+/** The plugin behind which the verbs are. */
+type Door = Pick<Plugin, "command">;
+
+export interface Result {
+  /** Requests that met the fault. */
+  readonly hits: number;
+  /** The problems of the undisturbed runs. */
+  readonly problems: Problems;
+  readonly wrong: readonly string[];
+  /** The requests of one more `up` that changed the service. */
+  readonly idle: readonly string[];
+}
+
+/** Runs one cell: a stack, a command with the fault, and then at most two without it. */
+async function run({ operation, kind, command, times: count }: Cell, plugin: Door): Promise<Result> {
+  const world = await World.start({ plugin: async () => plugin, speed });
+  const { emulator, stack } = world;
+  try {
+    const other = (path: string) =>
+      emulator.add({ url: `https://hooks.example.com/${path}`, type: "production" });
+    const others = [other("new"), other("twice")];
+    const adopted = other("adopted");
+    const before = [endpoint("kept", "kept"), endpoint("changed", "old"), endpoint("dropped", "dropped")];
+    const after = [
+      endpoint("kept", "kept"),
+      endpoint("changed", "new"),
+      endpoint("added", "added", { ip: "192.0.2.1" }),
+      endpoint("one", "twice"),
+      endpoint("other", "twice"),
+      endpoint("adopting", "adopted", { adoptId: adopted.id }),
+    ];
+    await stack.up(before);
+    const idOfKept = stack.resources.find(({ urn }) => nameOf(urn) === "kept")?.id;
+    if (command !== "up") {
+      await leaveOnePending(world, after);
+      if (command === "refresh" && idOfKept !== undefined) emulator.remove(idOfKept);
+    }
+
+    const misbehaviour = kinds[kind];
+    if (misbehaviour === undefined) throw new Error(kind);
+    const planted = emulator.fault({ ...misbehaviour, operation, times: count });
+    await execute(world, command, after);
+    emulator.clearFaults();
+    // The service must have carried out every request.
+    if (misbehaviour.kind === "late-commit") await sleep(tooLate + 200);
+
+    const problems: string[] = [];
+    const wrong = () => {
+      if (command !== "destroy") return world.differences(after, others);
+      // An endpoint that was never adopted still belongs to somebody else.
+      const rest = emulator.endpoints().filter(({ id }) => id === adopted.id);
+      return world.differences([], [...others, ...rest]);
+    };
+    for (let runs = 0; runs < 2 && (runs === 0 || wrong().length > 0); runs++) {
+      const again = command === "refresh" && runs > 0 ? "up" : command;
+      problems.push(...(await execute(world, again, after)));
+    }
+    if (command === "up" && !stack.resources.some(({ id }) => id === idOfKept))
+      problems.push("an endpoint that nobody touched was replaced");
+    emulator.clearRequests();
+    if (command !== "destroy") problems.push(...(await stack.up(after)));
+    const idle = emulator.requests
+      .filter(({ method }) => method !== "GET")
+      .map(({ method, path }) => `${method} ${path}`);
+    return { hits: planted.hits, problems, wrong: wrong(), idle };
+  } finally {
+    await world.close();
+  }
+}
+
+/** Leaves a registration whose answer is lost, and which the service completes when nobody looks any more. */
+async function leaveOnePending({ emulator, stack }: World, program: readonly Declared[]): Promise<void> {
+  emulator.fault({ operation: "register", kind: "hang-before", after: 1 });
+  await stack.up(program);
+  const pending = stack.resources.find(({ initErrors }) => initErrors !== undefined);
+  if (!pending) throw new Error("no registration is pending");
+  const { url, type, ip, pending: sent } = pending.outputs as unknown as UnansweredState;
+  // Dated when it was sent: on a busy machine, the service's clock may already be far ahead.
+  const createdAt = new Date(sent.attemptedAt ?? 0).toISOString();
+  emulator.add({ url, type, ip: ip ?? undefined, createdAt });
+}
+
+function execute(world: World, command: Cell["command"], program: readonly Declared[]): Promise<Problems> {
+  return command === "up" ? world.stack.up(program) : world.stack[command]();
+}
+
+/**
+ * Runs these cells and returns the result of each.
+ *
+ * @param atOnce how many run at once. Most of them wait.
+ */
+export function runAll(
+  chosen: readonly Cell[],
+  { door, atOnce }: { readonly door: Door; readonly atOnce: number },
+): Map<Cell, Promise<Result>> {
+  const results = new Map<Cell, Promise<Result>>();
+  const waiting = [...chosen];
+  const start = new Map<Cell, () => void>();
+  for (const cell of chosen) {
+    const turn = new Promise<void>((resolve) => start.set(cell, resolve));
+    const result = turn.then(() => run(cell, door));
+    result.catch(() => {}).finally(next);
+    results.set(cell, result);
+  }
+  function next() {
+    const cell = waiting.shift();
+    if (cell) start.get(cell)?.();
+  }
+  for (let count = 0; count < atOnce; count++) next();
+  return results;
+}

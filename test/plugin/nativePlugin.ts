@@ -1,0 +1,66 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
+import { ConfigureRequest } from "@pulumi/pulumi/proto/provider_pb";
+import { Struct } from "google-protobuf/google/protobuf/struct_pb";
+import { PROVIDER_NAME_KEY } from "../../src/endpoint/settings";
+import { Resources } from "../../src/plugin/resources";
+import { createService } from "../../src/plugin/service";
+import { Command, type CommandOptions, type RpcError, verbError } from "../endpoint/plugin";
+import { ROOT_URN } from "../endpoint/rootUrn";
+
+/** Within this time a journal has written what it gathered, in milliseconds. */
+const LAST_WRITE_MS = 1_000;
+const URN = "urn:pulumi:dev::test::webhooks:index:WebhookEndpoint::of-some-name";
+
+/** The native plugin's service in this process, with a clock of its own for each command. Nothing but the socket is missing. */
+export class NativePlugin {
+  #commands = 0;
+  /** A home in it stands for each machine's own, which a journal would make anew after its machine has gone. */
+  readonly #homes = mkdtempSync(join(tmpdir(), "native-homes-"));
+
+  async command(config: Readonly<Record<string, string>>, options: CommandOptions = {}): Promise<Command> {
+    this.#commands += 1;
+    const { clock, run = `command ${this.#commands}`, programFile = "" } = options;
+    const home = join(this.#homes, encodeURIComponent(options.environment?.PULUMI_HOME ?? ""));
+    const environment = { ...process.env, ...options.environment, PULUMI_HOME: home };
+    const engine = {
+      run,
+      warn: () => {},
+      info: () => {},
+      rootUrn: async () => (existsSync(programFile) ? ROOT_URN : undefined),
+      attach: () => {},
+      cancel: () => {},
+      met: () => {},
+    };
+    // biome-ignore lint/security/noGlobalEval: the clock is code for another process
+    const resources = new Resources({ environment, engine, clock: clock && eval(`(${clock})`) });
+    const service = createService({ environment, engine, resources });
+    const { [PROVIDER_NAME_KEY]: name = "default", ...settings } = config;
+    const args = Object.entries(settings).map(([key, value]) => [key.replace("webhooks:", ""), value]);
+    const request = new ConfigureRequest();
+    request.setArgs(Struct.fromJavaScript(Object.fromEntries(args)));
+    request.setName(name);
+    await call(service, "configure", request);
+    return new Command({ call: (verb, sent) => call(service, verb, sent) });
+  }
+
+  async stop(): Promise<void> {
+    await sleep(LAST_WRITE_MS);
+    rmSync(this.#homes, { recursive: true, force: true });
+  }
+}
+
+/** Calls the service, as the engine does. */
+function call(service: UntypedServiceImplementation, verb: string, request: unknown): Promise<unknown> {
+  if (verb !== "configure") (request as { setUrn(urn: string): void }).setUrn(URN);
+  return new Promise((resolve, reject) => {
+    const handler = service[verb] as handleUnaryCall<unknown, unknown>;
+    handler({ request } as never, (error, response) => {
+      if (error === null) resolve(response);
+      else reject(verbError(error as RpcError));
+    });
+  });
+}
