@@ -99,22 +99,29 @@ export function startedReceiver(options: ReceiverOptions, initial?: Secrets): Re
     return reject(known ? { reason, status, unverifiedId: claimed.id } : { reason, status }, answer);
   }
 
-  async function verify({ body, headers }: ReceiverRequest): Promise<VerificationResult | undefined> {
-    const keys = await source.current();
-    if (keys === undefined) return undefined;
-    const result = check({ rawBody: body, headers, keys, toleranceSeconds, now: now() });
-    if (result.ok || result.reason !== "signature-mismatch") return result;
+  function verifyWith(keys: readonly Uint8Array[], { body, headers }: ReceiverRequest): VerificationResult {
+    return check({ rawBody: body, headers, keys, toleranceSeconds, now: now() });
+  }
+
+  /** Verifies with the current secrets, if they have changed since the mismatch. */
+  async function verifyAgain(
+    mismatch: VerificationResult,
+    keys: readonly Uint8Array[],
+    request: ReceiverRequest,
+  ): Promise<VerificationResult> {
     const newer = await source.afterMismatch();
-    if (newer === undefined || newer === keys) return result;
-    return check({ rawBody: body, headers, keys: newer, toleranceSeconds, now: now() });
+    return newer === undefined || newer === keys ? mismatch : verifyWith(newer, request);
   }
 
   async function handle(request: ReceiverRequest): Promise<ReceiverResponse> {
     if (request.method !== "POST") return refuse("method");
     if (!ArrayBuffer.isView(request.body)) return refuse("parsed-body");
     if (request.body.byteLength > maxBodyBytes) return refuse("size");
-    const verified = await verify(request);
-    if (verified === undefined) return refuseUnverified("no-secrets", request);
+    const keys = await source.current();
+    if (keys === undefined) return refuseUnverified("no-secrets", request);
+    let verified = verifyWith(keys, request);
+    if (!verified.ok && verified.reason === "signature-mismatch")
+      verified = await verifyAgain(verified, keys, request);
     if (!verified.ok) return refuseUnverified(verified.reason, request);
 
     const startedAt = performance.now();

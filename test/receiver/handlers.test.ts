@@ -126,6 +126,8 @@ test("a handler may return anything else, and leaves no timer behind", async () 
       const { outcomeOf } = receiverWith(() => result);
       expect(await outcomeOf()).toBe("handled");
     }
+    // Runs the immediates, which would start the timers of what has not ended.
+    jest.advanceTimersByTime(0);
     expect(jest.getTimerCount()).toBe(0);
   } finally {
     jest.useRealTimers();

@@ -47,7 +47,7 @@ export function nodeHandler(
     if (method !== "POST") return receiver.refuse("method");
     const body = await readBody(request, { maxBytes: receiver.maxBodyBytes, timeoutMs });
     if (typeof body === "string") return receiver.refuse(body, body === "parsed-body" ? ADVICE : undefined);
-    return receiver.handle({ method, headers: headersOf(request), body });
+    return await receiver.handle({ method, headers: headersOf(request), body });
   }
 
   return (request, response) => {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { GrowingBytes } from "../bytes";
+import { startTimer } from "../deadline";
 import type { Refusal } from "../types";
 
 /** A request of Node's http, https or http2 server. */
@@ -10,8 +11,6 @@ export interface BodyLimits {
   readonly maxBytes: number;
   readonly timeoutMs: number;
 }
-
-const CONTENT_LENGTH = "content-length";
 
 /**
  * Reads the whole body as it was sent, or returns the reason why it is not available. Keeps at most about three times
@@ -27,18 +26,8 @@ export function readBody(
   if (request.aborted || (request.destroyed && !request.complete)) return "aborted";
   if (request.readableDidRead || request.readableEnded || request.readableEncoding !== null)
     return hasNoBody(request) ? new Uint8Array() : "parsed-body";
-  if (announcedLength(request) > limits.maxBytes) return "size";
+  if (Number(request.headers["content-length"]) > limits.maxBytes) return "size";
   return collect(request, limits);
-}
-
-/** Returns the length that a request announced, or NaN. Node parses all headers on the first use of `request.headers`. */
-function announcedLength({ rawHeaders }: NodeRequest): number {
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] ?? "";
-    if (name.length === CONTENT_LENGTH.length && name.toLowerCase() === CONTENT_LENGTH)
-      return Number(rawHeaders[i + 1]);
-  }
-  return Number.NaN;
 }
 
 /** Returns whether a request announced that it has no body. */
@@ -57,12 +46,8 @@ export function isHttp2(request: NodeRequest): request is Http2ServerRequest {
 function collect(request: NodeRequest, { maxBytes, timeoutMs }: BodyLimits): Promise<Uint8Array | Refusal> {
   return new Promise((resolve) => {
     const bytes = new GrowingBytes();
-    let timer: NodeJS.Timeout | undefined;
+    const stopTimer = startTimer(timeoutMs, () => settle("timeout"));
     let isSettled = false;
-    // Most bodies come in one read with their headers, and have ended by then: they need no timer.
-    setImmediate(() => {
-      if (!isSettled) timer = setTimeout(settle, timeoutMs, "timeout");
-    });
     const onData = (chunk: Uint8Array) => {
       if (isSettled) return;
       if (bytes.length + chunk.length > maxBytes) settle("size");
@@ -73,7 +58,7 @@ function collect(request: NodeRequest, { maxBytes, timeoutMs }: BodyLimits): Pro
     function settle(result: Uint8Array | Refusal): void {
       if (isSettled) return;
       isSettled = true;
-      clearTimeout(timer);
+      stopTimer();
       // The listeners stay: taking them off costs more, and a connection that breaks later must not be an uncaught error.
       resolve(result);
     }

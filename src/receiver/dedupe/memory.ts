@@ -42,13 +42,6 @@ export function memoryDedupe({
     return time;
   }
 
-  function forgetExpired(time: number): void {
-    for (const [key, until] of completed) {
-      if (until > time) return;
-      completed.delete(key);
-    }
-  }
-
   function makeRoom(time: number): boolean {
     if (held.size + completed.size < maxEntries) return true;
     const [oldest] = held;
@@ -60,7 +53,6 @@ export function memoryDedupe({
   return {
     claim(key, leaseMs): Claim {
       const time = currentTime();
-      forgetExpired(time);
       const holder = held.get(key);
       if (holder !== undefined && holder.until > time)
         return { state: "held", retryAfterMs: holder.until - time };
