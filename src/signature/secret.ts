@@ -54,5 +54,6 @@ export function keyOf(secret: string): Uint8Array {
 export function keysOf(secrets: string | readonly string[]): readonly Uint8Array[] {
   const list = typeof secrets === "string" ? [secrets] : secrets;
   if (!Array.isArray(list) || list.length === 0) throw new WebhookSecretError("there is none");
-  return list.map(keyOf);
+  // Not `map`, which skips the holes of a sparse array.
+  return Array.from(list, keyOf);
 }

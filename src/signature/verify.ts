@@ -9,7 +9,7 @@ export interface VerifierOptions {
   readonly secrets: string | readonly string[];
   /** Whole seconds, default 300. 0 turns the timestamp window off and nothing else. */
   readonly toleranceSeconds?: number | undefined;
-  /** The clock, in unix milliseconds. Default: `Date.now`. Without a finite number from it, no delivery is accepted. */
+  /** The clock, in unix milliseconds. Default: `Date.now`. Unless the window is off, no delivery is accepted without a finite number from it. */
   readonly now?: (() => number) | undefined;
 }
 

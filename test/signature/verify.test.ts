@@ -328,6 +328,7 @@ describe("secrets", () => {
     ["no padding", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaS"],
     ["nothing", ""],
     ["an empty list", []],
+    ["a list with a hole", Object.assign(new Array(2), { 1: secret })],
     ["another type", 7],
     ["undefined", undefined],
   ];

@@ -16,8 +16,6 @@ const ADVICE =
   'Express: mount nodeHandler before app.use(express.json()), or give this route express.raw({ type: "*/*" }), or keep the bytes with ' +
   "express.json({ verify: (req, res, bytes) => { req.rawBody = bytes; } }). Next.js pages: export const config = { api: { bodyParser: false } }.";
 
-const SIGNATURE_HEADER = /^webhook-/i;
-
 /** How long the rest of a refused body is read and dropped, so that the sender can read its answer. */
 const LINGER_MS = 1_000;
 
@@ -61,10 +59,7 @@ function headersOf(request: NodeRequest): HeadersLike {
   const { rawHeaders } = request;
   if (rawHeaders.length === 0) return request.headers;
   const pairs: [string, string | undefined][] = [];
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] ?? "";
-    if (SIGNATURE_HEADER.test(name)) pairs.push([name, rawHeaders[i + 1]]);
-  }
+  for (let i = 0; i < rawHeaders.length; i += 2) pairs.push([rawHeaders[i] ?? "", rawHeaders[i + 1]]);
   return pairs;
 }
 
