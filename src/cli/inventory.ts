@@ -8,7 +8,7 @@ import { CliError } from "./errors";
 import type { Output } from "./output";
 import { hasSecretUrl, Ownership } from "./ownership";
 import type { Pulumi } from "./pulumi";
-import { readStacks, type Stacks } from "./stacks";
+import { readStacks, type StackScope, type Stacks } from "./stacks";
 
 /** An endpoint at the service, and what the stacks know about it. */
 export interface Entry {
@@ -36,6 +36,8 @@ export interface InventoryOptions {
   readonly pulumi: Pulumi;
   /** Stacks of other projects to look in. */
   readonly alsoStacks: readonly string[];
+  /** Default: "project". */
+  readonly scope?: StackScope;
   readonly output: Output;
   readonly environment?: NodeJS.ProcessEnv;
 }
@@ -43,11 +45,11 @@ export interface InventoryOptions {
 /** Lists the endpoints of an account, then reads the states: what a run registers meanwhile is in a state by then. */
 export async function takeInventory(
   { client, origin }: Account,
-  { pulumi, alsoStacks, output }: InventoryOptions,
+  { pulumi, alsoStacks, scope, output }: InventoryOptions,
 ): Promise<Inventory> {
   output.progress("Reading the endpoints and the states of all stacks…");
   const list = await client.list();
-  const stacks = await readStacks(pulumi, alsoStacks);
+  const stacks = await readStacks(pulumi, alsoStacks, scope);
   return inventoryOf(list, stacks, origin);
 }
 
@@ -56,20 +58,30 @@ export function inventoryOf(list: EndpointList, stacks: Stacks, origin: Origin):
     stacks.known.map(({ deployment }) => deployment),
     origin,
   );
-  const entries = list.endpoints.map((endpoint) => {
-    const [manager, reader] = [ownership.managerOf(endpoint), ownership.readerOf(endpoint)];
-    const isSecret = [manager, reader].some((resource) => resource !== undefined && hasSecretUrl(resource));
-    return {
-      endpoint,
-      manager,
-      reader,
-      namesake: ownership.namesakeOf(endpoint),
-      registration: ownership.registrationOf(endpoint),
-      ageMs: ageOf(endpoint, list.serverTime),
-      shownUrl: isSecret ? describeUrl(endpoint.url) : endpoint.url,
-    };
-  });
-  return { entries, list, stacks };
+  const entries = list.endpoints.map((endpoint) => ({
+    endpoint,
+    manager: ownership.managerOf(endpoint),
+    reader: ownership.readerOf(endpoint),
+    namesake: ownership.namesakeOf(endpoint),
+    registration: ownership.registrationOf(endpoint),
+    ageMs: ageOf(endpoint, list.serverTime),
+  }));
+  // An unmanaged endpoint may have the same url as one whose url is a secret.
+  const secretUrls = new Set(
+    entries
+      .filter(({ manager, reader, namesake, registration }) =>
+        [manager, reader, namesake, registration].some(
+          (resource) => resource !== undefined && hasSecretUrl(resource),
+        ),
+      )
+      .map(({ endpoint }) => endpoint.url),
+  );
+  const shownUrlOf = ({ url }: Endpoint) => (secretUrls.has(url) ? describeUrl(url) : url);
+  return {
+    entries: entries.map((entry) => ({ ...entry, shownUrl: shownUrlOf(entry.endpoint) })),
+    list,
+    stacks,
+  };
 }
 
 /** Warns about everything that the inventory may lack. */

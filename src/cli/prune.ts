@@ -19,7 +19,7 @@ export function pruneCommand(): Command {
     .summary("delete old development endpoints that no stack manages")
     .description(
       "Deletes the development endpoints that no stack manages and that are older than a duration, after it has shown them and asked. " +
-        "Without a terminal and without --yes, it only shows them. It deletes nothing if it cannot read all stacks of the project.",
+        "Without a terminal and without --yes, it only shows them. It reads the stacks of all projects in the backend, and deletes nothing if it cannot read one of them.",
     )
     .requiredOption(
       "--older-than <duration>",

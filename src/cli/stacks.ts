@@ -6,6 +6,10 @@ import { type Pulumi, pulumiFailed } from "./pulumi";
 /** How many states are read at once. */
 const MAX_EXPORTS = 4;
 const LIST_COMMAND = ["stack", "ls", "--json"];
+const LIST_ALL_COMMAND = [...LIST_COMMAND, "--all"];
+
+/** Where to look for stacks: in this folder's project, or in every project of the backend. */
+export type StackScope = "project" | "backend";
 
 /** A stack and its state, whose secrets are encrypted. */
 export interface KnownStack {
@@ -28,9 +32,13 @@ export interface Stacks {
   readonly absence?: string | undefined;
 }
 
-/** Reads the states of all stacks of this folder's project, and of other stacks. The result names those that cannot be read. */
-export async function readStacks(pulumi: Pulumi, alsoStacks: readonly string[]): Promise<Stacks> {
-  const { names, selected, unreadable = [], absence } = await stackNames(pulumi);
+/** Reads the states of all stacks of this folder's project or backend, and of other stacks. The result names those that cannot be read. */
+export async function readStacks(
+  pulumi: Pulumi,
+  alsoStacks: readonly string[],
+  scope: StackScope = "project",
+): Promise<Stacks> {
+  const { names, selected, unreadable = [], absence } = await stackNames(pulumi, scope);
   const waiting = [...new Set([...names, ...(selected === undefined ? [] : [selected]), ...alsoStacks])];
   const known: KnownStack[] = [];
   const failed: UnreadableStack[] = [...unreadable];
@@ -47,12 +55,17 @@ export async function readStacks(pulumi: Pulumi, alsoStacks: readonly string[]):
   return { known: known.sort((a, b) => (a.name < b.name ? -1 : 1)), unreadable: failed, absence };
 }
 
+interface ListedStack {
+  readonly name: string;
+  readonly current?: boolean;
+}
+
 interface StackNames extends Partial<Pick<Stacks, "unreadable" | "absence">> {
   readonly names: readonly string[];
   readonly selected?: string | undefined;
 }
 
-async function stackNames(pulumi: Pulumi): Promise<StackNames> {
+async function stackNames(pulumi: Pulumi, scope: StackScope): Promise<StackNames> {
   try {
     const result = await pulumi.run(LIST_COMMAND, { ofStack: false });
     if (result.exitCode !== 0) {
@@ -60,17 +73,20 @@ async function stackNames(pulumi: Pulumi): Promise<StackNames> {
       if (absence === undefined) throw pulumiFailed(LIST_COMMAND, result);
       return { names: [], absence };
     }
-    const listed = pulumi.parse<readonly { name: string; current?: boolean }[]>(LIST_COMMAND, result.stdout);
+    const listed = pulumi.parse<readonly ListedStack[]>(LIST_COMMAND, result.stdout);
     if (listed.length === 0) return { names: [], absence: "the project has no stack in this backend" };
     const current = listed.find((stack) => stack.current === true)?.name;
-    return { names: listed.map(({ name }) => name), selected: pulumi.stack ?? current };
+    // The same stacks have the same names here.
+    const all =
+      scope === "project" ? listed : await pulumi.json<ListedStack[]>(LIST_ALL_COMMAND, { ofStack: false });
+    return { names: all.map(({ name }) => name), selected: pulumi.stack ?? current };
   } catch (error) {
     if (error instanceof CliError && error.code === "PULUMI_MISSING")
       return { names: [], absence: "the command pulumi was not found on PATH" };
     return {
       names: [],
       selected: pulumi.stack,
-      unreadable: [{ what: "the list of the project's stacks", why: reasonOf(error) }],
+      unreadable: [{ what: "the list of stacks", why: reasonOf(error) }],
     };
   }
 }

@@ -44,7 +44,12 @@ export class FakeProject extends Pulumi {
       case "config --json":
         return answer(Object.fromEntries(Object.entries(config).map(([key, value]) => [key, { value }])));
       case "stack ls":
-        return answer(Object.keys(stacks).map((name) => ({ name, current: name === selected })));
+        return answer(
+          Object.keys(args.includes("--all") ? { ...stacks, ...others } : stacks).map((name) => ({
+            name,
+            current: name === selected,
+          })),
+        );
       case "stack export": {
         const name = this.stack ?? selected ?? "";
         const deployment = { ...stacks, ...others }[name] ?? `no stack named '${name}' found`;

@@ -1,6 +1,6 @@
 import { prune } from "../../src/cli/pruning/prune";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../src/emulator";
-import type { Resource } from "../../src/endpoint/deployment";
+import type { Deployment, Resource } from "../../src/endpoint/deployment";
 import { AnotherService, anotherKey } from "../engine/anotherService";
 import { FakeProject, type FakeProjectOptions, KeptOutput, recorded } from "./fakeProject";
 
@@ -92,6 +92,54 @@ it("prune deletes only unmanaged development endpoints that are older, and says 
   expect(second.deleted).toEqual([production.id]);
 });
 
+it("prune keeps what a stack of another project in the backend manages, and deletes nothing if that stack cannot be read", async () => {
+  const managed = added("managed");
+  const stacks = { dev: {} };
+  const name = "organization/other/dev";
+  const known = await run({ stacks, others: { [name]: { resources: [recorded("managed", managed)] } } });
+  expect(known).toMatchObject({ deleted: [], failure: undefined });
+  const unknown = await run({ stacks, others: { [name]: "access denied" } });
+  expect(unknown.failure).toMatchObject({ code: "OWNERSHIP_UNKNOWN" });
+  expect(deletions()).toEqual([]);
+});
+
+it("prune keeps an endpoint that a run adopts while others are deleted", async () => {
+  const [first, adopted] = [added("first"), added("adopted")];
+  const stacks: Record<string, Deployment> = { dev: {} };
+  // The run adopts as soon as the first endpoint is gone, and the deletion takes a while.
+  const before = () => {
+    if (!ids().includes(first.id)) stacks.dev = { resources: [recorded("adopted", adopted)] };
+  };
+  emulator.fault({ operation: "delete", kind: "delay", delayMs: 1_200 });
+  const { deleted } = await run({ stacks, before });
+  expect(deleted).toEqual([first.id]);
+  expect(ids()).toEqual([adopted.id]);
+});
+
+it("prune goes on after an endpoint that the service refuses to delete, and fails in the end", async () => {
+  const [refused, other] = [added("refused"), added("other")];
+  emulator.fault({ operation: "delete", kind: "status", status: 409, times: 1 });
+  const { deleted, kept, stderr, failure } = await run({ stacks: { dev: {} } });
+  expect({ deleted, kept }).toEqual({ deleted: [other.id], kept: { [refused.id]: "not-deleted" } });
+  expect(stderr).toContain(`${refused.id} was not deleted`);
+  expect(failure).toMatchObject({ code: "REJECTED" });
+});
+
+it("prune shows only the host of a url that an unfinished registration keeps as a secret", async () => {
+  added("t0ken");
+  const { id: _, ...resource } = recorded("killed", added("other"));
+  const secret = { ...resource, inputs: { url: { ciphertext: "v1:x" }, type: "development" } };
+  const output = new KeptOutput(true);
+  const pulumi = new FakeProject({
+    config: { "webhooks:baseUrl": emulator.url, "webhooks:apiKey": emulator.apiKey },
+    stacks: { dev: { pending_operations: [{ type: "creating", resource: secret }] } },
+  });
+  await prune({
+    ...{ pulumi, output, type: "development", yes: true, alsoStacks: [], environment: {}, olderThanMs: 0 },
+  });
+  expect(output.kept.stdout + output.kept.stderr).not.toContain("t0ken");
+});
+
 it("prune counts ages by the service's clock, and keeps what the service dates in the future", async () => {
   now = NOW + 30 * DAY_MS;
   const future = emulator.add({ url: "https://a.example.com/", type: "development" });
@@ -125,7 +173,7 @@ it("prune keeps what an unfinished registration may have created, also one whose
   const { deleted, kept, stderr } = await run({ stacks });
   expect(deleted).toEqual([before.id]);
   expect(Object.values(kept)).toEqual(Array(3).fill("unfinished-registration"));
-  expect(stderr).toMatch(/interrupted in test\/dev may have created it.*pulumi up/);
+  expect(stderr).toMatch(/interrupted in test\/dev may have created it.*recover/);
 
   const secret = { ...resource, inputs: { url: { ciphertext: "v1:x" }, type: "development" } };
   const other = added("other");

@@ -1,18 +1,8 @@
-import { type Endpoint, WebhookEndpointNotFoundError } from "../../client";
-import type { Account } from "../account";
 import { describeAge } from "../age";
-import { CliError } from "../errors";
-import {
-  assertOwnershipKnown,
-  describeOwner,
-  type Entry,
-  type Inventory,
-  type InventoryOptions,
-  takeInventory,
-  warnOfGaps,
-} from "../inventory";
+import { describeOwner, type Entry, type Inventory, type InventoryOptions, warnOfGaps } from "../inventory";
 import { openService } from "../service";
 import { candidatesIn, type PruneRule, reasonToKeep } from "./candidates";
+import { assertPrunable, deleteAll, takeWholeInventory } from "./deletion";
 
 const HEADINGS = ["ID", "AGE", "URL"];
 
@@ -32,7 +22,7 @@ export async function prune(options: PruneOptions): Promise<void> {
   const { output } = options;
   const account = await openService(options);
   try {
-    const inventory = await takeInventory(account, options);
+    const inventory = await takeWholeInventory(account, options);
     warnOfGaps(inventory, output);
     assertPrunable(inventory);
     const candidates = candidatesIn(inventory, options);
@@ -49,22 +39,6 @@ export async function prune(options: PruneOptions): Promise<void> {
   }
 }
 
-/** @throws CliError `OWNERSHIP_UNKNOWN` or `LIST_PARTIAL` when an endpoint that looks unmanaged may be managed */
-function assertPrunable({ stacks, list }: Inventory): void {
-  assertOwnershipKnown(stacks);
-  if (stacks.absence !== undefined)
-    throw new CliError(
-      "OWNERSHIP_UNKNOWN",
-      `nothing was deleted, because ${stacks.absence}, so it is unknown which ` +
-        "endpoints are managed. Run the command in the folder of the Pulumi program, logged in to the backend that has its stacks",
-    );
-  if (!list.complete)
-    throw new CliError(
-      "LIST_PARTIAL",
-      "nothing was deleted, because the service listed only a part of its endpoints. An endpoint that it left out may be managed",
-    );
-}
-
 function show(candidates: readonly Entry[], { entries }: Inventory, options: PruneOptions): void {
   const { output, type } = options;
   for (const { endpoint, registration } of entries.filter(
@@ -72,7 +46,7 @@ function show(candidates: readonly Entry[], { entries }: Inventory, options: Pru
   ))
     output.warn(
       `${endpoint.id} is kept: an unfinished registration of ${registration ? describeOwner(registration) : "a stack"} may have created it. ` +
-        "Run `pulumi up` or `npx webhook-endpoints recover` there first",
+        "Run `npx webhook-endpoints recover` there first",
     );
   const unknown = entries.filter(
     (entry) => entry.manager === undefined && reasonToKeep(entry, options) === "unknown-age",
@@ -110,31 +84,6 @@ async function confirm(
   return false;
 }
 
-/** Deletes the endpoints that nothing manages even now: a run may have taken one over while a person decided. */
-async function* deleteAll(
-  candidates: readonly Entry[],
-  account: Account,
-  options: PruneOptions,
-): AsyncGenerator<Entry> {
-  const inventory = await takeInventory(account, options);
-  assertPrunable(inventory);
-  const now = new Map(candidatesIn(inventory, options).map(({ endpoint }) => [endpoint.id, endpoint]));
-  for (const entry of candidates) {
-    const { id } = entry.endpoint;
-    if (!isSame(now.get(id), entry.endpoint)) {
-      options.output.warn(`${id} is kept: it has changed since it was shown`);
-      continue;
-    }
-    try {
-      await account.client.delete(id);
-    } catch (error) {
-      if (!(error instanceof WebhookEndpointNotFoundError)) throw error;
-    }
-    options.output.note(`Deleted ${id}`);
-    yield entry;
-  }
-}
-
 interface Result {
   readonly inventory: Inventory;
   readonly deleted: ReadonlySet<Entry>;
@@ -157,10 +106,6 @@ function report({ inventory, deleted, isConfirmed }: Result, options: PruneOptio
   options.output.data({ deleted: [...deleted].map(shown), kept }, () => {
     if (isConfirmed) options.output.line(`Deleted ${count(deleted.size)}.`);
   });
-}
-
-function isSame(a: Endpoint | undefined, b: Endpoint): boolean {
-  return a?.id === b.id && a.url === b.url && a.type === b.type && a.createdAt === b.createdAt;
 }
 
 function count(number: number, what = ""): string {
