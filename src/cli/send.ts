@@ -94,8 +94,7 @@ async function send(event: string, flags: Flags): Promise<ExitStatus> {
     if (asExpected && !shouldRefuse) return;
     const why = flags.tamper ? "changed after signing" : `${durationText(age)} old`;
     if (asExpected) output.line(`The receiver refused the delivery, as it should: it was ${why}.`);
-    else if (shouldRefuse) output.warn(`The receiver should refuse this delivery with 4xx: it was ${why}.`);
-    else output.warn(adviceFor(deliveries));
+    else output.warn(adviceFor(deliveries, shouldRefuse ? why : undefined));
   });
   return asExpected ? EXIT.yes : EXIT.no;
 }
@@ -106,16 +105,16 @@ function linesOf(event: string, id: string, { status, failure, durationMs, answe
   return answer === "" ? lines : [...lines, `  ${answer}`];
 }
 
-function adviceFor(deliveries: readonly SentDelivery[]): string {
+/** @param fault why the receiver should have refused the delivery, if it should have */
+function adviceFor(deliveries: readonly SentDelivery[], fault: string | undefined): string {
   const { status } = deliveries.find(({ asExpected }) => !asExpected) ?? { status: null };
-  switch (status) {
-    case null:
-      return "The receiver did not answer. Check that it listens at this url.";
-    case 401:
-      return "The receiver refused the delivery. It has another secret, or something changes the body: its log names the reason.";
-    case 404:
-      return "Nothing answers at this path. Check the path of the url.";
-    default:
-      return "The receiver did not accept the delivery with 2xx. Its log says why.";
-  }
+  if (status === null) return "The receiver did not answer. Check that it listens at this url.";
+  if (status === 404) return "Nothing answers at this path. Check the path of the url.";
+  if (status >= 300 && status < 400)
+    return "The receiver redirects deliveries, and a service does not follow redirects. Use the url of the redirect's target.";
+  if (fault !== undefined)
+    return `The receiver should refuse this delivery with a 4xx other than 404, 405, 408 and 429: it was ${fault}.`;
+  if (status === 401)
+    return "The receiver refused the delivery. It has another secret, or something changes the body: its log names the reason.";
+  return "The receiver did not accept the delivery with 2xx. Its log says why.";
 }
