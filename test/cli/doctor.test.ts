@@ -158,16 +158,21 @@ it("doctor names the endpoints that were registered with another key as a senten
 
 it("doctor names the endpoints that a stack manages and a complete list lacks", async () => {
   const [gone, lost, kept] = [made("gone"), made("lost"), made("kept")];
+  const leaving = made("leaving");
   const explained = [
     { ...made("read"), external: true },
     { ...made("replaced"), delete: true },
+    leaving,
     { ...made("pending"), id: "pending:1" },
     made("elsewhere", { ...today(), baseUrl: "https://other.example.com" }),
   ];
   for (const { id } of emulator.endpoints()) if (id !== kept.id) emulator.remove(id);
-  const dev = withReceiver([gone, kept, lost, ...explained]);
+  const dev = {
+    ...withReceiver([gone, kept, lost, ...explained]),
+    pending_operations: [{ type: "deleting", resource: leaving }],
+  };
   const { findings, codes } = await run({ stacks: { main: {}, dev } });
-  expect(codes).toEqual(["error ENDPOINT_GONE", "error REGISTRATION_PENDING"]);
+  expect(codes).toEqual(["error ENDPOINT_GONE", "error OPERATION_INTERRUPTED", "error REGISTRATION_PENDING"]);
   expect(findings.find(({ code }) => code === "ENDPOINT_GONE")).toMatchObject({
     message: "the service no longer has gone and lost, which the stack dev manages",
     remedy: expect.stringMatching(/`pulumi refresh --stack dev`.*`pulumi up --stack dev`/),
