@@ -3,6 +3,7 @@ import { checkArguments } from "../endpoint/arguments";
 import { nameOf } from "../endpoint/deployment";
 import { namer } from "./adoption/names";
 import { type Adoption, importFile, programText } from "./adoption/text";
+import { duplicatesIn } from "./duplicates";
 import { CliError } from "./errors";
 import { alsoStackOption, type InventoryFlags, stackOption } from "./flags";
 import {
@@ -71,7 +72,7 @@ export async function adopt(options: AdoptOptions): Promise<void> {
     const adoptable = entries.filter(({ endpoint }) => refusalOf(endpoint, { native }) === undefined);
     if (refusals.length > 0 && (ids.length > 0 || adoptable.length === 0)) throw notAdoptable(refusals);
     if (adoptable.length === 0) {
-      output.note("There is nothing to adopt: every endpoint is managed.");
+      output.note("There is nothing to adopt.");
       return;
     }
     const adoptions = named(adoptable, inventory);
@@ -79,7 +80,7 @@ export async function adopt(options: AdoptOptions): Promise<void> {
     output.note(
       native
         ? `Run \`pulumi import --file <this file>\`, and put the program text that it prints into the program (${adoptions.length} to import).`
-        : `Put this into the program and run \`pulumi up\` (${adoptions.length} to adopt). Afterwards you can remove adoptId.`,
+        : `Put this into the program and run \`pulumi up\` (${adoptions.length} to adopt). It shows each as "create", as expected: nothing is registered. Afterwards you can remove adoptId.`,
     );
     if (refusals.length > 0) throw notAdoptable(refusals);
   } finally {
@@ -87,10 +88,14 @@ export async function adopt(options: AdoptOptions): Promise<void> {
   }
 }
 
-/** Returns the endpoints that nothing manages, without those that may belong to somebody all the same. */
-function unmanagedIn({ entries }: Inventory, output: Output): Entry[] {
-  return entries.filter(({ endpoint: { id }, manager, reader, registration }) => {
+/** Returns the endpoints that nothing manages, without duplicates and those that may belong to somebody all the same. */
+function unmanagedIn(inventory: Inventory, output: Output): Entry[] {
+  const duplicates = duplicatesIn(inventory);
+  return inventory.entries.filter((entry) => {
+    const { endpoint, manager, reader, registration } = entry;
+    const { id } = endpoint;
     if (manager !== undefined) return false;
+    const original = duplicates.get(entry);
     if (registration !== undefined)
       output.warn(
         `${id} is left out: an unfinished registration of ${describeOwner(registration)} may have created it. Run \`pulumi up\` there first`,
@@ -99,7 +104,11 @@ function unmanagedIn({ entries }: Inventory, output: Output): Entry[] {
       output.warn(
         `${id} is left out: ${describeOwner(reader)} only reads it, so another program may manage it. To adopt it anyway, name its id`,
       );
-    return registration === undefined && reader === undefined;
+    else if (original !== undefined)
+      output.warn(
+        `${id} is left out: it has the same url and type as ${describeOwner(original)}, so each event is delivered twice. If nothing else needs it, delete it at the service. To adopt it anyway, name its id`,
+      );
+    return registration === undefined && reader === undefined && original === undefined;
   });
 }
 

@@ -50,7 +50,7 @@ function print(diagnosis: Diagnosis, output: Output): void {
       Object.entries(settings).map(([name, setting]) => [
         name,
         shownValue(setting),
-        setting.name ?? "default",
+        setting.name ?? (setting.value === null ? "-" : "default"),
       ]),
     );
     output.line();
@@ -78,9 +78,8 @@ function print(diagnosis: Diagnosis, output: Output): void {
 }
 
 function shownValue({ value, from, fingerprint }: ShownSetting): string {
-  if (from === "default") return "-";
   if (fingerprint !== undefined) return `set, fingerprint ${fingerprint}`;
-  return value ?? "set";
+  return value ?? (from === "default" ? "not set" : "set");
 }
 
 function answer(value: boolean | null): string {

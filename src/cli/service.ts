@@ -1,5 +1,5 @@
 import { type Account, openAccount } from "./account";
-import { findConfiguration } from "./configuration";
+import { type FoundConfiguration, findConfiguration } from "./configuration";
 import { CliError } from "./errors";
 import type { Pulumi } from "./pulumi";
 
@@ -15,14 +15,24 @@ export interface ServiceOptions {
  * @throws CliError `SETTINGS_INVALID`, `PULUMI_MISSING` or `PULUMI_FAILED`
  */
 export async function openService({ pulumi, environment = process.env }: ServiceOptions): Promise<Account> {
-  const { configuration = {}, absence } = await findConfiguration(pulumi);
-  const look = (name: string) => configuration[name]?.value;
-  if (absence !== undefined && !(environment.WEBHOOKS_BASE_URL && environment.WEBHOOKS_API_KEY))
+  const found = await findConfiguration(pulumi);
+  const why = whyUnknown(found, environment);
+  if (why !== undefined)
     throw new CliError(
       "SETTINGS_INVALID",
-      `the service's base URL and API key are unknown, because ${absence}, and the environment does not have both. Run the ` +
+      `${why}. Run the ` +
         "command in the folder of a Pulumi program whose stack has webhooks:baseUrl and webhooks:apiKey (--stack names another " +
         "stack), or set WEBHOOKS_BASE_URL and WEBHOOKS_API_KEY",
     );
-  return openAccount(look, environment);
+  return openAccount((name) => found.configuration?.[name]?.value, environment);
+}
+
+/** Returns why neither a stack nor the environment says where the service is and which key it accepts, or undefined if one may. */
+export function whyUnknown(
+  { absence }: FoundConfiguration,
+  environment: NodeJS.ProcessEnv,
+): string | undefined {
+  if (absence === undefined || (environment.WEBHOOKS_BASE_URL && environment.WEBHOOKS_API_KEY))
+    return undefined;
+  return `the service's base URL and API key are unknown, because ${absence}, and the environment does not have both`;
 }

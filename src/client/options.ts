@@ -50,6 +50,8 @@ export type OperationName = "register" | "list" | "get" | "delete";
 /** The options, validated and with their defaults. */
 export type ResolvedOptions = ReturnType<typeof resolveOptions>;
 
+export const DEFAULT_API_KEY_HEADER = "X-Api-Key";
+
 /** A token of RFC 9110: the syntax of a header's name and of an authentication scheme. */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 /** Headers that frame a request: a key in one of them would break the request, or be sent elsewhere. */
@@ -61,7 +63,7 @@ const HEADER_VALUE = /^[\x21-\x7e\xa0-\xff]([\t\x20-\x7e\xa0-\xff]*[\x21-\x7e\xa
 /** @throws WebhookError `INVALID_OPTION`, which names the option and quotes no value */
 export function resolveOptions(options: WebhooksClientOptions) {
   if (typeof options !== "object" || options === null) throw invalid("its options must be an object");
-  const { apiKey, apiKeyHeader = "X-Api-Key", apiKeyScheme, dispatcher, onWait } = options;
+  const { apiKey, apiKeyHeader = DEFAULT_API_KEY_HEADER, apiKeyScheme, dispatcher, onWait } = options;
   const [problem] = connectionProblems(options);
   if (problem) throw invalid(`${problem.option} ${problem.problem}`);
   if (dispatcher !== undefined && typeof dispatcher?.dispatch !== "function") {
@@ -104,7 +106,7 @@ export interface ConnectionProblem {
 
 /** Returns every problem of these options. */
 export function connectionProblems(options: ConnectionOptions): readonly ConnectionProblem[] {
-  const { baseUrl, apiKey, apiKeyHeader = "X-Api-Key", apiKeyScheme = "Bearer" } = options;
+  const { baseUrl, apiKey, apiKeyHeader = DEFAULT_API_KEY_HEADER, apiKeyScheme = "Bearer" } = options;
   const problems: [keyof ConnectionOptions, string | undefined][] = [
     ["baseUrl", baseUrlProblem(baseUrl)],
     ["apiKey", apiKeyProblem(apiKey)],

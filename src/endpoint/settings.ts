@@ -1,4 +1,4 @@
-import { connectionProblems } from "../client/options";
+import { connectionProblems, DEFAULT_API_KEY_HEADER } from "../client/options";
 
 /** Where the service is and how to talk to it. */
 export interface Settings {
@@ -27,6 +27,13 @@ export function environmentNameOf(name: SettingName): string {
 }
 
 export const SETTING_NAMES = Object.keys(ENVIRONMENT_NAMES) as SettingName[];
+
+/** The settings that have a default, as a configuration holds them. */
+export const SETTING_DEFAULTS: Readonly<Partial<Record<SettingName, string>>> = {
+  apiKeyHeader: DEFAULT_API_KEY_HEADER,
+  timeoutSeconds: "30",
+  showResponses: "false",
+};
 
 /** Where a `WebhooksProvider` passes its own name to the plugin. It is not a setting: nothing else sets it. */
 export const PROVIDER_NAME_KEY = "webhooks:providerName";
@@ -60,13 +67,13 @@ export function resolveSettings(
   };
   const baseUrl = need("baseUrl", "the service's base URL");
   const apiKey = need("apiKey", "the service's API key");
-  const timeoutSeconds = Number(look("timeoutSeconds") ?? 30);
+  const timeoutSeconds = Number(look("timeoutSeconds") ?? SETTING_DEFAULTS.timeoutSeconds);
   if (!(timeoutSeconds > 0 && timeoutSeconds <= 3600)) {
     problems.push(
       `timeoutSeconds must be a number of seconds above 0, at most 3600; set it with ${places("timeoutSeconds")}`,
     );
   }
-  const showResponses = look("showResponses") ?? "false";
+  const showResponses = look("showResponses") ?? SETTING_DEFAULTS.showResponses;
   if (showResponses !== "true" && showResponses !== "false")
     problems.push(`showResponses must be true or false; set it with ${places("showResponses")}`);
   const [apiKeyHeader, apiKeyScheme] = [look("apiKeyHeader"), look("apiKeyScheme")];

@@ -99,8 +99,9 @@ it("namer gives each url a name of its own, from its host alone", () => {
 it("adopt takes every unmanaged endpoint, under names that no resource has", async () => {
   const managed = emulator.add({ url: "https://a.example.com/1", type: "production" });
   const byHand = emulator.add({ url: "https://a.example.com/2", type: "development" });
-  const { stdout, failure } = await run({ dev: { resources: [recorded("a-example-com", managed)] } });
+  const { stdout, stderr, failure } = await run({ dev: { resources: [recorded("a-example-com", managed)] } });
   expect(failure).toBeUndefined();
+  expect(stderr).toMatch(/`pulumi up` \(1 to adopt\)\. It shows each as "create", as expected/);
   expect(declaredBy(stdout)).toEqual([
     ["a-example-com-2", { url: byHand.url, type: "development", adoptId: byHand.id }],
   ]);
@@ -139,8 +140,20 @@ it("adopt leaves out an endpoint that a stack only reads, unless its id is named
   const stacks = { dev: { resources: [recorded("jobs", { ...read, more: { external: true } })] } };
   const { stdout, stderr } = await run(stacks);
   expect(stdout).toBe("");
+  expect(stderr).not.toContain("is managed");
   expect(stderr).toMatch(new RegExp(`${read.id} is left out: jobs in test/dev only reads it`));
   expect(declaredBy((await run(stacks, { ids: [read.id] })).stdout)).toHaveLength(1);
+});
+
+it("adopt leaves out an endpoint with the url and type of a managed one, unless its id is named", async () => {
+  const managed = emulator.add({ url: "https://a.example.com/1", type: "production" });
+  const twin = emulator.add({ url: "https://A.example.com/1", type: "production" });
+  const other = emulator.add({ url: "https://a.example.com/1", type: "development" });
+  const stacks = { dev: { resources: [recorded("jobs", managed)] } };
+  const { stdout, stderr } = await run(stacks);
+  expect(declaredBy(stdout)).toMatchObject([[expect.anything(), { adoptId: other.id }]]);
+  expect(stderr).toMatch(new RegExp(`${twin.id} is left out: .*same url and type as jobs in test/dev`));
+  expect(declaredBy((await run(stacks, { ids: [twin.id] })).stdout)).toHaveLength(1);
 });
 
 it("adopt writes the endpoints that can be declared, and fails with those that cannot", async () => {

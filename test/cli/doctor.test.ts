@@ -54,16 +54,16 @@ it("doctor finds nothing wrong with a stack in order", async () => {
 
 it("doctor shows where each setting comes from, and no value of a secret", async () => {
   const { settings: shown } = await run(
-    { config: { "webhooks:apiKey": emulator.apiKey, "webhooks:apiKeyHeader": "X-Api-Key" } },
+    { config: { "webhooks:apiKey": emulator.apiKey, "webhooks:apiKeyHeader": "x-api-key" } },
     { environment: { WEBHOOKS_BASE_URL: emulator.url, WEBHOOKS_API_KEY: "unused" } },
   );
   expect(shown).toEqual({
     baseUrl: { value: emulator.url, from: "environment", name: "WEBHOOKS_BASE_URL" },
     apiKey: { value: null, from: "stack", name: "webhooks:apiKey", fingerprint: today().account },
-    apiKeyHeader: { value: "X-Api-Key", from: "stack", name: "webhooks:apiKeyHeader" },
+    apiKeyHeader: { value: "x-api-key", from: "stack", name: "webhooks:apiKeyHeader" },
     apiKeyScheme: { value: null, from: "default", name: null },
-    timeoutSeconds: { value: null, from: "default", name: null },
-    showResponses: { value: null, from: "default", name: null },
+    timeoutSeconds: { value: "30", from: "default", name: null },
+    showResponses: { value: "false", from: "default", name: null },
   });
 });
 
@@ -114,15 +114,16 @@ it("doctor names everything at once: what is unreachable, unreadable, pending an
       .concat("note OTHER_BASE_URL"),
   );
   const remedies = findings.map(({ remedy }) => remedy).join("\n");
-  expect(remedies).toMatch(/recover --stack dev/);
+  expect(remedies).toMatch(/pulumi cancel --stack dev.*pulumi up --stack dev.*recover --stack dev/);
 });
 
 it("doctor says that the key is refused, and still compares the clocks", async () => {
-  const { codes, service } = await run(
+  const { codes, service, findings } = await run(
     { config: { ...settings(), "webhooks:apiKey": "wr0ng" } },
     { now: () => now - 90_000 },
   );
   expect(codes).toEqual(["error CLOCK_DIFFERS", "error UNAUTHORIZED"]);
+  expect(findings[0]?.remedy).toMatch(/`pulumi config set --secret webhooks:apiKey`/);
   expect(service).toMatchObject({ reachable: true, keyAccepted: false });
   expect(Math.abs((service.clockDifferenceSeconds ?? 0) - 90)).toBeLessThanOrEqual(1);
 });
@@ -144,11 +145,65 @@ it.each([
   expect(codes).toEqual([expected]);
 });
 
+it("doctor names the endpoints that were registered with another key as a sentence", async () => {
+  const resources = ["a", "b", "c", "d", "e", "f", "g"].map((name) =>
+    made(name, { ...today(), account: "ffffff" }),
+  );
+  const { findings } = await run({ stacks: { dev: withReceiver(resources) } });
+  expect(findings[0]?.message).toBe(
+    `a, b, c, d, e and 2 more of the stack dev were registered with the key ffffff, not with the current one (${today().account})`,
+  );
+  expect(findings[0]?.remedy).toMatch(/`pulumi config set --secret webhooks:apiKey`/);
+});
+
+it("doctor names the endpoints that a stack manages and a complete list lacks", async () => {
+  const [gone, lost, kept] = [made("gone"), made("lost"), made("kept")];
+  const leaving = made("leaving");
+  const explained = [
+    { ...made("read"), external: true },
+    { ...made("replaced"), delete: true },
+    leaving,
+    { ...made("pending"), id: "pending:1" },
+    made("elsewhere", { ...today(), baseUrl: "https://other.example.com" }),
+  ];
+  for (const { id } of emulator.endpoints()) if (id !== kept.id) emulator.remove(id);
+  const dev = {
+    ...withReceiver([gone, kept, lost, ...explained]),
+    pending_operations: [{ type: "deleting", resource: leaving }],
+  };
+  const { findings, codes } = await run({ stacks: { main: {}, dev } });
+  expect(codes).toEqual(["error ENDPOINT_GONE", "error OPERATION_INTERRUPTED", "error REGISTRATION_PENDING"]);
+  expect(findings.find(({ code }) => code === "ENDPOINT_GONE")).toMatchObject({
+    message: "the service no longer has gone and lost, which the stack dev manages",
+    remedy: expect.stringMatching(/`pulumi refresh --stack dev`.*`pulumi up --stack dev`/),
+  });
+});
+
+it("doctor does not call an endpoint gone that a run registers while doctor works", async () => {
+  const stacks: Record<string, Deployment> = { dev: {} };
+  const before = (command: string) => {
+    if (command === "stack ls") stacks.dev = withReceiver([made("a")]);
+  };
+  expect((await run({ stacks, before })).codes).toEqual([]);
+});
+
+it("doctor calls no endpoint gone because a partial list lacks it", async () => {
+  await emulator.close();
+  emulator = await startEmulator({ pageSize: 1 });
+  const resources = [made("listed"), made("unlisted")];
+  expect((await run({ stacks: { dev: withReceiver(resources) } })).codes).toEqual(["error LIST_PARTIAL"]);
+});
+
 it("doctor reports duplicates, unmanaged endpoints and a missing receiver output, and only the first is an error", async () => {
   const managed = made("a");
   emulator.add({ url: "https://A.example.com/a", type: "production" });
-  const { codes } = await run({ stacks: { dev: { resources: [managed] } } });
+  const { id } = emulator.add({ url: "https://a.example.com/b", type: "production" });
+  const { codes, findings } = await run({
+    stacks: { dev: { resources: [managed, { ...made("read"), external: true }] } },
+  });
   expect(codes).toEqual(["error DUPLICATE", "note RECEIVER_OUTPUT_MISSING", "note UNMANAGED"]);
+  // Not the duplicate, which has its own finding, and not the endpoint that a stack reads.
+  expect(findings.find(({ code }) => code === "UNMANAGED")?.message).toBe(`no stack manages ${id}`);
 });
 
 it("doctor calls nothing unmanaged while a stack cannot be read", async () => {
@@ -158,12 +213,39 @@ it("doctor calls nothing unmanaged while a stack cannot be read", async () => {
   ]);
 });
 
-it("doctor works with the environment alone", async () => {
+const NO_PROJECT = "error: no Pulumi.yaml project file found";
+
+it.each([
+  ["in a folder without a project", { failure: NO_PROJECT }, ["note NO_STACK"]],
+  ["without a selected stack", { configFailure: "error: no stack selected" }, []],
+  ["without the command pulumi", { failure: "ENOENT" }, ["note CLI_MISSING"]],
+])("doctor works with the environment alone %s", async (_where, project, expected) => {
   const environment = { WEBHOOKS_BASE_URL: emulator.url, WEBHOOKS_API_KEY: emulator.apiKey };
-  const failure = "error: no Pulumi.yaml project file found";
-  const { codes, service } = await run({ failure }, { environment });
-  expect(codes).toEqual(["note CLI_MISSING", "note NO_STACK"]);
+  const { codes, service } = await run(project, { environment });
+  expect(codes).toEqual(expected);
   expect(service.keyAccepted).toBe(true);
+});
+
+it.each([
+  [{ configFailure: "error: no stack selected" }, "no stack is selected", /`pulumi stack select`.*--stack/],
+  [{ failure: NO_PROJECT }, "this folder has no Pulumi project", /folder of a Pulumi program/],
+  [
+    { failure: "ENOENT" },
+    "the command pulumi was not found on PATH",
+    /WEBHOOKS_BASE_URL and WEBHOOKS_API_KEY/,
+  ],
+])("doctor names the cause when there are no settings: %j", async (project, cause, remedy) => {
+  const { findings } = await run(project);
+  const found = findings.filter(({ code }) => code === "SETTINGS_INVALID");
+  expect(found).toEqual([expect.objectContaining({ remedy: expect.stringMatching(remedy) })]);
+  expect(found[0]?.message).toContain(`because ${cause}`);
+});
+
+it("doctor blames nothing but Pulumi's own failure when that hides the settings", async () => {
+  const { codes } = await run({
+    configFailure: "error: passphrase must be set with PULUMI_CONFIG_PASSPHRASE",
+  });
+  expect(codes).toEqual(["error PULUMI_FAILED"]);
 });
 
 it("the page of the command lists exactly the codes of doctor's findings", () => {

@@ -1,3 +1,4 @@
+import { CliError } from "../../src/cli/errors";
 import { Output } from "../../src/cli/output";
 import { Pulumi, type RunOptions } from "../../src/cli/pulumi";
 import type { Deployment, Resource } from "../../src/endpoint/deployment";
@@ -12,8 +13,10 @@ export interface FakeProjectOptions {
   readonly others?: Record<string, Deployment | string>;
   /** The stack that is selected. Default: the first. */
   readonly selected?: string;
-  /** What every command prints on standard error, when it fails. */
+  /** What every command but `version` prints on standard error, when it fails. "ENOENT" means that the command pulumi is missing. */
   readonly failure?: string;
+  /** The same for `pulumi config` alone. */
+  readonly configFailure?: string;
   /** Called before each command. */
   readonly before?: (command: string) => void;
 }
@@ -32,16 +35,18 @@ export class FakeProject extends Pulumi {
   }
 
   override async run(args: readonly string[], _options?: RunOptions): Promise<PulumiCommandResult> {
-    const { config, stacks = {}, others = {}, failure, before } = this.options;
+    const { config, stacks = {}, others = {}, failure, configFailure, before } = this.options;
     const selected = this.options.selected ?? Object.keys(stacks)[0];
     const answer = (value: unknown) => ({ exitCode: 0, stdout: JSON.stringify(value), stderr: "" });
     const command = args.slice(0, 2).join(" ");
     before?.(command);
-    if (failure !== undefined) return { exitCode: 1, stdout: "", stderr: failure };
+    if (failure === "ENOENT") throw new CliError("PULUMI_MISSING", "cannot run the command pulumi");
+    if (failure !== undefined && command !== "version") return { exitCode: 1, stdout: "", stderr: failure };
     switch (command) {
       case "version":
         return { exitCode: 0, stdout: "v3.255.0\n", stderr: "" };
       case "config --json":
+        if (configFailure !== undefined) return { exitCode: 255, stdout: "", stderr: configFailure };
         return answer(Object.fromEntries(Object.entries(config).map(([key, value]) => [key, { value }])));
       case "stack ls":
         return answer(

@@ -1,10 +1,13 @@
 import { CodedError } from "../../error";
 import { type Account, openAccount } from "../account";
 import { type FoundConfiguration, findConfiguration } from "../configuration";
+import { CliError } from "../errors";
 import { inventoryOf } from "../inventory";
 import type { Pulumi } from "../pulumi";
+import { whyUnknown } from "../service";
 import { readStacks } from "../stacks";
 import { error, type Finding, note } from "./finding";
+import { goneFindings } from "./goneFindings";
 import { type ShownSettings, shownSettings } from "./settings";
 import { endpointFindings, originFindings, stackFindings } from "./stateFindings";
 import { readVersions, type Versions, versionFindings } from "./versions";
@@ -14,6 +17,15 @@ const MAX_CLOCK_DIFFERENCE_MS = 60_000;
 
 /** The service's clock comes in a `Date` header, which has whole seconds. */
 const CLOCK_PRECISION_MS = 1_000;
+
+const SERVICE_REMEDY = "Follow the message, and run the command again.";
+const SETTINGS_REMEDY = "Set what is missing, and correct what is invalid.";
+const UNKNOWN_SETTINGS_REMEDY =
+  "In the folder of a Pulumi program, select a stack with `pulumi stack select`, or name one with --stack. To do without a stack, " +
+  "set WEBHOOKS_BASE_URL and WEBHOOKS_API_KEY.";
+const KEY_REMEDY =
+  "Set webhooks:apiKey to a key that the service accepts, with `pulumi config set --secret webhooks:apiKey`. If the key comes " +
+  "from the environment, correct WEBHOOKS_API_KEY.";
 
 export interface DiagnoseOptions {
   readonly pulumi: Pulumi;
@@ -58,25 +70,31 @@ export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
   };
 
   const versions = await readVersions(pulumi, folder);
-  const configuration: FoundConfiguration = (await attempt("Correct what Pulumi's message names.", () =>
-    findConfiguration(pulumi),
-  )) ?? { absence: "the stack's configuration cannot be read" };
-  const settings = shownSettings(configuration, environment);
-  const account = await attempt("Set what is missing, and correct what is invalid.", async () =>
-    openAccount((name) => configuration.configuration?.[name]?.value, environment),
-  );
+  const hasCli = versions.pulumi !== null;
+  const found: FoundConfiguration | undefined = hasCli
+    ? await attempt("Correct what Pulumi's message names.", () => findConfiguration(pulumi))
+    : { absence: "the command pulumi was not found on PATH" };
+  const settings = shownSettings(found, environment);
+  const why = found && whyUnknown(found, environment);
+  const account = await attempt(why === undefined ? SETTINGS_REMEDY : UNKNOWN_SETTINGS_REMEDY, async () => {
+    if (why !== undefined) throw new CliError("SETTINGS_INVALID", why);
+    // A configuration that cannot be read may hold the settings.
+    return found && openAccount((name) => found.configuration?.[name]?.value, environment);
+  });
   const { list, ...service } = await askService(account, { attempt, now });
-  await account?.client.close();
   const stacks = await readStacks(pulumi, alsoStacks);
-  if (stacks.absence !== undefined)
+  if (stacks.absence !== undefined && hasCli)
     findings.push(
       note(
         "NO_STACK",
         `no stack was looked into, because ${stacks.absence}`,
-        "Run the command in the folder of a Pulumi program.",
+        "Run the command in the folder of a Pulumi program that has a stack.",
       ),
     );
   const inventory = account && list && inventoryOf(list, stacks, account.origin);
+  const gone =
+    account && inventory && (await attempt(SERVICE_REMEDY, () => goneFindings(inventory, account)));
+  await account?.client.close();
   if (
     service.clockDifferenceSeconds !== null &&
     Math.abs(service.clockDifferenceSeconds) * 1_000 > MAX_CLOCK_DIFFERENCE_MS
@@ -85,6 +103,7 @@ export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
   findings.push(
     ...(account === undefined ? [] : originFindings(stacks, account.origin, inventory)),
     ...stackFindings(stacks),
+    ...(gone ?? []),
     ...(inventory === undefined ? [] : endpointFindings(inventory)),
     ...versionFindings(versions),
   );
@@ -98,7 +117,7 @@ interface Attempt {
 
 async function askService(account: Account | undefined, { attempt, now }: Attempt) {
   let failure: unknown;
-  const list = await attempt("Follow the message, and run the command again.", async () => {
+  const list = await attempt(SERVICE_REMEDY, async () => {
     try {
       return await account?.client.list();
     } catch (error) {
@@ -121,8 +140,10 @@ async function askService(account: Account | undefined, { attempt, now }: Attemp
 }
 
 function findingOf(failure: unknown, remedy: string): Finding {
-  if (failure instanceof CodedError)
-    return { level: "error", code: failure.code, message: failure.reason, remedy };
+  if (failure instanceof CodedError) {
+    const { code, reason } = failure;
+    return { level: "error", code, message: reason, remedy: code === "UNAUTHORIZED" ? KEY_REMEDY : remedy };
+  }
   const message = failure instanceof Error ? failure.message : String(failure);
   return { level: "error", code: "UNEXPECTED", message, remedy };
 }

@@ -4,6 +4,7 @@ export type FindingCode =
   | "CLI_OLD"
   | "CLOCK_DIFFERS"
   | "DUPLICATE"
+  | "ENDPOINT_GONE"
   | "LIST_PARTIAL"
   | "NODE_OLD"
   | "NO_STACK"

@@ -5,11 +5,11 @@ import {
   plainText,
   type Resource,
 } from "../../endpoint/deployment";
-import { keyOf } from "../../endpoint/identity";
 import type { Origin } from "../../endpoint/origin";
 import { isEndpointType } from "../../endpoint/permanent";
 import { isProvisional } from "../../endpoint/state";
 import { describeUrl } from "../../endpoint/url";
+import { duplicatesIn } from "../duplicates";
 import { describeOwner, type Inventory } from "../inventory";
 import type { Stacks } from "../stacks";
 import { error, type Finding, note } from "./finding";
@@ -37,11 +37,12 @@ export function stackFindings({ known, unreadable }: Stacks): Finding[] {
 }
 
 function unfinished(stack: string, deployment: Deployment): Finding[] {
+  const unlock = `If the run was killed, first run \`pulumi cancel --stack ${stack}\`, which removes its lock.`;
   const interrupted = interruptedRegistrations(deployment).map((resource) =>
     error(
       "REGISTRATION_INTERRUPTED",
       `a run was interrupted while it registered ${describeOwner(resource)}`,
-      `Run \`pulumi up --stack ${stack}\`, which takes over what was registered, or \`npx webhook-endpoints recover --stack ${stack}\`.`,
+      `${unlock} Then run \`pulumi up --stack ${stack}\`, which takes over what was registered, or \`npx webhook-endpoints recover --stack ${stack}\`.`,
     ),
   );
   const pending = endpointsOf(deployment).filter(({ id = "" }) => isProvisional(id));
@@ -60,7 +61,7 @@ function unfinished(stack: string, deployment: Deployment): Finding[] {
         error(
           "OPERATION_INTERRUPTED",
           `a run was interrupted while it was ${type} ${describeOwner(resource)}`,
-          `Run \`pulumi refresh --stack ${stack}\`, then \`pulumi up --stack ${stack}\`.`,
+          `${unlock} Then run \`pulumi refresh --stack ${stack}\`, and after it \`pulumi up --stack ${stack}\`.`,
         ),
       ),
   ];
@@ -105,7 +106,7 @@ export function originFindings(
     findings.push(
       report(
         "OTHER_BASE_URL",
-        `${named(otherUrl)} of the stack ${selected.name} registered at ${before}, and the base URL is now ${origin.baseUrl}`,
+        `${registered(otherUrl, selected.name)} at ${before}, not at the current base URL (${origin.baseUrl})`,
         "If the service has moved, run `pulumi up`. Otherwise restore webhooks:baseUrl.",
       ),
     );
@@ -115,8 +116,8 @@ export function originFindings(
     findings.push(
       report(
         "OTHER_KEY",
-        `${named(otherKey)} of the stack ${selected.name} registered with the key ${plainText(otherKey[0]?.outputs, "account")}, and the key is now ${origin.account}`,
-        "If you rotated the key, run `pulumi up`, which records the new one, before `pulumi refresh` or `destroy`. If it belongs to another account, restore webhooks:apiKey.",
+        `${registered(otherKey, selected.name)} with the key ${plainText(otherKey[0]?.outputs, "account")}, not with the current one (${origin.account})`,
+        "If you rotated the key, run `pulumi up`, which records the new one, before `pulumi refresh` or `destroy`. If the new key belongs to another account, restore the old one with `pulumi config set --secret webhooks:apiKey`, or in WEBHOOKS_API_KEY.",
       ),
     );
   }
@@ -124,7 +125,8 @@ export function originFindings(
 }
 
 /** Finds what the endpoints at the service show. */
-export function endpointFindings({ entries, list, stacks }: Inventory): Finding[] {
+export function endpointFindings(inventory: Inventory): Finding[] {
+  const { entries, list, stacks } = inventory;
   const findings: Finding[] = [];
   if (!list.complete)
     findings.push(
@@ -135,24 +137,18 @@ export function endpointFindings({ entries, list, stacks }: Inventory): Finding[
       ),
     );
   if (stacks.known.length === 0 || stacks.unreadable.length > 0) return findings;
-  const managed = new Map(
-    entries.flatMap(({ endpoint, manager }) =>
-      manager === undefined ? [] : [[keyOf(endpoint), manager] as const],
-    ),
+  const duplicates = duplicatesIn(inventory);
+  for (const [{ endpoint }, manager] of duplicates)
+    findings.push(
+      error(
+        "DUPLICATE",
+        `${endpoint.id} has the same url (${describeUrl(endpoint.url)}) and type as ${describeOwner(manager)}, so each event is delivered twice`,
+        "If nothing else needs it, delete it at the service.",
+      ),
+    );
+  const unmanaged = entries.filter(
+    (entry) => entry.manager === undefined && entry.reader === undefined && !duplicates.has(entry),
   );
-  const unmanaged = entries.filter(({ manager }) => manager === undefined);
-  for (const { endpoint, registration } of unmanaged) {
-    if (registration !== undefined) continue;
-    const manager = managed.get(keyOf(endpoint));
-    if (manager !== undefined)
-      findings.push(
-        error(
-          "DUPLICATE",
-          `${endpoint.id} has the same url (${describeUrl(endpoint.url)}) and type as ${describeOwner(manager)}, so each event is delivered twice`,
-          "If nothing else needs it, delete it at the service.",
-        ),
-      );
-  }
   if (unmanaged.length > 0)
     findings.push(
       note(
@@ -164,14 +160,18 @@ export function endpointFindings({ entries, list, stacks }: Inventory): Finding[
   return findings;
 }
 
-function endpointsOf({ resources = [] }: Deployment): Resource[] {
+export function endpointsOf({ resources = [] }: Deployment): Resource[] {
   return resources.filter(({ type }) => isEndpointType(type));
 }
 
-function named(resources: readonly Resource[]): string {
-  return `${joined(resources.map(({ urn }) => nameOf(urn)))} ${resources.length === 1 ? "was" : "were"}`;
+function registered(resources: readonly Resource[], stack: string): string {
+  const names = joined(resources.map(({ urn }) => nameOf(urn)));
+  return `${names} of the stack ${stack} ${resources.length === 1 ? "was" : "were"} registered`;
 }
 
-function joined(names: readonly string[]): string {
-  return `${names.slice(0, MAX_NAMED).join(", ")}${names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ""}`;
+/** Joins names as a sentence does, and only counts those after the first few. */
+export function joined(names: readonly string[]): string {
+  const shown = names.slice(0, names.length > MAX_NAMED ? MAX_NAMED : -1);
+  const rest = names.length > MAX_NAMED ? `${names.length - MAX_NAMED} more` : (names.at(-1) ?? "");
+  return shown.length === 0 ? rest : `${shown.join(", ")} and ${rest}`;
 }

@@ -1,0 +1,57 @@
+import type { EndpointList } from "../../client";
+import { type Deployment, nameOf, plainText, type Resource } from "../../endpoint/deployment";
+import type { Origin } from "../../endpoint/origin";
+import { isProvisional } from "../../endpoint/state";
+import type { Account } from "../account";
+import type { Inventory } from "../inventory";
+import { error, type Finding } from "./finding";
+import { endpointsOf, joined } from "./stateFindings";
+
+/**
+ * Finds the managed endpoints that the service no longer has. Only a complete list can show that, and only for what was
+ * registered with today's base URL and key.
+ *
+ * @throws WebhookError
+ */
+export async function goneFindings(
+  { list, stacks }: Inventory,
+  { client, origin }: Account,
+): Promise<Finding[]> {
+  const suspects = stacks.known
+    .map(({ name, deployment }) => ({ name, missing: missingFrom(list, managedAt(origin, deployment)) }))
+    .filter(({ missing }) => missing.length > 0);
+  if (suspects.length === 0) return [];
+  // A run may have registered these after the first list was read.
+  const later = await client.list();
+  return suspects.flatMap(({ name, missing }) => {
+    const gone = missingFrom(later, missing);
+    return gone.length === 0 ? [] : [goneFinding(name, gone)];
+  });
+}
+
+/** An unfinished operation on an endpoint has a finding of its own, and the next `up` deletes what a replacement left behind. */
+function managedAt({ baseUrl, account }: Origin, deployment: Deployment): Resource[] {
+  const unfinished = new Set(deployment.pending_operations?.map(({ resource }) => resource.urn));
+  return endpointsOf(deployment).filter(
+    ({ urn, id = "", outputs, external, delete: isLeaving }) =>
+      external !== true &&
+      isLeaving !== true &&
+      !isProvisional(id) &&
+      !unfinished.has(urn) &&
+      plainText(outputs, "baseUrl") === baseUrl &&
+      plainText(outputs, "account") === account,
+  );
+}
+
+function missingFrom({ endpoints, unrecognized, complete }: EndpointList, resources: Resource[]): Resource[] {
+  const listed = new Set([...endpoints, ...unrecognized].map(({ id }) => id));
+  return complete ? resources.filter(({ id = "" }) => !listed.has(id)) : [];
+}
+
+function goneFinding(stack: string, gone: readonly Resource[]): Finding {
+  return error(
+    "ENDPOINT_GONE",
+    `the service no longer has ${joined(gone.map(({ urn }) => nameOf(urn)))}, which the stack ${stack} manages`,
+    `Run \`pulumi refresh --stack ${stack}\`, which drops what is gone from the state. Then \`pulumi up --stack ${stack}\` registers it again.`,
+  );
+}
