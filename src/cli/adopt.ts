@@ -63,7 +63,8 @@ export async function adopt(options: AdoptOptions): Promise<void> {
   const { output, ids, native } = options;
   const account = await openService(options);
   try {
-    const inventory = await takeInventory(account, options);
+    // What another project manages must not come under two stacks.
+    const inventory = await takeInventory(account, { ...options, scope: "backend" });
     warnOfGaps(inventory, output);
     assertOwnershipKnown(inventory.stacks);
     const entries =
@@ -98,7 +99,7 @@ function unmanagedIn(inventory: Inventory, output: Output): Entry[] {
     const original = duplicates.get(entry);
     if (registration !== undefined)
       output.warn(
-        `${id} is left out: an unfinished registration of ${describeOwner(registration)} may have created it. Run \`pulumi up\` there first`,
+        `${id} is left out: an unfinished registration of ${describeOwner(registration)} may have created it. Run \`npx webhook-endpoints recover\` there first`,
       );
     else if (reader !== undefined)
       output.warn(
