@@ -132,7 +132,9 @@ it("adopt leaves out an endpoint that an unfinished registration may have create
   const { id: _, ...resource } = recorded("jobs", made);
   const { stdout, stderr } = await run({ dev: { pending_operations: [{ type: "creating", resource }] } });
   expect(stdout).toBe("");
-  expect(stderr).toMatch(new RegExp(`${made.id} is left out: .*jobs in test/dev.*npx webhook-endpoints recover`));
+  expect(stderr).toMatch(
+    new RegExp(`${made.id} is left out: .*jobs in test/dev.*npx webhook-endpoints recover`),
+  );
 });
 
 it("adopt leaves out an endpoint that a stack only reads, unless its id is named", async () => {
