@@ -357,7 +357,7 @@ describe("the page's test deliveries lead to the true cause:", () => {
     expect(row).toContain("The receiver has other secrets");
     expect(await fingerprintOf(secret)).toBe(fingerprint);
     expect(page).toMatch(
-      /If the fingerprints are equal.*something in front of the receiver probably replaces\s+the whole body/s,
+      /If the fingerprints are equal.*something\s+in front of the receiver probably replaces\s+the whole body/s,
     );
     // The next step: the same deliveries to the process itself.
     expect((await diagnose([secret], await listening(handle))).row).toContain(
