@@ -1,5 +1,6 @@
 import type { Dispatcher } from "undici";
 import { EnvHttpProxyAgent } from "undici";
+import { isUrl } from "../isUrl";
 import { WebhookError } from "./errors";
 import { isLoopback, type ResolvedOptions } from "./options";
 
@@ -31,7 +32,7 @@ function chooseProxy(baseUrl: URL, env: Environment): string {
   const value = (baseUrl.protocol === "https:" ? (env.https_proxy ?? env.HTTPS_PROXY) : undefined) || forHttp;
   if (!value) return "";
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`;
-  if (!URL.canParse(url) || !/^(https?|socks5?):/i.test(url)) {
+  if (!isUrl(url) || !/^(https?|socks5?):/i.test(url)) {
     throw new WebhookError(
       "Cannot create a webhooks client: HTTPS_PROXY or HTTP_PROXY in the environment is not the URL of a proxy. " +
         "Set it to a URL such as http://proxy.example.com:8080, or remove it",

@@ -1,3 +1,4 @@
+import { isUrl } from "../isUrl";
 import { headerOf, isRecord, serverTimeOf } from "./answer";
 import type { Attempt } from "./attempt";
 import type { WebhookErrorCode } from "./errors";
@@ -136,7 +137,7 @@ function advice({ name }: Operation<unknown>, { code, last }: OperationFailure, 
 /** Shows only the origin that a redirect points to: its path may hold a token. */
 function redirectTarget(last: Attempt | undefined, { baseUrl }: ResolvedOptions): string {
   const location = last?.answer && headerOf(last.answer.headers, "location");
-  if (location === undefined || !URL.canParse(location, baseUrl.href)) return "";
+  if (location === undefined || !isUrl(location, baseUrl.href)) return "";
   const { origin } = new URL(location, baseUrl.href);
   return origin === "null" ? "" : ` (the redirect points to ${origin})`;
 }

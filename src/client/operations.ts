@@ -1,3 +1,4 @@
+import { isUrl } from "../isUrl";
 import { type Answer, MalformedAnswer, parseJson } from "./answer";
 import type { Endpoint, EndpointList, Registration } from "./endpoint";
 import { WebhookError, WebhookRegistrationError } from "./errors";
@@ -105,7 +106,7 @@ function pathOf(id: unknown, verb: string): string {
 
 /** Returns as much of a webhook's url as a message may show: its path or query may hold a token. */
 function shownPartOf(url: string): string {
-  if (!URL.canParse(url)) return "an unreadable url";
+  if (!isUrl(url)) return "an unreadable url";
   const { protocol, host } = new URL(url);
   return host === "" ? `a url with the scheme ${protocol}` : `${protocol}//${host}`;
 }

@@ -1,4 +1,5 @@
 import type { Dispatcher } from "undici";
+import { isUrl } from "../isUrl";
 import type { WebhookErrorCode } from "./errors";
 import { WebhookError } from "./errors";
 
@@ -162,7 +163,7 @@ export function isLoopback(hostname: string): boolean {
 }
 
 function baseUrlProblem(value: unknown): string | undefined {
-  if (typeof value !== "string" || !/^https?:\/\/[^/?#]/i.test(value) || !URL.canParse(value)) {
+  if (typeof value !== "string" || !/^https?:\/\/[^/?#]/i.test(value) || !isUrl(value)) {
     return 'must be an absolute URL that begins with "https://" (or "http://" for this machine)';
   }
   const url = new URL(value);

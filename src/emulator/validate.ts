@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { isUrl } from "../isUrl";
 import type { EndpointInput } from "./endpoint";
 
 /** A valid registration, or the reason why the service refuses it. */
@@ -23,7 +24,7 @@ export function validateRegistration(body: unknown): Validated {
 }
 
 function isHttpUrl(text: string): boolean {
-  return /^https?:\/\/[^/]/i.test(text) && URL.canParse(text);
+  return /^https?:\/\/[^/]/i.test(text) && isUrl(text);
 }
 
 function isAddressFilter(text: string): boolean {

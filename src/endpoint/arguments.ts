@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { isUrl } from "../isUrl";
 import { unknownOptions } from "../knownOptions";
 import { isProvisional } from "./state";
 import type { EndpointInputs, EndpointState } from "./types";
@@ -48,7 +49,7 @@ function urlProblems(value: unknown): string[] {
   // It is sent as written. What our parser would repair silently, a service may read differently.
   if (/[\s\p{Cc}\\]/u.test(value))
     problems.push("url must not contain white space, control characters or backslashes");
-  if (!/^https?:\/\/[^/?#]/i.test(value) || !URL.canParse(value)) {
+  if (!/^https?:\/\/[^/?#]/i.test(value) || !isUrl(value)) {
     problems.push('url must be an absolute URL that begins with "https://" or "http://" and names a host');
     return problems;
   }
@@ -61,7 +62,7 @@ function urlProblems(value: unknown): string[] {
 }
 
 function unreachableWarnings({ url: written, type }: Readonly<Record<string, unknown>>): string[] {
-  if (type !== "production" || typeof written !== "string" || !URL.canParse(written)) return [];
+  if (type !== "production" || typeof written !== "string" || !isUrl(written)) return [];
   const url = new URL(written);
   const endpoint = `the production endpoint ${describeUrl(written)}`;
   return [

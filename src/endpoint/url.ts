@@ -1,11 +1,12 @@
 import { BlockList, isIP } from "node:net";
+import { isUrl } from "../isUrl";
 
 /**
  * Returns a url in the spelling that a service may normalize it to: case of scheme and host, default port, an empty path's
  * slash, and percent-encoding (RFC 3986, 6.2.2 and 6.2.3).
  */
 export function normalizeUrl(url: string): string {
-  if (!URL.canParse(url)) return url;
+  if (!isUrl(url)) return url;
   return new URL(url).href.replace(/%[0-9a-f]{2}/gi, (encoded) => {
     const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
     return /[A-Za-z0-9._~-]/.test(character) ? character : encoded.toUpperCase();
@@ -19,7 +20,7 @@ export function sameUrl(a: string, b: string): boolean {
 
 /** Returns a url as messages show it: only scheme and host, because path and query may hold a token. */
 export function describeUrl(url: string): string {
-  return URL.canParse(url) ? `${new URL(url).origin}/…` : "(not a url)";
+  return isUrl(url) ? `${new URL(url).origin}/…` : "(not a url)";
 }
 
 const PRIVATE_RANGES =

@@ -1,4 +1,5 @@
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from "undici";
+import { isUrl } from "../isUrl";
 import type { ValidationDelivery } from "./delivery";
 
 /** What came back: a status, or why there is none. */
@@ -45,7 +46,7 @@ export async function post(
     });
     answer.body.on("error", () => {}).destroy();
     const location = answer.headers.location;
-    const isTarget = typeof location === "string" && URL.canParse(location, url);
+    const isTarget = typeof location === "string" && isUrl(location, url);
     return {
       status: answer.statusCode,
       ...(isTarget ? { location: new URL(location, url).href } : {}),

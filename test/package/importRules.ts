@@ -24,6 +24,7 @@ interface Room {
 /** The rooms and packages that each room may import. `index.ts` only re-exports. */
 const ROOMS: Readonly<Record<string, Room>> = {
   "error.ts": {},
+  "isUrl.ts": {},
   "knownOptions.ts": {},
   "pulumiCommand.ts": {},
   "index.ts": { rooms: ["client", "endpoint", "stack", "validation"] },
@@ -53,7 +54,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
 };
 
 /** Files that belong to no room, and that any room may import. They import nothing themselves. */
-const SHARED: readonly string[] = ["error.ts", "knownOptions.ts", "pulumiCommand.ts"];
+const SHARED: readonly string[] = ["error.ts", "isUrl.ts", "knownOptions.ts", "pulumiCommand.ts"];
 
 /** The packages that requiring a room's index must not load, directly or indirectly. */
 const NEVER_LOADED: Readonly<Record<string, (packageName: string) => boolean>> = {

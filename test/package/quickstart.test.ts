@@ -72,7 +72,10 @@ test("the README's quick start, typed as it stands, registers the endpoint of th
   expect(registered?.type).toBe("production");
 
   const receiving = commandsOf(readme.split("\n## Receiving deliveries\n")[1] ?? "")[0] ?? "";
-  const shown = await type(receiving.replace(/node .*/, "printenv WEBHOOK_RECEIVER"), "");
+  // The receiver's folder is another one; the command runs in the program's here.
+  expect(receiving).toContain("pulumi --cwd ../infra stack output");
+  const here = receiving.replace("--cwd ../infra", "--cwd .");
+  const shown = await type(here.replace(/node .*/, "printenv WEBHOOK_RECEIVER"), "");
   expect(parseReceiverConfig(shown)).toMatchObject({
     secrets: [SECRET],
     endpoints: { jobs: { id: registered?.id } },

@@ -1,3 +1,5 @@
+import { isUrl } from "../../isUrl";
+
 /** How long a name made from a host may be, in characters. */
 const MAX_LENGTH = 40;
 
@@ -10,7 +12,7 @@ const MAX_LENGTH = 40;
 export function namer(taken: Iterable<string>): (url: string) => string {
   const used = new Set(taken);
   return (url) => {
-    const host = URL.canParse(url) ? new URL(url).hostname : "";
+    const host = isUrl(url) ? new URL(url).hostname : "";
     const base = slugOf(host) || "endpoint";
     let name = base;
     for (let number = 2; used.has(name); number++) name = `${base}-${number}`;
