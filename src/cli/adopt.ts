@@ -63,7 +63,7 @@ export async function adopt(options: AdoptOptions): Promise<void> {
   const { output, ids, native } = options;
   const account = await openService(options);
   try {
-    // What another project manages must not come under two stacks.
+    // Two stacks must not manage one endpoint, so the stacks of other projects count too.
     const inventory = await takeInventory(account, { ...options, scope: "backend" });
     warnOfGaps(inventory, output);
     assertOwnershipKnown(inventory.stacks);

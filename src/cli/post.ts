@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import { type Dispatcher, request } from "undici";
 import { failureName } from "../validation/post";
 
-/** How long a receiver may take to answer, in milliseconds. The service waits as long. */
+/** How long a receiver may take to answer, in milliseconds: as long as the default deadline of its handlers. */
 const ANSWER_TIMEOUT_MS = 15_000;
 /** The longest answer that is read, in bytes. The rest is dropped. */
 const LONGEST_ANSWER_BYTES = 64 * 1024;
