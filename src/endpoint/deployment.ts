@@ -34,6 +34,8 @@ export interface Resource {
   readonly propertyDependencies?: Readonly<Record<string, readonly string[]>>;
   /** Set on what a replacement left behind: the next `up` deletes it. */
   readonly delete?: boolean;
+  /** Set on what a replacement that deletes first has deleted: the next `up` creates it again. */
+  readonly pendingReplacement?: boolean;
   /** When the engine created it. */
   readonly created?: string;
   readonly [other: string]: unknown;

@@ -21,14 +21,17 @@ const before = [declared("kept")];
 const program = [...before, declared("lost")];
 
 /** An `up` that is killed when the endpoint "lost" is registered and not recorded. */
-async function killedUp({ alone = false, ...options }: RunOptions & { alone?: boolean } = {}): Promise<void> {
+async function killedUp({
+  alone = false,
+  of = program,
+  ...options
+}: RunOptions & { alone?: boolean; of?: readonly Declared[] } = {}): Promise<void> {
   await startLater();
-  world.emulator.fault({ operation: "register", kind: "hang-after" });
-  const registered = world.endpoints().length + 1;
-  const run = world.stack.up(program, options).catch((error: unknown) => {
+  const lost = world.emulator.fault({ operation: "register", kind: "hang-after" });
+  const run = world.stack.up(of, options).catch((error: unknown) => {
     if (!(error instanceof Killed)) throw error;
   });
-  while (world.endpoints().length < registered) await sleep(5);
+  while (lost.hits === 0) await sleep(5);
   plugin.kill({ alone });
   await run;
 }
@@ -94,4 +97,13 @@ test("after two runs that were ended by Ctrl-C twice, an up on another machine t
   await world.machine.elsewhere(async () => expect(await world.stack.up(program)).toEqual([]));
   expect(world.differences(program, [])).toEqual([]);
   expect(world.stack.resources.map((resource) => resource.id)).toContain(id);
+});
+
+test("after a kill between the two steps of a replacement that deletes first, an up on another machine takes over what it registered", async () => {
+  const deletesFirst = [...before, { ...declared("lost"), deleteBeforeReplace: true }];
+  await world.stack.up(deletesFirst);
+  await killedUp({ of: deletesFirst, replace: ["lost"] });
+  await sleep(world.clock.real(8_000));
+  await world.machine.elsewhere(async () => expect(await world.stack.up(deletesFirst)).toEqual([]));
+  expect(world.differences(deletesFirst, [])).toEqual([]);
 });

@@ -163,6 +163,17 @@ describe("an unfinished operation in the state of another machine", () => {
     expect((await registerElsewhere({ provider: "us" })).id).not.toBe(others.id);
   });
 
+  test("gives away nothing if the state has the resource as it was declared: a later run may have settled it", async () => {
+    const old = world.service.add(inputs.url);
+    world.record("jobs", old.id);
+    Object.assign(world.resources.at(-1) ?? {}, { inputs });
+    world.interrupt("jobs", inputs);
+    const others = world.service.add(inputs.url);
+    const made = await registerElsewhere();
+    expect([old.id, others.id]).not.toContain(made.id);
+    expect(world.warnings.join("\n")).toContain(others.id);
+  });
+
   test("that begins while the state is read counts as this run's own", async () => {
     const others = world.service.add(inputs.url);
     const run = world.plugin(elsewhere());

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import {
   appendFileSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -25,6 +26,7 @@ export interface JournalKey {
 
 /** A file of JSON lines that only grows while a run writes to it. It is private to the user. */
 export class JournalFile {
+  readonly #home: string;
   readonly #folder: string;
   readonly #name: string;
   /** What the names of this stack's journals for this service begin with, whichever key they belong to. */
@@ -33,9 +35,9 @@ export class JournalFile {
   readonly #read = new Map<string, { readonly size: number; readonly lastLine: number }>();
 
   constructor({ rootUrn, origin, environment }: JournalKey) {
-    const home = environment.PULUMI_HOME || join(homedir(), ".pulumi");
-    this.#folder = join(home, "webhook-endpoints", "journal");
-    this.#prefix = `${hashOf(rootUrn, backendOf(environment, home))}-${hashOf(origin.baseUrl)}-`;
+    this.#home = environment.PULUMI_HOME || join(homedir(), ".pulumi");
+    this.#folder = join(this.#home, "webhook-endpoints", "journal");
+    this.#prefix = `${hashOf(rootUrn, backendOf(environment, this.#home))}-${hashOf(origin.baseUrl)}-`;
     this.#name = `${this.#prefix}${origin.account}.jsonl`;
   }
 
@@ -45,7 +47,8 @@ export class JournalFile {
 
   /** Appends lines. Each begins with a line feed, so that a line torn by a kill does not spoil the next one. */
   append(lines: readonly object[]): void {
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    // PULUMI_HOME is the engine's: one that has been removed stays removed.
+    if (existsSync(this.#home)) mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
     appendFileSync(this.path, lines.map((line) => `\n${JSON.stringify(line)}`).join(""), { mode: 0o600 });
   }
 

@@ -76,14 +76,15 @@ export class StackState {
 
   /**
    * Returns how many unfinished registrations of this url, type and ip the state holds, for resources of this provider that
-   * it does not have. None if others differ only in ip: the service does not tell which of them made an endpoint.
+   * it does not have. One that it has may be replaced as it is (`--replace`), or a later run may have settled the registration:
+   * the state looks the same. None if others differ only in ip: the service does not tell which of them made an endpoint.
    */
   operationsLike(inputs: EndpointInputs, provider: string | undefined): number {
     const { pending_operations: operations = [], resources = [] } = this.#deployment;
     const alike = operations.filter(isInterruptedRegistration).filter(({ resource }) => {
       const { url, type, ip, adoptId } = resource.inputs ?? {};
       if (typeof url !== "string" || !isType(type) || adoptId !== undefined) return false;
-      const recorded = resources.find(({ urn, delete: gone }) => urn === resource.urn && gone !== true);
+      const recorded = resources.find((each) => each.urn === resource.urn && isLive(each));
       const isSettled =
         recorded?.inputs?.url === url && recorded.inputs.type === type && recorded.inputs.ip === ip;
       return !isSettled && providerNameOf(resource) === provider && keyOf({ url, type }) === keyOf(inputs);
@@ -148,6 +149,11 @@ export async function readStackState(
   } catch {
     return undefined;
   }
+}
+
+/** Returns whether a resource has its endpoint: it is neither to be deleted nor deleted already by a replacement that deletes first. */
+function isLive({ delete: gone, pendingReplacement }: Resource): boolean {
+  return gone !== true && pendingReplacement !== true;
 }
 
 /** Without its secrets, the state holds an object in place of each. */

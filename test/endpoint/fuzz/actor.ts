@@ -246,8 +246,7 @@ export class Actor {
   }
 
   async #heal({ what, heal }: Kill, { replace }: RunOptions): Promise<void> {
-    // Only this machine remembers what a plugin has registered that was killed alone.
-    const by = what === "plugin" ? "up" : heal.by;
+    const by = this.#healer(what, heal, replace);
     if (by !== "up") for (const emulator of this.world.emulators) emulator.clearFaults();
     if (by === "recover") {
       if (this.world.stack.pendingCreates.length > 0) await this.#recover(what === "interrupt");
@@ -258,6 +257,13 @@ export class Actor {
     const options = { refresh, parallel, ...(replace === undefined ? {} : { replace }) };
     const up = () => this.#healByUp(first, options);
     await (by === "up" ? up() : this.world.machine.elsewhere(up));
+  }
+
+  #healer(what: Kill["what"], { by }: Heal, replace: RunOptions["replace"]): Heal["by"] {
+    // Only this machine remembers what a plugin has registered that was killed alone.
+    if (what === "plugin") return "up";
+    // And that a resource was to be replaced as it is: the state looks as if the registration had been settled.
+    return by === "up elsewhere" && replace !== undefined ? "recover" : by;
   }
 
   /** Until an `up` succeeds: only the first one is disturbed. */
