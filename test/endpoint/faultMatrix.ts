@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Misbehaviour, Operation } from "../../src/emulator";
-import type { UnansweredState } from "../../src/endpoint/state";
+import type { EmulatedEndpoint, Misbehaviour, Operation } from "../../src/emulator";
+import { isProvisional, type UnansweredState } from "../../src/endpoint/state";
+import { sameUrl } from "../../src/endpoint/url";
+import { compressed, gone, minutes, timeless, wrapped } from "./disguise";
 import { type Declared, nameOf, type Problems } from "./engineModel";
 import type { Plugin } from "./plugin";
-import { World } from "./world";
+import { World, type WorldOptions } from "./world";
 
 /** How many times faster time runs. Any faster, and a machine that stalls makes requests time out that should not. */
 const speed = 10;
@@ -43,6 +45,23 @@ export const kinds: Readonly<Record<string, Misbehaviour>> = {
   oversized: { kind: "oversized" },
 };
 
+/** The kinds that leave it in doubt whether a request took effect, and some that do not. */
+const doubtful = [
+  "reset after it took effect",
+  "hang before it took effect",
+  "hang after it took effect",
+  "answer after our time-out",
+  "late commit",
+  "commit after our time-out",
+  "409",
+  "410",
+  "429 with Retry-After",
+  "500 after it took effect",
+  "a website",
+  "truncated",
+  "empty",
+];
+
 /** The commands, with the operations that each of them uses. */
 const commands = {
   up: ["register", "list", "get", "delete"],
@@ -51,23 +70,54 @@ const commands = {
 } as const satisfies Record<string, readonly Operation[]>;
 const times = [1, Number.POSITIVE_INFINITY];
 
-/** One fault, and the command that meets it. */
+const usual = "the emulator as it is";
+/** The services that the faults happen to: besides the emulator as it is, some that answer in other ways. */
+const services = {
+  [usual]: {},
+  "a service that spells, wraps and compresses": {
+    emulator: { normalizeUrls: true },
+    answers: [gone, wrapped, compressed],
+  },
+  "a service that counts whole minutes": { answers: [minutes] },
+  "a service that tells no time": { answers: [timeless] },
+  "a service that lists a part": { emulator: { listShape: "data", pageSize: 4, moreSign: "nextCursor" } },
+} as const satisfies Record<string, Pick<WorldOptions, "emulator" | "answers">>;
+
+const names = Object.keys(services) as (keyof typeof services)[];
+
+/** One fault, the command that meets it, and the service that it happens to. */
 export interface Cell {
   readonly command: keyof typeof commands;
   readonly operation: Operation;
   readonly kind: string;
   readonly times: number;
+  readonly service: keyof typeof services;
 }
 
+/** Every fault at the emulator as it is; at each other service, once, those that leave something in doubt. */
 export const cells: readonly Cell[] = (Object.keys(commands) as Cell["command"][]).flatMap((command) =>
   commands[command].flatMap((operation) =>
-    Object.keys(kinds).flatMap((kind) => times.map((count) => ({ command, operation, kind, times: count }))),
+    Object.keys(kinds).flatMap((kind) => {
+      const cell = { command, operation, kind, times: 1, service: usual } as const;
+      const elsewhere = names.map((service): Cell => ({ ...cell, service }));
+      return [...times.map((count) => ({ ...cell, times: count })), ...elsewhere.filter(leavesDoubt)];
+    }),
   ),
 );
 
+function leavesDoubt({ command, operation, kind, service }: Cell): boolean {
+  if (service === usual) return false;
+  if (command === "up" && operation === "register") return doubtful.includes(kind);
+  // What a partial list leaves in doubt, only a person can settle, and only in an `up`.
+  return service !== "a service that lists a part" && ["reset after it took effect", "empty"].includes(kind);
+}
+
+/** The cells at the emulator as it is. */
+export const usualCells = cells.filter(({ service }) => service === usual);
+
 const endpoint = (name: string, path: string, more: object = {}): Declared => ({
   name,
-  args: { url: `https://hooks.example.com/${path}`, type: "production", ...more },
+  args: { url: `https://Hooks.example.com/${path}`, type: "production", ...more },
 });
 
 /** The plugin behind which the verbs are. */
@@ -84,8 +134,8 @@ export interface Result {
 }
 
 /** Runs one cell: a stack, a command with the fault, and then at most two without it. */
-async function run({ operation, kind, command, times: count }: Cell, plugin: Door): Promise<Result> {
-  const world = await World.start({ plugin: async () => plugin, speed });
+async function run({ operation, kind, command, times: count, service }: Cell, plugin: Door): Promise<Result> {
+  const world = await World.start({ plugin: async () => plugin, speed, ...services[service] });
   const { emulator, stack } = world;
   try {
     const other = (path: string) =>
@@ -127,6 +177,10 @@ async function run({ operation, kind, command, times: count }: Cell, plugin: Doo
       const again = command === "refresh" && runs > 0 ? "up" : command;
       problems.push(...(await execute(world, again, after)));
     }
+    if (service === "a service that lists a part") {
+      const left = problems.splice(0).filter((problem) => !problem.includes("STILL_PENDING"));
+      problems.push(...left, ...(await settleByHand(world, after, others)));
+    }
     if (command === "up" && !stack.resources.some(({ id }) => id === idOfKept))
       problems.push("an endpoint that nobody touched was replaced");
     emulator.clearRequests();
@@ -150,6 +204,32 @@ async function leaveOnePending({ emulator, stack }: World, program: readonly Dec
   // Dated when it was sent: on a busy machine, the service's clock may already be far ahead.
   const createdAt = new Date(sent.attemptedAt ?? 0).toISOString();
   emulator.add({ url, type, ip: ip ?? undefined, createdAt });
+}
+
+/**
+ * Does what `STILL_PENDING` says: a person looks for each endpoint at the service, names it in `adoptId`, or else deletes the
+ * resource from the state. Returns the problems of the runs that follow.
+ */
+async function settleByHand(
+  world: World,
+  program: readonly Declared[],
+  others: readonly EmulatedEndpoint[],
+): Promise<Problems> {
+  const { stack } = world;
+  const found = new Map<string, string>();
+  for (const { urn, id, outputs } of stack.resources.filter((each) => isProvisional(each.id))) {
+    const made = world
+      .strangers()
+      .filter((each) => ![...found.values(), ...others.map((other) => other.id)].includes(each.id))
+      .find(({ url, ip }) => sameUrl(url, String(outputs.url)) && ip === (outputs.ip ?? undefined));
+    if (made) found.set(nameOf(urn), made.id);
+    else stack.resources = stack.resources.filter((resource) => resource.id !== id);
+  }
+  const adopting = program.map((declared) => {
+    const adoptId = found.get(declared.name);
+    return adoptId === undefined ? declared : { ...declared, args: { ...declared.args, adoptId } };
+  });
+  return [...(await stack.up(adopting)), ...(await stack.up(program))];
 }
 
 function execute(world: World, command: Cell["command"], program: readonly Declared[]): Promise<Problems> {

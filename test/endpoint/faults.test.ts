@@ -16,9 +16,11 @@ describe("the fault matrix", () => {
     expect(new Set(Object.values(kinds).map(({ kind }) => kind))).toEqual(new Set(FAULT_KINDS));
   });
 
-  it.each(cells.map((cell) => [cell.command, cell.operation, cell.kind, cell.times, cell] as const))(
-    "%s recovers when %s meets: %s (%d times)",
-    async (_command, _operation, _kind, _times, cell) => {
+  it.each(
+    cells.map((cell) => [cell.command, cell.operation, cell.kind, cell.times, cell.service, cell] as const),
+  )(
+    "%s recovers when %s meets: %s (%d times, at %s)",
+    async (_command, _operation, _kind, _times, _service, cell) => {
       const { hits, ...result } = (await results.get(cell)) ?? { hits: 0 };
       expect(hits).toBeGreaterThan(0);
       expect(result).toEqual({ problems: [], wrong: [], idle: [] });

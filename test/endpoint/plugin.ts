@@ -122,7 +122,10 @@ export class Plugin {
       createInterface({ input: child.stdout }).once("line", (line) => resolve(`127.0.0.1:${line.trim()}`));
       child.once("exit", () => reject(new Error("the plugin ended before it was ready")));
     });
-    const client = new providerServices.ResourceProviderClient(address, grpc.credentials.createInsecure());
+    // A plugin that was killed may have had the same port: its broken connection must not be this one's.
+    const client = new providerServices.ResourceProviderClient(address, grpc.credentials.createInsecure(), {
+      "grpc.use_local_subchannel_pool": 1,
+    });
     const plugin = new Plugin(logs, child, engine, client);
     child.stderr.on("data", (text) => {
       plugin.printed += text;

@@ -8,6 +8,7 @@ import {
 import { PROVIDER_NAME_KEY } from "../../src/endpoint/settings";
 import { sameUrl } from "../../src/endpoint/url";
 import { deploymentOf, historyOf } from "./checkpoint";
+import { type Change, Disguise } from "./disguise";
 import { type Declared, nameOf, Stack } from "./engineModel";
 import { FastClock } from "./fastClock";
 import { Machine } from "./machine";
@@ -23,6 +24,8 @@ export interface WorldOptions {
   /** Those of them that are at another service, with a base URL of its own. */
   readonly elsewhere?: readonly string[];
   readonly emulator?: EmulatorOptions;
+  /** How the service's answers differ from the emulator's. */
+  readonly answers?: readonly Change[];
 }
 
 /** How long an operation may take, in seconds of the fast clock. */
@@ -40,6 +43,7 @@ export class World {
     readonly emulator: Emulator,
     /** The other service, if there is one. */
     private readonly other: Emulator | undefined,
+    private readonly disguise: Disguise | undefined,
     readonly clock: FastClock,
     private readonly options: WorldOptions,
   ) {
@@ -66,7 +70,9 @@ export class World {
     const clock = new FastClock(options.speed ?? 20);
     const accounts = Object.fromEntries((options.providers ?? []).map((name) => [keyOf(name), name]));
     const start = () => startEmulator({ accounts, now: clock.now, ...options.emulator });
-    return new World(await start(), options.elsewhere && (await start()), clock, options);
+    const [emulator, other] = [await start(), options.elsewhere && (await start())];
+    const disguise = options.answers && (await Disguise.start(emulator.url, options.answers));
+    return new World(emulator, other, disguise, clock, options);
   }
 
   /** The services. */
@@ -87,8 +93,9 @@ export class World {
 
   /** The configuration of a provider: that of the stack, with a key of its own for an explicit one. */
   configOf(provider: string): Record<string, string> {
+    const emulator = this.emulatorOf(provider);
     return {
-      "webhooks:baseUrl": this.emulatorOf(provider).url,
+      "webhooks:baseUrl": (emulator === this.emulator ? this.disguise : undefined)?.url ?? emulator.url,
       "webhooks:apiKey": this.#keyOf(provider),
       "webhooks:timeoutSeconds": String(timeoutSeconds),
       ...(provider === "" ? {} : { [PROVIDER_NAME_KEY]: provider }),
@@ -164,6 +171,7 @@ export class World {
   }
 
   async close(): Promise<void> {
+    await this.disguise?.stop();
     for (const emulator of this.emulators) await emulator.close();
     await this.machine.dispose();
   }
