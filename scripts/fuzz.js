@@ -26,7 +26,7 @@ function main() {
   const env = { ...process.env, FUZZ_STEPS: steps, FUZZ_MESSAGES: messages };
   if (seed !== undefined) env.FUZZ_SEED = seed;
   if (path !== undefined) env.FUZZ_PATH = path;
-  const jest = [require.resolve("jest/bin/jest"), "/fuzz"];
+  const jest = [require.resolve("jest/bin/jest"), "/fuzz\\.test\\.ts$"];
   process.exitCode = spawnSync(process.execPath, jest, { env, stdio: "inherit" }).status ?? 1;
 }
 
