@@ -3,6 +3,7 @@ import { nameOf, type Resource } from "../endpoint/deployment";
 import type { Origin } from "../endpoint/origin";
 import { parseTimestamp } from "../endpoint/settlement";
 import { describeUrl } from "../endpoint/url";
+import { isUrl } from "../isUrl";
 import type { Account } from "./account";
 import { CliError } from "./errors";
 import type { Output } from "./output";
@@ -76,12 +77,20 @@ export function inventoryOf(list: EndpointList, stacks: Stacks, origin: Origin):
       )
       .map(({ endpoint }) => endpoint.url),
   );
-  const shownUrlOf = ({ url }: Endpoint) => (secretUrls.has(url) ? describeUrl(url) : url);
+  const shownUrlOf = ({ url }: Endpoint) =>
+    secretUrls.has(url) || hasCredentials(url) ? describeUrl(url) : url;
   return {
     entries: entries.map((entry) => ({ ...entry, shownUrl: shownUrlOf(entry.endpoint) })),
     list,
     stacks,
   };
+}
+
+/** Returns whether a url has a user name or a password. */
+function hasCredentials(url: string): boolean {
+  if (!isUrl(url)) return false;
+  const { username, password } = new URL(url);
+  return username !== "" || password !== "";
 }
 
 /** Warns about everything that the inventory may lack. */
@@ -102,7 +111,7 @@ export function warnOfGaps({ list, stacks, entries }: Inventory, output: Output)
       `${stacks.known.length === 0 ? "No stack was looked into" : "No stack of this folder's project was looked into"}, because ${stacks.absence}.`,
     );
   if (entries.some(({ endpoint, shownUrl }) => endpoint.url !== shownUrl))
-    output.note("For a url that a stack keeps as a secret, only the host is shown.");
+    output.note("For a url that a stack keeps as a secret, or that has a user name, only the host is shown.");
 }
 
 /** @throws CliError `OWNERSHIP_UNKNOWN` when a stack that may manage an endpoint was not read */

@@ -164,6 +164,16 @@ it("list shows only the host of a url that its stack keeps as a secret, with --j
   }
 });
 
+it("list shows only the host of a url with a user name or a password", async () => {
+  emulator.add({ url: "https://user:pa55@a.example.com/x", type: "production" });
+  emulator.add({ url: "https://t0ken@a.example.com/y", type: "production" });
+  for (const json of [true, false]) {
+    const { stdout, stderr } = await run({ stacks: { dev: {} } }, { json });
+    expect(stdout.match(/https:\/\/a\.example\.com\/…/g)).toHaveLength(2);
+    expect(stdout + stderr).not.toMatch(/pa55|t0ken/);
+  }
+});
+
 it("list escapes the control characters of a hostile url", async () => {
   const hostile = "https://a.example.com/\u001b[2J\u202e\u009b";
   emulator.add({ url: "https://a.example.com/", type: "production" });
