@@ -74,6 +74,17 @@ test("a journal that is a folder, or stands below a file, is an empty one", () =
   expect(open("run-1").isMadeByThisRun("x")).toBe(false);
 });
 
+test("a journal makes its folder again if somebody removes it, but never PULUMI_HOME", () => {
+  const journal = open("run-1");
+  register(journal, "a");
+  rmSync(join(home, "webhook-endpoints"), { recursive: true });
+  register(journal, "b");
+  expect(openIds("run-2")).toEqual(["b"]);
+  rmSync(home, { recursive: true });
+  register(journal, "c");
+  expect(fs.existsSync(home)).toBe(false);
+});
+
 test("a full disk does not make the journal fail, and the run still knows what it wrote", () => {
   const full = () => {
     throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });

@@ -1,7 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { existsSync } from "node:fs";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { ConfigureRequest } from "@pulumi/pulumi/proto/provider_pb";
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
@@ -11,21 +8,16 @@ import { createService } from "../../src/plugin/service";
 import { Command, type CommandOptions, type RpcError, verbError } from "../endpoint/plugin";
 import { ROOT_URN } from "../endpoint/rootUrn";
 
-/** Within this time a journal has written what it gathered, in milliseconds. */
-const LAST_WRITE_MS = 1_000;
 const URN = "urn:pulumi:dev::test::webhooks:index:WebhookEndpoint::of-some-name";
 
 /** The native plugin's service in this process, with a clock of its own for each command. Nothing but the socket is missing. */
 export class NativePlugin {
   #commands = 0;
-  /** A home in it stands for each machine's own, which a journal would make anew after its machine has gone. */
-  readonly #homes = mkdtempSync(join(tmpdir(), "native-homes-"));
 
   async command(config: Readonly<Record<string, string>>, options: CommandOptions = {}): Promise<Command> {
     this.#commands += 1;
     const { clock, run = `command ${this.#commands}`, programFile = "" } = options;
-    const home = join(this.#homes, encodeURIComponent(options.environment?.PULUMI_HOME ?? ""));
-    const environment = { ...process.env, ...options.environment, PULUMI_HOME: home };
+    const environment = { ...process.env, ...options.environment };
     const engine = {
       run,
       warn: () => {},
@@ -45,11 +37,6 @@ export class NativePlugin {
     request.setName(name);
     await call(service, "configure", request);
     return new Command({ call: (verb, sent) => call(service, verb, sent) });
-  }
-
-  async stop(): Promise<void> {
-    await sleep(LAST_WRITE_MS);
-    rmSync(this.#homes, { recursive: true, force: true });
   }
 }
 
