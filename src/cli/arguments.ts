@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import { problemOfUrl } from "../validation/validateReceiver";
+import { problemOfUrl } from "../validation/url";
 import { CliError } from "./errors";
 
 const UNIX_SECONDS = /^\d{9,11}$/;

@@ -1,4 +1,4 @@
-import { WebhookEndpointNotFoundError, WebhookError } from "../client";
+import { WebhookEndpointNotFoundError, WebhookError } from "../client/errors";
 import { CodedError } from "../error";
 import { HOW_TO_SEE_ANSWER, hasAnswer } from "./shownAnswer";
 import type { UnansweredState } from "./state";

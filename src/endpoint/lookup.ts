@@ -1,4 +1,4 @@
-import { WebhooksClient } from "../client/client";
+import type { WebhooksClient } from "../client/client";
 import type { Endpoint } from "../client/endpoint";
 import { WebhookError } from "../client/errors";
 import { EndpointError } from "./errors";
@@ -62,6 +62,8 @@ async function withClient<T>(
   const resolved = resolveSettings(configuration, environment);
   if ("problems" in resolved) throw new EndpointError("SETTINGS_INVALID", resolved.problems.join("; "));
   const { timeoutSeconds, ...connection } = resolved.settings;
+  // Only now: most programs ask nothing, and the client takes undici, which costs each start 0.1 s.
+  const { WebhooksClient }: typeof import("../client/client") = require("../client/client");
   const client = new WebhooksClient({ ...connection, timeoutMs: timeoutSeconds * 1000 });
   try {
     return await ask(client);

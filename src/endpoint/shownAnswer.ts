@@ -1,4 +1,4 @@
-import { WebhookError } from "../client";
+import { WebhookError } from "../client/errors";
 
 /** The most of an answer that is shown, in characters. */
 const LONGEST_SHOWN = 500;

@@ -1,6 +1,6 @@
 import { unknownOptions } from "../knownOptions";
 import { createVerifier, WebhookSecretError } from "../signature";
-import { problemOfUrl } from "./validateReceiver";
+import { problemOfUrl } from "./url";
 
 /** The engine's placeholder for a value that is not known yet (engine rule 6). */
 const UNKNOWN_VALUE = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isUrl } from "../isUrl";
 import { unknownOptions } from "../knownOptions";
 import { openDispatcher } from "./post";
 import { probe, type ValidationResult } from "./probe";
+import { problemOfUrl } from "./url";
 import { canPass } from "./verdict";
 
 export type { ValidationResult } from "./probe";
@@ -99,13 +99,4 @@ function resolve(options: ValidateReceiverOptions) {
     );
   }
   return { url, secrets: typeof secrets === "string" ? [secrets] : secrets, timeoutMs };
-}
-
-/** What is wrong with a receiver's url, in words that do not repeat it; undefined when it can be used. */
-export function problemOfUrl(url: unknown): string | undefined {
-  if (typeof url !== "string" || !/^https?:\/\/[^/?#]/i.test(url) || !isUrl(url))
-    return 'must be an absolute URL that begins with "https://" or "http://"';
-  const { username, password } = new URL(url);
-  if (username !== "" || password !== "") return "must not contain a user name or password";
-  return undefined;
 }

@@ -1,13 +1,14 @@
 import { execFileSync } from "node:child_process";
 import { statSync } from "node:fs";
-import { relative, resolve, sep } from "node:path";
+import { join, relative, resolve, sep } from "node:path";
 
 const root = resolve(__dirname, "../..");
 
-/** Returns the files that a separate process loads for these subpaths of the built package. */
+/** Returns the files that a separate process loads for these subpaths of the built package; "" is its main entry point. */
 function filesLoadedFor(...subpaths: string[]): string[] {
+  const names = subpaths.map((subpath) => join("pulumi-webhook-endpoints", subpath));
   const script = `
-    for (const name of ${JSON.stringify(subpaths)}) require("pulumi-webhook-endpoints/" + name);
+    for (const name of ${JSON.stringify(names)}) require(name);
     process.stdout.write(JSON.stringify(Object.keys(require.cache)));
   `;
   return JSON.parse(execFileSync(process.execPath, ["-e", script], { cwd: root, encoding: "utf8" }));
@@ -29,4 +30,11 @@ test.each(receiver)("a receiver that uses ./%s loads less than 60 KB of JavaScri
   const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0);
   expect(bytes).toBeGreaterThan(0);
   expect(bytes).toBeLessThan(60_000);
+});
+
+test("a program loads undici only when it asks the service something", () => {
+  const loadsUndici = (...subpaths: string[]) =>
+    filesLoadedFor(...subpaths).some((file) => file.includes(`${sep}node_modules${sep}undici${sep}`));
+  expect(loadsUndici("")).toBe(false);
+  expect(loadsUndici("", "client")).toBe(true);
 });
