@@ -107,3 +107,14 @@ test("after a kill between the two steps of a replacement that deletes first, an
   await world.machine.elsewhere(async () => expect(await world.stack.up(deletesFirst)).toEqual([]));
   expect(world.differences(deletesFirst, [])).toEqual([]);
 });
+
+test("after a kill in the middle of a move to another provider, an up on another machine takes over what it registered", async () => {
+  await world.close();
+  world = await World.start({ plugin: () => plugin.get(), providers: ["second"] });
+  await world.stack.up(program);
+  const moved = [...before, { ...declared("lost"), provider: "second" }];
+  await killedUp({ of: moved });
+  await sleep(world.clock.real(8_000));
+  await world.machine.elsewhere(async () => expect(await world.stack.up(moved)).toEqual([]));
+  expect(world.differences(moved, [])).toEqual([]);
+});

@@ -84,10 +84,11 @@ export class StackState {
     const alike = operations.filter(isInterruptedRegistration).filter(({ resource }) => {
       const { url, type, ip, adoptId } = resource.inputs ?? {};
       if (typeof url !== "string" || !isType(type) || adoptId !== undefined) return false;
-      const recorded = resources.find((each) => each.urn === resource.urn && isLive(each));
-      const isSettled =
-        recorded?.inputs?.url === url && recorded.inputs.type === type && recorded.inputs.ip === ip;
-      return !isSettled && providerNameOf(resource) === provider && keyOf({ url, type }) === keyOf(inputs);
+      if (providerNameOf(resource) !== provider || keyOf({ url, type }) !== keyOf(inputs)) return false;
+      const recorded = resources.find(
+        (each) => each.urn === resource.urn && isLive(each) && providerNameOf(each) === provider,
+      )?.inputs;
+      return recorded?.url !== url || recorded.type !== type || recorded.ip !== ip;
     });
     return alike.every(({ resource }) => resource.inputs?.ip === inputs.ip) ? alike.length : 0;
   }
