@@ -45,11 +45,17 @@ export class JournalFile {
     return join(this.#folder, this.#name);
   }
 
-  /** Appends lines. Each begins with a line feed, so that a line torn by a kill does not spoil the next one. */
+  /** Appends lines. */
   append(lines: readonly object[]): void {
-    // PULUMI_HOME is the engine's: one that has been removed stays removed.
-    if (existsSync(this.#home)) mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-    appendFileSync(this.path, lines.map((line) => `\n${JSON.stringify(line)}`).join(""), { mode: 0o600 });
+    const append = () => appendFileSync(this.path, textOfLines(lines), { mode: 0o600 });
+    try {
+      append();
+    } catch (error) {
+      // The folder is missing. PULUMI_HOME is the engine's: one that has been removed stays removed.
+      if (!existsSync(this.#home)) throw error;
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      append();
+    }
   }
 
   /** Reads the lines of this journal. Torn lines are left out. */
@@ -76,13 +82,7 @@ export class JournalFile {
     const before = textOf(this.path);
     if (before.length < SHORTEN_FROM_BYTES) return;
     const shorter = `${this.path}.${process.pid}`;
-    writeFileSync(
-      shorter,
-      lines()
-        .map((line) => `\n${JSON.stringify(line)}`)
-        .join(""),
-      { mode: 0o600 },
-    );
+    writeFileSync(shorter, textOfLines(lines()), { mode: 0o600 });
     if (textOf(this.path) === before) renameSync(shorter, this.path);
   }
 }
@@ -113,6 +113,11 @@ function textOf(path: string): string {
   } catch {
     return "";
   }
+}
+
+/** Each line begins with a line feed, so that a line torn by a kill does not spoil the next one. */
+function textOfLines(lines: readonly object[]): string {
+  return lines.map((line) => `\n${JSON.stringify(line)}`).join("");
 }
 
 function linesOf(text: string): object[] {
