@@ -72,7 +72,7 @@ export const wrapped: Change = changedJson((value) =>
   Array.isArray(value) ? { results: value, meta: { total: value.length, page: 1, total_pages: 1 } } : value,
 );
 
-/** Dates endpoints in whole minutes. */
+/** Cuts the seconds off the time at which an endpoint was created. */
 export const minutes: Change = changedEndpoints((endpoint) => ({
   ...endpoint,
   createdAt: String(endpoint.createdAt).replace(/:\d\d\.\d+Z$/, ":00Z"),

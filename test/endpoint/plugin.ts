@@ -51,7 +51,7 @@ export class VerbError extends Error {
   }
 }
 
-/** What a verb fails with when the whole run was killed under it. */
+/** The error of a verb whose whole run was killed. */
 export class Killed extends Error {
   override readonly name = "Killed";
 }
@@ -70,7 +70,7 @@ export interface CommandOptions {
 type Call = (request: unknown, done: (error: RpcError | null, response: unknown) => void) => void;
 export type RpcError = Error & { details: string; metadata: { get(name: string): (Buffer | string)[] } };
 
-/** The real plugin, a process, with an engine beside it that keeps what it is told. */
+/** The real plugin, a process, and an engine that keeps the messages it gets. */
 export class Plugin {
   /** What the plugin printed, as the CLI would show it. */
   printed = "";
@@ -79,7 +79,7 @@ export class Plugin {
   #configuring: Promise<unknown> = Promise.resolve();
 
   private constructor(
-    /** What the engine was told. */
+    /** The messages that the engine got. */
     readonly logs: Log[],
     private readonly child: ChildProcess,
     private readonly engine: import("@grpc/grpc-js").Server,

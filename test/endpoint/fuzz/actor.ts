@@ -17,7 +17,7 @@ const speed = 10;
 /** How long the real CLI takes at least to start a run, in milliseconds: more than the history's times are exact to. */
 const startMs = 2_000;
 
-/** What is not as it must be after at most two undisturbed runs, one more that changes nothing, and a destroy. */
+/** Everything that is wrong after at most two undisturbed runs, one more that changes nothing, and a destroy. */
 export interface Outcome {
   readonly wrong: readonly string[];
   /** What the user, the engine and everybody else did, for the report of a failure. */
@@ -194,7 +194,7 @@ export class Actor {
     return problems;
   }
 
-  /** Until the service has done what it was asked for: sooner, nobody could say what comes of it. */
+  /** Until the service has done what it was asked for: before that, nobody could say what results from it. */
   async #lateCommits(): Promise<void> {
     const met = this.#late.filter(({ fault, hits }) => fault.hits > hits);
     for (const late of met) late.hits = late.fault.hits;
