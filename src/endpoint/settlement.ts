@@ -42,7 +42,7 @@ export type Decision =
 export interface Policy {
   /** How old a registration must be before it counts as never made, in milliseconds. */
   readonly patienceMs: number;
-  /** True for an endpoint that no known resource has. */
+  /** True for an endpoint that no known resource has. It is asked only about those that would fit. */
   readonly mayBeLost: (id: string) => boolean;
 }
 
@@ -76,7 +76,7 @@ export function candidates(
 ): Endpoint[] {
   const { before, complete } = registration;
   const added = alike(list, identity)
-    .filter(({ id }) => mayBeLost(id) && !before.includes(id))
+    .filter(({ id }) => !before.includes(id) && mayBeLost(id))
     .toSorted((a, b) => (parseTimestamp(a.createdAt) || 0) - (parseTimestamp(b.createdAt) || 0));
   const later = added.filter((endpoint) => isLater(registration, endpoint));
   const possible = added.filter(

@@ -1,9 +1,9 @@
-import { type Endpoint, type EndpointList, WebhookError } from "../client";
+import { type Endpoint, WebhookError } from "../client";
 import { sleep } from "../client/clock";
 import { EndpointError, runCancelled } from "./errors";
 import type { Identity } from "./identity";
 import type { Run } from "./run";
-import { type Decision, decide, isMadeInTime } from "./settlement";
+import { type Decision, decide, isMadeInTime, type Policy } from "./settlement";
 import type { UnansweredState } from "./state";
 import type { UnansweredRegistration } from "./types";
 import { describeUrl } from "./url";
@@ -57,8 +57,9 @@ export class Settler {
     registration: UnansweredRegistration,
     { ifAbsent = "run `pulumi state delete` for this resource" } = {},
   ): Promise<Endpoint | undefined> {
-    const { clock, log, service } = this.run;
-    let decision = this.#decide(identity, registration, await service.list());
+    const { clock, log, patienceMs, service } = this.run;
+    const policy = { patienceMs, mayBeLost: await this.#mayBeLost() };
+    let decision = decide(identity, registration, await service.list(), policy);
     if (decision.kind === "wait") {
       const seconds = Math.ceil(decision.milliseconds / 1000);
       log.info(
@@ -81,15 +82,22 @@ export class Settler {
    * Lists until the registration's endpoint shows or the time is over, and returns the last decision. Until then a list
    * that fails is skipped.
    *
+   * @param mayBeLost Default: true for an endpoint that neither a known resource nor another stack on this machine has
    * @throws WebhookError when the last list fails
    * @throws EndpointError `RUN_CANCELLED`
    */
-  async watch(identity: Identity, registration: UnansweredRegistration, until: number): Promise<Decision> {
-    const { clock, engine, service } = this.run;
+  async watch(
+    identity: Identity,
+    registration: UnansweredRegistration,
+    until: number,
+    mayBeLost?: Policy["mayBeLost"],
+  ): Promise<Decision> {
+    const { clock, engine, patienceMs, service } = this.run;
+    const policy = { patienceMs, mayBeLost: mayBeLost ?? (await this.#mayBeLost()) };
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
       const leftMs = until - clock.date();
       try {
-        const decision = this.#decide(identity, registration, await service.list());
+        const decision = decide(identity, registration, await service.list(), policy);
         if (decision.kind === "found" || leftMs <= 0) return decision;
       } catch (error) {
         if (!(error instanceof WebhookError) || leftMs <= 0) throw error;
@@ -100,8 +108,9 @@ export class Settler {
     }
   }
 
-  #decide(identity: Identity, registration: UnansweredRegistration, list: EndpointList): Decision {
-    const mayBeLost = (id: string) => this.run.ledger.mayBeLost(id);
-    return decide(identity, registration, list, { patienceMs: this.run.patienceMs, mayBeLost });
+  async #mayBeLost(): Promise<Policy["mayBeLost"]> {
+    const { ledger, witnesses } = this.run;
+    const journal = await witnesses.journal();
+    return (id) => ledger.mayBeLost(id) && !journal.isOfAnotherStack(id);
   }
 }

@@ -1,4 +1,4 @@
-import { statSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { EndpointInputs } from "../../src/endpoint/types";
 import { type PluginOptions, rootUrn, stateOf, WitnessWorld } from "./witnessWorld";
@@ -19,6 +19,9 @@ const failure = (promise: Promise<unknown>): Promise<Error> =>
     () => Promise.reject(new Error("it did not fail")),
     (error: Error) => error,
   );
+/** Lets the registrations of a journal have been sent long enough ago to count as never made. */
+const aMinuteEarlier = (journal: string) =>
+  journal.replace(/"(at|attemptedAt)":(\d+)/g, (_, name, at) => `"${name}":${Number(at) - 60_000}`);
 const later = (milliseconds: number) => new Date(Date.now() + milliseconds).toISOString();
 const ids = () => world.service.endpoints.map(({ id }) => id);
 
@@ -72,6 +75,15 @@ describe("the journal on this machine", () => {
   ])("gives nothing to %s", async (_, options) => {
     const lost = await register();
     expect((await register(options)).id).not.toBe(lost.id);
+  });
+
+  test("takes no endpoint of another stack on this machine for what an unanswered registration made", async () => {
+    world.service.faults.set(inputs.url, ["ignored"]);
+    await failure(register());
+    for (const file of world.journalFiles()) writeFileSync(file, aMinuteEarlier(readFileSync(file, "utf8")));
+    const others = await register({ environment: { PULUMI_BACKEND_URL: "file:///other" } });
+    expect((await register()).id).not.toBe(others.id);
+    expect(ids()).toHaveLength(2);
   });
 
   test.each<[string, (id: string) => void]>([

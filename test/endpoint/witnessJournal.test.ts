@@ -26,11 +26,15 @@ afterEach(() => {
 });
 
 const origin = { baseUrl: "https://api.example.com", account: "a1b2c3" };
-const open = (run: string, account = origin.account) =>
+const open = (
+  run: string,
+  account = origin.account,
+  { baseUrl = origin.baseUrl, backend = "file:///backend" } = {},
+) =>
   new Journal(run, {
     rootUrn,
-    origin: { ...origin, account },
-    environment: { PULUMI_HOME: home, PULUMI_BACKEND_URL: "file:///backend" },
+    origin: { baseUrl, account },
+    environment: { PULUMI_HOME: home, PULUMI_BACKEND_URL: backend },
   });
 
 /** Registers in a journal. */
@@ -156,6 +160,20 @@ describe("isMadeByThisRun", () => {
     for (let made = 0; made < 50; made++) asking.isMadeByThisRun(String(made));
     expect(read).toHaveBeenCalledTimes(1);
   });
+});
+
+test("a stack knows what other stacks have registered at the same service, with whichever key", () => {
+  const asking = open("run-1");
+  const other = open("run-2", "d4e5f6", { backend: "file:///other" });
+  register(other, "x");
+  register(open("run-1", "d4e5f6"), "own");
+  register(
+    open("run-3", undefined, { backend: "file:///other", baseUrl: "https://eu.example.com" }),
+    "elsewhere",
+  );
+  expect(["x", "own", "elsewhere"].map((id) => asking.isOfAnotherStack(id))).toEqual([true, false, false]);
+  register(other, "y");
+  expect(asking.isOfAnotherStack("y")).toBe(true);
 });
 
 test("an adoption closes no entry of another endpoint that is known by its id", () => {

@@ -11,14 +11,15 @@ export interface TinyEndpoint {
 }
 
 /**
- * What a registration ends in, though its endpoint is made:
+ * What a registration ends in. Its endpoint is made, unless it says otherwise:
+ * - `ignored`: no answer comes, and no endpoint is made
  * - `reset`: the connection is closed
  * - `hang`: no answer comes
  * - `500`: the service reports an error
  * - `truncated`: the answer breaks off
  * - `late`: the service reports an error, and makes the endpoint only after `lateMs`
  */
-export type Fault = "reset" | "hang" | "500" | "truncated" | "late";
+export type Fault = "ignored" | "reset" | "hang" | "500" | "truncated" | "late";
 
 /** A webhook service in a few lines, written from the contract alone: not the emulator. */
 export class TinyService {
@@ -55,6 +56,7 @@ export class TinyService {
         this.changes.push("POST");
         const fault = this.faults.get(url)?.shift();
         if (fault) this.listsFailUntil = Date.now() + this.listsFailMs;
+        if (fault === "ignored") return;
         if (fault === "late") {
           setTimeout(() => this.add(url, type), this.lateMs).unref();
           answer(500, { error: "broken" });

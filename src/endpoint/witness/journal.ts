@@ -40,7 +40,8 @@ export class Journal {
   readonly #earlier = new Map<string, string[]>();
   /** The entries of this run, of all its plugin processes. */
   readonly #ofThisRun = new Map<string, Partial<JournalEntry>>();
-  #seen: string[] = [];
+  readonly #idsOfOtherStacks = new Set<string | undefined>();
+  readonly #seen: string[] = [];
 
   /** @param key undefined when the stack is unknown; then nothing is written */
   constructor(run: string, key: JournalKey | undefined) {
@@ -64,17 +65,13 @@ export class Journal {
   /** Returns the open registrations of earlier runs that were declared like this, the oldest first. */
   open(inputs: EndpointInputs): JournalEntry[] {
     const { identity, ip } = hashesOf(inputs);
-    return this.#openOf(identity).filter((each) => each.ip === ip);
+    return this.#openEarlier(identity).filter((each) => each.ip === ip);
   }
 
   /** Returns whether an open registration differs only in ip: the service does not tell which of them made an endpoint. */
   isAmbiguous(inputs: EndpointInputs): boolean {
     const { identity, ip } = hashesOf(inputs);
-    return this.#openOf(identity).some((each) => each.ip !== ip && each.id === undefined);
-  }
-
-  #openOf(identity: string): JournalEntry[] {
-    return this.#openEarlier(identity).filter((each) => each.identity === identity);
+    return this.#openEarlier(identity).some((each) => each.ip !== ip && each.id === undefined);
   }
 
   #openEarlier(key: string): JournalEntry[] {
@@ -95,6 +92,13 @@ export class Journal {
       if (known || run === this.#run) this.#ofThisRun.set(entry, { ...known, ...line });
     }
     return [...this.#ofThisRun.values()].some((each) => each.id === id && each.closed !== true);
+  }
+
+  /** Returns whether another stack has registered or adopted this endpoint from this machine. */
+  isOfAnotherStack(id: string): boolean {
+    const lines: Partial<JournalEntry>[] = quietly(() => this.#file?.readNew({ ofOtherStacks: true })) ?? [];
+    for (const line of lines) this.#idsOfOtherStacks.add(line.id);
+    return this.#idsOfOtherStacks.has(id);
   }
 
   /** Writes a registration down before it is sent. Returns the name of its entry. */
@@ -136,8 +140,7 @@ export class Journal {
   }
 
   #writeSeen(): void {
-    const lines = this.#seen.map((entry) => ({ entry, closed: true }));
-    this.#seen = [];
+    const lines = this.#seen.splice(0).map((entry) => ({ entry, closed: true }));
     quietly(() => this.#file?.append(lines));
   }
 

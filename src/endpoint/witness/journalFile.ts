@@ -29,16 +29,19 @@ export class JournalFile {
   readonly #home: string;
   readonly #folder: string;
   readonly #name: string;
-  /** What the names of this stack's journals for this service begin with, whichever key they belong to. */
-  readonly #prefix: string;
+  /** What the names of this stack's journals begin with. */
+  readonly #stack: string;
+  /** What follows it in the names of all journals for this service. The rest of a name tells which key it belongs to. */
+  readonly #service: string;
   /** How long each journal was when `readNew` read it, and where its last line began, in bytes. */
   readonly #read = new Map<string, { readonly size: number; readonly lastLine: number }>();
 
   constructor({ rootUrn, origin, environment }: JournalKey) {
     this.#home = environment.PULUMI_HOME || join(homedir(), ".pulumi");
     this.#folder = join(this.#home, "webhook-endpoints", "journal");
-    this.#prefix = `${hashOf(rootUrn, backendOf(environment, this.#home))}-${hashOf(origin.baseUrl)}-`;
-    this.#name = `${this.#prefix}${origin.account}.jsonl`;
+    this.#stack = hashOf(rootUrn, backendOf(environment, this.#home));
+    this.#service = `-${hashOf(origin.baseUrl)}-`;
+    this.#name = `${this.#stack}${this.#service}${origin.account}.jsonl`;
   }
 
   get path(): string {
@@ -63,10 +66,14 @@ export class JournalFile {
     return linesOf(textOf(this.path));
   }
 
-  /** Reads the lines that all journals of this stack at this service have got since the last call; at first, all of them. */
-  readNew(): object[] {
-    const names = filesIn(this.#folder).filter((name) => name.startsWith(this.#prefix));
-    return names.flatMap((name) => {
+  /**
+   * Reads the lines that all journals of this stack, or of other stacks, at this service have got since the last call; at first,
+   * all of them.
+   */
+  readNew({ ofOtherStacks = false } = {}): object[] {
+    const names = filesIn(this.#folder).filter((name) => name.includes(this.#service));
+    const wanted = names.filter((name) => name.startsWith(this.#stack) !== ofOtherStacks);
+    return wanted.flatMap((name) => {
       const path = join(this.#folder, name);
       const { size, lastLine } = this.#read.get(name) ?? { size: 0, lastLine: 0 };
       if (statSync(path).size === size) return [];

@@ -82,8 +82,7 @@ export class Witnesses {
     const snapshot = await this.#readState();
     // The state of another organization's stack with the same name does not hold this creation.
     if (!snapshot?.state.isRegistering || journal.isAmbiguous(inputs)) return undefined;
-    const { state } = snapshot;
-    const recorded = entries.filter((entry) => isRecorded(entry, state));
+    const recorded = entries.filter((entry) => isRecorded(entry, snapshot.state));
     for (const { entry } of recorded) journal.close(entry);
     const lost = entries.filter((entry) => !recorded.includes(entry));
     for (const each of lost) {
@@ -123,16 +122,18 @@ export class Witnesses {
   async #recoverOperation(inputs: EndpointInputs, snapshot: Snapshot): Promise<Endpoint | undefined> {
     const { clock, ledger, log, patienceMs, service, settler } = this.run;
     const operations = this.#lostOperations(inputs, snapshot);
-    const { skew } = service;
-    if (operations <= 0 || skew === null) return undefined;
-    const registration = { before: [], attemptedAt: snapshot.state.interruptedFrom + skew, complete: false };
+    if (operations <= 0 || service.skew === null) return undefined;
+    const attemptedAt = snapshot.state.interruptedFrom + service.skew;
+    const registration = { before: [], attemptedAt, complete: false };
     const until = this.#startedAt + patienceMs;
     const leftMs = until - clock.date();
     if (leftMs > 0)
       log.info(
         `waiting up to ${Math.ceil(leftMs / 1000)} s in case a killed run's registration of ${describeUrl(inputs.url)} completes late`,
       );
-    const decision = await settler.watch(inputs, registration, until);
+    // Not what other stacks' journals say: another checkout of the program counts as another stack, too.
+    const mayBeLost = (id: string) => ledger.mayBeLost(id);
+    const decision = await settler.watch(inputs, registration, until, mayBeLost);
     if (decision.kind === "unknowable") {
       throw new EndpointError(
         "STILL_PENDING",
@@ -142,7 +143,6 @@ export class Witnesses {
       );
     }
     if (decision.kind !== "found") return undefined;
-    const mayBeLost = (id: string) => ledger.mayBeLost(id);
     const possible = candidates(inputs, registration, await service.list(), mayBeLost);
     return possible.length <= operations ? decision.endpoint : undefined;
   }
