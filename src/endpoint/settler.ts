@@ -58,7 +58,7 @@ export class Settler {
     { ifAbsent = "run `pulumi state delete` for this resource" } = {},
   ): Promise<Endpoint | undefined> {
     const { clock, log, patienceMs, service } = this.run;
-    const policy = { patienceMs, mayBeLost: await this.#mayBeLost() };
+    const policy = { patienceMs, mayBeLost: await this.mayBeLost() };
     let decision = decide(identity, registration, await service.list(), policy);
     if (decision.kind === "wait") {
       const seconds = Math.ceil(decision.milliseconds / 1000);
@@ -82,18 +82,12 @@ export class Settler {
    * Lists until the registration's endpoint shows or the time is over, and returns the last decision. Until then a list
    * that fails is skipped.
    *
-   * @param mayBeLost Default: true for an endpoint that neither a known resource nor another stack on this machine has
    * @throws WebhookError when the last list fails
    * @throws EndpointError `RUN_CANCELLED`
    */
-  async watch(
-    identity: Identity,
-    registration: UnansweredRegistration,
-    until: number,
-    mayBeLost?: Policy["mayBeLost"],
-  ): Promise<Decision> {
+  async watch(identity: Identity, registration: UnansweredRegistration, until: number): Promise<Decision> {
     const { clock, engine, patienceMs, service } = this.run;
-    const policy = { patienceMs, mayBeLost: mayBeLost ?? (await this.#mayBeLost()) };
+    const policy = { patienceMs, mayBeLost: await this.mayBeLost() };
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
       const leftMs = until - clock.date();
       try {
@@ -108,7 +102,8 @@ export class Settler {
     }
   }
 
-  async #mayBeLost(): Promise<Policy["mayBeLost"]> {
+  /** Returns what tells whether an endpoint may have come from a registration without an answer: neither a known resource nor another stack has it. */
+  async mayBeLost(): Promise<Policy["mayBeLost"]> {
     const { ledger, witnesses } = this.run;
     const journal = await witnesses.journal();
     return (id) => ledger.mayBeLost(id) && !journal.isOfAnotherStack(id);

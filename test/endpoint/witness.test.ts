@@ -1,5 +1,6 @@
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { systemClock } from "../../src/client/clock";
 import type { EndpointInputs } from "../../src/endpoint/types";
 import { type PluginOptions, rootUrn, stateOf, WitnessWorld } from "./witnessWorld";
 
@@ -173,6 +174,18 @@ describe("an unfinished operation in the state of another machine", () => {
     world.interrupt("jobs", inputs, { provider: "eu" });
     expect((await registerElsewhere()).id).not.toBe(others.id);
     expect((await registerElsewhere({ provider: "us" })).id).not.toBe(others.id);
+  });
+
+  test("gives away nothing that another stack has registered from this machine", async () => {
+    world.interrupt("jobs", inputs);
+    // On this other machine, where the killed run left no journal.
+    const { PULUMI_HOME = "" } = elsewhere().environment ?? {};
+    mkdirSync(PULUMI_HOME);
+    const others = await register({ environment: { PULUMI_HOME, PULUMI_BACKEND_URL: "file:///other" } });
+    // The run need not wait for what may still come: its clock jumps once it has started.
+    let calls = 0;
+    const clock = { ...systemClock, date: () => Date.now() + (calls++ > 0 ? 20_000 : 0) };
+    expect((await registerElsewhere({ clock })).id).not.toBe(others.id);
   });
 
   test("gives away nothing if the state has the resource as it was declared: a later run may have settled it", async () => {

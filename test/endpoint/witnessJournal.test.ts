@@ -176,6 +176,18 @@ test("a stack knows what other stacks have registered at the same service, with 
   expect(asking.isOfAnotherStack("y")).toBe(true);
 });
 
+test("a stack of the same name and login in another folder may be the same one, and does not count as another", () => {
+  const inFolder = (folder: string) => {
+    jest.spyOn(fs, "realpathSync").mockReturnValue(folder);
+    return open("run-1", undefined, { backend: "" });
+  };
+  register(inFolder("/checkout-1"), "x");
+  const asking = inFolder("/checkout-2");
+  expect(asking.isOfAnotherStack("x")).toBe(false);
+  expect(asking.open(inputs)).toEqual([]);
+  expect(open("run-1").isOfAnotherStack("x")).toBe(true);
+});
+
 test("an adoption closes no entry of another endpoint that is known by its id", () => {
   register(open("run-1"), "x");
   register(open("run-1"), "y");

@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Clock, systemClock } from "../../src/client/clock";
 import type { Deployment, Operation, Resource } from "../../src/endpoint/deployment";
 import { TYPE_TOKEN } from "../../src/endpoint/permanent";
 import { createProvider } from "../../src/endpoint/provider";
@@ -17,6 +18,8 @@ export interface PluginOptions {
   readonly provider?: string;
   readonly rootUrn?: string | undefined;
   readonly environment?: NodeJS.ProcessEnv;
+  /** Default: the system's. */
+  readonly clock?: Clock;
 }
 
 interface PastRun {
@@ -55,7 +58,15 @@ export class WitnessWorld {
   }
 
   /** The verbs of a plugin process. */
-  plugin({ run, baseUrl, apiKey = "k3y", provider = "", environment = {}, ...rest }: PluginOptions = {}) {
+  plugin({
+    run,
+    baseUrl,
+    apiKey = "k3y",
+    provider = "",
+    environment = {},
+    clock = systemClock,
+    ...rest
+  }: PluginOptions = {}) {
     this.#runs += 1;
     this.save();
     const urn = "rootUrn" in rest ? rest.rootUrn : rootUrn;
@@ -72,6 +83,7 @@ export class WitnessWorld {
         PULUMI_BACKEND_URL: "file:///backend",
         ...environment,
       },
+      clock,
     });
     const config: Record<string, string> = {
       "webhooks:baseUrl": baseUrl ?? this.service.url,

@@ -29,9 +29,9 @@ export class JournalFile {
   readonly #home: string;
   readonly #folder: string;
   readonly #name: string;
-  /** What the names of this stack's journals begin with. */
+  /** The parts of a journal's name, in this order. The last one tells which key it belongs to. */
   readonly #stack: string;
-  /** What follows it in the names of all journals for this service. The rest of a name tells which key it belongs to. */
+  readonly #folderOfProgram: string;
   readonly #service: string;
   /** How long each journal was when `readNew` read it, and where its last line began, in bytes. */
   readonly #read = new Map<string, { readonly size: number; readonly lastLine: number }>();
@@ -39,9 +39,11 @@ export class JournalFile {
   constructor({ rootUrn, origin, environment }: JournalKey) {
     this.#home = environment.PULUMI_HOME || join(homedir(), ".pulumi");
     this.#folder = join(this.#home, "webhook-endpoints", "journal");
-    this.#stack = hashOf(rootUrn, backendOf(environment, this.#home));
+    const { backend, folder } = backendOf(environment, this.#home);
+    this.#stack = hashOf(rootUrn, backend);
+    this.#folderOfProgram = `-${hashOf(folder)}`;
     this.#service = `-${hashOf(origin.baseUrl)}-`;
-    this.#name = `${this.#stack}${this.#service}${origin.account}.jsonl`;
+    this.#name = `${this.#stack}${this.#folderOfProgram}${this.#service}${origin.account}.jsonl`;
   }
 
   get path(): string {
@@ -68,11 +70,14 @@ export class JournalFile {
 
   /**
    * Reads the lines that all journals of this stack, or of other stacks, at this service have got since the last call; at first,
-   * all of them.
+   * all of them. A stack of this name in another folder may be either, and is left out.
    */
   readNew({ ofOtherStacks = false } = {}): object[] {
     const names = filesIn(this.#folder).filter((name) => name.includes(this.#service));
-    const wanted = names.filter((name) => name.startsWith(this.#stack) !== ofOtherStacks);
+    const own = `${this.#stack}${this.#folderOfProgram}`;
+    const wanted = names.filter((name) =>
+      ofOtherStacks ? !name.startsWith(this.#stack) : name.startsWith(own),
+    );
     return wanted.flatMap((name) => {
       const path = join(this.#folder, name);
       const { size, lastLine } = this.#read.get(name) ?? { size: 0, lastLine: 0 };
@@ -95,11 +100,11 @@ export class JournalFile {
 }
 
 /** Stacks of one name may stand in several backends. Without a setting for it, the program's folder tells them apart too. */
-function backendOf({ PULUMI_BACKEND_URL, PULUMI_CREDENTIALS_PATH }: NodeJS.ProcessEnv, home: string): string {
+function backendOf({ PULUMI_BACKEND_URL, PULUMI_CREDENTIALS_PATH }: NodeJS.ProcessEnv, home: string) {
   if (PULUMI_BACKEND_URL && !/^file:\/\/\.{0,2}$|^file:\/\/\.{1,2}\//.test(PULUMI_BACKEND_URL))
-    return PULUMI_BACKEND_URL;
+    return { backend: PULUMI_BACKEND_URL, folder: "" };
   const credentials = textOf(join(PULUMI_CREDENTIALS_PATH || home, "credentials.json"));
-  return `${/"current":\s*"([^"]*)"/.exec(credentials)?.[1] ?? ""} ${realpathSync(".")}`;
+  return { backend: /"current":\s*"([^"]*)"/.exec(credentials)?.[1] ?? "", folder: realpathSync(".") };
 }
 
 function hashOf(...parts: readonly string[]): string {

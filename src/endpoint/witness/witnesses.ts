@@ -120,7 +120,7 @@ export class Witnesses {
    * the last run that finished is taken, and only if no more of them are there than operations.
    */
   async #recoverOperation(inputs: EndpointInputs, snapshot: Snapshot): Promise<Endpoint | undefined> {
-    const { clock, ledger, log, patienceMs, service, settler } = this.run;
+    const { clock, log, patienceMs, service, settler } = this.run;
     const operations = this.#lostOperations(inputs, snapshot);
     if (operations <= 0 || service.skew === null) return undefined;
     const attemptedAt = snapshot.state.interruptedFrom + service.skew;
@@ -131,9 +131,7 @@ export class Witnesses {
       log.info(
         `waiting up to ${Math.ceil(leftMs / 1000)} s in case a killed run's registration of ${describeUrl(inputs.url)} completes late`,
       );
-    // Not what other stacks' journals say: another checkout of the program counts as another stack, too.
-    const mayBeLost = (id: string) => ledger.mayBeLost(id);
-    const decision = await settler.watch(inputs, registration, until, mayBeLost);
+    const decision = await settler.watch(inputs, registration, until);
     if (decision.kind === "unknowable") {
       throw new EndpointError(
         "STILL_PENDING",
@@ -143,7 +141,7 @@ export class Witnesses {
       );
     }
     if (decision.kind !== "found") return undefined;
-    const possible = candidates(inputs, registration, await service.list(), mayBeLost);
+    const possible = candidates(inputs, registration, await service.list(), await settler.mayBeLost());
     return possible.length <= operations ? decision.endpoint : undefined;
   }
 
