@@ -215,8 +215,41 @@ const step = (args: fc.Arbitrary<Arguments>, kill: fc.Arbitrary<Kill>): fc.Arbit
     { weight: 4, arbitrary: killedUp(args, kill) },
   );
 
-const size = { minLength: 5, maxLength: 20, size: "max" } as const;
-export const scenario: fc.Arbitrary<Step[]> = fc.oneof(fc.array(step(anyArgs, recoveredKill), size), {
+const lostAnswers: Misbehaviour[] = [
+  { kind: "late-commit", delayMs: 1_700 },
+  { kind: "late-commit", delayMs: 1_700 },
+  { kind: "hang-before" },
+];
+
+/** A registration whose answer is lost, and then other arguments for its resource. Random steps seldom meet like this. */
+const changeInDoubt = (args: fc.Arbitrary<Arguments>): fc.Arbitrary<Step[]> =>
+  fc
+    .record({ slot, args: fc.tuple(args, args), lost: fc.constantFrom(...lostAnswers), parallel })
+    .map(({ slot, args: [first, second], lost, parallel }) => {
+      const undisturbed = { refresh: false, replace: null, retries: 0, kill: null, declares: [] };
+      const up = { do: "run", command: "up", parallel, ...undisturbed } as const;
+      const always = { elsewhere: false, times: 1, after: 0 };
+      return [
+        { do: "declare", slot, args: first },
+        { do: "fault", operation: "register", misbehaviour: lost, ...always },
+        up,
+        { do: "declare", slot, args: second },
+        up,
+      ];
+    });
+
+const steps = (args: fc.Arbitrary<Arguments>, kill: fc.Arbitrary<Kill>): fc.Arbitrary<Step[]> =>
+  fc
+    .array(
+      fc.oneof(
+        { weight: 20, arbitrary: step(args, kill).map((one) => [one]) },
+        { weight: 1, arbitrary: changeInDoubt(args) },
+      ),
+      { minLength: 5, maxLength: 20, size: "max" },
+    )
+    .map((parts) => parts.flat());
+
+export const scenario: fc.Arbitrary<Step[]> = fc.oneof(steps(anyArgs, recoveredKill), {
   weight: 2,
-  arbitrary: fc.array(step(plainArgs, anyKill), size),
+  arbitrary: steps(plainArgs, anyKill),
 });
