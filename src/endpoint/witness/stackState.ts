@@ -3,72 +3,71 @@ import { type Deployment, idsInState, isInterruptedRegistration, nameOf, type Re
 import { keyOf } from "../identity";
 import { isEndpointType } from "../permanent";
 import type { EndpointInputs, EndpointType } from "../types";
+import { isSuccessfulUp, type PastRun, pastRuns, wasUnderWay } from "./history";
 
 /** How long the CLI may take to print the state, in milliseconds. */
 const TIMEOUT_MS = 60_000;
 /** How many runs of the history are read. */
 const HISTORY_LENGTH = 20;
-/** The resolution of the history's times, in milliseconds. */
-const HISTORY_PRECISION_MS = 1_000;
 
 /** The engine's own provider is named `default` or after its version. */
 const DEFAULT_PROVIDER = /^default(_\d+_\d+_\d+\w*)?$/;
 
-/** A run in the history, with its times on this machine's clock in milliseconds. Only an `up` registers anything. */
-interface PastRun {
-  readonly kind: string | undefined;
-  readonly succeeded: boolean;
-  readonly start: number;
-  readonly end: number;
-}
-
-/** The stack's state and history as the CLI prints them, also while a run of the stack is under way (engine rule 37). */
+/**
+ * The stack's state as the CLI prints it, also while a run of the stack is under way (engine rule 37). Its history is read once
+ * it is needed: that costs another process.
+ */
 export class StackState {
   /** The ids that the state holds. */
   readonly ids: ReadonlySet<string>;
   readonly #rootUrn: string;
   readonly #deployment: Deployment;
-  readonly #history: readonly PastRun[];
+  readonly #readHistory: () => Promise<readonly PastRun[]>;
+  #history: Promise<readonly PastRun[] | undefined> | undefined;
 
-  /** @param history the last run first */
-  constructor(rootUrn: string, deployment: Deployment, history: readonly HistoryEntry[]) {
+  /** @param readHistory reads the last runs, the last one first */
+  constructor(rootUrn: string, deployment: Deployment, readHistory: () => Promise<readonly PastRun[]>) {
     this.#rootUrn = rootUrn;
     this.ids = idsInState(deployment);
     this.#deployment = deployment;
-    this.#history = history.flatMap(pastRun);
+    this.#readHistory = readHistory;
+  }
+
+  /** Undefined when the history cannot be read. */
+  #pastRuns(): Promise<readonly PastRun[] | undefined> {
+    this.#history ??= this.#readHistory().catch(() => undefined);
+    return this.#history;
   }
 
   /**
    * Returns whether the state held what was registered at this moment, or nothing shows that a run of this stack lost it:
    * - An `up` that succeeded was under way. Other commands register nothing, and one may follow a kill at once.
    * - It is older than the stack: an earlier stack of this name registered it, which may have been renamed.
-   * - It is older than the history that was read.
+   * - It is older than the history that was read, or the history cannot be read.
    */
-  wasRecorded(at: number): boolean {
-    const oldest = this.#history.at(HISTORY_LENGTH - 1);
-    if (this.#isOlderThanStack(at) || (oldest && at < oldest.start)) return true;
-    return this.#history.some(
-      ({ kind, succeeded, start, end }) =>
-        kind === "update" &&
-        succeeded &&
-        at >= start - HISTORY_PRECISION_MS &&
-        at <= end + HISTORY_PRECISION_MS,
-    );
+  async wasRecorded(at: number): Promise<boolean> {
+    const history = await this.#pastRuns();
+    const oldest = history?.at(HISTORY_LENGTH - 1);
+    if (!history || this.#isOlderThanStack(at, history) || (oldest && at < oldest.start)) return true;
+    return history.some((run) => isSuccessfulUp(run) && wasUnderWay(run, at));
   }
 
   /** A stack begins with its first run, and again with the first one after each destroy. */
-  #isOlderThanStack(at: number): boolean {
+  #isOlderThanStack(at: number, history: readonly PastRun[]): boolean {
     const root = this.#deployment.resources?.find(({ urn }) => urn === this.#rootUrn);
-    const wasDestroyed = this.#history.some(({ kind, start }) => kind === "destroy" && start > at);
+    const wasDestroyed = history.some(({ kind, start }) => kind === "destroy" && start > at);
     return at < Date.parse(root?.created ?? "") && !wasDestroyed;
   }
 
   /**
    * No registration that is unfinished now was sent before this moment, unless an `up` that succeeded did not settle it. An
-   * `up` that failed may have been ended by Ctrl-C twice, or may not have come to what an earlier one had left.
+   * `up` that failed may have been ended by Ctrl-C twice, or may not have come to what an earlier one had left. Undefined when
+   * the history cannot be read.
    */
-  get interruptedFrom(): number {
-    const settled = this.#history.find(({ kind, succeeded }) => kind === "update" && succeeded);
+  async interruptedFrom(): Promise<number | undefined> {
+    const history = await this.#pastRuns();
+    if (!history) return undefined;
+    const settled = history.find(isSuccessfulUp);
     if (settled) return settled.end;
     const created = (this.#deployment.resources ?? []).map((resource) => Date.parse(resource.created ?? ""));
     return Math.min(...created.filter(Number.isFinite));
@@ -140,13 +139,11 @@ export async function readStackState(
     return JSON.parse(stdout);
   };
   try {
-    const [exported, history] = await Promise.all([
-      print("stack", "export"),
-      print("stack", "history", "--json", "--page-size", String(HISTORY_LENGTH)),
-    ]);
-    const { deployment } = exported as { deployment: Deployment };
+    const { deployment } = (await print("stack", "export")) as { deployment: Deployment };
     const isOurs = deployment.resources?.some(({ urn }) => urn === rootUrn);
-    return isOurs ? new StackState(rootUrn, deployment, history as HistoryEntry[]) : undefined;
+    const readHistory = async () =>
+      pastRuns(await print("stack", "history", "--json", "--page-size", String(HISTORY_LENGTH)));
+    return isOurs ? new StackState(rootUrn, deployment, readHistory) : undefined;
   } catch {
     return undefined;
   }
@@ -170,19 +167,4 @@ function isType(type: unknown): type is EndpointType {
 function providerNameOf({ provider = "" }: Resource): string | undefined {
   const name = nameOf(provider.slice(0, provider.lastIndexOf("::")));
   return DEFAULT_PROVIDER.test(name) ? undefined : name;
-}
-
-interface HistoryEntry {
-  readonly kind?: string;
-  readonly result?: string;
-  readonly startTime?: string;
-  readonly endTime?: string;
-}
-
-function pastRun({ kind, result, startTime, endTime }: HistoryEntry): PastRun[] {
-  const [start, end] = [Date.parse(startTime ?? ""), Date.parse(endTime ?? "")];
-  const isFinished = result === "succeeded" || result === "failed";
-  return isFinished && Number.isFinite(start + end)
-    ? [{ kind, succeeded: result === "succeeded", start, end }]
-    : [];
 }

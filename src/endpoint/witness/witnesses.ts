@@ -54,8 +54,8 @@ export class Witnesses {
   async mayKnow(inputs: EndpointInputs): Promise<boolean> {
     const snapshot = await this.#readState();
     if (snapshot === undefined) return false;
-    const isLost = (entry: JournalEntry) => !isRecorded(entry, snapshot.state);
-    return (await this.journal()).open(inputs).some(isLost) || this.#lostOperations(inputs, snapshot) > 0;
+    if (this.#lostOperations(inputs, snapshot) > 0) return true;
+    return (await lostOf((await this.journal()).open(inputs), snapshot.state)).length > 0;
   }
 
   /** Returns the id that the state holds for the resource of this name, if exactly one resource has that name. */
@@ -82,9 +82,8 @@ export class Witnesses {
     const snapshot = await this.#readState();
     // The state of another organization's stack with the same name does not hold this creation.
     if (!snapshot?.state.isRegistering || journal.isAmbiguous(inputs)) return undefined;
-    const recorded = entries.filter((entry) => isRecorded(entry, snapshot.state));
-    for (const { entry } of recorded) journal.close(entry);
-    const lost = entries.filter((entry) => !recorded.includes(entry));
+    const lost = await lostOf(entries, snapshot.state);
+    for (const each of entries) if (!lost.includes(each)) journal.close(each.entry);
     for (const each of lost) {
       const endpoint = await this.#endpointOf(each, journal, inputs, baseline);
       if (endpoint) {
@@ -123,8 +122,9 @@ export class Witnesses {
     const { clock, log, patienceMs, service, settler } = this.run;
     const operations = this.#lostOperations(inputs, snapshot);
     if (operations <= 0 || service.skew === null) return undefined;
-    const attemptedAt = snapshot.state.interruptedFrom + service.skew;
-    const registration = { before: [], attemptedAt, complete: false };
+    const interruptedFrom = await snapshot.state.interruptedFrom();
+    if (interruptedFrom === undefined) return undefined;
+    const registration = { before: [], attemptedAt: interruptedFrom + service.skew, complete: false };
     const until = this.#startedAt + patienceMs;
     const leftMs = until - clock.date();
     if (leftMs > 0)
@@ -189,9 +189,11 @@ export class Witnesses {
   }
 }
 
-/** Returns whether the state holds what an entry of the journal registered, or held it when a run ended well. */
-function isRecorded({ id, at }: JournalEntry, state: StackState): boolean {
-  return (id !== undefined && state.ids.has(id)) || state.wasRecorded(at);
+/** Returns the entries whose endpoint neither the state holds nor a run that ended well has recorded. */
+async function lostOf(entries: readonly JournalEntry[], state: StackState): Promise<JournalEntry[]> {
+  const unseen = entries.filter(({ id }) => id === undefined || !state.ids.has(id));
+  const wasRecorded = await Promise.all(unseen.map(({ at }) => state.wasRecorded(at)));
+  return unseen.filter((_, index) => !wasRecorded[index]);
 }
 
 /** The state, with how many creations of this run were under way when it was read. */
