@@ -130,7 +130,7 @@ async function traceOfEngine(steps: readonly Step[]): Promise<string[][]> {
   project.write("tracer.cjs", tracer);
   Object.assign(project.env, {
     TRACE: file,
-    NODE_OPTIONS: `--require ${join(project.folder, "tracer.cjs")}`,
+    NODE_OPTIONS: `${project.env.NODE_OPTIONS} --require ${join(project.folder, "tracer.cjs")}`,
   });
   try {
     const traces: string[][] = [];

@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { findCli } from "../../scripts/cli";
 
 const root = join(__dirname, "../..");
@@ -84,6 +85,7 @@ export class Project {
     this.env = {
       HOME: process.env.HOME,
       PATH: [bin, process.env.PATH].join(delimiter),
+      NODE_OPTIONS: `--require ${JSON.stringify(join(__dirname, "laterModules.cjs"))}`,
       // The language host leaves its pipes there.
       TMPDIR: join(this.folder, "tmp"),
       PULUMI_HOME: join(this.folder, "home"),
@@ -148,10 +150,17 @@ ${text}`,
     await this.succeed("config", "set", kindOf(key), key, value);
   }
 
-  /** What the state holds. */
+  /** What the state holds, from the backend's file. With arguments, it is what the CLI exports. */
   async state(...args: string[]): Promise<Deployment> {
-    const exported: { deployment: Deployment } = JSON.parse(await this.succeed("stack", "export", ...args));
-    return exported.deployment;
+    await this.#init();
+    if (args.length > 0) {
+      const exported: { deployment: Deployment } = JSON.parse(await this.succeed("stack", "export", ...args));
+      return exported.deployment;
+    }
+    const backend = fileURLToPath(this.env.PULUMI_BACKEND_URL ?? "");
+    const text = readFileSync(join(backend, ".pulumi/stacks/test/dev.json"), "utf8");
+    const { checkpoint }: { checkpoint: { latest?: Deployment } } = JSON.parse(text);
+    return checkpoint.latest ?? {};
   }
 
   /** The stack's outputs. Secrets read `[secret]`. */
