@@ -142,26 +142,30 @@ test.each(moments)(
   },
 );
 
-test("a second stack with equal urls and the same PULUMI_HOME keeps its own endpoints, and the killed stack gets its own", async () => {
-  const declared = endpointsOf("c");
-  project.declare(declared);
-  service.delayMs = { before: 100, after: 400 };
-  // Some of the killed run's requests don't get through.
-  for (const { url } of Object.values(declared).slice(0, 3)) service.faults.set(String(url), ["ignored"]);
-  const child = await startUp(9);
-  await kinds["SIGKILL of everything"]?.(child);
-  service.delayMs = { before: 0, after: 0 };
-  const other = newProject({ PULUMI_HOME: project.env.PULUMI_HOME ?? "" });
-  try {
-    other.declare(declared);
-    await other.up();
-    const others = Object.values(await other.endpoints()).map(({ id }) => id);
-    await project.pulumi("cancel", "--yes");
-    await project.up();
-    const own = Object.values(await project.endpoints()).map(({ id }) => id);
-    expect(new Set([...own, ...others]).size).toBe(2 * count);
-    expect(service.endpoints).toHaveLength(2 * count);
-  } finally {
-    other.dispose();
-  }
-});
+test.each(moments)(
+  "a second stack with equal urls and the same PULUMI_HOME keeps its own endpoints after a kill at registration %d, and the killed stack gets its own",
+  async (moment) => {
+    const declared = endpointsOf("c");
+    project.declare(declared);
+    service.delayMs = { before: 100, after: 400 };
+    // Some of the killed run's requests don't get through.
+    for (const { url } of Object.values(declared).slice(0, 3)) service.faults.set(String(url), ["ignored"]);
+    const child = await startUp(moment);
+    await kinds["SIGKILL of everything"]?.(child);
+    service.delayMs = { before: 0, after: 0 };
+    service.faults.clear();
+    const other = newProject({ PULUMI_HOME: project.env.PULUMI_HOME ?? "" });
+    try {
+      other.declare(declared);
+      await other.up();
+      const others = Object.values(await other.endpoints()).map(({ id }) => id);
+      await project.pulumi("cancel", "--yes");
+      await project.up();
+      const own = Object.values(await project.endpoints()).map(({ id }) => id);
+      expect(new Set([...own, ...others]).size).toBe(2 * count);
+      expect(service.endpoints).toHaveLength(2 * count);
+    } finally {
+      other.dispose();
+    }
+  },
+);
