@@ -116,6 +116,15 @@ describe("the journal on this machine", () => {
     expect((await register({ environment: { PATH: "/nowhere" } })).id).not.toBe(made.id);
   });
 
+  test("gives nothing away while the history cannot be read, and forgets nothing", async () => {
+    const lost = await register();
+    const print = world.printHistory;
+    world.printHistory = "exit 1";
+    expect((await register()).id).not.toBe(lost.id);
+    world.printHistory = print;
+    expect((await register()).id).toBe(lost.id);
+  });
+
   test.each<[string, () => NodeJS.ProcessEnv]>([
     [
       "a file stands in the place of PULUMI_HOME",

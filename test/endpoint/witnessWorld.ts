@@ -44,13 +44,14 @@ export class WitnessWorld {
   isOurs = true;
   /** The last run first. */
   history: PastRun[] = [];
+  /** What the stand-in for `pulumi stack history` does, as a shell command. */
+  printHistory = "cat history.json";
   /** When the stack's first run began. */
   created = new Date(Date.now() - hour).toISOString();
   #runs = 0;
 
   private constructor(readonly service: TinyService) {
     mkdirSync(this.home);
-    this.#writeCommand();
   }
 
   static async start(): Promise<WitnessWorld> {
@@ -113,6 +114,7 @@ export class WitnessWorld {
     };
     writeFileSync(join(this.folder, "state.json"), JSON.stringify({ version: 3, deployment }));
     writeFileSync(join(this.folder, "history.json"), JSON.stringify(this.history));
+    this.#writeCommand();
   }
 
   /** Records an endpoint in the state. */
@@ -158,7 +160,7 @@ export class WitnessWorld {
 
   #writeCommand(): void {
     const command = join(this.folder, "pulumi");
-    const text = `#!/bin/sh\ncd "${this.folder}"\ncase "$2" in\n  export) cat state.json;;\n  history) cat history.json;;\n  *) exit 1;;\nesac\n`;
+    const text = `#!/bin/sh\ncd "${this.folder}"\ncase "$2" in\n  export) cat state.json;;\n  history) ${this.printHistory};;\n  *) exit 1;;\nesac\n`;
     writeFileSync(command, text);
     chmodSync(command, 0o755);
   }

@@ -4,6 +4,7 @@ import { keyOf } from "../identity";
 import { isEndpointType } from "../permanent";
 import type { EndpointInputs, EndpointType } from "../types";
 import { isSuccessfulUp, type PastRun, pastRuns, wasUnderWay } from "./history";
+import type { JournalEntry } from "./journal";
 
 /** How long the CLI may take to print the state, in milliseconds. */
 const TIMEOUT_MS = 60_000;
@@ -40,15 +41,24 @@ export class StackState {
   }
 
   /**
+   * Returns the entries of the journal whose endpoint neither the state holds nor a run has recorded. Undefined when the history
+   * that would show it cannot be read.
+   */
+  async lostOf(entries: readonly JournalEntry[]): Promise<JournalEntry[] | undefined> {
+    const unseen = entries.filter(({ id }) => id === undefined || !this.ids.has(id));
+    const history = unseen.length === 0 ? [] : await this.#pastRuns();
+    return history && unseen.filter(({ at }) => !this.#wasRecorded(at, history));
+  }
+
+  /**
    * Returns whether the state held what was registered at this moment, or nothing shows that a run of this stack lost it:
    * - An `up` that succeeded was under way. Other commands register nothing, and one may follow a kill at once.
    * - It is older than the stack: an earlier stack of this name registered it, which may have been renamed.
-   * - It is older than the history that was read, or the history cannot be read.
+   * - It is older than the history that was read.
    */
-  async wasRecorded(at: number): Promise<boolean> {
-    const history = await this.#pastRuns();
-    const oldest = history?.at(HISTORY_LENGTH - 1);
-    if (!history || this.#isOlderThanStack(at, history) || (oldest && at < oldest.start)) return true;
+  #wasRecorded(at: number, history: readonly PastRun[]): boolean {
+    const oldest = history.at(HISTORY_LENGTH - 1);
+    if (this.#isOlderThanStack(at, history) || (oldest && at < oldest.start)) return true;
     return history.some((run) => isSuccessfulUp(run) && wasUnderWay(run, at));
   }
 

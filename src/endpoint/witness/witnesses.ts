@@ -55,7 +55,8 @@ export class Witnesses {
     const snapshot = await this.#readState();
     if (snapshot === undefined) return false;
     if (this.#lostOperations(inputs, snapshot) > 0) return true;
-    return (await lostOf((await this.journal()).open(inputs), snapshot.state)).length > 0;
+    const lost = await snapshot.state.lostOf((await this.journal()).open(inputs));
+    return lost !== undefined && lost.length > 0;
   }
 
   /** Returns the id that the state holds for the resource of this name, if exactly one resource has that name. */
@@ -82,7 +83,8 @@ export class Witnesses {
     const snapshot = await this.#readState();
     // The state of another organization's stack with the same name does not hold this creation.
     if (!snapshot?.state.isRegistering || journal.isAmbiguous(inputs)) return undefined;
-    const lost = await lostOf(entries, snapshot.state);
+    const lost = await snapshot.state.lostOf(entries);
+    if (lost === undefined) return undefined;
     for (const each of entries) if (!lost.includes(each)) journal.close(each.entry);
     for (const each of lost) {
       const endpoint = await this.#endpointOf(each, journal, inputs, baseline);
@@ -187,13 +189,6 @@ export class Witnesses {
     for (const id of state?.ids ?? []) ledger.note(id, "recorded");
     return state && { state, underWay };
   }
-}
-
-/** Returns the entries whose endpoint neither the state holds nor a run that ended well has recorded. */
-async function lostOf(entries: readonly JournalEntry[], state: StackState): Promise<JournalEntry[]> {
-  const unseen = entries.filter(({ id }) => id === undefined || !state.ids.has(id));
-  const wasRecorded = await Promise.all(unseen.map(({ at }) => state.wasRecorded(at)));
-  return unseen.filter((_, index) => !wasRecorded[index]);
 }
 
 /** The state, with how many creations of this run were under way when it was read. */
