@@ -76,13 +76,13 @@ export function candidates(
 ): Endpoint[] {
   const { before, complete } = registration;
   const added = alike(list, identity)
-    .filter(({ id }) => !before.includes(id) && mayBeLost(id))
+    .filter(({ id }) => !before.includes(id))
     .toSorted((a, b) => (parseTimestamp(a.createdAt) || 0) - (parseTimestamp(b.createdAt) || 0));
   const later = added.filter((endpoint) => isLater(registration, endpoint));
   const possible = added.filter(
     (endpoint) => !later.includes(endpoint) && isNotEarlier(registration, endpoint),
   );
-  return complete ? [...later, ...possible] : later;
+  return (complete ? [...later, ...possible] : later).filter(({ id }) => mayBeLost(id));
 }
 
 /** Returns whether an endpoint's time shows that it was made after the registration was sent. */

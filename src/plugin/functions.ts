@@ -1,7 +1,7 @@
 import type { Engine } from "../endpoint/engine";
 import { type LookupOptions, lookUpEndpoint, lookUpEndpoints } from "../endpoint/lookup";
 import { isSecretUrl, noteSecretUrl } from "../endpoint/secretUrls";
-import { readStackState } from "../endpoint/witness/stackState";
+import { StackReader } from "../endpoint/witness/stackState";
 import { unknownOptions } from "../knownOptions";
 import { schema } from "./schema";
 import type { Properties, Revealed } from "./values";
@@ -68,6 +68,6 @@ async function hasSecretUrl(
   if (found.some(({ url }) => isSecretUrl(url))) return true;
   const rootUrn = found.length === 0 ? undefined : await engine.rootUrn();
   if (rootUrn === undefined) return false;
-  const state = await readStackState(rootUrn, environment);
+  const state = await new StackReader(environment).read(rootUrn);
   return found.some(({ id }) => state?.hasSecretUrl(id));
 }

@@ -116,6 +116,46 @@ describe("the journal on this machine", () => {
     expect((await register({ environment: { PATH: "/nowhere" } })).id).not.toBe(made.id);
   });
 
+  test("takes no endpoint back that another stack on this machine has adopted", async () => {
+    const lost = await register();
+    const other = { environment: { PULUMI_BACKEND_URL: "file:///other" } };
+    await register(other, { ...inputs, adoptId: lost.id });
+    expect((await register()).id).not.toBe(lost.id);
+  });
+
+  test("is read past what cannot be read beside it", async () => {
+    world.service.faults.set(inputs.url, ["ignored"]);
+    await failure(register());
+    const [own = ""] = world.journalFiles();
+    writeFileSync(own, aMinuteEarlier(readFileSync(own, "utf8")));
+    const others = await register({ environment: { PULUMI_BACKEND_URL: "file:///other" } });
+    const [service] = /-[0-9a-f]+-[0-9a-f]+\.jsonl$/.exec(own) ?? [];
+    for (const name of ["0", "f"])
+      mkdirSync(`${dirname(own)}/${name.repeat(24)}-${name.repeat(24)}${service}`);
+    expect((await register()).id).not.toBe(others.id);
+  });
+
+  test("takes over what the killed run registered, however the backend's URL is spelled", async () => {
+    const lost = await register({ environment: { PULUMI_BACKEND_URL: "file:///backend" } });
+    for (const PULUMI_BACKEND_URL of ["file:///backend/", "file:///backend?metadata=skip"])
+      expect((await register({ environment: { PULUMI_BACKEND_URL } })).id).toBe(lost.id);
+    const relative = await register({ environment: { PULUMI_BACKEND_URL: "file://./state" } }, otherInputs);
+    const PULUMI_BACKEND_URL = `file://${process.cwd()}/state`;
+    expect((await register({ environment: { PULUMI_BACKEND_URL } }, otherInputs)).id).toBe(relative.id);
+  });
+
+  test("needs no history for an endpoint that the state has, and reads it once for any number of others", async () => {
+    world.printHistory = "echo >>histories; exit 1";
+    const histories = () => readFileSync(`${world.folder}/histories`, "utf8").length;
+    world.record("jobs", (await register()).id);
+    await register();
+    expect(histories).toThrow(/ENOENT/);
+    world.resources = [];
+    const next = world.plugin();
+    for (let made = 0; made < 3; made++) await next.create(inputs);
+    expect(histories()).toBe(1);
+  });
+
   test("gives nothing away while the history cannot be read, and forgets nothing", async () => {
     const lost = await register();
     const print = world.printHistory;
@@ -218,6 +258,16 @@ describe("an unfinished operation in the state of another machine", () => {
     await new Promise((resolve) => setTimeout(resolve, 1)); // the first one reads the state
     const made = await Promise.all([first, run.create(inputs)]);
     expect(made.map(({ id }) => id)).not.toContain(others.id);
+  });
+});
+
+describe("the preview", () => {
+  test("warns of a duplicate when the history cannot be read, because create will take nothing over", async () => {
+    world.service.add(inputs.url);
+    world.interrupt("jobs", inputs);
+    world.printHistory = "exit 1";
+    await world.plugin().check({}, { ...inputs });
+    expect(world.warnings.join("\n")).toMatch(/already has an endpoint/);
   });
 });
 

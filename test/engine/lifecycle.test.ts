@@ -399,7 +399,7 @@ exports.found = getWebhookEndpoints({ url: endpoint.url }).apply((all) => all.ma
     project.program(`${program("t0ken-2")}new WebhookEndpoint("twin", { url, type: "production" });`);
     expect(await project.up("--diff")).toMatch(/already has an endpoint/);
     await project.succeed("stack", "--show-urns");
-    await project.state();
+    await project.succeed("stack", "export");
     await project.destroy();
     expect(project.transcript).not.toMatch(/t0ken/);
     expect(project.filesAtRest()).not.toMatch(/t0ken/);

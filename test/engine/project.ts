@@ -47,7 +47,8 @@ export interface ProjectOptions {
   readonly modules?: string;
   /**
    * What runs the program: Pulumi's language host, as with users, or an inline program of the Automation API, which saves a
-   * second of each `up` and `preview`. The latter neither prints what the program prints nor explains what it throws.
+   * second of each `up` and `preview`. With the latter, the command does not print what the
+   * program prints; the transcript has it.
    * Default: inline, unless a test writes Pulumi.yaml itself.
    */
   readonly runs?: "in the language host" | "inline";
@@ -227,9 +228,14 @@ ${text}`,
     if (this.#host?.env !== env) {
       this.#host?.process.kill();
       const child = fork(join(__dirname, "programHost.js"), [realpathSync(this.folder)], {
+        cwd: this.folder,
         env: this.env,
-        stdio: "ignore",
+        stdio: ["ignore", "pipe", "pipe", "ipc"],
       });
+      for (const stream of [child.stdout, child.stderr])
+        stream?.on("data", (text) => {
+          this.transcript += text;
+        });
       const port = new Promise<number>((resolve, reject) => {
         child.once("message", resolve);
         child.once("exit", (code) => reject(new Error(`the host of programs ended with ${code}`)));

@@ -11,11 +11,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Origin } from "../origin";
 
 /** The size from which on a journal is shortened when it is opened, in bytes. */
 const SHORTEN_FROM_BYTES = 256 * 1024;
+const EXTENSION = ".jsonl";
 
 /** Identifies a journal: a stack, where its state is kept, and the account at the service. */
 export interface JournalKey {
@@ -43,7 +44,7 @@ export class JournalFile {
     this.#stack = hashOf(rootUrn, backend);
     this.#folderOfProgram = `-${hashOf(folder)}`;
     this.#service = `-${hashOf(origin.baseUrl)}-`;
-    this.#name = `${this.#stack}${this.#folderOfProgram}${this.#service}${origin.account}.jsonl`;
+    this.#name = `${this.#stack}${this.#folderOfProgram}${this.#service}${origin.account}${EXTENSION}`;
   }
 
   get path(): string {
@@ -73,20 +74,25 @@ export class JournalFile {
    * all of them. A stack of this name in another folder may be either, and is left out.
    */
   readNew({ ofOtherStacks = false } = {}): object[] {
-    const names = filesIn(this.#folder).filter((name) => name.includes(this.#service));
     const own = `${this.#stack}${this.#folderOfProgram}`;
-    const wanted = names.filter((name) =>
-      ofOtherStacks ? !name.startsWith(this.#stack) : name.startsWith(own),
-    );
-    return wanted.flatMap((name) => {
-      const path = join(this.#folder, name);
-      const { size, lastLine } = this.#read.get(name) ?? { size: 0, lastLine: 0 };
+    return filesIn(this.#folder)
+      .filter((name) => name.includes(this.#service) && name.endsWith(EXTENSION))
+      .filter((name) => (ofOtherStacks ? !name.startsWith(this.#stack) : name.startsWith(own)))
+      .flatMap((name) => this.#readNewOf(name));
+  }
+
+  #readNewOf(name: string): object[] {
+    const path = join(this.#folder, name);
+    const { size, lastLine } = this.#read.get(name) ?? { size: 0, lastLine: 0 };
+    try {
       if (statSync(path).size === size) return [];
       const bytes = readFileSync(path);
       this.#read.set(name, { size: bytes.length, lastLine: Math.max(bytes.lastIndexOf("\n"), 0) });
       // The last line may have been read while it was written. A file that was shortened is read from its beginning.
       return linesOf(bytes.subarray(bytes.length < size ? 0 : lastLine).toString());
-    });
+    } catch {
+      return []; // A file that cannot be read must not hide the others.
+    }
   }
 
   /** Replaces the lines once the file has grown long. Another process may have appended to it, and then it stays. */
@@ -99,12 +105,23 @@ export class JournalFile {
   }
 }
 
-/** Stacks of one name may stand in several backends. Without a setting for it, the program's folder tells them apart too. */
+/**
+ * Stacks of one name may stand in several backends. Without a setting for it, Pulumi.yaml may name one, so that the program's
+ * folder tells them apart too.
+ */
 function backendOf({ PULUMI_BACKEND_URL, PULUMI_CREDENTIALS_PATH }: NodeJS.ProcessEnv, home: string) {
-  if (PULUMI_BACKEND_URL && !/^file:\/\/\.{0,2}$|^file:\/\/\.{1,2}\//.test(PULUMI_BACKEND_URL))
-    return { backend: PULUMI_BACKEND_URL, folder: "" };
+  const folder = realpathSync(".");
+  if (PULUMI_BACKEND_URL) return { backend: normalized(PULUMI_BACKEND_URL, folder), folder: "" };
   const credentials = textOf(join(PULUMI_CREDENTIALS_PATH || home, "credentials.json"));
-  return { backend: /"current":\s*"([^"]*)"/.exec(credentials)?.[1] ?? "", folder: realpathSync(".") };
+  const current = /"current":\s*"([^"]*)"/.exec(credentials)?.[1] ?? "";
+  return { backend: normalized(current, folder), folder };
+}
+
+/** Returns one text for the spellings of a backend's URL. That of a folder may be relative; a query holds options. */
+function normalized(url: string, folder: string): string {
+  const [address = ""] = url.split("?");
+  const path = /^file:\/\/(?!~)(.*)$/.exec(address)?.[1];
+  return path === undefined ? address.replace(/\/+$/, "") : `file://${resolve(folder, path)}`;
 }
 
 function hashOf(...parts: readonly string[]): string {

@@ -1,43 +1,39 @@
-import { runPulumi } from "../../pulumiCommand";
 import { type Deployment, idsInState, isInterruptedRegistration, nameOf, type Resource } from "../deployment";
 import { keyOf } from "../identity";
 import { isEndpointType } from "../permanent";
 import type { EndpointInputs, EndpointType } from "../types";
-import { isSuccessfulUp, type PastRun, pastRuns, wasUnderWay } from "./history";
+import {
+  HISTORY_LENGTH,
+  isSuccessfulUp,
+  type PastRun,
+  printOfStack,
+  readHistory,
+  wasUnderWay,
+} from "./history";
 import type { JournalEntry } from "./journal";
-
-/** How long the CLI may take to print the state, in milliseconds. */
-const TIMEOUT_MS = 60_000;
-/** How many runs of the history are read. */
-const HISTORY_LENGTH = 20;
 
 /** The engine's own provider is named `default` or after its version. */
 const DEFAULT_PROVIDER = /^default(_\d+_\d+_\d+\w*)?$/;
 
+/** Returns the runs that have ended, the last one first. Undefined when they cannot be read. */
+type History = () => Promise<readonly PastRun[] | undefined>;
+
 /**
- * The stack's state as the CLI prints it, also while a run of the stack is under way (engine rule 37). Its history is read once
- * it is needed: that costs another process.
+ * The stack's state as the CLI prints it, also while a run of the stack is under way (engine rule 37). It asks for the stack's
+ * history only when it needs it: that costs another process.
  */
 export class StackState {
   /** The ids that the state holds. */
   readonly ids: ReadonlySet<string>;
   readonly #rootUrn: string;
   readonly #deployment: Deployment;
-  readonly #readHistory: () => Promise<readonly PastRun[]>;
-  #history: Promise<readonly PastRun[] | undefined> | undefined;
+  readonly #history: History;
 
-  /** @param readHistory reads the last runs, the last one first */
-  constructor(rootUrn: string, deployment: Deployment, readHistory: () => Promise<readonly PastRun[]>) {
+  constructor(rootUrn: string, deployment: Deployment, history: History) {
     this.#rootUrn = rootUrn;
     this.ids = idsInState(deployment);
     this.#deployment = deployment;
-    this.#readHistory = readHistory;
-  }
-
-  /** Undefined when the history cannot be read. */
-  #pastRuns(): Promise<readonly PastRun[] | undefined> {
-    this.#history ??= this.#readHistory().catch(() => undefined);
-    return this.#history;
+    this.#history = history;
   }
 
   /**
@@ -46,7 +42,7 @@ export class StackState {
    */
   async lostOf(entries: readonly JournalEntry[]): Promise<JournalEntry[] | undefined> {
     const unseen = entries.filter(({ id }) => id === undefined || !this.ids.has(id));
-    const history = unseen.length === 0 ? [] : await this.#pastRuns();
+    const history = unseen.length === 0 ? [] : await this.#history();
     return history && unseen.filter(({ at }) => !this.#wasRecorded(at, history));
   }
 
@@ -75,7 +71,7 @@ export class StackState {
    * the history cannot be read.
    */
   async interruptedFrom(): Promise<number | undefined> {
-    const history = await this.#pastRuns();
+    const history = await this.#history();
     if (!history) return undefined;
     const settled = history.find(isSuccessfulUp);
     if (settled) return settled.end;
@@ -133,29 +129,30 @@ export class StackState {
   }
 }
 
-/**
- * Reads the state of a stack. Returns undefined when the CLI is not on PATH, or cannot read the state, or prints another
- * stack's: the name of a stack leaves its organization open.
- */
-export async function readStackState(
-  rootUrn: string,
-  environment: NodeJS.ProcessEnv,
-): Promise<StackState | undefined> {
-  const stack = rootUrn.replace(/^urn:pulumi:/, "").split("::")[0] ?? "";
-  const print = async (...args: string[]): Promise<unknown> => {
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const { exitCode, stdout } = await runPulumi([...args, "--stack", stack], { env: environment, signal });
-    if (exitCode !== 0) throw new Error(`pulumi ended with ${exitCode}`);
-    return JSON.parse(stdout);
-  };
-  try {
-    const { deployment } = (await print("stack", "export")) as { deployment: Deployment };
-    const isOurs = deployment.resources?.some(({ urn }) => urn === rootUrn);
-    const readHistory = async () =>
-      pastRuns(await print("stack", "history", "--json", "--page-size", String(HISTORY_LENGTH)));
-    return isOurs ? new StackState(rootUrn, deployment, readHistory) : undefined;
-  } catch {
-    return undefined;
+/** Reads the state of one stack as often as asked, and its history once at most: no other run of the stack ends meanwhile. */
+export class StackReader {
+  #history: ReturnType<History> | undefined;
+
+  constructor(private readonly environment: NodeJS.ProcessEnv) {}
+
+  /**
+   * Returns undefined when the CLI is not on PATH, or cannot read the state, or prints that of another stack with the same
+   * name.
+   */
+  async read(rootUrn: string): Promise<StackState | undefined> {
+    try {
+      const printed = await printOfStack(rootUrn, this.environment, ["export"]);
+      const { deployment } = printed as { deployment: Deployment };
+      const isOurs = deployment.resources?.some(({ urn }) => urn === rootUrn);
+      return isOurs ? new StackState(rootUrn, deployment, () => this.#historyOf(rootUrn)) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #historyOf(rootUrn: string): ReturnType<History> {
+    this.#history ??= readHistory(rootUrn, this.environment);
+    return this.#history;
   }
 }
 

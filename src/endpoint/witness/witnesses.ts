@@ -7,7 +7,7 @@ import { isProvisional } from "../state";
 import type { EndpointInputs } from "../types";
 import { describeUrl, sameUrl } from "../url";
 import { Journal, type JournalEntry } from "./journal";
-import { readStackState, type StackState } from "./stackState";
+import { StackReader, type StackState } from "./stackState";
 
 /** How long after its request an endpoint may be missing from a service's list, in milliseconds. */
 const LIST_LAG_MS = 600_000;
@@ -18,6 +18,7 @@ const LIST_LAG_MS = 600_000;
  */
 export class Witnesses {
   readonly #startedAt: number;
+  readonly #stack: StackReader;
   #journal: Promise<Journal> | undefined;
   #lastRead: Promise<"none" | "read" | "unreadable"> = Promise.resolve("none");
   #nextRead: Promise<Snapshot | undefined> | undefined;
@@ -26,6 +27,7 @@ export class Witnesses {
 
   constructor(private readonly run: Run) {
     this.#startedAt = run.clock.date();
+    this.#stack = new StackReader(run.environment);
   }
 
   /**
@@ -54,9 +56,10 @@ export class Witnesses {
   async mayKnow(inputs: EndpointInputs): Promise<boolean> {
     const snapshot = await this.#readState();
     if (snapshot === undefined) return false;
-    if (this.#lostOperations(inputs, snapshot) > 0) return true;
     const lost = await snapshot.state.lostOf((await this.journal()).open(inputs));
-    return lost !== undefined && lost.length > 0;
+    if (lost === undefined || lost.length > 0) return lost !== undefined;
+    const hasOperations = this.#lostOperations(inputs, snapshot) > 0;
+    return hasOperations && (await snapshot.state.interruptedFrom()) !== undefined;
   }
 
   /** Returns the id that the state holds for the resource of this name, if exactly one resource has that name. */
@@ -104,7 +107,7 @@ export class Witnesses {
     inputs: EndpointInputs,
     baseline: EndpointList,
   ): Promise<Endpoint | undefined> {
-    const { clock, ledger, service, settler } = this.run;
+    const { clock, service, settler } = this.run;
     if (id === undefined || isProvisional(id)) {
       const ifAbsent = `delete ${journal.path ?? "the journal"} and run the command again`;
       return settler.settle(inputs, registration, { ifAbsent });
@@ -113,7 +116,7 @@ export class Witnesses {
     const mayBeUnlisted = !baseline.complete || clock.date() - at < LIST_LAG_MS;
     const endpoint = listed ?? (mayBeUnlisted ? await service.get(id).catch(undefinedIfGone) : undefined);
     const isSame = endpoint && sameUrl(endpoint.url, inputs.url) && endpoint.type === inputs.type;
-    return isSame && ledger.mayBeLost(id) ? endpoint : undefined;
+    return isSame && (await settler.mayBeLost())(id) ? endpoint : undefined;
   }
 
   /**
@@ -179,10 +182,10 @@ export class Witnesses {
   }
 
   async #snapshot(): Promise<Snapshot | undefined> {
-    const { engine, environment, ledger } = this.run;
+    const { engine, ledger } = this.run;
     const before = new Map(this.#underWay);
     const rootUrn = await engine.rootUrn();
-    const state = rootUrn === undefined ? undefined : await readStackState(rootUrn, environment);
+    const state = rootUrn === undefined ? undefined : await this.#stack.read(rootUrn);
     // A creation that began meanwhile may be in the state already: it is not counted as lost.
     const after = new Map(this.#underWay);
     const underWay = (key: string) => Math.max(before.get(key) ?? 0, after.get(key) ?? 0);
