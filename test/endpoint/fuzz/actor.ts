@@ -2,13 +2,17 @@ import { readdirSync, rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { recover } from "../../../src/cli/recovery/recovery";
 import type { EmulatedEndpoint, PlantedFault } from "../../../src/emulator";
+import { keyOf } from "../../../src/endpoint/identity";
 import { TYPE_TOKEN } from "../../../src/endpoint/permanent";
+import { isMadeInTime, patienceMsFor } from "../../../src/endpoint/settlement";
+import { isUnanswered } from "../../../src/endpoint/state";
+import type { EndpointState } from "../../../src/endpoint/types";
 import { FakePulumi } from "../../cli/fakePulumi";
 import { skippingClock } from "../../cli/recovery/skippingClock";
 import { historyOf, providerOf } from "../checkpoint";
 import { type Declared, nameOf, type Problems, type Resource, type RunOptions } from "../engineModel";
 import { Killed } from "../plugin";
-import { World } from "../world";
+import { timeoutSeconds, World } from "../world";
 import type { LivingPlugin } from "./livingPlugin";
 import { type Arguments, type Command, type Heal, type Kill, providers, type Step } from "./scenario";
 
@@ -16,6 +20,7 @@ import { type Arguments, type Command, type Heal, type Kill, providers, type Ste
 const speed = 10;
 /** How long the real CLI takes at least to start a run, in milliseconds: more than the history's times are exact to. */
 const startMs = 2_000;
+const patienceMs = patienceMsFor(timeoutSeconds * 1_000);
 
 /** Everything that is wrong after at most two undisturbed runs, one more that changes nothing, and a destroy. */
 export interface Outcome {
@@ -199,6 +204,26 @@ export class Actor {
     const met = this.#late.filter(({ fault, hits }) => fault.hits > hits);
     for (const late of met) late.hits = late.fault.hits;
     if (met.length > 0) await sleep(Math.max(...met.map(({ milliseconds }) => milliseconds)) + 50);
+    this.#forgetTooLate();
+  }
+
+  /**
+   * Takes back what a registration made too late to be told from another process's: a busy machine may have delayed its request
+   * on the way to the service.
+   */
+  #forgetTooLate(): void {
+    const { emulators, stack } = this.world;
+    for (const { outputs } of stack.resources) {
+      const state = outputs as unknown as EndpointState;
+      if (!isUnanswered(state)) continue;
+      const made = this.world.strangers().filter((each) => keyOf(each) === keyOf(state));
+      for (const endpoint of made) {
+        const isOther = this.#others.some(({ id }) => id === endpoint.id);
+        if (isOther || isMadeInTime(endpoint, state.pending, patienceMs)) continue;
+        this.#tell(`endpoint ${endpoint.id} came too late`);
+        emulators.find((each) => each.endpoints().some(({ id }) => id === endpoint.id))?.remove(endpoint.id);
+      }
+    }
   }
 
   /** A command that is killed, and what the user does then. */
