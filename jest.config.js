@@ -4,6 +4,7 @@ module.exports = {
   transform: { "^.+\\.ts$": ["@swc/jest", { jsc: { target: "es2022", parser: { syntax: "typescript" } } }] },
   testPathIgnorePatterns: ["/node_modules/", "/fixtures/"],
   modulePathIgnorePatterns: ["<rootDir>/dist/", "<rootDir>/examples/", "<rootDir>/.cache/"],
-  maxWorkers: 2,
+  // For two cores: about half of the engine tests wait for a service or for a time-out.
+  maxWorkers: 3,
   testTimeout: 30_000,
 };
