@@ -47,8 +47,7 @@ export interface ProjectOptions {
   readonly modules?: string;
   /**
    * What runs the program: Pulumi's language host, as with users, or an inline program of the Automation API, which saves a
-   * second of each `up` and `preview`. With the latter, the command does not print what the
-   * program prints; the transcript has it.
+   * second of each `up` and `preview`. What an inline program prints is in the transcript, but not in the command's output.
    * Default: inline, unless a test writes Pulumi.yaml itself.
    */
   readonly runs?: "in the language host" | "inline";
