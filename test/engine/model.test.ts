@@ -135,7 +135,7 @@ async function traceOfEngine(steps: readonly Step[]): Promise<string[][]> {
   try {
     const traces: string[][] = [];
     for (const { command, options = {}, meanwhile, program } of steps) {
-      if (program) project.program(inOrder(program));
+      if (program) project.inlineProgram(inOrder(program));
       meanwhile?.(emulator);
       writeFileSync(file, "");
       await project.pulumi(

@@ -77,7 +77,6 @@ async function inProject(
 ): Promise<void> {
   const project = new Project({
     config: { "webhooks:baseUrl": emulator.url, "webhooks:apiKey": emulator.apiKey },
-    runs: "in the language host",
     ...(modules === undefined ? {} : { modules }),
   });
   try {

@@ -45,12 +45,6 @@ export interface ProjectOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The packages that the program finds. Default: this repository's, and the package as it stands here. */
   readonly modules?: string;
-  /**
-   * What runs the program: Pulumi's language host, as with users, or an inline program of the Automation API, which saves a
-   * second of each `up` and `preview`. What an inline program prints is in the transcript, but not in the command's output.
-   * Default: inline, unless a test writes Pulumi.yaml itself.
-   */
-  readonly runs?: "in the language host" | "inline";
 }
 
 /** The arguments of endpoints by name, each with the resource's options under `opts`. */
@@ -68,16 +62,11 @@ export class Project {
   /** Everything that the commands printed. */
   transcript = "";
   #config: Record<string, string>;
-  #isInline: boolean;
+  #isInline = false;
   /** The host of inline programs, with the environment that it was given, and its port. */
   #host: { readonly process: ChildProcess; readonly env: string; readonly port: Promise<number> } | undefined;
 
-  constructor({
-    config = {},
-    env = {},
-    modules = join(root, "node_modules"),
-    runs = "inline",
-  }: ProjectOptions = {}) {
+  constructor({ config = {}, env = {}, modules = join(root, "node_modules") }: ProjectOptions = {}) {
     this.#config = { ...config };
     const bin = findCli();
     if (bin === undefined)
@@ -103,23 +92,22 @@ export class Project {
     );
     this.write("package.json", "{}\n");
     this.declare({});
-    this.#isInline = runs === "inline";
   }
 
   write(name: string, text: string): void {
-    if (name === "Pulumi.yaml") this.#isInline = false;
+    if (/^(Pulumi\.yaml|index\..*)$/.test(name)) this.#isInline = false;
     writeFileSync(join(this.folder, name), text);
   }
 
-  /** Makes these endpoints the program. */
+  /** Makes these endpoints the program, which runs inline. */
   declare(endpoints: Declared): void {
     this.write("endpoints.json", JSON.stringify(endpoints));
-    this.program(
+    this.inlineProgram(
       'for (const [name, { opts, ...args }] of Object.entries(require("./endpoints.json"))) new WebhookEndpoint(name, args, opts);\n',
     );
   }
 
-  /** Makes this the program. `pulumi` and the package's names are there. */
+  /** Makes this the program. `pulumi` and the package's names are there. It runs in Pulumi's language host, as with users. */
   program(text: string): void {
     this.write(
       "index.js",
@@ -127,6 +115,15 @@ export class Project {
 const { WebhookEndpoint, WebhooksProvider, getWebhookEndpoint, getWebhookEndpoints } = require("pulumi-webhook-endpoints");
 ${text}`,
     );
+  }
+
+  /**
+   * Makes this the program, which runs as an inline program of the Automation API does. That saves a second of each `up` and
+   * `preview`. What fails in the program itself, and not in the engine, may come too late to be reported.
+   */
+  inlineProgram(text: string): void {
+    this.program(text);
+    this.#isInline = true;
   }
 
   /** Runs the CLI. The stack is made first, when there is none yet. */
@@ -224,7 +221,7 @@ ${text}`,
     const runsProgram = command === "up" || command === "preview" || args.includes("--run-program");
     if (!this.#isInline || !runsProgram) return [];
     const env = JSON.stringify(this.env);
-    if (this.#host?.env !== env) {
+    if (this.#host?.env !== env || this.#host.process.exitCode !== null) {
       this.#host?.process.kill();
       const child = fork(join(__dirname, "programHost.js"), [realpathSync(this.folder)], {
         cwd: this.folder,
