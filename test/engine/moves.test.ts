@@ -36,7 +36,7 @@ function declare(provider?: { name: string; baseUrl: string }, path = "moves"): 
   const options = provider
     ? `{ provider: new WebhooksProvider(${JSON.stringify(provider.name)}, { baseUrl: ${JSON.stringify(provider.baseUrl)} }) }`
     : "{}";
-  project.program(`const options = ${options};
+  project.inlineProgram(`const options = ${options};
 for (const name of ["a", "b"])
   new WebhookEndpoint(name, { url: "https://hooks.example.com/${path}/" + name, type: "production" }, options);`);
 }
@@ -138,7 +138,7 @@ test("adoptId with a new name and a new provider never deletes the endpoint", as
   declare();
   await project.up();
   const [adopted] = first.endpoints;
-  project.program(`const options = { provider: new WebhooksProvider("new") };
+  project.inlineProgram(`const options = { provider: new WebhooksProvider("new") };
 new WebhookEndpoint("renamed", { url: ${JSON.stringify(adopted?.url)}, type: "production", adoptId: ${JSON.stringify(adopted?.id)} }, options);`);
   await project.up();
   expect(first.endpoints).toEqual([adopted]);
