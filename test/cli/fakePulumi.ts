@@ -1,6 +1,6 @@
 import { CliError } from "../../src/cli/errors";
 import { Pulumi, type RunOptions } from "../../src/cli/pulumi";
-import type { HistoryEntry } from "../../src/cli/recovery/interruptedRun";
+import type { HistoryEntry } from "../../src/endpoint/witness/history";
 import type { PulumiCommandResult } from "../../src/pulumiCommand";
 
 /** Answers as Pulumi's command does, from a state in memory. */

@@ -1,21 +1,14 @@
 import type { Deployment } from "../../endpoint/deployment";
+import {
+  HISTORY_LENGTH,
+  HISTORY_PRECISION_MS,
+  type HistoryEntry,
+  PRINT_HISTORY,
+} from "../../endpoint/witness/history";
 import type { Pulumi } from "../pulumi";
 
-/** The history holds whole seconds: what it dates at 12:00:00 was up to this much later, in milliseconds. */
-const HISTORY_PRECISION_MS = 1_000;
 /** How long a stack's first run takes at most. A state that is older than its own history was imported. */
 const MAX_FIRST_RUN_MS = 3_600_000;
-
-/** How many entries of the history are read. */
-const HISTORY_LENGTH = 20;
-
-/** An entry of `pulumi stack history --json`. */
-export interface HistoryEntry {
-  readonly kind?: string;
-  readonly result?: string;
-  readonly startTime?: string;
-  readonly endTime?: string;
-}
 
 /** When the interrupted run was under way, in milliseconds on this machine's clock. */
 export interface InterruptedRun {
@@ -29,7 +22,7 @@ export interface InterruptedRun {
 
 /** Returns the latest entries of the stack's history, the last one first. */
 export function readHistory(pulumi: Pulumi): Promise<readonly HistoryEntry[]> {
-  return pulumi.json(["stack", "history", "--json", "--page-size", String(HISTORY_LENGTH)]);
+  return pulumi.json(PRINT_HISTORY);
 }
 
 /**

@@ -1,9 +1,17 @@
-import { runPulumi } from "../../pulumiCommand";
-
-/** How many runs of the history are read. */
+/** How many runs of a stack's history are read. */
 export const HISTORY_LENGTH = 20;
-/** How long the CLI may take to print something of a stack, in milliseconds. */
-const TIMEOUT_MS = 60_000;
+/** The resolution of the history's times, in milliseconds. */
+export const HISTORY_PRECISION_MS = 1_000;
+/** The arguments with which the CLI prints the last runs, the last one first. */
+export const PRINT_HISTORY = ["stack", "history", "--json", "--page-size", String(HISTORY_LENGTH)] as const;
+
+/** An entry as the CLI prints it. */
+export interface HistoryEntry {
+  readonly kind?: string;
+  readonly result?: string;
+  readonly startTime?: string;
+  readonly endTime?: string;
+}
 
 /** A run in a stack's history, with its times on this machine's clock in milliseconds. Only an `up` registers anything. */
 export interface PastRun {
@@ -13,42 +21,9 @@ export interface PastRun {
   readonly end: number;
 }
 
-/** An entry as `pulumi stack history --json` prints it. */
-interface HistoryEntry {
-  readonly kind?: string;
-  readonly result?: string;
-  readonly startTime?: string;
-  readonly endTime?: string;
-}
-
-/** The resolution of the history's times, in milliseconds. */
-const PRECISION_MS = 1_000;
-
-/** Reads the last runs of a stack that have ended, the last one first. Returns undefined when the CLI cannot read them. */
-export async function readHistory(
-  rootUrn: string,
-  environment: NodeJS.ProcessEnv,
-): Promise<readonly PastRun[] | undefined> {
-  try {
-    const options = ["history", "--json", "--page-size", String(HISTORY_LENGTH)];
-    return ((await printOfStack(rootUrn, environment, options)) as HistoryEntry[]).flatMap(pastRun);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Returns what `pulumi stack` prints as JSON of the stack with this URN. The name of a stack leaves its organization open. */
-export async function printOfStack(
-  rootUrn: string,
-  environment: NodeJS.ProcessEnv,
-  args: readonly string[],
-): Promise<unknown> {
-  const stack = rootUrn.replace(/^urn:pulumi:/, "").split("::")[0] ?? "";
-  const signal = AbortSignal.timeout(TIMEOUT_MS);
-  const options = { env: environment, signal };
-  const { exitCode, stdout } = await runPulumi(["stack", ...args, "--stack", stack], options);
-  if (exitCode !== 0) throw new Error(`pulumi ended with ${exitCode}`);
-  return JSON.parse(stdout);
+/** Returns the runs that have ended, in the order of the entries. */
+export function pastRuns(entries: readonly HistoryEntry[]): PastRun[] {
+  return entries.flatMap(pastRun);
 }
 
 function pastRun({ kind, result, startTime, endTime }: HistoryEntry): PastRun[] {
@@ -66,5 +41,5 @@ export function isSuccessfulUp({ kind, succeeded }: PastRun): boolean {
 
 /** Returns whether a run was under way at a moment, as far as the history's times are exact. */
 export function wasUnderWay({ start, end }: PastRun, at: number): boolean {
-  return at >= start - PRECISION_MS && at <= end + PRECISION_MS;
+  return at >= start - HISTORY_PRECISION_MS && at <= end + HISTORY_PRECISION_MS;
 }

@@ -1,16 +1,21 @@
+import { runPulumi } from "../../pulumiCommand";
 import { type Deployment, idsInState, isInterruptedRegistration, nameOf, type Resource } from "../deployment";
 import { keyOf } from "../identity";
 import { isEndpointType } from "../permanent";
 import type { EndpointInputs, EndpointType } from "../types";
 import {
   HISTORY_LENGTH,
+  type HistoryEntry,
   isSuccessfulUp,
   type PastRun,
-  printOfStack,
-  readHistory,
+  PRINT_HISTORY,
+  pastRuns,
   wasUnderWay,
 } from "./history";
 import type { JournalEntry } from "./journal";
+
+/** How long the CLI may take to print something of a stack, in milliseconds. */
+const TIMEOUT_MS = 60_000;
 
 /** The engine's own provider is named `default` or after its version. */
 const DEFAULT_PROVIDER = /^default(_\d+_\d+_\d+\w*)?$/;
@@ -141,8 +146,7 @@ export class StackReader {
    */
   async read(rootUrn: string): Promise<StackState | undefined> {
     try {
-      const printed = await printOfStack(rootUrn, this.environment, ["export"]);
-      const { deployment } = printed as { deployment: Deployment };
+      const { deployment } = await this.#print<{ deployment: Deployment }>(rootUrn, ["stack", "export"]);
       const isOurs = deployment.resources?.some(({ urn }) => urn === rootUrn);
       return isOurs ? new StackState(rootUrn, deployment, () => this.#historyOf(rootUrn)) : undefined;
     } catch {
@@ -151,8 +155,19 @@ export class StackReader {
   }
 
   #historyOf(rootUrn: string): ReturnType<History> {
-    this.#history ??= readHistory(rootUrn, this.environment);
+    this.#history ??= this.#print<HistoryEntry[]>(rootUrn, PRINT_HISTORY)
+      .then(pastRuns)
+      .catch(() => undefined);
     return this.#history;
+  }
+
+  /** The name of a stack leaves its organization open. */
+  async #print<T>(rootUrn: string, args: readonly string[]): Promise<T> {
+    const stack = rootUrn.replace(/^urn:pulumi:/, "").split("::")[0] ?? "";
+    const options = { env: this.environment, signal: AbortSignal.timeout(TIMEOUT_MS) };
+    const { exitCode, stdout } = await runPulumi([...args, "--stack", stack], options);
+    if (exitCode !== 0) throw new Error(`pulumi ended with ${exitCode}`);
+    return JSON.parse(stdout);
   }
 }
 

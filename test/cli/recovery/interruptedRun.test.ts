@@ -1,4 +1,5 @@
-import { type HistoryEntry, interruptedRun } from "../../../src/cli/recovery/interruptedRun";
+import { interruptedRun } from "../../../src/cli/recovery/interruptedRun";
+import type { HistoryEntry } from "../../../src/endpoint/witness/history";
 
 const at = (seconds: number) => Date.parse("2026-01-01T12:00:00Z") + seconds * 1000;
 const time = (seconds: number) => new Date(at(seconds)).toISOString();

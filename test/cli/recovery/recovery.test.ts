@@ -11,11 +11,11 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Pulumi } from "../../../src/cli/pulumi";
-import type { HistoryEntry } from "../../../src/cli/recovery/interruptedRun";
 import { recover } from "../../../src/cli/recovery/recovery";
 import type { Clock } from "../../../src/client/clock";
 import { type Emulator, startEmulator } from "../../../src/emulator";
 import { PROVIDER_CODE, TYPE_TOKEN } from "../../../src/endpoint/permanent";
+import type { HistoryEntry } from "../../../src/endpoint/witness/history";
 import { FakePulumi } from "../fakePulumi";
 import { skippingClock } from "./skippingClock";
 
