@@ -97,12 +97,12 @@ export class Settler {
         if (!(error instanceof WebhookError) || leftMs <= 0) throw error;
       }
       const wait = await sleep(Math.min(pauseMs, leftMs), { clock, signal: engine.cancelled });
-      // What was still to wait for must not count as absent.
+      // A wait that was cut short must not end as if nothing had come.
       if (wait === "aborted") throw runCancelled();
     }
   }
 
-  /** Returns what tells whether an endpoint may have come from a registration without an answer: neither a known resource nor another stack has it. */
+  /** Returns a test of an endpoint's id: whether neither a known resource nor another stack on this machine has it. */
   async mayBeLost(): Promise<Policy["mayBeLost"]> {
     const { ledger, witnesses } = this.run;
     const journal = await witnesses.journal();

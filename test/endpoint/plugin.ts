@@ -135,7 +135,7 @@ export class Plugin {
 
   /**
    * What the engine starts a process of its own for: another `preview`, `up`, `refresh` or `destroy`. Here the same
-   * process serves it, which the plugin configures anew for another text of the provider's code.
+   * process serves it, which the plugin configures again for another text of the provider's code.
    */
   async command(config: Readonly<Record<string, string>>, options: CommandOptions = {}): Promise<Command> {
     this.#commands += 1;

@@ -20,9 +20,18 @@ const failure = (promise: Promise<unknown>): Promise<Error> =>
     () => Promise.reject(new Error("it did not fail")),
     (error: Error) => error,
   );
-/** Lets the registrations of a journal have been sent long enough ago to count as never made. */
-const aMinuteEarlier = (journal: string) =>
-  journal.replace(/"(at|attemptedAt)":(\d+)/g, (_, name, at) => `"${name}":${Number(at) - 60_000}`);
+/**
+ * Sends a registration that the service ignores, long enough ago to count as never made. Returns the path of its journal.
+ */
+async function registerInVain(): Promise<string> {
+  world.service.faults.set(inputs.url, ["ignored"]);
+  await failure(register());
+  const [journal = ""] = world.journalFiles();
+  const text = readFileSync(journal, "utf8");
+  const aMinuteAgo = (_: string, name: string, at: string) => `"${name}":${Number(at) - 60_000}`;
+  writeFileSync(journal, text.replace(/"(at|attemptedAt)":(\d+)/g, aMinuteAgo));
+  return journal;
+}
 const later = (milliseconds: number) => new Date(Date.now() + milliseconds).toISOString();
 const ids = () => world.service.endpoints.map(({ id }) => id);
 
@@ -79,9 +88,7 @@ describe("the journal on this machine", () => {
   });
 
   test("takes no endpoint of another stack on this machine for what an unanswered registration made", async () => {
-    world.service.faults.set(inputs.url, ["ignored"]);
-    await failure(register());
-    for (const file of world.journalFiles()) writeFileSync(file, aMinuteEarlier(readFileSync(file, "utf8")));
+    await registerInVain();
     const others = await register({ environment: { PULUMI_BACKEND_URL: "file:///other" } });
     expect((await register()).id).not.toBe(others.id);
     expect(ids()).toHaveLength(2);
@@ -123,11 +130,8 @@ describe("the journal on this machine", () => {
     expect((await register()).id).not.toBe(lost.id);
   });
 
-  test("is read past what cannot be read beside it", async () => {
-    world.service.faults.set(inputs.url, ["ignored"]);
-    await failure(register());
-    const [own = ""] = world.journalFiles();
-    writeFileSync(own, aMinuteEarlier(readFileSync(own, "utf8")));
+  test("takes no endpoint of another stack even if files next to that stack's journal cannot be read", async () => {
+    const own = await registerInVain();
     const others = await register({ environment: { PULUMI_BACKEND_URL: "file:///other" } });
     const [service] = /-[0-9a-f]+-[0-9a-f]+\.jsonl$/.exec(own) ?? [];
     for (const name of ["0", "f"])

@@ -110,14 +110,24 @@ const kinds: Record<string, (child: ChildProcess) => Promise<void>> = {
   },
 };
 
+/** Makes this the program, and ends an `up` of it once so many registrations have arrived at a slow service. */
+async function endUp(
+  declared: Declared,
+  registrations: number,
+  end = kinds["SIGKILL of everything"],
+): Promise<ChildProcess> {
+  project.declare(declared);
+  service.delayMs = { before: 100, after: 400 };
+  const child = await startUp(registrations);
+  await end?.(child);
+  service.delayMs = { before: 0, after: 0 };
+  return child;
+}
+
 describe.each(Object.keys(kinds))("after %s", (kind) => {
   test.each(moments)("at registration %d, a plain up ends with exactly what is declared", async (moment) => {
     const declared = endpointsOf("a");
-    project.declare(declared);
-    service.delayMs = { before: 100, after: 400 };
-    const child = await startUp(moment);
-    await kinds[kind]?.(child);
-    service.delayMs = { before: 0, after: 0 };
+    const child = await endUp(declared, moment, kinds[kind]);
     await project.pulumi("cancel", "--yes");
     await project.up();
     killAll(processesOf(child));
@@ -129,11 +139,7 @@ test.each(moments)(
   "on another machine, a plain up after a kill at registration %d ends with exactly what is declared",
   async (moment) => {
     const declared = endpointsOf("b");
-    project.declare(declared);
-    service.delayMs = { before: 100, after: 400 };
-    const child = await startUp(moment);
-    await kinds["SIGKILL of everything"]?.(child);
-    service.delayMs = { before: 0, after: 0 };
+    await endUp(declared, moment);
     rmSync(join(project.folder, "home"), { recursive: true, force: true });
     await project.succeed("stack", "select", "dev");
     await project.pulumi("cancel", "--yes");
@@ -146,13 +152,9 @@ test.each(moments)(
   "a second stack with equal urls and the same PULUMI_HOME keeps its own endpoints after a kill at registration %d, and the killed stack gets its own",
   async (moment) => {
     const declared = endpointsOf("c");
-    project.declare(declared);
-    service.delayMs = { before: 100, after: 400 };
     // Some of the killed run's requests don't get through.
     for (const { url } of Object.values(declared).slice(0, 3)) service.faults.set(String(url), ["ignored"]);
-    const child = await startUp(moment);
-    await kinds["SIGKILL of everything"]?.(child);
-    service.delayMs = { before: 0, after: 0 };
+    await endUp(declared, moment);
     service.faults.clear();
     const other = newProject({ PULUMI_HOME: project.env.PULUMI_HOME ?? "" });
     try {

@@ -1,6 +1,6 @@
 /**
- * Runs a project's program for the CLI, each time anew, as an inline program of the Automation API runs: without a process of
- * its own, which costs a second. Started with the project's folder; sends the port on which the CLI finds it.
+ * Loads a project's program again for each run of the CLI, as an inline program of the Automation API: a process of its own
+ * would cost a second. Started with the project's folder; sends the port on which the CLI finds it.
  */
 const { createRequire } = require("node:module");
 const { join, sep } = require("node:path");

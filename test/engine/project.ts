@@ -149,11 +149,11 @@ ${text}`,
 
   /** What the state holds, from the backend's file. With arguments, it is what the CLI exports. */
   async state(...args: string[]): Promise<Deployment> {
-    await this.#init();
     if (args.length > 0) {
       const exported: { deployment: Deployment } = JSON.parse(await this.succeed("stack", "export", ...args));
       return exported.deployment;
     }
+    await this.#init();
     const backend = fileURLToPath(this.env.PULUMI_BACKEND_URL ?? "");
     const text = readFileSync(join(backend, ".pulumi/stacks/test/dev.json"), "utf8");
     const { checkpoint }: { checkpoint: { latest?: Deployment } } = JSON.parse(text);
@@ -223,24 +223,28 @@ ${text}`,
     const env = JSON.stringify(this.env);
     if (this.#host?.env !== env || this.#host.process.exitCode !== null) {
       this.#host?.process.kill();
-      const child = fork(join(__dirname, "programHost.js"), [realpathSync(this.folder)], {
-        cwd: this.folder,
-        env: this.env,
-        stdio: ["ignore", "pipe", "pipe", "ipc"],
-      });
-      for (const stream of [child.stdout, child.stderr])
-        stream?.on("data", (text) => {
-          this.transcript += text;
-        });
-      const port = new Promise<number>((resolve, reject) => {
-        child.once("message", resolve);
-        child.once("exit", (code) => reject(new Error(`the host of programs ended with ${code}`)));
-      });
-      child.unref();
-      child.channel?.unref();
-      this.#host = { process: child, env, port };
+      this.#host = { ...this.#startHost(), env };
     }
     return [`--client=127.0.0.1:${await this.#host.port}`, "--exec-kind=auto.inline"];
+  }
+
+  #startHost() {
+    const child = fork(join(__dirname, "programHost.js"), [realpathSync(this.folder)], {
+      cwd: this.folder,
+      env: this.env,
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+    });
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on("data", (text) => {
+        this.transcript += text;
+      });
+    const port = new Promise<number>((resolve, reject) => {
+      child.once("message", resolve);
+      child.once("exit", (code) => reject(new Error(`the host of programs ended with ${code}`)));
+    });
+    child.unref();
+    child.channel?.unref();
+    return { process: child, port };
   }
 
   async #exec(args: readonly string[]): Promise<CommandResult> {

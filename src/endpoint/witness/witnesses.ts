@@ -57,7 +57,8 @@ export class Witnesses {
     const snapshot = await this.#readState();
     if (snapshot === undefined) return false;
     const lost = await snapshot.state.lostOf((await this.journal()).open(inputs));
-    if (lost === undefined || lost.length > 0) return lost !== undefined;
+    if (lost === undefined) return false;
+    if (lost.length > 0) return true;
     const hasOperations = this.#lostOperations(inputs, snapshot) > 0;
     return hasOperations && (await snapshot.state.interruptedFrom()) !== undefined;
   }
