@@ -16,6 +16,8 @@ export interface Printed {
 /** What the plugin finds outside itself, for one stack: PULUMI_HOME, and a command `pulumi` that prints the stack's state. */
 export class Machine {
   readonly #folder = mkdtempSync(join(tmpdir(), "machine-"));
+  readonly #files = new Map<string, string>();
+  #printed: (() => Printed) | undefined;
   #homes = 0;
   #home: string;
 
@@ -40,11 +42,10 @@ export class Machine {
     return join(this.#folder, "program");
   }
 
-  print({ exported, history, isProgramRunning }: Printed): void {
-    if (isProgramRunning) writeFileSync(this.programFile, "");
-    else rmSync(this.programFile, { force: true });
-    this.#replace("stack-export.json", exported);
-    this.#replace("stack-history.json", history);
+  /** Lets the command print this. What is said in one go is written once, before any request that follows is sent. */
+  print(printed: () => Printed): void {
+    if (this.#printed === undefined) queueMicrotask(() => this.#write());
+    this.#printed = printed;
   }
 
   /** Lets the work be done on another machine, whose PULUMI_HOME is empty. */
@@ -80,10 +81,22 @@ export class Machine {
     return home;
   }
 
-  /** In one step, so that nobody reads half a state. */
-  #replace(name: string, value: unknown): void {
+  #write(): void {
+    if (this.#printed === undefined) return;
+    const { exported, history, isProgramRunning } = this.#printed();
+    this.#printed = undefined;
+    if (isProgramRunning) writeFileSync(this.programFile, "");
+    else rmSync(this.programFile, { force: true });
+    this.#replace("stack-export.json", JSON.stringify(exported));
+    this.#replace("stack-history.json", JSON.stringify(history));
+  }
+
+  /** In one step, so that nobody reads half a state. That is slow, so only what changes is written. */
+  #replace(name: string, text: string): void {
+    if (this.#files.get(name) === text) return;
+    this.#files.set(name, text);
     const file = join(this.#folder, name);
-    writeFileSync(`${file}.new`, JSON.stringify(value));
+    writeFileSync(`${file}.new`, text);
     renameSync(`${file}.new`, file);
   }
 }

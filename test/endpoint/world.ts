@@ -58,11 +58,11 @@ export class World {
       now: clock.now,
       trace: (verb, name) => this.calls.push(`${verb} ${name}`),
       saved: (stack) =>
-        this.machine.print({
+        this.machine.print(() => ({
           exported: { version: 3, deployment: this.deployment(stack) },
           history: historyOf(stack),
           isProgramRunning: stack.isProgramRunning,
-        }),
+        })),
     });
   }
 
