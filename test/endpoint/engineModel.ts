@@ -71,8 +71,8 @@ export interface StackOptions {
   readonly now?: () => number;
   /** Told of each verb that is called, with the name of the resource. */
   readonly trace?: (verb: string, name: string) => void;
-  /** Told of each change of what the stack's backend holds, and of each program that starts or ends. */
-  readonly saved?: (stack: Stack) => void;
+  /** Told of each program that starts or ends: while one runs, the engine knows the root of the stack. */
+  readonly programRuns?: (isRunning: boolean) => void;
 }
 
 const urnOf = (name: string) => `urn:pulumi:dev::test::${TYPE_TOKEN}::${name}`;
@@ -86,53 +86,18 @@ export class Stack {
   /** When the root of the stack was created; here, before the first program runs. */
   readonly created: string;
   readonly #options: StackOptions;
-  #resources: readonly Resource[] = [];
-  #pendingCreates: readonly PendingCreate[] = [];
-  #history: readonly PastRun[] = [];
-  #isProgramRunning = false;
-
-  constructor(options: StackOptions) {
-    this.#options = options;
-    this.created = new Date((options.now ?? Date.now)()).toISOString();
-    options.saved?.(this);
-  }
-
-  get resources(): readonly Resource[] {
-    return this.#resources;
-  }
-  set resources(resources: readonly Resource[]) {
-    this.#resources = resources;
-    this.#options.saved?.(this);
-  }
-
+  resources: readonly Resource[] = [];
   /**
    * The `pending_operations` of type `creating` (engine rule 23): what the run under way is about to create, and then what
    * killed runs were. Nothing here takes one of those away.
    */
-  get pendingCreates(): readonly PendingCreate[] {
-    return this.#pendingCreates;
-  }
-  set pendingCreates(pendingCreates: readonly PendingCreate[]) {
-    this.#pendingCreates = pendingCreates;
-    this.#options.saved?.(this);
-  }
-
+  pendingCreates: readonly PendingCreate[] = [];
   /** The last run first. A run that was killed is not in it, and a preview neither. */
-  get history(): readonly PastRun[] {
-    return this.#history;
-  }
-  set history(history: readonly PastRun[]) {
-    this.#history = history;
-    this.#options.saved?.(this);
-  }
+  history: readonly PastRun[] = [];
 
-  /** Whether a program is running, so that the engine knows the root of the stack. */
-  get isProgramRunning(): boolean {
-    return this.#isProgramRunning;
-  }
-  set isProgramRunning(isRunning: boolean) {
-    this.#isProgramRunning = isRunning;
-    this.#options.saved?.(this);
+  constructor(options: StackOptions) {
+    this.#options = options;
+    this.created = new Date((options.now ?? Date.now)()).toISOString();
   }
 
   /** `pulumi preview`. */
@@ -200,7 +165,7 @@ class Run {
       if (error instanceof Failed || this.#options.leavesHistory) end("failed");
       if (!(error instanceof Failed)) throw error;
     } finally {
-      this.#stack.isProgramRunning = false;
+      this.#options.programRuns?.(false);
     }
     return this.#problems;
   }
@@ -212,7 +177,7 @@ class Run {
   /** Registers each resource of the program. Gives what the state holds of them afterwards. */
   async registerAll(program: readonly Declared[]): Promise<ReadonlySet<Resource>> {
     const steps = new Pool(this.#options.parallel ?? 16);
-    this.#stack.isProgramRunning = true;
+    this.#options.programRuns?.(true);
     for (const declared of program) {
       // Steps run while the next resource is planned, and a step that failed ends the planning.
       if (this.#problems.length > 0 || steps.hasFailed) break;

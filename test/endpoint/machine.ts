@@ -1,4 +1,6 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,24 +11,38 @@ export interface Printed {
   readonly exported: unknown;
   /** `pulumi stack history --json`. */
   readonly history: unknown;
-  /** Whether a program of the stack is running. */
-  readonly isProgramRunning: boolean;
 }
 
 /** What the plugin finds outside itself, for one stack: PULUMI_HOME, and a command `pulumi` that prints the stack's state. */
 export class Machine {
   readonly #folder = mkdtempSync(join(tmpdir(), "machine-"));
-  readonly #files = new Map<string, string>();
-  #printed: (() => Printed) | undefined;
+  /** Answers the command `pulumi`: files would have to be written at each step of the engine, and few of them are read. */
+  readonly #server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", (command) => {
+      const { exported, history } = this.prints();
+      socket.end(JSON.stringify(String(command).startsWith("stack history") ? history : exported));
+    });
+  });
   #homes = 0;
-  #home: string;
+  #home = this.#newHome();
 
-  constructor() {
-    mkdirSync(join(this.#folder, "bin"));
-    this.#home = this.#newHome();
-    // A shell starts in a moment, Node does not. It runs `stack export` and `stack history`.
-    const script = `#!/bin/sh\nexec cat "${this.#folder}/$1-$2.json"\n`;
-    writeFileSync(join(this.#folder, "bin", "pulumi"), script, { mode: 0o700 });
+  /** Returns what the command prints at the moment. */
+  prints: () => Printed = () => ({ exported: undefined, history: undefined });
+
+  private constructor() {}
+
+  static async start(): Promise<Machine> {
+    const machine = new Machine();
+    machine.#server.listen(0, "127.0.0.1");
+    await once(machine.#server, "listening");
+    const { port } = machine.#server.address() as AddressInfo;
+    const bin = join(machine.#folder, "bin");
+    mkdirSync(bin);
+    // A shell starts in a moment, Node does not.
+    const script = `#!/bin/bash\nexec 3<>/dev/tcp/127.0.0.1/${port}\necho "$@" >&3\nexec cat <&3\n`;
+    writeFileSync(join(bin, "pulumi"), script, { mode: 0o700 });
+    return machine;
   }
 
   /** What the plugin's environment holds. */
@@ -41,11 +57,9 @@ export class Machine {
   get programFile(): string {
     return join(this.#folder, "program");
   }
-
-  /** Lets the command print this. What is said in one go is written once, before any request that follows is sent. */
-  print(printed: () => Printed): void {
-    if (this.#printed === undefined) queueMicrotask(() => this.#write());
-    this.#printed = printed;
+  set isProgramRunning(isRunning: boolean) {
+    if (isRunning) writeFileSync(this.programFile, "");
+    else rmSync(this.programFile, { force: true });
   }
 
   /** Lets the work be done on another machine, whose PULUMI_HOME is empty. */
@@ -64,6 +78,7 @@ export class Machine {
    * folder that is not empty without listing it again.
    */
   async dispose(): Promise<void> {
+    this.#server.close();
     const deadline = Date.now() + 10_000;
     for (;;) {
       try {
@@ -79,24 +94,5 @@ export class Machine {
     const home = join(this.#folder, `home-${++this.#homes}`);
     mkdirSync(home);
     return home;
-  }
-
-  #write(): void {
-    if (this.#printed === undefined) return;
-    const { exported, history, isProgramRunning } = this.#printed();
-    this.#printed = undefined;
-    if (isProgramRunning) writeFileSync(this.programFile, "");
-    else rmSync(this.programFile, { force: true });
-    this.#replace("stack-export.json", JSON.stringify(exported));
-    this.#replace("stack-history.json", JSON.stringify(history));
-  }
-
-  /** In one step, so that nobody reads half a state. That is slow, so only what changes is written. */
-  #replace(name: string, text: string): void {
-    if (this.#files.get(name) === text) return;
-    this.#files.set(name, text);
-    const file = join(this.#folder, name);
-    writeFileSync(`${file}.new`, text);
-    renameSync(`${file}.new`, file);
   }
 }

@@ -34,7 +34,6 @@ export const timeoutSeconds = 10;
 /** A service with accounts, perhaps another service, and a stack that is to hold endpoints there. */
 export class World {
   readonly calls: string[] = [];
-  readonly machine = new Machine();
   readonly stack: Stack;
   /** The API keys that were rotated, by provider. */
   readonly #rotated = new Map<string, number>();
@@ -44,6 +43,7 @@ export class World {
     /** The other service, if there is one. */
     private readonly other: Emulator | undefined,
     private readonly disguise: Disguise | undefined,
+    readonly machine: Machine,
     readonly clock: FastClock,
     private readonly options: WorldOptions,
   ) {
@@ -52,17 +52,18 @@ export class World {
         (await this.options.plugin()).command(this.configOf(provider), {
           clock: clock.code,
           run,
-          environment: this.machine.environment,
-          programFile: this.machine.programFile,
+          environment: machine.environment,
+          programFile: machine.programFile,
         }),
       now: clock.now,
       trace: (verb, name) => this.calls.push(`${verb} ${name}`),
-      saved: (stack) =>
-        this.machine.print(() => ({
-          exported: { version: 3, deployment: this.deployment(stack) },
-          history: historyOf(stack),
-          isProgramRunning: stack.isProgramRunning,
-        })),
+      programRuns: (isRunning) => {
+        machine.isProgramRunning = isRunning;
+      },
+    });
+    machine.prints = () => ({
+      exported: { version: 3, deployment: this.deployment() },
+      history: historyOf(this.stack),
     });
   }
 
@@ -72,7 +73,7 @@ export class World {
     const start = () => startEmulator({ accounts, now: clock.now, ...options.emulator });
     const [emulator, other] = [await start(), options.elsewhere && (await start())];
     const disguise = options.answers && (await Disguise.start(emulator.url, options.answers));
-    return new World(emulator, other, disguise, clock, options);
+    return new World(emulator, other, disguise, await Machine.start(), clock, options);
   }
 
   /** The services. */
