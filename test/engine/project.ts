@@ -1,5 +1,6 @@
 import { type ChildProcess, execFile, fork } from "node:child_process";
 import {
+  appendFileSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -10,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findCli } from "../../scripts/cli";
 
@@ -51,6 +52,11 @@ export interface ProjectOptions {
 export type Declared = Readonly<
   Record<string, { readonly opts?: object; readonly [argument: string]: unknown }>
 >;
+
+const SETTINGS = "Pulumi.dev.yaml";
+
+/** The files of stacks that the CLI has just made, by what they depend on. */
+const newStacks = new Map<string, Promise<ReadonlyMap<string, string>>>();
 
 /**
  * A Pulumi project of its own with one stack, in a temporary folder, for the real CLI on a file backend.
@@ -146,7 +152,7 @@ ${text}`,
   destroy = (...args: string[]) => this.succeed("destroy", "--yes", "--skip-preview", ...args);
 
   async setConfig(key: string, value: string): Promise<void> {
-    await this.succeed("config", "set", kindOf(key), key, value);
+    await this.succeed("config", "set", isSecret(key) ? "--secret" : "--plaintext", key, value);
   }
 
   /** What the state holds, from the backend's file. With arguments, it is what the CLI exports. */
@@ -174,14 +180,7 @@ ${text}`,
 
   /** The text of every file that the backend keeps and of the stack's settings: all that is at rest. */
   filesAtRest(): string {
-    const backend = join(this.folder, "backend");
-    const kept = readdirSync(backend, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name));
-    const settings = readdirSync(this.folder)
-      .filter((name) => /^Pulumi\..*yaml$/.test(name))
-      .map((name) => join(this.folder, name));
-    return [...kept, ...settings].map((file) => readFileSync(file, "utf8")).join("\n");
+    return [...this.#filesOfStack().values()].join("\n");
   }
 
   /** The endpoints that the state holds, by the name of their resource. */
@@ -201,15 +200,49 @@ ${text}`,
 
   #made: Promise<void> | undefined;
   #init(): Promise<void> {
-    this.#made ??= (async () => {
-      await this.#mustExec(["stack", "init", "dev"]);
-      const settings = Object.entries(this.#config).flatMap(([key, value]) => [
-        kindOf(key),
-        `${key}=${value}`,
-      ]);
-      if (settings.length > 0) await this.#mustExec(["config", "set-all", ...settings]);
-    })();
+    this.#made ??= this.#makeStack();
     return this.#made;
+  }
+
+  /** Makes the stack `dev`: copies one that the CLI made with the same secrets, if there is one, which is sooner done. */
+  async #makeStack(): Promise<void> {
+    const secrets = Object.entries(this.#config).filter(([key]) => isSecret(key));
+    const { PULUMI_BACKEND_URL: url = "", PULUMI_CONFIG_PASSPHRASE: passphrase } = this.env;
+    // A backend that this project shares stays apart.
+    const kind = JSON.stringify([url.replace(this.folder, ""), passphrase, secrets]);
+    const made = newStacks.get(kind);
+    if (made === undefined) {
+      const making = this.#initStack(secrets).then(() => this.#filesOfStack());
+      newStacks.set(kind, making);
+      await making;
+    } else {
+      for (const [path, text] of await made) {
+        mkdirSync(dirname(join(this.folder, path)), { recursive: true });
+        writeFileSync(join(this.folder, path), text);
+      }
+      await this.#mustExec(["stack", "select", "dev"]);
+    }
+    const plain = Object.entries(this.#config).filter(([key]) => !isSecret(key));
+    const lines = plain.map(([key, value]) => `  ${key}: ${JSON.stringify(value)}\n`);
+    if (secrets.length === 0 && lines.length > 0) lines.unshift("config:\n");
+    appendFileSync(join(this.folder, SETTINGS), lines.join(""));
+  }
+
+  async #initStack(secrets: readonly (readonly [string, string])[]): Promise<void> {
+    await this.#mustExec(["stack", "init", "dev"]);
+    const settings = secrets.flatMap(([key, value]) => ["--secret", `${key}=${value}`]);
+    if (settings.length > 0) await this.#mustExec(["config", "set-all", ...settings]);
+  }
+
+  /** The text of each file of the backend and of the stack's settings, by its path in the folder. */
+  #filesOfStack(): ReadonlyMap<string, string> {
+    const files = readdirSync(join(this.folder, "backend"), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(this.folder, join(entry.parentPath, entry.name)));
+    const settings = readdirSync(this.folder).filter((name) => /^Pulumi\..*yaml$/.test(name));
+    return new Map(
+      [...files, ...settings].map((path) => [path, readFileSync(join(this.folder, path), "utf8")]),
+    );
   }
 
   async #mustExec(args: readonly string[]): Promise<string> {
@@ -269,6 +302,6 @@ ${text}`,
 }
 
 /** Keys are secrets, as users are told to set them. */
-function kindOf(key: string): string {
-  return key.endsWith("apiKey") ? "--secret" : "--plaintext";
+function isSecret(key: string): boolean {
+  return key.endsWith("apiKey");
 }
