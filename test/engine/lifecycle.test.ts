@@ -297,7 +297,7 @@ describe("an endpoint that is managed elsewhere", () => {
     await given({});
     const foreign = emulator.add({ url: urlOf("foreign"), type: "development" });
     emulator.add({ url: urlOf("second"), type: "production" });
-    project.program(`
+    project.inlineProgram(`
 const read = WebhookEndpoint.get("read", ${JSON.stringify(foreign.id)});
 exports.read = { id: read.id, url: read.url, type: read.type, createdAt: read.createdAt };
 exports.one = getWebhookEndpoint({ id: ${JSON.stringify(foreign.id)} }).url;
@@ -349,14 +349,14 @@ exports.others = getWebhookEndpoints({}, { provider: other }).apply((all) => all
 
   it("several accounts are kept apart in parallel, and a rotated key replaces nothing", async () => {
     await given({});
-    project.program(program({ first: emulator.apiKey, other: "key-of-other" }));
+    project.inlineProgram(program({ first: emulator.apiKey, other: "key-of-other" }));
     await project.up();
     expect(account("default")).toEqual(Array(10).fill("first"));
     expect(account("other")).toEqual(Array(10).fill("other"));
 
     emulator.rotateKey("key-of-other", "rotated-key-of-other");
     emulator.clearRequests();
-    project.program(program({ first: emulator.apiKey, other: "rotated-key-of-other" }));
+    project.inlineProgram(program({ first: emulator.apiKey, other: "rotated-key-of-other" }));
     expect(await project.up()).not.toMatch(/replaced|created/);
     expect(changes()).toEqual([]);
     expect(await project.outputs()).toEqual({ others: 10 });
@@ -369,7 +369,7 @@ exports.others = getWebhookEndpoints({}, { provider: other }).apply((all) => all
     }
     await project.destroy();
     expect(emulator.endpoints()).toEqual([]);
-    project.program("");
+    project.declare({});
   });
 });
 
@@ -383,7 +383,7 @@ exports.url = endpoint.url;
 exports.id = endpoint.id;
 exports.found = getWebhookEndpoints({ url: endpoint.url }).apply((all) => all.map(({ url }) => url));
 `;
-    project.program(program("t0ken-1"));
+    project.inlineProgram(program("t0ken-1"));
     await project.preview("--diff");
     await project.up("--diff");
     expect(emulator.endpoints().map(({ url }) => url)).toEqual([urlOf("t0ken-1")]);
@@ -392,11 +392,11 @@ exports.found = getWebhookEndpoints({ url: endpoint.url }).apply((all) => all.ma
     expect(await project.outputs()).toEqual({ url: "[secret]", id, found: "[secret]" });
     emulator.edit(id, { url: urlOf("t0ken-edited") });
     await project.refresh("--diff");
-    project.program(program("t0ken-2"));
+    project.inlineProgram(program("t0ken-2"));
     await project.up("--diff");
     expect(emulator.endpoints().map(({ url }) => url)).toEqual([urlOf("t0ken-2")]);
     // Somebody else's with the same url: named, but not by its token.
-    project.program(`${program("t0ken-2")}new WebhookEndpoint("twin", { url, type: "production" });`);
+    project.inlineProgram(`${program("t0ken-2")}new WebhookEndpoint("twin", { url, type: "production" });`);
     expect(await project.up("--diff")).toMatch(/already has an endpoint/);
     await project.succeed("stack", "--show-urns");
     await project.succeed("stack", "export");

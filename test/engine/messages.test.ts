@@ -200,7 +200,7 @@ new WebhookEndpoint("a", { url: "https://hooks.example.com", type: "production" 
   test.each(malformed)(
     "that are malformed are named in the preview, and nothing is sent: %j",
     async (settings, says) => {
-      project.program(`
+      project.inlineProgram(`
 const provider = new WebhooksProvider("account", ${JSON.stringify(settings)});
 new WebhookEndpoint("bad", { url: "https://hooks.example.com", type: "production" }, { provider });`);
       const { exitCode, output } = await project.pulumi("preview");

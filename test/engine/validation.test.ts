@@ -31,7 +31,7 @@ interface Validation {
 
 /** Declares a validation, and an endpoint that depends on it. */
 function declare({ secret: key = secret, ...args }: Validation): void {
-  project.program(`
+  project.inlineProgram(`
 const { ReceiverValidation } = require("pulumi-webhook-endpoints");
 const proven = new ReceiverValidation("proven", { ...${JSON.stringify(args)}, secrets: [${JSON.stringify(key)}] });
 new WebhookEndpoint("jobs", { url: "https://hooks.example.com/jobs", type: "production" }, { dependsOn: proven });
