@@ -4,7 +4,7 @@ module.exports = {
   transform: { "^.+\\.ts$": ["@swc/jest", { jsc: { target: "es2022", parser: { syntax: "typescript" } } }] },
   testPathIgnorePatterns: ["/node_modules/", "/fixtures/"],
   modulePathIgnorePatterns: ["<rootDir>/dist/", "<rootDir>/examples/", "<rootDir>/.cache/"],
-  // For two cores: about half of the engine tests wait for a service or for a time-out.
-  maxWorkers: 3,
+  // For two cores: a third of the tests' time is waiting, for a service or for a time-out.
+  maxWorkers: 4,
   testTimeout: 30_000,
 };

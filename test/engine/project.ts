@@ -239,7 +239,7 @@ ${text}`,
     const files = readdirSync(join(this.folder, "backend"), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => relative(this.folder, join(entry.parentPath, entry.name)));
-    const settings = readdirSync(this.folder).filter((name) => /^Pulumi\..*yaml$/.test(name));
+    const settings = readdirSync(this.folder).filter((name) => /^Pulumi\.\w+\.yaml$/.test(name));
     return new Map(
       [...files, ...settings].map((path) => [path, readFileSync(join(this.folder, path), "utf8")]),
     );
