@@ -14,6 +14,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findCli } from "../../scripts/cli";
+import { startVault } from "./vault";
 
 const root = join(__dirname, "../..");
 
@@ -54,6 +55,8 @@ export type Declared = Readonly<
 >;
 
 const SETTINGS = "Pulumi.dev.yaml";
+
+let vault: Promise<string> | undefined;
 
 /** The files of stacks that the CLI has just made, by what they depend on. */
 const newStacks = new Map<string, Promise<ReadonlyMap<string, string>>>();
@@ -207,9 +210,10 @@ ${text}`,
   /** Makes the stack `dev`: copies one that the CLI made with the same secrets, if there is one, which is sooner done. */
   async #makeStack(): Promise<void> {
     const secrets = Object.entries(this.#config).filter(([key]) => isSecret(key));
-    const { PULUMI_BACKEND_URL: url = "", PULUMI_CONFIG_PASSPHRASE: passphrase } = this.env;
+    vault ??= startVault();
+    Object.assign(this.env, { VAULT_SERVER_URL: await vault, VAULT_SERVER_TOKEN: "test" });
     // A backend that this project shares stays apart.
-    const kind = JSON.stringify([url.replace(this.folder, ""), passphrase, secrets]);
+    const kind = JSON.stringify([this.env.PULUMI_BACKEND_URL?.replace(this.folder, ""), secrets]);
     const made = newStacks.get(kind);
     if (made === undefined) {
       const making = this.#initStack(secrets).then(() => this.#filesOfStack());
@@ -229,7 +233,7 @@ ${text}`,
   }
 
   async #initStack(secrets: readonly (readonly [string, string])[]): Promise<void> {
-    await this.#mustExec(["stack", "init", "dev"]);
+    await this.#mustExec(["stack", "init", "dev", "--secrets-provider=hashivault://test"]);
     const settings = secrets.flatMap(([key, value]) => ["--secret", `${key}=${value}`]);
     if (settings.length > 0) await this.#mustExec(["config", "set-all", ...settings]);
   }
