@@ -127,25 +127,12 @@ describe("a program", () => {
 describe("installed by pnpm from the packed package, a program", () => {
   const pnpm = new Pnpm();
   const dependencies: Record<string, string> = {};
+  /** Has them all, and a package that declares endpoints with ours. */
+  let modules: string;
   beforeAll(async () => {
     dependencies["@pulumi/pulumi"] = manifest.devDependencies["@pulumi/pulumi"];
-    dependencies["pulumi-webhook-endpoints"] = await pnpm.pack();
-  });
-  afterAll(() => pnpm.dispose());
-
-  it("a program in TypeScript without its own compiler, installed by pnpm, works and has its types checked", async () => {
-    const modules = await pnpm.install("typescript", dependencies);
-    // Pulumi looks for a compiler from where it is itself, and takes its vendored 3.8 when there is none.
-    const sdk = createRequire(realpathSync(join(modules, "@pulumi/pulumi/package.json")));
-    expect(() => sdk.resolve("typescript")).toThrow(/Cannot find module/);
-
-    const program = { ...typescript, "tsconfig.json": oldSettings };
-    await expectToWork({ program, modules });
-    await expectTypesToBeChecked({ program, modules });
-  });
-
-  it("a program that gets its endpoints through another package works when it lists this one too", async () => {
-    const { "pulumi-webhook-endpoints": ours = "", ...others } = dependencies;
+    const ours = await pnpm.pack();
+    dependencies["pulumi-webhook-endpoints"] = ours;
     const acme = pnpm.write("acme", {
       "package.json": {
         name: "acme",
@@ -158,13 +145,27 @@ const { WebhookEndpoint } = require("pulumi-webhook-endpoints");
 exports.declare = (path) => new WebhookEndpoint(path, { url: "https://hooks.example.com/" + path, type: "production" });
 `,
     });
-    const program = { "index.js": 'exports.url = require("acme").declare("jobs").url;' };
-    const alone = { ...others, acme: `file:${acme}` };
+    dependencies.acme = `file:${acme}`;
+    modules = await pnpm.install("all", dependencies);
+  });
+  afterAll(() => pnpm.dispose());
 
-    const modules = await pnpm.install("both", { ...alone, "pulumi-webhook-endpoints": ours });
+  it("a program in TypeScript without its own compiler, installed by pnpm, works and has its types checked", async () => {
+    // Pulumi looks for a compiler from where it is itself, and takes its vendored 3.8 when there is none.
+    const sdk = createRequire(realpathSync(join(modules, "@pulumi/pulumi/package.json")));
+    expect(() => sdk.resolve("typescript")).toThrow(/Cannot find module/);
+
+    const program = { ...typescript, "tsconfig.json": oldSettings };
+    await expectToWork({ program, modules });
+    await expectTypesToBeChecked({ program, modules });
+  });
+
+  it("a program that gets its endpoints through another package works when it lists this one too", async () => {
+    const { "pulumi-webhook-endpoints": _, ...others } = dependencies;
+    const program = { "index.js": 'exports.url = require("acme").declare("jobs").url;' };
     await expectToWork({ program, modules });
 
-    await inProject({ program, modules: await pnpm.install("alone", alone) }, async (project) => {
+    await inProject({ program, modules: await pnpm.install("alone", others) }, async (project) => {
       const { exitCode, output } = await project.pulumi("preview");
       expect(exitCode).not.toBe(0);
       expect(output).toMatch(/Cannot find module 'pulumi-webhook-endpoints\/provider'/);
@@ -173,9 +174,9 @@ exports.declare = (path) => new WebhookEndpoint(path, { url: "https://hooks.exam
 
   it("a program on the oldest allowed @pulumi/pulumi works in every verb", async () => {
     const oldest = manifest.peerDependencies["@pulumi/pulumi"].replace("^", "");
-    const modules = await pnpm.install("oldest", { ...dependencies, "@pulumi/pulumi": oldest });
+    const older = await pnpm.install("oldest", { ...dependencies, "@pulumi/pulumi": oldest });
     const program = { ...typescript, "tsconfig.json": oldSettings };
-    await inProject({ program, modules }, async (project) => {
+    await inProject({ program, modules: older }, async (project) => {
       await project.up();
       const [first] = emulator.endpoints();
       emulator.remove(first?.id ?? "");
