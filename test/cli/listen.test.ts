@@ -167,7 +167,8 @@ describe("with --forward-to", () => {
     const sent = Array.from({ length: 80 }, async (_, index) => {
       statuses.push((await send(url, { id: `msg_${index}` })).status);
     });
-    while (statuses.length < 16) await new Promise((resolve) => setTimeout(resolve, 10));
+    while (statuses.length < 16 || waiting.length < 64)
+      await new Promise((resolve) => setTimeout(resolve, 10));
     expect(statuses).toEqual(Array(16).fill(503));
     expect(waiting).toHaveLength(64);
     for (const response of waiting) response.end();
