@@ -14,7 +14,6 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findCli } from "../../scripts/cli";
-import { startVault } from "./vault";
 
 const root = join(__dirname, "../..");
 
@@ -55,8 +54,6 @@ export type Declared = Readonly<
 >;
 
 const SETTINGS = "Pulumi.dev.yaml";
-
-let vault: Promise<string> | undefined;
 
 /** The files of stacks that the CLI has just made, by what they depend on. */
 const newStacks = new Map<string, Promise<ReadonlyMap<string, string>>>();
@@ -210,10 +207,9 @@ ${text}`,
   /** Makes the stack `dev`: copies one that the CLI made with the same secrets, if there is one, which is sooner done. */
   async #makeStack(): Promise<void> {
     const secrets = Object.entries(this.#config).filter(([key]) => isSecret(key));
-    vault ??= startVault();
-    Object.assign(this.env, { VAULT_SERVER_URL: await vault, VAULT_SERVER_TOKEN: "test" });
+    const { PULUMI_BACKEND_URL: url = "", PULUMI_CONFIG_PASSPHRASE: passphrase } = this.env;
     // A backend that this project shares stays apart.
-    const kind = JSON.stringify([this.env.PULUMI_BACKEND_URL?.replace(this.folder, ""), secrets]);
+    const kind = JSON.stringify([url.replace(this.folder, ""), passphrase, secrets]);
     const made = newStacks.get(kind);
     if (made === undefined) {
       const making = this.#initStack(secrets).then(() => this.#filesOfStack());
@@ -233,7 +229,7 @@ ${text}`,
   }
 
   async #initStack(secrets: readonly (readonly [string, string])[]): Promise<void> {
-    await this.#mustExec(["stack", "init", "dev", "--secrets-provider=hashivault://test"]);
+    await this.#mustExec(["stack", "init", "dev"]);
     const settings = secrets.flatMap(([key, value]) => ["--secret", `${key}=${value}`]);
     if (settings.length > 0) await this.#mustExec(["config", "set-all", ...settings]);
   }
