@@ -5,6 +5,6 @@ module.exports = {
   testPathIgnorePatterns: ["/node_modules/", "/fixtures/"],
   modulePathIgnorePatterns: ["<rootDir>/dist/", "<rootDir>/examples/", "<rootDir>/.cache/"],
   // For two cores: a third of the tests' time is waiting, for a service or for a time-out.
-  maxWorkers: 5,
+  maxWorkers: 3,
   testTimeout: 30_000,
 };
