@@ -126,8 +126,8 @@ ${text}`,
   }
 
   /**
-   * Makes this the program, which runs as an inline program of the Automation API does. That saves a second of each `up` and
-   * `preview`. What fails in the program itself, and not in the engine, may come too late to be reported.
+   * Makes this the program, which runs as an inline program of the Automation API does. That saves half a second of each `up`
+   * and `preview`. What fails in the program itself, and not in the engine, may come too late to be reported.
    */
   inlineProgram(text: string): void {
     this.program(text);
