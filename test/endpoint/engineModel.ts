@@ -39,13 +39,13 @@ export interface RunOptions {
   readonly targets?: readonly string[];
   /** These are replaced, whatever `diff` would say. */
   readonly replace?: readonly string[];
-  /** Reads the state anew first, in the same command: `up --refresh`. */
+  /** Reads the state again first, in the same command: `up --refresh`. */
   readonly refresh?: boolean;
   /** How many steps at once: `--parallel`. Default 16. */
   readonly parallel?: number;
   /** How often an `onError` hook has a creation that failed tried again (engine rule 30). Default 0. */
   readonly retries?: number;
-  /** Whether a kill of this run is Ctrl-C twice, which gets an entry in the history (engine rule 35). */
+  /** Says that a kill of this run is Ctrl-C twice, which gets an entry in the history (engine rule 35). */
   readonly leavesHistory?: boolean;
 }
 
@@ -138,11 +138,11 @@ class Run {
   readonly #verbs = new Map<string, Promise<Command>>();
   readonly #problems: string[] = [];
   readonly #name = randomUUID();
-  /** What this command is about to create, in the order in which it began. */
+  /** The creations that this command has begun and not ended, in their order. */
   readonly #operations: PendingCreate[] = [];
   /** What killed runs were about to create. */
   readonly #left: readonly PendingCreate[];
-  /** What this command has registered, which stands before the rest in the state. */
+  /** The resources that this command has registered. They stand before the rest in the state. */
   #done: Resource[] = [];
 
   constructor(stack: Stack, options: StackOptions, run: RunOptions & { readonly dryRun?: boolean }) {
@@ -208,7 +208,7 @@ class Run {
     this.#stopIfFailed();
   }
 
-  /** Checks and diffs, and gives the step that is to be carried out. */
+  /** Checks and diffs, and gives the step that must follow. */
   async #plan(declared: Declared): Promise<(() => Promise<void>) | undefined> {
     const { name, args, provider = "" } = declared;
     const old = this.#find([name, ...(declared.aliases ?? [])]);
@@ -290,7 +290,7 @@ class Run {
     }
   }
 
-  /** Tries again as often as a hook asks for it. What counts is how the last try ends. */
+  /** Tries again as often as a hook asks for it. The last try decides the outcome. */
   async #createOrRetry(goal: Goal, verbs: Command): Promise<Made> {
     for (let left = this.#options.retries ?? 0; ; left--) {
       this.#trace("create", nameOf(goal.urn));

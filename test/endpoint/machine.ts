@@ -20,20 +20,18 @@ export class Machine {
   readonly #server = createServer((socket) => {
     socket.on("error", () => {});
     socket.once("data", (command) => {
-      const { exported, history } = this.prints();
+      const { exported, history } = this.printed();
       socket.end(JSON.stringify(String(command).startsWith("stack history") ? history : exported));
     });
   });
   #homes = 0;
   #home = this.#newHome();
 
-  /** Returns what the command prints at the moment. */
-  prints: () => Printed = () => ({ exported: undefined, history: undefined });
+  private constructor(private readonly printed: () => Printed) {}
 
-  private constructor() {}
-
-  static async start(): Promise<Machine> {
-    const machine = new Machine();
+  /** @param printed returns what the command prints at the moment */
+  static async start(printed: () => Printed): Promise<Machine> {
+    const machine = new Machine(printed);
     machine.#server.listen(0, "127.0.0.1");
     await once(machine.#server, "listening");
     const { port } = machine.#server.address() as AddressInfo;
@@ -57,7 +55,8 @@ export class Machine {
   get programFile(): string {
     return join(this.#folder, "program");
   }
-  set isProgramRunning(isRunning: boolean) {
+
+  programRuns(isRunning: boolean): void {
     if (isRunning) writeFileSync(this.programFile, "");
     else rmSync(this.programFile, { force: true });
   }

@@ -57,13 +57,7 @@ export class World {
         }),
       now: clock.now,
       trace: (verb, name) => this.calls.push(`${verb} ${name}`),
-      programRuns: (isRunning) => {
-        machine.isProgramRunning = isRunning;
-      },
-    });
-    machine.prints = () => ({
-      exported: { version: 3, deployment: this.deployment() },
-      history: historyOf(this.stack),
+      programRuns: (isRunning) => machine.programRuns(isRunning),
     });
   }
 
@@ -73,7 +67,12 @@ export class World {
     const start = () => startEmulator({ accounts, now: clock.now, ...options.emulator });
     const [emulator, other] = [await start(), options.elsewhere && (await start())];
     const disguise = options.answers && (await Disguise.start(emulator.url, options.answers));
-    return new World(emulator, other, disguise, await Machine.start(), clock, options);
+    const machine = await Machine.start(() => ({
+      exported: { version: 3, deployment: world.deployment() },
+      history: historyOf(world.stack),
+    }));
+    const world = new World(emulator, other, disguise, machine, clock, options);
+    return world;
   }
 
   /** The services. */
@@ -128,8 +127,8 @@ export class World {
   }
 
   /**
-   * What is not as it must be once all is settled: the state and the service hold exactly what is declared, and the service
-   * besides only what was others' all the time.
+   * Returns the differences from the settled outcome: the state and the service hold exactly the declared endpoints, and the
+   * service also those that belonged to others all the time.
    */
   differences(program: readonly Declared[], others: readonly EmulatedEndpoint[]): string[] {
     const wrong: string[] = [];

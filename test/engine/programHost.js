@@ -26,6 +26,6 @@ server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error,
   if (error) throw error;
   process.send(port);
 });
-// What a program leaves behind may fail after its run.
+// A promise that a program leaves behind may fail after its run.
 process.on("unhandledRejection", () => {});
 process.on("disconnect", () => process.exit());

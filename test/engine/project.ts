@@ -53,8 +53,6 @@ export type Declared = Readonly<
   Record<string, { readonly opts?: object; readonly [argument: string]: unknown }>
 >;
 
-const SETTINGS = "Pulumi.dev.yaml";
-
 /** The files of stacks that the CLI has just made, by what they depend on. */
 const newStacks = new Map<string, Promise<ReadonlyMap<string, string>>>();
 
@@ -180,7 +178,7 @@ ${text}`,
 
   /** The text of every file that the backend keeps and of the stack's settings: all that is at rest. */
   filesAtRest(): string {
-    return [...this.#filesOfStack().values()].join("\n");
+    return [...this.#textsAtRest().values()].join("\n");
   }
 
   /** The endpoints that the state holds, by the name of their resource. */
@@ -212,11 +210,12 @@ ${text}`,
     const kind = JSON.stringify([url.replace(this.folder, ""), passphrase, secrets]);
     const made = newStacks.get(kind);
     if (made === undefined) {
-      const making = this.#initStack(secrets).then(() => this.#filesOfStack());
+      const making = this.#initStack(secrets).then(() => this.#textsAtRest());
       newStacks.set(kind, making);
       await making;
     } else {
       for (const [path, text] of await made) {
+        if (path === "Pulumi.yaml") continue;
         mkdirSync(dirname(join(this.folder, path)), { recursive: true });
         writeFileSync(join(this.folder, path), text);
       }
@@ -225,7 +224,7 @@ ${text}`,
     const plain = Object.entries(this.#config).filter(([key]) => !isSecret(key));
     const lines = plain.map(([key, value]) => `  ${key}: ${JSON.stringify(value)}\n`);
     if (secrets.length === 0 && lines.length > 0) lines.unshift("config:\n");
-    appendFileSync(join(this.folder, SETTINGS), lines.join(""));
+    appendFileSync(join(this.folder, "Pulumi.dev.yaml"), lines.join(""));
   }
 
   async #initStack(secrets: readonly (readonly [string, string])[]): Promise<void> {
@@ -234,12 +233,12 @@ ${text}`,
     if (settings.length > 0) await this.#mustExec(["config", "set-all", ...settings]);
   }
 
-  /** The text of each file of the backend and of the stack's settings, by its path in the folder. */
-  #filesOfStack(): ReadonlyMap<string, string> {
+  /** The text of each file of the backend, and of the settings, by its path in the folder. */
+  #textsAtRest(): ReadonlyMap<string, string> {
     const files = readdirSync(join(this.folder, "backend"), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => relative(this.folder, join(entry.parentPath, entry.name)));
-    const settings = readdirSync(this.folder).filter((name) => /^Pulumi\.\w+\.yaml$/.test(name));
+    const settings = readdirSync(this.folder).filter((name) => /^Pulumi\..*yaml$/.test(name));
     return new Map(
       [...files, ...settings].map((path) => [path, readFileSync(join(this.folder, path), "utf8")]),
     );

@@ -117,7 +117,7 @@ function backendOf({ PULUMI_BACKEND_URL, PULUMI_CREDENTIALS_PATH }: NodeJS.Proce
   return { backend: normalized(current, folder), folder };
 }
 
-/** Returns the same string for all spellings of a backend's URL. That of a folder may be relative; a query holds options. */
+/** Returns the same string for all spellings of a backend's URL. A folder's URL may be relative; a query holds options. */
 function normalized(url: string, folder: string): string {
   const [address = ""] = url.split("?");
   const path = /^file:\/\/(?!~)(.*)$/.exec(address)?.[1];
