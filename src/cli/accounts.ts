@@ -1,4 +1,4 @@
-import { type Deployment, nameOf, plainText, plainValue, type Resource } from "../endpoint/deployment";
+import { type Deployment, nameOf, plainText, plainValue, type Resource } from "../settlement/deployment";
 import { PROVIDER_NAME_KEY, settingText } from "../endpoint/settings";
 import { type Account, openAccount } from "./account";
 import { readConfiguration, type StackConfiguration } from "./configuration";

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { checkArguments } from "../endpoint/arguments";
-import { nameOf } from "../endpoint/deployment";
+import { nameOf } from "../settlement/deployment";
 import { namer } from "./adoption/names";
 import { type Adoption, importFile, programText } from "./adoption/text";
 import { duplicatesIn } from "./duplicates";

@@ -1,5 +1,5 @@
-import type { Resource } from "../endpoint/deployment";
-import { keyOf } from "../endpoint/identity";
+import type { Resource } from "../settlement/deployment";
+import { keyOf } from "../settlement/identity";
 import type { Entry, Inventory } from "./inventory";
 
 /** Returns the unmanaged endpoints that have the same url and type as a managed one, each with the resource that manages that one. */

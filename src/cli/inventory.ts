@@ -1,8 +1,8 @@
 import type { Endpoint, EndpointList } from "../client";
-import { nameOf, type Resource } from "../endpoint/deployment";
+import { nameOf, type Resource } from "../settlement/deployment";
 import type { Origin } from "../endpoint/origin";
 import { parseTimestamp } from "../endpoint/settlement";
-import { describeUrl } from "../endpoint/url";
+import { describeUrl } from "../shared/url";
 import { isUrl } from "../isUrl";
 import type { Account } from "./account";
 import { CliError } from "./errors";

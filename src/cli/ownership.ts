@@ -5,11 +5,11 @@ import {
   type Properties,
   plainText,
   type Resource,
-} from "../endpoint/deployment";
+} from "../settlement/deployment";
 import type { Origin } from "../endpoint/origin";
-import { isEndpointType } from "../endpoint/permanent";
+import { isEndpointType } from "../shared/permanent";
 import { isProvisional } from "../endpoint/state";
-import { sameUrl } from "../endpoint/url";
+import { sameUrl } from "../shared/url";
 
 /** What the states of some stacks hold about the endpoints of one service. */
 export class Ownership {

@@ -1,4 +1,4 @@
-import { type PulumiCommandResult, runPulumi } from "../pulumiCommand";
+import { type PulumiCommandResult, runPulumi } from "../shared/pulumiCommand";
 import { CliError } from "./errors";
 
 /** How much of Pulumi's own error message is repeated, in characters. */

@@ -1,4 +1,4 @@
-import type { Deployment, ExportedStack } from "../endpoint/deployment";
+import type { Deployment, ExportedStack } from "../settlement/deployment";
 import { absenceOf } from "./configuration";
 import { CliError } from "./errors";
 import { type Pulumi, pulumiFailed } from "./pulumi";

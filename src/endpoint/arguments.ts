@@ -3,7 +3,7 @@ import { isUrl } from "../isUrl";
 import { unknownOptions } from "../knownOptions";
 import { isProvisional } from "./state";
 import type { EndpointInputs, EndpointState } from "./types";
-import { describeUrl, isPrivateHost } from "./url";
+import { describeUrl, isPrivateHost } from "../shared/url";
 
 /** How the engine writes a value that is not known yet, in a preview (engine rule 6). */
 export const UNKNOWN_VALUE = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";

@@ -1,10 +1,25 @@
-import { WebhookError } from "../client";
+import { type Endpoint, type EndpointList, WebhookError } from "../client";
+import type { Identity } from "../settlement/identity";
+import type { Settlement } from "../settlement/settlement";
+import type { Stacks } from "../settlement/stacks";
+import { describeDoubt } from "../settlement/words";
+import { describeUrl } from "../shared/url";
 import { UNKNOWN_VALUE } from "./arguments";
+import type { EngineLog } from "./engine";
 import { aboutResource, EndpointError, isUnauthorized, keyRefused } from "./errors";
-import { keyOfInputs } from "./handover";
-import { describeAlike } from "./identity";
-import type { Run } from "./run";
+import { type Handover, keyOfInputs } from "./handover";
+import type { Ledger } from "./ledger";
 import type { EndpointInputs } from "./types";
+
+/** Where to look for what a new registration would duplicate. */
+export interface DuplicateSources {
+  readonly ledger: Ledger;
+  readonly handover: Handover;
+  readonly settlement: Settlement;
+  readonly stacks: Stacks;
+  readonly baseline: () => Promise<EndpointList>;
+  readonly log: EngineLog;
+}
 
 /** Looks for what a new registration would duplicate. */
 export class DuplicateCheck {
@@ -15,7 +30,7 @@ export class DuplicateCheck {
   /** The endpoints of resources that are replaced without a `diff` (engine rule 17). */
   readonly #replaced = new Set<string>();
 
-  constructor(private readonly run: Run) {}
+  constructor(private readonly run: DuplicateSources) {}
 
   noteName(inputs: Readonly<Record<string, unknown>>, name: unknown): void {
     if (typeof name !== "string") return;
@@ -29,18 +44,18 @@ export class DuplicateCheck {
    * is unknown until `diff` has been called for their resources, so the message fits both.
    */
   async check(inputs: EndpointInputs): Promise<void> {
-    const ids = await this.#alike(inputs);
+    const ids = this.#alike(inputs, await this.run.baseline());
     if (ids.length === 0) return;
     const names = this.#names.get(keyOfInputs(inputs)) ?? [];
     this.#report(inputs, ids, names.length > 1 ? names.shift() : names[0]);
   }
 
   /**
-   * Checks before anything is registered, and returns what is wrong. Best effort, because `create` checks again; but a refused
-   * key should show in the preview.
+   * Says what `create` would do, before anything is registered, and returns what is wrong. Best effort, because `create` decides
+   * again; but a refused key should show in the preview.
    */
   async preview(news: Readonly<Record<string, unknown>>, name: unknown): Promise<string[]> {
-    const { handover, ledger, witnesses } = this.run;
+    const { handover, ledger } = this.run;
     if (news.url === UNKNOWN_VALUE || news.type === UNKNOWN_VALUE) return [];
     const inputs = news as unknown as EndpointInputs;
     if (handover.has(inputs)) return [];
@@ -50,11 +65,7 @@ export class DuplicateCheck {
     }
     if (this.#lookFailed) return [];
     try {
-      if ((await this.#alike(inputs)).length === 0) return [];
-      const own = typeof name === "string" ? await witnesses.recordedId(name) : undefined;
-      if (own !== undefined) this.#replaced.add(own);
-      const ids = await this.#alike(inputs);
-      if (ids.length > 0 && !(await witnesses.mayKnow(inputs))) this.#report(inputs, ids, name);
+      await this.#preview(inputs, name);
     } catch (error) {
       if (error instanceof EndpointError) return [error.message];
       if (isUnauthorized(error)) return [keyRefused(error).message];
@@ -64,16 +75,48 @@ export class DuplicateCheck {
     return [];
   }
 
-  async #alike(inputs: EndpointInputs): Promise<string[]> {
-    const { ledger, service } = this.run;
-    const ids = ledger.alikeSoFar(await service.baseline(), inputs);
-    return ids.filter((id) => ledger.isKept(id) || (ledger.isUnclaimed(id) && !this.#replaced.has(id)));
+  async #preview(inputs: EndpointInputs, name: unknown): Promise<void> {
+    const { baseline, settlement, stacks } = this.run;
+    const list = await baseline();
+    if (this.#alike(inputs, list).length === 0) return;
+    const decision = await settlement.preview(inputs, list);
+    if (decision?.kind === "doubt" && inputs.ifExists !== "register")
+      throw new EndpointError("REGISTRATION_IN_DOUBT", aboutResource(name, describeDoubt(inputs, decision)));
+    if (decision !== undefined && decision.kind !== "absent") return;
+    const state = await (await stacks.current())?.state();
+    const own = typeof name === "string" ? state?.idOf(name) : undefined;
+    if (own !== undefined) this.#replaced.add(own);
+    const ids = this.#alike(inputs, list);
+    if (ids.length > 0) this.#report(inputs, ids, name);
+  }
+
+  #alike(inputs: EndpointInputs, list: EndpointList): Endpoint["id"][] {
+    const { ledger } = this.run;
+    const ids = ledger.alikeSoFar(list, inputs);
+    return ids.filter((id) => ledger.isKept(id) || !(ledger.isClaimed(id) || this.#replaced.has(id)));
   }
 
   #report(inputs: EndpointInputs, ids: readonly string[], name: unknown): void {
+    if (inputs.ifExists === "register") return;
     const own = ids.some((id) => this.run.ledger.isKept(id));
     const { warning, refusal } = describeAlike(inputs, ids, { own });
     if (inputs.ifExists === "fail") throw new EndpointError("ENDPOINT_EXISTS", aboutResource(name, refusal));
     this.run.log.warn(aboutResource(name, warning));
   }
+}
+
+/** Describes the endpoints that a new one would duplicate, as a warning and as the reason of a refusal. */
+function describeAlike({ url, type }: Identity, ids: readonly string[], { own }: { own: boolean }) {
+  const found =
+    `the service already has ${ids.length === 1 ? "an endpoint" : `${ids.length} endpoints`} with this url ` +
+    `(${describeUrl(url)}) and type (${type}): ${ids.slice(0, 5).join(", ")}${ids.length > 5 ? ", …" : ""}.`;
+  const ways = own
+    ? "Another resource of this program already manages it. Remove one of the two."
+    : `To keep it, set adoptId: ${JSON.stringify(ids[0])}, or give a renamed resource an alias of its old name. If a ` +
+      "killed run registered it, `npx webhook-endpoints recover` adds it to the state.";
+  const consequence = `This run registers another one. Each event will then be delivered twice${own ? "" : ", unless this run deletes the existing endpoint"}.`;
+  return {
+    warning: `${found} ${consequence} ${ways}`,
+    refusal: `${found} ifExists is "fail", so nothing was registered. ${ways}${own ? "" : " If the endpoint belongs to this program, remove ifExists for one run."}`,
+  };
 }

@@ -1,8 +1,8 @@
 import { WebhookEndpointNotFoundError, WebhookError } from "../client/errors";
 import { CodedError } from "../error";
+import { describeUrl } from "../shared/url";
 import { HOW_TO_SEE_ANSWER, hasAnswer } from "./shownAnswer";
-import type { UnansweredState } from "./state";
-import { describeUrl } from "./url";
+import type { PendingState } from "./state";
 
 /** Why the provider refused or could not finish something. Stable: programs and tests may rely on them. */
 export type EndpointErrorCode =
@@ -10,6 +10,7 @@ export type EndpointErrorCode =
   | "ENDPOINT_NOT_FOUND"
   | "ENDPOINT_EXISTS"
   | "REGISTRATION_WAITS"
+  | "REGISTRATION_IN_DOUBT"
   | "STILL_PENDING"
   | "ADOPT_TAKEN"
   | "ADOPT_NOT_FOUND"
@@ -23,17 +24,17 @@ export class EndpointError extends CodedError<EndpointErrorCode> {
 }
 
 /**
- * A registration that got no answer. The plugin passes `id`, `properties` and `reasons` on, and the engine keeps the resource
+ * A registration that stays pending. The plugin passes `id`, `properties` and `reasons` on, and the engine keeps the resource
  * as half-made (engine rule 8). It shows the reasons, not the message.
  */
-export class UnansweredError extends CodedError<"REGISTRATION_PENDING"> {
-  override readonly name = "UnansweredError";
+export class PendingError extends CodedError<"REGISTRATION_PENDING"> {
+  override readonly name = "PendingError";
   readonly id: string;
-  readonly properties: UnansweredState;
+  readonly properties: PendingState;
   readonly reasons: readonly string[];
 
   /** @param id the provisional id */
-  constructor(id: string, state: UnansweredState, cause: WebhookError) {
+  constructor(id: string, state: PendingState, cause: WebhookError) {
     const answer = cause.statusCode === undefined ? "no answer" : `status ${cause.statusCode}`;
     super(
       "REGISTRATION_PENDING",

@@ -1,10 +1,11 @@
-import type { EndpointInputs, UnansweredRegistration } from "./types";
+import type { HandedOver } from "../settlement/evidence";
+import type { EndpointInputs } from "./types";
 
 /** A resource that a new one replaces. */
 export interface Replaced {
   readonly id: string;
-  /** Present when it is a registration without an answer, and the new resource wants the same endpoint. */
-  readonly unanswered: UnansweredRegistration | undefined;
+  /** Present when its registration is pending, and the new resource wants the same endpoint. */
+  readonly pending: HandedOver | undefined;
 }
 
 /**

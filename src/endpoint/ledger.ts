@@ -1,22 +1,20 @@
 import type { Endpoint, EndpointList } from "../client";
-import { alike, type Identity, keyOf } from "./identity";
+import { alike, type Identity, keyOf } from "../settlement/identity";
 
 /**
  * What a run learns about an endpoint:
- * - `recorded`: the exported state has it, and no verb has been called for its resource yet
  * - `owned`: a resource in the state has it
  * - `kept`, `replaced`: what `up` does with that resource
  * - `made`: this run registered or adopted it for a resource
  * - `deleted`: this run deleted it
  * - `wanted`: a new resource is to adopt it, so a resource that gives it up must not delete it
- * - `recovered`: a refresh found that a registration without an answer had made it
+ * - `recovered`: a refresh found that a pending registration had made it
  * - `refreshed`: a refresh has just read it, and the engine's next `diff` only displays what changed (engine rule 7)
  *
- * And about a registration without an answer, by its provisional id:
+ * And about a pending registration, by its provisional id:
  * - `settled`: its outcome is known
  */
 export type Fact =
-  | "recorded"
   | "owned"
   | "kept"
   | "replaced"
@@ -28,14 +26,13 @@ export type Fact =
   | "settled";
 
 /**
- * Everything that one run knows about endpoints: the only place where facts from different verbs meet. A run is one plugin
- * process, so the engine's calls for all resources of a provider end up here (engine rule 14).
+ * What the verbs of one run tell each other about endpoints. A run is one plugin process, so the engine's calls for all resources
+ * of a provider end up here (engine rule 14). What other processes must know is in the book.
  */
 export class Ledger {
   readonly #facts = new Map<string, Set<Fact>>();
   /** The ids that this run registered, adopted or recovered, by url and type. */
   readonly #ours = new Map<string, Set<string>>();
-  readonly #uncertain = new Set<string>();
 
   /** Records a fact. */
   note(id: string, fact: Fact): void {
@@ -52,15 +49,6 @@ export class Ledger {
     return endpoint;
   }
 
-  /** Records that a registration of this url and type got no answer, so that another one could be mistaken for it. */
-  noteUncertain(identity: Identity): void {
-    this.#uncertain.add(keyOf(identity));
-  }
-
-  isUncertain(identity: Identity): boolean {
-    return this.#uncertain.has(keyOf(identity));
-  }
-
   has(id: string, fact: Fact): boolean {
     return this.#facts.get(id)?.has(fact) ?? false;
   }
@@ -75,24 +63,14 @@ export class Ledger {
     return this.has(id, "made") || this.has(id, "kept");
   }
 
-  /** Returns whether no resource seen so far has or had this endpoint. */
-  isUnclaimed(id: string): boolean {
-    return [...(this.#facts.get(id) ?? [])].every((fact) => fact === "recorded" || fact === "wanted");
-  }
-
-  /** Returns whether a registration without an answer may have made this endpoint: no known resource has it. */
-  mayBeLost(id: string): boolean {
-    return !this.#facts.has(id);
+  /** Returns whether a resource that this run has met has or had this endpoint. */
+  isClaimed(id: string): boolean {
+    return [...(this.#facts.get(id) ?? [])].some((fact) => fact !== "wanted");
   }
 
   /** Returns whether the engine's `diff` of this endpoint belongs to a refresh: true for one `diff` after each refresh. */
   endRefresh(id: string): boolean {
     return this.#facts.get(id)?.delete("refreshed") ?? false;
-  }
-
-  /** Returns the ids of this url and type that this run registered or adopted. */
-  madeLike(identity: Identity): string[] {
-    return [...(this.#ours.get(keyOf(identity)) ?? [])].filter((id) => this.has(id, "made"));
   }
 
   /** Returns the ids of this url and type that are in the list, and those that this run has registered, adopted or recovered since. */

@@ -5,7 +5,7 @@ import { EndpointError } from "./errors";
 import { type Configuration, resolveSettings } from "./settings";
 import { describeAnswer, HOW_TO_SEE_ANSWER, hasAnswer } from "./shownAnswer";
 import type { EndpointType } from "./types";
-import { sameUrl } from "./url";
+import { sameUrl } from "../shared/url";
 
 /** Which endpoints to look up. Default: all. */
 export interface EndpointFilter {

@@ -1,11 +1,23 @@
 import type { Endpoint } from "../client";
+import type { Stacks } from "../settlement/stacks";
+import { parseTimestamp } from "../settlement/time";
+import { describeUrl, sameUrl } from "../shared/url";
+import type { EngineLog } from "./engine";
 import { EndpointError } from "./errors";
-import type { Run } from "./run";
+import type { Origin } from "./origin";
+import type { Service } from "./service";
 import type { EndpointState } from "./types";
-import { describeUrl, sameUrl } from "./url";
 
 /** After how many reads in a row that find nothing the API key is suspected to be another account's. */
 const SUSPICIOUS_MISSES = 3;
+
+/** Where this run registers, and what tells where a resource was registered. */
+export interface OriginSources {
+  readonly origin: Origin;
+  readonly service: Service;
+  readonly stacks: Stacks;
+  readonly log: EngineLog;
+}
 
 /**
  * Compares where a resource was registered with where this run's settings lead. A state without an origin, which an import
@@ -14,7 +26,7 @@ const SUSPICIOUS_MISSES = 3;
 export class OriginCheck {
   #misses = 0;
 
-  constructor(private readonly run: Run) {}
+  constructor(private readonly run: OriginSources) {}
 
   /**
    * Returns why an endpoint has to be registered again, or undefined if it stays:
@@ -27,16 +39,12 @@ export class OriginCheck {
    * @throws EndpointError `OTHER_BASE_URL`
    */
   async reasonToMove(id: string, state: EndpointState): Promise<"account" | "provider" | undefined> {
-    const { log, origin, service } = this.run;
-    if (!this.isOtherService(state) && (state.account ?? origin.account) === origin.account) return undefined;
-    const endpoint = await service.find(id);
+    if (!this.isElsewhere(state) || (await this.#find(id, state))) return undefined;
     if (this.isOtherService(state)) {
-      if (this.isSameEndpoint(state, endpoint)) return undefined;
       if (await this.isOtherProvider(id, state)) return "provider";
       throw this.#otherService(id, state, undefined);
     }
-    if (endpoint) return undefined;
-    log.warn(
+    this.run.log.warn(
       "the account of the current API key doesn't have the endpoints that were registered with the previous key, so they are registered " +
         `again. If you changed the key by mistake, stop here and restore ${this.#placeOf("apiKey")}.`,
     );
@@ -48,20 +56,35 @@ export class OriginCheck {
     return (baseUrl ?? this.run.origin.baseUrl) !== this.run.origin.baseUrl;
   }
 
+  /** Returns whether a resource was registered at another base URL or with another key than today's. */
+  isElsewhere(state: EndpointState): boolean {
+    return this.isOtherService(state) || (state.account ?? this.run.origin.account) !== this.run.origin.account;
+  }
+
   /**
-   * Returns whether what this run's service has under a recorded id is that endpoint. Another service may have given the id
-   * to an endpoint of its own, which must not be read or deleted.
+   * Returns whether what this run's service has under a recorded id is that endpoint. Another service or account may have given the
+   * id to an endpoint of its own, which must not be read or deleted: the same one has the same time, or the same url and type.
    */
   isSameEndpoint(state: EndpointState, endpoint: Endpoint | undefined): endpoint is Endpoint {
-    if (endpoint === undefined || !this.isOtherService(state)) return endpoint !== undefined;
+    if (endpoint === undefined || !this.isElsewhere(state)) return endpoint !== undefined;
+    const [recorded, actual] = [parseTimestamp(state.createdAt), parseTimestamp(endpoint.createdAt)];
+    if (Number.isFinite(recorded) && Number.isFinite(actual)) return recorded === actual;
     return sameUrl(endpoint.url, state.url) && endpoint.type === state.type;
   }
 
-  /** @throws EndpointError `OTHER_BASE_URL` when another service than the recorded one does not have this endpoint */
-  async assertSameEndpoint(id: string, state: EndpointState): Promise<void> {
-    if (!this.isOtherService(state)) return;
-    if (!this.isSameEndpoint(state, await this.run.service.find(id)))
-      throw this.#otherService(id, state, undefined);
+  /**
+   * Returns whether today's service has a recorded endpoint to delete, as far as that has to be asked.
+   *
+   * @throws EndpointError `OTHER_BASE_URL` when another service than the recorded one does not have it
+   */
+  async isThere(id: string, state: EndpointState): Promise<boolean> {
+    if (!this.isElsewhere(state) || (await this.#find(id, state))) return true;
+    this.assertSameService(id, state);
+    return false;
+  }
+
+  async #find(id: string, state: EndpointState): Promise<boolean> {
+    return this.isSameEndpoint(state, await this.run.service.find(id));
   }
 
   /**
@@ -71,9 +94,10 @@ export class OriginCheck {
    */
   async isOtherProvider(id: string, state: EndpointState): Promise<boolean> {
     const { provider } = state;
-    const { origin, witnesses } = this.run;
+    const { origin, stacks } = this.run;
     if (provider === origin.provider && !this.isOtherService(state)) return false;
-    return ((await witnesses.providerOf(id)) ?? { name: provider }).name !== origin.provider;
+    const recorded = await (await stacks.current())?.state();
+    return (recorded?.providerOf(id) ?? { name: provider }).name !== origin.provider;
   }
 
   /**
@@ -83,19 +107,17 @@ export class OriginCheck {
    */
   concludeGone(id: string, state: EndpointState, cause?: unknown): void {
     this.assertSameService(id, state, cause);
-    const { log, origin } = this.run;
-    if ((state.account ?? origin.account) === origin.account) return;
-    log.warn(
+    if (!this.isElsewhere(state)) return;
+    this.run.log.warn(
       `endpoint ${id} is not in the account of the current API key, so it counts as deleted. It was registered with a different key. ` +
         "If that key belongs to another account, delete the endpoint there.",
     );
   }
 
-  /** Warns that a registration without an answer may have been made in another account than today's. */
-  warnOfOtherKey(id: string, { account }: EndpointState): void {
-    const { log, origin } = this.run;
-    if ((account ?? origin.account) === origin.account) return;
-    log.warn(
+  /** Warns that a pending registration may have been made in another account than today's. */
+  warnOfOtherKey(id: string, state: EndpointState): void {
+    if (this.isOtherService(state) || !this.isElsewhere(state)) return;
+    this.run.log.warn(
       `the registration ${id} was sent with a different API key. If that key belongs to another account, look for the ` +
         "endpoint there.",
     );
@@ -135,8 +157,8 @@ export class OriginCheck {
 }
 
 /**
- * Between the dynamic provider and the native plugin a resource without an outcome cannot move. The engine would delete it with
- * the provider that it leaves, in a process that does not know which endpoint this one took over, and would delete that.
+ * Between the dynamic provider and the native plugin a resource with a pending registration cannot move. The engine would delete it
+ * with the provider that it leaves, in a process that does not know which endpoint this one took over, and would delete that.
  */
 export function assertSameDoor(
   olds: { __provider?: string; url: string },

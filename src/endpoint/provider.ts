@@ -2,12 +2,13 @@ import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { systemClock } from "../client/clock";
 import { changedArguments, checkArguments, NAME_INPUT } from "./arguments";
 import { connectEngine } from "./engine";
-import { aboutResource, EndpointError, explained, isGone, UnansweredError } from "./errors";
+import { isProvisional } from "../settlement/identity";
+import { sameUrl } from "../shared/url";
+import { aboutResource, EndpointError, explained, isGone, PendingError } from "./errors";
 import { assertSameDoor } from "./originCheck";
 import { type Run, type RunOptions, startRun } from "./run";
-import { isProvisional, isRecorded, isUnanswered, stateOf } from "./state";
+import { isPending, isRecorded, stateOf } from "./state";
 import type { EndpointInputs, EndpointState } from "./types";
-import { sameUrl } from "./url";
 
 /** Inputs and state as the plugin passes them: with the provider's own code added. */
 type WithProvider<T> = T & { __provider?: string };
@@ -33,9 +34,6 @@ export function createProvider(options: Partial<RunOptions> = {}) {
     throw new EndpointError("SETTINGS_INVALID", result.problems.join("; "));
   };
 
-  /** Tells the journal that the state holds an id. */
-  const seen = async (id: string): Promise<void> => (await requireRun().witnesses.journal()).seen(id);
-
   return explained({
     async configure(request: dynamic.ConfigureRequest): Promise<void> {
       configuration = request.config;
@@ -52,7 +50,10 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       if ("problems" in result)
         problems.push(...result.problems.map((problem) => `${problem} (SETTINGS_INVALID)`));
       else if (problems.length === 0) {
-        const { duplicates, log } = result.run;
+        const { duplicates, log, nameLeftovers, stacks } = result.run;
+        // Before this run writes it: the state tells when an interrupted run wrote it last (engine rule 39).
+        if (olds.url === undefined) void stacks.current().then((stack) => stack?.state());
+        await nameLeftovers();
         for (const warning of warnings) log.warn(aboutResource(name, warning));
         duplicates.noteName(args, name);
         if (olds.url === undefined) problems.push(...(await duplicates.preview(args, name)));
@@ -67,12 +68,12 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       olds: WithProvider<EndpointState>,
       news: WithProvider<EndpointInputs>,
     ): Promise<dynamic.DiffResult> {
-      const { handover, ledger, origins } = requireRun();
-      await seen(id);
+      const { handover, ledger, nameLeftovers, origins } = requireRun();
+      await nameLeftovers();
       const replaces: string[] = changedArguments(olds, news);
       // Settled by `create` only if the program still wants what was sent, where it was sent. Otherwise by its own `delete`.
       const wantsSame = replaces.length === 0 && !origins.isOtherService(olds);
-      const unanswered = wantsSame ? olds.pending : undefined;
+      const pending = wantsSame && olds.pending ? { id, ...olds.pending } : undefined;
       if (isProvisional(id)) {
         assertSameDoor(olds, news);
         if (!(await origins.isOtherProvider(id, olds))) origins.assertSameService(id, olds);
@@ -87,7 +88,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         const reason = mayMove ? await origins.reasonToMove(id, olds) : undefined;
         if (reason) replaces.push(reason);
         ledger.note(id, replaces.length === 0 ? "kept" : "replaced");
-        if (replaces.length > 0) handover.announce({ id, unanswered }, news);
+        if (replaces.length > 0) handover.announce({ id, pending }, news);
       }
       const movedService = !ofRefresh && origins.isOtherService(olds);
       return {
@@ -99,17 +100,12 @@ export function createProvider(options: Partial<RunOptions> = {}) {
     async create(inputs: WithProvider<EndpointInputs>): Promise<dynamic.CreateResult> {
       const { handover, origin, registrar } = requireRun();
       const replaced = handover.take(inputs);
-      // Once the resource has an endpoint, adoptId has no effect.
-      const exists = replaced !== undefined && !isProvisional(replaced.id);
       try {
-        const endpoint =
-          inputs.adoptId === undefined || exists
-            ? await registrar.register(inputs, replaced)
-            : await registrar.adopt(inputs.adoptId, inputs, replaced);
+        const endpoint = await registrar.create(inputs, replaced);
         return { id: endpoint.id, outs: stateOf(endpoint, inputs, origin) };
       } catch (error) {
         // The plugin adds the provider's code to the state of what was made, but not of what was half-made.
-        if (error instanceof UnansweredError)
+        if (error instanceof PendingError)
           Object.assign(error.properties, { __provider: inputs.__provider });
         // A hook may make the engine call `create` again (engine rule 30).
         if (replaced) handover.announce(replaced, inputs);
@@ -118,7 +114,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
     },
 
     async read(id: string, props: WithProvider<Partial<EndpointState>> = {}): Promise<dynamic.ReadResult> {
-      const { ledger, origin, origins, service, settler } = requireRun();
+      const { ledger, origin, origins, registrar, service } = requireRun();
       if (!isRecorded(props)) {
         const endpoint = await service.find(id);
         if (!endpoint) {
@@ -131,16 +127,15 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         return { id, props: state, inputs: { url: endpoint.url, type: endpoint.type } };
       }
       const { external, ip, type } = props;
-      const unanswered = isUnanswered(props);
-      if (unanswered) origins.assertSameService(id, props);
-      await seen(id);
-      // A resource whose registration got no answer has just taken this endpoint over, so this resource loses it.
-      if (!external && !unanswered && ledger.has(id, "recovered")) return {};
+      const pending = isPending(props);
+      if (pending) origins.assertSameService(id, props);
+      // A resource whose registration was pending has just taken this endpoint over, so this resource loses it.
+      if (!external && !pending && ledger.has(id, "recovered")) return {};
       if (!external) ledger.note(id, "owned");
-      const endpoint = unanswered ? await settler.settleForRead(id, props) : await service.find(id);
+      const endpoint = pending ? await registrar.settleForRead(id, props) : await service.find(id);
       if (!origins.isSameEndpoint(props, endpoint)) {
         origins.concludeGone(id, props);
-        if (!unanswered) origins.countMiss();
+        if (!pending) origins.countMiss();
         return {};
       }
       if (!external) ledger.note(endpoint.id, "refreshed");
@@ -159,26 +154,25 @@ export function createProvider(options: Partial<RunOptions> = {}) {
     },
 
     async delete(id: string, state: WithProvider<EndpointState>): Promise<void> {
-      const { ledger, origins, service, settler, witnesses } = requireRun();
-      await seen(id);
+      const { ledger, nameLeftovers, origin, origins, registrar, service, settlement, stacks } = requireRun();
+      await nameLeftovers();
       if (ledger.has(id, "wanted") && !ledger.mayDelete(id)) {
         engine.warn(
           `endpoint ${id} is kept, because adoptId names it. Remove adoptId to register a new one.`,
         );
         return;
       }
-      if (!ledger.mayDelete(id) || (await witnesses.journal()).isMadeByThisRun(id)) {
+      const endpoint = { id, url: state.url, type: state.type };
+      if (!ledger.mayDelete(id) || (await settlement.isTakenBeside(endpoint)) || (await isShared(id, { origin, stacks }))) {
         engine.warn(`endpoint ${id} is not deleted: another resource of this program has it.`);
         return;
       }
       try {
-        if (isUnanswered(state)) {
+        if (isPending(state)) {
           origins.assertSameService(id, state);
-          if (!(await settler.settleForDelete(id, state))) origins.concludeGone(id, state);
-        } else {
-          await origins.assertSameEndpoint(id, state);
-          await service.delete(id);
-        }
+          if (!(await registrar.settleForDelete(id, state))) origins.concludeGone(id, state);
+        } else if (await origins.isThere(id, state)) await service.delete(id);
+        else origins.concludeGone(id, state);
         ledger.note(id, "deleted");
       } catch (error) {
         if (!isGone(error)) throw error;
@@ -186,6 +180,13 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       }
     },
   });
+}
+
+/** Returns whether two resources of the stack have one endpoint, as two providers may adopt it. The state is read again before that is believed. */
+async function isShared(id: string, { origin, stacks }: Pick<Run, "origin" | "stacks">): Promise<boolean> {
+  const stack = await stacks.current();
+  const isInState = (await stack?.state())?.isShared(id, origin);
+  return isInState === true && (await stack?.stateNow())?.isShared(id, origin) === true;
 }
 
 /**

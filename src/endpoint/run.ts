@@ -1,18 +1,24 @@
-import { type Wait, WebhookError } from "../client";
+import { type Wait, WebhookError, WebhooksClient } from "../client";
 import type { Clock } from "../client/clock";
+import { Book } from "../settlement/book";
+import { Evidence } from "../settlement/evidence";
+import { pulumiHome } from "../settlement/files";
+import { describeLeftovers, leftoversOf } from "../settlement/leftovers";
+import { Locks } from "../settlement/lock";
+import { Settlement } from "../settlement/settlement";
+import { Stacks } from "../settlement/stacks";
+import { patienceFor } from "../settlement/time";
+import { Turns } from "../settlement/turns";
+import { describeUrl } from "../shared/url";
 import { DuplicateCheck } from "./duplicateCheck";
 import type { Engine, EngineLog } from "./engine";
 import { Handover } from "./handover";
 import { Ledger } from "./ledger";
-import { type Origin, originOf } from "./origin";
+import { originOf } from "./origin";
 import { OriginCheck } from "./originCheck";
-import { Queue } from "./queue";
 import { Registrar } from "./registrar";
 import { Service } from "./service";
 import { type Configuration, type ResolvedSettings, resolveSettings } from "./settings";
-import { patienceMsFor } from "./settlement";
-import { Settler } from "./settler";
-import { Witnesses } from "./witness/witnesses";
 
 export interface RunOptions {
   readonly environment: NodeJS.ProcessEnv;
@@ -23,62 +29,7 @@ export interface RunOptions {
 /** How long a wait must be to be worth a line, in milliseconds. */
 const WORTH_A_LINE_MS = 1_000;
 
-/**
- * One engine command over one account, with its parts. The plugin is a process of its own for each provider and command
- * (engine rule 14), so what is in memory serves one `preview`, `up`, `refresh` or `destroy`.
- */
-export class Run {
-  readonly ledger = new Ledger();
-  readonly handover = new Handover();
-  readonly queue = new Queue();
-  readonly settler = new Settler(this);
-  readonly registrar = new Registrar(this);
-  readonly duplicates = new DuplicateCheck(this);
-  readonly origins = new OriginCheck(this);
-  readonly witnesses: Witnesses;
-  readonly clock: Clock;
-  readonly engine: Engine;
-  readonly environment: NodeJS.ProcessEnv;
-  /** Shows each warning once: the engine calls some verbs twice for one resource. */
-  readonly log: EngineLog;
-  readonly service: Service;
-  /** Where this run registers. */
-  readonly origin: Origin;
-  /** How long one operation may take, in milliseconds. */
-  readonly timeoutMs: number;
-  /** How old a registration without an answer must be before it counts as never made, in milliseconds. */
-  readonly patienceMs: number;
-
-  constructor(
-    { settings, showResponses, providerName }: ResolvedSettings,
-    { engine, environment, clock }: RunOptions,
-  ) {
-    const { timeoutSeconds, ...connection } = settings;
-    this.engine = engine;
-    this.environment = environment;
-    this.clock = clock;
-    this.timeoutMs = timeoutSeconds * 1000;
-    this.patienceMs = patienceMsFor(this.timeoutMs);
-    this.origin = originOf({ ...connection, providerName });
-    const warned = new Set<string>();
-    this.log = {
-      info: (message) => engine.info(message),
-      warn: (message) => {
-        if (warned.size < warned.add(message).size) engine.warn(message);
-      },
-    };
-    const onWait = ({ operation, delayMs, statusCode }: Wait) => {
-      if (delayMs < WORTH_A_LINE_MS) return;
-      const answer = statusCode === undefined ? "did not answer" : `answered ${statusCode}`;
-      this.log.info(`${operation} waits ${Math.ceil(delayMs / 1000)} s: the service ${answer}`);
-    };
-    this.service = new Service(
-      { ...connection, timeoutMs: this.timeoutMs, onWait },
-      { clock, log: this.log, showResponses, cancelled: engine.cancelled },
-    );
-    this.witnesses = new Witnesses(this);
-  }
-}
+export type Run = ReturnType<typeof assemble>;
 
 /** Starts a run with the settings of a configuration and the environment, or returns what is wrong with them. */
 export function startRun(
@@ -88,9 +39,88 @@ export function startRun(
   const resolved = resolveSettings(configuration, options.environment);
   if ("problems" in resolved) return resolved;
   try {
-    return { run: new Run(resolved, options) };
+    return { run: assemble(resolved, options) };
   } catch (error) {
     if (!(error instanceof WebhookError)) throw error;
     return { problems: [error.reason] }; // the environment's proxy is invalid
   }
+}
+
+/**
+ * Makes the parts of one engine command over one account, and gives each what it needs. The plugin is a process of its own for
+ * each provider and command (engine rule 14), so what is in memory serves one `preview`, `up`, `refresh` or `destroy`.
+ */
+function assemble(
+  { settings, showResponses, providerName }: ResolvedSettings,
+  { engine, environment, clock }: RunOptions,
+) {
+  const { timeoutSeconds, ...connection } = settings;
+  const { cancelled } = engine;
+  const timeoutMs = timeoutSeconds * 1000;
+  const patienceMs = patienceFor(timeoutMs);
+  const origin = originOf({ ...connection, providerName });
+  const log = oncePerWarning(engine);
+  const onWait = ({ operation, delayMs, statusCode }: Wait) => {
+    if (delayMs < WORTH_A_LINE_MS) return;
+    const answer = statusCode === undefined ? "did not answer" : `answered ${statusCode}`;
+    log.info(`${operation} waits ${Math.ceil(delayMs / 1000)} s: the service ${answer}`);
+  };
+  const client = new WebhooksClient({ ...connection, timeoutMs, onWait }, { clock, cancelled });
+  const showAnswersTo = showResponses ? connection.apiKey : undefined;
+  const service = new Service(client, { clock, log, cancelled, showAnswersTo });
+
+  const ledger = new Ledger();
+  const handover = new Handover();
+  const book = new Book(environment, log.warn);
+  const stacks = new Stacks(engine.run === undefined ? async () => undefined : engine.rootUrn, environment, clock.date());
+  const asker = { ...origin, run: engine.run ?? "", timeoutMs, patienceMs, skew: service.skew };
+  const evidence = new Evidence(book, stacks, asker);
+  const settlement = new Settlement(book, stacks, evidence, {
+    ...asker,
+    clock,
+    cancelled,
+    service,
+    holds: (id) => ledger.isClaimed(id),
+    onWait: ({ url }, milliseconds) =>
+      log.info(
+        `waiting up to ${Math.ceil(milliseconds / 1000)} s in case the registration of ${describeUrl(url)} completes late`,
+      ),
+  });
+  const turns = new Turns(engine.run === undefined ? undefined : new Locks(pulumiHome(environment)), {
+    clock,
+    cancelled,
+    onWait: ({ url }) => log.info(`waiting for another process that is registering ${describeUrl(url)}`),
+    onFailure: () => {}, // The book says what is wrong with the folder.
+  });
+  const duplicates = new DuplicateCheck({ ledger, handover, settlement, stacks, log, baseline: () => service.baseline() });
+  const registrar = new Registrar({ service, settlement, turns, ledger, duplicates, origin, log });
+  const origins = new OriginCheck({ origin, service, stacks, log });
+
+  /** Names once what interrupted runs have left, before anything else happens. A service that fails fails the verbs. */
+  let named: Promise<void> | undefined;
+  const nameLeftovers = (): Promise<void> => {
+    named ??= (async () => {
+      const stack = await stacks.current();
+      if (stack === undefined) {
+        named = undefined; // The reads of `up --refresh` come before the program.
+        return;
+      }
+      const leftovers = await leftoversOf(stack, { book, evidence, asker, service }).catch(() => []);
+      if (leftovers.length > 0) log.warn(describeLeftovers(leftovers));
+    })();
+    return named;
+  };
+
+  return { duplicates, handover, ledger, log, nameLeftovers, origin, origins, registrar, service, settlement, stacks };
+}
+
+/** The engine calls some verbs twice for one resource. */
+function oncePerWarning(engine: EngineLog): EngineLog {
+  const warned = new Set<string>();
+  return {
+    info: (message) => engine.info(message),
+    warn: (message) => {
+      if (warned.size < warned.add(message).size) engine.warn(message);
+    },
+  };
 }

@@ -1,4 +1,4 @@
-import { normalizeUrl } from "./url";
+import { normalizeUrl } from "../shared/url";
 
 /** The urls that this program declared as secrets, as far as they are known. */
 const secretUrls = new Set<string>();

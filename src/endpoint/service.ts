@@ -1,13 +1,10 @@
 import {
-  type ClientEnvironment,
   type Endpoint,
   type EndpointList,
-  type OperationOptions,
   type Registration,
   WebhookEndpointNotFoundError,
   WebhookError,
-  WebhooksClient,
-  type WebhooksClientOptions,
+  type WebhooksClient,
 } from "../client";
 import { type Clock, sleep } from "../client/clock";
 import type { EngineLog } from "./engine";
@@ -21,23 +18,24 @@ const GATHERING_MS = 20;
 /** How long an operation must take to be worth a line, in milliseconds. */
 const SLOW_MS = 2_000;
 
-interface Surroundings extends ClientEnvironment {
+export interface ServiceOptions {
   readonly clock: Clock;
   readonly log: EngineLog;
-  /** True to warn with the service's answers to requests that it refused. */
-  readonly showResponses: boolean;
+  /** Ends requests that only read: a cancelled run does not need their answers. */
+  readonly cancelled: AbortSignal | undefined;
+  /** The API key, to warn with the service's answers to requests that it refused. Undefined: don't. */
+  readonly showAnswersTo: string | undefined;
 }
 
 /**
- * The client of one run. A refresh costs one request instead of one for each endpoint (engine rule 18): several reads share
- * one list until the run changes something at the service or some seconds have passed.
+ * The service, as one run meets it. A refresh costs one request instead of one for each endpoint (engine rule 18): several reads
+ * share one list until the run changes something at the service or some seconds have passed.
  */
-export class Service extends WebhooksClient {
-  /** The service's clock less ours, in milliseconds; null until the service has sent its time. */
-  skew: number | null = null;
+export class Service {
   /** True once any `find` of this run has found its endpoint. */
   hasFound = false;
-  readonly #clock: Clock;
+  /** The service's time, and when it was told on a clock of ours that never goes back. */
+  #told: { readonly time: number; readonly at: number } | undefined;
   #baseline: Promise<EndpointList> | undefined;
   #shared: Promise<EndpointList | undefined> | undefined;
   #sharedAt = 0;
@@ -47,17 +45,19 @@ export class Service extends WebhooksClient {
   readonly #slow = new Set<string>();
 
   constructor(
-    private readonly settings: WebhooksClientOptions,
-    private readonly surroundings: Surroundings,
-  ) {
-    super(settings, surroundings);
-    this.#clock = surroundings.clock;
-  }
+    private readonly client: WebhooksClient,
+    private readonly options: ServiceOptions,
+  ) {}
 
-  /** A cancelled run needs the answer to nothing that only reads. */
-  get #reading(): OperationOptions {
-    return { signal: this.surroundings.cancelled };
-  }
+  /** Returns the service's time, in milliseconds since 1970; null until it has told it. */
+  time = (): number | null =>
+    this.#told === undefined ? null : Math.round(this.#told.time + this.options.clock.now() - this.#told.at);
+
+  /** Returns the service's clock less this machine's, in milliseconds; null until the service has told its time. */
+  skew = (): number | null => {
+    const time = this.time();
+    return time === null ? null : time - this.options.clock.date();
+  };
 
   /** The endpoints that were there before the run registered any. A list that fails is asked for again. */
   baseline(): Promise<EndpointList> {
@@ -68,18 +68,18 @@ export class Service extends WebhooksClient {
     return this.#baseline;
   }
 
-  override async list(): Promise<EndpointList> {
-    const list = await this.#watched("list", super.list(this.#reading));
-    if (list.serverTime !== null) this.skew = list.serverTime - this.#clock.date();
+  list = async (): Promise<EndpointList> => {
+    const list = await this.#watched("list", this.client.list({ signal: this.options.cancelled }));
+    if (list.serverTime !== null) this.#told = { time: list.serverTime, at: this.options.clock.now() };
     return list;
-  }
+  };
 
-  override register(registration: Registration): Promise<Endpoint> {
-    return this.#watched("register", super.register(registration)).finally(() => this.#forget());
-  }
+  /** @param onSend called right before each attempt */
+  register = (registration: Registration, onSend: () => void): Promise<Endpoint> =>
+    this.#watched("register", this.client.register(registration, { onSend })).finally(() => this.#forget());
 
-  override get(id: string): Promise<Endpoint> {
-    return this.#watched("get", super.get(id, this.#reading)).catch((error: unknown) => {
+  get(id: string): Promise<Endpoint> {
+    return this.#watched("get", this.client.get(id, { signal: this.options.cancelled })).catch((error: unknown) => {
       throw goneOf(error) ?? error;
     });
   }
@@ -89,8 +89,8 @@ export class Service extends WebhooksClient {
    *
    * @throws WebhookEndpointNotFoundError when there was nothing to delete
    */
-  override async delete(id: string): Promise<void> {
-    const startedAt = this.#clock.now();
+  async delete(id: string): Promise<void> {
+    const startedAt = this.options.clock.now();
     const gone = await this.#tryDelete(id);
     if (!gone) return;
     if (!(await this.#findListed(id, startedAt))) throw gone;
@@ -101,7 +101,7 @@ export class Service extends WebhooksClient {
   /** Deletes an endpoint, or returns the service's answer that it has none with this id. */
   async #tryDelete(id: string): Promise<WebhookEndpointNotFoundError | undefined> {
     try {
-      await this.#watched("delete", super.delete(id));
+      await this.#watched("delete", this.client.delete(id));
     } catch (error) {
       const gone = goneOf(error);
       if (gone) return gone;
@@ -116,24 +116,24 @@ export class Service extends WebhooksClient {
    * Reads an endpoint, or returns undefined when the service has none with this id: a get says so, and no list contradicts
    * it. A partial or failed list proves nothing.
    */
-  async find(id: string): Promise<Endpoint | undefined> {
+  find = async (id: string): Promise<Endpoint | undefined> => {
     this.#reads += 1;
-    this.#gathering ??= sleep(GATHERING_MS, { clock: this.#clock, signal: undefined });
+    this.#gathering ??= sleep(GATHERING_MS, { clock: this.options.clock, signal: undefined });
     await this.#gathering;
     const listed = this.#reads > 1 ? await this.#findListed(id) : undefined;
     const endpoint = listed ?? (await this.get(id).catch(undefinedIfGone)) ?? (await this.#findListed(id));
     if (endpoint) this.hasFound = true;
     return endpoint;
-  }
+  };
 
   /** Looks in a list that is not older than so, or returns undefined when there is no list. */
   async #findListed(id: string, since?: number): Promise<Endpoint | undefined> {
     return (await this.#share(since))?.endpoints.find((each) => each.id === id);
   }
 
-  #share(since = this.#clock.now() - LIST_LIFETIME_MS): Promise<EndpointList | undefined> {
+  #share(since = this.options.clock.now() - LIST_LIFETIME_MS): Promise<EndpointList | undefined> {
     if (this.#shared === undefined || this.#sharedAt < since) {
-      this.#sharedAt = this.#clock.now();
+      this.#sharedAt = this.options.clock.now();
       this.#shared = this.list().catch((error: unknown) => {
         // A key that is refused for the list is refused for each get too. One request shows that.
         if (isUnauthorized(error)) throw error;
@@ -145,14 +145,13 @@ export class Service extends WebhooksClient {
 
   /** Logs once for each operation that the run waits for the service, and shows a refusal if the user wants that. */
   #watched<T>(operation: string, answer: Promise<T>): Promise<T> {
-    const { log, showResponses } = this.surroundings;
-    const cancel = this.#clock.after(SLOW_MS, () => {
+    const { clock, log, showAnswersTo } = this.options;
+    const cancel = clock.after(SLOW_MS, () => {
       if (this.#slow.size < this.#slow.add(operation).size)
         log.info(`waiting for the service: ${operation} takes longer than ${SLOW_MS / 1000} s`);
     });
     return answer.finally(cancel).catch((error: unknown) => {
-      if (showResponses && hasAnswer(error) && !goneOf(error))
-        log.warn(describeAnswer(error, this.settings.apiKey));
+      if (showAnswersTo !== undefined && hasAnswer(error) && !goneOf(error)) log.warn(describeAnswer(error, showAnswersTo));
       throw error;
     });
   }

@@ -1,12 +1,9 @@
-import { randomUUID } from "node:crypto";
 import type { Endpoint } from "../client";
 import type { Origin } from "./origin";
-import type { EndpointInputs, EndpointState, UnansweredRegistration } from "./types";
+import type { EndpointInputs, EndpointState, PendingRegistration } from "./types";
 
-const PROVISIONAL_PREFIX = "pending:";
-
-/** The state of a registration that got no answer. */
-export type UnansweredState = EndpointState & { readonly pending: UnansweredRegistration };
+/** The state of a pending registration. */
+export type PendingState = EndpointState & { readonly pending: PendingRegistration };
 
 /** Returns what the state holds about an endpoint. */
 export function stateOf(
@@ -25,15 +22,6 @@ export function isRecorded(properties: Partial<EndpointState>): properties is En
   return properties.url !== undefined;
 }
 
-export function isUnanswered(state: EndpointState): state is UnansweredState {
+export function isPending(state: EndpointState): state is PendingState {
   return state.pending !== undefined;
-}
-
-/** Returns a new provisional id, for a registration that got no answer. */
-export function provisionalId(): string {
-  return `${PROVISIONAL_PREFIX}${randomUUID()}`;
-}
-
-export function isProvisional(id: string): boolean {
-  return id.startsWith(PROVISIONAL_PREFIX);
 }

@@ -18,9 +18,10 @@ export interface WebhookEndpointArgs {
   adoptId?: pulumi.Input<string>;
   /**
    * The action when the service already has an endpoint with this url and type that this resource does not replace:
-   * `"warn"` (the default) names it and registers another one, `"fail"` refuses.
+   * `"warn"` (the default) names it and registers another one, `"fail"` refuses, and `"register"` registers another one on purpose:
+   * it does not warn, and does not stop with `REGISTRATION_IN_DOUBT`.
    */
-  ifExists?: pulumi.Input<"warn" | "fail">;
+  ifExists?: pulumi.Input<"warn" | "fail" | "register">;
 }
 
 /** The arguments as the verbs get them, as plain values. An argument left out is absent, never null. */
@@ -29,7 +30,7 @@ export interface EndpointInputs {
   type: EndpointType;
   ip?: string;
   adoptId?: string;
-  ifExists?: "warn" | "fail";
+  ifExists?: "warn" | "fail" | "register";
 }
 
 /** What the stack's state holds. Null, never undefined: the plugin cannot encode undefined (engine rule 25). */
@@ -41,12 +42,12 @@ export interface EndpointState extends Origin {
   updatedAt: string | null;
   /** Present on what `.get` reads: after a refresh of it the engine does not call `diff`. */
   external?: true;
-  /** Present while the registration has no known outcome. The resource's id is provisional then. */
-  pending?: UnansweredRegistration;
+  /** Present while the registration is pending. The resource's id is provisional then. */
+  pending?: PendingRegistration;
 }
 
-/** A registration that got no answer: what a later run needs to recognize the endpoint that it may have made. */
-export interface UnansweredRegistration {
+/** A pending registration, as the state holds it: what a later run needs to recognize the endpoint that it may have made. */
+export interface PendingRegistration {
   /** The endpoints of this url and type that were there before it, or that belong to other resources. */
   before: string[];
   /** When it was sent, in milliseconds on the service's clock; null when the service sends no time. */

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { NAME_INPUT } from "./arguments";
-import { PROVIDER_CODE, TYPE_TOKEN } from "./permanent";
+import { PROVIDER_CODE, TYPE_TOKEN } from "../shared/permanent";
 import { noteSecretUrl } from "./secretUrls";
 import type { EndpointType, WebhookEndpointArgs } from "./types";
 

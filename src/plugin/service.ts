@@ -3,7 +3,7 @@ import { type PluginAttach, PluginInfo } from "@pulumi/pulumi/proto/plugin_pb";
 import * as proto from "@pulumi/pulumi/proto/provider_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import { nameOf } from "../endpoint/deployment";
+import { nameOf } from "../settlement/deployment";
 import type { Engine } from "../endpoint/engine";
 import type { PluginEngine } from "./engine";
 import { callFunction, noteDeclared } from "./functions";

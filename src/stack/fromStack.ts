@@ -1,4 +1,4 @@
-import { runPulumi } from "../pulumiCommand";
+import { runPulumi } from "../shared/pulumiCommand";
 import type { Receiver } from "../receiver";
 import { ReceiverConfigError } from "./error";
 import { parseConfig } from "./parse";

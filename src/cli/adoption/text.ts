@@ -1,5 +1,5 @@
 import type { Endpoint } from "../../client";
-import { NATIVE_TYPE_TOKEN } from "../../endpoint/permanent";
+import { NATIVE_TYPE_TOKEN } from "../../shared/permanent";
 import { printableJson } from "../printable";
 
 /** An endpoint and the name of the resource that takes it over. */

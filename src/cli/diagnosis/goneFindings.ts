@@ -1,5 +1,5 @@
 import type { EndpointList } from "../../client";
-import { type Deployment, nameOf, plainText, type Resource } from "../../endpoint/deployment";
+import { type Deployment, nameOf, plainText, type Resource } from "../../settlement/deployment";
 import type { Origin } from "../../endpoint/origin";
 import { isProvisional } from "../../endpoint/state";
 import type { Account } from "../account";

@@ -4,11 +4,11 @@ import {
   nameOf,
   plainText,
   type Resource,
-} from "../../endpoint/deployment";
+} from "../../settlement/deployment";
 import type { Origin } from "../../endpoint/origin";
-import { isEndpointType } from "../../endpoint/permanent";
+import { isEndpointType } from "../../shared/permanent";
 import { isProvisional } from "../../endpoint/state";
-import { describeUrl } from "../../endpoint/url";
+import { describeUrl } from "../../shared/url";
 import { duplicatesIn } from "../duplicates";
 import { describeOwner, type Inventory } from "../inventory";
 import type { Stacks } from "../stacks";

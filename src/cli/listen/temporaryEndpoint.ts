@@ -6,10 +6,10 @@ import {
   WebhookRegistrationError,
 } from "../../client";
 import { sleep, systemClock } from "../../client/clock";
-import { alike } from "../../endpoint/identity";
+import { alike } from "../../settlement/identity";
 import { candidates } from "../../endpoint/settlement";
 import type { UnansweredRegistration } from "../../endpoint/types";
-import { describeUrl } from "../../endpoint/url";
+import { describeUrl } from "../../shared/url";
 import type { Account } from "../account";
 import { CliError } from "../errors";
 

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import type { Deployment } from "../../endpoint/deployment";
+import type { Deployment } from "../../settlement/deployment";
 import { CliError } from "../errors";
 
 /** How many backups are kept, of all stacks together. */

@@ -1,5 +1,5 @@
-import { nameOf } from "../../endpoint/deployment";
-import { describeUrl } from "../../endpoint/url";
+import { nameOf } from "../../settlement/deployment";
+import { describeUrl } from "../../shared/url";
 import type { Outcome, UnclearOutcome } from "./outcome";
 import type { InterruptedRegistration } from "./registration";
 

@@ -1,5 +1,5 @@
 import type { Endpoint } from "../../client";
-import type { Deployment, Properties, Resource } from "../../endpoint/deployment";
+import type { Deployment, Properties, Resource } from "../../settlement/deployment";
 import type { Origin } from "../../endpoint/origin";
 import { stateOf } from "../../endpoint/state";
 import type { InterruptedRegistration } from "./registration";

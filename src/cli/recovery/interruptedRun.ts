@@ -1,4 +1,4 @@
-import type { Deployment } from "../../endpoint/deployment";
+import type { Deployment } from "../../settlement/deployment";
 import {
   HISTORY_LENGTH,
   HISTORY_PRECISION_MS,

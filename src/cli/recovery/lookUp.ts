@@ -4,7 +4,7 @@ import {
   idsInState,
   interruptedRegistrations,
   type Resource,
-} from "../../endpoint/deployment";
+} from "../../settlement/deployment";
 import type { Account } from "../account";
 import type { InterruptedRun } from "./interruptedRun";
 import { decide, type Outcome } from "./outcome";

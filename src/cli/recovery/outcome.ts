@@ -1,6 +1,6 @@
 import type { Endpoint, EndpointList } from "../../client";
 import { parseTimestamp } from "../../endpoint/settlement";
-import { sameUrl } from "../../endpoint/url";
+import { sameUrl } from "../../shared/url";
 import type { InterruptedRun } from "./interruptedRun";
 import type { InterruptedRegistration } from "./registration";
 

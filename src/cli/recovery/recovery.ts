@@ -6,7 +6,7 @@ import {
   interruptedRegistrations,
   isInterruptedRegistration,
   type Resource,
-} from "../../endpoint/deployment";
+} from "../../settlement/deployment";
 import { Accounts } from "../accounts";
 import { CliError } from "../errors";
 import type { Pulumi } from "../pulumi";

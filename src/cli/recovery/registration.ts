@@ -4,7 +4,7 @@ import {
   interruptedRegistrations,
   plainText,
   type Resource,
-} from "../../endpoint/deployment";
+} from "../../settlement/deployment";
 import { parseTimestamp } from "../../endpoint/settlement";
 import { CliError } from "../errors";
 

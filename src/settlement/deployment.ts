@@ -1,4 +1,7 @@
-import { isEndpointType } from "./permanent";
+import { isEndpointType } from "../shared/permanent";
+
+/** The engine's own provider is named `default` or after its version. */
+const DEFAULT_PROVIDER = /^default(_\d+_\d+_\d+\w*)?$/;
 
 /** What `pulumi stack export` prints. Fields that nothing here reads are kept as they are. */
 export interface ExportedStack {
@@ -75,4 +78,10 @@ export function plainText(properties: Properties | undefined, name: string): str
 /** Returns the name that the program gave a resource. */
 export function nameOf(urn: string): string {
   return urn.split("::").slice(3).join("::") || urn;
+}
+
+/** Returns the name of a resource's WebhooksProvider; undefined for the default provider. */
+export function providerNameOf({ provider = "" }: Pick<Resource, "provider">): string | undefined {
+  const name = nameOf(provider.slice(0, provider.lastIndexOf("::")));
+  return DEFAULT_PROVIDER.test(name) ? undefined : name;
 }

@@ -1,0 +1,189 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { hashOf, makeFolder, namesIn, pulumiHome, replaceFile } from "./files";
+import { type Identity, keyHash } from "./identity";
+import { isAlive, type ProcessName, thisProcess } from "./processes";
+
+/** How many entries the book holds at most. */
+const MAX_ENTRIES = 20_000;
+/** How long a closed entry stays at least, in milliseconds. */
+const CLOSED_LIFE_MS = 24 * 60 * 60_000;
+const EXTENSION = ".json";
+
+/** A stack as the book names it. */
+export interface StackName {
+  readonly urn: string;
+  /** The normalized URL of the backend; empty if it is unknown. */
+  readonly backend: string;
+}
+
+/** What one run sent or took: a registration from before it is sent, or an endpoint that was adopted or taken over. */
+export interface Entry {
+  /** The name of its file, which never changes. */
+  readonly name: string;
+  /** Of url and type. */
+  readonly key: string;
+  readonly stack: StackName;
+  /** The engine's run and the process that sent or took it last. */
+  readonly run: string;
+  readonly process: ProcessName;
+  /** Where: hashes of the base URL and of the provider's name, and the API key's fingerprint. */
+  readonly service: string;
+  readonly provider: string;
+  readonly fingerprint: string;
+  /** A hash of the ip. */
+  readonly ip: string;
+  /** Null until it is sent, and for an endpoint that was adopted. */
+  readonly sent: Sent | null;
+  /** The endpoint's id, or the provisional id under which the registration went into the state; null until then. */
+  readonly id: string | null;
+  /** As a list showed it. */
+  readonly createdAt: string | null;
+  readonly adopted: boolean;
+  /** True once its outcome is recorded elsewhere, or known. */
+  readonly closed: boolean;
+  /** True if a person said that the endpoint is somebody else's. */
+  readonly foreign?: boolean;
+}
+
+export interface Sent {
+  /** In milliseconds on this machine's clock. */
+  readonly at: number;
+  /** In milliseconds on the service's clock; null when the service sends no time. */
+  readonly serviceTime: number | null;
+  /** The endpoints of this url and type that were listed before. */
+  readonly before: readonly string[];
+  /** True if `before` has all of them. */
+  readonly complete: boolean;
+}
+
+/**
+ * What this machine's runs have sent and taken: a small file for each registration, below PULUMI_HOME, written before the POST and
+ * replaced when it is answered. It outlives a killed run. It holds hashes, ids, times and the stack's name, and no url, key or
+ * secret. A book that cannot be written or read makes no run fail: it says so once.
+ */
+export class Book {
+  readonly #home: string;
+  readonly #folder: string;
+  readonly #warn: (message: string) => void;
+  #count = 0;
+  #hasWarned = false;
+
+  constructor(environment: NodeJS.ProcessEnv, warn: (message: string) => void) {
+    this.#home = pulumiHome(environment);
+    this.#folder = join(this.#home, "webhook-endpoints", "book");
+    this.#warn = warn;
+  }
+
+  /** Returns the entries of a url and type, of all stacks, the oldest first. */
+  entriesLike(identity: Identity): Entry[] {
+    const key = keyHash(identity);
+    return this.#quietly(() => this.#read(shardOf(key), (name) => name.startsWith(`${key}.`))) ?? [];
+  }
+
+  /** Returns the entries of a stack, the oldest first, and removes closed ones that nothing needs any more. */
+  entriesOf(stack: StackName): Entry[] {
+    return (
+      this.#quietly(() => {
+        const shards = namesIn(this.#folder);
+        this.#count = shards.reduce((sum, shard) => sum + namesIn(join(this.#folder, shard)).length, 0);
+        const isCrowded = this.#count > MAX_ENTRIES / 2;
+        const own = `.${hashOf(stack.urn, stack.backend)}.`;
+        const entries = shards.flatMap((shard) => this.#read(shard, (name) => isCrowded || name.includes(own)));
+        this.#collect(entries);
+        return entries.filter(({ name }) => name.includes(own));
+      }) ?? []
+    );
+  }
+
+  /** Writes a new entry of this process. */
+  begin(entry: Omit<Entry, "name" | "key" | "process">, identity: Identity): Entry {
+    const key = keyHash(identity);
+    const name = `${key}.${hashOf(entry.stack.urn, entry.stack.backend)}.${randomUUID()}${EXTENSION}`;
+    const begun = { ...entry, name, key, process: thisProcess() };
+    this.#quietly(() => {
+      this.#count += 1;
+      if (this.#count > MAX_ENTRIES) throw new Error(`it holds ${MAX_ENTRIES} entries`);
+      makeFolder(this.#home, join(this.#folder, shardOf(key)));
+      replaceFile(this.#pathOf(name), begun);
+    });
+    return begun;
+  }
+
+  /** Replaces an entry. */
+  change<Changed extends Entry>(entry: Entry, change: Partial<Omit<Changed, "name" | "key" | "stack">>): Entry {
+    const changed = { ...entry, ...change };
+    this.#quietly(() => replaceFile(this.#pathOf(entry.name), changed));
+    return changed;
+  }
+
+  close(entry: Entry): void {
+    this.change(entry, { closed: true });
+  }
+
+  /** Removes an entry of which nothing came. */
+  remove({ name }: Entry): void {
+    this.#quietly(() => rmSync(this.#pathOf(name), { force: true }));
+  }
+
+  /** Removes an entry unless something was sent or taken since it was begun. */
+  removeUnsent(begun: Entry): void {
+    const [entry] = entryIn(this.#pathOf(begun.name));
+    if (entry?.sent === null && entry.id === null) this.remove(entry);
+  }
+
+  #read(shard: string, wanted: (name: string) => boolean): Entry[] {
+    return namesIn(join(this.#folder, shard))
+      .filter((name) => name.endsWith(EXTENSION) && wanted(name))
+      .flatMap((name) => entryIn(join(this.#folder, shard, name)))
+      .toSorted((a, b) => (a.sent?.at ?? 0) - (b.sent?.at ?? 0));
+  }
+
+  /** A closed entry stays for a day, and longer while another one of the same url and type is open. */
+  #collect(entries: readonly Entry[]): void {
+    const open = new Set(entries.filter(({ closed }) => !closed).map(({ key }) => key));
+    for (const { closed, key, name } of entries) {
+      if (!closed || open.has(key)) continue;
+      const { mtimeMs = Number.POSITIVE_INFINITY } = statSync(this.#pathOf(name), { throwIfNoEntry: false }) ?? {};
+      if (Date.now() - mtimeMs > CLOSED_LIFE_MS) rmSync(this.#pathOf(name), { force: true });
+    }
+  }
+
+  #pathOf(name: string): string {
+    return join(this.#folder, shardOf(name), name);
+  }
+
+  #quietly<T>(work: () => T): T | undefined {
+    try {
+      return work();
+    } catch (error) {
+      if (!this.#hasWarned)
+        this.#warn(
+          `cannot use ${this.#folder}: ${(error as Error).message}. If this run is killed, the next one on this machine does not know ` +
+            "what it registered, and other runs on this machine don't either.",
+        );
+      this.#hasWarned = true;
+      return undefined;
+    }
+  }
+}
+
+/** Returns whether an entry belongs to a run that is under way: that run, and the process that wrote it lives. */
+export function isLiving({ run, process, sent }: Entry, currentRun: string): boolean {
+  return run === currentRun && isAlive(process, sent?.at ?? Date.now());
+}
+
+/** Thousands of files in one folder would make each look-up slow. */
+function shardOf(name: string): string {
+  return name.slice(0, 2);
+}
+
+function entryIn(path: string): Entry[] {
+  try {
+    const entry: Entry = JSON.parse(readFileSync(path, "utf8"));
+    return typeof entry.key === "string" && typeof entry.stack?.urn === "string" ? [entry] : [];
+  } catch {
+    return []; // It was removed meanwhile, or somebody edited it.
+  }
+}

@@ -1,0 +1,163 @@
+import type { Endpoint, EndpointList } from "../client";
+import { sameUrl } from "../shared/url";
+import type { Entry } from "./book";
+import { alike, type Identity } from "./identity";
+import { parseTimestamp, placeIn, type Window } from "./time";
+
+/** A pending registration: one that was sent, or may have been, and whose outcome is unknown. */
+export interface Pending {
+  /** When the service may have made its endpoint. Undefined when nothing tells. */
+  readonly window: Window | undefined;
+  /** The endpoints with its url and type that were listed before it was sent. */
+  readonly before: readonly string[];
+  /** True if `before` has all of them. */
+  readonly complete: boolean;
+  /** The id that the service answered, if the answer arrived and was then lost. It is proof. */
+  readonly id?: string | undefined;
+  /** False if it was declared with another ip, which the service does not report. */
+  readonly sameIp: boolean;
+  /** True if this very run sent it. */
+  readonly own: boolean;
+  /** True if its resource is not the one that asks: it explains an endpoint, and gives no right to take one. */
+  readonly others: boolean;
+  /** Why the evidence of it may be out of date, as the end of a sentence. */
+  readonly doubt?: string | undefined;
+  /** The entry of the book that records it. */
+  readonly entry?: Entry | undefined;
+}
+
+/** Who has an endpoint. `unclear`: a resource has its id, perhaps in another account. */
+export type Holder = "nobody" | "somebody" | "unclear";
+
+/**
+ * What a list shows about the pending registrations of one url and type:
+ * - `found`: this one made this endpoint
+ * - `absent`: none of them happened
+ * - `wait`: they may still happen, within so many milliseconds
+ * - `unknowable`: the list is partial, so an endpoint that it lacks may exist
+ * - `doubt`: one of these endpoints may be theirs, or somebody else's. A person must say.
+ */
+export type Decision =
+  | { readonly kind: "found"; readonly endpoint: Endpoint; readonly by: Pending }
+  | { readonly kind: "absent" | "unknowable" }
+  | { readonly kind: "wait"; readonly milliseconds: number }
+  | Doubt;
+
+export interface Doubt {
+  readonly kind: "doubt";
+  readonly candidates: readonly Endpoint[];
+  /** As the end of a sentence. */
+  readonly why: string;
+}
+
+export interface Question {
+  readonly identity: Identity;
+  /** Every pending registration of this url and type that is known. */
+  readonly pending: readonly Pending[];
+  readonly list: EndpointList;
+  readonly holderOf: (endpoint: Endpoint) => Holder;
+  /** In milliseconds. No wait is longer: the service's clock may have been put back. */
+  readonly patienceMs: number;
+}
+
+/** Decides what a list shows. Pure: `docs/architecture.md` has it as a table. */
+export function decide(question: Question): Decision {
+  const { identity, pending, list, holderOf } = question;
+  let left = alike(list, identity)
+    .map((endpoint) => ({ endpoint, holder: holderOf(endpoint) }))
+    .filter(({ holder }) => holder !== "somebody");
+
+  for (const by of pending.filter(({ id }) => id !== undefined).toSorted(doubtfulLast)) {
+    const proven = left.find(
+      ({ endpoint: { id, createdAt } }) => id === by.id && placeIn(by.window, createdAt) !== "outside",
+    );
+    if (proven === undefined) continue;
+    left = left.filter((each) => each !== proven);
+    if (by.others || !by.sameIp) continue;
+    if (by.doubt !== undefined) return doubt([proven], by.doubt);
+    if (proven.holder === "unclear") return doubt([proven], SAME_ID);
+    return { kind: "found", endpoint: proven.endpoint, by };
+  }
+
+  const unproven = pending.filter(({ id }) => id === undefined);
+  return decideByTime(left, unproven) ?? decideAbsence(question, unproven);
+}
+
+interface Candidate {
+  readonly endpoint: Endpoint;
+  readonly holder: Holder;
+}
+
+const SAME_ID = "a resource with another API key or base URL has the same id";
+
+/** Decides by the times of endpoints, or returns undefined when none fits. */
+function decideByTime(candidates: readonly Candidate[], pending: readonly Pending[]): Decision | undefined {
+  const fits = candidates
+    .filter(({ endpoint }) => pending.some((each) => fitOf(each, endpoint) !== "no"))
+    .toSorted((a, b) => timeOf(a) - timeOf(b));
+  const [oldest] = fits;
+  if (oldest === undefined) return undefined;
+  const fitting = pending.filter((each) => fits.some(({ endpoint }) => fitOf(each, endpoint) !== "no"));
+  const ours = fitting.filter(({ others }) => !others);
+  if (ours.length === 0) return undefined;
+  // An old registration may be in doubt, and one that this run has just sent is not: `before` has what the old one made.
+  const sure = ours.filter((each) => each.doubt === undefined);
+  const by = sure.find((each) => fitOf(each, oldest.endpoint) === "yes");
+  if (fitting.some(({ sameIp }) => !sameIp))
+    return doubt(fits, "a registration that differs only in ip is pending too, and the service does not report the ip");
+  const why = ours.find((each) => each.doubt !== undefined)?.doubt;
+  if (by === undefined && why !== undefined) return doubt(fits, why);
+  if (fits.length > fitting.length)
+    return doubt(fits, `${fits.length} endpoints fit ${count(fitting.length, "pending registration")}`);
+  if (by === undefined) return doubt(fits, "the service does not tell exactly enough when it was created");
+  if (oldest.holder === "unclear") return doubt([oldest], SAME_ID);
+  return { kind: "found", endpoint: oldest.endpoint, by };
+}
+
+/** Returns whether an endpoint fits a pending registration: its time lies in the window, or a complete list lacked it before. */
+function fitOf({ window, before, complete, own }: Pending, { id, createdAt }: Endpoint): "yes" | "perhaps" | "no" {
+  if (before.includes(id)) return "no";
+  switch (placeIn(window, createdAt)) {
+    case "inside":
+      return "yes";
+    case "outside":
+      return "no";
+    case "across":
+      return complete ? "yes" : "perhaps";
+    case "unknown":
+      return complete && own ? "yes" : "perhaps";
+  }
+}
+
+function decideAbsence(
+  { identity, list, patienceMs }: Question,
+  pending: readonly Pending[],
+): Exclude<Decision, { kind: "found" | "doubt" }> {
+  if (pending.length === 0) return { kind: "absent" };
+  // Nor does a list say anything about an endpoint whose type it spells in an unknown way.
+  const isOdd = list.unrecognized.some(
+    ({ id, url }) =>
+      url !== null && sameUrl(url, identity.url) && !pending.every(({ before }) => before.includes(id)),
+  );
+  if (!list.complete || isOdd) return { kind: "unknowable" };
+  const ends = pending.flatMap(({ window }) => window?.until ?? []);
+  const { serverTime } = list;
+  const milliseconds = serverTime === null ? 0 : Math.min(Math.max(0, ...ends.map((end) => end - serverTime)), patienceMs);
+  return milliseconds > 0 ? { kind: "wait", milliseconds } : { kind: "absent" };
+}
+
+function doubt(candidates: readonly Candidate[], why: string): Doubt {
+  return { kind: "doubt", candidates: candidates.map(({ endpoint }) => endpoint), why };
+}
+
+function doubtfulLast(a: Pending, b: Pending): number {
+  return Number(a.doubt !== undefined) - Number(b.doubt !== undefined);
+}
+
+function timeOf({ endpoint }: Candidate): number {
+  return parseTimestamp(endpoint.createdAt) || 0;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}

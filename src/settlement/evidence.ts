@@ -1,0 +1,237 @@
+import type { Endpoint } from "../client";
+import { type Book, type Entry, isLiving, type StackName } from "./book";
+import type { Holder, Pending } from "./decide";
+import { plainText, providerNameOf, type Resource } from "./deployment";
+import { hashOf } from "./files";
+import { isWholeUp, wasUnderWay } from "./history";
+import { isProvisional, type Identity } from "./identity";
+import { interruptedBetween, type Account, type Stack, type StackState } from "./stack";
+import { isAmbiguous } from "./stackName";
+import type { Stacks } from "./stacks";
+import { CLOCK_TOLERANCE_MS, mayBeSameTime, placeIn, windowOf } from "./time";
+
+/** The run that asks. */
+export interface Asker extends Account {
+  /** The name of the WebhooksProvider; absent for the default one. */
+  readonly provider?: string | undefined;
+  /** What all processes of one command have in common. */
+  readonly run: string;
+  readonly timeoutMs: number;
+  readonly patienceMs: number;
+  /** The service's clock less this machine's, in milliseconds; null if unknown. */
+  readonly skew: () => number | null;
+}
+
+/** The registration that `diff` hands over to `create`, or that `read` and `delete` get from the state. */
+export interface HandedOver {
+  /** Its provisional id. */
+  readonly id: string;
+  readonly before: readonly string[];
+  readonly complete: boolean;
+  readonly attemptedAt: number | null;
+}
+
+export interface Known {
+  readonly pending: readonly Pending[];
+  /** Returns who has an endpoint of this url and type, as far as the state and the book tell. */
+  readonly holderOf: (endpoint: Endpoint) => Holder;
+}
+
+/** Wanted: an endpoint with this url, type and ip. An ip of null stands for any. */
+export type Wanted = Identity & { readonly ip?: string | null | undefined };
+
+const LATER_UP = "an `up` has succeeded since then and did not record it";
+
+/** Gathers what the state and the book tell about the pending registrations of one url and type. */
+export class Evidence {
+  constructor(
+    private readonly book: Book,
+    private readonly stacks: Stacks,
+    private readonly asker: Asker,
+  ) {}
+
+  async about(wanted: Wanted, handedOver?: HandedOver): Promise<Known> {
+    const stack = (await this.stacks.current()) ?? this.#stackOf(handedOver, wanted);
+    // The state first: what is under way in it is in the book by then.
+    const state = await stack?.state();
+    const entries = this.book.entriesLike(wanted);
+    const pending: Pending[] = handedOver === undefined ? [] : [this.#handedOver(handedOver, entries)];
+    for (const entry of entries) {
+      if (entry.closed || entry.adopted || (handedOver && entry.id === handedOver.id)) continue;
+      const found = await this.#pendingOf(entry, wanted, stack);
+      if (found) pending.push(found);
+    }
+    if (stack && state) pending.push(...(await this.#interrupted(wanted, stack, state, entries)));
+    return { pending, holderOf: (endpoint) => this.#holderOf(endpoint, { entries, state, stack }) };
+  }
+
+  /** A command without a program does not know its stack. The entry of a pending registration names it. */
+  #stackOf(handedOver: HandedOver | undefined, wanted: Wanted): Stack | undefined {
+    const named = handedOver && this.book.entriesLike(wanted).find(({ id }) => id === handedOver.id);
+    return named && this.stacks.of(named.stack);
+  }
+
+  #handedOver({ id, before, complete, attemptedAt }: HandedOver, entries: readonly Entry[]): Pending {
+    return {
+      window: windowOf(attemptedAt, this.asker.patienceMs),
+      before,
+      complete,
+      sameIp: true,
+      own: false,
+      others: false,
+      entry: entries.find((entry) => entry.id === id),
+    };
+  }
+
+  /** Returns a pending registration of an open entry. Closes or removes an entry whose outcome is known. */
+  async #pendingOf(entry: Entry, wanted: Wanted, stack: Stack | undefined): Promise<Pending | undefined> {
+    const { sent, id } = entry;
+    const isOurs = stack !== undefined && isSameStack(entry.stack, stack.name);
+    const living = isLiving(entry, this.asker.run);
+    if (isOurs && !living && sent === null) this.book.remove(entry);
+    if (sent === null) return undefined;
+    const { serviceTime, before, complete } = sent;
+    const real = id === null || isProvisional(id) ? undefined : id;
+    const base = {
+      window: windowOf(serviceTime, this.asker.patienceMs),
+      before,
+      complete,
+      sameIp: wanted.ip === null || entry.ip === ipHash(wanted.ip),
+      own: false,
+      entry,
+    };
+    const others = { ...base, others: true };
+    if (!isOurs || living) return real === undefined ? others : undefined;
+    const status = await statusOf(entry, stack);
+    switch (status.kind) {
+      case "recorded":
+        this.book.close(entry);
+        return undefined;
+      case "another":
+        return undefined;
+      case "pending":
+        return others;
+      case "later up":
+        // Had it made an endpoint, that `up` would have taken it over.
+        return real === undefined ? undefined : { ...base, id: real, others: !this.#mayTake(entry), doubt: LATER_UP };
+      default: {
+        const doubt = status.kind === "unknown" ? status.why : await this.#doubtAboutName(stack, wanted);
+        return { ...base, id: real, others: !this.#mayTake(entry), doubt };
+      }
+    }
+  }
+
+  /** In a backend with organizations, only an interrupted operation shows that an entry is this stack's. */
+  async #doubtAboutName(stack: Stack, wanted: Wanted): Promise<string | undefined> {
+    if (!isAmbiguous(stack.name)) return undefined;
+    const operations = (await stack.state())?.operationsLike(wanted) ?? [];
+    return operations.length > 0 ? undefined : "it may be that of a stack with the same name in another organization or backend";
+  }
+
+  /** Returns whether this run's account or provider sent it. */
+  #mayTake({ provider, fingerprint, service }: Entry): boolean {
+    const own = originHashes(this.asker);
+    return provider === own.provider || (fingerprint === own.fingerprint && service === own.service);
+  }
+
+  /** Returns the interrupted operations that no entry stands for: those of other machines. */
+  async #interrupted(
+    wanted: Wanted,
+    stack: Stack,
+    state: StackState,
+    entries: readonly Entry[],
+  ): Promise<Pending[]> {
+    const left = [...state.operationsLike(wanted)];
+    for (const { stack: name, provider, closed, adopted } of entries) {
+      if (closed || adopted || !isSameStack(name, stack.name)) continue;
+      const index = left.findIndex((operation) => hashOf(providerNameOf(operation) ?? "") === provider);
+      if (index >= 0) left.splice(index, 1);
+    }
+    if (left.length === 0) return [];
+    const between = await interruptedBetween(stack, state);
+    return left.map((operation) => this.#interruptedOperation(operation, wanted, between));
+  }
+
+  #interruptedOperation(
+    operation: Resource,
+    { ip }: Wanted,
+    between: Awaited<ReturnType<typeof interruptedBetween>>,
+  ): Pending {
+    const { timeoutMs, patienceMs, provider } = this.asker;
+    const skew = this.asker.skew();
+    const base = {
+      before: [],
+      complete: false,
+      sameIp: ip === null || plainText(operation.inputs, "ip") === (ip ?? undefined),
+      own: false,
+      others: providerNameOf(operation) !== provider,
+    };
+    if ("doubt" in between) return { ...base, window: undefined, doubt: between.doubt };
+    if (skew === null) return { ...base, window: undefined, doubt: "the service does not tell its time" };
+    const from = between.from + skew - CLOCK_TOLERANCE_MS;
+    const window = { from, until: between.until + skew + timeoutMs + patienceMs };
+    const isSecret = plainText(operation.inputs, "url") === undefined;
+    return { ...base, window, doubt: isSecret ? "the state keeps the url of an interrupted registration as a secret" : undefined };
+  }
+
+  #holderOf(
+    endpoint: Endpoint,
+    { entries, state, stack }: { entries: readonly Entry[]; state: StackState | undefined; stack: Stack | undefined },
+  ): Holder {
+    const own = originHashes(this.asker);
+    const holders = entries.map((entry): Holder => {
+      if (entry.id !== endpoint.id || !isSameEndpoint(entry, endpoint, this.asker.patienceMs)) return "nobody";
+      const isOurs = stack !== undefined && isSameStack(entry.stack, stack.name);
+      // An open entry of this stack whose process is dead is evidence, and no holder.
+      if (isOurs && !entry.closed && !entry.foreign && !isLiving(entry, this.asker.run)) return "nobody";
+      return entry.service === own.service && entry.fingerprint === own.fingerprint ? "somebody" : "unclear";
+    });
+    holders.push(state?.holderOf(endpoint, this.asker) ?? "nobody");
+    return holders.includes("somebody") ? "somebody" : holders.includes("unclear") ? "unclear" : "nobody";
+  }
+}
+
+/** Returns whether the endpoint with an entry's id is the one of that entry: ids may be used again, and count for each account. */
+export function isSameEndpoint({ createdAt, sent }: Entry, endpoint: Endpoint, patienceMs: number): boolean {
+  if (createdAt !== null) return mayBeSameTime(createdAt, endpoint.createdAt);
+  return sent === null || placeIn(windowOf(sent.serviceTime, patienceMs), endpoint.createdAt) !== "outside";
+}
+
+/**
+ * What became of an open entry of an earlier run:
+ * - `recorded`: the run that sent it succeeded, or the state has it
+ * - `pending`: the state has it under its provisional id
+ * - `another`: it is older than the stack, so an earlier stack of this name sent it, which may have been renamed
+ * - `later up`: an `up` has succeeded since then that would have settled or recorded it
+ * - `lost`: the run did not record it
+ * - `unknown`: why that cannot be told, as the end of a sentence
+ */
+export type Status =
+  | { readonly kind: "recorded" | "pending" | "another" | "later up" | "lost" }
+  | { readonly kind: "unknown"; readonly why: string };
+
+export async function statusOf({ id, sent }: Entry, stack: Stack): Promise<Status> {
+  const state = await stack.state();
+  if (state === undefined) return { kind: "unknown", why: "the stack's state cannot be read" };
+  if (id !== null && state.has(id)) return { kind: isProvisional(id) ? "pending" : "recorded" };
+  const at = sent?.at ?? 0;
+  const runs = await stack.history(at);
+  if (runs === undefined) return { kind: "unknown", why: "the stack's history cannot be read" };
+  if (runs.some((run) => run.kind === "update" && run.succeeded && wasUnderWay(run, at))) return { kind: "recorded" };
+  const wasDestroyed = runs.some(({ kind, start }) => kind === "destroy" && start > at);
+  if (at < state.times.created && !wasDestroyed) return { kind: "another" };
+  return { kind: runs.some((run) => isWholeUp(run) && run.start > at) ? "later up" : "lost" };
+}
+
+export function isSameStack(a: StackName, b: StackName): boolean {
+  return a.urn === b.urn && a.backend === b.backend;
+}
+
+/** Returns where something was sent, as the book holds it. */
+export function originHashes({ baseUrl, account, provider }: Account & Pick<Asker, "provider">) {
+  return { service: hashOf(baseUrl), fingerprint: account, provider: hashOf(provider ?? "") };
+}
+
+export function ipHash(ip: string | null | undefined): string {
+  return hashOf(ip ?? "");
+}

@@ -1,0 +1,41 @@
+import { createHash, randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+
+/** Returns the engine's folder on this machine. */
+export function pulumiHome({ PULUMI_HOME }: NodeJS.ProcessEnv): string {
+  return resolve(PULUMI_HOME || join(homedir(), ".pulumi"));
+}
+
+/** Makes or replaces a file at once: nobody reads a part of it. It is private to the user, as are the folders made for it. */
+export function replaceFile(path: string, content: unknown): void {
+  const temporary = join(dirname(path), `${randomUUID()}.tmp`);
+  try {
+    writeFileSync(temporary, JSON.stringify(content), { mode: 0o600 });
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** Makes a folder below PULUMI_HOME. @throws Error if PULUMI_HOME itself is missing: it is the engine's, and stays removed */
+export function makeFolder(home: string, path: string): void {
+  if (!existsSync(home)) throw new Error(`${home} does not exist`);
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+}
+
+/** Returns the names in a folder; none if there is no such folder. */
+export function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+}
+
+export function hashOf(...parts: readonly string[]): string {
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 24);
+}

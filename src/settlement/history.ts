@@ -1,0 +1,73 @@
+/** How many runs of a stack's history are read at once. */
+const PAGE_SIZE = 50;
+/** How far back it is read at most, in pages. */
+const MAX_PAGES = 40;
+/** The resolution of the history's times, in milliseconds. */
+export const HISTORY_PRECISION_MS = 1_000;
+
+/** An entry as the CLI prints it. */
+interface HistoryEntry {
+  readonly kind?: string;
+  readonly result?: string;
+  readonly startTime?: string;
+  readonly endTime?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** A run in a stack's history, with its times on this machine's clock in milliseconds. */
+export interface PastRun {
+  readonly start: number;
+  readonly end: number;
+  readonly kind: string | undefined;
+  readonly succeeded: boolean;
+  /** True if `--target` or `--exclude` left resources out. */
+  readonly isPartial: boolean;
+}
+
+/**
+ * Reads a stack's history, the last run first, back to the last run that had ended before a moment.
+ *
+ * @param print runs `pulumi` and returns what it printed as JSON
+ * @returns undefined if it goes too far back, or an entry has no readable time
+ */
+export async function readHistory(
+  print: (args: readonly string[]) => Promise<unknown>,
+  since: number,
+): Promise<PastRun[] | undefined> {
+  const runs: PastRun[] = [];
+  for (let page = 1; page <= MAX_PAGES; page++) {
+    const entries = (await print([
+      "stack",
+      "history",
+      "--json",
+      "--page-size",
+      String(PAGE_SIZE),
+      "--page",
+      String(page),
+    ])) as HistoryEntry[];
+    runs.push(...entries.filter(({ result }) => result === "succeeded" || result === "failed").map(pastRun));
+    if (runs.some(({ start, end }) => Number.isNaN(start + end))) return undefined;
+    if (entries.length < PAGE_SIZE || runs.some(({ end }) => end + HISTORY_PRECISION_MS < since)) return runs;
+  }
+  return undefined;
+}
+
+function pastRun({ kind, result, startTime, endTime, environment = {} }: HistoryEntry): PastRun {
+  return {
+    kind,
+    succeeded: result === "succeeded",
+    start: Date.parse(startTime ?? ""),
+    end: Date.parse(endTime ?? ""),
+    isPartial: ["target", "exclude", "target-replace"].some((flag) => `pulumi.flag.${flag}` in environment),
+  };
+}
+
+/** Returns whether a run registered and recorded everything that the program declared. */
+export function isWholeUp({ kind, succeeded, isPartial }: PastRun): boolean {
+  return kind === "update" && succeeded && !isPartial;
+}
+
+/** Returns whether a run was under way at a moment, as far as the history's times are exact. */
+export function wasUnderWay({ start, end }: PastRun, at: number): boolean {
+  return at >= start - HISTORY_PRECISION_MS && at <= end + HISTORY_PRECISION_MS;
+}

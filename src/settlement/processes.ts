@@ -1,0 +1,60 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { hostname } from "node:os";
+
+/** Names a process for ever: its number alone is given again, also in the next container of the same name. */
+export interface ProcessName {
+  readonly host: string;
+  readonly pid: number;
+  /** When it started; empty where the system does not tell. */
+  readonly start: string;
+}
+
+/** How long a process of another host counts as living after its last sign, in milliseconds. Nothing here can ask that host. */
+const FOREIGN_LIFE_MS = 15 * 60_000;
+
+let own: ProcessName | undefined;
+
+/** Returns the name of this process. */
+export function thisProcess(): ProcessName {
+  own ??= { host: hostname(), pid: process.pid, start: startOf(process.pid) ?? "" };
+  return own;
+}
+
+export function isThisProcess({ host, pid, start }: ProcessName): boolean {
+  const name = thisProcess();
+  return pid === name.pid && host === name.host && start === name.start;
+}
+
+/** Returns whether a process is alive. @param sign when it last showed that, in milliseconds since 1970 */
+export function isAlive(name: ProcessName, sign: number): boolean {
+  const { host, pid, start } = name;
+  if (isThisProcess(name)) return true;
+  if (host !== hostname()) return Date.now() - sign < FOREIGN_LIFE_MS;
+  const actual = startOf(pid);
+  return actual !== undefined && (start === "" || actual === "" || actual === start);
+}
+
+/** Returns when a process of this host started: an empty string where the system does not tell, undefined when there is none. */
+function startOf(pid: number): string | undefined {
+  if (process.platform === "linux") return startOnLinux(pid);
+  const { status, stdout } = spawnSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8" });
+  if (status === 0) return stdout.trim();
+  try {
+    process.kill(pid, 0);
+    return "";
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM" ? "" : undefined;
+  }
+}
+
+/** Ticks since the machine started, and which start of the machine that was. A zombie has ended. */
+function startOnLinux(pid: number): string | undefined {
+  try {
+    const [state, ...rest] = readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /s, "").split(" ");
+    if (state === "Z") return undefined;
+    return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${rest[18]}`;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,95 @@
+import { type Endpoint, type EndpointList, type Registration, WebhookRegistrationError } from "../client";
+import type { Sent } from "./book";
+import { type Decision, decide, type Holder, type Pending } from "./decide";
+import { alike } from "./identity";
+import { settle, type Waiting } from "./settle";
+import { sameUrl } from "../shared/url";
+import { windowOf } from "./time";
+
+/** How long to look for the endpoint of a registration whose answer could not be used, in milliseconds. */
+const LOOK_AFTER_ANSWER_MS = 5_000;
+/** How long to wait at least after 503 with `Retry-After`, in milliseconds: lists lag. */
+const LEAST_WAIT_TO_RESEND_MS = 10_000;
+/** How often a registration is sent at most. */
+const MAX_SENT = 4;
+
+/** What sending needs of a client. */
+export interface SendingService {
+  list(): Promise<EndpointList>;
+  /** @param onSend called right before each attempt */
+  register(registration: Registration, onSend: () => void): Promise<Endpoint>;
+  /** Returns the service's time, in milliseconds since 1970; null if unknown. */
+  time(): number | null;
+}
+
+export interface RegisterOptions extends Waiting {
+  readonly service: SendingService;
+  /** What was there before. */
+  readonly baseline: EndpointList;
+  /** Endpoints of this url and type that are known to be there, and that the baseline may lack. */
+  readonly known?: readonly string[];
+  readonly timeoutMs: number;
+  readonly patienceMs: number;
+  /** Told right before each attempt. */
+  readonly onSend?: (sent: Sent) => void;
+  /** Returns what else is pending, and who has an endpoint. */
+  readonly others?: () => Promise<{ pending: readonly Pending[]; holderOf: (endpoint: Endpoint) => Holder }>;
+}
+
+export type Registered =
+  | { readonly kind: "made"; readonly endpoint: Endpoint }
+  | { readonly kind: "pending"; readonly sent: Sent; readonly error: WebhookRegistrationError };
+
+/**
+ * Registers an endpoint once, at a service that accepts duplicates and knows no idempotency key. If the answer is lost, looks for
+ * the endpoint: for 5 s after an answer that cannot be used, and until the deadline otherwise. Sends it again only after 503 with
+ * `Retry-After`, and only once a complete list shows, after the wait, that nothing was made. Call it under the lock of url and type.
+ *
+ * @throws WebhookRegistrationError when it was certainly not made
+ */
+export async function registerOnce(registration: Registration, options: RegisterOptions): Promise<Registered> {
+  const { service, baseline, known = [], clock, timeoutMs, patienceMs, cancelled, onSend } = options;
+  const before = [...new Set([...idsLike(baseline, registration), ...known])];
+  const startedAt = clock.now();
+  for (let times = 1; ; times++) {
+    let sent: Sent = { at: clock.date(), serviceTime: service.time(), before, complete: baseline.complete };
+    const note = () => {
+      sent = { ...sent, at: clock.date(), serviceTime: service.time() };
+      onSend?.(sent);
+    };
+    try {
+      return { kind: "made", endpoint: await service.register(registration, note) };
+    } catch (error) {
+      if (!(error instanceof WebhookRegistrationError) || error.outcome === "not-made") throw error;
+      const askedMs = error.retryAfterMs;
+      const leftMs = error.statusCode === undefined ? startedAt + timeoutMs - clock.now() : 0;
+      const forMs = Math.max(LOOK_AFTER_ANSWER_MS, leftMs, askedMs === undefined ? 0 : Math.max(askedMs, LEAST_WAIT_TO_RESEND_MS));
+      const look = (list: EndpointList) => decideOwn(list, sent);
+      // Whatever goes wrong here, the registration must not be lost.
+      const outcome = await settle(() => service.list(), look, { clock, cancelled, forMs }).catch(() => undefined);
+      if (outcome?.kind === "found") return { kind: "made", endpoint: outcome.endpoint };
+      const mayResend = askedMs !== undefined && times < MAX_SENT && outcome?.kind === "absent";
+      if (!mayResend) return { kind: "pending", sent, error };
+    }
+  }
+
+  async function decideOwn(list: EndpointList, { serviceTime, complete }: Sent): Promise<Decision> {
+    const own: Pending = { window: windowOf(serviceTime, patienceMs), before, complete, sameIp: true, own: true, others: false };
+    const others = await options.others?.();
+    return decide({
+      identity: registration,
+      pending: [own, ...(others?.pending ?? []).map((each) => ({ ...each, others: true }))],
+      list,
+      holderOf: others?.holderOf ?? (() => "nobody"),
+      patienceMs,
+    });
+  }
+}
+
+/** Returns the ids of a url and type, also those whose type the service spells in an unknown way. */
+function idsLike(list: EndpointList, registration: Registration): string[] {
+  return [
+    ...alike(list, registration).map(({ id }) => id),
+    ...list.unrecognized.flatMap(({ id, url }) => (url === null || sameUrl(url, registration.url) ? [id] : [])),
+  ];
+}

@@ -1,0 +1,212 @@
+import type { Endpoint } from "../client";
+import { isEndpointType } from "../shared/permanent";
+import { runPulumi } from "../shared/pulumiCommand";
+import { sameUrl } from "../shared/url";
+import type { StackName } from "./book";
+import type { Holder } from "./decide";
+import {
+  type Deployment,
+  type ExportedStack,
+  interruptedRegistrations,
+  nameOf,
+  plainText,
+  providerNameOf,
+  type Resource,
+} from "./deployment";
+import { HISTORY_PRECISION_MS, isWholeUp, type PastRun, readHistory } from "./history";
+import { type Identity, keyOf } from "./identity";
+import { mayBeSameTime } from "./time";
+
+/** How long the CLI may take to print something of a stack, in milliseconds. */
+const TIMEOUT_MS = 60_000;
+
+/** What tells an account from another, as a state records it. */
+export interface Account {
+  readonly baseUrl: string;
+  /** The API key's fingerprint. */
+  readonly account: string;
+}
+
+/** What a stack's state held at one moment. */
+export class StackState {
+  readonly #deployment: Deployment;
+  readonly #ids: ReadonlySet<string | undefined>;
+
+  constructor(deployment: Deployment) {
+    this.#deployment = deployment;
+    this.#ids = new Set(this.#all.map(({ id }) => id));
+  }
+
+  /** Returns whether a resource has this id. */
+  has(id: string): boolean {
+    return this.#ids.has(id);
+  }
+
+  /**
+   * Returns whether a resource of the stack has an endpoint. Where its account or base URL is another one, the id may be another
+   * endpoint's: it is the same only with the same url, type and time.
+   */
+  holderOf(endpoint: Endpoint, { baseUrl, account }: Account): Holder {
+    if (!this.#ids.has(endpoint.id)) return "nobody";
+    const holders = this.#all
+      .filter(({ id }) => id === endpoint.id)
+      .map(({ outputs, inputs }): Holder => {
+        const read = (name: string) => plainText(outputs, name) ?? plainText(inputs, name);
+        if ((read("baseUrl") ?? baseUrl) === baseUrl && (read("account") ?? account) === account) return "somebody";
+        const [url, type] = [read("url"), read("type")];
+        const isAlike = (url === undefined || sameUrl(url, endpoint.url)) && (type ?? endpoint.type) === endpoint.type;
+        return isAlike && mayBeSameTime(read("createdAt") ?? null, endpoint.createdAt) ? "unclear" : "nobody";
+      });
+    return holders.includes("somebody") ? "somebody" : holders.includes("unclear") ? "unclear" : "nobody";
+  }
+
+  /**
+   * Returns the interrupted operations that may have registered this url and type. One whose resource lives with its inputs is
+   * healed: a later run settled it. What the state encrypts may be any url.
+   */
+  operationsLike(identity: Identity): Resource[] {
+    return interruptedRegistrations(this.#deployment).filter((operation) => {
+      const { inputs } = operation;
+      const [url = identity.url, type] = [plainText(inputs, "url"), plainText(inputs, "type")];
+      if (inputs?.adoptId !== undefined || (type !== "production" && type !== "development")) return false;
+      return keyOf({ url, type }) === keyOf(identity) && !isHealed(operation, this.#deployment);
+    });
+  }
+
+  /** Returns the id of the endpoint of this name, if exactly one has it. */
+  idOf(name: string): string | undefined {
+    const named = this.#live.filter(({ urn }) => nameOf(urn) === name);
+    return named.length === 1 ? named[0]?.id : undefined;
+  }
+
+  /** Returns whether several resources manage one endpoint of an account. */
+  isShared(id: string, { baseUrl, account }: Account): boolean {
+    const managing = this.#live.filter(
+      ({ external, outputs, ...each }) =>
+        each.id === id &&
+        external !== true &&
+        (plainText(outputs, "baseUrl") ?? baseUrl) === baseUrl &&
+        (plainText(outputs, "account") ?? account) === account,
+    );
+    return managing.length > 1;
+  }
+
+  /** Returns the provider that has an endpoint, without a name if it is the default one; undefined when the state lacks the id. */
+  providerOf(id: string): { readonly name: string | undefined } | undefined {
+    const found = this.#live.find((each) => each.id === id);
+    return found && { name: providerNameOf(found) };
+  }
+
+  /** Returns whether the state keeps the url of an endpoint as a secret. */
+  hasSecretUrl(id: string): boolean {
+    const found = this.#all.filter((each) => each.id === id);
+    return found.some(({ inputs, outputs }) => [inputs?.url, outputs?.url].some((url) => typeof url === "object"));
+  }
+
+  /** When a run last wrote it, and when the stack began: with its first run, and again after each destroy. */
+  get times(): { readonly written: number; readonly created: number } {
+    const { manifest, resources = [] } = this.#deployment;
+    const root = resources.find(({ type }) => type === "pulumi:pulumi:Stack");
+    return { written: Date.parse(manifest?.time ?? ""), created: Date.parse(root?.created ?? "") };
+  }
+
+  get #all(): Resource[] {
+    return (this.#deployment.resources ?? []).filter(({ type }) => isEndpointType(type));
+  }
+
+  get #live(): Resource[] {
+    return this.#all.filter((resource) => resource.delete !== true);
+  }
+}
+
+/** Returns whether the state has the resource of an interrupted operation as that was to make it. */
+export function isHealed(operation: Resource, { resources = [] }: Deployment): boolean {
+  const live = resources.find(
+    (each) =>
+      each.urn === operation.urn &&
+      each.delete !== true &&
+      each.pendingReplacement !== true &&
+      providerNameOf(each) === providerNameOf(operation),
+  );
+  const isSame = (name: string) =>
+    JSON.stringify(live?.inputs?.[name]) === JSON.stringify(operation.inputs?.[name]);
+  return live !== undefined && ["url", "type", "ip"].every(isSame);
+}
+
+/** One stack: its state as the CLI prints it, also while a run is under way (engine rule 37), and its history. */
+export class Stack {
+  #state: Promise<StackState | undefined> | undefined;
+  #history: { readonly since: number; readonly runs: Promise<PastRun[] | undefined> } | undefined;
+
+  constructor(
+    readonly name: StackName,
+    private readonly environment: NodeJS.ProcessEnv,
+    /** When this run began, in milliseconds on this machine's clock. */
+    readonly startedAt: number,
+  ) {}
+
+  /**
+   * Returns the state as it was when this was first called. Undefined when the CLI is not on PATH, or cannot read the state, or
+   * prints that of another stack with the same name.
+   */
+  state(): Promise<StackState | undefined> {
+    this.#state ??= this.stateNow();
+    return this.#state;
+  }
+
+  /** Returns the state as it is now. */
+  async stateNow(): Promise<StackState | undefined> {
+    try {
+      const { deployment } = (await this.#print(["stack", "export"])) as ExportedStack;
+      const isOurs = deployment.resources?.some(({ urn }) => urn === this.name.urn);
+      return isOurs ? new StackState(deployment) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Returns the runs that ended since a moment, and perhaps earlier ones, the last one first. Undefined when they cannot be read. */
+  history(since: number): Promise<PastRun[] | undefined> {
+    if (this.#history === undefined || since < this.#history.since) {
+      const runs = readHistory((args) => this.#print(args), since).catch(() => undefined);
+      this.#history = { since, runs };
+    }
+    return this.#history.runs;
+  }
+
+  /** The name of a stack leaves its organization open. */
+  async #print(args: readonly string[]): Promise<unknown> {
+    const stack = this.name.urn.replace(/^urn:pulumi:/, "").split("::")[0] ?? "";
+    const options = { env: this.environment, signal: AbortSignal.timeout(TIMEOUT_MS) };
+    const { exitCode, stdout } = await runPulumi([...args, "--stack", stack], options);
+    if (exitCode !== 0) throw new Error(`pulumi ended with ${exitCode}`);
+    return JSON.parse(stdout);
+  }
+}
+
+/**
+ * When the interrupted operations of a state may have been sent, in milliseconds on this machine's clock: an operation has no time
+ * of its own (engine rule 39). `doubt` says why that cannot be told, as the end of a sentence.
+ */
+export async function interruptedBetween(
+  stack: Stack,
+  state: StackState,
+): Promise<{ readonly from: number; readonly until: number } | { readonly doubt: string }> {
+  const { written, created } = state.times;
+  const runs = await stack.history(Number.isNaN(created) ? 0 : created);
+  if (runs === undefined) return { doubt: "the stack's history cannot be read" };
+  if (!(written < stack.startedAt)) return { doubt: "nothing tells when the interrupted run ended" };
+  const settled = runs.find(isWholeUp);
+  // A run that began later has written nothing.
+  const last = runs.find(({ start }) => start <= written);
+  const isKilled = last === undefined || written >= last.end + HISTORY_PRECISION_MS;
+  const isStopped = last?.kind === "update" && !last.succeeded;
+  if (!isKilled && !isStopped)
+    return {
+      doubt:
+        last === settled
+          ? "an `up` has succeeded since then and did not record it"
+          : "a later run has written the state, so nothing tells when the interrupted run ended",
+    };
+  return { from: settled?.end ?? created, until: written };
+}

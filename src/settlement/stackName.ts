@@ -1,0 +1,68 @@
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { basename, dirname, join, resolve } from "node:path";
+import type { StackName } from "./book";
+import { pulumiHome } from "./files";
+
+/** Where the environment and the folder of the program say that stacks are kept. */
+export interface Surroundings {
+  readonly environment: NodeJS.ProcessEnv;
+  /** The program's folder, or one below the folder that has Pulumi.yaml. */
+  readonly folder: string;
+}
+
+/** @param urn the root URN of the stack */
+export function stackNameOf(urn: string, { environment, folder }: Surroundings): StackName {
+  const project = projectFile(resolve(folder));
+  const settings = project === undefined ? "" : textOf(project);
+  const url =
+    environment.PULUMI_BACKEND_URL ||
+    /^backend:\s*(?:\{\s*|\n\s+)url:\s*["']?([^\s"'}]+)/m.exec(settings)?.[1] ||
+    currentLogin(environment);
+  return { urn, backend: normalized(url, project === undefined ? folder : dirname(project)) };
+}
+
+/**
+ * Returns whether another stack may have the same name: in a backend that has organizations, whose names no root URN holds, or
+ * in one that is unknown.
+ */
+export function isAmbiguous({ backend }: StackName): boolean {
+  return backend === "" || /^https?:/.test(backend);
+}
+
+function currentLogin(environment: NodeJS.ProcessEnv): string {
+  const file = join(environment.PULUMI_CREDENTIALS_PATH || pulumiHome(environment), "credentials.json");
+  return /"current":\s*"([^"]*)"/.exec(textOf(file))?.[1] ?? "";
+}
+
+function projectFile(folder: string): string | undefined {
+  const found = ["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"].map((name) => join(folder, name)).find(existsSync);
+  const parent = dirname(folder);
+  return found ?? (parent === folder ? undefined : projectFile(parent));
+}
+
+/** Returns the same string for all spellings of a backend's URL. A folder's may be relative, or hold links; a query holds options. */
+function normalized(url: string, folder: string): string {
+  const [address = ""] = url.split("?");
+  const path = /^file:\/\/(.*)$/.exec(address)?.[1];
+  if (path === undefined) return address.replace(/\/+$/, "");
+  return `file://${withoutLinks(resolve(folder, path.replace(/^~/, homedir())))}`;
+}
+
+/** A folder that does not exist yet is reached by its parents. */
+function withoutLinks(path: string): string {
+  if (path === dirname(path)) return path;
+  try {
+    return realpathSync(path);
+  } catch {
+    return join(withoutLinks(dirname(path)), basename(path));
+  }
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}

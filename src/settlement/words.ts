@@ -1,0 +1,36 @@
+import type { Endpoint } from "../client";
+import { describeUrl } from "../shared/url";
+import type { Doubt } from "./decide";
+import type { Identity } from "./identity";
+
+/** How many endpoints a message names. */
+const MAX_NAMED = 5;
+
+/** Names endpoints with their times. */
+export function describeEndpoints(endpoints: readonly Pick<Endpoint, "id" | "createdAt">[]): string {
+  const named = endpoints
+    .slice(0, MAX_NAMED)
+    .map(({ id, createdAt }) => `${id} (created ${createdAt ?? "at an unknown time"})`);
+  const rest = endpoints.length - named.length;
+  return `${named.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+}
+
+/** Says what is in doubt, and the three ways on: the same words in `pulumi up`, `doctor` and `recover`. */
+export function describeDoubt({ url }: Identity, { candidates, why }: Doubt): string {
+  const [first] = candidates;
+  return (
+    `an interrupted run may have registered ${describeUrl(url)}: ${describeEndpoints(candidates)}. It is not certain, because ${why}. ` +
+    `Nothing was registered or changed. If the endpoint is this resource's, set adoptId: ${JSON.stringify(first?.id ?? "")}. To register ` +
+    'another one on purpose, set ifExists: "register" for one run. To delete it, or to say that it is somebody else\'s, run ' +
+    "`npx webhook-endpoints recover`."
+  );
+}
+
+/** Says that a list is partial and shows nothing, and the ways on. */
+export function describeUnknowable({ url }: Identity): string {
+  return (
+    `cannot tell whether the registration of ${describeUrl(url)} succeeded, because the service lists only a part of its endpoints. ` +
+    "It stays pending. Look for the endpoint at the service. If it is there, set adoptId to its id. If not, set ifExists: " +
+    '"register" for one run, which registers another one.'
+  );
+}
