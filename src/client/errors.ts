@@ -64,7 +64,7 @@ export class WebhookEndpointNotFoundError extends WebhookError {
 
 /**
  * - `"not-made"`: no endpoint was registered, so sending it again is safe. The request was never sent, or was answered
- *   with 3xx, 429, 503 with `Retry-After` or any 4xx but 408.
+ *   with 429, 503 with `Retry-After`, any 3xx but 303 or any other 4xx but 408.
  * - `"undecided"`: the service may have registered the endpoint, so sending it again may make a duplicate. List first.
  */
 export type RegistrationOutcome = "not-made" | "undecided";

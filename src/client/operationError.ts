@@ -111,6 +111,7 @@ const ADVICE: Readonly<Partial<Record<WebhookErrorCode, string>>> = {
 };
 /** For a registration that may have succeeded, which must not simply be tried again. */
 const ADVICE_IN_DOUBT: typeof ADVICE = {
+  REDIRECTED: "Redirects are not followed, because the API key would be sent along.",
   SERVER_ERROR: `The service failed. ${HIDDEN_ANSWER}`,
   CONNECTION_LOST: "",
   TIMED_OUT: "To wait longer, raise the operation's timeout (one attempt takes 10 s at most).",

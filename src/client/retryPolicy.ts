@@ -44,7 +44,8 @@ export function judge(
     const temporary = [500, 502, 503, 504].includes(statusCode);
     return failed("SERVER_ERROR", temporary ? "backoff" : "never", true);
   }
-  return failed(refusalCode(operation, statusCode), "never", false);
+  // 303 answers a POST that was carried out, and says where its result is (RFC 9110, section 15.4.4).
+  return failed(refusalCode(operation, statusCode), "never", statusCode === 303);
 }
 
 function failed(code: WebhookErrorCode, retry: FailedVerdict["retry"], mayHaveWorked: boolean): Verdict {

@@ -31,6 +31,7 @@ describe("a registration that may have worked", () => {
   test.each<[string, Step, string, number | undefined]>([
     ["a reset connection", reset, "CONNECTION_LOST", undefined],
     ["no answer", hang, "TIMED_OUT", undefined],
+    ["303", answer(303, "", { location: "/webhooks/wh_1" }), "REDIRECTED", 303],
     ["408", answer(408), "TIMED_OUT", 408],
     ["500", answer(500, "oops"), "SERVER_ERROR", 500],
     ["502", answer(502), "SERVER_ERROR", 502],
@@ -67,6 +68,7 @@ describe("a refused registration", () => {
     [302, "REDIRECTED"],
     [304, "REDIRECTED"],
     [307, "REDIRECTED"],
+    [308, "REDIRECTED"],
     [400, "REJECTED"],
     [401, "UNAUTHORIZED"],
     [403, "UNAUTHORIZED"],
