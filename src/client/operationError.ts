@@ -22,6 +22,8 @@ export interface OperationFailure extends Readonly<Progress> {
   readonly code: WebhookErrorCode;
   /** What is wrong with a malformed answer. */
   readonly problem?: string;
+  /** After 503 with `Retry-After` to a registration. */
+  readonly retryAfterMs?: number;
   readonly cause?: unknown;
 }
 
@@ -51,7 +53,7 @@ export function operationError(
   };
   if (register) {
     const outcome = mayHaveWorked ? "undecided" : "not-made";
-    return new WebhookRegistrationError(message, { ...details, outcome });
+    return new WebhookRegistrationError(message, { ...details, outcome, retryAfterMs: failure.retryAfterMs });
   }
   if (code === "NOT_FOUND") return new WebhookEndpointNotFoundError(message, details);
   return new WebhookError(message, details);

@@ -52,6 +52,7 @@ export class OperationRun<T> {
         pass.letThrough();
         return this.#parse(verdict.answer);
       }
+      this.#progress.mayHaveWorked ||= verdict.mayHaveWorked;
       if (verdict.retry === "pause") {
         this.#pause(verdict, pass, askedMs ?? 0);
         continue;
@@ -61,7 +62,6 @@ export class OperationRun<T> {
       if (verdict.code === "NOT_FOUND" && this.#progress.mayHaveWorked && operation.resultIfGone) {
         return operation.resultIfGone();
       }
-      this.#progress.mayHaveWorked ||= verdict.mayHaveWorked;
       await this.#backOff(verdict);
     }
   }
@@ -88,29 +88,38 @@ export class OperationRun<T> {
     }
   }
 
-  /** Holds all requests of the client back, as the service asked. This costs neither a retry nor time. */
+  /**
+   * Holds all requests of the client back, as the service asked. This costs neither a retry nor time.
+   *
+   * @throws WebhookError if there must not be another attempt
+   */
   #pause(verdict: FailedVerdict, pass: Pass, askedMs: number): void {
     const { options, gate, random } = this.context;
     // A service may ask for no pause, or for too short a one: each refusal in a row lengthens the pause.
     const delayMs = Math.max(askedMs, backoffMs(gate.refusalsInRow, random));
     const { closedGate, stalled } = pass.refused(delayMs);
-    if (stalled || options.maxRetries === 0) throw this.#error({ code: verdict.code });
+    const reason = { code: verdict.code, ...(verdict.mayHaveWorked && { retryAfterMs: askedMs }) };
+    if (stalled || options.maxRetries === 0) throw this.#error(reason);
     if (closedGate) this.#reportWait(verdict, delayMs);
+    if (!this.#isRepeatable(verdict)) throw this.#error(reason);
   }
 
   /** Waits before the next attempt. @throws WebhookError if there must not be one */
   async #backOff(verdict: FailedVerdict): Promise<void> {
     const { options, clock, random } = this.context;
-    const repeatable = this.operation.name !== "register" || !verdict.mayHaveWorked;
     const delayMs = backoffMs(this.#retries, random);
     const outOfRetries = this.#retries >= options.maxRetries;
     const outOfTime = delayMs >= options.timeoutMs - this.#spentMs;
-    if (verdict.retry === "never" || !repeatable || outOfRetries || outOfTime)
+    if (verdict.retry === "never" || !this.#isRepeatable(verdict) || outOfRetries || outOfTime)
       throw this.#error({ code: verdict.code });
     this.#retries += 1;
     this.#spentMs += delayMs;
     this.#reportWait(verdict, delayMs);
     if ((await sleep(delayMs, { clock, signal: this.#unwait })) === "aborted") throw this.#aborted();
+  }
+
+  #isRepeatable({ mayHaveWorked }: FailedVerdict): boolean {
+    return this.operation.name !== "register" || !mayHaveWorked;
   }
 
   #reportWait({ code }: FailedVerdict, delayMs: number): void {
@@ -128,7 +137,7 @@ export class OperationRun<T> {
     return this.#error({ code: "ABORTED", cause: this.#unwait.reason });
   }
 
-  #error(reason: Pick<OperationFailure, "code" | "problem" | "cause">): WebhookError {
+  #error(reason: Omit<OperationFailure, keyof Progress>): WebhookError {
     return operationError(this.operation, { ...this.#progress, ...reason }, this.context.options);
   }
 }

@@ -38,7 +38,10 @@ export function judge(
     return failed(...judgeFailure(failure, sent));
   }
   if (statusCode === 429) return failed("RATE_LIMITED", "pause", false);
-  if (statusCode === 503 && askedMs !== undefined) return failed("SERVER_ERROR", "pause", false);
+  if (statusCode === 503 && askedMs !== undefined) {
+    // A proxy can answer so while the service still carries out the request.
+    return failed("SERVER_ERROR", "pause", operation === "register");
+  }
   if (statusCode === 408) return failed("TIMED_OUT", "backoff", true);
   if (statusCode >= 500) {
     const temporary = [500, 502, 503, 504].includes(statusCode);
