@@ -15,7 +15,7 @@ export interface Endpoint {
 
 /**
  * An endpoint of a list that this package cannot read: its url is not a non-empty string, its type is neither "production" nor
- * "development", a timestamp is neither a string nor a number, or the list shows its id several times with different values.
+ * "development", a timestamp is present and neither a string nor a number, or the list shows its id several times with different values.
  */
 export interface UnrecognizedEndpoint {
   readonly id: string;
