@@ -70,19 +70,19 @@ function whatHappened(
   const seconds = `${Math.round(attemptTimeoutMs / 100) / 10} s`;
   if (!answer) {
     const missing = sent ? "no answer" : "no connection";
-    if (failure.reason === "timeout") return `got ${missing} within ${seconds}`;
+    if (failure.code === "TIMED_OUT") return `got ${missing} within ${seconds}`;
     const name = nameOf(failure.cause);
     return sent ? `lost its connection before it was answered (${name})` : `got no connection (${name})`;
   }
   const answered = `was answered with ${answer.statusCode}`;
   if (answer.statusCode >= 300) return answered;
   if (problem) return `${answered}, but the answer cannot be used: ${problem}`;
-  switch (failure?.reason) {
-    case "too-large":
+  switch (failure?.code) {
+    case "RESPONSE_TOO_LARGE":
       return `${answered}, but the answer is longer than ${maxResponseBytes} bytes`;
-    case "undecodable":
+    case "MALFORMED_RESPONSE":
       return `${answered}, but the answer cannot be decompressed (${nameOf(failure.cause)})`;
-    case "timeout":
+    case "TIMED_OUT":
       return `${answered}, but not completely within ${seconds}`;
     default:
       return `${answered}, but the answer broke off (${nameOf(failure?.cause)})`;
