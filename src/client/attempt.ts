@@ -1,6 +1,7 @@
 import type { Dispatcher } from "undici";
 import { type Answer, decompress, isRecord } from "./answer";
 import type { Clock } from "./clock";
+import type { WebhookErrorCode } from "./errors";
 import type { Operation } from "./operations";
 import type { ResolvedOptions } from "./options";
 
@@ -20,7 +21,7 @@ export type Attempt = {
 
 /** Why an attempt ended without a whole, readable answer. */
 export interface Failure {
-  readonly reason: "connection" | "timeout" | "too-large" | "undecodable" | "aborted";
+  readonly code: WebhookErrorCode;
   readonly cause?: unknown;
 }
 
@@ -50,7 +51,7 @@ export async function attempt(
     return { sent, answer: { ...answer, body: await decompress(answer, context.options.maxResponseBytes) } };
   } catch (cause) {
     const tooLarge = isRecord(cause) && cause.code === "ERR_BUFFER_TOO_LARGE";
-    return { sent, answer, failure: { reason: tooLarge ? "too-large" : "undecodable", cause } };
+    return { sent, answer, failure: { code: tooLarge ? "RESPONSE_TOO_LARGE" : "MALFORMED_RESPONSE", cause } };
   }
 }
 
@@ -98,15 +99,16 @@ function exchange(
       if (head) {
         resolve({ sent, answer: { ...head, body: Buffer.concat(chunks) }, ...(failure && { failure }) });
       } else {
-        resolve({ sent, failure: failure ?? { reason: "connection" } });
+        resolve({ sent, failure: failure ?? { code: "CONNECTION_LOST" } });
       }
     };
+    const disconnect = (cause: unknown) => end({ code: sent ? "CONNECTION_LOST" : "UNREACHABLE", cause });
     const giveUp = (failure: Failure) => {
       end(failure);
-      controller?.abort(new Error(`given up: ${failure.reason}`));
+      controller?.abort(new Error(`given up: ${failure.code}`));
     };
-    const abort = () => giveUp({ reason: "aborted", cause: signal?.reason });
-    const cancelTimeout = clock.after(timeoutMs, () => giveUp({ reason: "timeout" }));
+    const abort = () => giveUp({ code: "ABORTED", cause: signal?.reason });
+    const cancelTimeout = clock.after(timeoutMs, () => giveUp({ code: "TIMED_OUT" }));
 
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart(started) {
@@ -118,16 +120,16 @@ function exchange(
         // Informational answers (1xx) precede the final one.
         if (statusCode < 200) return;
         head = { statusCode, headers };
-        if (Number(headers["content-length"]) > maxResponseBytes) giveUp({ reason: "too-large" });
+        if (Number(headers["content-length"]) > maxResponseBytes) giveUp({ code: "RESPONSE_TOO_LARGE" });
       },
       onResponseData(_, chunk) {
         if (over) return;
         size += chunk.length;
-        if (size > maxResponseBytes) giveUp({ reason: "too-large" });
+        if (size > maxResponseBytes) giveUp({ code: "RESPONSE_TOO_LARGE" });
         else chunks.push(chunk);
       },
       onResponseEnd: () => end(),
-      onResponseError: (_, error) => end({ reason: "connection", cause: withoutData(error) }),
+      onResponseError: (_, error) => disconnect(withoutData(error)),
     };
 
     if (signal?.aborted) {
@@ -138,7 +140,7 @@ function exchange(
     try {
       dispatcher.dispatch({ ...request, headersTimeout: 0, bodyTimeout: 0 }, handler);
     } catch (cause) {
-      end({ reason: "connection", cause });
+      disconnect(cause);
     }
   });
 }

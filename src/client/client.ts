@@ -43,6 +43,7 @@ export interface ClientEnvironment {
 export class WebhooksClient {
   readonly #context: OperationContext;
   readonly #underWay = new Set<Promise<unknown>>();
+  readonly #closed = new AbortController();
   #closing: Promise<void> | undefined;
 
   /** @throws WebhookError `INVALID_OPTION` */
@@ -52,7 +53,7 @@ export class WebhooksClient {
     const resolved = resolveOptions(options);
     this.#context = {
       options: resolved,
-      dispatcher: resolved.dispatcher ?? openDispatcher(resolved, env),
+      dispatcher: resolved.dispatcher ?? openDispatcher(resolved, { env, closed: this.#closed.signal }),
       gate: new Gate({ maxConcurrency: resolved.maxConcurrency, clock }),
       clock,
       random,
@@ -94,6 +95,7 @@ export class WebhooksClient {
       const { options, dispatcher } = this.#context;
       // Only a connection attempt that was given up can still be open, so nothing is lost.
       if (options.dispatcher === undefined) await dispatcher.destroy();
+      this.#closed.abort();
     });
     return this.#closing;
   }

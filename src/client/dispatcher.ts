@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Dispatcher } from "undici";
 import { EnvHttpProxyAgent } from "undici";
 import { isUrl } from "../isUrl";
@@ -5,6 +6,13 @@ import { WebhookError } from "./errors";
 import { isLoopback, type ResolvedOptions } from "./options";
 
 type Environment = Readonly<Record<string, string | undefined>>;
+
+interface DispatcherSurroundings {
+  /** The environment variables that name proxies. */
+  readonly env: Environment;
+  /** Ends connection attempts, which undici's `destroy` leaves alone. */
+  readonly closed: AbortSignal;
+}
 
 /**
  * Returns undici's way to the network: direct, or through the proxy that the environment names, in either case of its
@@ -14,13 +22,18 @@ type Environment = Readonly<Record<string, string | undefined>>;
  */
 export function openDispatcher(
   { baseUrl, maxConcurrency, timeoutMs }: ResolvedOptions,
-  env: Environment,
+  { env, closed }: DispatcherSurroundings,
 ): Dispatcher {
   const proxy = chooseProxy(baseUrl, env);
+  // Each connection listens to the signal: Node.js must not warn of a leak.
+  setMaxListeners(0, closed);
+  // No attempt waits longer for a connection; without this limit it would keep the process alive.
+  const connect = { timeout: Math.min(10_000, timeoutMs), signal: closed };
   return new EnvHttpProxyAgent({
     connections: maxConcurrency,
-    // No attempt waits longer for a connection; without this limit it would keep the process alive.
-    connect: { timeout: Math.min(10_000, timeoutMs) },
+    connect,
+    proxyTls: connect,
+    requestTls: connect,
     httpProxy: proxy,
     httpsProxy: proxy,
     noProxy: env.no_proxy ?? env.NO_PROXY ?? "",

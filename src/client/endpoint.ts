@@ -13,10 +13,13 @@ export interface Endpoint {
   readonly updatedAt: string | null;
 }
 
-/** An endpoint of a list whose type is neither "production" nor "development". */
+/**
+ * An endpoint of a list that this package cannot read: its url is not a non-empty string, its type is neither "production" nor
+ * "development", a timestamp is present and neither a string nor a number, or the list shows its id several times with different values.
+ */
 export interface UnrecognizedEndpoint {
   readonly id: string;
-  /** In the service's own spelling; null if it has none. */
+  /** In the service's own spelling; null if it has none that can be read, so that it may be any url. */
   readonly url: string | null;
 }
 
@@ -24,11 +27,15 @@ export interface UnrecognizedEndpoint {
 export interface EndpointList {
   readonly endpoints: readonly Endpoint[];
   /**
-   * Endpoints of a type that this package does not know. They exist, so their ids are not absent, and a registration of
-   * such a url cannot be called absent either: the service may spell its type in another way.
+   * Endpoints that this package cannot read. They exist, so their ids are not absent. Nor can a registration be called absent
+   * because of this list if one of them may have come from it: one that was not there before, and whose url is that of the
+   * registration or null.
    */
   readonly unrecognized: readonly UnrecognizedEndpoint[];
-  /** False if the service announced more endpoints than it sent: an endpoint that the list lacks may still exist. */
+  /**
+   * False if an endpoint that the list lacks may still exist: the service announced more endpoints than it sent, an entry has
+   * no usable id (a non-empty string, or an integer below 2^53), or two entries have the same id.
+   */
   readonly complete: boolean;
   /** The service's time when it answered, in milliseconds since 1970; null without a readable `Date` header. */
   readonly serverTime: number | null;

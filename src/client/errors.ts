@@ -64,22 +64,30 @@ export class WebhookEndpointNotFoundError extends WebhookError {
 
 /**
  * - `"not-made"`: no endpoint was registered, so sending it again is safe. The request was never sent, or was answered
- *   with 3xx, 429, 503 with `Retry-After` or any 4xx but 408.
+ *   with any 3xx but 303 or any 4xx but 408.
  * - `"undecided"`: the service may have registered the endpoint, so sending it again may make a duplicate. List first.
  */
 export type RegistrationOutcome = "not-made" | "undecided";
 
 export interface WebhookRegistrationErrorOptions extends WebhookErrorOptions {
   readonly outcome: RegistrationOutcome;
+  readonly retryAfterMs?: number | undefined;
 }
 
 /** A registration that failed. */
 export class WebhookRegistrationError extends WebhookError {
   override readonly name = "WebhookRegistrationError";
   readonly outcome: RegistrationOutcome;
+  /**
+   * How long the service asked to wait, in milliseconds, at most 60,000. Present only after 503 with `Retry-After`, whose
+   * outcome is `"undecided"`. To register again, first wait that long, and at least ten seconds, because lists can lag. Then
+   * list, and register again only if the list is complete and shows no new endpoint of this url and type.
+   */
+  declare readonly retryAfterMs?: number;
 
   constructor(message: string, options: WebhookRegistrationErrorOptions) {
     super(message, options);
     this.outcome = options.outcome;
+    if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs;
   }
 }

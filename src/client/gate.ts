@@ -52,7 +52,8 @@ export class Gate {
   #admittedAt = Number.NEGATIVE_INFINITY;
   /** From a refusal until the next success: one request at a time. */
   #probing = false;
-  #alarmIsSet = false;
+  /** Cancels the timer of the next turn. */
+  #cancelAlarm = () => {};
   /** How often the gate was closed: the result of a request sent before a closing says nothing about the time after it. */
   #closings = 0;
   #refusalsInRow = 0;
@@ -86,6 +87,7 @@ export class Gate {
       const abort = () => {
         this.#queue.splice(this.#queue.indexOf(waiting), 1);
         resolve("aborted");
+        this.#admit();
       };
       const waiting: Waiting = {
         ticket,
@@ -143,18 +145,14 @@ export class Gate {
     this.#intervalMs = Math.min(LONGEST_INTERVAL_MS, Math.max(FIRST_INTERVAL_MS, this.#intervalMs * 2));
   }
 
+  /** Admits whom it may, and sets a timer only while somebody has to wait for it: a timer keeps the process alive. */
   #admit(): void {
+    this.#cancelAlarm();
     while (this.#queue.length > 0 && this.#underWay < (this.#probing ? 1 : this.#maxConcurrency)) {
       const now = this.#clock.now();
       const waitMs = Math.max(this.#opensAt, this.#admittedAt + this.#intervalMs) - now;
       if (waitMs > 0) {
-        if (!this.#alarmIsSet) {
-          this.#alarmIsSet = true;
-          this.#clock.after(waitMs, () => {
-            this.#alarmIsSet = false;
-            this.#admit();
-          });
-        }
+        this.#cancelAlarm = this.#clock.after(waitMs, () => this.#admit());
         return;
       }
       this.#underWay += 1;

@@ -22,6 +22,8 @@ export interface OperationFailure extends Readonly<Progress> {
   readonly code: WebhookErrorCode;
   /** What is wrong with a malformed answer. */
   readonly problem?: string;
+  /** After 503 with `Retry-After` to a registration. */
+  readonly retryAfterMs?: number;
   readonly cause?: unknown;
 }
 
@@ -51,7 +53,7 @@ export function operationError(
   };
   if (register) {
     const outcome = mayHaveWorked ? "undecided" : "not-made";
-    return new WebhookRegistrationError(message, { ...details, outcome });
+    return new WebhookRegistrationError(message, { ...details, outcome, retryAfterMs: failure.retryAfterMs });
   }
   if (code === "NOT_FOUND") return new WebhookEndpointNotFoundError(message, details);
   return new WebhookError(message, details);
@@ -68,19 +70,19 @@ function whatHappened(
   const seconds = `${Math.round(attemptTimeoutMs / 100) / 10} s`;
   if (!answer) {
     const missing = sent ? "no answer" : "no connection";
-    if (failure.reason === "timeout") return `got ${missing} within ${seconds}`;
+    if (failure.code === "TIMED_OUT") return `got ${missing} within ${seconds}`;
     const name = nameOf(failure.cause);
     return sent ? `lost its connection before it was answered (${name})` : `got no connection (${name})`;
   }
   const answered = `was answered with ${answer.statusCode}`;
   if (answer.statusCode >= 300) return answered;
   if (problem) return `${answered}, but the answer cannot be used: ${problem}`;
-  switch (failure?.reason) {
-    case "too-large":
+  switch (failure?.code) {
+    case "RESPONSE_TOO_LARGE":
       return `${answered}, but the answer is longer than ${maxResponseBytes} bytes`;
-    case "undecodable":
+    case "MALFORMED_RESPONSE":
       return `${answered}, but the answer cannot be decompressed (${nameOf(failure.cause)})`;
-    case "timeout":
+    case "TIMED_OUT":
       return `${answered}, but not completely within ${seconds}`;
     default:
       return `${answered}, but the answer broke off (${nameOf(failure?.cause)})`;
@@ -111,6 +113,7 @@ const ADVICE: Readonly<Partial<Record<WebhookErrorCode, string>>> = {
 };
 /** For a registration that may have succeeded, which must not simply be tried again. */
 const ADVICE_IN_DOUBT: typeof ADVICE = {
+  REDIRECTED: "Redirects are not followed, because the API key would be sent along.",
   SERVER_ERROR: `The service failed. ${HIDDEN_ANSWER}`,
   CONNECTION_LOST: "",
   TIMED_OUT: "To wait longer, raise the operation's timeout (one attempt takes 10 s at most).",

@@ -1,7 +1,7 @@
 import { type Answer, MalformedAnswer } from "./answer";
 import { type Attempt, type AttemptContext, attempt } from "./attempt";
 import { sleep } from "./clock";
-import type { WebhookError } from "./errors";
+import type { WebhookError, WebhookErrorCode } from "./errors";
 import type { Gate, Pass } from "./gate";
 import { type OperationFailure, operationError, type Progress } from "./operationError";
 import type { Operation } from "./operations";
@@ -47,21 +47,19 @@ export class OperationRun<T> {
       if (pass === "stalled") throw this.#error({ code: "RATE_LIMITED" });
       const result = await this.#attempt();
       const askedMs = result.answer && retryAfterMs(result.answer, clock.date());
-      const verdict = judge(operation.name, result, askedMs);
+      const { mayHaveWorked } = this.#progress;
+      const verdict = judge(operation.name, result, { askedMs, mayHaveWorked });
       if (verdict.succeeded) {
         pass.letThrough();
         return this.#parse(verdict.answer);
       }
-      if (verdict.retry === "pause") {
-        this.#pause(verdict, pass, askedMs ?? 0);
+      this.#progress.mayHaveWorked ||= verdict.mayHaveWorked;
+      if (verdict.pauseMs !== undefined) {
+        this.#pause(verdict, pass, verdict.pauseMs);
         continue;
       }
       if (result.answer) pass.letThrough();
       else pass.lost();
-      if (verdict.code === "NOT_FOUND" && this.#progress.mayHaveWorked && operation.resultIfGone) {
-        return operation.resultIfGone();
-      }
-      this.#progress.mayHaveWorked ||= verdict.mayHaveWorked;
       await this.#backOff(verdict);
     }
   }
@@ -88,32 +86,35 @@ export class OperationRun<T> {
     }
   }
 
-  /** Holds all requests of the client back, as the service asked. This costs neither a retry nor time. */
-  #pause(verdict: FailedVerdict, pass: Pass, askedMs: number): void {
+  /**
+   * Holds all requests of the client back, as the service asked. This costs neither a retry nor time.
+   *
+   * @throws WebhookError if there must not be another attempt
+   */
+  #pause({ code, repeatable, mayHaveWorked }: FailedVerdict, pass: Pass, askedMs: number): void {
     const { options, gate, random } = this.context;
     // A service may ask for no pause, or for too short a one: each refusal in a row lengthens the pause.
     const delayMs = Math.max(askedMs, backoffMs(gate.refusalsInRow, random));
     const { closedGate, stalled } = pass.refused(delayMs);
-    if (stalled || options.maxRetries === 0) throw this.#error({ code: verdict.code });
-    if (closedGate) this.#reportWait(verdict, delayMs);
+    const isLast = stalled || options.maxRetries === 0;
+    if (closedGate && !isLast) this.#reportWait(code, delayMs);
+    if (isLast || !repeatable) throw this.#error({ code, ...(mayHaveWorked && { retryAfterMs: askedMs }) });
   }
 
   /** Waits before the next attempt. @throws WebhookError if there must not be one */
-  async #backOff(verdict: FailedVerdict): Promise<void> {
+  async #backOff({ code, repeatable }: FailedVerdict): Promise<void> {
     const { options, clock, random } = this.context;
-    const repeatable = this.operation.name !== "register" || !verdict.mayHaveWorked;
     const delayMs = backoffMs(this.#retries, random);
     const outOfRetries = this.#retries >= options.maxRetries;
     const outOfTime = delayMs >= options.timeoutMs - this.#spentMs;
-    if (verdict.retry === "never" || !repeatable || outOfRetries || outOfTime)
-      throw this.#error({ code: verdict.code });
+    if (!repeatable || outOfRetries || outOfTime) throw this.#error({ code });
     this.#retries += 1;
     this.#spentMs += delayMs;
-    this.#reportWait(verdict, delayMs);
+    this.#reportWait(code, delayMs);
     if ((await sleep(delayMs, { clock, signal: this.#unwait })) === "aborted") throw this.#aborted();
   }
 
-  #reportWait({ code }: FailedVerdict, delayMs: number): void {
+  #reportWait(code: WebhookErrorCode, delayMs: number): void {
     const { name: operation } = this.operation;
     const statusCode = this.#progress.last?.answer?.statusCode;
     const wait = { operation, attempt: this.#progress.attempts, delayMs, code };
@@ -128,7 +129,7 @@ export class OperationRun<T> {
     return this.#error({ code: "ABORTED", cause: this.#unwait.reason });
   }
 
-  #error(reason: Pick<OperationFailure, "code" | "problem" | "cause">): WebhookError {
+  #error(reason: Omit<OperationFailure, keyof Progress>): WebhookError {
     return operationError(this.operation, { ...this.#progress, ...reason }, this.context.options);
   }
 }

@@ -14,10 +14,8 @@ export interface Operation<T> {
   readonly body?: string;
   /** Completes the sentence "Cannot …"; holds nothing confidential. */
   readonly description: string;
-  /** Returns the result of a 2xx answer. @throws MalformedAnswer */
+  /** Returns the result of an operation that succeeded. @throws MalformedAnswer */
   readonly parse: (answer: Answer) => T;
-  /** Returns the result if a 404 means that an earlier attempt worked; absent if it never means that. */
-  readonly resultIfGone?: () => T;
 }
 
 const COLLECTION = "/webhooks";
@@ -75,7 +73,6 @@ export function deleteOperation(id: string): Operation<void> {
     path: pathOf(id, "delete"),
     description: `delete webhook endpoint ${JSON.stringify(id)}`,
     parse: () => {},
-    resultIfGone: () => {},
   };
 }
 

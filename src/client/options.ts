@@ -29,8 +29,8 @@ export interface WebhooksClientOptions {
   /** An undici dispatcher to use instead of one that obeys HTTP_PROXY, HTTPS_PROXY and NO_PROXY. `close()` leaves it open. */
   readonly dispatcher?: Dispatcher | undefined;
   /**
-   * Called when a request must wait before it is repeated; once for all requests that share a pause that the service
-   * asked for. Errors that it throws are ignored.
+   * Called when a request must wait before it is repeated, and when the service asks for a pause: once for all requests that
+   * share the pause. Errors that it throws are ignored.
    */
   readonly onWait?: ((wait: Wait) => void) | undefined;
 }

@@ -1,51 +1,76 @@
+import { isDeepStrictEqual } from "node:util";
 import { type Headers, isRecord, MalformedAnswer, serverTimeOf } from "./answer";
-import type { Endpoint, EndpointList, EndpointType, UnrecognizedEndpoint } from "./endpoint";
+import type { Endpoint, EndpointList, UnrecognizedEndpoint } from "./endpoint";
 import { linksToNextPage, mentionsMore } from "./partialList";
 
 /** @throws MalformedAnswer */
-export function parseEndpoint(value: unknown, subject = "the endpoint"): Endpoint {
-  const { id, url, type, createdAt, updatedAt } = recordOf(value, subject);
-  if (!isEndpointType(type)) {
-    throw new MalformedAnswer(`the type of ${subject} is neither "production" nor "development"`);
+export function parseEndpoint(value: unknown): Endpoint {
+  if (!isRecord(value)) throw new MalformedAnswer("the endpoint is not an object");
+  const { url, type, createdAt, updatedAt } = value;
+  const id = idOf(value);
+  if (id === undefined) {
+    throw new MalformedAnswer(
+      "the id of the endpoint is neither a non-empty string nor an integer below 2^53",
+    );
+  }
+  if (type !== "production" && type !== "development") {
+    throw new MalformedAnswer('the type of the endpoint is neither "production" nor "development"');
   }
   if (typeof url !== "string" || url === "") {
-    throw new MalformedAnswer(`the url of ${subject} is not a non-empty string`);
+    throw new MalformedAnswer("the url of the endpoint is not a non-empty string");
   }
   return Object.freeze({
-    id: parseId(id, subject),
+    id,
     url,
     type,
-    createdAt: parseTimestamp(createdAt, `createdAt of ${subject}`),
-    updatedAt: parseTimestamp(updatedAt, `updatedAt of ${subject}`),
+    createdAt: parseTimestamp(createdAt, "createdAt"),
+    updatedAt: parseTimestamp(updatedAt, "updatedAt"),
   });
 }
+
+type Row = Endpoint | UnrecognizedEndpoint;
 
 const ENVELOPES = ["data", "items", "webhooks", "endpoints", "results"];
 
 /** Returns the endpoints of a list, in each of the shapes that the contract allows. @throws MalformedAnswer */
 export function parseList(answer: unknown, headers: Headers): EndpointList {
   const entries = entriesOf(answer);
-  const endpoints: Endpoint[] = [];
-  const unrecognized: UnrecognizedEndpoint[] = [];
-  for (const [index, value] of entries.entries()) {
-    const subject = `endpoint ${index} of the list`;
-    const entry = recordOf(value, subject);
-    if (typeof entry.type !== "string" || isEndpointType(entry.type)) {
-      endpoints.push(parseEndpoint(entry, subject));
-    } else {
-      const url = typeof entry.url === "string" ? entry.url : null;
-      unrecognized.push(Object.freeze({ id: parseId(entry.id, subject), url }));
-    }
+  const rows = new Map<string, Row>();
+  for (const row of entries.map(parseRow)) {
+    if (row) rows.set(row.id, merge(rows.get(row.id) ?? row, row));
   }
-  if (new Set([...endpoints, ...unrecognized].map(({ id }) => id)).size !== entries.length) {
-    throw new MalformedAnswer("two endpoints of the list have the same id");
-  }
+  // Rows without an id and repeated ids: a list that is inconsistent may lack an endpoint.
+  const isConsistent = rows.size === entries.length;
+  const listed = [...rows.values()];
   return Object.freeze({
-    endpoints: Object.freeze(endpoints),
-    unrecognized: Object.freeze(unrecognized),
-    complete: !linksToNextPage(headers) && !mentionsMore(answer, entries.length),
+    endpoints: Object.freeze(listed.filter(isEndpoint)),
+    unrecognized: Object.freeze(listed.filter((row) => !isEndpoint(row))),
+    complete: isConsistent && !linksToNextPage(headers) && !mentionsMore(answer, entries.length),
     serverTime: serverTimeOf(headers),
   });
+}
+
+/** Returns what an entry of a list shows, or undefined if it has no id. */
+function parseRow(entry: unknown): Row | undefined {
+  const id = isRecord(entry) ? idOf(entry) : undefined;
+  if (!isRecord(entry) || id === undefined) return undefined;
+  try {
+    return parseEndpoint(entry);
+  } catch (error) {
+    if (!(error instanceof MalformedAnswer)) throw error;
+    const url = typeof entry.url === "string" && entry.url !== "" ? entry.url : null;
+    return Object.freeze({ id, url });
+  }
+}
+
+/** Returns what two rows with the same id agree on. */
+function merge(one: Row, other: Row): Row {
+  if (isDeepStrictEqual(one, other)) return one;
+  return Object.freeze({ id: one.id, url: one.url === other.url ? one.url : null });
+}
+
+function isEndpoint(row: Row): row is Endpoint {
+  return "type" in row;
 }
 
 function entriesOf(answer: unknown): unknown[] {
@@ -58,26 +83,19 @@ function entriesOf(answer: unknown): unknown[] {
   );
 }
 
-function recordOf(value: unknown, subject: string): Record<string, unknown> {
-  if (isRecord(value)) return value;
-  throw new MalformedAnswer(`${subject} is not an object`);
-}
-
-function isEndpointType(value: unknown): value is EndpointType {
-  return value === "production" || value === "development";
-}
-
-/** Some services number their endpoints. A number that JavaScript cannot hold exactly might name another endpoint. */
-function parseId(value: unknown, subject: string): string {
-  if (typeof value === "string" && value !== "") return value;
-  if (typeof value === "number" && Number.isSafeInteger(value)) return String(value);
-  throw new MalformedAnswer(`the id of ${subject} is neither a non-empty string nor an integer below 2^53`);
+/**
+ * Returns the id of an endpoint, or undefined if it has no usable one. Some services number their endpoints. A number that
+ * JavaScript cannot hold exactly might name another endpoint.
+ */
+function idOf({ id }: Record<string, unknown>): string | undefined {
+  if (typeof id === "string" && id !== "") return id;
+  return typeof id === "number" && Number.isSafeInteger(id) ? String(id) : undefined;
 }
 
 /** Returns a timestamp as the service wrote it, because the contract does not specify its format. */
-function parseTimestamp(value: unknown, subject: string): string | null {
+function parseTimestamp(value: unknown, name: string): string | null {
   if (value === undefined || value === null) return null;
   if (typeof value === "number") return String(value);
-  if (typeof value !== "string") throw new MalformedAnswer(`${subject} is not a timestamp`);
+  if (typeof value !== "string") throw new MalformedAnswer(`${name} of the endpoint is not a timestamp`);
   return value;
 }

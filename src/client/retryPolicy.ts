@@ -3,58 +3,73 @@ import type { Attempt, Failure } from "./attempt";
 import type { WebhookErrorCode } from "./errors";
 import type { OperationName } from "./options";
 
-export type Verdict =
-  | { readonly succeeded: true; readonly answer: Answer }
-  | ({ readonly succeeded: false } & FailedVerdict);
+export type Verdict = { readonly succeeded: true; readonly answer: Answer } | FailedVerdict;
 
 /** What a failed attempt means. */
 export interface FailedVerdict {
+  readonly succeeded: false;
   readonly code: WebhookErrorCode;
-  /** When the same request may succeed: after a backoff, or after the pause that the service asked for. */
-  readonly retry: "never" | "backoff" | "pause";
+  /** True if the same request may be sent again: after the pause if there is one, and after a backoff otherwise. */
+  readonly repeatable: boolean;
+  /** How long the service asks the client to pause, in milliseconds. */
+  readonly pauseMs?: number;
   /** True if the service may have carried out the request in spite of the failure. */
   readonly mayHaveWorked: boolean;
 }
 
-const FAILURE_CODES: Readonly<Record<Failure["reason"], WebhookErrorCode>> = {
-  connection: "CONNECTION_LOST",
-  timeout: "TIMED_OUT",
-  "too-large": "RESPONSE_TOO_LARGE",
-  undecodable: "MALFORMED_RESPONSE",
-  aborted: "ABORTED",
-};
+interface Known {
+  /** The pause that the answer's `Retry-After` asks for, if any. */
+  readonly askedMs: number | undefined;
+  /** True if an earlier attempt may have worked. */
+  readonly mayHaveWorked: boolean;
+}
 
-/** @param askedMs the pause that the answer's `Retry-After` asks for, if any */
 export function judge(
   operation: OperationName,
-  { sent, answer, failure }: Attempt,
-  askedMs: number | undefined,
+  attempt: Attempt,
+  { askedMs, mayHaveWorked }: Known,
 ): Verdict {
-  if (!answer) return failed(...judgeFailure(failure, sent));
+  const { sent, answer, failure } = attempt;
+  const failed = (reason: Omit<FailedVerdict, "succeeded">): FailedVerdict => {
+    // The service accepts the same registration twice.
+    const repeatable = reason.repeatable && !(operation === "register" && reason.mayHaveWorked);
+    return { succeeded: false, ...reason, repeatable };
+  };
+  const lost = ({ code }: Failure) =>
+    failed({ code, repeatable: TEMPORARY_FAILURES.has(code), mayHaveWorked: sent });
+
+  if (!answer) return lost(failure);
   const { statusCode } = answer;
   if (statusCode >= 200 && statusCode < 300) {
     // The body of an answer to a delete is not needed, so the delete succeeded even if the body is incomplete.
     if (!failure || operation === "delete") return { succeeded: true, answer };
-    return failed(...judgeFailure(failure, sent));
+    return lost(failure);
   }
-  if (statusCode === 429) return failed("RATE_LIMITED", "pause", false);
-  if (statusCode === 503 && askedMs !== undefined) return failed("SERVER_ERROR", "pause", false);
-  if (statusCode === 408) return failed("TIMED_OUT", "backoff", true);
+  if (statusCode === 404 && operation === "delete" && mayHaveWorked) return { succeeded: true, answer };
+  if (statusCode === 429) {
+    return failed({ code: "RATE_LIMITED", repeatable: true, pauseMs: askedMs ?? 0, mayHaveWorked: false });
+  }
+  if (statusCode === 503 && askedMs !== undefined) {
+    // A proxy can answer so while the service still carries out the request.
+    const worked = operation === "register";
+    return failed({ code: "SERVER_ERROR", repeatable: true, pauseMs: askedMs, mayHaveWorked: worked });
+  }
+  if (statusCode === 408) return failed({ code: "TIMED_OUT", repeatable: true, mayHaveWorked: true });
   if (statusCode >= 500) {
-    const temporary = [500, 502, 503, 504].includes(statusCode);
-    return failed("SERVER_ERROR", temporary ? "backoff" : "never", true);
+    const repeatable = TEMPORARY_STATUSES.has(statusCode);
+    return failed({ code: "SERVER_ERROR", repeatable, mayHaveWorked: true });
   }
-  return failed(refusalCode(operation, statusCode), "never", false);
+  // 303 answers a POST that was carried out, and says where its result is (RFC 9110, section 15.4.4).
+  const code = refusalCode(operation, statusCode);
+  return failed({ code, repeatable: false, mayHaveWorked: statusCode === 303 });
 }
 
-function failed(code: WebhookErrorCode, retry: FailedVerdict["retry"], mayHaveWorked: boolean): Verdict {
-  return { succeeded: false, code, retry, mayHaveWorked };
-}
-
-function judgeFailure({ reason }: Failure, sent: boolean): Parameters<typeof failed> {
-  const code = reason === "connection" && !sent ? "UNREACHABLE" : FAILURE_CODES[reason];
-  return [code, reason === "connection" || reason === "timeout" ? "backoff" : "never", sent];
-}
+const TEMPORARY_FAILURES: ReadonlySet<WebhookErrorCode> = new Set([
+  "UNREACHABLE",
+  "CONNECTION_LOST",
+  "TIMED_OUT",
+]);
+const TEMPORARY_STATUSES: ReadonlySet<number> = new Set([500, 502, 503, 504]);
 
 function refusalCode(operation: OperationName, statusCode: number): WebhookErrorCode {
   if (statusCode < 400) return "REDIRECTED";

@@ -105,11 +105,72 @@ describe("parseList", () => {
     ["a string", "[]"],
     ["an object without an array", { count: 0 }],
     ["an envelope that holds an object", { data: {} }],
-    ["a list that contains null", [endpoint, null]],
-    ["a list that contains an id twice", [endpoint, endpoint]],
   ])("parseList refuses %s", (_, value) => {
     expect(() => parseList(value, {})).toThrow(MalformedAnswer);
   });
+});
+
+describe("a row of a list that is not as documented", () => {
+  const other = { ...endpoint, id: "wh_2", url: "https://other.example.com/" };
+  const { url } = endpoint;
+
+  test.each<[string, object, string | null]>([
+    ["a url that is null", { url: null }, null],
+    ["no url", { url: undefined }, null],
+    ["an empty url", { url: "" }, null],
+    ["an object as its url", { url: {} }, null],
+    ["an unknown type", { type: "staging" }, url],
+    ["a type in another spelling", { type: "Production" }, url],
+    ["no type", { type: undefined }, url],
+    ["a type that is null", { type: null }, url],
+    ["a number as its type", { type: 1 }, url],
+    ["an object as its timestamp", { createdAt: {} }, url],
+    ["a boolean as its timestamp", { updatedAt: false }, url],
+  ])("parseList sets a row aside that has %s", (_, odd, shownUrl) => {
+    const list = parseList([{ ...endpoint, ...odd }, other], {});
+    expect(list).toMatchObject({ endpoints: [other], complete: true });
+    expect(list.unrecognized).toEqual([{ id: endpoint.id, url: shownUrl }]);
+    expect([list.unrecognized, ...list.unrecognized].every((part) => Object.isFrozen(part))).toBe(true);
+  });
+
+  test.each<[string, unknown]>([
+    ["is null", null],
+    ["is a string", "wh_1"],
+    ["is an array", [endpoint]],
+    ["has no id", { ...endpoint, id: undefined }],
+    ["has an id that is null", { ...endpoint, id: null }],
+    ["has an empty id", { ...endpoint, id: "" }],
+    ["has a fraction as its id", { ...endpoint, id: 7.5 }],
+    ["has an inexact number as its id", { ...endpoint, id: 2 ** 53 }],
+  ])("a list with a row that %s is not complete", (_, row) => {
+    expect(parseList([other, row], {})).toMatchObject({
+      endpoints: [other],
+      unrecognized: [],
+      complete: false,
+    });
+  });
+
+  test("an endpoint that a list shows twice is listed once, and the list is not complete", () => {
+    const list = parseList([endpoint, other, { ...endpoint }], {});
+    expect(list).toMatchObject({ endpoints: [endpoint, other], unrecognized: [], complete: false });
+  });
+
+  test.each<[string, object, string | null]>([
+    ["another url", { url: other.url }, null],
+    ["another type", { type: "development" }, url],
+    ["an unknown type", { type: "staging" }, url],
+    ["another time", { createdAt: null }, url],
+  ])(
+    "if a list shows an id again with %s, no row with this id counts, and the list is not complete",
+    (_, difference, shownUrl) => {
+      const rows = [endpoint, { ...endpoint, ...difference }, endpoint];
+      for (const answer of [rows, rows.toReversed()]) {
+        const list = parseList([...answer, other], {});
+        expect(list).toMatchObject({ endpoints: [other], complete: false });
+        expect(list.unrecognized).toEqual([{ id: endpoint.id, url: shownUrl }]);
+      }
+    },
+  );
 });
 
 test("parseJson refuses bytes that are not JSON, without quoting them", () => {
@@ -119,12 +180,13 @@ test("parseJson refuses bytes that are not JSON, without quoting them", () => {
   }
 });
 
+const some = fc.oneof(
+  fc.jsonValue(),
+  fc.constantFrom<unknown>(endpoint.id, endpoint.url, "production", null),
+);
+const almost = fc.record({ id: some, url: some, type: some, createdAt: some }, { requiredKeys: [] });
+
 test("any JSON either parses to valid endpoints or is refused as malformed", () => {
-  const some = fc.oneof(
-    fc.jsonValue(),
-    fc.constantFrom<unknown>(endpoint.id, endpoint.url, "production", null),
-  );
-  const almost = fc.record({ id: some, url: some, type: some, createdAt: some }, { requiredKeys: [] });
   const answers = fc.oneof(
     some,
     almost,
@@ -144,6 +206,17 @@ test("any JSON either parses to valid endpoints or is refused as malformed", () 
           if (!(error instanceof MalformedAnswer)) throw error;
         }
       }
+    }),
+  );
+});
+
+test("any array is a list, whose ids are unique, and that is complete only if it holds each row", () => {
+  fc.assert(
+    fc.property(fc.array(fc.oneof(almost, some)), (rows) => {
+      const { endpoints, unrecognized, complete } = parseList(rows, {});
+      const ids = [...endpoints, ...unrecognized].map(({ id }) => id);
+      expect(new Set(ids).size).toBe(ids.length);
+      expect(complete).toBe(ids.length === rows.length);
     }),
   );
 });

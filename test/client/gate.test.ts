@@ -95,6 +95,23 @@ test("an aborted request leaves the queue, and the others stay", async () => {
   expect(admitted.map(({ ticket }) => ticket)).toEqual([last]);
 });
 
+test("the gate keeps no timer once nothing waits for a turn", async () => {
+  const { clock, ended, enter, next } = gateOf(8);
+  const controllers = [new AbortController(), new AbortController()];
+  enter();
+  await clock.pass(0);
+  next().pass.refused(60_000);
+  expect(clock.pending).toBe(0);
+  for (const { signal } of controllers) enter(undefined, signal);
+  expect(clock.pending).toBe(1);
+  controllers[0]?.abort();
+  expect(clock.pending).toBe(1);
+  controllers[1]?.abort();
+  expect(clock.pending).toBe(0);
+  await clock.pass(0);
+  expect(ended).toEqual(["aborted", "aborted"]);
+});
+
 test("when the client has stalled, the gate ends all waiting requests", async () => {
   const { clock, ended, enter, next } = gateOf(8);
   enter();

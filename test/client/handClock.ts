@@ -5,6 +5,11 @@ export class HandClock implements Clock {
   time = 0;
   #alarms: { at: number; ring: () => void }[] = [];
 
+  /** How many calls are due: on a real clock, each would keep Node.js up. */
+  get pending(): number {
+    return this.#alarms.length;
+  }
+
   now = () => this.time;
   date = () => this.time;
 

@@ -97,7 +97,8 @@ test("a dispatcher given as an option takes precedence over the environment's pr
 test("an invalid proxy URL is refused with an error that omits it", () => {
   const options = resolveOptions({ baseUrl: "https://api.example.com", apiKey: "k" });
   for (const HTTPS_PROXY of ["http://user:secret@:bad:", "ftp://secret"]) {
-    const open = () => openDispatcher(options, { HTTPS_PROXY });
+    const open = () =>
+      openDispatcher(options, { env: { HTTPS_PROXY }, closed: new AbortController().signal });
     expect(open).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
     expect(open).not.toThrow(/secret/);
   }

@@ -1,6 +1,6 @@
 import { connect, createServer as createTcpServer } from "node:net";
 import { Agent } from "undici";
-import { type Registration, WebhookRegistrationError } from "../../src/client";
+import { type Registration, type Wait, WebhookRegistrationError } from "../../src/client";
 import {
   answer,
   cleanUp,
@@ -31,11 +31,13 @@ describe("a registration that may have worked", () => {
   test.each<[string, Step, string, number | undefined]>([
     ["a reset connection", reset, "CONNECTION_LOST", undefined],
     ["no answer", hang, "TIMED_OUT", undefined],
+    ["303", answer(303, "", { location: "/webhooks/wh_1" }), "REDIRECTED", 303],
     ["408", answer(408), "TIMED_OUT", 408],
     ["500", answer(500, "oops"), "SERVER_ERROR", 500],
     ["502", answer(502), "SERVER_ERROR", 502],
     ["503 without Retry-After", answer(503), "SERVER_ERROR", 503],
     ["503 with an unreadable Retry-After", answer(503, "", { "retry-after": "soon" }), "SERVER_ERROR", 503],
+    ["503 with Retry-After", answer(503, "", { "retry-after": "0" }), "SERVER_ERROR", 503],
     ["504", answer(504), "SERVER_ERROR", 504],
     ["501", answer(501), "SERVER_ERROR", 501],
     ["201 without a body", answer(201), "MALFORMED_RESPONSE", 201],
@@ -61,12 +63,63 @@ describe("a registration that may have worked", () => {
   });
 });
 
+describe("a registration that is answered with 503 and Retry-After", () => {
+  const overloaded = (retryAfter: string) => answer(503, "", { "retry-after": retryAfter });
+
+  test.each([
+    [{}, "7", 7_000],
+    [{}, "0", 0],
+    [{}, "3600", 60_000],
+    [{ maxRetries: 0 }, "7", 7_000],
+  ])(
+    "with the options %j and Retry-After: %s, retryAfterMs of the error is %d",
+    async (options, asked, milliseconds) => {
+      const server = await serve(overloaded(asked));
+      const error = await failure(server.client(options).register(registration));
+      expect(error).toMatchObject({ outcome: "undecided", code: "SERVER_ERROR", retryAfterMs: milliseconds });
+      expect(server.received).toHaveLength(1);
+    },
+  );
+
+  test("the error of a registration has retryAfterMs even if an earlier attempt was refused for another reason", async () => {
+    const server = await serve(answer(429, "", { "retry-after": "0" }), overloaded("7"));
+    const error = await failure(server.client().register(registration));
+    expect(error).toMatchObject({ outcome: "undecided", statusCode: 503, retryAfterMs: 7_000 });
+    expect(server.received).toHaveLength(2);
+  });
+
+  test.each<[string, Step]>([
+    ["503 without Retry-After", answer(503)],
+    ["500 with Retry-After", answer(500, "", { "retry-after": "7" })],
+    ["303 with Retry-After", answer(303, "", { "retry-after": "7" })],
+    ["422 with Retry-After", answer(422, "", { "retry-after": "7" })],
+    ["a reset connection", reset],
+  ])("the error of a registration has no retryAfterMs after %s", async (_, step) => {
+    const server = await serve(step);
+    expect(await failure(server.client().register(registration))).not.toHaveProperty("retryAfterMs");
+  });
+
+  test("the list that follows, and every other request of the client, waits as long as the service asked", async () => {
+    const server = await serve(overloaded("1"), answer(200, [endpoint]), answer(200, endpoint));
+    const waits: Wait[] = [];
+    const client = server.client({ onWait: (wait) => waits.push(wait) });
+    await failure(client.register(registration));
+    await Promise.all([client.list(), client.get(endpoint.id)]);
+    const [sentAt = 0, ...later] = server.received.map(({ at }) => at);
+    for (const at of later) expect(at - sentAt).toBeGreaterThanOrEqual(990);
+    expect(waits).toEqual([
+      { operation: "register", attempt: 1, delayMs: 1_000, code: "SERVER_ERROR", statusCode: 503 },
+    ]);
+  });
+});
+
 describe("a refused registration", () => {
   test.each<[number, string]>([
     [301, "REDIRECTED"],
     [302, "REDIRECTED"],
     [304, "REDIRECTED"],
     [307, "REDIRECTED"],
+    [308, "REDIRECTED"],
     [400, "REJECTED"],
     [401, "UNAUTHORIZED"],
     [403, "UNAUTHORIZED"],
@@ -93,7 +146,6 @@ describe("a registration that was certainly not made", () => {
   test.each<[string, Step]>([
     ["429 with Retry-After", answer(429, "", { "retry-after": "0" })],
     ["429 without Retry-After", answer(429)],
-    ["503 with Retry-After", answer(503, "", { "retry-after": "0" })],
   ])("a registration is repeated, and made once, after %s", async (_, step) => {
     const server = await serve(step, step, answer(201, endpoint));
     expect(await server.client().register(registration)).toMatchObject({ id: endpoint.id });

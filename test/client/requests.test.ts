@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { Socket } from "node:net";
+import { createServer, Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { Agent, type Dispatcher } from "undici";
 import type { WebhookError } from "../../src/client";
@@ -9,6 +9,7 @@ import {
   cleanUp,
   clientOf,
   endpoint,
+  listen,
   onCleanUp,
   rejection,
   type Step,
@@ -192,6 +193,22 @@ describe("close", () => {
     await client.close();
     await ended;
   });
+
+  test("close ends a connection attempt that was given up, so that it keeps no process alive", async () => {
+    const silent = createServer();
+    const connection = once(silent, "connection");
+    // The TLS handshake never ends. undici itself gives up after ten seconds.
+    const client = clientOf(`https://127.0.0.1:${await listen(silent)}`);
+    const controller = new AbortController();
+    const error = rejection(client.get("wh_1", { signal: controller.signal }));
+    const [socket]: Socket[] = await connection;
+    const ended = once(socket ?? new Socket(), "close");
+    controller.abort();
+    expect(await error).toMatchObject({ code: "ABORTED" });
+    await client.close();
+    socket?.resume();
+    await ended;
+  }, 8_000);
 
   test("close leaves a dispatcher that was given as an option usable", async () => {
     const server = await serve(answer(200, endpoint));

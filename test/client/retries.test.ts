@@ -177,6 +177,20 @@ describe("an aborted operation", () => {
     expect(server.received).toHaveLength(1);
   });
 
+  test("an operation that is aborted during a pause leaves no timer behind, and close resolves", async () => {
+    const clock = new HandClock();
+    const service = simulateService({ clock, refuses: () => true, retryAfter: "60", random: () => 0.5 });
+    const controller = new AbortController();
+    const client = service.client();
+    const error = rejection(client.get("wh_1", { signal: controller.signal }));
+    await clock.pass(1_000);
+    expect(clock.pending).toBe(1);
+    controller.abort(reason);
+    expect(await error).toMatchObject({ code: "ABORTED", cause: reason });
+    await client.close();
+    expect(clock.pending).toBe(0);
+  });
+
   test("an abort of one operation leaves the others alone", async () => {
     const server = await serve(hang, answer(200, endpoint));
     const client = server.client();
