@@ -1,7 +1,7 @@
 import { WebhooksClient } from "../client";
 import { type Origin, originOf } from "../endpoint/origin";
 import { type Configuration, resolveSettings } from "../endpoint/settings";
-import { patienceMsFor } from "../endpoint/settlement";
+import { patienceFor } from "../settlement/time";
 import { CliError } from "./errors";
 
 /** Where endpoints are. */
@@ -21,6 +21,6 @@ export function openAccount(configuration: Configuration, environment: NodeJS.Pr
   return {
     origin: originOf({ ...settings, providerName: resolved.providerName }),
     client: new WebhooksClient({ ...settings, timeoutMs }),
-    patienceMs: patienceMsFor(timeoutMs),
+    patienceMs: patienceFor(timeoutMs),
   };
 }

@@ -1,7 +1,7 @@
 import type { Endpoint, EndpointList } from "../client";
 import { nameOf, type Resource } from "../settlement/deployment";
 import type { Origin } from "../endpoint/origin";
-import { parseTimestamp } from "../endpoint/settlement";
+import { parseTimestamp } from "../settlement/time";
 import { describeUrl } from "../shared/url";
 import { isUrl } from "../isUrl";
 import type { Account } from "./account";

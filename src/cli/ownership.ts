@@ -8,7 +8,7 @@ import {
 } from "../settlement/deployment";
 import type { Origin } from "../endpoint/origin";
 import { isEndpointType } from "../shared/permanent";
-import { isProvisional } from "../endpoint/state";
+import { isProvisional } from "../settlement/identity";
 import { sameUrl } from "../shared/url";
 
 /** What the states of some stacks hold about the endpoints of one service. */

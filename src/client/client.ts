@@ -5,7 +5,7 @@ import { openDispatcher } from "./dispatcher";
 import type { Endpoint, EndpointList, Registration } from "./endpoint";
 import { Gate } from "./gate";
 import { operationError } from "./operationError";
-import { type OperationContext, OperationRun } from "./operationRun";
+import { type OperationContext, type OperationOptions, OperationRun } from "./operationRun";
 import {
   deleteOperation,
   getOperation,
@@ -15,11 +15,6 @@ import {
 } from "./operations";
 import type { WebhooksClientOptions } from "./options";
 import { resolveOptions } from "./options";
-
-export interface OperationOptions {
-  /** Ends the operation at once: it fails with `ABORTED` and the signal's reason as `cause`. */
-  readonly signal?: AbortSignal | undefined;
-}
 
 /** What a client takes from its surroundings. */
 export interface ClientEnvironment {
@@ -100,14 +95,14 @@ export class WebhooksClient {
     return this.#closing;
   }
 
-  async #run<T>(operation: Operation<T>, { signal }: OperationOptions = {}): Promise<T> {
+  async #run<T>(operation: Operation<T>, { signal, onSend }: OperationOptions = {}): Promise<T> {
     if (this.#closing) {
       const failure = { code: "CLOSED", mayHaveWorked: false, attempts: 0, attemptTimeoutMs: 0 } as const;
       throw operationError(operation, failure, this.#context.options);
     }
     // Many operations may share a signal, and each listens to it: Node.js must not warn of a leak.
     if (signal) setMaxListeners(0, signal);
-    const running = new OperationRun(operation, this.#context, signal).run();
+    const running = new OperationRun(operation, this.#context, { signal, onSend }).run();
     this.#underWay.add(running);
     try {
       return await running;

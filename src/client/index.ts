@@ -1,4 +1,4 @@
-export type { ClientEnvironment, OperationOptions } from "./client";
+export type { ClientEnvironment } from "./client";
 export { WebhooksClient } from "./client";
 export type { Clock } from "./clock";
 export type { Endpoint, EndpointList, EndpointType, Registration, UnrecognizedEndpoint } from "./endpoint";
@@ -9,4 +9,5 @@ export type {
   WebhookRegistrationErrorOptions,
 } from "./errors";
 export { WebhookEndpointNotFoundError, WebhookError, WebhookRegistrationError } from "./errors";
+export type { OperationOptions } from "./operationRun";
 export type { Wait, WebhooksClientOptions } from "./options";

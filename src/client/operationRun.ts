@@ -18,6 +18,13 @@ export interface OperationContext extends AttemptContext {
   readonly cancelled: AbortSignal | undefined;
 }
 
+export interface OperationOptions {
+  /** Ends the operation at once: it fails with `ABORTED` and the signal's reason as `cause`. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called right before each attempt: a repeat, or a request that waited for the rate limit, is sent later than the call. */
+  readonly onSend?: (() => void) | undefined;
+}
+
 /** Carries out one operation: waits for its turn, makes an attempt, judges it, and repeats it if that is right. */
 export class OperationRun<T> {
   readonly #progress: Progress = { attempts: 0, attemptTimeoutMs: 0, mayHaveWorked: false };
@@ -27,13 +34,12 @@ export class OperationRun<T> {
   /** Ends a wait. */
   readonly #unwait: AbortSignal;
 
-  /** @param signal ends the operation at once */
   constructor(
     private readonly operation: Operation<T>,
     private readonly context: OperationContext,
-    private readonly signal: AbortSignal | undefined,
+    private readonly options: OperationOptions,
   ) {
-    this.#unwait = AbortSignal.any([signal, context.cancelled].filter((each) => each !== undefined));
+    this.#unwait = AbortSignal.any([options.signal, context.cancelled].filter((each) => each !== undefined));
   }
 
   /** @throws WebhookError */
@@ -70,7 +76,8 @@ export class OperationRun<T> {
     const timeoutMs = Math.min(LONGEST_ATTEMPT_MS, options.timeoutMs - this.#spentMs);
     this.#progress.attempts += 1;
     this.#progress.attemptTimeoutMs = timeoutMs;
-    const result = await attempt(this.operation, this.context, { timeoutMs, signal: this.signal });
+    this.options.onSend?.();
+    const result = await attempt(this.operation, this.context, { timeoutMs, signal: this.options.signal });
     this.#progress.last = result;
     this.#spentMs += clock.now() - startedAt;
     return result;

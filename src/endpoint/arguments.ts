@@ -1,9 +1,9 @@
 import { isIP } from "node:net";
 import { isUrl } from "../isUrl";
 import { unknownOptions } from "../knownOptions";
-import { isProvisional } from "./state";
-import type { EndpointInputs, EndpointState } from "./types";
+import { isProvisional } from "../settlement/identity";
 import { describeUrl, isPrivateHost } from "../shared/url";
+import type { EndpointInputs, EndpointState } from "./types";
 
 /** How the engine writes a value that is not known yet, in a preview (engine rule 6). */
 export const UNKNOWN_VALUE = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
@@ -21,7 +21,10 @@ const PROBLEMS: Readonly<Record<string, (value: unknown) => readonly string[]>> 
       ? []
       : ['ip must be an IPv4 or IPv6 address or a CIDR range, such as "203.0.113.7" or "2001:db8::/32"'],
   adoptId: adoptIdProblems,
-  ifExists: (value) => (value === "warn" || value === "fail" ? [] : ['ifExists must be "warn" or "fail"']),
+  ifExists: (value) =>
+    value === "warn" || value === "fail" || value === "register"
+      ? []
+      : ['ifExists must be "warn", "fail" or "register"'],
 };
 const REQUIRED = ["url", "type"];
 

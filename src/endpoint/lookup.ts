@@ -1,11 +1,11 @@
 import type { WebhooksClient } from "../client/client";
 import type { Endpoint } from "../client/endpoint";
 import { WebhookError } from "../client/errors";
+import { sameUrl } from "../shared/url";
 import { EndpointError } from "./errors";
 import { type Configuration, resolveSettings } from "./settings";
 import { describeAnswer, HOW_TO_SEE_ANSWER, hasAnswer } from "./shownAnswer";
 import type { EndpointType } from "./types";
-import { sameUrl } from "../shared/url";
 
 /** Which endpoints to look up. Default: all. */
 export interface EndpointFilter {

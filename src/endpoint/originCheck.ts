@@ -58,7 +58,9 @@ export class OriginCheck {
 
   /** Returns whether a resource was registered at another base URL or with another key than today's. */
   isElsewhere(state: EndpointState): boolean {
-    return this.isOtherService(state) || (state.account ?? this.run.origin.account) !== this.run.origin.account;
+    return (
+      this.isOtherService(state) || (state.account ?? this.run.origin.account) !== this.run.origin.account
+    );
   }
 
   /**

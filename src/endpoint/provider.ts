@@ -1,9 +1,9 @@
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { systemClock } from "../client/clock";
-import { changedArguments, checkArguments, NAME_INPUT } from "./arguments";
-import { connectEngine } from "./engine";
 import { isProvisional } from "../settlement/identity";
 import { sameUrl } from "../shared/url";
+import { changedArguments, checkArguments, NAME_INPUT } from "./arguments";
+import { connectEngine } from "./engine";
 import { aboutResource, EndpointError, explained, isGone, PendingError } from "./errors";
 import { assertSameDoor } from "./originCheck";
 import { type Run, type RunOptions, startRun } from "./run";
@@ -105,8 +105,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         return { id: endpoint.id, outs: stateOf(endpoint, inputs, origin) };
       } catch (error) {
         // The plugin adds the provider's code to the state of what was made, but not of what was half-made.
-        if (error instanceof PendingError)
-          Object.assign(error.properties, { __provider: inputs.__provider });
+        if (error instanceof PendingError) Object.assign(error.properties, { __provider: inputs.__provider });
         // A hook may make the engine call `create` again (engine rule 30).
         if (replaced) handover.announce(replaced, inputs);
         throw error;
@@ -163,7 +162,11 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         return;
       }
       const endpoint = { id, url: state.url, type: state.type };
-      if (!ledger.mayDelete(id) || (await settlement.isTakenBeside(endpoint)) || (await isShared(id, { origin, stacks }))) {
+      if (
+        !ledger.mayDelete(id) ||
+        (await settlement.isTakenBeside(endpoint)) ||
+        (await isShared(id, { origin, stacks }))
+      ) {
         engine.warn(`endpoint ${id} is not deleted: another resource of this program has it.`);
         return;
       }

@@ -1,5 +1,6 @@
 import type { Endpoint } from "../client";
 import type { Entry } from "../settlement/book";
+import { isProvisional } from "../settlement/identity";
 import type { Settlement } from "../settlement/settlement";
 import type { Turns } from "../settlement/turns";
 import { describeDoubt, describeUnknowable } from "../settlement/words";
@@ -11,7 +12,6 @@ import type { Replaced } from "./handover";
 import type { Ledger } from "./ledger";
 import type { Origin } from "./origin";
 import type { Service } from "./service";
-import { isProvisional } from "../settlement/identity";
 import { stateOf } from "./state";
 import type { EndpointInputs, EndpointState } from "./types";
 
@@ -94,7 +94,11 @@ export class Registrar {
     });
   }
 
-  async #register(inputs: EndpointInputs, replaced: Replaced | undefined, entry: Entry | undefined): Promise<Endpoint> {
+  async #register(
+    inputs: EndpointInputs,
+    replaced: Replaced | undefined,
+    entry: Entry | undefined,
+  ): Promise<Endpoint> {
     const { duplicates, ledger, service, settlement } = this.run;
     const baseline = await service.baseline();
     const found = (await this.#retried(inputs)) ?? (await this.#settled(inputs, replaced, entry));
@@ -141,14 +145,17 @@ export class Registrar {
       switch (outcome?.kind) {
         case "found":
           settlement.take(inputs, outcome.endpoint, { entry: entry ?? outcome.by.entry });
-          log.info(`took over ${outcome.endpoint.id} (${describeUrl(inputs.url)}) that an interrupted run had registered`);
+          log.info(
+            `took over ${outcome.endpoint.id} (${describeUrl(inputs.url)}) that an interrupted run had registered`,
+          );
           break;
         case "doubt":
           if (inputs.ifExists !== "register")
             throw new EndpointError("REGISTRATION_IN_DOUBT", describeDoubt(inputs, outcome));
           break;
         case "unknowable":
-          if (inputs.ifExists !== "register") throw new EndpointError("STILL_PENDING", describeUnknowable(inputs));
+          if (inputs.ifExists !== "register")
+            throw new EndpointError("STILL_PENDING", describeUnknowable(inputs));
           break;
         case "cancelled":
           throw runCancelled();

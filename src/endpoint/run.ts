@@ -72,7 +72,11 @@ function assemble(
   const ledger = new Ledger();
   const handover = new Handover();
   const book = new Book(environment, log.warn);
-  const stacks = new Stacks(engine.run === undefined ? async () => undefined : engine.rootUrn, environment, clock.date());
+  const stacks = new Stacks(
+    engine.run === undefined ? async () => undefined : engine.rootUrn,
+    environment,
+    clock.date(),
+  );
   const asker = { ...origin, run: engine.run ?? "", timeoutMs, patienceMs, skew: service.skew };
   const evidence = new Evidence(book, stacks, asker);
   const settlement = new Settlement(book, stacks, evidence, {
@@ -92,7 +96,14 @@ function assemble(
     onWait: ({ url }) => log.info(`waiting for another process that is registering ${describeUrl(url)}`),
     onFailure: () => {}, // The book says what is wrong with the folder.
   });
-  const duplicates = new DuplicateCheck({ ledger, handover, settlement, stacks, log, baseline: () => service.baseline() });
+  const duplicates = new DuplicateCheck({
+    ledger,
+    handover,
+    settlement,
+    stacks,
+    log,
+    baseline: () => service.baseline(),
+  });
   const registrar = new Registrar({ service, settlement, turns, ledger, duplicates, origin, log });
   const origins = new OriginCheck({ origin, service, stacks, log });
 
@@ -111,7 +122,19 @@ function assemble(
     return named;
   };
 
-  return { duplicates, handover, ledger, log, nameLeftovers, origin, origins, registrar, service, settlement, stacks };
+  return {
+    duplicates,
+    handover,
+    ledger,
+    log,
+    nameLeftovers,
+    origin,
+    origins,
+    registrar,
+    service,
+    settlement,
+    stacks,
+  };
 }
 
 /** The engine calls some verbs twice for one resource. */

@@ -79,9 +79,11 @@ export class Service {
     this.#watched("register", this.client.register(registration, { onSend })).finally(() => this.#forget());
 
   get(id: string): Promise<Endpoint> {
-    return this.#watched("get", this.client.get(id, { signal: this.options.cancelled })).catch((error: unknown) => {
-      throw goneOf(error) ?? error;
-    });
+    return this.#watched("get", this.client.get(id, { signal: this.options.cancelled })).catch(
+      (error: unknown) => {
+        throw goneOf(error) ?? error;
+      },
+    );
   }
 
   /**
@@ -151,7 +153,8 @@ export class Service {
         log.info(`waiting for the service: ${operation} takes longer than ${SLOW_MS / 1000} s`);
     });
     return answer.finally(cancel).catch((error: unknown) => {
-      if (showAnswersTo !== undefined && hasAnswer(error) && !goneOf(error)) log.warn(describeAnswer(error, showAnswersTo));
+      if (showAnswersTo !== undefined && hasAnswer(error) && !goneOf(error))
+        log.warn(describeAnswer(error, showAnswersTo));
       throw error;
     });
   }

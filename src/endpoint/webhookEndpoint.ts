@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
-import { NAME_INPUT } from "./arguments";
 import { PROVIDER_CODE, TYPE_TOKEN } from "../shared/permanent";
+import { NAME_INPUT } from "./arguments";
 import { noteSecretUrl } from "./secretUrls";
 import type { EndpointType, WebhookEndpointArgs } from "./types";
 

@@ -1,7 +1,7 @@
 import type { Engine } from "../endpoint/engine";
 import { type LookupOptions, lookUpEndpoint, lookUpEndpoints } from "../endpoint/lookup";
 import { isSecretUrl, noteSecretUrl } from "../endpoint/secretUrls";
-import { StackReader } from "../endpoint/witness/stackState";
+import { Stacks } from "../settlement/stacks";
 import { unknownOptions } from "../knownOptions";
 import { schema } from "./schema";
 import type { Properties, Revealed } from "./values";
@@ -66,8 +66,8 @@ async function hasSecretUrl(
   environment: NodeJS.ProcessEnv,
 ): Promise<boolean> {
   if (found.some(({ url }) => isSecretUrl(url))) return true;
-  const rootUrn = found.length === 0 ? undefined : await engine.rootUrn();
-  if (rootUrn === undefined) return false;
-  const state = await new StackReader(environment).read(rootUrn);
+  if (found.length === 0) return false;
+  const stack = await new Stacks(() => engine.rootUrn(), environment, Date.now()).current();
+  const state = await stack?.state();
   return found.some(({ id }) => state?.hasSecretUrl(id));
 }

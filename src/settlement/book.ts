@@ -90,7 +90,9 @@ export class Book {
         this.#count = shards.reduce((sum, shard) => sum + namesIn(join(this.#folder, shard)).length, 0);
         const isCrowded = this.#count > MAX_ENTRIES / 2;
         const own = `.${hashOf(stack.urn, stack.backend)}.`;
-        const entries = shards.flatMap((shard) => this.#read(shard, (name) => isCrowded || name.includes(own)));
+        const entries = shards.flatMap((shard) =>
+          this.#read(shard, (name) => isCrowded || name.includes(own)),
+        );
         this.#collect(entries);
         return entries.filter(({ name }) => name.includes(own));
       }) ?? []
@@ -112,7 +114,10 @@ export class Book {
   }
 
   /** Replaces an entry. */
-  change<Changed extends Entry>(entry: Entry, change: Partial<Omit<Changed, "name" | "key" | "stack">>): Entry {
+  change<Changed extends Entry>(
+    entry: Entry,
+    change: Partial<Omit<Changed, "name" | "key" | "stack">>,
+  ): Entry {
     const changed = { ...entry, ...change };
     this.#quietly(() => replaceFile(this.#pathOf(entry.name), changed));
     return changed;
@@ -145,7 +150,8 @@ export class Book {
     const open = new Set(entries.filter(({ closed }) => !closed).map(({ key }) => key));
     for (const { closed, key, name } of entries) {
       if (!closed || open.has(key)) continue;
-      const { mtimeMs = Number.POSITIVE_INFINITY } = statSync(this.#pathOf(name), { throwIfNoEntry: false }) ?? {};
+      const { mtimeMs = Number.POSITIVE_INFINITY } =
+        statSync(this.#pathOf(name), { throwIfNoEntry: false }) ?? {};
       if (Date.now() - mtimeMs > CLOSED_LIFE_MS) rmSync(this.#pathOf(name), { force: true });
     }
   }

@@ -104,7 +104,10 @@ function decideByTime(candidates: readonly Candidate[], pending: readonly Pendin
   const sure = ours.filter((each) => each.doubt === undefined);
   const by = sure.find((each) => fitOf(each, oldest.endpoint) === "yes");
   if (fitting.some(({ sameIp }) => !sameIp))
-    return doubt(fits, "a registration that differs only in ip is pending too, and the service does not report the ip");
+    return doubt(
+      fits,
+      "a registration that differs only in ip is pending too, and the service does not report the ip",
+    );
   const why = ours.find((each) => each.doubt !== undefined)?.doubt;
   if (by === undefined && why !== undefined) return doubt(fits, why);
   if (fits.length > fitting.length)
@@ -115,7 +118,10 @@ function decideByTime(candidates: readonly Candidate[], pending: readonly Pendin
 }
 
 /** Returns whether an endpoint fits a pending registration: its time lies in the window, or a complete list lacked it before. */
-function fitOf({ window, before, complete, own }: Pending, { id, createdAt }: Endpoint): "yes" | "perhaps" | "no" {
+function fitOf(
+  { window, before, complete, own }: Pending,
+  { id, createdAt }: Endpoint,
+): "yes" | "perhaps" | "no" {
   if (before.includes(id)) return "no";
   switch (placeIn(window, createdAt)) {
     case "inside":
@@ -142,7 +148,8 @@ function decideAbsence(
   if (!list.complete || isOdd) return { kind: "unknowable" };
   const ends = pending.flatMap(({ window }) => window?.until ?? []);
   const { serverTime } = list;
-  const milliseconds = serverTime === null ? 0 : Math.min(Math.max(0, ...ends.map((end) => end - serverTime)), patienceMs);
+  const milliseconds =
+    serverTime === null ? 0 : Math.min(Math.max(0, ...ends.map((end) => end - serverTime)), patienceMs);
   return milliseconds > 0 ? { kind: "wait", milliseconds } : { kind: "absent" };
 }
 

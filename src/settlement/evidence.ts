@@ -4,8 +4,8 @@ import type { Holder, Pending } from "./decide";
 import { plainText, providerNameOf, type Resource } from "./deployment";
 import { hashOf } from "./files";
 import { isWholeUp, wasUnderWay } from "./history";
-import { isProvisional, type Identity } from "./identity";
-import { interruptedBetween, type Account, type Stack, type StackState } from "./stack";
+import { type Identity, isProvisional } from "./identity";
+import { type Account, interruptedBetween, type Stack, type StackState } from "./stack";
 import { isAmbiguous } from "./stackName";
 import type { Stacks } from "./stacks";
 import { CLOCK_TOLERANCE_MS, mayBeSameTime, placeIn, windowOf } from "./time";
@@ -113,7 +113,9 @@ export class Evidence {
         return others;
       case "later up":
         // Had it made an endpoint, that `up` would have taken it over.
-        return real === undefined ? undefined : { ...base, id: real, others: !this.#mayTake(entry), doubt: LATER_UP };
+        return real === undefined
+          ? undefined
+          : { ...base, id: real, others: !this.#mayTake(entry), doubt: LATER_UP };
       default: {
         const doubt = status.kind === "unknown" ? status.why : await this.#doubtAboutName(stack, wanted);
         return { ...base, id: real, others: !this.#mayTake(entry), doubt };
@@ -125,7 +127,9 @@ export class Evidence {
   async #doubtAboutName(stack: Stack, wanted: Wanted): Promise<string | undefined> {
     if (!isAmbiguous(stack.name)) return undefined;
     const operations = (await stack.state())?.operationsLike(wanted) ?? [];
-    return operations.length > 0 ? undefined : "it may be that of a stack with the same name in another organization or backend";
+    return operations.length > 0
+      ? undefined
+      : "it may be that of a stack with the same name in another organization or backend";
   }
 
   /** Returns whether this run's account or provider sent it. */
@@ -171,16 +175,25 @@ export class Evidence {
     const from = between.from + skew - CLOCK_TOLERANCE_MS;
     const window = { from, until: between.until + skew + timeoutMs + patienceMs };
     const isSecret = plainText(operation.inputs, "url") === undefined;
-    return { ...base, window, doubt: isSecret ? "the state keeps the url of an interrupted registration as a secret" : undefined };
+    return {
+      ...base,
+      window,
+      doubt: isSecret ? "the state keeps the url of an interrupted registration as a secret" : undefined,
+    };
   }
 
   #holderOf(
     endpoint: Endpoint,
-    { entries, state, stack }: { entries: readonly Entry[]; state: StackState | undefined; stack: Stack | undefined },
+    {
+      entries,
+      state,
+      stack,
+    }: { entries: readonly Entry[]; state: StackState | undefined; stack: Stack | undefined },
   ): Holder {
     const own = originHashes(this.asker);
     const holders = entries.map((entry): Holder => {
-      if (entry.id !== endpoint.id || !isSameEndpoint(entry, endpoint, this.asker.patienceMs)) return "nobody";
+      if (entry.id !== endpoint.id || !isSameEndpoint(entry, endpoint, this.asker.patienceMs))
+        return "nobody";
       const isOurs = stack !== undefined && isSameStack(entry.stack, stack.name);
       // An open entry of this stack whose process is dead is evidence, and no holder.
       if (isOurs && !entry.closed && !entry.foreign && !isLiving(entry, this.asker.run)) return "nobody";
@@ -217,7 +230,8 @@ export async function statusOf({ id, sent }: Entry, stack: Stack): Promise<Statu
   const at = sent?.at ?? 0;
   const runs = await stack.history(at);
   if (runs === undefined) return { kind: "unknown", why: "the stack's history cannot be read" };
-  if (runs.some((run) => run.kind === "update" && run.succeeded && wasUnderWay(run, at))) return { kind: "recorded" };
+  if (runs.some((run) => run.kind === "update" && run.succeeded && wasUnderWay(run, at)))
+    return { kind: "recorded" };
   const wasDestroyed = runs.some(({ kind, start }) => kind === "destroy" && start > at);
   if (at < state.times.created && !wasDestroyed) return { kind: "another" };
   return { kind: runs.some((run) => isWholeUp(run) && run.start > at) ? "later up" : "lost" };

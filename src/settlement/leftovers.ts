@@ -1,5 +1,5 @@
 import { type Book, type Entry, isLiving } from "./book";
-import { type Decision, decide, type Doubt } from "./decide";
+import { type Decision, type Doubt, decide } from "./decide";
 import { type Asker, type Evidence, statusOf, type Wanted } from "./evidence";
 import { isProvisional, keyHash } from "./identity";
 import { listWith, type SettlingRun } from "./settlement";
@@ -25,7 +25,10 @@ export interface LeftoverSources {
  * Returns the open entries of a stack whose endpoints no run has recorded. Closes those whose endpoint the state has, and removes
  * those that were never sent.
  */
-export async function openEntries(stack: Stack, { book, asker }: Pick<LeftoverSources, "book" | "asker">): Promise<Entry[]> {
+export async function openEntries(
+  stack: Stack,
+  { book, asker }: Pick<LeftoverSources, "book" | "asker">,
+): Promise<Entry[]> {
   const open: Entry[] = [];
   for (const entry of book.entriesOf(stack.name)) {
     if (entry.closed || isLiving(entry, asker.run)) continue;

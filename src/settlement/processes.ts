@@ -51,7 +51,9 @@ function startOf(pid: number): string | undefined {
 /** Ticks since the machine started, and which start of the machine that was. A zombie has ended. */
 function startOnLinux(pid: number): string | undefined {
   try {
-    const [state, ...rest] = readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /s, "").split(" ");
+    const [state, ...rest] = readFileSync(`/proc/${pid}/stat`, "utf8")
+      .replace(/^.*\) /s, "")
+      .split(" ");
     if (state === "Z") return undefined;
     return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${rest[18]}`;
   } catch {

@@ -1,9 +1,9 @@
 import { type Endpoint, type EndpointList, type Registration, WebhookRegistrationError } from "../client";
+import { sameUrl } from "../shared/url";
 import type { Sent } from "./book";
 import { type Decision, decide, type Holder, type Pending } from "./decide";
 import { alike } from "./identity";
 import { settle, type Waiting } from "./settle";
-import { sameUrl } from "../shared/url";
 import { windowOf } from "./time";
 
 /** How long to look for the endpoint of a registration whose answer could not be used, in milliseconds. */
@@ -47,7 +47,10 @@ export type Registered =
  *
  * @throws WebhookRegistrationError when it was certainly not made
  */
-export async function registerOnce(registration: Registration, options: RegisterOptions): Promise<Registered> {
+export async function registerOnce(
+  registration: Registration,
+  options: RegisterOptions,
+): Promise<Registered> {
   const { service, baseline, known = [], clock, timeoutMs, patienceMs, cancelled, onSend } = options;
   const before = [...new Set([...idsLike(baseline, registration), ...known])];
   const startedAt = clock.now();
@@ -63,10 +66,16 @@ export async function registerOnce(registration: Registration, options: Register
       if (!(error instanceof WebhookRegistrationError) || error.outcome === "not-made") throw error;
       const askedMs = error.retryAfterMs;
       const leftMs = error.statusCode === undefined ? startedAt + timeoutMs - clock.now() : 0;
-      const forMs = Math.max(LOOK_AFTER_ANSWER_MS, leftMs, askedMs === undefined ? 0 : Math.max(askedMs, LEAST_WAIT_TO_RESEND_MS));
+      const forMs = Math.max(
+        LOOK_AFTER_ANSWER_MS,
+        leftMs,
+        askedMs === undefined ? 0 : Math.max(askedMs, LEAST_WAIT_TO_RESEND_MS),
+      );
       const look = (list: EndpointList) => decideOwn(list, sent);
       // Whatever goes wrong here, the registration must not be lost.
-      const outcome = await settle(() => service.list(), look, { clock, cancelled, forMs }).catch(() => undefined);
+      const outcome = await settle(() => service.list(), look, { clock, cancelled, forMs }).catch(
+        () => undefined,
+      );
       if (outcome?.kind === "found") return { kind: "made", endpoint: outcome.endpoint };
       const mayResend = askedMs !== undefined && times < MAX_SENT && outcome?.kind === "absent";
       if (!mayResend) return { kind: "pending", sent, error };
@@ -74,7 +83,14 @@ export async function registerOnce(registration: Registration, options: Register
   }
 
   async function decideOwn(list: EndpointList, { serviceTime, complete }: Sent): Promise<Decision> {
-    const own: Pending = { window: windowOf(serviceTime, patienceMs), before, complete, sameIp: true, own: true, others: false };
+    const own: Pending = {
+      window: windowOf(serviceTime, patienceMs),
+      before,
+      complete,
+      sameIp: true,
+      own: true,
+      others: false,
+    };
     const others = await options.others?.();
     return decide({
       identity: registration,
@@ -90,6 +106,8 @@ export async function registerOnce(registration: Registration, options: Register
 function idsLike(list: EndpointList, registration: Registration): string[] {
   return [
     ...alike(list, registration).map(({ id }) => id),
-    ...list.unrecognized.flatMap(({ id, url }) => (url === null || sameUrl(url, registration.url) ? [id] : [])),
+    ...list.unrecognized.flatMap(({ id, url }) =>
+      url === null || sameUrl(url, registration.url) ? [id] : [],
+    ),
   ];
 }

@@ -31,7 +31,11 @@ export async function settle(
 ): Promise<Outcome> {
   const startedAt = clock.now();
   let untilMs = forMs ?? 0;
-  for (let pauseMs = FIRST_PAUSE_MS, isFirst = true; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS), isFirst = false) {
+  for (
+    let pauseMs = FIRST_PAUSE_MS, isFirst = true;
+    ;
+    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS), isFirst = false
+  ) {
     const isLast = () => clock.now() - startedAt >= untilMs;
     try {
       const decision = await decide(await list());
@@ -45,6 +49,7 @@ export async function settle(
       if (!(error instanceof WebhookError) || isLast()) throw error;
     }
     const leftMs = Math.max(untilMs - (clock.now() - startedAt), 0);
-    if ((await sleep(Math.min(pauseMs, leftMs), { clock, signal: cancelled })) === "aborted") return { kind: "cancelled" };
+    if ((await sleep(Math.min(pauseMs, leftMs), { clock, signal: cancelled })) === "aborted")
+      return { kind: "cancelled" };
   }
 }

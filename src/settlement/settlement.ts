@@ -83,7 +83,11 @@ export class Settlement {
     const ours = known.pending.filter(({ others }) => !others);
     if (ours.length === 0) return undefined;
     const { clock, cancelled, onWait } = this.run;
-    const list = () => listWith(this.run.service, ours.flatMap(({ id }) => id ?? []));
+    const list = () =>
+      listWith(
+        this.run.service,
+        ours.flatMap(({ id }) => id ?? []),
+      );
     const outcome = await settle(list, (found) => this.#decide(wanted, known, found), {
       clock,
       cancelled,
@@ -91,9 +95,10 @@ export class Settlement {
     });
     const own = originHashes(this.run);
     if (outcome.kind === "absent")
+      // Absence in another account shows nothing.
       for (const { entry } of ours)
-        // Absence in another account shows nothing.
-        if (entry && entry.service === own.service && entry.fingerprint === own.fingerprint) this.book.close(entry);
+        if (entry && entry.service === own.service && entry.fingerprint === own.fingerprint)
+          this.book.close(entry);
     return outcome;
   }
 
@@ -119,10 +124,16 @@ export class Settlement {
    */
   async register(
     wanted: Wanted,
-    { entry, baseline, known }: { entry: Entry | undefined; baseline: EndpointList; known: readonly string[] },
+    {
+      entry,
+      baseline,
+      known,
+    }: { entry: Entry | undefined; baseline: EndpointList; known: readonly string[] },
   ): Promise<{ readonly endpoint: Endpoint } | { readonly pending: PendingHere }> {
     const { ip, ...identity } = wanted;
-    const inBook = this.book.entriesLike(wanted).flatMap(({ id }) => (id === null || isProvisional(id) ? [] : [id]));
+    const inBook = this.book
+      .entriesLike(wanted)
+      .flatMap(({ id }) => (id === null || isProvisional(id) ? [] : [id]));
     let current = entry;
     const change = (fields: Partial<Entry>) => {
       current = current && this.book.change(current, fields);
@@ -166,14 +177,33 @@ export class Settlement {
    * @param entry the resource's own
    * @param adopted whether a person named the endpoint
    */
-  take(wanted: Wanted, endpoint: Endpoint, { entry, adopted = false }: { entry: Entry | undefined; adopted?: boolean }): void {
+  take(
+    wanted: Wanted,
+    endpoint: Endpoint,
+    { entry, adopted = false }: { entry: Entry | undefined; adopted?: boolean },
+  ): void {
     if (entry === undefined) return;
     const { id, createdAt } = endpoint;
-    const sent = adopted ? null : { at: this.run.clock.date(), serviceTime: null, before: [], complete: false };
+    const sent = adopted
+      ? null
+      : { at: this.run.clock.date(), serviceTime: null, before: [], complete: false };
     const { run } = this.run;
-    this.book.change(entry, { id, createdAt, adopted, sent: entry.sent ?? sent, run, process: thisProcess() });
+    this.book.change(entry, {
+      id,
+      createdAt,
+      adopted,
+      sent: entry.sent ?? sent,
+      run,
+      process: thisProcess(),
+    });
     for (const each of this.book.entriesLike(wanted)) {
-      if (each.name === entry.name || each.closed || !isSameStack(each.stack, entry.stack) || isLiving(each, run)) continue;
+      if (
+        each.name === entry.name ||
+        each.closed ||
+        !isSameStack(each.stack, entry.stack) ||
+        isLiving(each, run)
+      )
+        continue;
       const isUnknown = each.id === null || isProvisional(each.id);
       if (each.id === id || (isUnknown && each.sent?.before.includes(id) === false)) this.book.close(each);
     }
@@ -195,7 +225,8 @@ export class Settlement {
     const takers = this.book
       .entriesLike(endpoint)
       .filter((entry) => entry.id === endpoint.id && !entry.closed && isLiving(entry, this.run.run));
-    if (takers.some(({ service, fingerprint }) => service === own.service && fingerprint === own.fingerprint)) return true;
+    if (takers.some(({ service, fingerprint }) => service === own.service && fingerprint === own.fingerprint))
+      return true;
     // With another key or base URL, the id may be another endpoint's.
     const actual = takers.length === 0 ? undefined : await this.run.service.find(endpoint.id);
     return actual !== undefined && takers.some((entry) => isSameEndpoint(entry, actual, this.run.patienceMs));
@@ -206,7 +237,11 @@ export class Settlement {
     return { ...fields, sent: null, id: null, createdAt: null, adopted: false, closed: false };
   }
 
-  #decide(wanted: Wanted, { pending, holderOf }: Awaited<ReturnType<Evidence["about"]>>, list: EndpointList): Decision {
+  #decide(
+    wanted: Wanted,
+    { pending, holderOf }: Awaited<ReturnType<Evidence["about"]>>,
+    list: EndpointList,
+  ): Decision {
     return decide({
       identity: wanted,
       pending,
@@ -215,7 +250,6 @@ export class Settlement {
       patienceMs: this.run.patienceMs,
     });
   }
-
 }
 
 /** Lists, and asks for what the list may not show yet. */
@@ -227,7 +261,10 @@ export async function listWith(
   const missing = ids.filter((id) => !listed.endpoints.some((endpoint) => endpoint.id === id));
   if (missing.length === 0) return listed;
   const found = await Promise.all(missing.map(find));
-  return { ...listed, endpoints: [...listed.endpoints, ...found.filter((endpoint) => endpoint !== undefined)] };
+  return {
+    ...listed,
+    endpoints: [...listed.endpoints, ...found.filter((endpoint) => endpoint !== undefined)],
+  };
 }
 
 function hereKey(wanted: Wanted): string {

@@ -52,9 +52,11 @@ export class StackState {
       .filter(({ id }) => id === endpoint.id)
       .map(({ outputs, inputs }): Holder => {
         const read = (name: string) => plainText(outputs, name) ?? plainText(inputs, name);
-        if ((read("baseUrl") ?? baseUrl) === baseUrl && (read("account") ?? account) === account) return "somebody";
+        if ((read("baseUrl") ?? baseUrl) === baseUrl && (read("account") ?? account) === account)
+          return "somebody";
         const [url, type] = [read("url"), read("type")];
-        const isAlike = (url === undefined || sameUrl(url, endpoint.url)) && (type ?? endpoint.type) === endpoint.type;
+        const isAlike =
+          (url === undefined || sameUrl(url, endpoint.url)) && (type ?? endpoint.type) === endpoint.type;
         return isAlike && mayBeSameTime(read("createdAt") ?? null, endpoint.createdAt) ? "unclear" : "nobody";
       });
     return holders.includes("somebody") ? "somebody" : holders.includes("unclear") ? "unclear" : "nobody";
@@ -100,7 +102,9 @@ export class StackState {
   /** Returns whether the state keeps the url of an endpoint as a secret. */
   hasSecretUrl(id: string): boolean {
     const found = this.#all.filter((each) => each.id === id);
-    return found.some(({ inputs, outputs }) => [inputs?.url, outputs?.url].some((url) => typeof url === "object"));
+    return found.some(({ inputs, outputs }) =>
+      [inputs?.url, outputs?.url].some((url) => typeof url === "object" && url !== null),
+    );
   }
 
   /** When a run last wrote it, and when the stack began: with its first run, and again after each destroy. */

@@ -36,7 +36,9 @@ function currentLogin(environment: NodeJS.ProcessEnv): string {
 }
 
 function projectFile(folder: string): string | undefined {
-  const found = ["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"].map((name) => join(folder, name)).find(existsSync);
+  const found = ["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"]
+    .map((name) => join(folder, name))
+    .find(existsSync);
   const parent = dirname(folder);
   return found ?? (parent === folder ? undefined : projectFile(parent));
 }

@@ -1,5 +1,5 @@
-import { Stack } from "./stack";
 import type { StackName } from "./book";
+import { Stack } from "./stack";
 import { stackNameOf } from "./stackName";
 
 /** The stacks that a run meets: its own, and those that entries of the book name. Each is read once. */

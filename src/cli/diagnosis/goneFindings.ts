@@ -1,7 +1,7 @@
 import type { EndpointList } from "../../client";
 import { type Deployment, nameOf, plainText, type Resource } from "../../settlement/deployment";
 import type { Origin } from "../../endpoint/origin";
-import { isProvisional } from "../../endpoint/state";
+import { isProvisional } from "../../settlement/identity";
 import type { Account } from "../account";
 import type { Inventory } from "../inventory";
 import { error, type Finding } from "./finding";

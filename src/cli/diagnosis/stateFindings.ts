@@ -7,7 +7,7 @@ import {
 } from "../../settlement/deployment";
 import type { Origin } from "../../endpoint/origin";
 import { isEndpointType } from "../../shared/permanent";
-import { isProvisional } from "../../endpoint/state";
+import { isProvisional } from "../../settlement/identity";
 import { describeUrl } from "../../shared/url";
 import { duplicatesIn } from "../duplicates";
 import { describeOwner, type Inventory } from "../inventory";
