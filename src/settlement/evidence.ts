@@ -6,6 +6,7 @@ import { hashOf } from "./files";
 import { isWholeUp, wasUnderWay } from "./history";
 import { type Identity, isProvisional } from "./identity";
 import { type Account, interruptedBetween, type Stack, type StackState } from "./stack";
+import { isThisProcess } from "./processes";
 import { isAmbiguous } from "./stackName";
 import type { Stacks } from "./stacks";
 import { CLOCK_TOLERANCE_MS, mayBeSameTime, placeIn, windowOf } from "./time";
@@ -146,8 +147,11 @@ export class Evidence {
     entries: readonly Entry[],
   ): Promise<Pending[]> {
     const left = [...state.operationsLike(wanted)];
-    for (const { stack: name, provider, closed, adopted } of entries) {
-      if (closed || adopted || !isSameStack(name, stack.name)) continue;
+    for (const entry of entries) {
+      const { adopted, closed, provider } = entry;
+      if (closed || adopted || !isSameStack(entry.stack, stack.name)) continue;
+      // The state was read before this process began to create anything.
+      if (isThisProcess(entry.process) && isLiving(entry, this.asker.run)) continue;
       const index = left.findIndex((operation) => hashOf(providerNameOf(operation) ?? "") === provider);
       if (index >= 0) left.splice(index, 1);
     }

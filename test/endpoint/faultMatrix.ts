@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EmulatedEndpoint, Misbehaviour, Operation } from "../../src/emulator";
-import { isProvisional, type UnansweredState } from "../../src/endpoint/state";
-import { sameUrl } from "../../src/endpoint/url";
+import type { PendingState } from "../../src/endpoint/state";
+import { isProvisional } from "../../src/settlement/identity";
+import { sameUrl } from "../../src/shared/url";
 import { compressed, gone, minutes, timeless, wrapped } from "./disguise";
 import { type Declared, nameOf, type Problems } from "./engineModel";
 import type { Plugin } from "./plugin";
@@ -200,7 +201,7 @@ async function leaveOnePending({ emulator, stack }: World, program: readonly Dec
   await stack.up(program);
   const pending = stack.resources.find(({ initErrors }) => initErrors !== undefined);
   if (!pending) throw new Error("no registration is pending");
-  const { url, type, ip, pending: sent } = pending.outputs as unknown as UnansweredState;
+  const { url, type, ip, pending: sent } = pending.outputs as unknown as PendingState;
   // Dated when it was sent: on a busy machine, the service's clock may already be far ahead.
   const createdAt = new Date(sent.attemptedAt ?? 0).toISOString();
   emulator.add({ url, type, ip: ip ?? undefined, createdAt });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Emulator, startEmulator } from "../../src/emulator";
-import { PROVIDER_CODE, TYPE_TOKEN } from "../../src/endpoint/permanent";
+import { PROVIDER_CODE, TYPE_TOKEN } from "../../src/shared/permanent";
 import { FastClock } from "./fastClock";
 import { type Command, Plugin, type VerbError } from "./plugin";
 
