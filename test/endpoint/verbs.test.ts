@@ -90,7 +90,7 @@ describe("check", () => {
     ["an empty adoptId", { adoptId: "" }, /adoptId must be/],
     ["an adoptId with a space", { adoptId: "wh t0ken" }, /adoptId must be/],
     ["a provisional adoptId", { adoptId: "pending:t0ken" }, /provisional/],
-    ["another ifExists", { ifExists: "ignore" }, /ifExists must be "warn" or "fail"/],
+    ["another ifExists", { ifExists: "ignore" }, /ifExists must be "warn", "fail" or "register"/],
     ["an argument that does not exist", { secret: "t0ken" }, /secret is not an argument/],
   ])("check refuses %s before any request, without repeating the value", async (_, change, reason) => {
     const { failures } = await command.check({}, defined({ ...inputs, ...change }));
