@@ -7,8 +7,8 @@ afterEach(closeServers);
 
 function verbs() {
   const warnings: string[] = [];
-  const log = { warn: (message: string) => warnings.push(message), info: () => {} };
-  return { ...createReceiverValidation({ log }), warnings };
+  const engine = { warn: (message: string) => warnings.push(message), info: () => {} };
+  return { ...createReceiverValidation(engine), warnings };
 }
 
 test("what users' state holds for ever never changes", () => {
