@@ -65,7 +65,10 @@ export function createReceiverValidation(engine: ValidationEngine = connectEngin
       return { outs: needsValidation(olds, news) ? await validated(news) : { ...olds } };
     },
 
-    /** Validates once more, without retries. Gone: the receiver was asked, and does not do what was proven. */
+    /**
+     * Validates once more, without retries, also in the preview of a refresh: the engine does not say which it is (engine rule 40).
+     * Gone: the receiver was asked, and does not do what was proven.
+     */
     async read(id: string, props: ValidationInputs = {}): Promise<dynamic.ReadResult> {
       const { url, secrets } = props as unknown as ValidationState;
       if (url === undefined || secrets === undefined) {

@@ -23,7 +23,8 @@ export interface ReceiverValidationArgs {
  *
  * For each secret it sends a signed delivery of the type `webhook.validation`, and the same with a broken signature. It retries
  * what can pass until its deadline, and fails the `up` with the likely cause. `pulumi refresh` validates once more: a receiver that
- * stopped working is reported as gone, and the next `up` validates again.
+ * stopped working is reported as gone, and the next `up` validates again. A preview sends nothing unless it refreshes, as
+ * `pulumi preview --refresh` does.
  *
  * @example
  * const proven = new ReceiverValidation("jobs", { url, secrets: [signingSecret], triggers: [release] });
