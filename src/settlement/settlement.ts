@@ -143,7 +143,12 @@ export class Settlement {
       baseline,
       known: [...known, ...inBook],
       onSend: (sent) => change({ sent }),
-      others: () => this.evidence.about(wanted),
+      others: async () => {
+        const { pending, holderOf } = await this.evidence.about(wanted);
+        // Its own entry is this very registration.
+        const others = pending.filter((each) => entry === undefined || each.entry?.name !== entry.name);
+        return { pending: others, holderOf };
+      },
     }).catch((error: unknown) => {
       if (current) this.book.remove(current);
       throw error;
