@@ -42,7 +42,7 @@ export class StackState {
    * Returns whether a resource has what an entry of the book stands for. Ids may count per account, and be used again: with another
    * url or type it is the same only if it was made at the same time.
    */
-  has({ id, key, service, fingerprint, createdAt }: Entry): boolean {
+  has({ id, key, service, fingerprint, provider, createdAt }: Entry): boolean {
     return this.#all.some(({ id: recorded, inputs, outputs }) => {
       if (id === null || recorded !== id) return false;
       const read = (name: string) => plainText(outputs, name) ?? plainText(inputs, name);
@@ -50,9 +50,10 @@ export class StackState {
       if (url === undefined || (type !== "production" && type !== "development")) return true;
       const isSameService = baseUrl === undefined || hashOf(baseUrl) === service;
       const isSameOrigin = isSameService && (read("account") ?? fingerprint) === fingerprint;
-      const isLikely = isSameOrigin || keyHash({ url, type }) === key;
+      // The key of a provider may have been rotated.
+      const isRotated = hashOf(read("provider") ?? "") === provider && keyHash({ url, type }) === key;
       const isTimed = !Number.isNaN(parseTimestamp(createdAt) + parseTimestamp(time));
-      return isTimed ? mayBeSameTime(createdAt, time) : isLikely;
+      return isTimed ? mayBeSameTime(createdAt, time) : isSameOrigin || isRotated;
     });
   }
 
