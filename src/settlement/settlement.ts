@@ -43,13 +43,16 @@ export class Settlement {
   readonly #here = new Map<string, PendingHere>();
   /** The urls and types of which something is pending and stays so in this run. */
   readonly #unsettled = new Set<string>();
+  readonly #startedAt: number;
 
   constructor(
     private readonly book: Book,
     private readonly stacks: Stacks,
     private readonly evidence: Evidence,
     private readonly run: SettlingRun,
-  ) {}
+  ) {
+    this.#startedAt = run.clock.date();
+  }
 
   /**
    * Writes down that something is about to be registered or adopted, while the work goes on: until it is sent, another process must
@@ -131,8 +134,12 @@ export class Settlement {
     }: { entry: Entry | undefined; baseline: EndpointList; known: readonly string[] },
   ): Promise<{ readonly endpoint: Endpoint } | { readonly pending: PendingHere }> {
     const { ip, ...identity } = wanted;
+    const own = originHashes(this.run);
     const inBook = this.book
       .entriesLike(wanted)
+      // An id of another account says nothing here, and one from before this run may be used again.
+      .filter(({ service, fingerprint }) => service === own.service && fingerprint === own.fingerprint)
+      .filter((each) => isLiving(each, this.run.run) || (each.sent?.at ?? 0) >= this.#startedAt)
       .flatMap(({ id }) => (id === null || isProvisional(id) ? [] : [id]));
     let current = entry;
     const change = (fields: Partial<Entry>) => {
