@@ -144,7 +144,7 @@ export class Registrar {
       const outcome = await settlement.settle(inputs, isHandedOver ? replaced.pending : undefined);
       switch (outcome?.kind) {
         case "found":
-          settlement.take(inputs, outcome.endpoint, { entry: entry ?? outcome.by.entry });
+          settlement.take(inputs, outcome.endpoint, { entry: entry ?? outcome.by.entry, from: outcome.by });
           log.info(
             `took over ${outcome.endpoint.id} (${describeUrl(inputs.url)}) that an interrupted run had registered`,
           );

@@ -187,12 +187,13 @@ export class Settlement {
    * Writes down that a resource takes an existing endpoint. That settles the registrations that it came from or stands for.
    *
    * @param entry the resource's own
+   * @param from the registration that made it
    * @param adopted whether a person named the endpoint
    */
   take(
     wanted: Wanted,
     endpoint: Endpoint,
-    { entry, adopted = false }: { entry: Entry | undefined; adopted?: boolean },
+    { entry, from, adopted = false }: { entry: Entry | undefined; from?: Pending; adopted?: boolean },
   ): void {
     if (entry === undefined) return;
     const { id, createdAt } = endpoint;
@@ -208,17 +209,20 @@ export class Settlement {
       run,
       process: thisProcess(),
     });
-    for (const each of this.book.entriesLike(wanted)) {
-      if (
-        each.name === entry.name ||
-        each.closed ||
-        !isSameStack(each.stack, entry.stack) ||
-        isLiving(each, run)
-      )
-        continue;
-      const isUnknown = each.id === null || isProvisional(each.id);
-      if (each.id === id || (isUnknown && each.sent?.before.includes(id) === false)) this.book.close(each);
-    }
+    const others = this.book
+      .entriesLike(wanted)
+      .filter((each) => each.name !== entry.name && !each.closed && isSameStack(each.stack, entry.stack))
+      .filter((each) => !isLiving(each, run));
+    for (const each of others)
+      if (each.id === id && isSameEndpoint(each, endpoint, this.run.patienceMs)) this.book.close(each);
+    // One registration made it: of several that may have, the others stay open.
+    const settled = adopted
+      ? others
+          .filter((each) => each.id === null || isProvisional(each.id))
+          .filter((each) => each.sent?.before.includes(id) === false)
+          .find((each) => isSameEndpoint(each, endpoint, this.run.patienceMs))
+      : others.find(({ name }) => name === from?.entry?.name);
+    if (settled) this.book.close(settled);
   }
 
   /** Notes that nothing is left of what a pending registration made. */
