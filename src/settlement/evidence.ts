@@ -6,7 +6,6 @@ import { hashOf } from "./files";
 import { isWholeUp, wasUnderWay } from "./history";
 import { type Identity, isProvisional } from "./identity";
 import { type Account, interruptedBetween, type Stack, type StackState } from "./stack";
-import { isThisProcess } from "./processes";
 import { isAmbiguous } from "./stackName";
 import type { Stacks } from "./stacks";
 import { CLOCK_TOLERANCE_MS, mayBeSameTime, placeIn, windowOf } from "./time";
@@ -17,6 +16,8 @@ export interface Asker extends Account {
   readonly provider?: string | undefined;
   /** What all processes of one command have in common. */
   readonly run: string;
+  /** What each provider of a command has for itself. */
+  readonly sender: string;
   readonly timeoutMs: number;
   readonly patienceMs: number;
   /** The service's clock less this machine's, in milliseconds; null if unknown. */
@@ -150,8 +151,8 @@ export class Evidence {
     for (const entry of entries) {
       const { adopted, closed, provider } = entry;
       if (closed || adopted || !isSameStack(entry.stack, stack.name)) continue;
-      // The state was read before this process began to create anything.
-      if (isThisProcess(entry.process) && isLiving(entry, this.asker.run)) continue;
+      // The state was read before this provider began to create anything.
+      if (entry.sender === this.asker.sender) continue;
       const index = left.findIndex((operation) => hashOf(providerNameOf(operation) ?? "") === provider);
       if (index >= 0) left.splice(index, 1);
     }
