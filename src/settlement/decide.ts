@@ -95,11 +95,10 @@ function decideByTime(candidates: readonly Candidate[], pending: readonly Pendin
   const fits = candidates
     .filter(({ endpoint }) => pending.some((each) => fitOf(each, endpoint) !== "no"))
     .toSorted((a, b) => timeOf(a) - timeOf(b));
-  const [oldest] = fits;
-  if (oldest === undefined) return undefined;
   const fitting = pending.filter((each) => fits.some(({ endpoint }) => fitOf(each, endpoint) !== "no"));
   const ours = fitting.filter(({ others }) => !others);
-  if (ours.length === 0) return undefined;
+  const oldest = fits.find(({ endpoint }) => ours.some((each) => fitOf(each, endpoint) !== "no"));
+  if (oldest === undefined) return undefined;
   // An old registration may be in doubt, and one that this run has just sent is not: `before` has what the old one made.
   const sure = ours.filter((each) => each.doubt === undefined);
   const by = sure.find((each) => fitOf(each, oldest.endpoint) === "yes");

@@ -143,7 +143,10 @@ export class Settlement {
       baseline,
       known: [...known, ...inBook],
       onSend: (sent) => change({ sent }),
-      others: () => this.evidence.about(wanted),
+      others: async () => {
+        const { pending, holderOf } = await this.evidence.about(wanted);
+        return { pending: pending.filter((each) => each.entry?.name !== entry?.name), holderOf };
+      },
     }).catch((error: unknown) => {
       if (current) this.book.remove(current);
       throw error;
