@@ -78,7 +78,14 @@ function assemble(
     environment,
     clock.date(),
   );
-  const asker = { ...origin, run: engine.run ?? "", sender: randomUUID(), timeoutMs, patienceMs, skew: service.skew };
+  const asker = {
+    ...origin,
+    run: engine.run ?? "",
+    sender: randomUUID(),
+    timeoutMs,
+    patienceMs,
+    skew: service.skew,
+  };
   const evidence = new Evidence(book, stacks, asker);
   const settlement = new Settlement(book, stacks, evidence, {
     ...asker,

@@ -192,7 +192,7 @@ export class Actor {
     for (const problem of problems) this.#tell(problem);
     await this.#lateCommits();
     return command === "up" && problems.some((problem) => problem.includes("REGISTRATION_IN_DOUBT"))
-      ? this.#decide(program, options)
+      ? this.#decide(program, options, problems.join("\n"))
       : problems;
   }
 
@@ -200,7 +200,7 @@ export class Actor {
    * Does what `REGISTRATION_IN_DOUBT` says, as a person who knows the service: names each resource's endpoint in `adoptId`, or else
    * registers another one on purpose.
    */
-  async #decide(program: readonly Declared[], options: RunOptions): Promise<Problems> {
+  async #decide(program: readonly Declared[], options: RunOptions, doubts: string): Promise<Problems> {
     this.#tell("a person decides");
     const taken = this.#others.map(({ id }) => id);
     const decided = program.map((declared): Declared => {
@@ -215,7 +215,19 @@ export class Actor {
     const problems = await this.world.stack.up(decided, options);
     for (const problem of problems) this.#tell(problem);
     await this.#lateCommits();
+    // A replacement adopts nothing: what it left is deleted by hand.
+    this.#delete((id) => doubts.includes(id));
     return problems;
+  }
+
+  /** Deletes what no resource has, and is nobody else's. */
+  #delete(condemned: (id: string) => boolean): void {
+    for (const emulator of this.world.emulators)
+      for (const { id } of this.world.strangers()) {
+        if (this.#others.some((other) => other.id === id) || !condemned(id)) continue;
+        this.#tell(`deletes ${id} by hand`);
+        emulator.remove(id);
+      }
   }
 
   #strangersAt(provider: string): EmulatedEndpoint[] {
@@ -329,13 +341,7 @@ export class Actor {
   /** Deletes by hand what such a warning named and no resource has. */
   async #deleteNamed(kind: RegExp): Promise<void> {
     const warnings = (await this.plugin.warnings()).filter((warning) => kind.test(warning));
-    for (const emulator of this.world.emulators)
-      for (const { id } of this.world.strangers()) {
-        const isOther = this.#others.some((other) => other.id === id);
-        if (isOther || !warnings.some((warning) => warning.includes(id))) continue;
-        this.#tell(`deletes ${id}, which a warning named`);
-        emulator.remove(id);
-      }
+    this.#delete((id) => warnings.some((warning) => warning.includes(id)));
   }
 
   async #settle(): Promise<string[]> {
