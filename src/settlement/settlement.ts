@@ -145,7 +145,9 @@ export class Settlement {
       onSend: (sent) => change({ sent }),
       others: async () => {
         const { pending, holderOf } = await this.evidence.about(wanted);
-        return { pending: pending.filter((each) => each.entry?.name !== entry?.name), holderOf };
+        // Its own entry is this very registration.
+        const others = pending.filter((each) => entry === undefined || each.entry?.name !== entry.name);
+        return { pending: others, holderOf };
       },
     }).catch((error: unknown) => {
       if (current) this.book.remove(current);

@@ -2,7 +2,7 @@ import type { Endpoint } from "../client";
 import { isEndpointType } from "../shared/permanent";
 import { runPulumi } from "../shared/pulumiCommand";
 import { sameUrl } from "../shared/url";
-import type { StackName } from "./book";
+import type { Entry, StackName } from "./book";
 import type { Holder } from "./decide";
 import {
   type Deployment,
@@ -13,9 +13,10 @@ import {
   providerNameOf,
   type Resource,
 } from "./deployment";
+import { hashOf } from "./files";
 import { HISTORY_PRECISION_MS, isWholeUp, type PastRun, readHistory } from "./history";
-import { type Identity, keyOf } from "./identity";
-import { mayBeSameTime, type Window } from "./time";
+import { type Identity, keyHash, keyOf } from "./identity";
+import { mayBeSameTime, parseTimestamp, type Window } from "./time";
 
 /** How long the CLI may take to print something of a stack, in milliseconds. */
 const TIMEOUT_MS = 60_000;
@@ -37,9 +38,22 @@ export class StackState {
     this.#ids = new Set(this.#all.map(({ id }) => id));
   }
 
-  /** Returns whether a resource has this id. */
-  has(id: string): boolean {
-    return this.#ids.has(id);
+  /**
+   * Returns whether a resource has what an entry of the book stands for. Ids may count per account, and be used again: with another
+   * url or type it is the same only if it was made at the same time.
+   */
+  has({ id, key, service, fingerprint, createdAt }: Entry): boolean {
+    return this.#all.some(({ id: recorded, inputs, outputs }) => {
+      if (id === null || recorded !== id) return false;
+      const read = (name: string) => plainText(outputs, name) ?? plainText(inputs, name);
+      const [url, type, baseUrl, time = null] = ["url", "type", "baseUrl", "createdAt"].map(read);
+      if (url === undefined || (type !== "production" && type !== "development")) return true;
+      const isSameService = baseUrl === undefined || hashOf(baseUrl) === service;
+      const isSameOrigin = isSameService && (read("account") ?? fingerprint) === fingerprint;
+      const isLikely = isSameOrigin || keyHash({ url, type }) === key;
+      const isTimed = !Number.isNaN(parseTimestamp(createdAt) + parseTimestamp(time));
+      return isTimed ? mayBeSameTime(createdAt, time) : isLikely;
+    });
   }
 
   /**
