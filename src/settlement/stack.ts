@@ -42,7 +42,7 @@ export class StackState {
    * Returns whether a resource has what an entry of the book stands for. Ids may count per account, and be used again: with another
    * url or type it is the same only if it was made at the same time.
    */
-  has({ id, key, service, fingerprint, createdAt }: Entry): boolean {
+  has({ id, key, service, fingerprint, provider, createdAt }: Entry): boolean {
     return this.#all.some(({ id: recorded, inputs, outputs }) => {
       if (id === null || recorded !== id) return false;
       const read = (name: string) => plainText(outputs, name) ?? plainText(inputs, name);
@@ -50,15 +50,15 @@ export class StackState {
       if (url === undefined || (type !== "production" && type !== "development")) return true;
       const isSameService = baseUrl === undefined || hashOf(baseUrl) === service;
       const isSameOrigin = isSameService && (read("account") ?? fingerprint) === fingerprint;
-      const isLikely = isSameOrigin || keyHash({ url, type }) === key;
-      const isTimed = !Number.isNaN(parseTimestamp(createdAt) + parseTimestamp(time));
-      return isTimed ? mayBeSameTime(createdAt, time) : isLikely;
+      // The key of a provider may have been rotated.
+      const isRotated = hashOf(read("provider") ?? "") === provider && keyHash({ url, type }) === key;
+      return isTimed(createdAt, time) ? mayBeSameTime(createdAt, time) : isSameOrigin || isRotated;
     });
   }
 
   /**
-   * Returns whether a resource of the stack has an endpoint. Where its account or base URL is another one, the id may be another
-   * endpoint's: it is the same only with the same url, type and time.
+   * Returns whether a resource of the stack has an endpoint. Ids may be used again, and where the account or base URL is another
+   * one, the id may be another endpoint's: with another url or type it is the same only if it was made at the same time.
    */
   holderOf(endpoint: Endpoint, { baseUrl, account }: Account): Holder {
     if (!this.#ids.has(endpoint.id)) return "nobody";
@@ -66,12 +66,14 @@ export class StackState {
       .filter(({ id }) => id === endpoint.id)
       .map(({ outputs, inputs }): Holder => {
         const read = (name: string) => plainText(outputs, name) ?? plainText(inputs, name);
-        if ((read("baseUrl") ?? baseUrl) === baseUrl && (read("account") ?? account) === account)
-          return "somebody";
-        const [url, type] = [read("url"), read("type")];
+        const isOwn = (read("baseUrl") ?? baseUrl) === baseUrl && (read("account") ?? account) === account;
+        const [url, type, createdAt = null] = ["url", "type", "createdAt"].map(read);
         const isAlike =
           (url === undefined || sameUrl(url, endpoint.url)) && (type ?? endpoint.type) === endpoint.type;
-        return isAlike && mayBeSameTime(read("createdAt") ?? null, endpoint.createdAt) ? "unclear" : "nobody";
+        if (isOwn && isAlike) return "somebody";
+        if (!isTimed(createdAt, endpoint.createdAt)) return isOwn || isAlike ? "unclear" : "nobody";
+        if (!mayBeSameTime(createdAt, endpoint.createdAt)) return "nobody";
+        return isOwn ? "somebody" : "unclear";
       });
     return holders.includes("somebody") ? "somebody" : holders.includes("unclear") ? "unclear" : "nobody";
   }
@@ -135,6 +137,10 @@ export class StackState {
   get #live(): Resource[] {
     return this.#all.filter((resource) => resource.delete !== true);
   }
+}
+
+function isTimed(...times: readonly (string | null)[]): boolean {
+  return times.every((time) => !Number.isNaN(parseTimestamp(time)));
 }
 
 /** Returns whether the state has the resource of an interrupted operation as that was to make it. */
