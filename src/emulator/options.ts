@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
-import type { SavedData } from "./dataFile";
 import { DEFAULT_RETRY_DELAYS_MS } from "./deliveries/retry";
 import type { SecretsOption } from "./deliveries/secrets";
 import { EmulatorError } from "./errors";
 import type { ListShape, MoreSign } from "./listing";
 import { PAGE_PATH } from "./page/context";
 import type { RateLimit } from "./rateLimiter";
+import type { SavedData } from "./savedData";
 
 /** The default API key. It is not a secret: it opens only emulators. */
 export const DEFAULT_API_KEY = "emulator-api-key";

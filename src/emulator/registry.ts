@@ -1,5 +1,5 @@
-import type { SavedData } from "./dataFile";
 import type { AddedEndpoint, EmulatedEndpoint, EndpointInput } from "./endpoint";
+import type { SavedData } from "./savedData";
 
 export interface RegistryOptions {
   readonly now: () => number;

@@ -1,6 +1,6 @@
 import type { RequestListener } from "node:http";
 import { backdoor } from "./backdoor";
-import { DataFile, loadDataFile, MEMORY, type SavedData, type Storage } from "./dataFile";
+import { DataFile, MEMORY, type OpenedDataFile, openDataFile, type Storage } from "./dataFile";
 import { Deliveries } from "./deliveries/deliveries";
 import { runJob } from "./deliveries/job";
 import { Secrets } from "./deliveries/secrets";
@@ -16,6 +16,7 @@ import { isForPage, pageHandler } from "./page/page";
 import { RateLimiter } from "./rateLimiter";
 import { Registry } from "./registry";
 import type { LoggedRequest } from "./requestLog";
+import type { SavedData } from "./savedData";
 import { Service } from "./service";
 import { Timers } from "./timers";
 
@@ -34,15 +35,26 @@ import { Timers } from "./timers";
  * @throws WebhookSecretError for an invalid secret
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
-  const saved = options.dataFile === undefined ? undefined : loadDataFile(options.dataFile);
+  const { dataFile } = options;
+  const file = typeof dataFile === "string" ? await openDataFile(dataFile) : undefined;
+  try {
+    return await start(options, file);
+  } catch (error) {
+    await file?.lock.release();
+    throw error;
+  }
+}
+
+async function start(options: EmulatorOptions, file: OpenedDataFile | undefined): Promise<Emulator> {
+  const saved = file?.saved;
   const settings = settingsOf(options, saved);
   const { accounts, apiKeyHeader: header, apiKeyScheme: scheme, now, basePath, latencyMs } = settings;
   const { listShape: shape, pageSize, moreSign, rateLimit } = settings;
   const keys = new Keys({ accounts, header, scheme });
   let apiKey = settings.apiKey;
   const data = (): SavedData => ({ apiKey, secrets: secrets.snapshot(), accounts: registry.snapshot() });
-  const { dataFile, newId, normalizeUrls } = settings;
-  const storage: Storage = dataFile === undefined ? MEMORY : new DataFile(dataFile, data);
+  const { newId, normalizeUrls } = settings;
+  const storage: Storage = file === undefined ? MEMORY : new DataFile(file, data);
   const onChange = () => storage.changed();
   const registry = new Registry({ now, newId, normalizeUrls, initial: saved?.accounts ?? {}, onChange });
   const faults = new Faults();
@@ -61,7 +73,10 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const handle: RequestListener = (request, response) =>
     isForPage(request, basePath) ? page(request, response) : api(request, response);
   const listener = await listen(settings.host, settings.port, handle);
+  const host = settings.host.includes(":") ? `[${settings.host}]` : settings.host;
+  const url = `http://${host}:${listener.port}${basePath}`;
   try {
+    await file?.lock.publish(url);
     // Finds out at once whether the file can be written, and keeps the generated secret.
     storage.changed();
     await storage.saved();
@@ -69,12 +84,11 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     await listener.close();
     throw error;
   }
-  const host = settings.host.includes(":") ? `[${settings.host}]` : settings.host;
   let closing: Promise<void> | undefined;
 
   return {
     ...backdoor({ registry, keys, homeAccount }),
-    url: `http://${host}:${listener.port}${basePath}`,
+    url,
     get apiKey() {
       return apiKey;
     },
@@ -110,7 +124,10 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     close() {
       timers.close();
       deliveries.close();
-      closing ??= listener.close().then(() => storage.saved());
+      closing ??= listener
+        .close()
+        .then(() => storage.saved())
+        .finally(() => file?.lock.release());
       return closing;
     },
   };
