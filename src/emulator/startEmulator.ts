@@ -3,6 +3,7 @@ import { backdoor } from "./backdoor";
 import { DataFile, MEMORY, type OpenedDataFile, openDataFile, type Storage } from "./dataFile";
 import { Deliveries } from "./deliveries/deliveries";
 import { runJob } from "./deliveries/job";
+import { Patience } from "./deliveries/patience";
 import { Secrets } from "./deliveries/secrets";
 import type { Emulator } from "./emulator";
 import { EmulatorError } from "./errors";
@@ -49,8 +50,9 @@ async function start(options: EmulatorOptions, file: OpenedDataFile | undefined)
   const saved = file?.saved;
   const settings = settingsOf(options, saved);
   const { accounts, apiKeyHeader: header, apiKeyScheme: scheme, now, basePath, latencyMs } = settings;
-  const { listShape: shape, pageSize, moreSign, rateLimit } = settings;
+  const { listShape: shape, pageSize, moreSign, rateLimit, warn } = settings;
   const keys = new Keys({ accounts, header, scheme });
+  const hostName = settings.host.includes(":") ? `[${settings.host}]` : settings.host;
   let apiKey = settings.apiKey;
   const data = (): SavedData => ({ apiKey, secrets: secrets.snapshot(), accounts: registry.snapshot() });
   const { newId, normalizeUrls } = settings;
@@ -67,14 +69,14 @@ async function start(options: EmulatorOptions, file: OpenedDataFile | undefined)
   const { retryDelaysMs, deliveryTimeoutMs: timeoutMs, webhookIds } = settings;
   const sending = { registry, secrets, timers, now, homeAccount, retryDelaysMs, timeoutMs, webhookIds };
   const deliveries = new Deliveries(sending);
-  const api = exchange({ service, keys, storage, faults, log, timers, basePath, latencyMs, now });
+  const hosts = [...settings.allowedHosts, hostName];
+  const api = exchange({ hosts, service, keys, storage, faults, log, timers, basePath, latencyMs, now });
   const parts = { registry, deliveries, secrets, faults, requests: log, timers, homeAccount, basePath, now };
   const page = pageHandler({ ...parts, apiKey: () => apiKey });
   const handle: RequestListener = (request, response) =>
     isForPage(request, basePath) ? page(request, response) : api(request, response);
   const listener = await listen(settings.host, settings.port, handle);
-  const host = settings.host.includes(":") ? `[${settings.host}]` : settings.host;
-  const url = `http://${host}:${listener.port}${basePath}`;
+  const url = `http://${hostName}:${listener.port}${basePath}`;
   try {
     await file?.lock.publish(url);
     // Finds out at once whether the file can be written, and keeps the generated secret.
@@ -103,8 +105,11 @@ async function start(options: EmulatorOptions, file: OpenedDataFile | undefined)
       return log.entries;
     },
     clearRequests: () => log.clear(),
-    deliver: async (event) => deliveries.dispatch(event).done,
-    runJob: (job = {}) => runJob(deliveries, timers, job),
+    async deliver(event) {
+      const patience = new Patience({ what: `The event ${event.type}`, timeoutMs: event.timeoutMs, warn });
+      return patience.wait(deliveries.dispatch(event, patience.onRetry).done);
+    },
+    runJob: async (job = {}) => runJob({ deliveries, timers, warn }, job),
     replay: (id) => deliveries.replay(id),
     get deliveries() {
       return deliveries.log.entries;

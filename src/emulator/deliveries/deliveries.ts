@@ -3,7 +3,7 @@ import type { EmulatedEndpoint } from "../endpoint";
 import { EmulatorError } from "../errors";
 import { Log } from "../log";
 import type { Registry } from "../registry";
-import type { Timers } from "../timers";
+import { checkDelay, type Timers } from "../timers";
 import type { Delivery, EmulatedEvent, EndpointDelivery, LoggedAttempt, OpenAttempt } from "./event";
 import { bodyOf, tampered } from "./message";
 import { Poster, type PostResult } from "./post";
@@ -29,6 +29,15 @@ export interface Dispatch {
   readonly done: Promise<Delivery>;
 }
 
+/** One endpoint that gets an event. */
+interface Target {
+  readonly account: string;
+  readonly endpoint: EmulatedEndpoint;
+  readonly id: string;
+  readonly attempted: () => void;
+  readonly onRetry: ((attempt: LoggedAttempt) => void) | undefined;
+}
+
 /** Sends events to endpoints at least once, in any order, and signs each attempt with a fresh timestamp. */
 export class Deliveries {
   readonly log = new Log<LoggedAttempt>();
@@ -40,8 +49,13 @@ export class Deliveries {
     this.#options = options;
   }
 
-  /** Starts to deliver an event. @throws EmulatorError for an endpoint that is not registered */
-  dispatch(event: EmulatedEvent): Dispatch {
+  /**
+   * Starts to deliver an event. `onRetry` is called with each attempt that failed and that another one follows.
+   *
+   * @throws EmulatorError for an endpoint that is not registered, and for an invalid wait
+   */
+  dispatch(event: EmulatedEvent, onRetry?: (attempt: LoggedAttempt) => void): Dispatch {
+    for (const delay of event.retryDelaysMs ?? []) checkDelay("retryDelaysMs", delay);
     const id = event.id ?? newId();
     const own = event.id === undefined && this.#options.webhookIds === "per-endpoint";
     const firsts: Promise<void>[] = [];
@@ -52,7 +66,7 @@ export class Deliveries {
           attempted = resolve;
         }),
       );
-      const ending = this.#deliver(event, { account, endpoint, id: own ? newId() : id, attempted });
+      const ending = this.#deliver(event, { account, endpoint, id: own ? newId() : id, attempted, onRetry });
       return ending.finally(attempted);
     });
     const done = Promise.all(endings).then((endpoints) => {
@@ -90,10 +104,7 @@ export class Deliveries {
     this.#poster.close();
   }
 
-  async #deliver(
-    event: EmulatedEvent,
-    to: { account: string; endpoint: EmulatedEndpoint; id: string; attempted: () => void },
-  ): Promise<EndpointDelivery> {
+  async #deliver(event: EmulatedEvent, to: Target): Promise<EndpointDelivery> {
     const { registry, timers, retryDelaysMs } = this.#options;
     const {
       account,
@@ -119,6 +130,7 @@ export class Deliveries {
       if (timers.closed) return ended("closed", attempt);
       if (isSuccess(statusCode)) return ended("delivered", attempt);
       if (sent.retryInMs === null) return ended("failed", attempt);
+      to.onRetry?.(sent);
       if (!(await timers.sleep(sent.retryInMs))) return ended("closed", attempt);
     }
   }

@@ -26,6 +26,8 @@ export interface EmulatedEvent extends EventTarget {
   readonly ageSeconds?: number;
   /** Overrides the emulator's delays. Default: the emulator's; none for a tampered or aged event. */
   readonly retryDelaysMs?: readonly number[];
+  /** How long `deliver` waits until the event is delivered, in milliseconds. Default: until the last retry. */
+  readonly timeoutMs?: number;
 }
 
 export type DeliveryOutcome = "delivered" | "failed" | "endpoint-gone" | "closed";
