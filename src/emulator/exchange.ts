@@ -1,14 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Answer, refusal } from "./answer";
 import type { Storage } from "./dataFile";
 import type { Faults } from "./faults";
 import { isOwnHost } from "./hosts";
 import type { Keys } from "./keys";
-import type { Log } from "./log";
+import type { Log, LoggedRequest, OpenRequest } from "./log";
 import { answerDelay, effectDelay, mannerOf, takesEffect } from "./misbehave";
 import { readBody } from "./requestBody";
-import type { LoggedRequest, OpenRequest } from "./requestLog";
-import { send } from "./respond";
+import { type Answer, refusal, send } from "./respond";
 import { routeOf } from "./route";
 import type { Service } from "./service";
 import type { Timers } from "./timers";

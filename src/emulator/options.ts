@@ -3,7 +3,7 @@ import { DEFAULT_RETRY_DELAYS_MS } from "./deliveries/retry";
 import type { SecretsOption } from "./deliveries/secrets";
 import { EmulatorError } from "./errors";
 import type { ListShape, MoreSign } from "./listing";
-import { PAGE_PATH } from "./page/context";
+import { PAGE_PATH } from "./page/server";
 import type { RateLimit } from "./rateLimiter";
 import type { SavedData } from "./savedData";
 import { isDelay, MAX_DELAY_MS } from "./timers";

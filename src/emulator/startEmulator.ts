@@ -11,12 +11,13 @@ import { exchange } from "./exchange";
 import { Faults } from "./faults";
 import { Keys } from "./keys";
 import { listen } from "./listener";
+import type { LoggedRequest } from "./log";
 import { Log } from "./log";
 import { type EmulatorOptions, settingsOf } from "./options";
-import { isForPage, pageHandler } from "./page/page";
+import { isForPage, pageHandler } from "./page/server";
+import { emulatorConsole } from "./page/service/console";
 import { RateLimiter } from "./rateLimiter";
 import { Registry } from "./registry";
-import type { LoggedRequest } from "./requestLog";
 import type { SavedData } from "./savedData";
 import { Service } from "./service";
 import { Timers } from "./timers";
@@ -72,7 +73,7 @@ async function start(options: EmulatorOptions, file: OpenedDataFile | undefined)
   const hosts = [...settings.allowedHosts, hostName];
   const api = exchange({ hosts, service, keys, storage, faults, log, timers, basePath, latencyMs, now });
   const parts = { registry, deliveries, secrets, faults, requests: log, timers, homeAccount, basePath, now };
-  const page = pageHandler({ ...parts, apiKey: () => apiKey });
+  const page = pageHandler(emulatorConsole({ ...parts, apiKey: () => apiKey }));
   const handle: RequestListener = (request, response) =>
     isForPage(request, basePath) ? page(request, response) : api(request, response);
   const listener = await listen(settings.host, settings.port, handle);
@@ -110,7 +111,7 @@ async function start(options: EmulatorOptions, file: OpenedDataFile | undefined)
       return patience.wait(deliveries.dispatch(event, patience.onRetry).done);
     },
     runJob: async (job = {}) => runJob({ deliveries, timers, warn }, job),
-    replay: (id) => deliveries.replay(id),
+    replay: async (id) => deliveries.replay(deliveries.latest(id)),
     get deliveries() {
       return deliveries.log.entries;
     },

@@ -58,6 +58,8 @@ export interface Delivery {
 
 /** One request to a receiver. */
 export interface LoggedAttempt {
+  /** Counts the attempts of this emulator from 1, in the order in which they were sent. */
+  readonly number: number;
   /** When it was sent: milliseconds since 1970, by the emulator's clock. */
   readonly at: number;
   readonly id: string;
@@ -72,6 +74,10 @@ export interface LoggedAttempt {
   readonly error: string | null;
   /** The first 1,024 bytes of the answer's body. Null when there was no answer. */
   readonly answer: string | null;
+  /** Names are in lower case. Values are cut to 1,024 characters. Null when there was no answer. */
+  readonly answerHeaders: Readonly<Record<string, string>> | null;
+  /** From the connection's start to the end of the answer, in milliseconds. */
+  readonly durationMs: number;
   /** The wait until the next attempt. Null when this was the last. */
   readonly retryInMs: number | null;
   readonly tampered: boolean;
@@ -81,4 +87,7 @@ export interface LoggedAttempt {
 }
 
 /** An attempt that has no result yet. */
-export type OpenAttempt = Omit<LoggedAttempt, "statusCode" | "error" | "answer" | "retryInMs">;
+export type OpenAttempt = Omit<
+  LoggedAttempt,
+  "statusCode" | "error" | "answer" | "answerHeaders" | "durationMs" | "retryInMs"
+>;
