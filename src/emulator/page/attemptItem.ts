@@ -89,7 +89,7 @@ function copyLinks(attempt: ShownAttempt): Html {
   const which = unseen(`of ${type}, number ${number}`);
   const path = `./attempts/${number}`;
   const file = fileNameOf(attempt);
-  return html`<p class="links"><a href="${path}/curl" data-copy>Copy as curl${which}</a> <a href="${path}/body" data-copy>Copy the body${which}</a>
+  return html`<p class="links"><a href="${path}/curl" data-copy>Copy as curl${which}</a> ${isUtf8(bytesOf(attempt)) && html`<a href="${path}/body" data-copy>Copy the body${which}</a>`}
 <a href="${path}/capture" download="${file}" title="For: npx webhook-endpoints verify --capture ${file}">Save for verify${which}</a></p>`;
 }
 

@@ -4,7 +4,7 @@ import type { View } from "./view";
 
 /** An attempt with its result, or without one while the receiver has not answered. */
 export type ShownAttempt = Omit<OpenAttempt, "body" | "headers"> &
-  Partial<LoggedAttempt> & {
+  Partial<Omit<LoggedAttempt, "body" | "headers">> & {
     /** A string is sent as UTF-8. */
     readonly body: string | Uint8Array;
     /** Those to show, to copy and to save: none that holds a credential. */
