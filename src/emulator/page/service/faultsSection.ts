@@ -1,7 +1,7 @@
-import { FAULT_KINDS, type FaultKind } from "../fault";
-import { FAULT_OPERATIONS, type Faults } from "../faults";
-import { type Html, html } from "./html";
-import { actionForm, badge, hidden, options, section } from "./parts";
+import { FAULT_KINDS, type FaultKind } from "../../fault";
+import { FAULT_OPERATIONS, type Faults } from "../../faults";
+import { type Html, html } from "../html";
+import { actionForm, badge, hidden, options, section, unseen } from "../parts";
 
 const EXPLANATIONS: Readonly<Record<FaultKind, string>> = {
   refuse: "reset before the request is read",
@@ -27,7 +27,7 @@ export function faultsSection({ planted }: Faults): Html {
     const detail = "status" in fault ? ` ${fault.status}` : "delayMs" in fault ? ` ${fault.delayMs} ms` : "";
     return html`<div class="row" data-key="${number}">${badge("bad", `${fault.kind}${detail}`)}
 <span>${fault.operation}${fault.id !== undefined && ` ${fault.id}`}: ${times}${toSkip > 0 && `, after ${toSkip} requests`}, ${hits} so far</span>
-<span class="grow"></span>${actionForm("removed-faults", html`${hidden({ number: String(number) })}<button>Remove</button>`)}</div>`;
+<span class="grow"></span>${actionForm("removed-faults", html`${hidden({ number })}<button>Remove${unseen(`fault ${number}: ${fault.kind}`)}</button>`)}</div>`;
   });
   const note = planted.length === 0 ? "works as it should" : `${planted.length} planted`;
   const removeAll = html`<div class="row" data-key="all">${actionForm("removed-faults", html`<button>Remove all faults</button>`)}</div>`;
@@ -43,7 +43,7 @@ function plantForm(): Html {
     "faults",
     html`<label>Requests <select name="operation">${options(FAULT_OPERATIONS)}</select></label>
 <label>How often <input name="times" type="number" min="1" max="999999999" value="1" placeholder="always"></label>
-<label class="wide">Fault <select name="kind">${options(FAULT_KINDS, LABELS)}</select></label>
+<label class="wide">Fault <select name="kind">${options(FAULT_KINDS, { labels: LABELS })}</select></label>
 <label class="for-status">Status <input name="status" type="number" min="200" max="599" value="503"></label>
 <label class="for-status check"><input name="effect" type="checkbox"> with the effect</label>
 <label class="for-delay">Delay in ms <input name="delayMs" type="number" min="0" max="999999999" value="2000"></label>

@@ -2,14 +2,19 @@ import { createHash } from "node:crypto";
 import type { IncomingMessage, OutgoingHttpHeaders, RequestListener, ServerResponse } from "node:http";
 import { EmulatorError } from "../errors";
 import { readBody } from "../requestBody";
-import { ACTIONS } from "./actions";
-import { PAGE_PATH, type PageContext } from "./context";
+import { CAPTURES } from "./capture";
+import type { Console } from "./console";
 import { renderDocument } from "./document";
 import { refusalOf } from "./guard";
 import { History } from "./history";
-import { ICON } from "./icon";
 import { SCRIPT } from "./script";
-import { STYLE } from "./style";
+import { ICON, STYLE } from "./style";
+import { type View, viewOf } from "./view";
+
+/** The page of the emulator and its parts have paths below this one. The API has none there. */
+export const PAGE_PATH = "/_emulator/";
+/** The largest form, in bytes: a body of some 300 KiB can be sent. */
+const LARGEST_FORM = 1024 * 1024;
 
 /** Nothing is loaded from elsewhere, no inline script or style runs, and no other page can frame this one. */
 const HEADERS: OutgoingHttpHeaders = {
@@ -38,8 +43,8 @@ export function isForPage({ url = "", headers }: IncomingMessage, basePath: stri
   return address && /\btext\/html\b/.test(headers.accept ?? "");
 }
 
-/** Serves the page, its script and style, and its actions. */
-export function pageHandler(context: PageContext): RequestListener {
+/** Serves a page below a path: the document, its script and style, the captures of attempts, and the actions. */
+export function pageHandler(console: Console, pagePath = PAGE_PATH): RequestListener {
   const history = new History();
 
   return (request, response) => {
@@ -47,7 +52,7 @@ export function pageHandler(context: PageContext): RequestListener {
     handle(request, response).catch((error: unknown) => {
       const message = error instanceof Error ? error.message : String(error);
       if (response.headersSent) response.destroy();
-      else reply(response, 500, `The emulator's page failed: ${message}`);
+      else reply(response, 500, `The page failed: ${message}`);
     });
   };
 
@@ -55,8 +60,8 @@ export function pageHandler(context: PageContext): RequestListener {
     const refusal = refusalOf(request);
     if (refusal !== undefined) return reply(response, 403, refusal);
     const { pathname, searchParams } = new URL(request.url ?? "", "http://emulator");
-    if (!pathname.startsWith(PAGE_PATH)) return redirect(response, PAGE_PATH);
-    const name = pathname.slice(PAGE_PATH.length);
+    if (!pathname.startsWith(pagePath)) return redirect(response, pagePath);
+    const name = pathname.slice(pagePath.length);
     if (request.method === "POST") return act(name, request, response);
     if (request.method !== "GET" && request.method !== "HEAD") {
       return reply(response, 405, "The page supports GET and POST.", { allow: "GET, HEAD, POST" });
@@ -65,23 +70,34 @@ export function pageHandler(context: PageContext): RequestListener {
     if (asset !== undefined) {
       return reply(response, 200, asset.content, { "content-type": `${asset.type}; charset=utf-8` });
     }
-    if (name !== "") return reply(response, 404, "The emulator's page has nothing here.");
-    show(request, response, Number(searchParams.get("page")) || 1);
+    const [, number, capture] = /^attempts\/(\d{1,15})\/(\w+)$/.exec(name) ?? [];
+    if (number !== undefined && capture !== undefined) return sendCapture(response, Number(number), capture);
+    if (name !== "") return reply(response, 404, "The page has nothing here.");
+    show(request, response, viewOf(searchParams));
+  }
+
+  /** Sends a capture as plain text or as a file, never as something that a browser would run. */
+  function sendCapture(response: ServerResponse, number: number, name: string): void {
+    const isWanted = (attempt: { readonly number: number }) => attempt.number === number;
+    const attempt = console.logged().findLast(isWanted) ?? [...console.open()].find(isWanted);
+    const capture = attempt && CAPTURES.get(name)?.(attempt);
+    if (capture === undefined) {
+      reply(response, 404, "This attempt is not in the log any more.");
+      return;
+    }
+    const { type, content, fileName } = capture;
+    const disposition = fileName === undefined ? "inline" : `attachment; filename="${fileName}"`;
+    reply(response, 200, content, { "content-type": type, "content-disposition": disposition });
   }
 
   /** Sends the page, or 304 when the browser has this version already. */
-  function show(
-    request: IncomingMessage,
-    response: ServerResponse,
-    page: number,
-    alert?: EmulatorError,
-  ): void {
+  function show(request: IncomingMessage, response: ServerResponse, view: View, alert?: EmulatorError): void {
     const { host = "" } = request.headers;
-    const content = renderDocument({ context, history, host, page, alert: alert?.reason });
+    const content = renderDocument({ console, history, host, view, alert: alert?.reason });
     const etag = `"${createHash("sha256").update(content).digest("base64url")}"`;
     const headers = {
       etag,
-      "x-emulator-time": String(context.now()),
+      "x-emulator-time": String(console.now()),
       "content-type": "text/html; charset=utf-8",
     };
     if (alert !== undefined) reply(response, 400, content, headers);
@@ -91,17 +107,24 @@ export function pageHandler(context: PageContext): RequestListener {
 
   /** Performs an action, and sends the browser back to the page. */
   async function act(name: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const action = ACTIONS.get(name);
-    if (action === undefined) return reply(response, 404, "The emulator's page has no such action.");
-    const body = await readBody(request);
+    const action = console.actions.get(name);
+    if (action === undefined) return reply(response, 404, "The page has no such action.");
+    const body = await readBody(request, LARGEST_FORM);
     if (body === "gone") return;
     if (body === "tooLarge") return reply(response, 413, "The form is too large.");
     try {
-      redirect(response, `${PAGE_PATH}#${await action(new URLSearchParams(body.text), context)}`);
+      const section = await action(new URLSearchParams(body.text));
+      redirect(response, `${pagePath}${queryBefore(request)}#${section}`);
     } catch (error) {
       if (!(error instanceof EmulatorError)) throw error;
-      show(request, response, 1, error);
+      show(request, response, viewOf(new URLSearchParams(queryBefore(request))), error);
     }
+  }
+
+  /** Returns the query of the page that sent a form, so that its filter stays. */
+  function queryBefore({ headers }: IncomingMessage): string {
+    const { referer = "" } = headers;
+    return URL.canParse(referer) ? new URL(referer).search : "";
   }
 }
 
@@ -112,7 +135,7 @@ function redirect(response: ServerResponse, location: string): void {
 function reply(
   response: ServerResponse,
   status: number,
-  content: string,
+  content: string | Buffer,
   headers: OutgoingHttpHeaders = { "content-type": "text/plain; charset=utf-8" },
 ): void {
   response.writeHead(status, { ...HEADERS, ...headers });
