@@ -1,19 +1,19 @@
 import { randomBytes } from "node:crypto";
 import { Command } from "commander";
-import { tampered } from "../emulator/deliveries/message";
-import { DEFAULT_TOLERANCE_SECONDS } from "../signature/tolerance";
-import { openDispatcher } from "../validation/post";
-import { parseDuration } from "./age";
-import { checkUrl, wholeNumber } from "./arguments";
-import { CliError } from "./errors";
-import { jsonOption } from "./flags";
-import { Output } from "./output";
-import { EXIT, type ExitStatus, endsByItself, exitHelp } from "./run";
-import { addSecretOptions, readSecrets, type SecretFlags } from "./secrets";
-import { attempt, type SentDelivery, signedHeaders } from "./send/attempt";
-import { bodyOf } from "./send/body";
-import { endpointUrl } from "./send/target";
-import { durationText } from "./timeText";
+import { tampered } from "../../emulator/deliveries/message";
+import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/tolerance";
+import { openDispatcher } from "../../validation/post";
+import { parseDuration } from "../age";
+import { checkUrl, wholeNumber } from "../arguments";
+import { CliError } from "../errors";
+import { jsonOption } from "../flags";
+import { Output } from "../output";
+import { EXIT, type ExitStatus, endsByItself, exitHelp } from "../run";
+import { addSecretOptions, readSecrets, type SecretFlags } from "../secrets";
+import { attempt, type SentDelivery, signedHeaders } from "./attempt";
+import { bodyOf } from "./body";
+import { endpointUrl } from "./target";
+import { durationText } from "../timeText";
 
 const MOST_REPEATS = 1_000;
 

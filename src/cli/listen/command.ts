@@ -1,17 +1,17 @@
 import { Command } from "commander";
-import { DEFAULT_TOLERANCE_SECONDS } from "../signature/tolerance";
-import { openDispatcher } from "../validation/post";
-import { checkUrl, wholeNumber } from "./arguments";
-import { CliError } from "./errors";
-import { localReceiver, type Received, type Refused } from "./listen/localReceiver";
-import { serveLocally } from "./listen/server";
-import { TemporaryEndpoint } from "./listen/temporaryEndpoint";
-import { Output } from "./output";
-import { Pulumi } from "./pulumi";
-import { EXIT, endOnInterrupt, exitHelp, fail } from "./run";
-import { addSecretOptions, readSecrets, type SecretFlags } from "./secrets";
-import { openService } from "./service";
-import { stopSignal } from "./stopSignal";
+import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/tolerance";
+import { openDispatcher } from "../../validation/post";
+import { checkUrl, wholeNumber } from "../arguments";
+import { CliError } from "../errors";
+import { localReceiver, type Received, type Refused } from "./localReceiver";
+import { serveLocally } from "./server";
+import { TemporaryEndpoint } from "./temporaryEndpoint";
+import { Output } from "../output";
+import { Pulumi } from "../pulumi";
+import { EXIT, endOnInterrupt, exitHelp, fail } from "../run";
+import { addSecretOptions, readSecrets, type SecretFlags } from "../secrets";
+import { openService } from "../service";
+import { stopSignal } from "../stopSignal";
 
 const LARGEST_PORT = 65_535;
 

@@ -1,20 +1,20 @@
 import { Command } from "commander";
-import { DEFAULT_TOLERANCE_SECONDS } from "../signature/tolerance";
-import { unixSeconds, wholeNumber } from "./arguments";
-import { jsonOption } from "./flags";
-import { readInput } from "./inputFile";
-import { Output } from "./output";
-import { EXIT, type ExitStatus, endsByItself, exitHelp } from "./run";
+import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/tolerance";
+import { unixSeconds, wholeNumber } from "../arguments";
+import { jsonOption } from "../flags";
+import { readInput } from "../inputFile";
+import { Output } from "../output";
+import { EXIT, type ExitStatus, endsByItself, exitHelp } from "../run";
 import {
   addSecretOptions,
   fingerprintOfSecret,
   type NamedSecret,
   readSecrets,
   type SecretFlags,
-} from "./secrets";
-import { clockText, durationText } from "./timeText";
-import { readCapturedHeaders } from "./verify/capturedHeaders";
-import { type Diagnosis, diagnose } from "./verify/diagnosis";
+} from "../secrets";
+import { clockText, durationText } from "../timeText";
+import { readCapturedHeaders } from "./capturedHeaders";
+import { type Diagnosis, diagnose } from "./diagnosis";
 
 interface Flags extends SecretFlags {
   readonly headers: string;
