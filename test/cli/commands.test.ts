@@ -50,6 +50,9 @@ function expectFailure({ status, stdout, stderr }: Ended, code: string, why: Reg
 test.each([
   [["verify", "--body", "b"], /--headers/],
   [["verify", "--headers", "h"], /--body/],
+  [["verify", "--capture", "c", "--headers", "h"], /leave out --headers/],
+  [["verify", "--headers", "-", "--body", "-"], /only one file can be standard input/],
+  [["verify", "--capture", join(FILES, "headers")], /has no body: .*--body/],
   [[...(USES.verify ?? []), "--at", "yesterday"], /date with a time zone/],
   [[...(USES.verify ?? []), "--at", "2026-01-01T10:00:00"], /date with a time zone/],
   [[...(USES.verify ?? []), "--tolerance", "5m"], /whole number/],

@@ -3,15 +3,15 @@ import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/tolerance";
 import { openDispatcher } from "../../validation/post";
 import { checkUrl, wholeNumber } from "../arguments";
 import { CliError } from "../errors";
-import { localReceiver, type Received, type Refused } from "./localReceiver";
-import { serveLocally } from "./server";
-import { TemporaryEndpoint } from "./temporaryEndpoint";
 import { Output } from "../output";
 import { Pulumi } from "../pulumi";
 import { EXIT, endOnInterrupt, exitHelp, fail } from "../run";
 import { addSecretOptions, readSecrets, type SecretFlags } from "../secrets";
 import { openService } from "../service";
 import { stopSignal } from "../stopSignal";
+import { localReceiver, type Received, type Refused } from "./localReceiver";
+import { serveLocally } from "./server";
+import { TemporaryEndpoint } from "./temporaryEndpoint";
 
 const LARGEST_PORT = 65_535;
 

@@ -10,10 +10,10 @@ import { jsonOption } from "../flags";
 import { Output } from "../output";
 import { EXIT, type ExitStatus, endsByItself, exitHelp } from "../run";
 import { addSecretOptions, readSecrets, type SecretFlags } from "../secrets";
+import { durationText } from "../timeText";
 import { attempt, type SentDelivery, signedHeaders } from "./attempt";
 import { bodyOf } from "./body";
 import { endpointUrl } from "./target";
-import { durationText } from "../timeText";
 
 const MOST_REPEATS = 1_000;
 
