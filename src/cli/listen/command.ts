@@ -3,14 +3,17 @@ import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/tolerance";
 import { openDispatcher } from "../../validation/post";
 import { checkUrl, wholeNumber } from "../arguments";
 import { CliError } from "../errors";
+import { checkEventName } from "../eventName";
 import { Output } from "../output";
 import { Pulumi } from "../pulumi";
 import { EXIT, endOnInterrupt, exitHelp, fail } from "../run";
 import { addSecretOptions, readSecrets, type SecretFlags } from "../secrets";
 import { openService } from "../service";
 import { stopSignal } from "../stopSignal";
-import { localReceiver, type Received, type Refused } from "./localReceiver";
-import { serveLocally } from "./server";
+import { CaptureFolder } from "./captureFolder";
+import { localReceiver } from "./localReceiver";
+import { Reporter } from "./reporter";
+import { CLOSING_MS, type LocalServer, serveLocally } from "./server";
 import { TemporaryEndpoint } from "./temporaryEndpoint";
 
 const LARGEST_PORT = 65_535;
@@ -19,8 +22,14 @@ interface Flags extends SecretFlags {
   readonly port: number;
   readonly forwardTo?: string;
   readonly register?: string;
+  readonly events?: readonly string[];
+  readonly anyEvent?: boolean;
+  readonly save?: string;
+  readonly print?: boolean;
   readonly json?: true;
 }
+
+const AGAIN = "To stop at once, press Ctrl-C again.";
 
 export function listenCommand(): Command {
   const command = new Command("listen")
@@ -38,9 +47,17 @@ export function listenCommand(): Command {
     .option(
       "--register <url>",
       "register a development endpoint with this url, which must lead here, and delete it at the end",
-    );
+    )
+    .option(
+      "--events <names>",
+      "show and forward only these events, such as job.succeeded,job.failed",
+      (names: string) => names.split(",").map((name) => name.trim()),
+    )
+    .option("--any-event", "take names of events that the service does not have")
+    .option("--print", "show the headers and the body of each delivery")
+    .option("--save <folder>", "write each delivery to a file, for `verify --capture` and `send --capture`");
   return addSecretOptions(command)
-    .option("--json", "print each delivery as JSON on one line, after the address")
+    .option("--json", "print the address and each delivery as JSON, one line each")
     .addHelpText(
       "after",
       `${exitHelp({
@@ -51,6 +68,7 @@ export function listenCommand(): Command {
 Examples:
   $ npx webhook-endpoints listen --port 8080 --secret-env WEBHOOK_SECRET
   $ npx webhook-endpoints listen --port 8080 --stack dev --forward-to http://127.0.0.1:3000/jobs
+  $ npx webhook-endpoints listen --port 8080 --stack dev --save captures --events job.failed
   $ npx webhook-endpoints listen --port 8080 --stack dev --register https://my-tunnel.example.com/jobs`,
     )
     .action(listen);
@@ -62,9 +80,19 @@ async function listen(flags: Flags): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   const release = endOnInterrupt();
   checkFlags(flags);
-  const { secrets, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS } = await readSecrets(flags);
+  const { secrets, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS } = await output.during(
+    () => "Reading the signing secrets…",
+    readSecrets(flags),
+  );
   const account =
-    flags.register === undefined ? undefined : await openService({ pulumi: new Pulumi(flags.stack) });
+    flags.register === undefined
+      ? undefined
+      : await output.during(
+          () => "Reading the stack's settings…",
+          openService({ pulumi: new Pulumi(flags.stack) }),
+        );
+  const folder =
+    flags.save === undefined ? undefined : await CaptureFolder.open(flags.save, (text) => output.warn(text));
   release();
 
   const endpoint =
@@ -81,27 +109,31 @@ async function listen(flags: Flags): Promise<void> {
     flags.forwardTo === undefined
       ? undefined
       : { url: flags.forwardTo, dispatcher: openDispatcher(flags.forwardTo) };
+  const reporter = new Reporter({ output, isPrinting: flags.print === true, folder });
   const receiver = localReceiver({
     secrets: secrets.map(({ value }) => value),
     toleranceSeconds,
     target,
-    onReceived: (received) => output.record(dataOfReceived(received), lineOfReceived(received)),
-    onRefused: (refused) => output.record(dataOfRefused(refused), lineOfRefused(refused)),
+    events: flags.events && new Set(flags.events),
+    onReceived: (received, request) => reporter.received(received, request),
+    onRefused: (refused, request) => reporter.refused(refused, request),
   });
   try {
     const server = await serveLocally(receiver, flags.port);
+    void stop.then(() => sayWhatIsLeft({ output, endpoint, server }));
     try {
-      if (endpoint !== undefined) {
-        void stop.then(() => output.note("Stopping. To stop at once, press Ctrl-C again."));
-        output.note(`Registered ${await endpoint.register()}. It is deleted when this command stops.`);
-      }
-      process.stdout.write(`${server.url}\n`);
+      if (endpoint !== undefined)
+        output.note(
+          `Registered ${await output.during(() => "Registering the endpoint…", endpoint.register())}. It is deleted when this command stops.`,
+        );
+      output.record({ url: server.url }, server.url);
       await stop;
     } finally {
       try {
         await endpoint?.remove();
       } finally {
         await server.close();
+        await reporter.settled;
       }
     }
   } finally {
@@ -110,46 +142,30 @@ async function listen(flags: Flags): Promise<void> {
   }
 }
 
+interface Stopping {
+  readonly output: Output;
+  readonly endpoint: TemporaryEndpoint | undefined;
+  readonly server: LocalServer;
+}
+
+/** Says why the command does not stop at once. If it has only prepared a registration, it does. */
+function sayWhatIsLeft({ output, endpoint, server }: Stopping): void {
+  if (endpoint !== undefined && endpoint.leftover === undefined) {
+    output.note("Stopped before anything was registered.");
+    process.exit(EXIT.yes);
+  }
+  const waiting = server.inProgress();
+  if (endpoint !== undefined) output.note(`Stopping. The endpoint is deleted first. ${AGAIN}`);
+  else if (waiting > 0)
+    output.note(
+      `Stopping. Waiting up to ${CLOSING_MS / 1000} s for ${waiting} deliveries under way. ${AGAIN}`,
+    );
+}
+
 /** The messages do not repeat a url, which may hold a token. @throws CliError `WRONG_USE` */
-function checkFlags({ port, forwardTo, register }: Flags): void {
+function checkFlags({ port, forwardTo, register, events = [], anyEvent = false }: Flags): void {
   if (port > LARGEST_PORT) throw new CliError("WRONG_USE", `--port must be at most ${LARGEST_PORT}`);
   if (forwardTo !== undefined) checkUrl(forwardTo, "--forward-to");
   if (register !== undefined) checkUrl(register, "--register");
-}
-
-function dataOfReceived({ event, jobId, forwarded, ...rest }: Received): object {
-  const time = new Date().toISOString();
-  return {
-    time,
-    verified: true,
-    event: event ?? null,
-    jobId: jobId ?? null,
-    ...rest,
-    forwarded: forwarded ?? null,
-  };
-}
-
-function dataOfRefused({ unverifiedId, ...rest }: Refused): object {
-  return { time: new Date().toISOString(), verified: false, ...rest, unverifiedId: unverifiedId ?? null };
-}
-
-function lineOfReceived({ event, jobId, id, status, forwarded }: Received): string {
-  const what = `${clock()}  ${event ?? "unknown event"}  ${jobId ?? "no job"}  ${id}`;
-  if (forwarded === undefined) return `${what}  verified`;
-  const { failure, durationMs } = forwarded;
-  const result =
-    failure === null
-      ? `${status} after ${durationMs} ms`
-      : `${status}, because the target did not answer (${failure})`;
-  return `${what}  verified, forwarded: ${result}`;
-}
-
-function lineOfRefused({ reason, status, unverifiedId }: Refused): string {
-  const id = unverifiedId === undefined ? "" : `  ${unverifiedId}`;
-  return `${clock()}  refused with ${status}: ${reason}${id}`;
-}
-
-/** Returns the local time of day. */
-function clock(): string {
-  return new Date().toTimeString().slice(0, 8);
+  for (const event of events) checkEventName(event, { any: anyEvent });
 }
