@@ -1,32 +1,22 @@
-import { randomBytes } from "node:crypto";
+import { isUtf8 } from "node:buffer";
 import { Command } from "commander";
 import { tampered } from "../../emulator/deliveries/message";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/tolerance";
 import { openDispatcher } from "../../validation/post";
 import { parseDuration } from "../age";
 import { checkUrl, wholeNumber } from "../arguments";
-import { CliError } from "../errors";
 import { jsonOption } from "../flags";
 import { Output } from "../output";
 import { EXIT, type ExitStatus, endsByItself, exitHelp } from "../run";
-import { addSecretOptions, readSecrets, type SecretFlags } from "../secrets";
+import { addSecretOptions, readSecrets, type SigningSecrets } from "../secrets";
 import { durationText } from "../timeText";
-import { attempt, type SentDelivery, signedHeaders } from "./attempt";
+import { adviceFor } from "./advice";
+import { attempt, type SentDelivery } from "./attempt";
 import { bodyOf } from "./body";
+import { checkFlags, type SendFlags } from "./flags";
+import { type Message, newId, signedMessage } from "./message";
+import { replayedMessage } from "./replay";
 import { endpointUrl } from "./target";
-
-const MOST_REPEATS = 1_000;
-
-interface Flags extends SecretFlags {
-  readonly to?: string;
-  readonly endpoint?: string;
-  readonly data?: string;
-  readonly tamper?: true;
-  /** In milliseconds. */
-  readonly age: number;
-  readonly repeat: number;
-  readonly json?: boolean;
-}
 
 export function sendCommand(): Command {
   const command = new Command("send")
@@ -35,10 +25,15 @@ export function sendCommand(): Command {
       "Sends one delivery, signed as the service signs it, and shows the answer. Without --to, it goes to the endpoint of the stack. " +
         "With several secrets, it is signed with each, as during a rotation.",
     )
-    .argument("<event>", "job.running, job.succeeded, job.failed, or any other event")
+    .argument("[event]", "job.running, job.succeeded, job.failed, or any other event")
     .option("--to <url>", "the receiver's url (default: the url of the stack's endpoint)")
     .option("--endpoint <name>", "which of the stack's endpoints, if there are several")
     .option("--data <json>", "the event's data as JSON, or @ and the path of a file (default: a job)")
+    .option("--any-event", "take a name that looks like a misspelt event of the service")
+    .option("--capture <path>", "send a captured delivery again, byte for byte, instead of a new one")
+    .option("--id <webhook-id>", "which captured delivery, if the file has several")
+    .option("--sign-anew", "sign the captured delivery now, so that it is not too old")
+    .option("--new-id", "give it a new id too, so that a receiver that dedupes handles it again")
     .option("--tamper", "change the body after signing, as an attacker would; the receiver should refuse it")
     .option("--age <duration>", "sign with an old timestamp: 90s, 15m, 2h, 7d", parseDuration, 0)
     .option("--repeat <count>", "how often to send it, under the same id", wholeNumber, 1);
@@ -54,37 +49,41 @@ export function sendCommand(): Command {
 Examples:
   $ npx webhook-endpoints send job.succeeded --to http://127.0.0.1:8080/jobs --secret-env WEBHOOK_SECRET
   $ npx webhook-endpoints send job.failed --stack dev --data '{"jobId":"job_1","status":"failed"}'
-  $ npx webhook-endpoints send job.succeeded --stack dev --tamper`,
+  $ npx webhook-endpoints send job.succeeded --stack dev --tamper
+  $ npx webhook-endpoints send --capture captures/1795253400000-msg_2Lh9.json --to http://127.0.0.1:8080/jobs`,
     )
     .action(endsByItself(send));
 }
 
-async function send(event: string, flags: Flags): Promise<ExitStatus> {
+async function send(given: string | undefined, flags: SendFlags): Promise<ExitStatus> {
   const output = new Output({ json: flags.json });
-  if (event === "" || /whsec_/i.test(event))
-    throw new CliError("WRONG_USE", "the event must be a name, such as job.succeeded");
-  if (flags.repeat < 1 || flags.repeat > MOST_REPEATS)
-    throw new CliError("WRONG_USE", `--repeat must be from 1 to ${MOST_REPEATS}`);
+  checkFlags(given, flags);
   if (flags.to !== undefined) checkUrl(flags.to, "--to");
-  const signed = await bodyOf(event, flags.data);
-  const signing = await readSecrets(flags, { stackToo: flags.to === undefined });
+  const { message, signing } = await output.during(
+    () => "Reading the delivery and its secrets…",
+    prepare(given, flags),
+  );
   const url = flags.to ?? endpointUrl(signing, flags.endpoint);
 
-  const id = `msg_${randomBytes(12).toString("hex")}`;
-  const body = Buffer.from(flags.tamper ? tampered(signed) : signed);
-  const tolerance = signing.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS;
-  const age = Math.round(flags.age / 1000);
-  const isTooOld = tolerance > 0 && age > tolerance;
+  const { event, id, age } = message;
+  const body = flags.tamper ? changed(message.body) : message.body;
+  const tolerance = signing?.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS;
+  const isTooOld = tolerance > 0 && Math.abs(age) > tolerance;
   const shouldRefuse = flags.tamper === true || isTooOld;
   const dispatcher = openDispatcher(url);
   const deliveries: SentDelivery[] = [];
-  try {
+  const sendAll = async () => {
     for (let count = 0; count < flags.repeat; count += 1) {
-      const headers = signedHeaders({ id, body: signed, age, secrets: signing.secrets });
-      const sent = await attempt({ url, headers, body, dispatcher }, { shouldRefuse });
+      const sent = await attempt({ url, headers: message.headers(), body, dispatcher }, { shouldRefuse });
       deliveries.push(sent);
       if (!output.json) for (const line of linesOf(event, id, sent)) output.line(line);
     }
+  };
+  try {
+    await output.during(
+      () => `Waiting for the receiver: ${deliveries.length} of ${flags.repeat} answered.`,
+      sendAll(),
+    );
   } finally {
     await dispatcher.destroy();
   }
@@ -92,29 +91,53 @@ async function send(event: string, flags: Flags): Promise<ExitStatus> {
   const asExpected = deliveries.every((delivery) => delivery.asExpected);
   output.data({ event, id, expected, asExpected, deliveries }, () => {
     if (asExpected && !shouldRefuse) return;
-    const why = flags.tamper ? "changed after signing" : `${durationText(age)} old`;
+    const why = flags.tamper
+      ? "changed after signing"
+      : `${durationText(Math.abs(age))} ${age < 0 ? "in the future" : "old"}`;
     if (asExpected) output.line(`The receiver refused the delivery, as it should: it was ${why}.`);
     else output.warn(adviceFor(deliveries, shouldRefuse ? why : undefined));
+    if (flags.capture !== undefined && isTooOld && flags.signAnew !== true)
+      output.note("To send the captured delivery as a new one, add --sign-anew.");
   });
   return asExpected ? EXIT.yes : EXIT.no;
+}
+
+interface Prepared {
+  readonly message: Message;
+  /** Undefined if nothing is signed here, and the url is known. */
+  readonly signing: SigningSecrets | undefined;
+}
+
+/** @throws CliError of the options, the files and the secrets */
+async function prepare(event: string | undefined, flags: SendFlags): Promise<Prepared> {
+  const { capture, to, secret, secretEnv, secretFile, stack, signAnew = false } = flags;
+  const age = Math.round(flags.age / 1000);
+  const data = capture === undefined ? Buffer.from(await bodyOf(event ?? "", flags.data)) : undefined;
+  const isSecretGiven = [secret, secretEnv, secretFile, stack].some((each) => each !== undefined);
+  const signing =
+    data !== undefined || signAnew || to === undefined || isSecretGiven
+      ? await readSecrets(flags, { stackToo: to === undefined })
+      : undefined;
+  const secrets = signing?.secrets ?? [];
+  const message =
+    data !== undefined
+      ? signedMessage({ event: event ?? "", id: newId(), body: data, age, secrets })
+      : await replayedMessage(capture ?? "", {
+          id: flags.id,
+          signAnew: signAnew ? { secrets, age, isNewId: flags.newId === true } : undefined,
+        });
+  return { message, signing };
+}
+
+/** Changes a body as an attacker would. */
+function changed(body: Buffer): Buffer {
+  return isUtf8(body)
+    ? Buffer.from(tampered(body.toString("utf8")))
+    : Buffer.concat([body, Buffer.from(" ")]);
 }
 
 function linesOf(event: string, id: string, { status, failure, durationMs, answer }: SentDelivery): string[] {
   const result = status === null ? `no answer (${failure})` : String(status);
   const lines = [`${event} ${id}: ${result}, after ${durationMs} ms`];
   return answer === "" ? lines : [...lines, `  ${answer}`];
-}
-
-/** @param fault why the receiver should have refused the delivery, if it should have */
-function adviceFor(deliveries: readonly SentDelivery[], fault: string | undefined): string {
-  const { status } = deliveries.find(({ asExpected }) => !asExpected) ?? { status: null };
-  if (status === null) return "The receiver did not answer. Check that it listens at this url.";
-  if (status === 404) return "Nothing answers at this path. Check the path of the url.";
-  if (status >= 300 && status < 400)
-    return "The receiver redirects deliveries, and a service does not follow redirects. Use the url of the redirect's target.";
-  if (fault !== undefined)
-    return `The receiver should refuse this delivery with a 4xx other than 404, 405, 408 and 429: it was ${fault}.`;
-  if (status === 401)
-    return "The receiver refused the delivery. It has another secret, or something changes the body: its log names the reason.";
-  return "The receiver did not accept the delivery with 2xx. Its log says why.";
 }

@@ -1,8 +1,7 @@
 import { type Capture, readCaptures } from "../capture/capture";
-import { headerValue } from "../capture/headerPair";
+import { choose } from "../capture/choose";
 import { CliError } from "../errors";
 import { readInput } from "../inputFile";
-import { mayBeKey } from "../mayBeKey";
 
 /** Where a captured delivery is. */
 export interface SourceFlags {
@@ -11,9 +10,6 @@ export interface SourceFlags {
   readonly body?: string;
   readonly id?: string;
 }
-
-/** How many ids a message names. */
-const MOST_NAMED = 5;
 
 /** Reads a captured delivery from the files that the options name. @throws CliError `WRONG_USE` or `FILE_UNREADABLE` */
 export async function readDelivery(flags: SourceFlags): Promise<Required<Pick<Capture, "body">> & Capture> {
@@ -36,9 +32,9 @@ export async function readDelivery(flags: SourceFlags): Promise<Required<Pick<Ca
       "WRONG_USE",
       "only one file can be standard input (-). One that has headers and body is for --capture",
     );
-  const delivery = chosen(
+  const delivery = choose(
     readCaptures(await readInput(path, capture === undefined ? "--headers" : "--capture")),
-    flags,
+    flags.id,
   );
   const bytes = body === undefined ? delivery.body : await readInput(body, "--body");
   if (bytes === undefined)
@@ -47,20 +43,4 @@ export async function readDelivery(flags: SourceFlags): Promise<Required<Pick<Ca
       "the file of --capture has no body: name the file of the body with --body",
     );
   return { ...delivery, body: bytes };
-}
-
-/** Returns the capture with the id of `--id`, or the only one. @throws CliError `WRONG_USE` */
-export function chosen(captures: readonly Capture[], { id }: Pick<SourceFlags, "id">): Capture {
-  const ids = new Set(captures.map(({ headers }) => headerValue(headers, "webhook-id") ?? ""));
-  const found = captures.filter(
-    ({ headers }) => id === undefined || headerValue(headers, "webhook-id") === id,
-  );
-  const [first] = found;
-  if (first !== undefined && (id !== undefined || ids.size === 1)) return first;
-  const named = [...ids].filter((each) => each !== "" && !mayBeKey(each)).slice(0, MOST_NAMED);
-  const list = named.length === 0 ? "" : `, such as ${named.join(", ")}`;
-  throw new CliError(
-    "WRONG_USE",
-    `the file has ${captures.length} deliveries: ${id === undefined ? "choose one with --id" : "none has the id of --id"}${list}`,
-  );
 }
