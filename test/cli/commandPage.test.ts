@@ -39,7 +39,8 @@ function folder() {
     headers.map(([name, value]) => `${name}: ${value}\n`).join(""),
   );
   writeFileSync(join(made.cwd, "body.json"), body);
-  const capture = { receivedAt: "2026-11-21T09:30:01Z", headers: Object.fromEntries(headers), body };
+  const now = Math.floor(Date.now() / 1000);
+  const capture = { headers: sign({ id: "msg_1", timestamp: now, body, secret: SECRET }), body };
   writeFileSync(join(made.cwd, "capture.json"), JSON.stringify(capture));
   return { ...made, env: { ...made.env, WEBHOOK_SECRET: SECRET } };
 }
@@ -73,7 +74,7 @@ test.each(commands("listen"))("the page's example works: %s", async (command) =>
 });
 
 test("the page has every command in its sections and every reason of verify", () => {
-  expect(["listen", "probe", "send", "verify"].map((name) => commands(name).length)).toEqual([3, 2, 4, 3]);
+  expect(["listen", "probe", "send", "verify"].map((name) => commands(name).length)).toEqual([5, 2, 7, 3]);
   const known = `${sectionOf("verify")}${mismatchPage}`;
   expect(Object.keys(ADVICE).filter((reason) => !known.includes(`\`${reason}\``))).toEqual([]);
 });
