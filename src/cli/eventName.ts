@@ -18,6 +18,6 @@ export function checkEventName(name: string, { any }: EventNameOptions): void {
   const nearest = nearestOf(name, KNOWN);
   if (nearest === undefined && !/^job\./i.test(name)) return;
   const hint = nearest === undefined ? "." : `; did you mean ${nearest}?`;
-  const events = `Its events are ${JOB_EVENTS.join(", ")}. To use this name nevertheless, add --any-event`;
+  const events = `Its events are ${JOB_EVENTS.join(", ").replace(/, (?!.*,)/, " and ")}. To use this name nevertheless, add --any-event`;
   throw new CliError("WRONG_USE", `the service has no such event${hint} ${events}`);
 }

@@ -60,7 +60,7 @@ test.each([
   ["job.success", /did you mean job\.succeeded\?/],
   ["JOB.FAILED", /did you mean job\.failed\?/],
   ["running", /did you mean job\.running\?/],
-  ["job.cancelled-by-user", /no such event\. Its events are job\.running, job\.succeeded and|job\.failed/],
+  ["job.cancelled-by-user", /no such event\. Its events are job\.running, job\.succeeded and job\.failed\./],
 ])(
   "send refuses %s, which looks like an event of the service, unless it is told to send it",
   async (event, why) => {

@@ -6,9 +6,8 @@ import { Output } from "../output";
 import { EXIT, type ExitStatus, endsByItself, exitHelp } from "../run";
 import { addSecretOptions, readSecrets, type SecretFlags } from "../secrets";
 import { durationText } from "../timeText";
-import { diagnose } from "./diagnosis";
+import { diagnoseInWorker } from "./inWorker";
 import { dataOf, linesOf } from "./report";
-import { Search } from "./search";
 import { readDelivery, type SourceFlags } from "./source";
 
 /** In seconds. */
@@ -73,18 +72,27 @@ async function verifyCapture(flags: Flags): Promise<ExitStatus> {
   const tolerance = flags.tolerance ?? toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS;
   const now = Math.floor(Date.now() / 1000);
   const receivedAt = flags.at ?? delivery.receivedAt;
-  const search = new Search({ seconds: flags.search });
+  let bodies = 0;
+  const { headers, body } = delivery;
   const diagnosis = await output.during(
-    () => `Searching for the cause: ${search.tried} bodies tried. It takes at most ${flags.search} s.`,
-    diagnose({
-      ...delivery,
-      secrets,
-      otherSecrets,
-      toleranceSeconds: tolerance,
-      receivedAt,
-      now,
-      search,
-    }),
+    () => `Searching for the cause: ${bodies} bodies tried, for at most ${flags.search} s.`,
+    diagnoseInWorker(
+      {
+        headers,
+        body,
+        secrets,
+        otherSecrets,
+        toleranceSeconds: tolerance,
+        receivedAt,
+        now,
+        seconds: flags.search,
+      },
+      {
+        onTried: (count) => {
+          bodies = count;
+        },
+      },
+    ),
   );
   const tried = [...secrets, ...otherSecrets];
   output.data(dataOf(diagnosis, tried, now), () => {

@@ -47,7 +47,7 @@ export type Diagnosis =
     };
 
 /** Finds out whether a captured delivery verifies and, if not, why: another body, another secret, or a clock. */
-export async function diagnose(options: DiagnosisOptions): Promise<Diagnosis> {
+export function diagnose(options: DiagnosisOptions): Diagnosis {
   const { body, headers, secrets, otherSecrets, search } = options;
   const sent = readSignatureHeaders(headers);
   if (typeof sent === "string") return failed(sent as DiagnosisReason, { headers });
@@ -74,7 +74,7 @@ export async function diagnose(options: DiagnosisOptions): Promise<Diagnosis> {
   if (reason !== "wrong-secret") return failed(reason, { headers });
 
   const variants = bodyVariants(body, { contentEncoding: headerValue(headers, "content-encoding") });
-  const found = await search.find(variants, (variant) => {
+  const found = search.find(variants, (variant) => {
     const by = signedBy(variant.bytes, all);
     return by === undefined ? undefined : { ...variant, by };
   });
@@ -89,8 +89,14 @@ export async function diagnose(options: DiagnosisOptions): Promise<Diagnosis> {
   return unexplained(options);
 }
 
-/** Nothing explains the mismatch. What is conspicuous about the delivery goes with it. */
-function unexplained({ body, headers, search }: DiagnosisOptions): Diagnosis {
+/** Returns that nothing explains the mismatch, with what is conspicuous about the delivery. */
+export function unexplained({
+  body,
+  headers,
+  search,
+}: Pick<DiagnosisOptions, "body" | "headers"> & {
+  readonly search: Pick<Search, "hasEnded" | "seconds" | "tried">;
+}): Diagnosis {
   const isLarge = body.byteLength > LARGEST_REWRITTEN_BYTES;
   const why = search.hasEnded
     ? `The search ended after ${search.seconds} s and ${search.tried} bodies.`

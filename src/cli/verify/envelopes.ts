@@ -20,7 +20,7 @@ export function* envelopes(body: Buffer): Generator<BodyVariant> {
     yield variant("newline-added", body.subarray(0, -newline.length), "without the newline at its end");
   for (const end of ["\n", "\r\n"])
     yield variant("newline-removed", Buffer.concat([body, Buffer.from(end)]), "with a newline at its end");
-  const trimmed = text.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, "");
+  const trimmed = withoutEnd(text, " \t\r\n").replace(/^[ \t\r\n]+/, "");
   if (trimmed.length < text.length)
     yield variant("newline-added", Buffer.from(trimmed, "latin1"), "without the white space around it");
   yield body.subarray(0, 3).equals(BYTE_ORDER_MARK)
@@ -34,6 +34,13 @@ export function* envelopes(body: Buffer): Generator<BodyVariant> {
   yield* characterSets(body);
 }
 
+/** Drops these characters at the end. A regular expression would take very long for a body of white space. */
+function withoutEnd(text: string, characters: string): string {
+  let end = text.length;
+  while (end > 0 && characters.includes(text[end - 1] ?? "")) end -= 1;
+  return text.slice(0, end);
+}
+
 function* lineEnds(text: string): Generator<BodyVariant> {
   if (!text.includes("\n")) return;
   const unix = text.replaceAll("\r\n", "\n");
@@ -45,7 +52,7 @@ function* lineEnds(text: string): Generator<BodyVariant> {
     for (const end of ["", "\n", "\r\n"])
       yield {
         change: "line-endings-changed",
-        bytes: Buffer.from(changed.replace(/[\r\n]+$/, "") + end, "latin1"),
+        bytes: Buffer.from(withoutEnd(changed, "\r\n") + end, "latin1"),
         description: `this body ${how}`,
       };
 }

@@ -2,7 +2,7 @@
 export type NumberSpelling = (text: string) => string;
 
 const WHOLE = /^-?\d+$/;
-/** How many combinations of spellings are tried, for bodies of up to a kilobyte. */
+/** How many combinations of spellings are tried. With more, only one number at a time is changed. */
 const MOST_COMBINATIONS = 4_096;
 
 /** How languages write numbers, the most likely first. Each completes "JSON …". */
@@ -25,13 +25,12 @@ function spellingsOf(text: string): readonly string[] {
 
 /**
  * Generates the spellings of several numbers, each written in its own way: the sender may write prices as `10.00`, and counts as
- * `3`. Ends early for many numbers.
+ * `3`.
  */
 export function* numberCombinations(texts: readonly string[]): Generator<readonly string[]> {
   const choices = texts.map(spellingsOf);
   const total = choices.reduce((product, each) => product * each.length, 1);
   if (total > MOST_COMBINATIONS) {
-    // One at a time.
     for (const [at, spellings] of choices.entries())
       for (const spelling of spellings.slice(1)) yield texts.with(at, spelling);
     return;

@@ -7,6 +7,8 @@ import { type JsonStyle, type JsonText, readJsonText, respell, writeJsonText } f
 const COMPACT: JsonStyle = { comma: ",", colon: ":" };
 const PYTHON: JsonStyle = { comma: ", ", colon: ": " };
 const WINDOWS = "\r\n";
+/** Bounds the combinations of numbers, in bytes. */
+const MOST_WRITTEN_BYTES = 64 * 1024 * 1024;
 
 const LAYOUTS: readonly (readonly [string, JsonStyle])[] = [
   ["compact JSON, as JSON.stringify writes it", COMPACT],
@@ -23,51 +25,79 @@ const LAYOUTS: readonly (readonly [string, JsonStyle])[] = [
     { comma: ",", colon: ": ", indent: "    ", newline: WINDOWS },
   ],
 ];
-const SAME_NUMBERS = (text: string) => text;
 
 /** Generates a body of JSON as other libraries write it. */
 export function* rewrites(body: Buffer): Generator<BodyVariant> {
   const json = jsonOf(body);
   if (json === undefined) return;
-  const seen = new Set<string>();
-  const isNew = (text: string) => {
-    const { size } = seen;
-    // A digest, because the texts may be megabytes.
-    return seen.add(createHash("sha1").update(text).digest("base64")).size > size;
-  };
-  for (const [numbers, number] of NUMBER_SPELLINGS)
-    for (const [strings, string] of STRING_SPELLINGS) {
-      const respelled = respell(json, { string, number });
-      for (const sorted of [false, true])
+  const { strings, numbers } = scalarsOf(json);
+  const numberSpellings = distinct(NUMBER_SPELLINGS, new Set(numbers));
+  const stringSpellings = distinct(STRING_SPELLINGS, strings);
+  for (const sorted of [false, true])
+    for (const [inNumbers, number] of numberSpellings)
+      for (const [inStrings, string] of stringSpellings) {
+        const respelled = respell(json, { string, number });
         for (const [layout, style] of LAYOUTS) {
           const text = writeJsonText(respelled, { ...style, sorted });
-          // If the compact text is known, so are the other layouts.
-          if (!isNew(text) && style === COMPACT) break;
-          yield* withNewline(text, `${layout}${strings}${numbers}${sorted ? ", with sorted keys" : ""}`);
+          yield* withNewline(text, `${layout}${inStrings}${inNumbers}${sorted ? ", with sorted keys" : ""}`);
         }
-    }
+      }
 }
 
 /** Generates a body of JSON in which each number may have been written in its own way. */
 export function* numberRewrites(body: Buffer): Generator<BodyVariant> {
   const json = jsonOf(body);
   if (json === undefined) return;
-  const texts: string[] = [];
-  respell(json, { string: SAME_NUMBERS, number: (text) => texts[texts.push(text) - 1] ?? "" });
-  if (texts.length === 0) return;
-  for (const numbers of numberCombinations(texts)) {
-    let at = 0;
-    for (const [, string] of STRING_SPELLINGS.slice(0, 4)) {
-      at = 0;
-      const respelled = respell(json, { string, number: () => numbers[at++] ?? "" });
-      for (const [layout, style] of LAYOUTS.slice(0, 2))
+  const { strings, numbers } = scalarsOf(json);
+  if (numbers.length === 0) return;
+  const spellings = distinct(STRING_SPELLINGS.slice(0, 4), strings);
+  let written = 0;
+  for (const combination of numberCombinations(numbers))
+    for (const [, string] of spellings) {
+      let at = 0;
+      const respelled = respell(json, { string, number: () => combination[at++] ?? "" });
+      for (const [layout, style] of LAYOUTS.slice(0, 2)) {
+        const bytes = Buffer.from(writeJsonText(respelled, style));
+        written += bytes.byteLength;
+        if (written > MOST_WRITTEN_BYTES) return;
         yield {
           change: "body-reserialized",
-          bytes: Buffer.from(writeJsonText(respelled, style)),
+          bytes,
           description: `${layout}, with numbers written in another way`,
         };
+      }
     }
-  }
+}
+
+/** Returns the strings of JSON, each once, and the numbers in the order of the text. */
+function scalarsOf(json: JsonText): { strings: ReadonlySet<string>; numbers: readonly string[] } {
+  const strings = new Set<string>();
+  const numbers: string[] = [];
+  const keep = (into: (text: string) => unknown) => (text: string) => {
+    into(text);
+    return text;
+  };
+  respell(json, {
+    string: keep((text) => strings.add(text)),
+    number: keep((text) => numbers.push(text)),
+  });
+  return { strings, numbers };
+}
+
+type Spelling = readonly [description: string, spelling: (text: string) => string];
+
+/** Returns the spellings that write these texts in different ways. Each remembers what it wrote. */
+function distinct(spellings: readonly Spelling[], texts: ReadonlySet<string>): Spelling[] {
+  const seen = new Set<string>();
+  return spellings.flatMap(([description, spelling]) => {
+    const written = new Map([...texts].map((text) => [text, spelling(text)]));
+    const digest = createHash("sha1")
+      .update([...written.values()].join())
+      .digest("base64");
+    if (seen.has(digest)) return [];
+    seen.add(digest);
+    return [[description, (text) => written.get(text) ?? text] as const];
+  });
 }
 
 function jsonOf(body: Buffer): JsonText | undefined {

@@ -1,45 +1,45 @@
-import { setImmediate } from "node:timers/promises";
-
-/** How long the search may keep Ctrl-C and the progress waiting, in milliseconds, beside the time of one candidate. */
-const SLICE_MS = 50;
-
 export interface SearchOptions {
   readonly seconds: number;
+  /** Called now and then with the number of candidates that were tried. */
+  readonly onTried?: (tried: number) => void;
   /** Milliseconds. */
   readonly clock?: () => number;
 }
 
-/** A search that ends after a while. It pauses often, so that Ctrl-C ends the command meanwhile. */
+/** Between two calls of `onTried`, in milliseconds. */
+const REPORT_MS = 250;
+
+/** A search that ends after a while. */
 export class Search {
   /** How many candidates were tried. */
   tried = 0;
   /** True once the time was over before everything was tried. */
   hasEnded = false;
   readonly seconds: number;
-  readonly #clock: () => number;
-  #startedAt: number | undefined;
+  readonly #options: SearchOptions;
 
-  constructor({ seconds, clock = () => performance.now() }: SearchOptions) {
-    this.seconds = seconds;
-    this.#clock = clock;
+  constructor(options: SearchOptions) {
+    this.seconds = options.seconds;
+    this.#options = options;
   }
 
   /** Returns the first result that is not undefined. Candidates are generated only when they are tried. */
-  async find<C, R>(candidates: Iterable<C>, test: (candidate: C) => R | undefined): Promise<R | undefined> {
-    this.#startedAt ??= this.#clock();
-    let sliceAt = this.#clock();
+  find<C, R>(candidates: Iterable<C>, test: (candidate: C) => R | undefined): R | undefined {
+    const { onTried = () => {}, clock = () => performance.now() } = this.#options;
+    const startedAt = clock();
+    let reportedAt = startedAt;
     for (const candidate of candidates) {
       const result = test(candidate);
       this.tried += 1;
       if (result !== undefined) return result;
-      const now = this.#clock();
-      if (now - this.#startedAt >= this.seconds * 1000) {
+      const now = clock();
+      if (now - startedAt >= this.seconds * 1000) {
         this.hasEnded = true;
         return undefined;
       }
-      if (now - sliceAt < SLICE_MS) continue;
-      await setImmediate();
-      sliceAt = this.#clock();
+      if (now - reportedAt < REPORT_MS) continue;
+      onTried(this.tried);
+      reportedAt = now;
     }
     return undefined;
   }

@@ -18,7 +18,7 @@ interface Delivery {
 }
 
 /** Signs a delivery, and finds out why another body does not verify. */
-function diagnosisOf({ signed, body, headers = [], seconds = 20 }: Delivery): Promise<Diagnosis> {
+function diagnosisOf({ signed, body, headers = [], seconds = 20 }: Delivery): Diagnosis {
   const sent = sign({ id: "msg_1", timestamp: 1_700_000_000, body: signed, secret: SECRET });
   return diagnose({
     body: Buffer.from(body),
@@ -65,8 +65,8 @@ const reserialized: Readonly<Record<string, readonly [signed: string, body: stri
   "the escapes of Gson": [escaped(TEXT, /[<>&']/g), JSON.stringify(FIELDS)],
 };
 
-test.each(Object.entries(reserialized))("verify finds %s", async (_what, [signed, body]) => {
-  expect(await diagnosisOf({ signed, body })).toMatchObject({ reason: "body-reserialized" });
+test.each(Object.entries(reserialized))("verify finds %s", (_what, [signed, body]) => {
+  expect(diagnosisOf({ signed, body })).toMatchObject({ reason: "body-reserialized" });
 });
 
 const lambda = (body: string, more = {}) => JSON.stringify({ version: "2.0", body, ...more });
@@ -182,8 +182,8 @@ const causes: Readonly<Record<string, readonly [reason: string, finding: RegExp,
   ],
 };
 
-test.each(Object.entries(causes))("verify finds %s", async (_what, [reason, finding, delivery]) => {
-  const diagnosis = await diagnosisOf(delivery);
+test.each(Object.entries(causes))("verify finds %s", (_what, [reason, finding, delivery]) => {
+  const diagnosis = diagnosisOf(delivery);
   expect(diagnosis).toMatchObject({ verified: false, reason, finding: expect.stringMatching(finding) });
 });
 
@@ -205,44 +205,44 @@ const hints: Readonly<Record<string, readonly [hint: RegExp, body: string, heade
     "a printed object": [/printed/, "[object Object]", []],
   };
 
-test.each(Object.entries(hints))(
-  "verify says what is conspicuous: %s",
-  async (_what, [hint, body, headers]) => {
-    const diagnosis = await diagnosisOf({ signed: "other", body, headers });
-    expect(diagnosis).toMatchObject({ reason: "wrong-secret", finding: expect.stringMatching(hint) });
-  },
-);
+test.each(Object.entries(hints))("verify says what is conspicuous: %s", (_what, [hint, body, headers]) => {
+  const diagnosis = diagnosisOf({ signed: "other", body, headers });
+  expect(diagnosis).toMatchObject({ reason: "wrong-secret", finding: expect.stringMatching(hint) });
+});
 
-test("verify says that it gave up, instead of blaming the secret, when the time is over", async () => {
+test("verify says that it gave up, instead of blaming the secret, when the time is over", () => {
   const body = JSON.stringify(Array.from({ length: 100 }, (_, index) => ({ index, name: "ö" })));
-  const diagnosis = await diagnosisOf({ signed: "other", body, seconds: 0 });
+  const diagnosis = diagnosisOf({ signed: "other", body, seconds: 0 });
   expect(diagnosis).toMatchObject({
     reason: "search-ended",
     finding: expect.stringMatching(/ended after 0 s and 1 bodies/),
   });
 });
 
-test("verify says what it did not try on a body that is too large for it", async () => {
-  const diagnosis = await diagnosisOf({ signed: "other", body: `"${"x".repeat(8 * 1024 * 1024)}"` });
+test("verify says what it did not try on a body that is too large for it", () => {
+  const diagnosis = diagnosisOf({ signed: "other", body: `"${"x".repeat(8 * 1024 * 1024)}"` });
   expect(diagnosis).toMatchObject({
     reason: "search-ended",
     finding: expect.stringMatching(/more than 8 MiB/),
   });
 });
 
-test("a search of megabytes lets other work run meanwhile", async () => {
-  const body = JSON.stringify(
-    Array.from({ length: 20_000 }, (_, index) => ({ index, name: "jöb/1", cost: 1.5 })),
-  );
-  expect(body.length).toBeGreaterThan(800_000);
-  let longest = 0;
-  let last = performance.now();
-  const timer = setInterval(() => {
-    longest = Math.max(longest, performance.now() - last);
-    last = performance.now();
-  }, 10);
-  const diagnosis = await diagnosisOf({ signed: "other", body, seconds: 3 });
-  clearInterval(timer);
-  expect(diagnosis).toMatchObject({ verified: false });
-  expect(longest).toBeLessThan(1_000);
+test.each([
+  ["a string", JSON.stringify("{}".repeat(1_000_000))],
+  ["base64", Buffer.alloc(2_000_000, "{}").toString("base64")],
+  ["hexadecimal", Buffer.alloc(1_000_000, "{}").toString("hex")],
+  ["a printed Buffer", JSON.stringify(Buffer.alloc(500_000, "{}"))],
+  ["a list of bytes", JSON.stringify([...Buffer.alloc(500_000, "{}")])],
+  ["white space", `x${" ".repeat(2_000_000)}x${"\n".repeat(2_000_000)}x`],
+  ["quotes", `{"a":"${'\\"'.repeat(1_000_000)}"}`],
+  [
+    "many keys",
+    JSON.stringify(Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`key${at}`, at]))),
+  ],
+])("verify ends on megabytes of %s", (_what, body) => {
+  const startedAt = performance.now();
+  expect(diagnosisOf({ signed: "other", body, seconds: 2 })).toMatchObject({
+    reason: expect.stringMatching(/^(wrong-secret|search-ended)$/),
+  });
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
 });
