@@ -5,8 +5,7 @@ import { plainText, providerNameOf, type Resource } from "./deployment";
 import { hashOf } from "./files";
 import { isWholeUp, wasUnderWay } from "./history";
 import { type Identity, isProvisional } from "./identity";
-import { isThisProcess } from "./processes";
-import { type Account, interruptedBetween, type Stack, type StackState } from "./stack";
+import { type Account, type Interruption, interruptionOf, type Stack, type StackState } from "./stack";
 import { isAmbiguous } from "./stackName";
 import type { Stacks } from "./stacks";
 import { CLOCK_TOLERANCE_MS, mayBeSameTime, placeIn, windowOf } from "./time";
@@ -17,6 +16,8 @@ export interface Asker extends Account {
   readonly provider?: string | undefined;
   /** What all processes of one command have in common. */
   readonly run: string;
+  /** What each provider of a command has for itself. */
+  readonly sender: string;
   readonly timeoutMs: number;
   readonly patienceMs: number;
   /** The service's clock less this machine's, in milliseconds; null if unknown. */
@@ -38,9 +39,15 @@ export interface Known {
   readonly holderOf: (endpoint: Endpoint) => Holder;
 }
 
-/** Wanted: an endpoint with this url, type and ip. An ip of null stands for any. */
-export type Wanted = Identity & { readonly ip?: string | null | undefined };
+/** Wanted: an endpoint with this url, type and ip. */
+export type Wanted = Identity & {
+  readonly ip?: string | null | undefined;
+  /** True if the ip is unknown: then it makes no difference. */
+  readonly anyIp?: boolean;
+};
 
+const SECRET_URL = "the state keeps the url of an interrupted registration as a secret";
+const EARLIER_RUN = "another run has ended since then, and nothing tells which of them was interrupted";
 const LATER_UP = "an `up` has succeeded since then and did not record it";
 
 /** Gathers what the state and the book tell about the pending registrations of one url and type. */
@@ -97,7 +104,7 @@ export class Evidence {
       window: windowOf(serviceTime, this.asker.patienceMs),
       before,
       complete,
-      sameIp: wanted.ip === null || entry.ip === ipHash(wanted.ip),
+      sameIp: wanted.anyIp === true || entry.ip === ipHash(wanted.ip),
       own: false,
       entry,
     };
@@ -150,40 +157,44 @@ export class Evidence {
     for (const entry of entries) {
       const { adopted, closed, provider } = entry;
       if (closed || adopted || !isSameStack(entry.stack, stack.name)) continue;
-      // The state was read before this process began to create anything.
-      if (isThisProcess(entry.process) && isLiving(entry, this.asker.run)) continue;
+      // The state was read before this provider began to create anything.
+      if (entry.sender === this.asker.sender) continue;
       const index = left.findIndex((operation) => hashOf(providerNameOf(operation) ?? "") === provider);
       if (index >= 0) left.splice(index, 1);
     }
     if (left.length === 0) return [];
-    const between = await interruptedBetween(stack, state);
-    return left.map((operation) => this.#interruptedOperation(operation, wanted, between));
+    const interruption = await interruptionOf(stack, state);
+    return left.flatMap((operation) => this.#interruptedOperation(operation, wanted, interruption));
   }
 
   #interruptedOperation(
     operation: Resource,
-    { ip }: Wanted,
-    between: Awaited<ReturnType<typeof interruptedBetween>>,
-  ): Pending {
+    { ip, anyIp = false }: Wanted,
+    interruption: Interruption | { readonly doubt: string },
+  ): Pending[] {
     const { timeoutMs, patienceMs, provider } = this.asker;
     const skew = this.asker.skew();
     const base = {
       before: [],
       complete: false,
-      sameIp: ip === null || plainText(operation.inputs, "ip") === (ip ?? undefined),
+      sameIp: anyIp || plainText(operation.inputs, "ip") === (ip ?? undefined),
       own: false,
       others: providerNameOf(operation) !== provider,
     };
-    if ("doubt" in between) return { ...base, window: undefined, doubt: between.doubt };
-    if (skew === null) return { ...base, window: undefined, doubt: "the service does not tell its time" };
-    const from = between.from + skew - CLOCK_TOLERANCE_MS;
-    const window = { from, until: between.until + skew + timeoutMs + patienceMs };
+    if ("doubt" in interruption) return [{ ...base, window: undefined, doubt: interruption.doubt }];
+    if (skew === null) return [{ ...base, window: undefined, doubt: "the service does not tell its time" }];
     const isSecret = plainText(operation.inputs, "url") === undefined;
-    return {
-      ...base,
-      window,
-      doubt: isSecret ? "the state keeps the url of an interrupted registration as a secret" : undefined,
-    };
+    const { certain, possible } = interruption;
+    const from = certain.from + skew - CLOCK_TOLERANCE_MS;
+    const until = certain.until + skew + timeoutMs + patienceMs;
+    return [
+      { ...base, window: { from, until }, doubt: isSecret ? SECRET_URL : undefined },
+      {
+        ...base,
+        window: { from: possible.from + skew - CLOCK_TOLERANCE_MS, until: from - 1 },
+        doubt: EARLIER_RUN,
+      },
+    ];
   }
 
   #holderOf(

@@ -55,7 +55,7 @@ export async function leftoversOf(stack: Stack, sources: LeftoverSources): Promi
   const found = keys.map(async (key): Promise<Leftover[]> => {
     const like = byKey.get(key);
     if (like === undefined) return [];
-    const wanted: Wanted = { url: like.url, type: like.type, ip: null };
+    const wanted: Wanted = { url: like.url, type: like.type, anyIp: true };
     const { pending, holderOf } = await evidence.about(wanted);
     const decision = decide({ identity: wanted, pending, list, holderOf, patienceMs: asker.patienceMs });
     if (decision.kind !== "found" && decision.kind !== "doubt") return [];

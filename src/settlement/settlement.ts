@@ -200,14 +200,16 @@ export class Settlement {
     const sent = adopted
       ? null
       : { at: this.run.clock.date(), serviceTime: null, before: [], complete: false };
-    const { run } = this.run;
+    const { run, sender } = this.run;
     this.book.change(entry, {
       id,
       createdAt,
       adopted,
       sent: entry.sent ?? sent,
       run,
+      sender,
       process: thisProcess(),
+      ...originHashes(this.run),
     });
     const others = this.book
       .entriesLike(wanted)
@@ -240,7 +242,13 @@ export class Settlement {
     const own = originHashes(this.run);
     const takers = this.book
       .entriesLike(endpoint)
-      .filter((entry) => entry.id === endpoint.id && !entry.closed && isLiving(entry, this.run.run));
+      .filter(
+        (entry) =>
+          entry.id === endpoint.id &&
+          !entry.closed &&
+          entry.sender !== this.run.sender &&
+          isLiving(entry, this.run.run),
+      );
     if (takers.some(({ service, fingerprint }) => service === own.service && fingerprint === own.fingerprint))
       return true;
     // With another key or base URL, the id may be another endpoint's.
@@ -249,7 +257,8 @@ export class Settlement {
   }
 
   #begun(stack: StackName, wanted: Partial<Wanted> = {}) {
-    const fields = { stack, run: this.run.run, ...originHashes(this.run), ip: ipHash(wanted.ip) };
+    const { run, sender } = this.run;
+    const fields = { stack, run, sender, ...originHashes(this.run), ip: ipHash(wanted.ip) };
     return { ...fields, sent: null, id: null, createdAt: null, adopted: false, closed: false };
   }
 

@@ -16,7 +16,7 @@ import {
 import { hashOf } from "./files";
 import { HISTORY_PRECISION_MS, isWholeUp, type PastRun, readHistory } from "./history";
 import { type Identity, keyHash, keyOf } from "./identity";
-import { mayBeSameTime, parseTimestamp } from "./time";
+import { mayBeSameTime, parseTimestamp, type Window } from "./time";
 
 /** How long the CLI may take to print something of a stack, in milliseconds. */
 const TIMEOUT_MS = 60_000;
@@ -208,14 +208,25 @@ export class Stack {
   }
 }
 
+/** When the interrupted operations of a state were sent, in milliseconds on this machine's clock. */
+export interface Interruption {
+  /** While the run that last wrote the state was under way. */
+  readonly certain: Window;
+  /** Since the last `up` that recorded everything: an earlier run may have been interrupted too. */
+  readonly possible: Window;
+}
+
 /**
- * When the interrupted operations of a state may have been sent, in milliseconds on this machine's clock: an operation has no time
- * of its own (engine rule 39). `doubt` says why that cannot be told, as the end of a sentence.
+ * Dates the interrupted operations of a state, which have no times of their own (engine rule 39). The run that last wrote the state is
+ * the interrupted one if it has no entry in the history, because it was killed, or if it is an `up` that failed, because Ctrl-C twice
+ * leaves such an entry (engine rule 35).
+ *
+ * @returns `doubt`, as the end of a sentence, when that cannot be told
  */
-export async function interruptedBetween(
+export async function interruptionOf(
   stack: Stack,
   state: StackState,
-): Promise<{ readonly from: number; readonly until: number } | { readonly doubt: string }> {
+): Promise<Interruption | { readonly doubt: string }> {
   const { written, created } = state.times;
   const runs = await stack.history(Number.isNaN(created) ? 0 : created);
   if (runs === undefined) return { doubt: "the stack's history cannot be read" };
@@ -232,5 +243,6 @@ export async function interruptedBetween(
           ? "an `up` has succeeded since then and did not record it"
           : "a later run has written the state, so nothing tells when the interrupted run ended",
     };
-  return { from: settled?.end ?? created, until: written };
+  const from = isKilled ? (last?.end ?? created) : last.start;
+  return { certain: { from, until: written }, possible: { from: settled?.end ?? created, until: from } };
 }
