@@ -46,11 +46,20 @@ describe("an interrupted operation in the state of another machine", () => {
     expect(world.warnings.join()).toContain(others.id);
   });
 
-  test("still gives it after an up that failed", async () => {
-    const lost = interrupted();
+  test("gives the endpoint that an up made which Ctrl-C ended twice, and which so has an entry in the history", async () => {
+    const lost = interrupted({ thenMs: 1_000 });
     world.ended("failed");
     world.clock.skip(60_000);
     expect((await register()).id).toBe(lost);
+  });
+
+  test("is in doubt after an up that failed, because nothing tells which of the two runs was interrupted", async () => {
+    const lost = interrupted();
+    world.ended("failed");
+    world.clock.skip(60_000);
+    const { message } = await failure(register());
+    expect(message).toMatch(/REGISTRATION_IN_DOUBT/);
+    expect(message).toContain(lost);
   });
 
   test.each(["refresh", "destroy"])(
