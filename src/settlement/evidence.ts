@@ -5,6 +5,7 @@ import { plainText, providerNameOf, type Resource } from "./deployment";
 import { hashOf } from "./files";
 import { isWholeUp, wasUnderWay } from "./history";
 import { type Identity, isProvisional } from "./identity";
+import { type HandedOver, handedOverOf } from "./pendingResource";
 import { type Account, interruptedBetween, type Stack, type StackState } from "./stack";
 import { isAmbiguous } from "./stackName";
 import type { Stacks } from "./stacks";
@@ -20,15 +21,8 @@ export interface Asker extends Account {
   readonly patienceMs: number;
   /** The service's clock less this machine's, in milliseconds; null if unknown. */
   readonly skew: () => number | null;
-}
-
-/** The registration that `diff` hands over to `create`, or that `read` and `delete` get from the state. */
-export interface HandedOver {
-  /** Its provisional id. */
-  readonly id: string;
-  readonly before: readonly string[];
-  readonly complete: boolean;
-  readonly attemptedAt: number | null;
+  /** Whether healed operations count too: nothing takes what they made, so only a person's command asks for that. */
+  readonly countsHealed?: boolean;
 }
 
 export interface Known {
@@ -46,7 +40,7 @@ const LATER_UP = "an `up` has succeeded since then and did not record it";
 export class Evidence {
   constructor(
     private readonly book: Book,
-    private readonly stacks: Stacks,
+    private readonly stacks: Pick<Stacks, "current" | "of">,
     private readonly asker: Asker,
   ) {}
 
@@ -58,10 +52,11 @@ export class Evidence {
     const pending: Pending[] = handedOver === undefined ? [] : [this.#handedOver(handedOver, entries)];
     for (const entry of entries) {
       if (entry.closed || entry.adopted || (handedOver && entry.id === handedOver.id)) continue;
-      const found = await this.#pendingOf(entry, wanted, stack);
+      const found = await this.#pendingOf(entry, wanted, { stack, handedOver });
       if (found) pending.push(found);
     }
     if (stack && state) pending.push(...(await this.#interrupted(wanted, stack, state, entries)));
+    pending.push(...this.#pendingElsewhere(state?.pendingLike(wanted) ?? [], entries, handedOver));
     return { pending, holderOf: (endpoint) => this.#holderOf(endpoint, { entries, state, stack }) };
   }
 
@@ -69,6 +64,17 @@ export class Evidence {
   #stackOf(handedOver: HandedOver | undefined, wanted: Wanted): Stack | undefined {
     const named = handedOver && this.book.entriesLike(wanted).find(({ id }) => id === handedOver.id);
     return named && this.stacks.of(named.stack);
+  }
+
+  /** The pending resources of the stack that no entry stands for: each explains an endpoint. */
+  #pendingElsewhere(
+    resources: readonly Resource[],
+    entries: readonly Entry[],
+    handedOver: HandedOver | undefined,
+  ): Pending[] {
+    return resources
+      .filter(({ id }) => id !== handedOver?.id && !entries.some((entry) => entry.id === id))
+      .map((resource) => ({ ...this.#handedOver(handedOverOf(resource), []), others: true }));
   }
 
   #handedOver({ id, before, complete, attemptedAt }: HandedOver, entries: readonly Entry[]): Pending {
@@ -84,11 +90,15 @@ export class Evidence {
   }
 
   /** Returns a pending registration of an open entry. Closes or removes an entry whose outcome is known. */
-  async #pendingOf(entry: Entry, wanted: Wanted, stack: Stack | undefined): Promise<Pending | undefined> {
+  async #pendingOf(
+    entry: Entry,
+    wanted: Wanted,
+    { stack, handedOver }: { stack: Stack | undefined; handedOver: HandedOver | undefined },
+  ): Promise<Pending | undefined> {
     const { sent, id } = entry;
     const isOurs = stack !== undefined && isSameStack(entry.stack, stack.name);
     const living = isLiving(entry, this.asker.run);
-    if (isOurs && !living && sent === null) this.book.remove(entry);
+    if (isOurs) this.book.removeIfAbandoned(entry);
     if (sent === null) return undefined;
     const { serviceTime, before, complete } = sent;
     const real = id === null || isProvisional(id) ? undefined : id;
@@ -112,13 +122,16 @@ export class Evidence {
       case "pending":
         return others;
       case "later up":
-        // Had it made an endpoint, that `up` would have taken it over.
-        return real === undefined
-          ? undefined
-          : { ...base, id: real, others: !this.#mayTake(entry), doubt: LATER_UP };
+        // That `up` would have taken over what it made, had the program still declared it.
+        return { ...base, id: real, others: !mayTake(entry, this.asker), doubt: LATER_UP, unwanted: true };
       default: {
-        const doubt = status.kind === "unknown" ? status.why : await this.#doubtAboutName(stack, wanted);
-        return { ...base, id: real, others: !this.#mayTake(entry), doubt };
+        const doubt =
+          status.kind === "unknown"
+            ? status.why
+            : handedOver
+              ? undefined
+              : await this.#doubtAboutName(stack, wanted);
+        return { ...base, id: real, others: !mayTake(entry, this.asker), doubt };
       }
     }
   }
@@ -132,13 +145,7 @@ export class Evidence {
       : "it may be that of a stack with the same name in another organization or backend";
   }
 
-  /** Returns whether this run's account or provider sent it. */
-  #mayTake({ provider, fingerprint, service }: Entry): boolean {
-    const own = originHashes(this.asker);
-    return provider === own.provider || (fingerprint === own.fingerprint && service === own.service);
-  }
-
-  /** Returns the interrupted operations that no entry stands for: those of other machines. */
+  /** Returns the interrupted operations that no entry stands for, as those of other machines. */
   async #interrupted(
     wanted: Wanted,
     stack: Stack,
@@ -146,14 +153,27 @@ export class Evidence {
     entries: readonly Entry[],
   ): Promise<Pending[]> {
     const left = [...state.operationsLike(wanted)];
-    for (const { stack: name, provider, closed, adopted } of entries) {
-      if (closed || adopted || !isSameStack(name, stack.name)) continue;
+    const healed = this.asker.countsHealed === true ? state.healedLike(wanted) : [];
+    if (left.length + healed.length === 0) return [];
+    const between = await interruptedBetween(stack, state);
+    // A closed entry stands for an operation too, if it was sent then: a registration counts once.
+    const standsFor = ({ stack: name, adopted, closed, sent }: Entry) =>
+      isSameStack(name, stack.name) &&
+      !adopted &&
+      (!closed || (!("doubt" in between) && sent !== null && isBetween(sent.at, between)));
+    for (const { provider } of entries.filter(standsFor)) {
       const index = left.findIndex((operation) => hashOf(providerNameOf(operation) ?? "") === provider);
       if (index >= 0) left.splice(index, 1);
+      else healed.shift();
     }
-    if (left.length === 0) return [];
-    const between = await interruptedBetween(stack, state);
-    return left.map((operation) => this.#interruptedOperation(operation, wanted, between));
+    return [
+      ...left.map((operation) => this.#interruptedOperation(operation, wanted, between)),
+      ...healed.map(({ operation, since }) => ({
+        ...this.#interruptedOperation(operation, wanted, { from: since, until: state.times.written }),
+        ...("doubt" in between ? between : {}),
+        unwanted: true,
+      })),
+    ];
   }
 
   #interruptedOperation(
@@ -204,6 +224,10 @@ export class Evidence {
   }
 }
 
+function isBetween(at: number, { from, until }: { readonly from: number; readonly until: number }): boolean {
+  return at >= from - CLOCK_TOLERANCE_MS && at <= until + CLOCK_TOLERANCE_MS;
+}
+
 /** Returns whether the endpoint with an entry's id is the one of that entry: ids may be used again, and count for each account. */
 export function isSameEndpoint({ createdAt, sent }: Entry, endpoint: Endpoint, patienceMs: number): boolean {
   if (createdAt !== null) return mayBeSameTime(createdAt, endpoint.createdAt);
@@ -235,6 +259,12 @@ export async function statusOf({ id, sent }: Entry, stack: Stack): Promise<Statu
   const wasDestroyed = runs.some(({ kind, start }) => kind === "destroy" && start > at);
   if (at < state.times.created && !wasDestroyed) return { kind: "another" };
   return { kind: runs.some((run) => isWholeUp(run) && run.start > at) ? "later up" : "lost" };
+}
+
+/** Returns whether the account or the provider that asks sent an entry. */
+export function mayTake({ provider, fingerprint, service }: Entry, asker: Asker): boolean {
+  const own = originHashes(asker);
+  return provider === own.provider || (fingerprint === own.fingerprint && service === own.service);
 }
 
 export function isSameStack(a: StackName, b: StackName): boolean {

@@ -7,6 +7,7 @@ import type { Holder } from "./decide";
 import {
   type Deployment,
   type ExportedStack,
+  identityOf,
   interruptedRegistrations,
   nameOf,
   plainText,
@@ -15,6 +16,7 @@ import {
 } from "./deployment";
 import { HISTORY_PRECISION_MS, isWholeUp, type PastRun, readHistory } from "./history";
 import { type Identity, keyOf } from "./identity";
+import { pendingResources } from "./pendingResource";
 import { mayBeSameTime } from "./time";
 
 /** How long the CLI may take to print something of a stack, in milliseconds. */
@@ -64,14 +66,35 @@ export class StackState {
 
   /**
    * Returns the interrupted operations that may have registered this url and type. One whose resource lives with its inputs is
-   * healed: a later run settled it. What the state encrypts may be any url.
+   * healed: a later run settled it, or nothing but `--replace` had asked for it. What the state encrypts may be any url.
    */
   operationsLike(identity: Identity): Resource[] {
+    return this.#operationsLike(identity).filter((operation) => !isHealed(operation, this.#deployment));
+  }
+
+  /** Returns the healed operations of this url and type, each with the time at which its living resource was made. */
+  healedLike(identity: Identity): { readonly operation: Resource; readonly since: number }[] {
+    return this.#operationsLike(identity).flatMap((operation) => {
+      const live = livingOf(operation, this.#deployment);
+      const isOne = live !== undefined && isHealed(operation, this.#deployment);
+      return isOne ? [{ operation, since: Date.parse(live.created ?? "") }] : [];
+    });
+  }
+
+  /** Returns the resources with this url and type whose registration is pending. */
+  pendingLike(identity: Identity): Resource[] {
+    return pendingResources(this.#deployment).filter((resource) => {
+      const own = identityOf(resource);
+      return own !== undefined && keyOf(own) === keyOf(identity);
+    });
+  }
+
+  #operationsLike(identity: Identity): Resource[] {
     return interruptedRegistrations(this.#deployment).filter((operation) => {
       const { inputs } = operation;
       const [url = identity.url, type] = [plainText(inputs, "url"), plainText(inputs, "type")];
       if (inputs?.adoptId !== undefined || (type !== "production" && type !== "development")) return false;
-      return keyOf({ url, type }) === keyOf(identity) && !isHealed(operation, this.#deployment);
+      return keyOf({ url, type }) === keyOf(identity);
     });
   }
 
@@ -123,18 +146,37 @@ export class StackState {
   }
 }
 
-/** Returns whether the state has the resource of an interrupted operation as that was to make it. */
-export function isHealed(operation: Resource, { resources = [] }: Deployment): boolean {
-  const live = resources.find(
+/** Returns the resource that the state has under the name of an interrupted operation. */
+export function livingOf(operation: Resource, { resources = [] }: Deployment): Resource | undefined {
+  return resources.find(
     (each) =>
       each.urn === operation.urn &&
       each.delete !== true &&
       each.pendingReplacement !== true &&
       providerNameOf(each) === providerNameOf(operation),
   );
+}
+
+/** Returns whether the state has the resource of an interrupted operation as that was to make it. */
+export function isHealed(operation: Resource, deployment: Deployment): boolean {
+  const live = livingOf(operation, deployment);
   const isSame = (name: string) =>
     JSON.stringify(live?.inputs?.[name]) === JSON.stringify(operation.inputs?.[name]);
   return live !== undefined && ["url", "type", "ip"].every(isSame);
+}
+
+/** Runs a command of Pulumi for one stack, and returns what it printed as JSON. */
+export type Print = (args: readonly string[]) => Promise<unknown>;
+
+/** Returns what prints a stack, by its name alone: that leaves its organization open. */
+export function printerOf({ urn }: StackName, env: NodeJS.ProcessEnv): Print {
+  const stack = urn.replace(/^urn:pulumi:/, "").split("::")[0] ?? "";
+  return async (args) => {
+    const options = { env, signal: AbortSignal.timeout(TIMEOUT_MS) };
+    const { exitCode, stdout } = await runPulumi([...args, "--stack", stack], options);
+    if (exitCode !== 0) throw new Error(`pulumi ended with ${exitCode}`);
+    return JSON.parse(stdout);
+  };
 }
 
 /** One stack: its state as the CLI prints it, also while a run is under way (engine rule 37), and its history. */
@@ -144,7 +186,7 @@ export class Stack {
 
   constructor(
     readonly name: StackName,
-    private readonly environment: NodeJS.ProcessEnv,
+    private readonly print: Print,
     /** When this run began, in milliseconds on this machine's clock. */
     readonly startedAt: number,
   ) {}
@@ -161,7 +203,7 @@ export class Stack {
   /** Returns the state as it is now. */
   async stateNow(): Promise<StackState | undefined> {
     try {
-      const { deployment } = (await this.#print(["stack", "export"])) as ExportedStack;
+      const { deployment } = (await this.print(["stack", "export"])) as ExportedStack;
       const isOurs = deployment.resources?.some(({ urn }) => urn === this.name.urn);
       return isOurs ? new StackState(deployment) : undefined;
     } catch {
@@ -172,19 +214,10 @@ export class Stack {
   /** Returns the runs that ended since a moment, and perhaps earlier ones, the last one first. Undefined when they cannot be read. */
   history(since: number): Promise<PastRun[] | undefined> {
     if (this.#history === undefined || since < this.#history.since) {
-      const runs = readHistory((args) => this.#print(args), since).catch(() => undefined);
+      const runs = readHistory(this.print, since).catch(() => undefined);
       this.#history = { since, runs };
     }
     return this.#history.runs;
-  }
-
-  /** The name of a stack leaves its organization open. */
-  async #print(args: readonly string[]): Promise<unknown> {
-    const stack = this.name.urn.replace(/^urn:pulumi:/, "").split("::")[0] ?? "";
-    const options = { env: this.environment, signal: AbortSignal.timeout(TIMEOUT_MS) };
-    const { exitCode, stdout } = await runPulumi([...args, "--stack", stack], options);
-    if (exitCode !== 0) throw new Error(`pulumi ended with ${exitCode}`);
-    return JSON.parse(stdout);
   }
 }
 
