@@ -24,6 +24,7 @@ interface Known {
   readonly mayHaveWorked: boolean;
 }
 
+/** Decides what an attempt means: whether the operation succeeded, and if not, whether it may be repeated. */
 export function judge(
   operation: OperationName,
   attempt: Attempt,

@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { cancellation } from "./cancellation";
 
 /** Writes to the terminal, through the engine. */
 export interface EngineLog {
@@ -10,7 +11,7 @@ export interface EngineLog {
 export interface Engine extends EngineLog {
   /** Names the engine's run: the same in all plugin processes of one command. Undefined when there is no engine. */
   readonly run: string | undefined;
-  /** Fires when the user cancels the run. Absent where that is not known: a dynamic provider does not get the engine's `cancel`. */
+  /** Fires when the user cancels the run. Absent where that is not known. */
   readonly cancelled?: AbortSignal | undefined;
   /** Returns the URN of the stack, or undefined when the engine does not know it: in a command without a program. */
   rootUrn(): Promise<string | undefined>;
@@ -36,6 +37,7 @@ export function connectEngine(argv: readonly string[] = process.argv): Engine {
   };
   return {
     run: address,
+    cancelled: address === undefined ? undefined : cancellation(),
     warn: (message) => log(2, message),
     info: (message) => log(1, message),
     async rootUrn() {

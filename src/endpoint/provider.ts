@@ -51,8 +51,8 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         problems.push(...result.problems.map((problem) => `${problem} (SETTINGS_INVALID)`));
       else if (problems.length === 0) {
         const { duplicates, log, nameLeftovers, stacks } = result.run;
-        // Before this run writes it: the state tells when an interrupted run wrote it last (engine rule 39).
-        if (olds.url === undefined) void stacks.current().then((stack) => stack?.state());
+        // Before this run changes it: the state shows what interrupted runs began, and when they wrote it last (engine rule 39).
+        if (olds.url === undefined) await (await stacks.current())?.state();
         await nameLeftovers();
         for (const warning of warnings) log.warn(aboutResource(name, warning));
         duplicates.noteName(args, name);

@@ -2,8 +2,8 @@ import * as pulumi from "@pulumi/pulumi";
 import type { Endpoint } from "../client/endpoint";
 import { CodedError } from "../error";
 import { unknownOptions } from "../knownOptions";
+import { mayBeSecret } from "./declaredUrls";
 import { type LookupOptions, lookUpEndpoint, lookUpEndpoints } from "./lookup";
-import { isSecretUrl } from "./secretUrls";
 import type { EndpointType } from "./types";
 import { stackSettings, type WebhooksProvider } from "./webhooksProvider";
 
@@ -57,8 +57,8 @@ function requireKnown(
 }
 
 /**
- * Asks the service once all arguments are known. The answer is secret if an argument is, or if it holds a url that the program
- * declared as a secret.
+ * Asks the service once all arguments are known. The answer is secret if an argument is, or if it holds a url that is, or may be,
+ * one that the program declared as a secret.
  */
 function ask<Args, Answer extends Endpoint | Endpoint[]>(
   { provider }: QueryOptions,
@@ -74,7 +74,8 @@ function ask<Args, Answer extends Endpoint | Endpoint[]>(
     };
     try {
       const found = await question(known as pulumi.Unwrap<Args>, options);
-      return [found].flat().some(({ url }) => isSecretUrl(url)) ? pulumi.secret(found) : found;
+      const urls = [found].flat().map(({ url }) => url);
+      return (await mayBeSecret(urls)) ? pulumi.secret(found) : found;
     } catch (error) {
       throw error instanceof CodedError ? failure(error.message) : error;
     }

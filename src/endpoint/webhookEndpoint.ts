@@ -1,14 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { PROVIDER_CODE, TYPE_TOKEN } from "../shared/permanent";
 import { NAME_INPUT } from "./arguments";
-import { noteSecretUrl } from "./secretUrls";
+import { declareUrl } from "./declaredUrls";
 import type { EndpointType, WebhookEndpointArgs } from "./types";
-
-/** Remembers a declared url if it is a secret. A query cannot wait for it: the url may depend on that query. */
-async function noteUrl(url: pulumi.Input<string> | undefined): Promise<void> {
-  const declared = pulumi.output(url);
-  if (await pulumi.isSecret(declared)) declared.apply(noteSecretUrl);
-}
 
 /** The SDK makes a property for each, also for those that the service fills in. */
 const OUTPUTS = {
@@ -72,7 +66,7 @@ export class WebhookEndpoint extends pulumi.CustomResource {
     }
     const nameInput = args === undefined ? {} : { [NAME_INPUT]: name };
     super(TYPE_TOKEN, name, { ...OUTPUTS, ...args, ...nameInput, __provider: PROVIDER_CODE }, opts);
-    noteUrl(args?.url).catch(() => {}); // a url that fails fails the resource
+    declareUrl(args?.url);
     if (opts?.deletedWith !== undefined) {
       void pulumi.log.warn(
         `WebhookEndpoint ${JSON.stringify(name)}: with deletedWith, Pulumi drops the endpoint from the state without deleting it, so ` +

@@ -55,7 +55,7 @@ export class Resources {
       },
       "webhooks:index:ReceiverValidation": describe(
         "webhooks:index:ReceiverValidation",
-        createReceiverValidation({ log: engine, cancelled: engine.cancelled }),
+        createReceiverValidation(engine),
       ),
     };
   }

@@ -153,12 +153,10 @@ export function decideAbsence(
   pending: readonly Pending[],
 ): Exclude<Decision, { kind: "found" | "doubt" }> {
   if (pending.length === 0) return { kind: "absent" };
-  // Nor does a list say anything about an endpoint whose type it spells in an unknown way.
+  // Nor does a list say anything about an endpoint whose type it spells in an unknown way, or whose url cannot be read.
   const isOdd = list.unrecognized.some(
     ({ id, url }) =>
-      identity !== undefined &&
-      url !== null &&
-      sameUrl(url, identity.url) &&
+      (url === null || (identity !== undefined && sameUrl(url, identity.url))) &&
       !pending.every(({ before }) => before.includes(id)),
   );
   if (!list.complete || isOdd) return { kind: "unknowable" };

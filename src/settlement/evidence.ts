@@ -6,6 +6,7 @@ import { hashOf } from "./files";
 import { isWholeUp, wasUnderWay } from "./history";
 import { type Identity, isProvisional } from "./identity";
 import { type HandedOver, handedOverOf } from "./pendingResource";
+import { isThisProcess } from "./processes";
 import { type Account, interruptedBetween, type Stack, type StackState } from "./stack";
 import { isAmbiguous } from "./stackName";
 import type { Stacks } from "./stacks";
@@ -156,11 +157,14 @@ export class Evidence {
     const healed = this.asker.countsHealed === true ? state.healedLike(wanted) : [];
     if (left.length + healed.length === 0) return [];
     const between = await interruptedBetween(stack, state);
-    // A closed entry stands for an operation too, if it was sent then: a registration counts once.
-    const standsFor = ({ stack: name, adopted, closed, sent }: Entry) =>
-      isSameStack(name, stack.name) &&
-      !adopted &&
-      (!closed || (!("doubt" in between) && sent !== null && isBetween(sent.at, between)));
+    const standsFor = (entry: Entry): boolean => {
+      const { adopted, closed, sent } = entry;
+      if (adopted || !isSameStack(entry.stack, stack.name)) return false;
+      // The state was read before this process began to create anything.
+      if (isThisProcess(entry.process) && isLiving(entry, this.asker.run)) return false;
+      // A registration counts once, also when its entry was closed since.
+      return !closed || (!("doubt" in between) && sent !== null && isBetween(sent.at, between));
+    };
     for (const { provider } of entries.filter(standsFor)) {
       const index = left.findIndex((operation) => hashOf(providerNameOf(operation) ?? "") === provider);
       if (index >= 0) left.splice(index, 1);

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type * as dynamic from "@pulumi/pulumi/dynamic";
-import { connectEngine, type EngineLog } from "../endpoint/engine";
+import { connectEngine, type Engine, type EngineLog } from "../endpoint/engine";
 import { problemsOfArguments, secretsOf, type ValidationInputs } from "./arguments";
 import { ReceiverValidationError } from "./error";
 import { validateOnce, validateReceiver } from "./validateReceiver";
@@ -21,17 +21,12 @@ interface ValidationState {
 const PROVIDER_KEY = "__provider";
 const DEFAULT_TIMEOUT_SECONDS = 60;
 
-export interface ReceiverValidationOptions {
-  readonly log?: EngineLog;
-  /** Fires when the user cancels the run. */
-  readonly cancelled?: AbortSignal | undefined;
-}
+/** What a validation needs of the engine. */
+export type ValidationEngine = EngineLog & Pick<Engine, "cancelled">;
 
 /** The verbs of `ReceiverValidation`. Only `create`, `update` and `read` send anything. */
-export function createReceiverValidation({
-  log = connectEngine(),
-  cancelled,
-}: ReceiverValidationOptions = {}) {
+export function createReceiverValidation(engine: ValidationEngine = connectEngine()) {
+  const { cancelled } = engine;
   /** @throws ReceiverValidationError */
   const validated = async (inputs: ValidationInputs): Promise<ValidationState> => {
     const { url, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS, triggers = null } = inputs;
@@ -70,7 +65,10 @@ export function createReceiverValidation({
       return { outs: needsValidation(olds, news) ? await validated(news) : { ...olds } };
     },
 
-    /** Validates once more, without retries. Gone: the receiver was asked, and does not do what was proven. */
+    /**
+     * Validates once more, without retries, also in the preview of a refresh: the engine does not say which it is (engine rule 44).
+     * Gone: the receiver was asked, and does not do what was proven.
+     */
     async read(id: string, props: ValidationInputs = {}): Promise<dynamic.ReadResult> {
       const { url, secrets } = props as unknown as ValidationState;
       if (url === undefined || secrets === undefined) {
@@ -82,10 +80,10 @@ export function createReceiverValidation({
       const { code, reason } = await unlessCancelled(validateOnce({ url, secrets, signal: cancelled }));
       if (code === null) return { id, props };
       if (isRefuting(code)) {
-        log.warn(`${reason}. The next \`pulumi up\` validates it again (${code})`);
+        engine.warn(`${reason}. The next \`pulumi up\` validates it again (${code})`);
         return {};
       }
-      log.warn(`${reason}. It counts as validated until it can be asked (${code})`);
+      engine.warn(`${reason}. It counts as validated until it can be asked (${code})`);
       return { id, props };
     },
 

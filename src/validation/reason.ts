@@ -17,6 +17,12 @@ export function reasonOf({ code, url, secret, genuine, broken }: Explained): str
         `${receiver} accepted a delivery with a broken signature (status ${broken.status}): it does not verify signatures, ` +
         "so anyone can send it events. Verify each delivery before you answer 2xx"
       );
+    case "BROKEN_UNANSWERED":
+      return (
+        `${receiver} accepted a genuine delivery (status ${genuine.status}), but a delivery with a broken signature got no ` +
+        `response (${broken.failure}). Probably a firewall in front of the receiver drops it, so the validation cannot show ` +
+        "whether the receiver verifies signatures. Let both deliveries through to the receiver"
+      );
     case "GENUINE_REFUSED":
       return (
         `${receiver} refused a genuine delivery signed with ${secret} (status ${genuine.status}): it has another secret, or a ` +
@@ -29,7 +35,8 @@ export function reasonOf({ code, url, secret, genuine, broken }: Explained): str
       );
     case "RECEIVER_NOT_READY":
       return (
-        `${receiver} is not ready: it answered ${genuine.status} to a genuine delivery and ${broken.status} to a broken one. ` +
+        `${receiver} is not ready: it answered ${genuine.status} to a genuine delivery and ` +
+        `${broken.status === null ? "did not answer" : `${broken.status} to`} a broken one. ` +
         adviceFor(genuine.status === 404 ? genuine : failing({ genuine, broken }))
       );
     case "RECEIVER_REDIRECTED":
@@ -38,9 +45,14 @@ export function reasonOf({ code, url, secret, genuine, broken }: Explained): str
         "Use the url that it redirects to, and check its scheme, host and trailing slash"
       );
     case "RECEIVER_UNREACHABLE":
+      if (broken.status !== null)
+        return (
+          `${receiver} did not answer a genuine delivery (${genuine.failure}), but answered ${broken.status} to a broken one. ` +
+          "Check in the receiver's log what it does after it has verified a delivery"
+        );
       return (
-        `${receiver} did not answer (${genuine.failure ?? broken.failure}). Check the host name, its certificate, that it ` +
-        "listens, and that this machine can reach it"
+        `${receiver} did not answer (${genuine.failure}). Check the host name, its certificate, that it listens, and that ` +
+        "this machine can reach it"
       );
   }
 }

@@ -3,6 +3,7 @@ import { unknownOptions } from "../knownOptions";
 import type { ReceiverConfig } from "../stack/config";
 import { ARGUMENT_NAMES } from "./arguments";
 import { PROVIDER_CODE, TYPE_TOKEN } from "./permanent";
+import { comparable } from "./triggers";
 
 /** The arguments of a `ReceiverValidation`: exactly one of `secrets` and `receiver`. */
 export interface ReceiverValidationArgs {
@@ -14,7 +15,11 @@ export interface ReceiverValidationArgs {
   receiver?: pulumi.Input<ReceiverConfig>;
   /** How long to retry what can pass, in seconds, at most 3600. Default: 60. */
   timeoutSeconds?: pulumi.Input<number>;
-  /** Any value, list or map, such as a release's hash. A change validates again. */
+  /**
+   * Strings, numbers, booleans and dates, or lists and plain objects of them, such as a release's hash. A change validates again.
+   * Pulumi cannot see a change of a Map, a Set, another class instance or a function: such a value is an error. `pulumi.output`,
+   * `pulumi.secret` and `pulumi.all` turn it, and a date, into `{}`: convert it before.
+   */
   triggers?: pulumi.Input<unknown>;
 }
 
@@ -23,7 +28,8 @@ export interface ReceiverValidationArgs {
  *
  * For each secret it sends a signed delivery of the type `webhook.validation`, and the same with a broken signature. It retries
  * what can pass until its deadline, and fails the `up` with the likely cause. `pulumi refresh` validates once more: a receiver that
- * stopped working is reported as gone, and the next `up` validates again.
+ * stopped working is reported as gone, and the next `up` validates again. A preview sends nothing unless it refreshes, as
+ * `pulumi preview --refresh` does.
  *
  * @example
  * const proven = new ReceiverValidation("jobs", { url, secrets: [signingSecret], triggers: [release] });
@@ -45,7 +51,8 @@ export class ReceiverValidation extends pulumi.CustomResource {
     }
     // Of a receiver's configuration only the secrets matter here: its endpoints may change without a new validation.
     const secrets = args.secrets ?? pulumi.output(args.receiver).apply((receiver) => receiver?.secrets);
-    const { url, timeoutSeconds, triggers } = args;
+    const { url, timeoutSeconds } = args;
+    const triggers = comparable(args.triggers, `ReceiverValidation ${JSON.stringify(name)}: triggers`);
     const inputs = { url, secrets: pulumi.secret(secrets), timeoutSeconds, triggers };
     super(
       TYPE_TOKEN,

@@ -3,6 +3,7 @@ import type { Answer } from "./post";
 /** Why a receiver is not validated. Stable. See the table of errors in the documentation. */
 export type ValidationErrorCode =
   | "BROKEN_ACCEPTED"
+  | "BROKEN_UNANSWERED"
   | "GENUINE_REFUSED"
   | "RECEIVER_BLOCKED"
   | "RECEIVER_NOT_READY"
@@ -37,18 +38,19 @@ export function isRefuting(code: ValidationErrorCode): boolean {
 
 /** Judges a pair of answers. Null means: the genuine delivery was accepted and the broken one refused. */
 export function judge({ genuine, broken }: Answers): ValidationErrorCode | null {
-  const both = [genuine.status, broken.status];
   if (isWithin(broken.status, 200)) return "BROKEN_ACCEPTED";
-  if (both.includes(null)) return "RECEIVER_UNREACHABLE";
+  if (genuine.status === null) return "RECEIVER_UNREACHABLE";
+  const both = [genuine.status, broken.status].filter((status) => status !== null);
   if (both.some((status) => isWithin(status, 300))) return "RECEIVER_REDIRECTED";
   // A broken delivery that is answered 404 was refused, like any 4xx. A genuine one met a route that is not there yet.
   if (genuine.status === 404 || both.some(saysNothing)) return "RECEIVER_NOT_READY";
-  if (both.every((status) => status === 403)) return "RECEIVER_BLOCKED";
-  return isWithin(genuine.status, 400) ? "GENUINE_REFUSED" : null;
+  if (genuine.status === 403 && broken.status === 403) return "RECEIVER_BLOCKED";
+  if (isWithin(genuine.status, 400)) return "GENUINE_REFUSED";
+  return broken.status === null ? "BROKEN_UNANSWERED" : null;
 }
 
 /** Returns whether a status is about the server and not about the delivery. */
-function saysNothing(status: number | null): boolean {
+function saysNothing(status: number): boolean {
   return status === 408 || status === 429 || !(isWithin(status, 200) || isWithin(status, 400));
 }
 

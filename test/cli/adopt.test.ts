@@ -3,7 +3,7 @@ import { adopt } from "../../src/cli/adopt";
 import { namer } from "../../src/cli/adoption/names";
 import { importFile, programText } from "../../src/cli/adoption/text";
 import { type Emulator, startEmulator } from "../../src/emulator";
-import { TYPE_TOKEN } from "../../src/endpoint/permanent";
+import { TYPE_TOKEN } from "../../src/shared/permanent";
 import { read } from "../package/pages";
 import { FakeProject, type FakeProjectOptions, KeptOutput, recorded } from "./fakeProject";
 

@@ -1,7 +1,7 @@
 import { type DiagnoseOptions, diagnose } from "../../src/cli/diagnosis/diagnose";
 import { versionFindings } from "../../src/cli/diagnosis/versions";
 import { type Emulator, startEmulator } from "../../src/emulator";
-import type { Deployment, Resource } from "../../src/endpoint/deployment";
+import type { Deployment, Resource } from "../../src/settlement/deployment";
 import { originOf } from "../../src/endpoint/origin";
 import { read } from "../package/pages";
 import { FakeProject, type FakeProjectOptions, recorded } from "./fakeProject";

@@ -1,9 +1,9 @@
 import { CliError } from "../../src/cli/errors";
 import { Output } from "../../src/cli/output";
 import { Pulumi, type RunOptions } from "../../src/cli/pulumi";
-import type { Deployment, Resource } from "../../src/endpoint/deployment";
-import { TYPE_TOKEN } from "../../src/endpoint/permanent";
-import type { PulumiCommandResult } from "../../src/pulumiCommand";
+import type { Deployment, Resource } from "../../src/settlement/deployment";
+import { TYPE_TOKEN } from "../../src/shared/permanent";
+import type { PulumiCommandResult } from "../../src/shared/pulumiCommand";
 
 export interface FakeProjectOptions {
   readonly config: Readonly<Record<string, string>>;

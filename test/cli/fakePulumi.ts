@@ -1,7 +1,7 @@
 import { CliError } from "../../src/cli/errors";
 import { Pulumi, type RunOptions } from "../../src/cli/pulumi";
 import type { HistoryEntry } from "../../src/endpoint/witness/history";
-import type { PulumiCommandResult } from "../../src/pulumiCommand";
+import type { PulumiCommandResult } from "../../src/shared/pulumiCommand";
 
 /** Answers as Pulumi's command does, from a state in memory. */
 export class FakePulumi extends Pulumi {

@@ -1,6 +1,6 @@
 import { prune } from "../../src/cli/pruning/prune";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../src/emulator";
-import type { Deployment, Resource } from "../../src/endpoint/deployment";
+import type { Deployment, Resource } from "../../src/settlement/deployment";
 import { AnotherService, anotherKey } from "../engine/anotherService";
 import { FakeProject, type FakeProjectOptions, KeptOutput, recorded } from "./fakeProject";
 

@@ -17,7 +17,7 @@ export function providerOf(reference: string): string {
 export function deploymentOf(
   stack: Stack,
   configs: Readonly<Record<string, Readonly<Record<string, string>>>>,
-  time: string,
+  time = stack.written,
 ) {
   const urnOf = (name: string) => `urn:pulumi:dev::test::${PROVIDER_TYPE}::${name === "" ? "default" : name}`;
   const exported = <T extends { provider: string }>(resource: T) => ({

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { TYPE_TOKEN } from "../../src/endpoint/permanent";
+import { TYPE_TOKEN } from "../../src/shared/permanent";
 import { type Command, Killed, type Made, type Properties, VerbError } from "./plugin";
 
 /** A resource of a program. */
@@ -92,12 +92,15 @@ export class Stack {
    * killed runs were. Nothing here takes one of those away.
    */
   pendingCreates: readonly PendingCreate[] = [];
+  /** When a run last wrote the state: the `time` of its manifest (engine rule 39). */
+  written: string;
   /** The last run first. A run that was killed is not in it, and a preview neither. */
   history: readonly PastRun[] = [];
 
   constructor(options: StackOptions) {
     this.#options = options;
     this.created = new Date((options.now ?? Date.now)()).toISOString();
+    this.written = this.created;
   }
 
   /** `pulumi preview`. */
@@ -275,6 +278,7 @@ class Run {
     const pending: PendingCreate = { ...goal };
     this.#operations.push(pending);
     this.#stack.pendingCreates = [...this.#operations, ...this.#left];
+    this.#stack.written = this.#now();
     try {
       const { id, properties } = await this.#createOrRetry(goal, verbs);
       this.#end(pending);
@@ -305,6 +309,7 @@ class Run {
   #end(pending: PendingCreate): void {
     this.#operations.splice(this.#operations.indexOf(pending), 1);
     this.#stack.pendingCreates = [...this.#operations, ...this.#left];
+    this.#stack.written = this.#now();
   }
 
   async #refresh(resource: Resource): Promise<void> {
@@ -321,6 +326,7 @@ class Run {
     // Its sides are inverted, and what it says is only shown.
     this.#trace("diff", name);
     await verbs.diff(read.id, read.properties, resource.inputs);
+    this.#stack.written = this.#now();
     const fresh: Resource = { ...kept, id: read.id, inputs, outputs: read.properties };
     this.#stack.resources = this.#stack.resources.map((each) => (each === resource ? fresh : each));
   }
@@ -338,6 +344,7 @@ class Run {
     this.#stack.resources = this.#stack.resources.flatMap((each) =>
       each === resource ? (left ? [left] : []) : [each],
     );
+    this.#stack.written = this.#now();
   }
 
   /** Records a resource in place of an old one, of which something may be left. */

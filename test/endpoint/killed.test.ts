@@ -58,14 +58,20 @@ test("a refresh right after the kill of a plugin does not hide what it registere
 });
 
 test.each(["refresh", "destroy"] as const)(
-  "after a kill and a %s, an up on another machine takes over what the killed run registered",
+  "after a kill and a %s, which hides when the run was killed, an up on another machine stops and names what to adopt",
   async (command) => {
     await world.stack.up(before);
     await killedUp();
-    // Longer than the endpoint's time may differ from the history's.
-    await sleep(world.clock.real(8_000));
+    const [{ id } = { id: "" }] = world.strangers();
     expect(await world.stack[command]()).toEqual([]);
-    await world.machine.elsewhere(async () => expect(await world.stack.up(program)).toEqual([]));
+    await world.machine.elsewhere(async () => {
+      expect(await world.stack.up(program)).toEqual([
+        expect.stringMatching(new RegExp(`${id}.*REGISTRATION_IN_DOUBT`)),
+      ]);
+      const lost = declared("lost");
+      const adopting = [...before, { ...lost, args: { ...lost.args, adoptId: id } }];
+      expect(await world.stack.up(adopting)).toEqual([]);
+    });
     expect(world.differences(program, [])).toEqual([]);
   },
 );

@@ -47,6 +47,7 @@ export class Machine {
   get environment(): Readonly<Record<string, string>> {
     return {
       PULUMI_HOME: this.#home,
+      PULUMI_BACKEND_URL: "file:///backend",
       PATH: [join(this.#folder, "bin"), process.env.PATH].join(delimiter),
     };
   }

@@ -6,7 +6,6 @@ import {
   WebhookEndpoint,
   WebhooksProvider,
 } from "../../src";
-import { startEmulator } from "../../src/emulator";
 import { resolveSettings } from "../../src/endpoint/settings";
 
 /** What a program passed to the engine, by the names of its resources. */
@@ -87,30 +86,5 @@ test("a WebhookEndpoint with deletedWith warns that it stays at the service", as
     expect(warn.mock.calls).toEqual([[expect.stringMatching(/"tied": .*stays at the service/), endpoint]]);
   } finally {
     warn.mockRestore();
-  }
-});
-
-test("a url that the program declared as a secret comes back from queries as a secret, and other urls do not", async () => {
-  const emulator = await startEmulator();
-  try {
-    const account = new WebhooksProvider("account", { baseUrl: emulator.url, apiKey: emulator.apiKey });
-    const opts = { provider: account };
-    const type = "production";
-    const open = emulator.add({ url: "https://open.example.com/", type });
-    const hidden = emulator.add({ url: "https://HIDDEN.example.com/t0ken", type });
-    new WebhookEndpoint("hidden", { url: pulumi.secret("https://hidden.example.com/t0ken"), type });
-    new WebhookEndpoint("plain", { url: pulumi.output(open.url), type });
-    // Its url depends on a query, so no query may wait for it.
-    const first = getWebhookEndpoint({ id: open.id }, opts);
-    new WebhookEndpoint("copy", { url: pulumi.secret(first.url), type: "development" });
-    expect(await pulumi.isSecret(first)).toBe(false);
-    const secret = getWebhookEndpoint({ id: hidden.id }, opts);
-    expect(await pulumi.isSecret(secret)).toBe(true);
-    expect(await known(secret)).toMatchObject({ id: hidden.id });
-    expect(await pulumi.isSecret(getWebhookEndpoints({}, opts))).toBe(true);
-    const production = getWebhookEndpoints({ url: open.url }, opts);
-    expect(await known(production)).toHaveLength(1);
-  } finally {
-    await emulator.close();
   }
 });

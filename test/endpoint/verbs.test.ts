@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Emulator, startEmulator } from "../../src/emulator";
-import { PROVIDER_CODE, TYPE_TOKEN } from "../../src/endpoint/permanent";
+import { PROVIDER_CODE, TYPE_TOKEN } from "../../src/shared/permanent";
 import { FastClock } from "./fastClock";
 import { type Command, Plugin, type VerbError } from "./plugin";
 
@@ -90,7 +90,7 @@ describe("check", () => {
     ["an empty adoptId", { adoptId: "" }, /adoptId must be/],
     ["an adoptId with a space", { adoptId: "wh t0ken" }, /adoptId must be/],
     ["a provisional adoptId", { adoptId: "pending:t0ken" }, /provisional/],
-    ["another ifExists", { ifExists: "ignore" }, /ifExists must be "warn" or "fail"/],
+    ["another ifExists", { ifExists: "ignore" }, /ifExists must be "warn", "fail" or "register"/],
     ["an argument that does not exist", { secret: "t0ken" }, /secret is not an argument/],
   ])("check refuses %s before any request, without repeating the value", async (_, change, reason) => {
     const { failures } = await command.check({}, defined({ ...inputs, ...change }));

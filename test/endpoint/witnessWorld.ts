@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../src/client/clock";
-import type { Deployment, Operation, Resource } from "../../src/endpoint/deployment";
-import { TYPE_TOKEN } from "../../src/endpoint/permanent";
+import type { Deployment, Operation, Resource } from "../../src/settlement/deployment";
+import { TYPE_TOKEN } from "../../src/shared/permanent";
 import { createProvider } from "../../src/endpoint/provider";
 import type { EndpointInputs, EndpointState } from "../../src/endpoint/types";
 import { TinyService } from "../engine/tinyService";

@@ -6,7 +6,7 @@ import {
   startEmulator,
 } from "../../src/emulator";
 import { PROVIDER_NAME_KEY } from "../../src/endpoint/settings";
-import { sameUrl } from "../../src/endpoint/url";
+import { sameUrl } from "../../src/shared/url";
 import { deploymentOf, historyOf } from "./checkpoint";
 import { type Change, Disguise } from "./disguise";
 import { type Declared, nameOf, Stack } from "./engineModel";
@@ -103,7 +103,7 @@ export class World {
   }
 
   /** The state as the real engine would export it. */
-  deployment(stack = this.stack, time = new Date(this.clock.now()).toISOString()) {
+  deployment(stack = this.stack, time?: string) {
     const names = ["", ...(this.options.providers ?? [])];
     return deploymentOf(stack, Object.fromEntries(names.map((name) => [name, this.configOf(name)])), time);
   }

@@ -1,5 +1,5 @@
 import { type Emulator, startEmulator } from "../../src/emulator";
-import { PROVIDER_CODE, TYPE_TOKEN } from "../../src/endpoint/permanent";
+import { PROVIDER_CODE, TYPE_TOKEN } from "../../src/shared/permanent";
 import { Project } from "./project";
 
 jest.setTimeout(300_000);

@@ -66,6 +66,16 @@ test("an endpoint that depends on a validation is registered once its receiver w
   expect(await project.up()).toMatch(/3 unchanged/);
   expect(requests).toBe(2);
 
+  for (const refreshing of [
+    ["preview", "--refresh"],
+    ["refresh", "--preview-only"],
+  ]) {
+    requests = 0;
+    await project.succeed(...refreshing);
+    expect(requests).toBe(2);
+  }
+  requests = 2;
+
   declare({ url, triggers: { release: "b" } });
   expect(await project.up()).toMatch(/~ 1 updated/);
   expect(requests).toBe(4);

@@ -1,4 +1,4 @@
-import { PROVIDER_CODE, TYPE_TOKEN } from "../../src/endpoint/permanent";
+import { PROVIDER_CODE, TYPE_TOKEN } from "../../src/shared/permanent";
 import { read } from "./pages";
 
 test("the import file on the page of the resource names the type and the provider as the state does", () => {

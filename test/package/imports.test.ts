@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
-import { importViolations, type Sources } from "./importRules";
+import { importCircles, importViolations, type Sources } from "./importRules";
 
 const src = resolve(__dirname, "../../src");
 
@@ -24,6 +24,23 @@ test("the sources import only what the design allows", () => {
   const sources = readSources();
   expect(sources.has("index.ts")).toBe(true);
   expect(importViolations(sources)).toEqual([]);
+});
+
+test("no sources import one another in a circle", () => {
+  expect(importCircles(readSources())).toEqual([]);
+});
+
+test("the import rules find a circle of values, of types, and of a file with itself", () => {
+  const circles = importCircles(
+    new Map([
+      ["a.ts", `import { b } from "./b";`],
+      ["b.ts", `import type { c } from "./c"; import { d } from "./d";`],
+      ["c.ts", `export type A = import("./a").A; import { b } from "./b";`],
+      ["d.ts", `export const d = () => require("./d");`],
+      ["e.ts", `import { a } from "./a"; import { resolve } from "node:path"; import "undici";`],
+    ]),
+  );
+  expect(circles).toEqual(["a.ts -> b.ts -> c.ts -> a.ts", "b.ts -> c.ts -> b.ts", "d.ts -> d.ts"]);
 });
 
 const forbidden: readonly [rule: string, file: string, text: string][] = [

@@ -9,7 +9,7 @@ const engine = { warn: () => {}, info: () => {}, run: undefined, rootUrn: async 
 const resources = schema.resources;
 const checks = {
   "webhooks:index:WebhookEndpoint": createProvider({ environment: {}, engine }),
-  "webhooks:index:ReceiverValidation": createReceiverValidation({ log: engine }),
+  "webhooks:index:ReceiverValidation": createReceiverValidation(engine),
 } as const;
 
 test.each(Object.entries(checks))("%s takes exactly the inputs of its schema", async (token, { check }) => {

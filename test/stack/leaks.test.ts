@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { PulumiCommandResult } from "../../src/pulumiCommand";
+import type { PulumiCommandResult } from "../../src/shared/pulumiCommand";
 import { receiverFromEnv, receiverFromFile, receiverFromStack, type StackSource } from "../../src/stack";
 import { configText, leaked, newSecret, thrownBy } from "./support";
 
 const runPulumi = jest.fn<Promise<PulumiCommandResult>, [args: readonly string[]]>();
-jest.mock("../../src/pulumiCommand", () => ({
+jest.mock("../../src/shared/pulumiCommand", () => ({
   runPulumi: (args: readonly string[]) => runPulumi(args),
 }));
 beforeEach(() => runPulumi.mockReset());

@@ -42,6 +42,28 @@ export function always(status: number, headers: Record<string, string> = {}): Re
   };
 }
 
+/**
+ * Answers a genuine and a broken delivery with these statuses, as something in front of a receiver may do. Null drops the
+ * connection.
+ */
+export function answering(
+  secret: string,
+  { genuine, broken }: Readonly<Record<"genuine" | "broken", number | null>>,
+): RequestListener {
+  const webhook = new Webhook(secret);
+  return async (request, response) => {
+    const raw = (await buffer(request)).toString("utf8");
+    let status = genuine;
+    try {
+      webhook.verify(raw, request.headers as Record<string, string>);
+    } catch {
+      status = broken;
+    }
+    if (status === null) request.socket.destroy();
+    else response.writeHead(status).end();
+  };
+}
+
 const servers: Server[] = [];
 
 /** Listens on a port of 127.0.0.1, a free one by default. */

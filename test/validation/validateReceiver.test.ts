@@ -2,7 +2,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { validateReceiver } from "../../src/validation";
 import { otherSecret, secret } from "../receiver/support";
-import { always, closeServers, ours, parsing, serve, standard } from "./receivers";
+import { always, answering, closeServers, ours, parsing, serve, standard } from "./receivers";
 
 afterEach(closeServers);
 
@@ -151,6 +151,45 @@ describe("validateReceiver names the cause", () => {
       reason: expect.stringContaining("(timed out)"),
     });
   });
+
+  test.each([
+    [
+      "accepted",
+      200,
+      null,
+      "BROKEN_UNANSWERED",
+      /accepted a genuine delivery \(status 200\).*no response \(\w+\).*firewall/,
+    ],
+    ["refused", 401, null, "GENUINE_REFUSED", /another secret/],
+    ["forbidden", 403, null, "GENUINE_REFUSED", /another secret/],
+    ["redirected", 307, null, "RECEIVER_REDIRECTED", /redirects/],
+    [
+      "answered 503",
+      503,
+      null,
+      "RECEIVER_NOT_READY",
+      /it answered 503 to a genuine delivery and did not answer a broken one/,
+    ],
+    [
+      "unanswered",
+      null,
+      401,
+      "RECEIVER_UNREACHABLE",
+      /did not answer a genuine delivery \(\w+\), but answered 401 to a broken one/,
+    ],
+  ])(
+    "when a genuine delivery is %s and only one of the two is answered",
+    async (_what, genuine, broken, code, cause) => {
+      const url = await serve(answering(secret, { genuine, broken }));
+      expect(await validate(url)).toEqual({
+        validated: false,
+        code,
+        reason: expect.stringMatching(cause),
+        genuine: { status: genuine },
+        broken: { status: broken },
+      });
+    },
+  );
 
   test("when TLS fails", async () => {
     const server = createTlsServer();

@@ -1,14 +1,14 @@
 import { PROVIDER_CODE, TYPE_TOKEN } from "../../src/validation/permanent";
 import { createReceiverValidation } from "../../src/validation/provider";
 import { otherSecret, secret } from "../receiver/support";
-import { always, closeServers, ours, serve } from "./receivers";
+import { always, answering, closeServers, ours, serve } from "./receivers";
 
 afterEach(closeServers);
 
 function verbs() {
   const warnings: string[] = [];
-  const log = { warn: (message: string) => warnings.push(message), info: () => {} };
-  return { ...createReceiverValidation({ log }), warnings };
+  const engine = { warn: (message: string) => warnings.push(message), info: () => {} };
+  return { ...createReceiverValidation(engine), warnings };
 }
 
 test("what users' state holds for ever never changes", () => {
@@ -133,6 +133,7 @@ describe("read, for a refresh,", () => {
     ["429", always(429)],
     ["503", always(503)],
     ["a redirect", always(302, { location: "/" })],
+    ["only genuine deliveries", answering(secret, { genuine: 200, broken: null })],
   ])("warns of a receiver that answers %s, and keeps it", async (_what, listener) => {
     const { result, props, warnings } = await read(listener);
     expect(result).toEqual({ id: "id", props });

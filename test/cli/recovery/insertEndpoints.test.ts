@@ -1,5 +1,5 @@
 import { type FoundEndpoint, insertEndpoints } from "../../../src/cli/recovery/insertEndpoints";
-import type { Deployment, Resource } from "../../../src/endpoint/deployment";
+import type { Deployment, Resource } from "../../../src/settlement/deployment";
 
 const now = new Date("2026-01-01T12:00:00Z");
 const secret = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", ciphertext: "v1:x" };

@@ -14,7 +14,7 @@ import type { Pulumi } from "../../../src/cli/pulumi";
 import { recover } from "../../../src/cli/recovery/recovery";
 import type { Clock } from "../../../src/client/clock";
 import { type Emulator, startEmulator } from "../../../src/emulator";
-import { PROVIDER_CODE, TYPE_TOKEN } from "../../../src/endpoint/permanent";
+import { PROVIDER_CODE, TYPE_TOKEN } from "../../../src/shared/permanent";
 import type { HistoryEntry } from "../../../src/endpoint/witness/history";
 import { FakePulumi } from "../fakePulumi";
 import { skippingClock } from "./skippingClock";

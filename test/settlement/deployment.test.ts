@@ -4,8 +4,8 @@ import {
   interruptedRegistrations,
   nameOf,
   plainText,
-} from "../../src/endpoint/deployment";
-import { TYPE_TOKEN } from "../../src/endpoint/permanent";
+} from "../../src/settlement/deployment";
+import { TYPE_TOKEN } from "../../src/shared/permanent";
 
 const urn = (name: string, type = TYPE_TOKEN) => `urn:pulumi:dev::test::${type}::${name}`;
 

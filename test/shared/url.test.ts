@@ -1,4 +1,4 @@
-import { describeUrl } from "../../src/endpoint/url";
+import { describeUrl } from "../../src/shared/url";
 
 test("a url with a letter such as ü stays valid, however often it is checked", () => {
   const url = "https://münchen.example/jobs";
