@@ -16,6 +16,8 @@ export interface Pending {
   readonly id?: string | undefined;
   /** False if it was declared with another ip, which the service does not report. */
   readonly sameIp: boolean;
+  /** The hash of the ip that it was declared with, as far as that is known. */
+  readonly ip?: string | undefined;
   /** True if this very run sent it. */
   readonly own: boolean;
   /** True if its resource is not the one that asks: it explains an endpoint, and gives no right to take one. */

@@ -7,7 +7,7 @@ import { isWholeUp, wasUnderWay } from "./history";
 import { type Identity, isProvisional } from "./identity";
 import { type HandedOver, handedOverOf } from "./pendingResource";
 import { isThisProcess } from "./processes";
-import { type Account, interruptedBetween, type Stack, type StackState } from "./stack";
+import { type Account, interruptedBetween, LATER_UP, type Stack, type StackState } from "./stack";
 import { isAmbiguous } from "./stackName";
 import type { Stacks } from "./stacks";
 import { CLOCK_TOLERANCE_MS, mayBeSameTime, placeIn, windowOf } from "./time";
@@ -35,8 +35,6 @@ export interface Known {
 /** Wanted: an endpoint with this url, type and ip. An ip of null stands for any. */
 export type Wanted = Identity & { readonly ip?: string | null | undefined };
 
-const LATER_UP = "an `up` has succeeded since then and did not record it";
-
 /** Gathers what the state and the book tell about the pending registrations of one url and type. */
 export class Evidence {
   constructor(
@@ -50,7 +48,8 @@ export class Evidence {
     // The state first: what is under way in it is in the book by then.
     const state = await stack?.state();
     const entries = this.book.entriesLike(wanted);
-    const pending: Pending[] = handedOver === undefined ? [] : [this.#handedOver(handedOver, entries)];
+    const pending: Pending[] =
+      handedOver === undefined ? [] : [this.#handedOver(handedOver, entries, wanted.ip)];
     for (const entry of entries) {
       if (entry.closed || entry.adopted || (handedOver && entry.id === handedOver.id)) continue;
       const found = await this.#pendingOf(entry, wanted, { stack, handedOver });
@@ -75,15 +74,23 @@ export class Evidence {
   ): Pending[] {
     return resources
       .filter(({ id }) => id !== handedOver?.id && !entries.some((entry) => entry.id === id))
-      .map((resource) => ({ ...this.#handedOver(handedOverOf(resource), []), others: true }));
+      .map((resource) => ({
+        ...this.#handedOver(handedOverOf(resource), [], plainText(resource.inputs, "ip")),
+        others: true,
+      }));
   }
 
-  #handedOver({ id, before, complete, attemptedAt }: HandedOver, entries: readonly Entry[]): Pending {
+  #handedOver(
+    { id, before, complete, attemptedAt }: HandedOver,
+    entries: readonly Entry[],
+    ip: string | null | undefined,
+  ): Pending {
     return {
       window: windowOf(attemptedAt, this.asker.patienceMs),
       before,
       complete,
       sameIp: true,
+      ip: ipHash(ip),
       own: false,
       others: false,
       entry: entries.find((entry) => entry.id === id),
@@ -108,6 +115,7 @@ export class Evidence {
       before,
       complete,
       sameIp: wanted.ip === null || entry.ip === ipHash(wanted.ip),
+      ip: entry.ip,
       own: false,
       entry,
     };
@@ -191,10 +199,11 @@ export class Evidence {
       before: [],
       complete: false,
       sameIp: ip === null || plainText(operation.inputs, "ip") === (ip ?? undefined),
+      ip: ipHash(plainText(operation.inputs, "ip")),
       own: false,
       others: providerNameOf(operation) !== provider,
     };
-    if ("doubt" in between) return { ...base, window: undefined, doubt: between.doubt };
+    if ("doubt" in between) return { ...base, ...between, window: undefined };
     if (skew === null) return { ...base, window: undefined, doubt: "the service does not tell its time" };
     const from = between.from + skew - CLOCK_TOLERANCE_MS;
     const window = { from, until: between.until + skew + timeoutMs + patienceMs };

@@ -1,7 +1,7 @@
 import type { Endpoint, EndpointList } from "../client";
 import { type Book, type Entry, isLiving } from "./book";
 import { type Decision, type Doubt, decide, decideAbsence, type Pending, type Question } from "./decide";
-import { identityOf, type Resource } from "./deployment";
+import { identityOf, plainText, type Resource } from "./deployment";
 import { type Asker, type Evidence, mayTake, originHashes, statusOf } from "./evidence";
 import { type Identity, isProvisional, keyHash } from "./identity";
 import { handedOverOf } from "./pendingResource";
@@ -121,7 +121,8 @@ export async function verdictsOf(
   for (const resource of resources.filter(({ id }) => id !== undefined)) {
     const identity = identityOf(resource);
     if (identity === undefined) continue;
-    const known = await evidence.about({ ...identity, ip: null }, handedOverOf(resource));
+    const ip = plainText(resource.inputs, "ip");
+    const known = await evidence.about({ ...identity, ip }, handedOverOf(resource));
     const pending = known.pending.map((each, index) => (index === 0 ? each : { ...each, others: true }));
     const [decided] = decideAll({ ...known, pending, identity, list, patienceMs }, named);
     if (decided) verdicts.push({ identity, ...decided, resources: [resource] });
@@ -140,23 +141,36 @@ export function closeEntries(
     if (entry?.service === service && entry.fingerprint === fingerprint) book.close(entry);
 }
 
-/** Decides about the pending registrations of one url and type until none is left that may be taken. */
+/**
+ * Decides about the pending registrations of one url and type until none is left that may be taken. As `up` does, it asks for one
+ * ip at a time.
+ */
 function decideAll(question: Question, named: Set<string>): Pick<Verdict, "decision" | "by">[] {
   const holderOf = (endpoint: Endpoint) =>
     named.has(endpoint.id) ? "somebody" : question.holderOf(endpoint);
   const all: Pick<Verdict, "decision" | "by">[] = [];
   let left = question.pending;
   for (;;) {
-    const ours = left.filter(({ others }) => !others);
-    if (ours.length === 0) return all;
-    const decision = decide({ ...question, pending: left, holderOf });
-    const by = decision.kind === "found" ? [decision.by] : decision.kind === "doubt" ? decision.by : ours;
+    const first = left.find(({ others }) => !others);
+    if (first === undefined) return all;
+    const pending = left.map((each) => ({ ...each, sameIp: each.ip === first.ip }));
+    const decision = decide({ ...question, pending, holderOf });
+    const by = byOf(decision) ?? pending.filter(({ others, sameIp }) => !others && sameIp);
     all.push({ decision, by });
-    const endpoints =
-      decision.kind === "found" ? [decision.endpoint] : decision.kind === "doubt" ? decision.candidates : [];
-    for (const { id } of endpoints) named.add(id);
-    left = left.filter((each) => !by.includes(each));
+    for (const { id } of endpointsOf(decision)) named.add(id);
+    left = pending.filter((each) => !by.includes(each));
   }
+}
+
+function byOf(decision: Decision): readonly Pending[] | undefined {
+  if (decision.kind === "found") return [decision.by];
+  return decision.kind === "doubt" ? decision.by : undefined;
+}
+
+/** Returns the endpoints that a decision is about. */
+export function endpointsOf(decision: Decision): readonly Endpoint[] {
+  if (decision.kind === "found") return [decision.endpoint];
+  return decision.kind === "doubt" ? decision.candidates : [];
 }
 
 /** Returns the urls and types that a list or a state shows, by their hash. */
@@ -187,9 +201,7 @@ function unlisted(entries: readonly Entry[], patienceMs: number): Pending[] {
 
 /** Names leftovers in one line. */
 export function describeLeftovers(leftovers: readonly Leftover[]): string {
-  const endpoints = leftovers.flatMap(({ decision }) =>
-    decision.kind === "found" ? [decision.endpoint] : decision.candidates,
-  );
+  const endpoints = leftovers.flatMap(({ decision }) => endpointsOf(decision));
   return (
     `an interrupted run registered, or may have registered, what no resource of this stack has: ${describeEndpoints(endpoints)}. \`pulumi up\` takes over ` +
     "what the program still declares. `npx webhook-endpoints recover` deletes the rest, after a question."

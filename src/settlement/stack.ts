@@ -19,6 +19,8 @@ import { type Identity, keyOf } from "./identity";
 import { pendingResources } from "./pendingResource";
 import { mayBeSameTime } from "./time";
 
+export const LATER_UP = "an `up` has succeeded since then and did not record it";
+
 /** How long the CLI may take to print something of a stack, in milliseconds. */
 const TIMEOUT_MS = 60_000;
 
@@ -223,12 +225,15 @@ export class Stack {
 
 /**
  * When the interrupted operations of a state may have been sent, in milliseconds on this machine's clock: an operation has no time
- * of its own (engine rule 39). `doubt` says why that cannot be told, as the end of a sentence.
+ * of its own (engine rule 39). `doubt` says why that cannot be told, as the end of a sentence. `unwanted`: because an `up` has
+ * succeeded without them.
  */
 export async function interruptedBetween(
   stack: Stack,
   state: StackState,
-): Promise<{ readonly from: number; readonly until: number } | { readonly doubt: string }> {
+): Promise<
+  { readonly from: number; readonly until: number } | { readonly doubt: string; readonly unwanted?: boolean }
+> {
   const { written, created } = state.times;
   const runs = await stack.history(Number.isNaN(created) ? 0 : created);
   if (runs === undefined) return { doubt: "the stack's history cannot be read" };
@@ -238,12 +243,8 @@ export async function interruptedBetween(
   const last = runs.find(({ start }) => start <= written);
   const isKilled = last === undefined || written >= last.end + HISTORY_PRECISION_MS;
   const isStopped = last?.kind === "update" && !last.succeeded;
+  if (!isKilled && !isStopped && last === settled) return { doubt: LATER_UP, unwanted: true };
   if (!isKilled && !isStopped)
-    return {
-      doubt:
-        last === settled
-          ? "an `up` has succeeded since then and did not record it"
-          : "a later run has written the state, so nothing tells when the interrupted run ended",
-    };
+    return { doubt: "a later run has written the state, so nothing tells when the interrupted run ended" };
   return { from: settled?.end ?? created, until: written };
 }
