@@ -8,7 +8,8 @@ import { CliError } from "./errors";
 export interface Account {
   readonly origin: Origin;
   readonly client: WebhooksClient;
-  /** How old an interrupted registration must be before it counts as never made: as long as `up` takes. */
+  readonly timeoutMs: number;
+  /** How long after a registration was sent the service may still make its endpoint. */
   readonly patienceMs: number;
 }
 
@@ -21,6 +22,7 @@ export function openAccount(configuration: Configuration, environment: NodeJS.Pr
   return {
     origin: originOf({ ...settings, providerName: resolved.providerName }),
     client: new WebhooksClient({ ...settings, timeoutMs }),
+    timeoutMs,
     patienceMs: patienceFor(timeoutMs),
   };
 }

@@ -1,9 +1,9 @@
 import type { Endpoint, EndpointList } from "../client";
-import { nameOf, type Resource } from "../settlement/deployment";
 import type { Origin } from "../endpoint/origin";
+import { isUrl } from "../isUrl";
+import { nameOf, type Resource } from "../settlement/deployment";
 import { parseTimestamp } from "../settlement/time";
 import { describeUrl } from "../shared/url";
-import { isUrl } from "../isUrl";
 import type { Account } from "./account";
 import { CliError } from "./errors";
 import type { Output } from "./output";

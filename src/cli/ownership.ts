@@ -1,4 +1,5 @@
 import type { Endpoint } from "../client";
+import type { Origin } from "../endpoint/origin";
 import {
   type Deployment,
   interruptedRegistrations,
@@ -6,9 +7,8 @@ import {
   plainText,
   type Resource,
 } from "../settlement/deployment";
-import type { Origin } from "../endpoint/origin";
-import { isEndpointType } from "../shared/permanent";
 import { isProvisional } from "../settlement/identity";
+import { isEndpointType } from "../shared/permanent";
 import { sameUrl } from "../shared/url";
 
 /** What the states of some stacks hold about the endpoints of one service. */

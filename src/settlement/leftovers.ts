@@ -38,7 +38,7 @@ export async function leftoversOf(
   sources: LeftoverSources,
   operations: readonly Resource[] = [],
 ): Promise<Leftover[]> {
-  const entries = await openEntries(stack, sources);
+  const entries = await openEntries(stack, sources.book, sources.asker.run);
   if (entries.length + operations.length === 0) return [];
   const list = await listWithEntries(entries, sources);
   const verdicts = await verdictsOf({ entries, resources: operations, list }, sources);
@@ -52,14 +52,13 @@ export function isLeftover({ kind }: Decision): boolean {
 /**
  * Returns the open entries of a stack whose endpoints no run has recorded. Closes those whose endpoint the state has, and removes
  * those that were never sent.
+ *
+ * @param run the run that asks: what it sent itself is not interrupted
  */
-export async function openEntries(
-  stack: Stack,
-  { book, asker }: Pick<LeftoverSources, "book" | "asker">,
-): Promise<Entry[]> {
+export async function openEntries(stack: Stack, book: Book, run: string): Promise<Entry[]> {
   const open: Entry[] = [];
   for (const entry of book.entriesOf(stack.name)) {
-    if (entry.closed || isLiving(entry, asker.run)) continue;
+    if (entry.closed || isLiving(entry, run)) continue;
     if (entry.sent === null && !entry.adopted) {
       book.removeIfAbandoned(entry);
       continue;
@@ -94,7 +93,7 @@ export async function verdictsOf(
     resources,
     list,
   }: { entries: readonly Entry[]; resources: readonly Resource[]; list: EndpointList },
-  { evidence, asker }: Pick<LeftoverSources, "evidence" | "asker">,
+  { evidence, asker }: LeftoverSources,
 ): Promise<Verdict[]> {
   const { patienceMs } = asker;
   const named = new Set<string>();
@@ -131,10 +130,7 @@ export async function verdictsOf(
 }
 
 /** Closes the entries of registrations that made nothing. */
-export function closeEntries(
-  by: readonly Pending[],
-  { book, asker }: Pick<LeftoverSources, "book" | "asker">,
-): void {
+export function closeEntries(by: readonly Pending[], { book, asker }: LeftoverSources): void {
   const { service, fingerprint } = originHashes(asker);
   // Absence in another account shows nothing.
   for (const { entry } of by)

@@ -82,15 +82,8 @@ export async function registerOnce(
     }
   }
 
-  async function decideOwn(list: EndpointList, { serviceTime, complete }: Sent): Promise<Decision> {
-    const own: Pending = {
-      window: windowOf(serviceTime, patienceMs),
-      before,
-      complete,
-      sameIp: true,
-      own: true,
-      others: false,
-    };
+  async function decideOwn(list: EndpointList, sent: Sent): Promise<Decision> {
+    const own = ownPending(sent, patienceMs);
     const others = await options.others?.();
     return decide({
       identity: registration,
@@ -100,6 +93,12 @@ export async function registerOnce(
       patienceMs,
     });
   }
+}
+
+/** Returns the pending registration that this process has sent. */
+export function ownPending({ serviceTime, before, complete }: Sent, patienceMs: number): Pending {
+  const window = windowOf(serviceTime, patienceMs);
+  return { window, before, complete, sameIp: true, own: true, others: false };
 }
 
 /** Returns the ids of a url and type, also those whose type the service spells in an unknown way. */

@@ -1,6 +1,6 @@
 import type { EndpointList } from "../../client";
-import { type Deployment, nameOf, plainText, type Resource } from "../../settlement/deployment";
 import type { Origin } from "../../endpoint/origin";
+import { type Deployment, nameOf, plainText, type Resource } from "../../settlement/deployment";
 import { isProvisional } from "../../settlement/identity";
 import type { Account } from "../account";
 import type { Inventory } from "../inventory";

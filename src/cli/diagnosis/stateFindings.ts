@@ -1,3 +1,4 @@
+import type { Origin } from "../../endpoint/origin";
 import {
   type Deployment,
   interruptedRegistrations,
@@ -5,9 +6,8 @@ import {
   plainText,
   type Resource,
 } from "../../settlement/deployment";
-import type { Origin } from "../../endpoint/origin";
-import { isEndpointType } from "../../shared/permanent";
 import { isProvisional } from "../../settlement/identity";
+import { isEndpointType } from "../../shared/permanent";
 import { describeUrl } from "../../shared/url";
 import { duplicatesIn } from "../duplicates";
 import { describeOwner, type Inventory } from "../inventory";
