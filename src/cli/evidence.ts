@@ -9,7 +9,7 @@ import type { Account } from "./account";
 import { AccountService } from "./accountService";
 
 /** A command is no run: no entry of the book is its own. */
-export const NO_RUN = "";
+export const NO_RUN = "command";
 
 export interface Surroundings {
   readonly environment: NodeJS.ProcessEnv;

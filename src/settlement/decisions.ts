@@ -45,6 +45,7 @@ export function settled(by: readonly Pending[], book: Book): void {
   for (const { entry } of by) if (entry) book.close(entry);
 }
 
+/** What a person decides belongs to no run. */
 function begun({ asker, stack }: Pick<Options, "asker" | "stack">) {
-  return { stack: stack.name, run: asker.run, ...originHashes(asker), adopted: false };
+  return { stack: stack.name, run: "", ...originHashes(asker), adopted: false };
 }
