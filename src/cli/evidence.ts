@@ -1,12 +1,12 @@
 import type { Clock } from "../client/clock";
-import type { Book } from "../settlement/book";
+import type { Book, StackName } from "../settlement/book";
 import type { Deployment } from "../settlement/deployment";
 import { Evidence } from "../settlement/evidence";
 import type { LeftoverSources } from "../settlement/leftovers";
 import { type Print, Stack } from "../settlement/stack";
 import { stackNameOf } from "../settlement/stackName";
 import type { Account } from "./account";
-import { AccountService } from "./accountService";
+import type { AccountService } from "./accountService";
 
 /** A command is no run: no entry of the book is its own. */
 export const NO_RUN = "command";
@@ -28,14 +28,23 @@ export function settlementStack(
   return new Stack(name, print, clock.date());
 }
 
-/** Returns what the settlement needs to look up what interrupted runs of a stack made in an account. */
+/** Returns what the settlement needs to look up what interrupted runs made in an account. @param stack undefined: none of them */
 export function sourcesOf(
-  stack: Stack,
-  { client, origin, timeoutMs, patienceMs }: Account,
-  { book, clock }: { readonly book: Book; readonly clock: Clock },
+  stack: Stack | undefined,
+  { origin, timeoutMs, patienceMs }: Account,
+  { book, service }: { readonly book: Book; readonly service: AccountService },
 ): LeftoverSources {
-  const service = new AccountService(client, clock);
-  const asker = { ...origin, run: NO_RUN, timeoutMs, patienceMs, skew: service.skew, countsHealed: true };
-  const stacks = { current: async () => stack, of: () => stack };
+  const asker = {
+    ...origin,
+    run: NO_RUN,
+    timeoutMs,
+    patienceMs,
+    skew: service.skew,
+    countsHealed: true,
+  };
+  const stacks = {
+    current: async () => stack,
+    of: (name: StackName) => new Stack(name, () => Promise.reject(new Error("it is not known")), 0),
+  };
   return { book, asker, service, evidence: new Evidence(book, stacks, asker) };
 }

@@ -101,7 +101,10 @@ async function run(pulumi: FakePulumi, answers?: string[]) {
   });
 }
 
-const book = () => new Book(environment(), (message) => fail(message));
+const book = () =>
+  new Book(environment(), (message) => {
+    throw new Error(message);
+  });
 const stackName = () => stackNameOf(stackUrn, { environment: environment(), folder: process.cwd() });
 const entries = () => book().entriesOf(stackName());
 const origin = () => originOf({ baseUrl: emulator.url, apiKey: emulator.apiKey, providerName: "" });

@@ -13,6 +13,7 @@ import { pendingResources } from "../../settlement/pendingResource";
 import { settle } from "../../settlement/settle";
 import type { Stack } from "../../settlement/stack";
 import type { Account } from "../account";
+import { AccountService } from "../accountService";
 import type { Accounts } from "../accounts";
 import { sourcesOf } from "../evidence";
 
@@ -41,7 +42,7 @@ export async function lookUp(options: LookUpOptions): Promise<Case[]> {
   const seen = new Set<Entry["name"]>();
   const isNew = ({ by }: Verdict) => by.some(({ entry }) => entry === undefined || !seen.has(entry.name));
   for (const [account, own] of byAccount(resources, { entries, accounts })) {
-    const sources = sourcesOf(stack, account, { book, clock });
+    const sources = sourcesOf(stack, account, { book, service: new AccountService(account.client, clock) });
     let verdicts: Verdict[] = [];
     const onWait = (milliseconds: number) =>
       say(

@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from "../../client/clock";
 import { Book } from "../../settlement/book";
+import { categoryOf } from "../../settlement/category";
 import { type Deployment, interruptedRegistrations, nameOf, plainText } from "../../settlement/deployment";
 import { pulumiHome } from "../../settlement/files";
 import { openEntries } from "../../settlement/leftovers";
@@ -11,7 +12,6 @@ import { describeUrl } from "../../shared/url";
 import { Accounts } from "../accounts";
 import { NO_RUN, settlementStack } from "../evidence";
 import type { Pulumi } from "../pulumi";
-import { categoryOf } from "./category";
 import { type Dialogue, describeVerdict } from "./dialogue";
 import { exportState } from "./exportState";
 import { lookUp } from "./lookUp";

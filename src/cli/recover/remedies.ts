@@ -1,5 +1,6 @@
 import { type Endpoint, WebhookEndpointNotFoundError } from "../../client";
 import type { Clock } from "../../client/clock";
+import { type Category, isUnwanted } from "../../settlement/category";
 import { accept, disown, settled } from "../../settlement/decisions";
 import type { Deployment } from "../../settlement/deployment";
 import { closeEntries, endpointsOf } from "../../settlement/leftovers";
@@ -9,7 +10,6 @@ import type { Stack } from "../../settlement/stack";
 import { mayBeSameTime } from "../../settlement/time";
 import type { Turns } from "../../settlement/turns";
 import { sameUrl } from "../../shared/url";
-import { type Category, isUnwanted } from "./category";
 import { chooseEndpoint, chooseFate, type Dialogue } from "./dialogue";
 import type { Case } from "./lookUp";
 

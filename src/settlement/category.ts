@@ -1,8 +1,8 @@
-import type { Endpoint } from "../../client";
-import type { Deployment, Resource } from "../../settlement/deployment";
-import { endpointsOf, type Verdict } from "../../settlement/leftovers";
-import { isHealed, livingOf } from "../../settlement/stack";
-import { parseTimestamp } from "../../settlement/time";
+import type { Endpoint } from "../client";
+import type { Deployment, Resource } from "./deployment";
+import { endpointsOf, type Verdict } from "./leftovers";
+import { isHealed, livingOf } from "./stack";
+import { parseTimestamp } from "./time";
 
 /**
  * What a verdict means to a person:
