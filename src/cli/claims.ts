@@ -45,7 +45,7 @@ export async function claimsOn(
     // The state encrypts their urls, which may be any.
     const hidden = pendingResources(deployment).filter((resource) => identityOf(resource) === undefined);
     for (const endpoint of endpoints) {
-      const { pending } = await evidence.about({ ...endpoint, ip: null });
+      const { pending } = await evidence.about({ ...endpoint, anyIp: true });
       const isClaimed =
         pending.some((each) => isOf(each, stack.name) && mayHaveMade(each, endpoint)) ||
         operations.some(({ inputs }) => inputs?.adoptId === endpoint.id) ||
@@ -55,7 +55,7 @@ export async function claimsOn(
   }
   const { evidence } = sourcesOf(undefined, account, sources);
   for (const endpoint of endpoints) {
-    const { pending } = await evidence.about({ ...endpoint, ip: null });
+    const { pending } = await evidence.about({ ...endpoint, anyIp: true });
     const isUnread = ({ entry }: Pending) => !names.some((name) => entry && isSameStack(entry.stack, name));
     const by = pending.find((each) => isUnread(each) && mayHaveMade(each, endpoint));
     if (by?.entry && !claims.has(endpoint.id)) claims.set(endpoint.id, describeStack(by.entry.stack));

@@ -37,6 +37,7 @@ export function sourcesOf(
   const asker = {
     ...origin,
     run: NO_RUN,
+    sender: NO_RUN,
     timeoutMs,
     patienceMs,
     skew: service.skew,

@@ -56,7 +56,7 @@ export interface EmulatorOptions {
   /** Milliseconds since 1970; timestamps and the `Date` header follow it. Default `Date.now`. */
   readonly now?: () => number;
   /** Default: `wh_` and 24 random hexadecimal digits. */
-  readonly newId?: () => string;
+  readonly newId?: (account: string) => string;
 }
 
 /** Validated options, with defaults filled in. */
@@ -80,7 +80,7 @@ export interface Settings {
   readonly deliveryTimeoutMs: number;
   readonly webhookIds: "per-event" | "per-endpoint";
   readonly now: () => number;
-  readonly newId: () => string;
+  readonly newId: (account: string) => string;
 }
 
 const LIST_SHAPES: readonly ListShape[] = ["array", "data", "items", "webhooks", "endpoints", "results"];

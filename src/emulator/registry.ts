@@ -3,7 +3,7 @@ import type { AddedEndpoint, EmulatedEndpoint, EndpointInput } from "./endpoint"
 
 export interface RegistryOptions {
   readonly now: () => number;
-  readonly newId: () => string;
+  readonly newId: (account: string) => string;
   readonly normalizeUrls: boolean;
   readonly initial: SavedData["accounts"];
   readonly onChange: () => void;
@@ -43,7 +43,7 @@ export class Registry {
   add(account: string, input: AddedEndpoint): EmulatedEndpoint {
     const at = input.createdAt ?? this.#timestamp();
     return this.#put(account, {
-      id: this.#options.newId(),
+      id: this.#options.newId(account),
       url: this.#spelled(input.url),
       type: input.type,
       ip: input.ip,

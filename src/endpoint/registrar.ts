@@ -40,7 +40,7 @@ export class Registrar {
   create(inputs: EndpointInputs, replaced: Replaced | undefined): Promise<Endpoint> {
     const { adoptId } = inputs;
     // Once the resource has an endpoint, adoptId has no effect.
-    const adopts = adoptId !== undefined && (replaced === undefined || isProvisional(replaced.id));
+    const adopts = adoptId !== undefined && !hasEndpoint(replaced);
     return this.#inTurn(inputs, (entry) =>
       adopts ? this.#adopt(adoptId, inputs, replaced, entry) : this.#register(inputs, replaced, entry),
     );
@@ -151,7 +151,10 @@ export class Registrar {
           break;
         case "doubt":
           if (inputs.ifExists !== "register")
-            throw new EndpointError("REGISTRATION_IN_DOUBT", describeDoubt(inputs, outcome));
+            throw new EndpointError(
+              "REGISTRATION_IN_DOUBT",
+              describeDoubt(inputs, outcome, { isReplacement: hasEndpoint(replaced) }),
+            );
           break;
         case "unknowable":
           if (inputs.ifExists !== "register")
@@ -222,6 +225,10 @@ export class Registrar {
     if (result === "cancelled") throw runCancelled();
     return result.value;
   }
+}
+
+function hasEndpoint(replaced: Replaced | undefined): boolean {
+  return replaced !== undefined && !isProvisional(replaced.id);
 }
 
 type PendingInState = EndpointState & Required<Pick<EndpointState, "pending">>;

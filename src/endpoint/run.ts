@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { type Wait, WebhookError, WebhooksClient } from "../client";
 import type { Clock } from "../client/clock";
 import { Book } from "../settlement/book";
@@ -77,7 +78,14 @@ function assemble(
     environment,
     clock.date(),
   );
-  const asker = { ...origin, run: engine.run ?? "", timeoutMs, patienceMs, skew: service.skew };
+  const asker = {
+    ...origin,
+    run: engine.run ?? "",
+    sender: randomUUID(),
+    timeoutMs,
+    patienceMs,
+    skew: service.skew,
+  };
   const evidence = new Evidence(book, stacks, asker);
   const settlement = new Settlement(book, stacks, evidence, {
     ...asker,

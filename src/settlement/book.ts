@@ -28,6 +28,8 @@ export interface Entry {
   /** The engine's run and the process that sent or took it last. */
   readonly run: string;
   readonly process: ProcessName;
+  /** Tells providers of one run apart. */
+  readonly sender: string;
   /** Where: hashes of the base URL and of the provider's name, and the API key's fingerprint. */
   readonly service: string;
   readonly provider: string;

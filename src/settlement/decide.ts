@@ -1,6 +1,7 @@
 import type { Endpoint, EndpointList } from "../client";
 import { sameUrl } from "../shared/url";
 import type { Entry } from "./book";
+import type { Resource } from "./deployment";
 import { alike, type Identity } from "./identity";
 import { parseTimestamp, placeIn, type Window } from "./time";
 
@@ -28,6 +29,8 @@ export interface Pending {
   readonly unwanted?: boolean | undefined;
   /** The entry of the book that records it. */
   readonly entry?: Entry | undefined;
+  /** The interrupted operation that shows it. It may be pending in one of several ways. */
+  readonly operation?: Resource | undefined;
 }
 
 /** Who has an endpoint. `unclear`: a resource has its id, perhaps in another account. */
@@ -101,11 +104,10 @@ function decideByTime(candidates: readonly Candidate[], pending: readonly Pendin
   const fits = candidates
     .filter(({ endpoint }) => pending.some((each) => fitOf(each, endpoint) !== "no"))
     .toSorted((a, b) => timeOf(a) - timeOf(b));
-  const [oldest] = fits;
-  if (oldest === undefined) return undefined;
   const fitting = pending.filter((each) => fits.some(({ endpoint }) => fitOf(each, endpoint) !== "no"));
   const ours = fitting.filter(({ others }) => !others);
-  if (ours.length === 0) return undefined;
+  const oldest = fits.find(({ endpoint }) => ours.some((each) => fitOf(each, endpoint) !== "no"));
+  if (oldest === undefined) return undefined;
   // An old registration may be in doubt, and one that this run has just sent is not: `before` has what the old one made.
   const sure = ours.filter((each) => each.doubt === undefined);
   const by = sure.find((each) => fitOf(each, oldest.endpoint) === "yes");

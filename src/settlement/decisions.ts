@@ -47,5 +47,5 @@ export function settled(by: readonly Pending[], book: Book): void {
 
 /** What a person decides belongs to no run. */
 function begun({ asker, stack }: Pick<Options, "asker" | "stack">) {
-  return { stack: stack.name, run: "", ...originHashes(asker), adopted: false };
+  return { stack: stack.name, run: "", sender: "", ...originHashes(asker), adopted: false };
 }

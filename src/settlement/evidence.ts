@@ -6,8 +6,15 @@ import { hashOf } from "./files";
 import { isWholeUp, wasUnderWay } from "./history";
 import { type Identity, isProvisional } from "./identity";
 import { type HandedOver, handedOverOf } from "./pendingResource";
-import { isThisProcess } from "./processes";
-import { type Account, interruptedBetween, LATER_UP, type Stack, type StackState } from "./stack";
+import {
+  type Account,
+  type Interruption,
+  interruptionOf,
+  LATER_UP,
+  type Stack,
+  type StackState,
+  type Undated,
+} from "./stack";
 import { isAmbiguous } from "./stackName";
 import type { Stacks } from "./stacks";
 import { CLOCK_TOLERANCE_MS, mayBeSameTime, placeIn, windowOf } from "./time";
@@ -18,6 +25,8 @@ export interface Asker extends Account {
   readonly provider?: string | undefined;
   /** What all processes of one command have in common. */
   readonly run: string;
+  /** What each provider of a command has for itself. */
+  readonly sender: string;
   readonly timeoutMs: number;
   readonly patienceMs: number;
   /** The service's clock less this machine's, in milliseconds; null if unknown. */
@@ -32,8 +41,15 @@ export interface Known {
   readonly holderOf: (endpoint: Endpoint) => Holder;
 }
 
-/** Wanted: an endpoint with this url, type and ip. An ip of null stands for any. */
-export type Wanted = Identity & { readonly ip?: string | null | undefined };
+/** Wanted: an endpoint with this url, type and ip. */
+export type Wanted = Identity & {
+  readonly ip?: string | null | undefined;
+  /** True if the ip is unknown: then it makes no difference. */
+  readonly anyIp?: boolean;
+};
+
+const SECRET_URL = "the state keeps the url of an interrupted registration as a secret";
+const EARLIER_RUN = "another run has ended since then, and nothing tells which of them was interrupted";
 
 /** Gathers what the state and the book tell about the pending registrations of one url and type. */
 export class Evidence {
@@ -114,7 +130,7 @@ export class Evidence {
       window: windowOf(serviceTime, this.asker.patienceMs),
       before,
       complete,
-      sameIp: wanted.ip === null || entry.ip === ipHash(wanted.ip),
+      sameIp: wanted.anyIp === true || entry.ip === ipHash(wanted.ip),
       ip: entry.ip,
       own: false,
       entry,
@@ -164,14 +180,12 @@ export class Evidence {
     const left = [...state.operationsLike(wanted)];
     const healed = this.asker.countsHealed === true ? state.healedLike(wanted) : [];
     if (left.length + healed.length === 0) return [];
-    const between = await interruptedBetween(stack, state);
-    const standsFor = (entry: Entry): boolean => {
-      const { adopted, closed, sent } = entry;
-      if (adopted || !isSameStack(entry.stack, stack.name)) return false;
-      // The state was read before this process began to create anything.
-      if (isThisProcess(entry.process) && isLiving(entry, this.asker.run)) return false;
+    const interruption = await interruptionOf(stack, state);
+    const standsFor = ({ adopted, closed, sender, sent, stack: name }: Entry): boolean => {
+      // The state was read before this provider began to create anything.
+      if (adopted || !isSameStack(name, stack.name) || sender === this.asker.sender) return false;
       // A registration counts once, also when its entry was closed since.
-      return !closed || (!("doubt" in between) && sent !== null && isBetween(sent.at, between));
+      return !closed || (!("doubt" in interruption) && sent !== null && wasSentIn(interruption, sent.at));
     };
     for (const { provider } of entries.filter(standsFor)) {
       const index = left.findIndex((operation) => hashOf(providerNameOf(operation) ?? "") === provider);
@@ -179,40 +193,52 @@ export class Evidence {
       else healed.shift();
     }
     return [
-      ...left.map((operation) => this.#interruptedOperation(operation, wanted, between)),
-      ...healed.map(({ operation, since }) => ({
-        ...this.#interruptedOperation(operation, wanted, { from: since, until: state.times.written }),
-        ...("doubt" in between ? between : {}),
-        unwanted: true,
-      })),
+      ...left.flatMap((operation) => this.#interruptedOperation(operation, wanted, interruption)),
+      ...healed.flatMap(({ operation, since }) => {
+        const until = state.times.written;
+        const dated = "doubt" in interruption ? { certain: { from: since, until } } : interruption;
+        const from = Math.max(since, dated.certain.from);
+        const window = { certain: { from, until }, possible: { from: since, until: from } };
+        const pending = this.#interruptedOperation(operation, wanted, window);
+        return pending.map((each) => ({
+          ...each,
+          ...("doubt" in interruption && interruption),
+          unwanted: true,
+        }));
+      }),
     ];
   }
 
   #interruptedOperation(
     operation: Resource,
-    { ip }: Wanted,
-    between: Awaited<ReturnType<typeof interruptedBetween>>,
-  ): Pending {
+    { ip, anyIp = false }: Wanted,
+    interruption: Interruption | Undated,
+  ): Pending[] {
     const { timeoutMs, patienceMs, provider } = this.asker;
     const skew = this.asker.skew();
     const base = {
       before: [],
       complete: false,
-      sameIp: ip === null || plainText(operation.inputs, "ip") === (ip ?? undefined),
+      sameIp: anyIp || plainText(operation.inputs, "ip") === (ip ?? undefined),
       ip: ipHash(plainText(operation.inputs, "ip")),
       own: false,
       others: providerNameOf(operation) !== provider,
+      operation,
     };
-    if ("doubt" in between) return { ...base, ...between, window: undefined };
-    if (skew === null) return { ...base, window: undefined, doubt: "the service does not tell its time" };
-    const from = between.from + skew - CLOCK_TOLERANCE_MS;
-    const window = { from, until: between.until + skew + timeoutMs + patienceMs };
+    if (skew === null) return [{ ...base, window: undefined, doubt: "the service does not tell its time" }];
+    if ("doubt" in interruption) return [{ ...base, ...interruption, window: undefined }];
     const isSecret = plainText(operation.inputs, "url") === undefined;
-    return {
-      ...base,
-      window,
-      doubt: isSecret ? "the state keeps the url of an interrupted registration as a secret" : undefined,
-    };
+    const { certain, possible } = interruption;
+    const from = certain.from + skew - CLOCK_TOLERANCE_MS;
+    const until = certain.until + skew + timeoutMs + patienceMs;
+    return [
+      { ...base, window: { from, until }, doubt: isSecret ? SECRET_URL : undefined },
+      {
+        ...base,
+        window: { from: possible.from + skew - CLOCK_TOLERANCE_MS, until: from - 1 },
+        doubt: EARLIER_RUN,
+      },
+    ];
   }
 
   #holderOf(
@@ -237,8 +263,8 @@ export class Evidence {
   }
 }
 
-function isBetween(at: number, { from, until }: { readonly from: number; readonly until: number }): boolean {
-  return at >= from - CLOCK_TOLERANCE_MS && at <= until + CLOCK_TOLERANCE_MS;
+function wasSentIn({ certain, possible }: Interruption, at: number): boolean {
+  return at >= possible.from - CLOCK_TOLERANCE_MS && at <= certain.until + CLOCK_TOLERANCE_MS;
 }
 
 /** Returns whether the endpoint with an entry's id is the one of that entry: ids may be used again, and count for each account. */

@@ -67,7 +67,10 @@ export function isWholeUp({ kind, succeeded, isPartial }: PastRun): boolean {
   return kind === "update" && succeeded && !isPartial;
 }
 
-/** Returns whether a run was under way at a moment, as far as the history's times are exact. */
+/**
+ * Returns whether a run was under way at a moment. The history's times are whole seconds, cut off: a run that was killed in the second
+ * before is not taken for this one.
+ */
 export function wasUnderWay({ start, end }: PastRun, at: number): boolean {
-  return at >= start - HISTORY_PRECISION_MS && at <= end + HISTORY_PRECISION_MS;
+  return at >= start && at <= end + HISTORY_PRECISION_MS;
 }

@@ -112,7 +112,7 @@ export async function verdictsOf(
       if (by.length > 0) verdicts.push({ identity, decision, by, resources: [] });
       continue;
     }
-    const known = await evidence.about({ ...identity, ip: null });
+    const known = await evidence.about({ ...identity, anyIp: true });
     const own = operations.filter((each) => keyOf(each) === key);
     for (const decided of decideAll({ ...known, identity, list, patienceMs }, named))
       verdicts.push({ identity, ...decided, resources: own });
@@ -151,11 +151,17 @@ function decideAll(question: Question, named: Set<string>): Pick<Verdict, "decis
     if (first === undefined) return all;
     const pending = left.map((each) => ({ ...each, sameIp: each.ip === first.ip }));
     const decision = decide({ ...question, pending, holderOf });
-    const by = byOf(decision) ?? pending.filter(({ others, sameIp }) => !others && sameIp);
+    const ours = byOf(decision) ?? pending.filter(({ others, sameIp }) => !others && sameIp);
+    const by = ours.filter((each, index) => index === ours.findIndex((one) => isSameRegistration(one, each)));
     all.push({ decision, by });
     for (const { id } of endpointsOf(decision)) named.add(id);
-    left = pending.filter((each) => !by.includes(each));
+    left = pending.filter((each) => !by.some((one) => isSameRegistration(one, each)));
   }
+}
+
+/** An operation that nothing dates exactly counts once, too. */
+function isSameRegistration(a: Pending, b: Pending): boolean {
+  return a === b || (a.operation !== undefined && a.operation === b.operation);
 }
 
 function byOf(decision: Decision): readonly Pending[] | undefined {

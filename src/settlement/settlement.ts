@@ -143,7 +143,10 @@ export class Settlement {
       baseline,
       known: [...known, ...inBook],
       onSend: (sent) => change({ sent }),
-      others: () => this.evidence.about(wanted),
+      others: async () => {
+        const { pending, holderOf } = await this.evidence.about(wanted);
+        return { pending: pending.filter((each) => each.entry?.name !== entry?.name), holderOf };
+      },
     }).catch((error: unknown) => {
       if (current) this.book.remove(current);
       throw error;
@@ -187,14 +190,16 @@ export class Settlement {
     const sent = adopted
       ? null
       : { at: this.run.clock.date(), serviceTime: null, before: [], complete: false };
-    const { run } = this.run;
+    const { run, sender } = this.run;
     this.book.change(entry, {
       id,
       createdAt,
       adopted,
       sent: entry.sent ?? sent,
       run,
+      sender,
       process: thisProcess(),
+      ...originHashes(this.run),
     });
     for (const each of this.book.entriesLike(wanted)) {
       if (
@@ -224,7 +229,13 @@ export class Settlement {
     const own = originHashes(this.run);
     const takers = this.book
       .entriesLike(endpoint)
-      .filter((entry) => entry.id === endpoint.id && !entry.closed && isLiving(entry, this.run.run));
+      .filter(
+        (entry) =>
+          entry.id === endpoint.id &&
+          !entry.closed &&
+          entry.sender !== this.run.sender &&
+          isLiving(entry, this.run.run),
+      );
     if (takers.some(({ service, fingerprint }) => service === own.service && fingerprint === own.fingerprint))
       return true;
     // With another key or base URL, the id may be another endpoint's.
@@ -233,7 +244,8 @@ export class Settlement {
   }
 
   #begun(stack: StackName, wanted: Partial<Wanted> = {}) {
-    const fields = { stack, run: this.run.run, ...originHashes(this.run), ip: ipHash(wanted.ip) };
+    const { run, sender } = this.run;
+    const fields = { stack, run, sender, ...originHashes(this.run), ip: ipHash(wanted.ip) };
     return { ...fields, sent: null, id: null, createdAt: null, adopted: false, closed: false };
   }
 

@@ -17,7 +17,7 @@ import {
 import { HISTORY_PRECISION_MS, isWholeUp, type PastRun, readHistory } from "./history";
 import { type Identity, keyOf } from "./identity";
 import { pendingResources } from "./pendingResource";
-import { mayBeSameTime } from "./time";
+import { mayBeSameTime, type Window } from "./time";
 
 export const LATER_UP = "an `up` has succeeded since then and did not record it";
 
@@ -223,17 +223,28 @@ export class Stack {
   }
 }
 
+/** When the interrupted operations of a state were sent, in milliseconds on this machine's clock. */
+export interface Interruption {
+  /** While the run that last wrote the state was under way. */
+  readonly certain: Window;
+  /** Since the last `up` that recorded everything: an earlier run may have been interrupted too. */
+  readonly possible: Window;
+}
+
+/** Why nothing dates them, as the end of a sentence. */
+export interface Undated {
+  readonly doubt: string;
+  readonly unwanted?: boolean;
+}
+
 /**
- * When the interrupted operations of a state may have been sent, in milliseconds on this machine's clock: an operation has no time
- * of its own (engine rule 39). `doubt` says why that cannot be told, as the end of a sentence. `unwanted`: because an `up` has
- * succeeded without them.
+ * Dates the interrupted operations of a state, which have no times of their own (engine rule 39). The run that last wrote the state is
+ * the interrupted one if it has no entry in the history, because it was killed, or if it is an `up` that failed, because Ctrl-C twice
+ * leaves such an entry (engine rule 35).
+ *
+ * @returns `doubt`, as the end of a sentence, when that cannot be told, and `unwanted` when an `up` has succeeded without them
  */
-export async function interruptedBetween(
-  stack: Stack,
-  state: StackState,
-): Promise<
-  { readonly from: number; readonly until: number } | { readonly doubt: string; readonly unwanted?: boolean }
-> {
+export async function interruptionOf(stack: Stack, state: StackState): Promise<Interruption | Undated> {
   const { written, created } = state.times;
   const runs = await stack.history(Number.isNaN(created) ? 0 : created);
   if (runs === undefined) return { doubt: "the stack's history cannot be read" };
@@ -246,5 +257,6 @@ export async function interruptedBetween(
   if (!isKilled && !isStopped && last === settled) return { doubt: LATER_UP, unwanted: true };
   if (!isKilled && !isStopped)
     return { doubt: "a later run has written the state, so nothing tells when the interrupted run ended" };
-  return { from: settled?.end ?? created, until: written };
+  const from = isKilled ? (last?.end ?? created) : last.start;
+  return { certain: { from, until: written }, possible: { from: settled?.end ?? created, until: from } };
 }

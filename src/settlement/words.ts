@@ -15,14 +15,25 @@ export function describeEndpoints(endpoints: readonly Pick<Endpoint, "id" | "cre
   return `${named.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
 }
 
-/** Says what is in doubt, and the three ways on: the same words in `pulumi up`, `doctor` and `recover`. */
-export function describeDoubt({ url }: Identity, { candidates, why }: Doubt): string {
-  const [first] = candidates;
+/**
+ * Says what is in doubt, and the ways on: the same words in `pulumi up`, `doctor` and `recover`.
+ *
+ * @param options.isReplacement whether the resource has an endpoint already: then adoptId has no effect
+ */
+export function describeDoubt(
+  { url }: Identity,
+  { candidates, why }: Doubt,
+  { isReplacement = false }: { isReplacement?: boolean } = {},
+): string {
+  const [{ id } = { id: "" }] = candidates;
+  const ways = [
+    ...(isReplacement ? [] : [`if the endpoint is this resource's, set adoptId: ${JSON.stringify(id)}`]),
+    'to register another one on purpose, set ifExists: "register" for one run',
+    `to ${isReplacement ? "take it over, " : ""}delete it, or say that it is somebody else's, run \`npx webhook-endpoints recover\``,
+  ];
   return (
     `an interrupted run may have registered ${describeUrl(url)}: ${describeEndpoints(candidates)}. It is not certain, because ${why}. ` +
-    `Nothing was registered or changed. If the endpoint is this resource's, set adoptId: ${JSON.stringify(first?.id ?? "")}. To register ` +
-    'another one on purpose, set ifExists: "register" for one run. To delete it, or to say that it is somebody else\'s, run ' +
-    "`npx webhook-endpoints recover`."
+    `Nothing was registered or changed. Ways on: ${ways.join("; ")}.`
   );
 }
 

@@ -213,7 +213,16 @@ it("prune keeps what a killed run of a stack that it cannot see has sent, as thi
     const origin = { service: "s", fingerprint: "f", provider: "p", ip: "i" };
     const entry = book.begin(
       {
-        ...{ ...origin, stack, run: "1", id: null, createdAt: null, adopted: false, closed: false },
+        ...{
+          ...origin,
+          stack,
+          run: "1",
+          sender: "1",
+          id: null,
+          createdAt: null,
+          adopted: false,
+          closed: false,
+        },
         sent: { at, serviceTime: at, before: [], complete: true },
       },
       endpoint,

@@ -112,7 +112,13 @@ const origin = () => originOf({ baseUrl: emulator.url, apiKey: emulator.apiKey, 
 /** Writes what a run of this machine that was killed had sent. */
 function sent(before: number, { id = null, ...change }: Partial<Entry> = {}): Entry {
   const at = clock.date() - before;
-  const fields = { ...originHashes(origin()), stack: stackName(), run: "127.0.0.1:1", ip: ipHash(undefined) };
+  const fields = {
+    ...originHashes(origin()),
+    stack: stackName(),
+    run: "127.0.0.1:1",
+    sender: "1",
+    ip: ipHash(undefined),
+  };
   const begun = book().begin(
     {
       ...{ ...fields, id, createdAt: null, adopted: false, closed: false },

@@ -173,7 +173,10 @@ async function run({ operation, kind, command, times: count, service }: Cell, pl
       // An endpoint that was never adopted still belongs to somebody else. One that is in doubt is spared, and named.
       const rest = emulator
         .endpoints()
-        .filter(({ id, url }) => id === adopted.id || (service === "a service that tells no time" && url.endsWith("/added")));
+        .filter(
+          ({ id, url }) =>
+            id === adopted.id || (service === "a service that tells no time" && url.endsWith("/added")),
+        );
       return world.differences([], [...others, ...rest]);
     };
     for (let runs = 0; runs < 2 && (runs === 0 || wrong().length > 0); runs++) {
@@ -181,7 +184,9 @@ async function run({ operation, kind, command, times: count, service }: Cell, pl
       problems.push(...(await execute(world, again, after)));
     }
     if (service === "a service that lists a part" || service === "a service that tells no time") {
-      const left = problems.splice(0).filter((problem) => !/STILL_PENDING|REGISTRATION_IN_DOUBT/.test(problem));
+      const left = problems
+        .splice(0)
+        .filter((problem) => !/STILL_PENDING|REGISTRATION_IN_DOUBT/.test(problem));
       problems.push(...left, ...(command === "destroy" ? [] : await settleByHand(world, after, others)));
     }
     if (command === "up" && !stack.resources.some(({ id }) => id === idOfKept))

@@ -43,11 +43,7 @@ const loseRegistration = (after = 0) =>
 describe("a pending registration", () => {
   it.each([
     ["an equal one, which fails in the same way", {}, /REGISTRATION_PENDING/],
-    [
-      "one with another ip, which waits",
-      { ip: "192.0.2.1" },
-      /REGISTRATION_WAITS/,
-    ],
+    ["one with another ip, which waits", { ip: "192.0.2.1" }, /REGISTRATION_WAITS/],
   ])("a pending registration holds back %s, and the next up settles both", async (_, more, second) => {
     const program = [declared("a", "same"), declared("b", "same", more)];
     loseRegistration();

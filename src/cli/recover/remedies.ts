@@ -132,7 +132,10 @@ export class Remedies {
     if (by === undefined) return undefined;
     await turns.take(endpoint, async () => accept(by, endpoint, { book, asker, stack, now: clock.date() }));
     const [resource] = verdict.resources.filter(({ id }) => id !== undefined);
-    const { pending } = await evidence.about({ ...endpoint, ip: null }, resource && handedOverOf(resource));
+    const { pending } = await evidence.about(
+      { ...endpoint, anyIp: true },
+      resource && handedOverOf(resource),
+    );
     return pending.find(({ id, others }) => id === endpoint.id && !others)?.doubt;
   }
 }

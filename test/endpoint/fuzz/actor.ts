@@ -1,16 +1,11 @@
-import { readdirSync, rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { recover } from "../../../src/cli/recovery/recovery";
 import type { EmulatedEndpoint, PlantedFault } from "../../../src/emulator";
-import { keyOf } from "../../../src/settlement/identity";
-import { TYPE_TOKEN } from "../../../src/shared/permanent";
-import { isMadeInTime, patienceMsFor } from "../../../src/endpoint/settlement";
-import { isUnanswered } from "../../../src/endpoint/state";
+import { isPending } from "../../../src/endpoint/state";
 import type { EndpointState } from "../../../src/endpoint/types";
-import { FakePulumi } from "../../cli/fakePulumi";
-import { skippingClock } from "../../cli/recovery/skippingClock";
-import { historyOf, providerOf } from "../checkpoint";
-import { type Declared, nameOf, type Problems, type Resource, type RunOptions } from "../engineModel";
+import { keyOf } from "../../../src/settlement/identity";
+import { patienceFor, placeIn, windowOf } from "../../../src/settlement/time";
+import { sameUrl } from "../../../src/shared/url";
+import { type Declared, nameOf, type Problems, type RunOptions } from "../engineModel";
 import { Killed } from "../plugin";
 import { timeoutSeconds, World } from "../world";
 import type { LivingPlugin } from "./livingPlugin";
@@ -20,7 +15,7 @@ import { type Arguments, type Command, type Heal, type Kill, providers, type Ste
 const speed = 10;
 /** How long the real CLI takes at least to start a run, in milliseconds: more than the history's times are exact to. */
 const startMs = 2_000;
-const patienceMs = patienceMsFor(timeoutSeconds * 1_000);
+const patienceMs = patienceFor(timeoutSeconds * 1_000);
 
 /** Everything that is wrong after at most two undisturbed runs, one more that changes nothing, and a destroy. */
 export interface Outcome {
@@ -196,7 +191,52 @@ export class Actor {
     }
     for (const problem of problems) this.#tell(problem);
     await this.#lateCommits();
+    return command === "up" && problems.some((problem) => problem.includes("REGISTRATION_IN_DOUBT"))
+      ? this.#decide(program, options, problems.join("\n"))
+      : problems;
+  }
+
+  /**
+   * Does what `REGISTRATION_IN_DOUBT` says, as a person who knows the service: names each resource's endpoint in `adoptId`, or else
+   * registers another one on purpose.
+   */
+  async #decide(program: readonly Declared[], options: RunOptions, doubts: string): Promise<Problems> {
+    this.#tell("a person decides");
+    const taken = this.#others.map(({ id }) => id);
+    const decided = program.map((declared): Declared => {
+      const { args, provider = "" } = declared;
+      const made = this.#strangersAt(provider).find(
+        ({ id, url, type, ip }) =>
+          !taken.includes(id) && sameUrl(url, String(args.url)) && type === args.type && ip === args.ip,
+      );
+      if (made) taken.push(made.id);
+      return { ...declared, args: { ifExists: "register", ...(made && { adoptId: made.id }), ...args } };
+    });
+    const problems = await this.world.stack.up(decided, options);
+    for (const problem of problems) this.#tell(problem);
+    await this.#lateCommits();
+    // A replacement adopts nothing: what it left is deleted by hand.
+    this.#delete((id) => doubts.includes(id));
     return problems;
+  }
+
+  /** Deletes what no resource has, and is nobody else's. */
+  #delete(condemned: (id: string) => boolean): void {
+    for (const emulator of this.world.emulators)
+      for (const { id } of this.world.strangers()) {
+        if (this.#others.some((other) => other.id === id) || !condemned(id)) continue;
+        this.#tell(`deletes ${id} by hand`);
+        emulator.remove(id);
+      }
+  }
+
+  #strangersAt(provider: string): EmulatedEndpoint[] {
+    const known = new Set(this.world.stack.resources.map(({ id }) => id));
+    const account = provider === "" ? "default" : provider;
+    return this.world
+      .emulatorOf(provider)
+      .endpoints(account)
+      .filter(({ id }) => !known.has(id));
   }
 
   /** Until the service has done what it was asked for: before that, nobody could say what results from it. */
@@ -215,11 +255,12 @@ export class Actor {
     const { emulators, stack } = this.world;
     for (const { outputs } of stack.resources) {
       const state = outputs as unknown as EndpointState;
-      if (!isUnanswered(state)) continue;
+      if (!isPending(state)) continue;
       const made = this.world.strangers().filter((each) => keyOf(each) === keyOf(state));
       for (const endpoint of made) {
         const isOther = this.#others.some(({ id }) => id === endpoint.id);
-        if (isOther || isMadeInTime(endpoint, state.pending, patienceMs)) continue;
+        const window = windowOf(state.pending.attemptedAt, patienceMs);
+        if (isOther || placeIn(window, endpoint.createdAt) !== "outside") continue;
         this.#tell(`endpoint ${endpoint.id} came too late`);
         emulators.find((each) => each.endpoints().some(({ id }) => id === endpoint.id))?.remove(endpoint.id);
       }
@@ -271,24 +312,16 @@ export class Actor {
   }
 
   async #heal({ what, heal }: Kill, { replace }: RunOptions): Promise<void> {
-    const by = this.#healer(what, heal, replace);
-    if (by !== "up") for (const emulator of this.world.emulators) emulator.clearFaults();
-    if (by === "recover") {
-      if (this.world.stack.pendingCreates.length > 0) await this.#recover(what === "interrupt");
-      return;
-    }
+    // Only this machine remembers what a plugin has registered that was killed alone.
+    const isElsewhere = heal.by === "up elsewhere" && what !== "plugin";
+    if (isElsewhere) for (const emulator of this.world.emulators) emulator.clearFaults();
     const { first, refresh, parallel } = heal;
     // The same command again: an `up` that creates nothing for a resource takes nothing over for it.
     const options = { refresh, parallel, ...(replace === undefined ? {} : { replace }) };
     const up = () => this.#healByUp(first, options);
-    await (by === "up" ? up() : this.world.machine.elsewhere(up));
-  }
-
-  #healer(what: Kill["what"], { by }: Heal, replace: RunOptions["replace"]): Heal["by"] {
-    // Only this machine remembers what a plugin has registered that was killed alone.
-    if (what === "plugin") return "up";
-    // And that a resource was to be replaced as it is: the state looks as if the registration had been settled.
-    return by === "up elsewhere" && replace !== undefined ? "recover" : by;
+    await (isElsewhere ? this.world.machine.elsewhere(up) : up());
+    // Elsewhere, the state looks as if a resource that was to be replaced as it is had been settled.
+    if (isElsewhere && replace !== undefined) await this.#deleteNamed(/already has an endpoint/);
   }
 
   /** Until an `up` succeeds: only the first one is disturbed. */
@@ -305,41 +338,10 @@ export class Actor {
     }
   }
 
-  /** `webhook-endpoints recover`, by a person who knows the service. */
-  async #recover(leftHistory: boolean): Promise<void> {
-    this.#tell("recover");
-    const { stack, clock } = this.world;
-    const pending = stack.pendingCreates;
-    // The killed run wrote the state last: history and state are dated to the second, and time runs fast here.
-    const [last] = stack.history;
-    const time = leftHistory && last ? last.endTime : new Date(clock.now() + 2_000).toISOString();
-    const pulumi = new FakePulumi(
-      { deployment: this.world.deployment(stack, time) },
-      Object.fromEntries(Object.entries(this.world.configOf("")).map(([key, value]) => [key, { value }])),
-      historyOf(stack),
-    );
-    const ask = async (question: string) => {
-      const { inputs } = pending.find(({ urn }) => question.startsWith(`${nameOf(urn)}: `)) ?? {};
-      if (!inputs) return "y";
-      const listed = this.world.endpoints().filter(({ id }) => question.includes(id));
-      return listed.find(({ ip }) => ip === inputs.ip)?.id ?? "none";
-    };
-    const say = (line: string) => this.#tell(line);
-    const result = await recover({
-      pulumi,
-      dialogue: { say, ask },
-      yes: false,
-      // For the backup of the state.
-      environment: { PULUMI_HOME: "." },
-      clock: skippingClock(clock.now),
-    });
-    for (const file of readdirSync(".")) rmSync(file, { recursive: true });
-    if (result !== "done" || pulumi.imported === undefined) throw new Error("the recovery did not end");
-    const { resources } = JSON.parse(pulumi.imported).deployment;
-    stack.resources = resources
-      .filter(({ type }: Resource) => type === TYPE_TOKEN)
-      .map((resource: Resource) => ({ ...resource, provider: providerOf(resource.provider) }));
-    stack.pendingCreates = [];
+  /** Deletes by hand what such a warning named and no resource has. */
+  async #deleteNamed(kind: RegExp): Promise<void> {
+    const warnings = (await this.plugin.warnings()).filter((warning) => kind.test(warning));
+    this.#delete((id) => warnings.some((warning) => warning.includes(id)));
   }
 
   async #settle(): Promise<string[]> {
@@ -349,6 +351,8 @@ export class Actor {
       for (let runs = 0; runs < 2; runs++) {
         this.#tell(`undisturbed ${command}`);
         const problems = await this.#command(command, command === "up" ? { refresh: true } : {});
+        // With another key, an endpoint that was edited before its time was known cannot be told from another account's.
+        await this.#deleteNamed(/is not in the account of the current API key/);
         wrong = [...problems, ...this.world.differences(program, this.#others)];
         if (wrong.length === 0) break;
       }

@@ -1,7 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { chdir, cwd } from "node:process";
 import * as fc from "fast-check";
 import { Actor } from "./actor";
 import { LivingPlugin } from "./livingPlugin";
@@ -15,18 +11,6 @@ const wanted = Number(FUZZ_STEPS);
 const seed = FUZZ_SEED === undefined ? Date.now() % 2 ** 31 : Number(FUZZ_SEED);
 
 jest.setTimeout(60_000 + wanted * 1_000);
-
-const home = cwd();
-let folder: string;
-// A recovery keeps a backup of the state in the current folder.
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "fuzz-"));
-  chdir(folder);
-});
-afterAll(() => {
-  chdir(home);
-  rmSync(folder, { recursive: true, force: true });
-});
 
 /** Plays scenarios until they had so many steps. A failure names the seed and the path that `npm run fuzz` replays. */
 async function play(steps: number, options: { seed: number; path?: string }): Promise<void> {

@@ -18,6 +18,14 @@ export class LivingPlugin {
     this.#plugin = undefined;
   }
 
+  /** Returns the warnings of all plugins. */
+  async warnings(): Promise<string[]> {
+    const plugins = await Promise.all(this.#started);
+    return plugins
+      .flatMap(({ logs }) => logs)
+      .flatMap(({ severity, message }) => (severity === "warning" ? [message] : []));
+  }
+
   async stop(): Promise<void> {
     for (const plugin of this.#started) await (await plugin).stop();
   }

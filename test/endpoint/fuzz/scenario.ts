@@ -59,8 +59,8 @@ export interface Kill {
 
 /** What the user does after a kill. */
 export interface Heal {
-  /** With `up` alone, on this machine or on another one; or `webhook-endpoints recover` first. */
-  readonly by: "up" | "up elsewhere" | "recover";
+  /** With `up`, on this machine or on another one. */
+  readonly by: "up" | "up elsewhere";
   /** What the user runs before that. */
   readonly first: "refresh" | "preview" | null;
   readonly refresh: boolean;
@@ -139,17 +139,10 @@ const anyKill: fc.Arbitrary<Kill> = fc.record({
   what: fc.constantFrom("everything", "interrupt", "plugin"),
   heal: fc.record({
     ...healed,
-    by: fc.constantFrom("up", "up elsewhere", "recover"),
+    by: fc.constantFrom("up", "up elsewhere"),
     refresh: fc.boolean(),
   }),
 });
-/** A person tells what differs only in ip: the service does not, so `up` alone takes none of it over. */
-const recoveredKill: fc.Arbitrary<Kill> = fc.record({
-  ...killed,
-  what: fc.constantFrom("everything", "interrupt"),
-  heal: fc.record({ ...healed, by: fc.constant("recover" as const), refresh: fc.boolean() }),
-});
-
 const run = (kill: fc.Arbitrary<Kill>): fc.Arbitrary<Step> =>
   fc.record({
     do: fc.constant("run" as const),
@@ -249,7 +242,7 @@ const steps = (args: fc.Arbitrary<Arguments>, kill: fc.Arbitrary<Kill>): fc.Arbi
     )
     .map((parts) => parts.flat());
 
-export const scenario: fc.Arbitrary<Step[]> = fc.oneof(steps(anyArgs, recoveredKill), {
+export const scenario: fc.Arbitrary<Step[]> = fc.oneof(steps(anyArgs, anyKill), {
   weight: 2,
   arbitrary: steps(plainArgs, anyKill),
 });

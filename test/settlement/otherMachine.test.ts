@@ -1,0 +1,190 @@
+import { mkdirSync } from "node:fs";
+import { codeOf, failure, inputs, type PluginOptions, VerbsWorld } from "./verbsWorld";
+
+let world: VerbsWorld;
+let elsewhere: PluginOptions;
+beforeEach(async () => {
+  world = await VerbsWorld.start();
+  const PULUMI_HOME = `${world.folder}/elsewhere`;
+  mkdirSync(PULUMI_HOME);
+  elsewhere = { environment: { PULUMI_HOME } };
+  world.ended("succeeded", { from: -60_000, until: -30_000 });
+});
+afterEach(() => world.close());
+
+/** An endpoint that a killed run on another machine made, whose operation the state holds. */
+function interrupted({ provider = "default", thenMs = 60_000, args = inputs } = {}): string {
+  const { id } = world.service.add({ url: args.url, type: args.type });
+  world.interrupt("jobs", args, { provider });
+  world.clock.skip(thenMs);
+  return id;
+}
+/** Registers on this other machine. */
+const register = (options?: PluginOptions, args = inputs) =>
+  world.register({ ...elsewhere, ...options }, args);
+
+describe("an interrupted operation in the state of another machine", () => {
+  test("gives the endpoint that the killed run made to the next run", async () => {
+    const lost = interrupted();
+    expect((await register()).id).toBe(lost);
+    expect(world.ids()).toEqual([lost]);
+  });
+
+  test("gives nothing away that was made before the last up that succeeded had ended", async () => {
+    const others = world.service.add({ ...inputs, createdAt: world.clock.text(-40_000) });
+    world.interrupt("jobs", inputs);
+    world.clock.skip(60_000);
+    expect((await register()).id).not.toBe(others.id);
+    expect(world.warnings.join()).toContain(others.id);
+  });
+
+  test("gives nothing away that was made after the killed run's last write, its timeout and the patience", async () => {
+    world.interrupt("jobs", inputs);
+    world.clock.skip(60_000);
+    const others = world.service.add(inputs);
+    expect((await register()).id).not.toBe(others.id);
+    expect(world.warnings.join()).toContain(others.id);
+  });
+
+  test("still gives it after an up that failed", async () => {
+    const lost = interrupted();
+    world.ended("failed");
+    world.clock.skip(60_000);
+    expect((await register()).id).toBe(lost);
+  });
+
+  test.each(["refresh", "destroy"])(
+    "is in doubt after a %s, which hides when the run was killed",
+    async (kind) => {
+      const lost = interrupted();
+      world.ended("succeeded", { kind });
+      world.clock.skip(60_000);
+      const { message } = await failure(register());
+      expect(message).toMatch(/REGISTRATION_IN_DOUBT/);
+      expect(message).toContain(lost);
+    },
+  );
+
+  test.each([[[]], [["target"]]])(
+    "is in doubt after a later up with the flags %j, which wrote the state",
+    async (flags) => {
+      interrupted();
+      world.ended("succeeded", { flags });
+      world.clock.skip(60_000);
+      expect(await codeOf(register())).toBe("REGISTRATION_IN_DOUBT");
+      expect(world.ids()).toHaveLength(1);
+    },
+  );
+
+  test("is in doubt if the history cannot be read", async () => {
+    interrupted();
+    world.printHistory = "exit 1";
+    expect(await codeOf(register())).toBe("REGISTRATION_IN_DOUBT");
+  });
+
+  test("is in doubt if the state was written after this run began, because then nothing tells the window", async () => {
+    interrupted();
+    world.written = world.clock.text(3_600_000);
+    world.save();
+    expect(await codeOf(register())).toBe("REGISTRATION_IN_DOUBT");
+  });
+
+  test("is in doubt if the state keeps its url as a secret, which may be any url", async () => {
+    interrupted();
+    const [operation] = world.operations;
+    Object.assign(operation?.resource ?? {}, { inputs: { ...inputs, url: { ciphertext: "v1:x" } } });
+    expect(await codeOf(register())).toBe("REGISTRATION_IN_DOUBT");
+  });
+
+  test("is in doubt for a resource with another ip", async () => {
+    interrupted({ args: { ...inputs, ip: "192.0.2.1" } });
+    expect(await codeOf(register())).toBe("REGISTRATION_IN_DOUBT");
+  });
+
+  test("of another provider gives nothing away", async () => {
+    const lost = interrupted({ provider: "eu" });
+    expect((await register()).id).not.toBe(lost);
+    expect((await register({ provider: "us" })).id).not.toBe(lost);
+    expect((await register({ provider: "eu" })).id).toBe(lost);
+  });
+
+  test("gives nothing away that another stack has registered from this machine", async () => {
+    world.interrupt("jobs", inputs);
+    const { id } = await register({
+      environment: { ...elsewhere.environment, PULUMI_BACKEND_URL: "file:///other" },
+    });
+    world.clock.skip(60_000);
+    expect((await register()).id).not.toBe(id);
+  });
+
+  test("is healed, and ignored, if the state has the resource as it was declared", async () => {
+    const others = interrupted();
+    const settled = world.service.add(inputs);
+    world.record("jobs", settled.id, { inputs: { ...inputs } });
+    expect((await register()).id).not.toBe(others);
+    expect(world.warnings.join()).toContain(others);
+  });
+
+  test("is not healed by a resource of that name with another url", async () => {
+    const lost = interrupted();
+    world.record("jobs", "another", { inputs: { ...inputs, url: "https://hooks.example.com/old" } });
+    expect((await register()).id).toBe(lost);
+  });
+
+  test("that begins while the run is under way is this run's own", async () => {
+    const run = world.plugin(elsewhere);
+    await run.check({}, { ...inputs });
+    const others = world.service.add(inputs);
+    world.interrupt("a", inputs);
+    world.interrupt("b", inputs);
+    world.clock.skip(60_000);
+    const made = await Promise.all([run.create(inputs), run.create(inputs)]);
+    expect(made.map(({ id }) => id)).not.toContain(others.id);
+  });
+
+  test("that was to adopt an endpoint has registered nothing", async () => {
+    const others = interrupted({ args: { ...inputs, adoptId: "wh_1" } });
+    expect((await register()).id).not.toBe(others);
+  });
+
+  test("and an entry of this machine are traces of one registration, and count once", async () => {
+    const { id } = await world.register();
+    world.edit((entry) => ({ ...entry, id: null, createdAt: null }));
+    world.interrupt("jobs", inputs);
+    world.clock.skip(1_000);
+    world.service.add(inputs);
+    world.clock.skip(60_000);
+    const { message } = await failure(world.register());
+    expect(message).toMatch(/REGISTRATION_IN_DOUBT/);
+    expect(message).toMatch(/2 endpoints fit 1 pending registration/);
+    expect(message).toContain(id);
+  });
+});
+
+describe("the preview", () => {
+  const preview = async (args = inputs) =>
+    (await world.plugin(elsewhere).check({}, { ...args, __resourceName: "jobs" } as never)).failures
+      ?.map(({ reason }) => reason)
+      .join();
+
+  test("fails with what create would stop with", async () => {
+    interrupted();
+    world.printHistory = "exit 1";
+    expect(await preview()).toMatch(/REGISTRATION_IN_DOUBT/);
+    expect(await preview({ ...inputs, ifExists: "register" })).toBe("");
+  });
+
+  test("says nothing of a duplicate that create would take over, and waits for nothing", async () => {
+    interrupted({ thenMs: 0 });
+    const startedAt = world.clock.now();
+    expect(await preview()).toBe("");
+    expect(world.warnings.join()).not.toMatch(/already has/);
+    expect(world.clock.now() - startedAt).toBeLessThan(15_000);
+  });
+
+  test("warns of an equal endpoint that nothing shows to be ours", async () => {
+    world.service.add(inputs);
+    expect(await preview()).toBe("");
+    expect(world.warnings.join()).toMatch(/already has an endpoint/);
+  });
+});
