@@ -16,7 +16,7 @@ export function unknownOptions(options: unknown, known: readonly string[], what:
 }
 
 /** Returns the known name that a misspelt one probably stands for. */
-function nearestOf(name: string, known: readonly string[]): string | undefined {
+export function nearestOf(name: string, known: readonly string[]): string | undefined {
   const [best] = known
     .map((each) => ({ each, distance: distanceOf(name.toLowerCase(), each.toLowerCase()) }))
     .filter(({ each, distance }) => distance <= Math.ceil(each.length / 3))

@@ -3,6 +3,7 @@ import { type Origin, originOf } from "../endpoint/origin";
 import { type Configuration, resolveSettings } from "../endpoint/settings";
 import { patienceFor } from "../settlement/time";
 import { CliError } from "./errors";
+import { hideValue } from "./knownSecrets";
 
 /** Where endpoints are. */
 export interface Account {
@@ -18,6 +19,7 @@ export function openAccount(configuration: Configuration, environment: NodeJS.Pr
   const resolved = resolveSettings(configuration, environment);
   if ("problems" in resolved) throw new CliError("SETTINGS_INVALID", resolved.problems.join("; "));
   const { timeoutSeconds, ...settings } = resolved.settings;
+  hideValue(settings.apiKey);
   const timeoutMs = timeoutSeconds * 1000;
   return {
     origin: originOf({ ...settings, providerName: resolved.providerName }),

@@ -16,6 +16,7 @@ interface Flags {
   readonly secret?: string;
   readonly latency: number;
   readonly rateLimit?: number;
+  readonly allowedHost?: readonly string[];
 }
 
 export function emulatorCommand(): Command {
@@ -39,6 +40,7 @@ export function emulatorCommand(): Command {
       "how many API requests per second to accept; any more get 429",
       wholeNumber,
     )
+    .option("--allowed-host <name...>", "more host names to answer at, for a proxy or another container")
     .addHelpText(
       "after",
       `
@@ -82,10 +84,21 @@ function readLines(answer: (line: string) => string): () => void {
   };
 }
 
-function optionsOf({ port, dataFile, apiKey, secret, latency, rateLimit }: Flags): EmulatorOptions {
+function optionsOf({
+  port,
+  dataFile,
+  apiKey,
+  secret,
+  latency,
+  rateLimit,
+  allowedHost,
+}: Flags): EmulatorOptions {
   return {
     port,
     latencyMs: latency,
+    // Each attempt is printed anyway.
+    warn: () => undefined,
+    ...(allowedHost === undefined ? {} : { allowedHosts: allowedHost }),
     ...(dataFile === undefined ? {} : { dataFile }),
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(secret === undefined ? {} : { secrets: secret }),

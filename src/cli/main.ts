@@ -3,13 +3,13 @@ import { adoptCommand } from "./adopt";
 import { doctorCommand } from "./doctor";
 import { emulatorCommand } from "./emulator";
 import { listCommand } from "./list";
-import { listenCommand } from "./listen";
+import { listenCommand } from "./listen/command";
 import { probeCommand } from "./probe";
 import { pruneCommand } from "./prune";
 import { recoverCommand } from "./recover/command";
 import { EXIT, exitHelp, fail, program } from "./run";
-import { sendCommand } from "./send";
-import { verifyCommand } from "./verify";
+import { sendCommand } from "./send/command";
+import { verifyCommand } from "./verify/command";
 
 const { version }: { version: string } = require("../../package.json");
 

@@ -6,9 +6,14 @@ export function printable(value: string): string {
   return value.replace(UNPRINTABLE, escaped);
 }
 
-/** Returns a value as JSON that holds no control character beyond the line breaks of its own layout. */
-export function printableJson(value: unknown, indent?: number): string {
-  return JSON.stringify(value, null, indent).replace(UNPRINTABLE, (character) =>
+/**
+ * Returns a value as JSON that holds no control character beyond the line breaks of its own layout.
+ *
+ * @param mask applied to each string in the value
+ */
+export function printableJson(value: unknown, indent = 0, mask = (text: string) => text): string {
+  const masked = (_name: string, each: unknown) => (typeof each === "string" ? mask(each) : each);
+  return JSON.stringify(value, masked, indent).replace(UNPRINTABLE, (character) =>
     character === "\n" ? character : escaped(character),
   );
 }

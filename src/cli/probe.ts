@@ -49,11 +49,17 @@ async function probe(url: string, flags: Flags): Promise<ExitStatus> {
   checkUrl(url, "the url");
   const { wait = 0 } = flags;
   if (wait > LONGEST_WAIT) throw new CliError("WRONG_USE", `--wait must be at most ${LONGEST_WAIT} seconds`);
-  const { secrets } = await readSecrets(flags);
+  const { secrets } = await output.during(() => "Reading the signing secrets…", readSecrets(flags));
   const target = { url, secrets: secrets.map(({ value }) => value) };
-  const result = await (wait === 0
-    ? validateOnce(target)
-    : validateReceiver({ ...target, timeoutMs: wait * 1000 }));
+  const startedAt = performance.now();
+  const left = () => wait - Math.floor((performance.now() - startedAt) / 1000);
+  const result = await output.during(
+    () =>
+      wait === 0
+        ? "Waiting for the receiver to answer…"
+        : `Waiting for the receiver, for up to ${left()} s more.`,
+    wait === 0 ? validateOnce(target) : validateReceiver({ ...target, timeoutMs: wait * 1000 }),
+  );
   const { validated, code, genuine, broken } = result;
   output.data({ validated, code, genuine, broken }, () => output.line(describe(result)));
   if (output.json && result.reason !== null) output.note(result.reason);

@@ -1,5 +1,7 @@
 import { type PulumiCommandResult, runPulumi } from "../shared/pulumiCommand";
+import { shown } from "../stack/shown";
 import { CliError } from "./errors";
+import { hideValue } from "./knownSecrets";
 
 /** How much of Pulumi's own error message is repeated, in characters. */
 const MAX_QUOTED_LENGTH = 300;
@@ -16,7 +18,10 @@ export interface RunOptions {
 /** Runs Pulumi's command in the program's folder for one stack. */
 export class Pulumi {
   /** @param stack default: the selected stack */
-  constructor(readonly stack: string | undefined) {}
+  constructor(readonly stack: string | undefined) {
+    // Pulumi's messages repeat it, and somebody may have passed a key in its place.
+    if (stack !== undefined && shown(stack) !== stack) hideValue(stack);
+  }
 
   /** Returns the same for another stack. */
   of(stack: string): Pulumi {

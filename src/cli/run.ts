@@ -1,7 +1,10 @@
 import { Command } from "commander";
 import { CodedError } from "../error";
 import { CliError } from "./errors";
-import { printable } from "./printable";
+import { jsonResult } from "./jsonResult";
+import { withoutSecrets } from "./knownSecrets";
+import { printable, printableJson } from "./printable";
+import { wrongUse } from "./wrongUse";
 
 const SIGNING_SECRET = /whsec_[\w+/=-]+/g;
 
@@ -63,23 +66,45 @@ export function endOnInterrupt(): () => void {
   return () => process.off("SIGINT", interrupt);
 }
 
-/** Prints why a command failed, in one line with its code, and sets the exit status. */
+/**
+ * Prints why a command failed, in one line with its code, and sets the exit status. With `--json`, it is also the one value on
+ * standard output, unless the command has printed a result before.
+ */
 export function fail(error: unknown): void {
+  const failure = dataOfFailure(error);
+  process.stderr.write(`error: ${printable(failure.message)} (${failure.code})\n`);
+  process.exitCode = EXIT.no;
+  if (!(jsonResult.isWanted ?? process.argv.includes("--json")) || jsonResult.isPrinted) return;
+  jsonResult.isPrinted = true;
+  process.stdout.write(`${printableJson({ error: failure })}\n`);
+}
+
+/** Why a command failed, as `--json` prints it under `error`. */
+export interface FailureData {
+  readonly code: string;
+  /** One line, without the code. */
+  readonly message: string;
+}
+
+export function dataOfFailure(error: unknown): FailureData {
   const coded =
     error instanceof CodedError
       ? error
       : new CliError("UNEXPECTED", error instanceof Error ? error.message : String(error));
-  // A secret can stand in a misspelt option, which commander repeats.
-  const message = coded.message.replace(/\s*\n\s*/g, " ").replace(SIGNING_SECRET, "whsec_…");
-  process.stderr.write(`error: ${printable(message)}\n`);
-  process.exitCode = EXIT.no;
+  return { code: coded.code, message: onOneLine(coded.reason) };
+}
+
+function onOneLine(message: string): string {
+  return withoutSecrets(message.replace(/\s*\n\s*/g, " ").replace(SIGNING_SECRET, "whsec_…"));
 }
 
 /** Returns the command that holds all others. Wrong use of any of them is one line too. */
 export function program(name: string, commands: readonly Command[]): Command {
-  const all = new Command(name).configureOutput({
-    outputError: (text) => fail(new CliError("WRONG_USE", text.replace(/^error: /, "").trim())),
-  });
+  const all = new Command(name)
+    .configureOutput({ outputError: (text) => fail(new CliError("WRONG_USE", wrongUse(text))) })
+    .hook("preAction", (_all, command) => {
+      jsonResult.isWanted = command.opts<{ json?: boolean }>().json === true;
+    });
   for (const command of commands) all.addCommand(command.copyInheritedSettings(all));
   return all;
 }

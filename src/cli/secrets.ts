@@ -6,6 +6,7 @@ import { fingerprintOf, type ReceiverEndpoint } from "../stack/config";
 import { shown } from "../stack/shown";
 import { CliError } from "./errors";
 import { askHidden } from "./hiddenQuestion";
+import { hideSecret } from "./knownSecrets";
 import { findProject } from "./project";
 import { Pulumi } from "./pulumi";
 import { readSecretText, type SecretText } from "./secretText";
@@ -37,6 +38,7 @@ export interface SigningSecrets {
   readonly endpoints: Readonly<Record<string, ReceiverEndpoint>>;
 }
 
+const VARIABLE_NAME = /^[A-Za-z_]\w*$/;
 const WAYS =
   "Use --secret-env NAME, --secret-file PATH, or the folder of a Pulumi program whose stack has the output receiver (--stack names " +
   "another stack), or run the command in a terminal, which asks for it";
@@ -124,7 +126,7 @@ function fromEnvironment(name: string, environment: NodeJS.ProcessEnv, output: s
     return readSecretText(text, { place: `the environment variable ${shown(name)}`, output });
   throw new ReceiverConfigError(
     "CONFIG_MISSING",
-    shown(name) === name
+    shown(name) === name && VARIABLE_NAME.test(name)
       ? `the environment variable ${name} is not set: set it to the signing secret, or name another with --secret-env`
       : `--secret-env does not name an environment variable that is set. It is not shown, because it may be a secret: pass the name of the variable, not its value`,
   );
@@ -148,6 +150,8 @@ async function fromFile(path: string, output: string): Promise<SecretText> {
 
 function named({ secrets, config, others = new Map() }: SecretText): SigningSecrets {
   const own = new Set(secrets);
+  for (const secret of [secrets, ...[...others.values()].map((other) => other.secrets)].flat())
+    hideSecret(secret);
   const otherSecrets = [...others].flatMap(([name, other]) =>
     other.secrets
       .map((value, index) => ({

@@ -1,18 +1,8 @@
-import { readFileSync } from "node:fs";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
-import type { EmulatedEndpoint, EmulatedEndpointType } from "./endpoint";
+import { mkdir, readFile, readlink, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { DataFileLock } from "./dataFileLock";
 import { EmulatorError } from "./errors";
-
-/** The signing secrets of each endpoint type, newest first. */
-export type SecretsByType = Readonly<Record<EmulatedEndpointType, readonly string[]>>;
-
-/** What survives a restart. A file written by an older version has only `accounts`. */
-export interface SavedData {
-  readonly apiKey?: string;
-  readonly secrets?: SecretsByType;
-  readonly accounts: Readonly<Record<string, readonly EmulatedEndpoint[]>>;
-}
+import { isData, type SavedData } from "./savedData";
 
 /** Where an emulator keeps its data. */
 export interface Storage {
@@ -25,11 +15,51 @@ export interface Storage {
 /** Keeps nothing across restarts. */
 export const MEMORY: Storage = { changed: () => undefined, saved: async () => undefined };
 
-/** Reads a data file. A missing file holds no endpoints. @throws EmulatorError when the file cannot be read */
-export function loadDataFile(path: string): SavedData {
+/** A data file that no other emulator of this machine uses, until its lock is released. */
+export interface OpenedDataFile {
+  /** The path as given, for messages. */
+  readonly path: string;
+  /** The file itself: a symbolic link is followed, so that writing does not replace it. */
+  readonly target: string;
+  readonly lock: DataFileLock;
+  readonly saved: SavedData;
+}
+
+/** Locks and reads a data file. A missing file holds no endpoints. @throws EmulatorError when it cannot be used */
+export async function openDataFile(path: string): Promise<OpenedDataFile> {
+  const target = await targetOf(path).catch((cause) => {
+    throw unreadable(path, "it cannot be opened", cause);
+  });
+  const lock = new DataFileLock(target);
+  try {
+    await makeFolder(dirname(target));
+    await lock.take();
+  } catch (cause) {
+    throw cause instanceof EmulatorError ? cause : unwritable(path, cause);
+  }
+  try {
+    return { path, target, lock, saved: await load(path, target) };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+/** Follows symbolic links, also to a file that does not exist yet. */
+async function targetOf(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+    const next = await readlink(path).catch(() => undefined);
+    return next === undefined ? resolve(path) : targetOf(resolve(dirname(path), next));
+  }
+}
+
+async function load(path: string, target: string): Promise<SavedData> {
   let content: string;
   try {
-    content = readFileSync(path, "utf8");
+    content = await readFile(target, "utf8");
   } catch (cause) {
     if (codeOf(cause) === "ENOENT") return { accounts: {} };
     throw unreadable(path, "it cannot be opened", cause);
@@ -47,7 +77,7 @@ export function loadDataFile(path: string): SavedData {
 /**
  * Keeps a snapshot in a file that only its owner can read. Each write goes to a temporary file that is then renamed, so
  * that a reader, even after a kill, sees either the old or the new content. Changes made during a write share the next
- * write. Only one emulator may use a file: two would overwrite each other.
+ * write.
  */
 export class DataFile implements Storage {
   #dirty = false;
@@ -55,7 +85,7 @@ export class DataFile implements Storage {
   #queued: Promise<void> | undefined;
 
   constructor(
-    private readonly path: string,
+    private readonly file: OpenedDataFile,
     private readonly snapshot: () => SavedData,
   ) {}
 
@@ -82,19 +112,16 @@ export class DataFile implements Storage {
   async #write(): Promise<void> {
     this.#dirty = false;
     const content = JSON.stringify({ version: 1, ...this.snapshot() }, undefined, 1);
-    const temporary = `${this.path}.tmp`;
+    const { path, target } = this.file;
+    const temporary = `${target}.tmp`;
     try {
-      await makeFolder(dirname(this.path));
+      await makeFolder(dirname(target));
       await rm(temporary, { force: true });
       await writeFile(temporary, `${content}\n`, { mode: 0o600, flag: "wx" });
-      await rename(temporary, this.path);
+      await rename(temporary, target);
     } catch (cause) {
       this.#dirty = true;
-      throw new EmulatorError(
-        "EMULATOR_DATA_FILE",
-        `Cannot write the emulator's data file ${this.path} (${codeOf(cause)}). Check that its folder is writable and has space.`,
-        { cause },
-      );
+      throw unwritable(path, cause);
     }
   }
 }
@@ -117,39 +144,18 @@ function codeOf(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException).code;
 }
 
+function unwritable(path: string, cause: unknown): EmulatorError {
+  return new EmulatorError(
+    "EMULATOR_DATA_FILE",
+    `Cannot write the emulator's data file ${path} (${codeOf(cause)}). Check that its folder is writable and has space.`,
+    { cause },
+  );
+}
+
 function unreadable(path: string, problem: string, cause?: unknown): EmulatorError {
   return new EmulatorError(
     "EMULATOR_DATA_FILE",
     `Cannot read the emulator's data file ${path}: ${problem}. Fix it, or remove it to start with no endpoints.`,
     cause === undefined ? undefined : { cause },
   );
-}
-
-function isData(data: unknown): data is SavedData {
-  if (!isRecord(data) || data.version !== 1 || !isRecord(data.accounts)) return false;
-  const { apiKey, secrets } = data;
-  if (apiKey !== undefined && typeof apiKey !== "string") return false;
-  if (secrets !== undefined && !isSecrets(secrets)) return false;
-  return Object.values(data.accounts).every((list) => Array.isArray(list) && list.every(isEndpoint));
-}
-
-function isEndpoint(value: unknown): value is EmulatedEndpoint {
-  if (!isRecord(value)) return false;
-  const strings = [value.id, value.url, value.createdAt, value.updatedAt];
-  return (
-    strings.every((each) => typeof each === "string") &&
-    (value.type === "production" || value.type === "development") &&
-    (value.ip === undefined || typeof value.ip === "string")
-  );
-}
-
-function isSecrets(value: unknown): value is SecretsByType {
-  if (!isRecord(value)) return false;
-  return [value.production, value.development].every(
-    (list) => Array.isArray(list) && list.length > 0 && list.every((secret) => typeof secret === "string"),
-  );
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
 }

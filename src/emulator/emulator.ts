@@ -3,7 +3,7 @@ import type { Job, JobOptions } from "./deliveries/job";
 import type { RotationOptions, SecretRotation } from "./deliveries/secrets";
 import type { AddedEndpoint, EmulatedEndpoint, EmulatedEndpointType, EndpointInput } from "./endpoint";
 import type { Fault, PlantedFault } from "./fault";
-import type { LoggedRequest } from "./requestLog";
+import type { LoggedRequest } from "./log";
 
 /** A running emulator. Its methods bypass the API, so clients see their effects only through later requests. */
 export interface Emulator {

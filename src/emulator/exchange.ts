@@ -1,18 +1,19 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Answer, refusal } from "./answer";
 import type { Storage } from "./dataFile";
 import type { Faults } from "./faults";
+import { isOwnHost } from "./hosts";
 import type { Keys } from "./keys";
-import type { Log } from "./log";
+import type { Log, LoggedRequest, OpenRequest } from "./log";
 import { answerDelay, effectDelay, mannerOf, takesEffect } from "./misbehave";
 import { readBody } from "./requestBody";
-import type { LoggedRequest, OpenRequest } from "./requestLog";
-import { send } from "./respond";
+import { type Answer, refusal, send } from "./respond";
 import { routeOf } from "./route";
 import type { Service } from "./service";
 import type { Timers } from "./timers";
 
 export interface ExchangeOptions {
+  /** The names of this host, besides loopback names. */
+  readonly hosts: readonly string[];
   readonly service: Service;
   readonly keys: Keys;
   readonly storage: Storage;
@@ -26,6 +27,11 @@ export interface ExchangeOptions {
 
 const TOO_LARGE = refusal(413, "too_large", "The body is larger than 64 KiB.", { connection: "close" });
 const NOT_SAVED = refusal(500, "not_saved", "The emulator could not write its data file.");
+const MISDIRECTED = refusal(
+  421,
+  "misdirected",
+  "The emulator answers only at its own hosts. Add this one to its allowedHosts.",
+);
 const NO_EFFECT: Answer = { status: 204 };
 
 /**
@@ -35,7 +41,7 @@ const NO_EFFECT: Answer = { status: 204 };
  * latency passes before the effect and half after it.
  */
 export function exchange(options: ExchangeOptions) {
-  const { service, keys, storage, faults, log, timers, basePath, latencyMs, now } = options;
+  const { hosts, service, keys, storage, faults, log, timers, basePath, latencyMs, now } = options;
 
   return (request: IncomingMessage, response: ServerResponse): void => {
     response.sendDate = false;
@@ -54,6 +60,10 @@ export function exchange(options: ExchangeOptions) {
     const account = keys.accountOf(request.headers) ?? null;
     const entry: OpenRequest = { at: now(), method, path, operation, account, statusCode: null };
     log.add(entry);
+    if (!isOwnHost(request, hosts)) {
+      entry.statusCode = MISDIRECTED.status;
+      return send(response, MISDIRECTED);
+    }
     const fault = faults.take(operation, route.id);
     if (fault !== undefined) entry.fault = fault.kind;
     if (fault?.kind === "refuse") return reset(request);

@@ -1,5 +1,6 @@
 import { EmulatorError } from "./errors";
 import { FAULT_KINDS, type Fault, type Operation, type PlantedFault } from "./fault";
+import { isDelay, MAX_DELAY_MS } from "./timers";
 
 export const FAULT_OPERATIONS: readonly Fault["operation"][] = ["any", "register", "list", "get", "delete"];
 
@@ -80,7 +81,7 @@ function check(fault: Fault): void {
   ) {
     fail("status must be from 200 to 599");
   }
-  if ((fault.kind === "delay" || fault.kind === "late-commit") && !(fault.delayMs >= 0)) {
-    fail("delayMs must be at least 0");
+  if ((fault.kind === "delay" || fault.kind === "late-commit") && !isDelay(fault.delayMs)) {
+    fail(`delayMs must be from 0 to ${MAX_DELAY_MS}`);
   }
 }

@@ -21,7 +21,7 @@ export {
   type PlantedFault,
 } from "./fault";
 export type { ListShape, MoreSign } from "./listing";
+export type { LoggedRequest } from "./log";
 export { DEFAULT_ACCOUNT, DEFAULT_API_KEY, type EmulatorOptions } from "./options";
 export type { RateLimit } from "./rateLimiter";
-export type { LoggedRequest } from "./requestLog";
 export { startEmulator } from "./startEmulator";

@@ -1,4 +1,4 @@
-import type { Answer } from "./answer";
+import type { Answer } from "./respond";
 
 /** The shape of a list: a bare array, or an object with the array under this name. */
 export type ListShape = "array" | "data" | "items" | "webhooks" | "endpoints" | "results";

@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
-import type { SavedData } from "./dataFile";
 import { DEFAULT_RETRY_DELAYS_MS } from "./deliveries/retry";
 import type { SecretsOption } from "./deliveries/secrets";
 import { EmulatorError } from "./errors";
 import type { ListShape, MoreSign } from "./listing";
-import { PAGE_PATH } from "./page/context";
+import { PAGE_PATH } from "./page/server";
 import type { RateLimit } from "./rateLimiter";
+import type { SavedData } from "./savedData";
+import { isDelay, MAX_DELAY_MS } from "./timers";
 
 /** The default API key. It is not a secret: it opens only emulators. */
 export const DEFAULT_API_KEY = "emulator-api-key";
@@ -53,6 +54,14 @@ export interface EmulatorOptions {
   readonly deliveryTimeoutMs?: number;
   /** Whether all endpoints get an event with one `webhook-id` or each with its own. Default `per-event`. */
   readonly webhookIds?: "per-event" | "per-endpoint";
+  /**
+   * More names and addresses at which the API answers, without a port: `["emulator"]` for `http://emulator:8787` in a network of
+   * containers. Without them, it answers at loopback names, at `host`, and at the address of the connection, so that no web page
+   * reaches it under a name of its own.
+   */
+  readonly allowedHosts?: readonly string[];
+  /** Called once for each `deliver` and `runJob` that a receiver refused twice. Default: a process warning. */
+  readonly warn?: (message: string) => void;
   /** Milliseconds since 1970; timestamps and the `Date` header follow it. Default `Date.now`. */
   readonly now?: () => number;
   /** Default: `wh_` and 24 random hexadecimal digits. */
@@ -79,11 +88,15 @@ export interface Settings {
   readonly retryDelaysMs: readonly number[];
   readonly deliveryTimeoutMs: number;
   readonly webhookIds: "per-event" | "per-endpoint";
+  readonly allowedHosts: readonly string[];
+  readonly warn: (message: string) => void;
   readonly now: () => number;
   readonly newId: (account: string) => string;
 }
 
 const LIST_SHAPES: readonly ListShape[] = ["array", "data", "items", "webhooks", "endpoints", "results"];
+/** A name or an IPv4 address, or an IPv6 address in brackets. */
+const HOST_NAME = /^([\w.-]+|\[[\da-f:.]+\])$/i;
 const MORE_SIGNS: readonly MoreSign[] = ["next", "hasMore", "has_more", "nextCursor", "link"];
 
 /**
@@ -112,6 +125,8 @@ export function settingsOf(options: EmulatorOptions, saved?: SavedData): Setting
     retryDelaysMs: options.retryDelaysMs ?? DEFAULT_RETRY_DELAYS_MS,
     deliveryTimeoutMs: options.deliveryTimeoutMs ?? 20_000,
     webhookIds: options.webhookIds ?? "per-event",
+    allowedHosts: options.allowedHosts ?? [],
+    warn: options.warn ?? ((message) => process.emitWarning(message, { code: "WEBHOOK_EMULATOR" })),
     now: options.now ?? Date.now,
     newId: options.newId ?? (() => `wh_${randomBytes(12).toString("hex")}`),
   };
@@ -133,7 +148,7 @@ function unknownNames(options: EmulatorOptions, settings: Settings): string[] {
 
 function problemsOf(settings: Settings): string[] {
   const { port, basePath, accounts, apiKeyHeader, apiKeyScheme, listShape, pageSize, moreSign } = settings;
-  const { latencyMs, rateLimit, retryDelaysMs, deliveryTimeoutMs, webhookIds } = settings;
+  const { latencyMs, rateLimit, retryDelaysMs, deliveryTimeoutMs, webhookIds, allowedHosts } = settings;
   const rules: readonly (readonly [boolean, string])[] = [
     [Number.isInteger(port) && port >= 0 && port <= 65_535, "port must be a whole number from 0 to 65535"],
     [basePath === "" || /^\/[^?#\s]+$/.test(basePath), 'basePath must begin with "/"'],
@@ -155,14 +170,22 @@ function problemsOf(settings: Settings): string[] {
       pageSize === undefined || (Number.isInteger(pageSize) && pageSize > 0),
       "pageSize must be a whole number above 0",
     ],
-    [latencyMs >= 0 && Number.isFinite(latencyMs), "latencyMs must be 0 or more"],
+    [isDelay(latencyMs), `latencyMs must be from 0 to ${MAX_DELAY_MS}`],
+    [
+      Array.isArray(allowedHosts) &&
+        allowedHosts.every((name) => typeof name === "string" && HOST_NAME.test(name)),
+      "allowedHosts must be an array of host names without scheme and port",
+    ],
     [rateLimit === undefined || rateLimit.requestsPerSecond > 0, "requestsPerSecond must be above 0"],
     [rateLimit?.burst === undefined || rateLimit.burst >= 1, "burst must be at least 1"],
     [
-      Array.isArray(retryDelaysMs) && retryDelaysMs.every((delay) => delay >= 0 && Number.isFinite(delay)),
-      "retryDelaysMs must be an array of numbers that are 0 or more",
+      Array.isArray(retryDelaysMs) && retryDelaysMs.every(isDelay),
+      `retryDelaysMs must be an array of numbers from 0 to ${MAX_DELAY_MS}`,
     ],
-    [deliveryTimeoutMs > 0, "deliveryTimeoutMs must be above 0"],
+    [
+      deliveryTimeoutMs > 0 && isDelay(deliveryTimeoutMs),
+      `deliveryTimeoutMs must be above 0, and at most ${MAX_DELAY_MS}`,
+    ],
     [
       webhookIds === "per-event" || webhookIds === "per-endpoint",
       "webhookIds must be per-event or per-endpoint",

@@ -1,5 +1,7 @@
-import type { SavedData } from "./dataFile";
+import type { EventTarget } from "./deliveries/event";
 import type { AddedEndpoint, EmulatedEndpoint, EndpointInput } from "./endpoint";
+import { EmulatorError } from "./errors";
+import type { SavedData } from "./savedData";
 
 export interface RegistryOptions {
   readonly now: () => number;
@@ -38,6 +40,22 @@ export class Registry {
   accountOf(id: string): string | undefined {
     for (const [account, endpoints] of this.#accounts) if (endpoints.has(id)) return account;
     return undefined;
+  }
+
+  /** Returns the endpoints that an event goes to, each with its account. @throws EmulatorError for an unknown endpoint */
+  select(
+    { endpointId, endpointType, account }: EventTarget,
+    homeAccount: string,
+  ): (readonly [account: string, endpoint: EmulatedEndpoint])[] {
+    const owner = endpointId === undefined ? (account ?? homeAccount) : this.accountOf(endpointId);
+    if (owner === undefined || (account !== undefined && owner !== account)) {
+      const message = `Cannot deliver to endpoint ${endpointId}: it is not registered.`;
+      throw new EmulatorError("EMULATOR_UNKNOWN_ENDPOINT", message);
+    }
+    return this.list(owner)
+      .filter(({ id }) => endpointId === undefined || id === endpointId)
+      .filter(({ type }) => endpointType === undefined || type === endpointType)
+      .map((endpoint) => [owner, endpoint] as const);
   }
 
   add(account: string, input: AddedEndpoint): EmulatedEndpoint {

@@ -1,7 +1,22 @@
-import type { ServerResponse } from "node:http";
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { Answer } from "./answer";
+
+/** An answer of the service. A string as `body` is sent as it is, anything else as JSON. */
+export interface Answer {
+  readonly status: number;
+  readonly headers?: OutgoingHttpHeaders;
+  readonly body?: unknown;
+}
+
+export function refusal(
+  status: number,
+  error: string,
+  message: string,
+  headers: OutgoingHttpHeaders = {},
+): Answer {
+  return { status, headers, body: { error, message } };
+}
 
 /** How many bytes an oversized answer has by default. */
 const DEFAULT_OVERSIZE = 32 * 1024 * 1024;

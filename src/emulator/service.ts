@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { type Answer, refusal } from "./answer";
 import type { EmulatedEndpoint } from "./endpoint";
+import { validateRegistration } from "./endpoint";
 import type { Keys } from "./keys";
 import { type Listing, listAnswer } from "./listing";
 import type { RateLimiter } from "./rateLimiter";
 import type { Registry } from "./registry";
+import { type Answer, refusal } from "./respond";
 import type { Route } from "./route";
-import { validateRegistration } from "./validate";
 
 export interface ServiceOptions {
   readonly keys: Keys;

@@ -1,8 +1,9 @@
 import type { RequestListener } from "node:http";
 import { backdoor } from "./backdoor";
-import { DataFile, loadDataFile, MEMORY, type SavedData, type Storage } from "./dataFile";
+import { DataFile, MEMORY, type OpenedDataFile, openDataFile, type Storage } from "./dataFile";
 import { Deliveries } from "./deliveries/deliveries";
 import { runJob } from "./deliveries/job";
+import { Patience } from "./deliveries/patience";
 import { Secrets } from "./deliveries/secrets";
 import type { Emulator } from "./emulator";
 import { EmulatorError } from "./errors";
@@ -10,12 +11,14 @@ import { exchange } from "./exchange";
 import { Faults } from "./faults";
 import { Keys } from "./keys";
 import { listen } from "./listener";
+import type { LoggedRequest } from "./log";
 import { Log } from "./log";
 import { type EmulatorOptions, settingsOf } from "./options";
-import { isForPage, pageHandler } from "./page/page";
+import { isForPage, pageHandler } from "./page/server";
+import { emulatorConsole } from "./page/service/console";
 import { RateLimiter } from "./rateLimiter";
 import { Registry } from "./registry";
-import type { LoggedRequest } from "./requestLog";
+import type { SavedData } from "./savedData";
 import { Service } from "./service";
 import { Timers } from "./timers";
 
@@ -34,15 +37,27 @@ import { Timers } from "./timers";
  * @throws WebhookSecretError for an invalid secret
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
-  const saved = options.dataFile === undefined ? undefined : loadDataFile(options.dataFile);
+  const { dataFile } = options;
+  const file = typeof dataFile === "string" ? await openDataFile(dataFile) : undefined;
+  try {
+    return await start(options, file);
+  } catch (error) {
+    await file?.lock.release();
+    throw error;
+  }
+}
+
+async function start(options: EmulatorOptions, file: OpenedDataFile | undefined): Promise<Emulator> {
+  const saved = file?.saved;
   const settings = settingsOf(options, saved);
   const { accounts, apiKeyHeader: header, apiKeyScheme: scheme, now, basePath, latencyMs } = settings;
-  const { listShape: shape, pageSize, moreSign, rateLimit } = settings;
+  const { listShape: shape, pageSize, moreSign, rateLimit, warn } = settings;
   const keys = new Keys({ accounts, header, scheme });
+  const hostName = settings.host.includes(":") ? `[${settings.host}]` : settings.host;
   let apiKey = settings.apiKey;
   const data = (): SavedData => ({ apiKey, secrets: secrets.snapshot(), accounts: registry.snapshot() });
-  const { dataFile, newId, normalizeUrls } = settings;
-  const storage: Storage = dataFile === undefined ? MEMORY : new DataFile(dataFile, data);
+  const { newId, normalizeUrls } = settings;
+  const storage: Storage = file === undefined ? MEMORY : new DataFile(file, data);
   const onChange = () => storage.changed();
   const registry = new Registry({ now, newId, normalizeUrls, initial: saved?.accounts ?? {}, onChange });
   const faults = new Faults();
@@ -55,13 +70,16 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const { retryDelaysMs, deliveryTimeoutMs: timeoutMs, webhookIds } = settings;
   const sending = { registry, secrets, timers, now, homeAccount, retryDelaysMs, timeoutMs, webhookIds };
   const deliveries = new Deliveries(sending);
-  const api = exchange({ service, keys, storage, faults, log, timers, basePath, latencyMs, now });
+  const hosts = [...settings.allowedHosts, hostName];
+  const api = exchange({ hosts, service, keys, storage, faults, log, timers, basePath, latencyMs, now });
   const parts = { registry, deliveries, secrets, faults, requests: log, timers, homeAccount, basePath, now };
-  const page = pageHandler({ ...parts, apiKey: () => apiKey });
+  const page = pageHandler(emulatorConsole({ ...parts, apiKey: () => apiKey }));
   const handle: RequestListener = (request, response) =>
     isForPage(request, basePath) ? page(request, response) : api(request, response);
   const listener = await listen(settings.host, settings.port, handle);
+  const url = `http://${hostName}:${listener.port}${basePath}`;
   try {
+    await file?.lock.publish(url);
     // Finds out at once whether the file can be written, and keeps the generated secret.
     storage.changed();
     await storage.saved();
@@ -69,12 +87,11 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     await listener.close();
     throw error;
   }
-  const host = settings.host.includes(":") ? `[${settings.host}]` : settings.host;
   let closing: Promise<void> | undefined;
 
   return {
     ...backdoor({ registry, keys, homeAccount }),
-    url: `http://${host}:${listener.port}${basePath}`,
+    url,
     get apiKey() {
       return apiKey;
     },
@@ -89,9 +106,12 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       return log.entries;
     },
     clearRequests: () => log.clear(),
-    deliver: async (event) => deliveries.dispatch(event).done,
-    runJob: (job = {}) => runJob(deliveries, timers, job),
-    replay: (id) => deliveries.replay(id),
+    async deliver(event) {
+      const patience = new Patience({ what: `The event ${event.type}`, timeoutMs: event.timeoutMs, warn });
+      return patience.wait(deliveries.dispatch(event, patience.onRetry).done);
+    },
+    runJob: async (job = {}) => runJob({ deliveries, timers, warn }, job),
+    replay: async (id) => deliveries.replay(deliveries.latest(id)),
     get deliveries() {
       return deliveries.log.entries;
     },
@@ -110,7 +130,10 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     close() {
       timers.close();
       deliveries.close();
-      closing ??= listener.close().then(() => storage.saved());
+      closing ??= listener
+        .close()
+        .then(() => storage.saved())
+        .finally(() => file?.lock.release());
       return closing;
     },
   };

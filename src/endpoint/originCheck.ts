@@ -65,13 +65,17 @@ export class OriginCheck {
 
   /**
    * Returns whether what this run's service has under a recorded id is that endpoint. Another service or account may have given the
-   * id to an endpoint of its own, which must not be read or deleted: the same one has the same time, or the same url and type.
+   * id to an endpoint of its own, and this one may have used it again. Such an endpoint must not be read or deleted: the same one has
+   * the same time, or the same url and type.
    */
   isSameEndpoint(state: EndpointState, endpoint: Endpoint | undefined): endpoint is Endpoint {
-    if (endpoint === undefined || !this.isElsewhere(state)) return endpoint !== undefined;
+    if (endpoint === undefined) return false;
+    const isAlike = sameUrl(endpoint.url, state.url) && endpoint.type === state.type;
+    const isElsewhere = this.isElsewhere(state);
+    if (isAlike && !isElsewhere) return true;
     const [recorded, actual] = [parseTimestamp(state.createdAt), parseTimestamp(endpoint.createdAt)];
     if (Number.isFinite(recorded) && Number.isFinite(actual)) return recorded === actual;
-    return sameUrl(endpoint.url, state.url) && endpoint.type === state.type;
+    return isAlike || !isElsewhere;
   }
 
   /**

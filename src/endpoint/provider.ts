@@ -161,26 +161,30 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         );
         return;
       }
-      const endpoint = { id, url: state.url, type: state.type };
-      if (
-        !ledger.mayDelete(id) ||
-        (await settlement.isTakenBeside(endpoint)) ||
-        (await isShared(id, { origin, stacks }))
-      ) {
-        engine.warn(`endpoint ${id} is not deleted: another resource of this program has it.`);
-        return;
-      }
-      try {
-        if (isPending(state)) {
-          origins.assertSameService(id, state);
-          if (!(await registrar.settleForDelete(id, state))) origins.concludeGone(id, state);
-        } else if (await origins.isThere(id, state)) await service.delete(id);
-        else origins.concludeGone(id, state);
-        ledger.note(id, "deleted");
-      } catch (error) {
-        if (!isGone(error)) throw error;
-        origins.concludeGone(id, state, error);
-      }
+      const work = async () => {
+        const endpoint = { id, url: state.url, type: state.type };
+        if (
+          !ledger.mayDelete(id) ||
+          (await settlement.isTakenBeside(endpoint)) ||
+          (await isShared(id, { origin, stacks }))
+        ) {
+          engine.warn(`endpoint ${id} is not deleted: another resource of this program has it.`);
+          return;
+        }
+        try {
+          if (isPending(state)) {
+            origins.assertSameService(id, state);
+            if (!(await registrar.settleForDelete(id, state))) origins.concludeGone(id, state);
+          } else if (await origins.isThere(id, state)) await service.delete(id);
+          else origins.concludeGone(id, state);
+          ledger.note(id, "deleted");
+        } catch (error) {
+          if (!isGone(error)) throw error;
+          origins.concludeGone(id, state, error);
+        }
+      };
+      // A pending registration takes its turn when it is settled.
+      await (isPending(state) ? work() : registrar.inTurn(state, work));
     },
   });
 }

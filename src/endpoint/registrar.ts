@@ -41,15 +41,22 @@ export class Registrar {
     const { adoptId } = inputs;
     // Once the resource has an endpoint, adoptId has no effect.
     const adopts = adoptId !== undefined && !hasEndpoint(replaced);
-    return this.#inTurn(inputs, (entry) =>
+    return this.#announcedInTurn(inputs, (entry) =>
       adopts ? this.#adopt(adoptId, inputs, replaced, entry) : this.#register(inputs, replaced, entry),
     );
+  }
+
+  /** Runs work in the turn of its url and type. @throws EndpointError `RUN_CANCELLED` */
+  async inTurn<T>(identity: Pick<EndpointInputs, "url" | "type">, work: () => Promise<T>): Promise<T> {
+    const result = await this.run.turns.take(identity, async () => ({ value: await work() }));
+    if (result === "cancelled") throw runCancelled();
+    return result.value;
   }
 
   /** Settles a pending registration for `read`: returns its endpoint, or undefined when it never happened. */
   settleForRead(id: string, state: PendingInState): Promise<Endpoint | undefined> {
     const { ledger, settlement } = this.run;
-    return this.#takeTurn(state, async () => {
+    return this.inTurn(state, async () => {
       const outcome = await settlement.settle(state, { id, ...state.pending });
       switch (outcome?.kind) {
         case "found":
@@ -71,7 +78,7 @@ export class Registrar {
   /** Settles a pending registration for `delete`: deletes its endpoint, or returns false when there is none to delete. */
   settleForDelete(id: string, state: PendingInState): Promise<boolean> {
     const { ledger, log, service, settlement } = this.run;
-    return this.#takeTurn(state, async () => {
+    return this.inTurn(state, async () => {
       if (ledger.has(id, "settled")) return true;
       const outcome = await settlement.settle(state, { id, ...state.pending });
       switch (outcome?.kind) {
@@ -144,7 +151,7 @@ export class Registrar {
       const outcome = await settlement.settle(inputs, isHandedOver ? replaced.pending : undefined);
       switch (outcome?.kind) {
         case "found":
-          settlement.take(inputs, outcome.endpoint, { entry: entry ?? outcome.by.entry });
+          settlement.take(inputs, outcome.endpoint, { entry: entry ?? outcome.by.entry, from: outcome.by });
           log.info(
             `took over ${outcome.endpoint.id} (${describeUrl(inputs.url)}) that an interrupted run had registered`,
           );
@@ -215,15 +222,8 @@ export class Registrar {
     return ledger.noteOurs(endpoint, "made");
   }
 
-  #inTurn<T>(inputs: EndpointInputs, work: (entry: Entry | undefined) => Promise<T>): Promise<T> {
-    return this.run.settlement.announced(inputs, (entry) => this.#takeTurn(inputs, () => work(entry)));
-  }
-
-  /** @throws EndpointError `RUN_CANCELLED` */
-  async #takeTurn<T>(identity: Pick<EndpointInputs, "url" | "type">, work: () => Promise<T>): Promise<T> {
-    const result = await this.run.turns.take(identity, async () => ({ value: await work() }));
-    if (result === "cancelled") throw runCancelled();
-    return result.value;
+  #announcedInTurn<T>(inputs: EndpointInputs, work: (entry: Entry | undefined) => Promise<T>): Promise<T> {
+    return this.run.settlement.announced(inputs, (entry) => this.inTurn(inputs, () => work(entry)));
   }
 }
 

@@ -154,13 +154,18 @@ export class Book {
 
   /** A closed entry stays for a day, longer while another one of the same url and type is open, and for ever if a person decided it. */
   #collect(entries: readonly Entry[]): void {
-    const open = new Set(entries.filter(({ closed }) => !closed).map(({ key }) => key));
     for (const { closed, foreign, key, name } of entries) {
-      if (!closed || foreign || open.has(key)) continue;
+      if (!closed || foreign) continue;
       const { mtimeMs = Number.POSITIVE_INFINITY } =
         statSync(this.#pathOf(name), { throwIfNoEntry: false }) ?? {};
-      if (Date.now() - mtimeMs > CLOSED_LIFE_MS) rmSync(this.#pathOf(name), { force: true });
+      if (Date.now() - mtimeMs > CLOSED_LIFE_MS && !this.#isOpen(key))
+        rmSync(this.#pathOf(name), { force: true });
     }
+  }
+
+  /** Returns whether an entry of a url and type is open, of whichever stack. */
+  #isOpen(key: string): boolean {
+    return this.#read(shardOf(key), (name) => name.startsWith(`${key}.`)).some(({ closed }) => !closed);
   }
 
   #pathOf(name: string): string {

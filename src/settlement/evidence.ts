@@ -286,10 +286,11 @@ export type Status =
   | { readonly kind: "recorded" | "pending" | "another" | "later up" | "lost" }
   | { readonly kind: "unknown"; readonly why: string };
 
-export async function statusOf({ id, sent }: Entry, stack: Stack): Promise<Status> {
+export async function statusOf(entry: Entry, stack: Stack): Promise<Status> {
+  const { id, sent } = entry;
   const state = await stack.state();
   if (state === undefined) return { kind: "unknown", why: "the stack's state cannot be read" };
-  if (id !== null && state.has(id)) return { kind: isProvisional(id) ? "pending" : "recorded" };
+  if (id !== null && state.has(entry)) return { kind: isProvisional(id) ? "pending" : "recorded" };
   const at = sent?.at ?? 0;
   const runs = await stack.history(at);
   if (runs === undefined) return { kind: "unknown", why: "the stack's history cannot be read" };

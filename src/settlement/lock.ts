@@ -59,7 +59,7 @@ export class Locks {
   #isHeld(path: string): boolean {
     try {
       const owner: ProcessName = JSON.parse(readFileSync(path, "utf8"));
-      if (isAlive(owner, statSync(path).mtimeMs)) return true;
+      if (typeof owner.host === "string" && isAlive(owner, statSync(path).mtimeMs)) return true;
       rmSync(path, { force: true });
       return false;
     } catch {

@@ -43,13 +43,16 @@ export class Settlement {
   readonly #here = new Map<string, PendingHere>();
   /** The urls and types of which something is pending and stays so in this run. */
   readonly #unsettled = new Set<string>();
+  readonly #startedAt: number;
 
   constructor(
     private readonly book: Book,
     private readonly stacks: Stacks,
     private readonly evidence: Evidence,
     private readonly run: SettlingRun,
-  ) {}
+  ) {
+    this.#startedAt = run.clock.date();
+  }
 
   /**
    * Writes down that something is about to be registered or adopted, while the work goes on: until it is sent, another process must
@@ -131,8 +134,12 @@ export class Settlement {
     }: { entry: Entry | undefined; baseline: EndpointList; known: readonly string[] },
   ): Promise<{ readonly endpoint: Endpoint } | { readonly pending: PendingHere }> {
     const { ip, ...identity } = wanted;
+    const own = originHashes(this.run);
     const inBook = this.book
       .entriesLike(wanted)
+      // An id of another account says nothing here, and one from before this run may be used again.
+      .filter(({ service, fingerprint }) => service === own.service && fingerprint === own.fingerprint)
+      .filter((each) => isLiving(each, this.run.run) || (each.sent?.at ?? 0) >= this.#startedAt)
       .flatMap(({ id }) => (id === null || isProvisional(id) ? [] : [id]));
     let current = entry;
     const change = (fields: Partial<Entry>) => {
@@ -145,7 +152,9 @@ export class Settlement {
       onSend: (sent) => change({ sent }),
       others: async () => {
         const { pending, holderOf } = await this.evidence.about(wanted);
-        return { pending: pending.filter((each) => each.entry?.name !== entry?.name), holderOf };
+        // Its own entry is this very registration.
+        const others = pending.filter((each) => entry === undefined || each.entry?.name !== entry.name);
+        return { pending: others, holderOf };
       },
     }).catch((error: unknown) => {
       if (current) this.book.remove(current);
@@ -178,12 +187,13 @@ export class Settlement {
    * Writes down that a resource takes an existing endpoint. That settles the registrations that it came from or stands for.
    *
    * @param entry the resource's own
+   * @param from the registration that made it
    * @param adopted whether a person named the endpoint
    */
   take(
     wanted: Wanted,
     endpoint: Endpoint,
-    { entry, adopted = false }: { entry: Entry | undefined; adopted?: boolean },
+    { entry, from, adopted = false }: { entry: Entry | undefined; from?: Pending; adopted?: boolean },
   ): void {
     if (entry === undefined) return;
     const { id, createdAt } = endpoint;
@@ -201,17 +211,20 @@ export class Settlement {
       process: thisProcess(),
       ...originHashes(this.run),
     });
-    for (const each of this.book.entriesLike(wanted)) {
-      if (
-        each.name === entry.name ||
-        each.closed ||
-        !isSameStack(each.stack, entry.stack) ||
-        isLiving(each, run)
-      )
-        continue;
-      const isUnknown = each.id === null || isProvisional(each.id);
-      if (each.id === id || (isUnknown && each.sent?.before.includes(id) === false)) this.book.close(each);
-    }
+    const others = this.book
+      .entriesLike(wanted)
+      .filter((each) => each.name !== entry.name && !each.closed && isSameStack(each.stack, entry.stack))
+      .filter((each) => !isLiving(each, run));
+    for (const each of others)
+      if (each.id === id && isSameEndpoint(each, endpoint, this.run.patienceMs)) this.book.close(each);
+    // One registration made it: of several that may have, the others stay open.
+    const settled = adopted
+      ? others
+          .filter((each) => each.id === null || isProvisional(each.id))
+          .filter((each) => each.sent?.before.includes(id) === false)
+          .find((each) => isSameEndpoint(each, endpoint, this.run.patienceMs))
+      : others.find(({ name }) => name === from?.entry?.name);
+    if (settled) this.book.close(settled);
   }
 
   /** Notes that nothing is left of what a pending registration made. */

@@ -2,7 +2,7 @@ import type { Endpoint } from "../client";
 import { isEndpointType } from "../shared/permanent";
 import { runPulumi } from "../shared/pulumiCommand";
 import { sameUrl } from "../shared/url";
-import type { StackName } from "./book";
+import type { Entry, StackName } from "./book";
 import type { Holder } from "./decide";
 import {
   type Deployment,
@@ -14,10 +14,11 @@ import {
   providerNameOf,
   type Resource,
 } from "./deployment";
+import { hashOf } from "./files";
 import { HISTORY_PRECISION_MS, isWholeUp, type PastRun, readHistory } from "./history";
-import { type Identity, keyOf } from "./identity";
+import { type Identity, keyHash, keyOf } from "./identity";
 import { pendingResources } from "./pendingResource";
-import { mayBeSameTime, type Window } from "./time";
+import { mayBeSameTime, parseTimestamp, type Window } from "./time";
 
 export const LATER_UP = "an `up` has succeeded since then and did not record it";
 
@@ -41,14 +42,27 @@ export class StackState {
     this.#ids = new Set(this.#all.map(({ id }) => id));
   }
 
-  /** Returns whether a resource has this id. */
-  has(id: string): boolean {
-    return this.#ids.has(id);
+  /**
+   * Returns whether a resource has what an entry of the book stands for. Ids may count per account, and be used again: with another
+   * url or type it is the same only if it was made at the same time.
+   */
+  has({ id, key, service, fingerprint, provider, createdAt }: Entry): boolean {
+    return this.#all.some(({ id: recorded, inputs, outputs }) => {
+      if (id === null || recorded !== id) return false;
+      const read = (name: string) => plainText(outputs, name) ?? plainText(inputs, name);
+      const [url, type, baseUrl, time = null] = ["url", "type", "baseUrl", "createdAt"].map(read);
+      if (url === undefined || (type !== "production" && type !== "development")) return true;
+      const isSameService = baseUrl === undefined || hashOf(baseUrl) === service;
+      const isSameOrigin = isSameService && (read("account") ?? fingerprint) === fingerprint;
+      // The key of a provider may have been rotated.
+      const isRotated = hashOf(read("provider") ?? "") === provider && keyHash({ url, type }) === key;
+      return isTimed(createdAt, time) ? mayBeSameTime(createdAt, time) : isSameOrigin || isRotated;
+    });
   }
 
   /**
-   * Returns whether a resource of the stack has an endpoint. Where its account or base URL is another one, the id may be another
-   * endpoint's: it is the same only with the same url, type and time.
+   * Returns whether a resource of the stack has an endpoint. Ids may be used again, and where the account or base URL is another
+   * one, the id may be another endpoint's: with another url or type it is the same only if it was made at the same time.
    */
   holderOf(endpoint: Endpoint, { baseUrl, account }: Account): Holder {
     if (!this.#ids.has(endpoint.id)) return "nobody";
@@ -56,12 +70,14 @@ export class StackState {
       .filter(({ id }) => id === endpoint.id)
       .map(({ outputs, inputs }): Holder => {
         const read = (name: string) => plainText(outputs, name) ?? plainText(inputs, name);
-        if ((read("baseUrl") ?? baseUrl) === baseUrl && (read("account") ?? account) === account)
-          return "somebody";
-        const [url, type] = [read("url"), read("type")];
+        const isOwn = (read("baseUrl") ?? baseUrl) === baseUrl && (read("account") ?? account) === account;
+        const [url, type, createdAt = null] = ["url", "type", "createdAt"].map(read);
         const isAlike =
           (url === undefined || sameUrl(url, endpoint.url)) && (type ?? endpoint.type) === endpoint.type;
-        return isAlike && mayBeSameTime(read("createdAt") ?? null, endpoint.createdAt) ? "unclear" : "nobody";
+        if (isOwn && isAlike) return "somebody";
+        if (!isTimed(createdAt, endpoint.createdAt)) return isOwn || isAlike ? "unclear" : "nobody";
+        if (!mayBeSameTime(createdAt, endpoint.createdAt)) return "nobody";
+        return isOwn ? "somebody" : "unclear";
       });
     return holders.includes("somebody") ? "somebody" : holders.includes("unclear") ? "unclear" : "nobody";
   }
@@ -146,6 +162,10 @@ export class StackState {
   get #live(): Resource[] {
     return this.#all.filter((resource) => resource.delete !== true);
   }
+}
+
+function isTimed(...times: readonly (string | null)[]): boolean {
+  return times.every((time) => !Number.isNaN(parseTimestamp(time)));
 }
 
 /** Returns the resource that the state has under the name of an interrupted operation. */

@@ -15,10 +15,7 @@ export interface Surroundings {
 export function stackNameOf(urn: string, { environment, folder }: Surroundings): StackName {
   const project = projectFile(resolve(folder));
   const settings = project === undefined ? "" : textOf(project);
-  const url =
-    environment.PULUMI_BACKEND_URL ||
-    /^backend:\s*(?:\{\s*|\n\s+)url:\s*["']?([^\s"'}]+)/m.exec(settings)?.[1] ||
-    currentLogin(environment);
+  const url = environment.PULUMI_BACKEND_URL || backendIn(settings) || currentLogin(environment);
   return { urn, backend: normalized(url, project === undefined ? folder : dirname(project)) };
 }
 
@@ -28,6 +25,12 @@ export function stackNameOf(urn: string, { environment, folder }: Surroundings):
  */
 export function isAmbiguous({ backend }: StackName): boolean {
   return backend === "" || /^https?:/.test(backend);
+}
+
+/** Returns the backend that a project file names, in YAML or JSON. */
+function backendIn(settings: string): string | undefined {
+  const section = /(?:^backend|"backend")\s*:(.*(?:\n(?:[ \t#].*)?)*)/m.exec(settings)?.[1] ?? "";
+  return /^[^#\n]*?\burl["']?\s*:\s*["']?([^\s"',}]+)/m.exec(section)?.[1];
 }
 
 function currentLogin(environment: NodeJS.ProcessEnv): string {

@@ -4,24 +4,25 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { startEmulator } from "../../src/emulator";
-import { verify } from "../../src/signature";
+import { createReceiver } from "../../src/receiver";
+import { nodeHandler } from "../../src/receiver/adapters/node";
 import { startBrowser } from "./browser";
 
 async function main(path: string): Promise<void> {
   const emulator = await startEmulator({ port: 8787 });
-  const receiver = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const genuine = verify(Buffer.concat(chunks), request.headers, emulator.secrets());
-    if (genuine) response.writeHead(204).end();
-    else
-      response.writeHead(401, { "content-type": "application/json" }).end('{"error":"signature-mismatch"}');
-  }).listen(8080, "127.0.0.1");
-  await once(receiver, "listening");
+  const secrets = () => emulator.secrets();
+  const handlers = {
+    "job.running": async () => {},
+    "job.succeeded": async () => {},
+    "job.failed": async () => {},
+  };
+  const jobs = createServer(nodeHandler(createReceiver({ secrets, handlers, onRejected: () => {} })));
+  jobs.listen(8080, "127.0.0.1");
+  await once(jobs, "listening");
   const browser = await startBrowser();
   try {
     const page = await browser.open(emulator.url);
-    await page.setViewport({ width: 1200, height: 960 });
+    await page.setViewport({ width: 1200, height: 1240 });
     const click = (selector: string) => page.waitForSelector(selector).then((element) => element?.click());
     const headers = { "X-Api-Key": emulator.apiKey };
     const register = (url: string, type: string) =>
@@ -34,17 +35,21 @@ async function main(path: string): Promise<void> {
     emulator.fault({ operation: "any", kind: "reset-after", times: 3 });
     await emulator.runJob({ endpointType: "production" });
     void emulator.runJob({ endpointType: "development", outcome: "failed" });
-    await click("#deliveries .card:nth-child(3) form[action$=forgeries] button");
-    await page.waitForSelector("#deliveries .card:nth-child(3) li:nth-child(2)");
-    await click("#deliveries .card:nth-child(3) li:nth-child(2) summary");
+    await emulator.runJob({ endpointType: "production" });
+    const card = "#deliveries .card:nth-child(1)";
+    await click(`${card} summary`);
+    await click(`${card} form[action$=forgeries] button`);
+    await page.waitForSelector(`${card} li:nth-child(2)`);
+    await click(`${card} li:nth-child(1) details[open] > summary`);
+    await click(`${card} li:nth-child(2) details:not([open]) > summary`);
     await page.mouse.move(0, 0);
-    await page.evaluate("document.activeElement.blur()");
+    await page.evaluate("document.activeElement.blur(); scrollTo(0, 0)");
     await new Promise((resolve) => setTimeout(resolve, 2000));
     await writeFile(path, await page.screenshot());
   } finally {
     await browser.dispose();
     await emulator.close();
-    receiver.close();
+    jobs.close();
   }
 }
 

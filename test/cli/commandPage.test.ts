@@ -39,12 +39,15 @@ function folder() {
     headers.map(([name, value]) => `${name}: ${value}\n`).join(""),
   );
   writeFileSync(join(made.cwd, "body.json"), body);
+  const now = Math.floor(Date.now() / 1000);
+  const capture = { headers: sign({ id: "msg_1", timestamp: now, body, secret: SECRET }), body };
+  writeFileSync(join(made.cwd, "capture.json"), JSON.stringify(capture));
   return { ...made, env: { ...made.env, WEBHOOK_SECRET: SECRET } };
 }
 
-/** Splits a command of the page into its arguments, with the ports and the url of this machine. */
+/** Splits a command of the page into its arguments, with the ports and the url of this machine. A file for `-` is named. */
 function argumentsOf(command: string): string[] {
-  const words = command.match(/'[^']*'|\S+/g) ?? [];
+  const words = command.replace(/ - (.*) < (\S+)$/, " $2 $1").match(/'[^']*'|\S+/g) ?? [];
   return words.slice(2).map((word) =>
     word
       .replaceAll("'", "")
@@ -71,7 +74,7 @@ test.each(commands("listen"))("the page's example works: %s", async (command) =>
 });
 
 test("the page has every command in its sections and every reason of verify", () => {
-  expect(["listen", "probe", "send", "verify"].map((name) => commands(name).length)).toEqual([3, 2, 4, 2]);
+  expect(["listen", "probe", "send", "verify"].map((name) => commands(name).length)).toEqual([5, 2, 7, 3]);
   const known = `${sectionOf("verify")}${mismatchPage}`;
   expect(Object.keys(ADVICE).filter((reason) => !known.includes(`\`${reason}\``))).toEqual([]);
 });

@@ -50,11 +50,16 @@ function expectFailure({ status, stdout, stderr }: Ended, code: string, why: Reg
 test.each([
   [["verify", "--body", "b"], /--headers/],
   [["verify", "--headers", "h"], /--body/],
+  [["verify", "--capture", "c", "--headers", "h"], /leave out --headers/],
+  [["verify", "--headers", "-", "--body", "-"], /only one file can be standard input/],
+  [["verify", "--capture", join(FILES, "headers")], /has no body: .*--body/],
   [[...(USES.verify ?? []), "--at", "yesterday"], /date with a time zone/],
   [[...(USES.verify ?? []), "--at", "2026-01-01T10:00:00"], /date with a time zone/],
   [[...(USES.verify ?? []), "--tolerance", "5m"], /whole number/],
   [["send"], /event/],
   [["send", "", "--to", URL], /event must be a name/],
+  [["send", "job.running", "--sign-anew", "--to", URL], /are for --capture/],
+  [["listen", "--events", "job.success"], /did you mean job\.succeeded/],
   [["send", "job.running", "--to", "localhost:8080"], /--to must be an absolute URL/],
   [["send", "job.running"], /url of the receiver is missing/],
   [["send", "job.running", "--to", URL, "--data", "{"], /--data must hold JSON/],
@@ -210,6 +215,31 @@ test("in a terminal, a command asks for the secret and does not show it", async 
   expect([status, leaked(shown, [SECRET])]).toEqual([0, []]);
 });
 
+test.each([
+  [["probe"], /Waiting for the receiver to answer…/],
+  [["send", "job.running", "--to"], /Waiting for the receiver: 0 of 1 answered\./],
+])("in a terminal, %j says what it waits for when that takes longer than a second", async (args, shown) => {
+  const { url } = await receiver("hang", "hang");
+  const folder = makeFolder({ secret: SECRET });
+  const child = spawn(
+    "script",
+    [
+      "-qefc",
+      [process.execPath, MAIN, ...args, url, "--secret-file", join(folder, "secret")].join(" "),
+      "/dev/null",
+    ],
+    { cwd: folder, stdio: ["pipe", "pipe", "ignore"] },
+  );
+  let output = "";
+  for await (const chunk of child.stdout) {
+    output += chunk;
+    if (!shown.test(output) || output.includes("^C")) continue;
+    // Ctrl-C.
+    child.stdin.write("\u0003");
+  }
+  expect(output).toMatch(/\(INTERRUPTED\)/);
+});
+
 test("in a terminal, Ctrl-C and the end of the input end the question", async () => {
   const interrupted = await inTerminal(["probe", URL], "\u0003");
   expect([interrupted.status, interrupted.shown]).toEqual([
@@ -225,5 +255,6 @@ test("in a terminal, Ctrl-C and the end of the input end the question", async ()
 
 test("the check for secrets in the output fails when there is one", async () => {
   const event = `job.${OTHER_SECRET.slice(6, 18)}`;
-  await expect(run(["send", event, "--to", URL, ...SOURCE], { env })).rejects.toThrow(/part of a secret/);
+  const anyEvent = ["send", event, "--any-event"];
+  await expect(run([...anyEvent, "--to", URL, ...SOURCE], { env })).rejects.toThrow(/part of a secret/);
 });

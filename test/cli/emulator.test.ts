@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { get } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { receiver } from "../emulator/receiver";
@@ -156,6 +157,20 @@ it("the command stops with one line when its data file becomes unwritable", asyn
   printed = "";
   expect(await stopped()).toBe(1);
   expect(printed).toMatch(/^error: Cannot write the emulator's data file .*\n$/);
+});
+
+it("the command answers at a host that --allowed-host names, and at no other", async () => {
+  start("--port", "0", "--allowed-host", "emulator", "proxy.example");
+  const { url, apiKey } = await settings();
+  const status = (host: string) =>
+    new Promise((resolve, reject) => {
+      const headers = { host, "X-Api-Key": apiKey };
+      get(`${url}/webhooks`, { headers }, (response) => resolve(response.resume().statusCode)).on(
+        "error",
+        reject,
+      );
+    });
+  expect([await status("proxy.example"), await status("other.example")]).toEqual([200, 421]);
 });
 
 it.each([

@@ -1,12 +1,14 @@
 import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { basename, join } from "node:path";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { sign } from "../../src/signature";
 import { receiver } from "../emulator/receiver";
-import { API_KEY, cleanUp, OTHER_SECRET, SECRET, type Started, start } from "./commandLine";
+import { API_KEY, cleanUp, makeFolder, OTHER_SECRET, run, SECRET, type Started, start } from "./commandLine";
 
-const ADDRESS = /^http:\/\/127\.0\.0\.1:\d+$/m;
+const ADDRESS = /http:\/\/127\.0\.0\.1:\d+(?=$|"\})/m;
 const PUBLIC_URL = "http://127.0.0.1:9/jobs";
 
 let emulator: Emulator;
@@ -82,7 +84,7 @@ test("listen --json prints each delivery and refusal as JSON on one line, harmle
   await send(url, { id: "msg_2", secret: OTHER_SECRET });
   const { stdout } = await started.signal("SIGTERM");
   const [first, ...lines] = stdout.trimEnd().split("\n");
-  expect(first).toBe(url);
+  expect(JSON.parse(first ?? "")).toEqual({ url });
   for (const control of ["\u001b", "\u202e"]) expect(stdout).not.toContain(control);
   const time = expect.stringMatching(/^\d{4}-.*Z$/);
   expect(lines.map((line) => JSON.parse(line))).toEqual([
@@ -98,6 +100,119 @@ test("listen --json prints each delivery and refusal as JSON on one line, harmle
     },
     { time, verified: false, reason: "signature-mismatch", status: 401, unverifiedId: "msg_2" },
   ]);
+});
+
+test("listen --events shows and forwards only these events, and accepts the others", async () => {
+  const target = await receiver(200, 200, 200);
+  const args = ["--forward-to", target.url, "--events", "job.failed, order.paid", "--json"];
+  const started = listen(args);
+  const url = await addressOf(started);
+  const event = (type: string) => JSON.stringify({ type, data: { jobId: "job_1" } });
+  for (const type of ["job.succeeded", "job.failed", "order.paid", "job.running"])
+    expect((await send(url, { body: event(type) })).status).toBe(200);
+  expect((await send(url, { body: event("job.running"), secret: OTHER_SECRET })).status).toBe(401);
+  const { stdout } = await started.signal("SIGINT");
+  const [, ...lines] = stdout.trimEnd().split("\n");
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { event: "job.failed" },
+    { event: "order.paid" },
+    { verified: false },
+  ]);
+  expect(target.received.map(({ body }) => JSON.parse(body).type)).toEqual(["job.failed", "order.paid"]);
+});
+
+test("listen --print shows headers and body, and nothing that opens something", async () => {
+  const started = listen(["--print"]);
+  const url = await addressOf(started);
+  const body = '{\n  "type": "job.running",\n  "data": "\u001b[2J"\n}';
+  await send(url, { body, headers: { authorization: "Bearer x", cookie: "a=b", "x-trace": "t1" } });
+  const { stdout } = await started.signal("SIGINT");
+  expect(stdout).toMatch(/ {2}verified\n {2}host: .*\n/i);
+  expect(stdout).toMatch(/\n {2}webhook-signature: v1,\S{44}\n/);
+  expect(stdout).toMatch(/\n {2}x-trace: t1\n/);
+  expect(stdout).toContain('\n\n  {\n    "type": "job.running",\n    "data": "\\u001b[2J"\n  }\n');
+  expect(stdout).not.toMatch(/Bearer|a=b/);
+});
+
+test("listen --print --json has the headers and the body, in base64 if it is not UTF-8", async () => {
+  const started = listen(["--print", "--json"]);
+  const url = await addressOf(started);
+  await send(url, { body: Buffer.from([0xff, 0x00]) });
+  const { stdout } = await started.signal("SIGINT");
+  const { headers, body, isBase64Encoded } = JSON.parse(stdout.split("\n")[1] ?? "");
+  expect(headers).toContainEqual(["webhook-id", "msg_1"]);
+  expect([body, isBase64Encoded]).toEqual(["/wA=", true]);
+});
+
+describe("with --save", () => {
+  const filesIn = (folder: string) =>
+    readdirSync(folder)
+      .sort()
+      .map((name) => join(folder, name));
+
+  test("listen writes each delivery to a file that verify reads, and only its owner can", async () => {
+    const folder = join(makeFolder({}), "new", "captures");
+    const started = listen(["--save", folder, "--json"]);
+    const url = await addressOf(started);
+    await send(url, { body: '{"n": 1.0}' });
+    await send(url, {
+      id: "/etc/msg_2",
+      body: Buffer.from([0xfe, 0xff]),
+      headers: { authorization: "Bearer x" },
+    });
+    await send(url, { id: "msg_3", secret: OTHER_SECRET });
+    await fetch(url);
+    const { stdout } = await started.signal("SIGINT");
+    const files = filesIn(folder);
+    expect(
+      stdout
+        .trimEnd()
+        .split("\n")
+        .slice(1)
+        .map((line) => JSON.parse(line).capture),
+    ).toEqual([...files, null]);
+    expect(files.map((name) => basename(name).replace(/^\d+-/, ""))).toEqual([
+      "msg_1.json",
+      "_etc_msg_2.json",
+      "msg_3-signature-mismatch.json",
+    ]);
+    expect(files.map((name) => statSync(name).mode & 0o777)).toEqual([0o600, 0o600, 0o600]);
+    expect(files.map((name) => readFileSync(name, "utf8")).join("")).not.toContain("Bearer");
+    const verify = (file = "") =>
+      run(["verify", "--capture", file, "--secret-env", "THE_SECRET"], { env: { THE_SECRET: SECRET } });
+    expect((await verify(files[0])).stdout).toMatch(/^Verified: msg_1 /);
+    expect((await verify(files[1])).stdout).toMatch(/^Verified: \/etc\/msg_2 /);
+    expect((await verify(files[2])).stdout).toMatch(/^Not verified: wrong-secret/);
+  });
+
+  test("listen goes on when a file cannot be written, and says so", async () => {
+    const folder = join(makeFolder({}), "captures");
+    const started = listen(["--save", folder]);
+    const url = await addressOf(started);
+    rmSync(folder, { recursive: true });
+    expect((await send(url)).status).toBe(200);
+    const { status, stdout, stderr } = await started.signal("SIGINT");
+    expect([status, stderr]).toEqual([0, "warning: the delivery msg_1 was not saved (ENOENT)\n"]);
+    expect(stdout).toMatch(/verified\n$/);
+  });
+
+  test("listen fails with one line when the folder cannot be made", async () => {
+    const { status, stderr } = await listen(["--save", "/dev/null/captures"]).ended;
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^error: the folder \/dev\/null\/captures of --save .*\(FILE_UNWRITABLE\)\n$/);
+  });
+});
+
+test("listen says what it waits for when it is stopped during a delivery, and a second Ctrl-C ends that", async () => {
+  const target = await receiver("hang");
+  const started = listen(["--forward-to", target.url]);
+  void send(await addressOf(started)).catch(() => undefined);
+  await started.untilTrue(() => target.received.length > 0);
+  started.child.kill("SIGINT");
+  await started.until(/^Stopping\. Waiting up to 2 s for 1 deliver.*press Ctrl-C again\.$/m);
+  const before = performance.now();
+  expect((await started.signal("SIGINT")).status).toBe(130);
+  expect(performance.now() - before).toBeLessThan(1_000);
 });
 
 describe("with --forward-to", () => {
@@ -277,6 +392,17 @@ describe("with --register", () => {
     expect([status, emulator.endpoints()]).toEqual([0, []]);
     expect(emulator.requests.filter(({ operation }) => operation === "delete")).toHaveLength(1);
     expect(stderr).toContain("To stop at once, press Ctrl-C again.");
+  });
+
+  test("Ctrl-C before anything was registered ends listen within a second", async () => {
+    emulator.fault({ operation: "list", kind: "hang-before" });
+    const started = register();
+    await started.untilTrue(() => emulator.requests.length > 0);
+    const before = performance.now();
+    const { status, stderr } = await started.signal("SIGINT");
+    expect(performance.now() - before).toBeLessThan(1_000);
+    expect([status, stderr]).toEqual([0, "Stopped before anything was registered.\n"]);
+    expect(emulator.endpoints()).toEqual([]);
   });
 
   test("a second Ctrl-C ends listen at once, and says what may be left and how to find it", async () => {

@@ -1,3 +1,4 @@
+import { hideSecret, hideValue } from "../../src/cli/knownSecrets";
 import { Output } from "../../src/cli/output";
 import { printable, printableJson } from "../../src/cli/printable";
 
@@ -50,4 +51,81 @@ it.each([
   expect(lines[0]?.startsWith("\u001b[1m")).toBe(colored);
   expect(lines.slice(1).join("")).not.toContain("\u001b");
   expect(lines[2]).toBe("wh_22  b");
+});
+
+const KEY = Buffer.from(Array.from({ length: 24 }, (_, index) => 200 + index));
+const DIGITS = KEY.toString("base64");
+
+it.each([
+  ["as it is", `no whsec_${DIGITS}!`, "no whsec_…!"],
+  ["without its prefix", `(${DIGITS})`, "(…)"],
+  ["in base64url", KEY.toString("base64url"), "…"],
+  ["in hexadecimal", KEY.toString("hex"), "…"],
+  ["in a url", encodeURIComponent(`whsec_${DIGITS}`), "whsec_…"],
+  ["in PHP's JSON", DIGITS.replaceAll("/", "\\/"), "…"],
+  [
+    "in part",
+    `starts with ${DIGITS.slice(0, 8)}, ends with ${DIGITS.slice(-8)}`,
+    "starts with …, ends with …",
+  ],
+])("a known secret is masked %s", (_how, printed, expected) => {
+  hideSecret(`whsec_${DIGITS}`);
+  const [stdout, stderr] = [sink(false), sink(false)];
+  const [output, json] = [new Output({ stdout, stderr }), new Output({ json: true, stdout, stderr })];
+  output.line(printed);
+  output.note(printed);
+  output.warn(printed);
+  output.table(["A"], [[printed]]);
+  json.record({ deep: [printed] }, "");
+  expect([...stdout.written, ...stderr.written]).toEqual([
+    `${expected}\n`,
+    "A\n",
+    `${expected}\n`,
+    `${JSON.stringify({ deep: [expected] })}\n`,
+    `${expected}\n`,
+    `warning: ${expected}\n`,
+  ]);
+});
+
+it("a known value is masked as a whole, and one that is too short to be a key is not", () => {
+  hideValue("a-key-of-an-account");
+  hideValue("key");
+  const stdout = sink(false);
+  new Output({ stdout }).line("the key is a-key-of-an-account, of an account");
+  expect(stdout.written).toEqual(["the key is …, of an account\n"]);
+});
+
+describe("while something takes long", () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  it("a terminal shows after a second what the command is doing, then every five seconds", async () => {
+    const stderr = sink(true);
+    const output = new Output({ stdout: sink(true), stderr, environment: { NO_COLOR: "1" } });
+    let count = 0;
+    let finish = () => {};
+    const work = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const done = output.during(() => `tried ${++count}`, work);
+    jest.advanceTimersByTime(999);
+    expect(stderr.written).toEqual([]);
+    jest.advanceTimersByTime(1);
+    expect(stderr.written).toEqual(["tried 1\n"]);
+    jest.advanceTimersByTime(5_000);
+    expect(stderr.written).toEqual(["tried 1\n", "tried 2\n"]);
+    finish();
+    await done;
+    jest.advanceTimersByTime(60_000);
+    expect(stderr.written).toHaveLength(2);
+  });
+
+  it("a pipe gets no progress", async () => {
+    const stderr = sink(false);
+    const work = new Promise((resolve) => setTimeout(resolve, 10_000));
+    const done = new Output({ stdout: sink(false), stderr }).during(() => "working", work);
+    jest.advanceTimersByTime(10_000);
+    await done;
+    expect(stderr.written).toEqual([]);
+  });
 });

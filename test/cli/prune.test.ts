@@ -63,13 +63,14 @@ async function run(
     ...{ pulumi, output, type, yes, alsoStacks, environment, olderThanMs },
     ...(answer === undefined ? {} : { ask }),
   }).catch((error: unknown) => error);
-  const { deleted = [], kept = [] } = output.kept.stdout === "" ? {} : JSON.parse(output.kept.stdout);
+  const { deleted = [], kept = [], error } = output.kept.stdout === "" ? {} : JSON.parse(output.kept.stdout);
   return {
     deleted: deleted.map(({ id }: { id: string }) => id),
     kept: Object.fromEntries(kept.map(({ id, reason }: { id: string; reason: string }) => [id, reason])),
     stderr: output.kept.stderr,
     questions,
     failure,
+    printedError: error?.code,
   };
 }
 
@@ -350,8 +351,9 @@ it("prune stops at the first endpoint that cannot be deleted, and reports what w
     status: 403,
     times: Number.POSITIVE_INFINITY,
   });
-  const { deleted, kept, failure } = await run({ stacks: { dev: {} } });
+  const { deleted, kept, failure, printedError } = await run({ stacks: { dev: {} } });
   expect(failure).toMatchObject({ code: "UNAUTHORIZED" });
+  expect(printedError).toBe("UNAUTHORIZED");
   expect(deleted).toEqual([first.id]);
   expect(kept).toEqual({ [second.id]: "not-deleted" });
 });

@@ -107,3 +107,105 @@ it.each([
   expect(stderr).toMatch(why);
   expect(stderr).toMatch(/^error: [^\n]*\n$/);
 });
+
+/** Secrets in the places where hurried users put them. Base64 of 24 bytes, a hexadecimal key, and one with a prefix. */
+const KEYS = [
+  "q83vEjRWeJASNFZ4kKvN7xI0Vnirze8S",
+  "4f1c0a9b2d4e4f1c0a9b2d4e",
+  "key-2b8f6d0c9e4a7153",
+  "whsec_q83vEjRWeJASNFZ4kKvN7xI0Vnirze8S",
+  "it's'q83vEjRWeJASNFZ4kKvN7xI0Vni",
+];
+const MISPLACED: readonly ((key: string) => string[])[] = [
+  (key) => ["list", `--api-key=${key}`],
+  (key) => ["list", `--${key}`],
+  (key) => ["list", `-x${key}`],
+  (key) => [key],
+  (key) => ["list", key],
+  (key) => ["prune", "--older-than", key],
+  (key) => ["prune", "--older-than", "7d", "--type", key],
+  (key) => ["listen", "-p", key],
+  (key) => ["verify", "--at", key, "--headers", "h", "--body", "b"],
+  (key) => ["verify", "--headers", key, "--body", "b"],
+  (key) => ["send", key, "--to", "http://127.0.0.1:1/", "--secret-env", "NONE"],
+  (key) => ["send", "job.running", "--to", key],
+  (key) => ["send", "job.running", "--to", "http://127.0.0.1:1/", "--secret-env", key],
+  (key) => ["probe", key],
+];
+
+it.each(MISPLACED.map((args) => [args("<key>").join(" "), args]))(
+  "a key in the wrong place is not repeated: %s",
+  async (_shown, args) => {
+    for (const key of KEYS) {
+      const { exitCode, stdout, stderr } = await ended(start(process.execPath, COMMAND, ...args(key)));
+      expect([exitCode, stdout]).toEqual([1, ""]);
+      expect(stderr).toMatch(/^error: [^\n]* \([A-Z_]+\)\n$/);
+      expect(stderr).not.toContain(key.slice(-12));
+      expect(stderr).not.toContain(key.slice(0, 9));
+    }
+  },
+  60_000,
+);
+
+describe("with --json", () => {
+  const failures: readonly (readonly [string[], string])[] = [
+    [["list", "--json"], "UNREACHABLE"],
+    [["doctor", "--json", "--nonsense"], "WRONG_USE"],
+    [["prune", "--json"], "WRONG_USE"],
+    [["prune", "--older-than", "7d", "--json"], "UNREACHABLE"],
+    [["verify", "--headers", "/nowhere", "--body", "b", "--json"], "FILE_UNREADABLE"],
+    [["send", "job.running", "--to", "nowhere", "--json"], "WRONG_USE"],
+    [["probe", "http://127.0.0.1:1/", "--json"], "SECRET_MISSING"],
+    [["listen", "--json", "--port", "70000"], "WRONG_USE"],
+    [["listen", "--json"], "SECRET_MISSING"],
+  ];
+
+  it.each(failures)("%j prints the error as one JSON value, and as a line", async (args, code) => {
+    server.closeAllConnections();
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+    const dead = { WEBHOOKS_BASE_URL: "http://127.0.0.1:1", WEBHOOKS_API_KEY: "key" };
+    const { exitCode, stdout, stderr } = await ended(
+      spawn(process.execPath, [COMMAND, ...args], {
+        cwd: folder,
+        env: { PATH: join(process.execPath, ".."), ...dead, WEBHOOKS_TIMEOUT_SECONDS: "1" },
+        stdio: ["ignore", "pipe", "pipe"],
+      }),
+    );
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { error } = JSON.parse(stdout);
+    expect(error).toEqual({ code, message: expect.not.stringContaining(`(${code})`) });
+    expect(stdout).toMatch(/^[^\n]*\n$/);
+    expect(stderr).toContain(`error: ${error.message} (${code})\n`);
+    expect(exitCode).toBe(1);
+  });
+
+  it("Ctrl-C is one JSON value too", async () => {
+    listed = undefined;
+    const child = start(process.execPath, COMMAND, "list", "--json");
+    const end = ended(child);
+    await asked;
+    child.kill("SIGINT");
+    const { exitCode, stdout } = await end;
+    expect([exitCode, JSON.parse(stdout)]).toEqual([
+      130,
+      { error: { code: "INTERRUPTED", message: "Ctrl-C ended the command" } },
+    ]);
+  });
+
+  it("the word --json as the value of an option changes nothing", async () => {
+    const { stdout, stderr } = await ended(
+      start(
+        process.execPath,
+        COMMAND,
+        "send",
+        "job.running",
+        "--to",
+        "http://127.0.0.1:1/",
+        "--secret-file",
+        "--json",
+      ),
+    );
+    expect(stdout).toBe("");
+    expect(stderr).toMatch(/CONFIG_MISSING/);
+  });
+});

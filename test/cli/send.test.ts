@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { createVerifier } from "../../src/signature";
+import { createVerifier, sign } from "../../src/signature";
 import { receiver } from "../emulator/receiver";
 import { cleanUp, makeFolder, OTHER_SECRET, run, SECRET, stackFolder } from "./commandLine";
 
@@ -54,6 +54,100 @@ test("send accepts any event, and data from the command line or a file, digit fo
     '{"type":"order.paid","data":{"n": 12345678901234567890}}',
   ]);
   expect(received.every((each) => isGenuine(each))).toBe(true);
+});
+
+test.each([
+  ["job.success", /did you mean job\.succeeded\?/],
+  ["JOB.FAILED", /did you mean job\.failed\?/],
+  ["running", /did you mean job\.running\?/],
+  ["job.cancelled-by-user", /no such event\. Its events are job\.running, job\.succeeded and job\.failed\./],
+])(
+  "send refuses %s, which looks like an event of the service, unless it is told to send it",
+  async (event, why) => {
+    const { url, received } = await receiver();
+    const { status, stderr } = await run(["send", event, "--to", url, ...SOURCE], { env });
+    expect([status, stderr]).toEqual([1, expect.stringMatching(why)]);
+    expect(stderr).toMatch(/--any-event \(WRONG_USE\)\n$/);
+    expect(received).toEqual([]);
+    expect((await run(["send", event, "--any-event", "--to", url, ...SOURCE], { env })).status).toBe(0);
+    expect(JSON.parse(received[0]?.body ?? "")).toMatchObject({ type: event });
+  },
+);
+
+test("send masks the secrets in what a receiver answers, also in a part of one", async () => {
+  const key = SECRET.slice(6);
+  const echo = `${SECRET} ${Buffer.from(key, "base64").toString("hex")} ${"x".repeat(170)} ${key}`;
+  for (const args of [[], ["--json"]]) {
+    const { url } = await receiver({ status: 401, headers: {}, body: echo });
+    const { stdout } = await run(["send", "job.running", "--to", url, ...SOURCE, ...args], { env });
+    expect(stdout).toContain("whsec_… …");
+    expect(stdout).not.toContain(key.slice(0, 6));
+  }
+});
+
+describe("with --capture", () => {
+  const BODY = '{ "type": "job.failed", "n": 1.0 }';
+  /** Makes the file of a delivery that was signed so many seconds ago, and the options that send it. */
+  const captured = (url: string, { age = 0, body = BODY as string | Buffer } = {}) => {
+    const timestamp = Math.floor(Date.now() / 1000) - age;
+    const signed = sign({ id: "msg_1", timestamp, body, secret: SECRET });
+    const headers = { ...signed, "Content-Type": "application/cloudevents+json", Host: "elsewhere" };
+    const file = Buffer.isBuffer(body)
+      ? { headers, body: body.toString("base64"), isBase64Encoded: true }
+      : { headers, body };
+    const folder = makeFolder({ "capture.json": JSON.stringify(file) });
+    return ["send", "--capture", join(folder, "capture.json"), "--to", url];
+  };
+
+  test("send sends a captured delivery byte for byte, without any secret", async () => {
+    const { url, received } = await receiver();
+    const { status, stdout, stderr } = await run(captured(url, { age: 5 }));
+    expect([status, stderr]).toEqual([0, ""]);
+    expect(stdout).toMatch(/^job\.failed msg_1: 204, /);
+    const [sent = { headers: {}, body: "" }] = received;
+    expect(sent.body).toBe(BODY);
+    expect(sent.headers).toMatchObject({ "content-type": "application/cloudevents+json" });
+    expect(isGenuine(sent, { age: 5 })).toBe(true);
+  });
+
+  test("send expects that an old delivery is refused, and says how to send it as a new one", async () => {
+    const { url, received } = await receiver(401);
+    const { status, stdout, stderr } = await run(captured(url, { age: 7_200 }));
+    expect([status, stderr]).toEqual([0, expect.stringMatching(/--sign-anew\.\n$/)]);
+    expect(stdout).toContain("as it should: it was 2 hours old.");
+    expect(isGenuine(received[0] ?? { headers: {}, body: "" }, { age: 7_200 })).toBe(true);
+  });
+
+  test("send --sign-anew signs the same body and id now, and --new-id gives it a new id", async () => {
+    const { url, received } = await receiver(200, 200, 200);
+    const args = [...captured(url, { age: 7_200 }), "--sign-anew", ...SOURCE];
+    expect((await run(args, { env })).status).toBe(0);
+    expect((await run([...args, "--new-id"], { env })).status).toBe(0);
+    expect(received.map(({ body }) => body)).toEqual([BODY, BODY]);
+    expect(received.map((each) => isGenuine(each))).toEqual([true, true]);
+    expect(received.map(({ headers }) => headers["webhook-id"])).toEqual([
+      "msg_1",
+      expect.stringMatching(/^msg_[0-9a-f]{24}$/),
+    ]);
+    expect(received[0]?.headers).toMatchObject({ "content-type": "application/cloudevents+json" });
+  });
+
+  test("send --tamper changes a captured delivery, also one that is not UTF-8", async () => {
+    const { url, received } = await receiver(401, 401);
+    expect((await run([...captured(url), "--tamper"])).status).toBe(0);
+    expect((await run([...captured(url, { body: Buffer.from([0xff]) }), "--tamper"])).status).toBe(0);
+    expect(received.some((each) => isGenuine(each))).toBe(false);
+  });
+
+  test.each([
+    [["job.failed"], /leave out the event/],
+    [["--data", "{}"], /leave out the event/],
+    [["--age", "1h"], /--age needs --sign-anew/],
+    [["--new-id"], /--new-id needs --sign-anew/],
+  ])("send refuses %j, which does not go with it", async (args, why) => {
+    const { status, stderr } = await run([...captured("http://127.0.0.1:1/"), ...args]);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(why)]);
+  });
 });
 
 test("send --repeat sends the same delivery several times, one after the other", async () => {

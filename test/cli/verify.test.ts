@@ -11,6 +11,7 @@ import {
   SECRET,
   type StartOptions,
   stackFolder,
+  start,
 } from "./commandLine";
 
 afterEach(cleanUp);
@@ -323,6 +324,70 @@ const forms: Readonly<Record<string, (headers: Readonly<Record<string, string>>)
 
 test.each(Object.entries(forms))("verify reads headers as %s", async (_form, headers) => {
   expect(await verify({ headers })).toMatchObject({ status: 0 });
+});
+
+test("verify reads a delivery from one file, or from standard input", async () => {
+  const headers = sign({ id: "msg_1", timestamp: OLD, body: COMPACT, secret: SECRET });
+  const capture = JSON.stringify({ headers, body: COMPACT });
+  const folder = makeFolder({ capture, headers: lines(headers), body: COMPACT });
+  const env = { THE_SECRET: SECRET };
+  const source = ["--secret-env", "THE_SECRET"];
+  const piped = async (args: readonly string[], input: string) => {
+    const started = start(["verify", ...args, ...source], { env });
+    started.child.stdin?.end(input);
+    return (await started.ended).status;
+  };
+  expect(await piped(["--capture", join(folder, "capture")], "")).toBe(0);
+  expect(await piped(["--capture", "-"], capture)).toBe(0);
+  expect(await piped(["--headers", "-", "--body", join(folder, "body")], lines(headers))).toBe(0);
+  expect(await piped(["--headers", join(folder, "headers"), "--body", "-"], COMPACT)).toBe(0);
+});
+
+test("verify --id chooses one of several deliveries", async () => {
+  const signed = (id: string, secret: string) => ({
+    request: { headers: sign({ id, timestamp: OLD, body: COMPACT, secret }), body: COMPACT },
+  });
+  const capture = JSON.stringify([signed("msg_1", OTHER_SECRET), signed("msg_2", SECRET)]);
+  const args = [
+    "verify",
+    "--capture",
+    join(makeFolder({ capture }), "capture"),
+    "--secret-env",
+    "THE_SECRET",
+  ];
+  const options = { env: { THE_SECRET: SECRET } };
+  expect((await run(args, options)).stderr).toMatch(
+    /^error: the file has 2 deliveries: choose one with --id, such as msg_1, msg_2 \(WRONG_USE\)\n$/,
+  );
+  expect((await run([...args, "--id", "msg_2"], options)).status).toBe(0);
+  expect((await run([...args, "--id", "msg_3"], options)).stderr).toContain("none has the id of --id");
+});
+
+test("verify checks the clock of a capture that says when it arrived", async () => {
+  const headers = sign({ id: "msg_1", timestamp: OLD, body: COMPACT, secret: SECRET });
+  const capture = JSON.stringify({ receivedAt: at(OLD + HOUR), headers, body: COMPACT });
+  const { stdout } = await run(
+    ["verify", "--capture", join(makeFolder({ capture }), "capture"), "--secret-env", "THE_SECRET"],
+    { env: { THE_SECRET: SECRET } },
+  );
+  expect(stdout).toMatch(/^Not verified: timestamp-too-old\./);
+});
+
+test("Ctrl-C ends verify within a second while it searches megabytes", async () => {
+  const body = JSON.stringify(Array.from({ length: 60_000 }, (_, id) => ({ id, name: "jöb/1", cost: 1.5 })));
+  const headers = lines(sign({ id: "msg_1", timestamp: OLD, body: "other", secret: SECRET }));
+  const folder = makeFolder({ headers, body });
+  const files = ["--headers", join(folder, "headers"), "--body", join(folder, "body")];
+  const started = start(["verify", ...files, "--secret-env", "THE_SECRET", "--search", "60"], {
+    env: { THE_SECRET: SECRET },
+  });
+  // It has read the files by then, and the search takes far longer.
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  expect(started.child.exitCode).toBeNull();
+  const before = performance.now();
+  const { status, stderr } = await started.signal("SIGINT");
+  expect([status, stderr]).toEqual([130, "error: Ctrl-C ended the command (INTERRUPTED)\n"]);
+  expect(performance.now() - before).toBeLessThan(1_000);
 });
 
 describe("with a stack", () => {

@@ -1,4 +1,6 @@
-import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { lstat, mkdir, readdir, readFile, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startEmulator } from "../../src/emulator";
 import { call, folder, HOOK, started } from "./support";
@@ -112,5 +114,102 @@ describe("a data file", () => {
     await writeFile(data, "a file where a folder should be");
     expect((await call(blocked, "POST /webhooks", { body: HOOK })).status).toBe(500);
     await expect(blocked.close()).rejects.toMatchObject({ code: "EMULATOR_DATA_FILE" });
+  });
+
+  test("a symbolic link to a data file stays one, and its target keeps the data, also before it exists", async () => {
+    const path = await folder();
+    await mkdir(join(path, "kept"));
+    const link = join(path, "emulator.json");
+    await symlink("kept/emulator.json", link);
+    for (let starts = 1; starts <= 2; starts += 1) {
+      const emulator = await started({ dataFile: link });
+      emulator.add(HOOK);
+      await emulator.close();
+      expect((await lstat(link)).isSymbolicLink()).toBe(true);
+      expect(await readlink(link)).toBe("kept/emulator.json");
+      expect(JSON.parse(await readFile(link, "utf8")).accounts.default).toHaveLength(starts);
+    }
+    expect(await readdir(join(path, "kept"))).toEqual(["emulator.json"]);
+  });
+
+  test("a data file that is a loop of symbolic links stops the start", async () => {
+    const dataFile = join(await folder(), "loop.json");
+    await symlink("loop.json", dataFile);
+    await expect(startEmulator({ dataFile })).rejects.toMatchObject({ code: "EMULATOR_DATA_FILE" });
+  });
+});
+
+describe("the lock of a data file", () => {
+  test("a second emulator on one data file is refused with the address of the first, also through a link", async () => {
+    const path = await folder();
+    const dataFile = join(path, "emulator.json");
+    const first = await started({ dataFile });
+    first.add(HOOK);
+    await symlink("emulator.json", join(path, "link.json"));
+    for (const name of ["emulator.json", "link.json"]) {
+      await expect(started({ dataFile: join(path, name) })).rejects.toMatchObject({
+        code: "EMULATOR_DATA_FILE_IN_USE",
+        message: expect.stringContaining(first.url),
+      });
+    }
+    await first.goOffline();
+    await expect(started({ dataFile })).rejects.toMatchObject({ code: "EMULATOR_DATA_FILE_IN_USE" });
+    await first.close();
+    expect((await started({ dataFile })).endpoints()).toEqual(first.endpoints());
+  });
+
+  test("of emulators that start at the same time on one data file, one runs", async () => {
+    const dataFile = join(await folder(), "emulator.json");
+    const starts = await Promise.allSettled(Array.from({ length: 8 }, () => started({ dataFile })));
+    expect(starts.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  });
+
+  test("an emulator of another process holds its data file until it is gone, even if it was killed", async () => {
+    const path = await folder();
+    const dataFile = join(path, "emulator.json");
+    const program = `
+      const { startEmulator } = require(${JSON.stringify(join(__dirname, "../../src/emulator"))});
+      startEmulator({ dataFile: ${JSON.stringify(dataFile)} }).then(({ url }) => console.log(url));
+    `;
+    const child = spawn(process.execPath, ["-r", "ts-node/register/transpile-only", "-e", program]);
+    const gone = once(child, "exit");
+    try {
+      const [url] = (await once(child.stdout, "data")).map((chunk) => String(chunk).trim());
+      await expect(started({ dataFile })).rejects.toMatchObject({
+        code: "EMULATOR_DATA_FILE_IN_USE",
+        message: expect.stringContaining(`${url} (process ${child.pid})`),
+      });
+    } finally {
+      child.kill("SIGKILL");
+      await gone;
+    }
+    expect(await readdir(path)).toEqual(["emulator.json", "emulator.json.lock"]);
+    await (await started({ dataFile })).close();
+    expect(await readdir(path)).toEqual(["emulator.json"]);
+  });
+
+  test.each([
+    ["cut off by a crash", "{"],
+    [
+      "of a process that has a recycled number",
+      JSON.stringify({ pid: process.ppid, startedAt: "1", url: "http://x" }),
+    ],
+    ["of this process, which has no such emulator", JSON.stringify({ pid: process.pid, url: "http://x" })],
+  ])("a lock that is %s does not stop the start", async (_, content) => {
+    const dataFile = join(await folder(), "emulator.json");
+    await writeFile(`${dataFile}.lock`, content);
+    await started({ dataFile });
+  });
+
+  test("an emulator that cannot start leaves no lock", async () => {
+    const path = await folder();
+    const dataFile = join(path, "emulator.json");
+    await writeFile(dataFile, "{");
+    await expect(startEmulator({ dataFile })).rejects.toMatchObject({ code: "EMULATOR_DATA_FILE" });
+    await rm(dataFile);
+    const { url } = await started();
+    const port = Number(new URL(url).port);
+    await expect(startEmulator({ dataFile, port })).rejects.toMatchObject({ code: "EMULATOR_LISTEN" });
+    expect(await readdir(path)).toEqual([]);
   });
 });

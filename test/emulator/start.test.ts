@@ -3,8 +3,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { resolve as pathTo } from "node:path";
 import { promisify } from "node:util";
-import { EmulatorError, type EmulatorOptions, startEmulator } from "../../src/emulator";
+import { type Emulator, EmulatorError, type EmulatorOptions, startEmulator } from "../../src/emulator";
 import { call, HOOK, started } from "./support";
+
+/** One millisecond more than a timer of Node.js holds. It would fire at once. */
+const TOO_LONG_MS = 2 ** 31;
 
 describe("an emulator", () => {
   test("an emulator starts without options", async () => {
@@ -52,6 +55,34 @@ describe("an emulator", () => {
       expect(message).toContain(name);
     }
     expect(message).not.toContain("a-key-to-look-for");
+  });
+
+  test.each<[string, EmulatorOptions]>([
+    ["latencyMs", { latencyMs: TOO_LONG_MS }],
+    ["retryDelaysMs", { retryDelaysMs: [1, TOO_LONG_MS] }],
+    ["deliveryTimeoutMs", { deliveryTimeoutMs: TOO_LONG_MS }],
+    ["deliveryTimeoutMs", { deliveryTimeoutMs: Number.POSITIVE_INFINITY }],
+  ])("an emulator refuses a %s that no timer holds: %j", async (name, options) => {
+    await expect(started(options)).rejects.toMatchObject({
+      code: "EMULATOR_OPTIONS",
+      message: expect.stringContaining(name),
+    });
+  });
+
+  test.each<[string, (emulator: Emulator) => unknown]>([
+    ["a delay", (emulator) => emulator.fault({ operation: "any", kind: "delay", delayMs: TOO_LONG_MS })],
+    [
+      "a late commit",
+      (emulator) => emulator.fault({ operation: "any", kind: "late-commit", delayMs: Infinity }),
+    ],
+    ["a retry", (emulator) => emulator.deliver({ type: "job.running", retryDelaysMs: [TOO_LONG_MS] })],
+    ["a retry before 1970", (emulator) => emulator.deliver({ type: "job.running", retryDelaysMs: [-1] })],
+    ["a delivery", (emulator) => emulator.deliver({ type: "job.running", timeoutMs: TOO_LONG_MS })],
+    ["a job", (emulator) => emulator.runJob({ durationMs: TOO_LONG_MS })],
+    ["a wait for a job", (emulator) => emulator.runJob({ timeoutMs: Number.NaN })],
+  ])("an emulator refuses %s with a time that no timer holds", async (_, act) => {
+    const emulator = await started();
+    await expect((async () => act(emulator))()).rejects.toMatchObject({ code: "EMULATOR_OPTIONS" });
   });
 
   test("the error for a port in use names the address", async () => {

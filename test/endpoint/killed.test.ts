@@ -98,12 +98,14 @@ test("after two runs that were ended by Ctrl-C twice, an up on another machine s
   await killedUp({ leavesHistory: true });
   const [{ id } = { id: "" }] = world.strangers();
   await sleep(world.clock.real(8_000));
-  // It waits for the endpoint of the first, and is killed meanwhile.
+  // It is killed before it knows the endpoint of the first.
+  world.emulator.fault({ operation: "list", kind: "hang-before" });
   const run = world.stack.up(program, { leavesHistory: true }).catch(() => {});
   const requests = world.emulator.requests.length;
   while (world.emulator.requests.length === requests) await sleep(1);
   plugin.kill({ alone: false });
   await run;
+  world.emulator.clearFaults();
   await world.machine.elsewhere(() => expectDoubtAbout(id));
   expect(world.differences(program, [])).toEqual([]);
 });

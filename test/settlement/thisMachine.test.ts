@@ -1,13 +1,5 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import {
-  codeOf,
-  failure,
-  inputs,
-  otherInputs,
-  type PluginOptions,
-  rootUrn,
-  VerbsWorld,
-} from "./verbsWorld";
+import { codeOf, failure, inputs, otherInputs, type PluginOptions, rootUrn, VerbsWorld } from "./verbsWorld";
 
 let world: VerbsWorld;
 beforeEach(async () => {

@@ -1,5 +1,6 @@
 import type { Dispatcher } from "undici";
 import type { ReceiverRequest, ReceiverResponse } from "../../receiver";
+import { deliveryHeaders, pairsOf } from "../capture/captureFile";
 import { postDelivery } from "../post";
 
 /** What a target answered, or that it did not. */
@@ -18,8 +19,6 @@ export interface Target {
   readonly dispatcher: Dispatcher;
 }
 
-/** The headers that are forwarded: those that the target needs to verify and to read the body. */
-const FORWARDED = /^(webhook-.+|content-type|content-encoding|user-agent)$/i;
 /** The headers of the answer that a sender needs. */
 const RETURNED: readonly string[] = ["content-type", "retry-after"];
 const NO_ANSWER: ReceiverResponse = {
@@ -32,7 +31,12 @@ const NO_ANSWER: ReceiverResponse = {
 export async function forward(request: ReceiverRequest, { url, dispatcher }: Target): Promise<Forwarded> {
   const startedAt = performance.now();
   const { body } = request;
-  const answer = await postDelivery({ url, headers: headersOf(request), body, dispatcher });
+  const answer = await postDelivery({
+    url,
+    headers: deliveryHeaders(pairsOf(request.headers)),
+    body,
+    dispatcher,
+  });
   const durationMs = Math.round(performance.now() - startedAt);
   // A 502 makes the sender retry.
   if (answer.status === null)
@@ -44,12 +48,4 @@ export async function forward(request: ReceiverRequest, { url, dispatcher }: Tar
   });
   const response = { status, headers: Object.fromEntries(headers), body: answer.body.toString("utf8") };
   return { response, status, failure: null, durationMs };
-}
-
-function headersOf({ headers }: ReceiverRequest): Record<string, string> {
-  const pairs = Symbol.iterator in headers ? [...headers] : Object.entries(headers);
-  const kept: Record<string, string> = {};
-  for (const [name, value] of pairs)
-    if (FORWARDED.test(name) && typeof value === "string") kept[name.toLowerCase()] ??= value;
-  return kept;
 }

@@ -31,8 +31,11 @@ export interface LocalReceiverOptions {
   readonly toleranceSeconds: number;
   /** Where verified deliveries go. Without it, each is answered with 200. */
   readonly target: Target | undefined;
-  readonly onReceived: (received: Received) => void;
-  readonly onRefused: (refused: Refused) => void;
+  /** The events that are reported and forwarded. Any other is answered with 200. Undefined for all. */
+  readonly events: ReadonlySet<string> | undefined;
+  readonly onReceived: (received: Received, request: ReceiverRequest) => void;
+  /** Without the request, if its body was not read. */
+  readonly onRefused: (refused: Refused, request?: ReceiverRequest) => void;
 }
 
 /** The largest body that is read, in bytes: that of a receiver. */
@@ -49,7 +52,7 @@ const BUSY: ReceiverResponse = {
 
 /** Creates a receiver that verifies deliveries, reports them and forwards them. It remembers none: the target dedupes. */
 export function localReceiver(options: LocalReceiverOptions): Receiver {
-  const { secrets, toleranceSeconds, target, onReceived, onRefused } = options;
+  const { secrets, toleranceSeconds, target, events, onReceived, onRefused } = options;
   const verifier = createVerifier({ secrets, toleranceSeconds });
   let forwarding = 0;
 
@@ -69,22 +72,23 @@ export function localReceiver(options: LocalReceiverOptions): Receiver {
       const result = verifier.verifyDetailed(request.body, request.headers);
       if (!result.ok) {
         const answer = refusalAnswer("unverified");
-        onRefused({ reason: result.reason, status: answer.status, ...claimedId(request) });
+        onRefused({ reason: result.reason, status: answer.status, ...claimedId(request) }, request);
         return answer;
-      }
-      if (forwarding >= MOST_FORWARDED) {
-        onRefused({ reason: "busy", status: BUSY.status, unverifiedId: result.id });
-        return BUSY;
       }
       const { id, timestamp } = result;
       const { event, jobId } = readEvent(request.body);
+      if (events !== undefined && !events.has(event ?? "")) return ACCEPTED;
+      if (forwarding >= MOST_FORWARDED) {
+        onRefused({ reason: "busy", status: BUSY.status, unverifiedId: id }, request);
+        return BUSY;
+      }
       const delivery = { id, timestamp, event, jobId };
       if (target === undefined) {
-        onReceived({ ...delivery, status: ACCEPTED.status });
+        onReceived({ ...delivery, status: ACCEPTED.status }, request);
         return ACCEPTED;
       }
       const { response, ...forwarded } = await deliver(request, target);
-      onReceived({ ...delivery, status: response.status, forwarded });
+      onReceived({ ...delivery, status: response.status, forwarded }, request);
       return response;
     },
 

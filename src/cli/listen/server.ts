@@ -6,6 +6,8 @@ import { CliError } from "../errors";
 
 export interface LocalServer {
   readonly url: string;
+  /** How many requests are being answered. */
+  readonly inProgress: () => number;
   /** Waits a moment for the requests in progress, and frees the port. */
   close(): Promise<void>;
 }
@@ -13,11 +15,19 @@ export interface LocalServer {
 /** Bounds the memory that senders can use, with the size of a body. */
 const MOST_CONNECTIONS = 256;
 /** How long requests in progress may take after the command was stopped, in milliseconds. */
-const CLOSING_MS = 2_000;
+export const CLOSING_MS = 2_000;
 
 /** Serves a receiver at every path, for this machine only. @throws CliError `PORT_UNAVAILABLE` */
 export async function serveLocally(receiver: Receiver, port: number): Promise<LocalServer> {
-  const server = http.createServer(nodeHandler(receiver));
+  let inProgress = 0;
+  const answer = nodeHandler(receiver);
+  const server = http.createServer((request, response) => {
+    inProgress += 1;
+    response.once("close", () => {
+      inProgress -= 1;
+    });
+    answer(request, response);
+  });
   server.maxConnections = MOST_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject).listen(port, "127.0.0.1", resolve);
@@ -29,6 +39,7 @@ export async function serveLocally(receiver: Receiver, port: number): Promise<Lo
   });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    inProgress: () => inProgress,
     close: () =>
       new Promise((resolve) => {
         const timer = setTimeout(() => server.closeAllConnections(), CLOSING_MS);

@@ -1,5 +1,6 @@
 import { describeAge } from "../age";
 import { describeClaim, type Entry, type Inventory, type InventoryOptions, warnOfGaps } from "../inventory";
+import { dataOfFailure } from "../run";
 import { openService } from "../service";
 import { candidatesIn, type PruneRule, reasonToKeep } from "./candidates";
 import { assertPrunable, deleteAll, takeWholeInventory } from "./deletion";
@@ -31,9 +32,11 @@ export async function prune(options: PruneOptions): Promise<void> {
     const deleted = new Set<Entry>();
     try {
       if (isConfirmed) for await (const entry of deleteAll(candidates, account, options)) deleted.add(entry);
-    } finally {
-      report({ inventory, deleted, isConfirmed }, options);
+    } catch (error) {
+      report({ inventory, deleted, isConfirmed, error }, options);
+      throw error;
     }
+    report({ inventory, deleted, isConfirmed }, options);
   } finally {
     await account.client.close();
   }
@@ -90,9 +93,11 @@ interface Result {
   readonly inventory: Inventory;
   readonly deleted: ReadonlySet<Entry>;
   readonly isConfirmed: boolean;
+  /** Why not everything was deleted. */
+  readonly error?: unknown;
 }
 
-function report({ inventory, deleted, isConfirmed }: Result, options: PruneOptions): void {
+function report({ inventory, deleted, isConfirmed, error }: Result, options: PruneOptions): void {
   const shown = ({ endpoint: { id, type, createdAt }, shownUrl }: Entry) => ({
     id,
     url: shownUrl,
@@ -105,7 +110,8 @@ function report({ inventory, deleted, isConfirmed }: Result, options: PruneOptio
       ...shown(entry),
       reason: reasonToKeep(entry, options) ?? (isConfirmed ? "not-deleted" : "not-confirmed"),
     }));
-  options.output.data({ deleted: [...deleted].map(shown), kept }, () => {
+  const failure = error === undefined ? {} : { error: dataOfFailure(error) };
+  options.output.data({ deleted: [...deleted].map(shown), kept, ...failure }, () => {
     if (isConfirmed) options.output.line(`Deleted ${count(deleted.size)}.`);
   });
 }

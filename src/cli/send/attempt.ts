@@ -1,4 +1,5 @@
 import { sign } from "../../signature";
+import { withoutSecrets } from "../knownSecrets";
 import { type DeliveryAnswer, type DeliveryRequest, postDelivery } from "../post";
 import type { NamedSecret } from "../secrets";
 
@@ -41,13 +42,14 @@ export async function attempt(
 
 function textOf(answer: DeliveryAnswer): string {
   if (answer.status === null) return "";
-  const text = answer.body.toString("utf8").trim();
+  // Before it is cut, so that no part of a secret stays.
+  const text = withoutSecrets(answer.body.toString("utf8").trim());
   return text.length > SHOWN_ANSWER_LENGTH ? `${text.slice(0, SHOWN_ANSWER_LENGTH)}…` : text;
 }
 
 export interface Signing {
   readonly id: string;
-  readonly body: string;
+  readonly body: string | Uint8Array;
   /** In seconds. */
   readonly age: number;
   readonly secrets: readonly NamedSecret[];

@@ -3,7 +3,8 @@ import { CliError } from "../errors";
 import type { SigningSecrets } from "../secrets";
 
 /** Returns the url of one of the stack's endpoints. @throws CliError `WRONG_USE` */
-export function endpointUrl({ endpoints }: SigningSecrets, name: string | undefined): string {
+export function endpointUrl(signing: SigningSecrets | undefined, name: string | undefined): string {
+  const endpoints = signing?.endpoints ?? {};
   const names = Object.keys(endpoints);
   const known = `The stack's receiver has: ${names.join(", ")}`;
   const chosen = name ?? (names.length === 1 ? names[0] : undefined);

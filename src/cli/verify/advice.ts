@@ -1,6 +1,6 @@
 import type { VerificationFailure } from "../../signature/result";
-import type { BodyChange } from "./bodyVariants";
-import type { HeaderPair } from "./capturedHeaders";
+import { type HeaderPair, isOurHeader } from "../capture/headerPair";
+import type { BodyChange } from "./bodyVariant";
 import type { SignatureMistake } from "./signatureMistake";
 
 /**
@@ -13,6 +13,7 @@ export type DiagnosisReason =
   | SignatureMistake["reason"]
   | "other-secret"
   | "wrong-secret"
+  | "search-ended"
   | "timestamp-in-milliseconds";
 
 interface Advice {
@@ -68,6 +69,26 @@ export const ADVICE: Readonly<Record<DiagnosisReason, Partial<Advice> & Pick<Adv
       "Sign with `Math.floor(Date.now() / 1000)`. The service does, so another program sent this delivery.",
   },
   "body-reserialized": { advice: `Something parsed the body and wrote it again. ${RAW_BODY}` },
+  "body-compressed": {
+    advice:
+      "Something compressed the body after it was signed. Turn compression of requests off between the sender and the receiver, or decompress the body before you verify it.",
+  },
+  "body-decompressed": {
+    advice:
+      "Something decompressed the body before it was verified. Let the proxy or the body parser in front of the receiver hand the bytes on as they were sent.",
+  },
+  "body-json-string": {
+    advice: `Something wrote the body as a JSON string, such as JSON.stringify(event.body) of a body that is a string. ${RAW_BODY}`,
+  },
+  "body-base64": {
+    advice: `Decode the base64 before you verify, as an AWS Lambda with isBase64Encoded does: Buffer.from(event.body, "base64"). ${RAW_BODY}`,
+  },
+  "body-printed": {
+    advice: `The body is what a program printed of it. If the receiver verifies that, pass it the bytes instead. ${RAW_BODY}`,
+  },
+  "body-wrapped": {
+    advice: `The delivery is a part of this body: a queue, a gateway or a mapping template put it there. Verify that part, as it was sent. ${RAW_BODY}`,
+  },
   "newline-added": {
     advice: `An editor, \`echo\` or a tool for captures added the newline. If the receiver gets this body too, look for what reads the body line by line. ${RAW_BODY}`,
   },
@@ -86,6 +107,11 @@ export const ADVICE: Readonly<Record<DiagnosisReason, Partial<Advice> & Pick<Adv
     advice:
       "No usual change of the body explains it. Compare the secret with the one that the service issued for this endpoint, and make sure that the file holds the whole body.",
   },
+  "search-ended": {
+    finding: "The signature does not match, and not everything that may explain it was tried.",
+    advice:
+      "Compare the secret with the one that the service issued for this endpoint, and make sure that the file holds the whole body. If both are right, search for longer, such as with --search 600, or capture a smaller delivery.",
+  },
   "signature-encoding": { advice: `Write the signature as base64, with padding. ${OWN_SENDER}` },
   "key-not-decoded": { advice: `Decode the base64 after whsec_ before you sign. ${OWN_SENDER}` },
   "signed-content": { advice: `Sign the id, the timestamp and the body, joined with dots. ${OWN_SENDER}` },
@@ -100,7 +126,7 @@ export function adviceFor(reason: DiagnosisReason, headers: readonly HeaderPair[
       finding: "The file of headers holds no header.",
       advice: "Write one header on each line, as in `webhook-id: msg_1`.",
     };
-  const anyOurs = headers.some(([name]) => /^webhook-(id|timestamp|signature)$/i.test(name));
+  const anyOurs = headers.some(isOurHeader);
   return anyOurs
     ? { finding, advice }
     : {

@@ -2,19 +2,19 @@ import { check } from "../../signature/check";
 import { readSignatureHeaders } from "../../signature/headers";
 import type { VerificationFailure } from "../../signature/result";
 import { keyOf } from "../../signature/secret";
+import { type HeaderPair, headerValue } from "../capture/headerPair";
 import type { NamedSecret } from "../secrets";
 import { clockText, durationText } from "../timeText";
 import { adviceFor, type DiagnosisReason } from "./advice";
+import { LARGEST_REWRITTEN_BYTES } from "./bodyVariant";
 import { bodyVariants } from "./bodyVariants";
-import type { HeaderPair } from "./capturedHeaders";
+import { hintsFor } from "./hints";
+import type { Search } from "./search";
 import { signatureMistake } from "./signatureMistake";
 
-export interface Capture {
-  readonly body: Uint8Array;
+export interface DiagnosisOptions {
+  readonly body: Buffer;
   readonly headers: readonly HeaderPair[];
-}
-
-export interface DiagnosisOptions extends Capture {
   /** Those that the receiver has. */
   readonly secrets: readonly NamedSecret[];
   /** Those that other receivers of the stack have. */
@@ -24,6 +24,7 @@ export interface DiagnosisOptions extends Capture {
   readonly receivedAt: number | undefined;
   /** Unix seconds. */
   readonly now: number;
+  readonly search: Search;
 }
 
 /** Whether a captured delivery verifies. No part holds a secret, a header but the id and the timestamp, or the body. */
@@ -47,7 +48,7 @@ export type Diagnosis =
 
 /** Finds out whether a captured delivery verifies and, if not, why: another body, another secret, or a clock. */
 export function diagnose(options: DiagnosisOptions): Diagnosis {
-  const { body, headers, secrets, otherSecrets } = options;
+  const { body, headers, secrets, otherSecrets, search } = options;
   const sent = readSignatureHeaders(headers);
   if (typeof sent === "string") return failed(sent as DiagnosisReason, { headers });
   const signedBy = (candidate: Uint8Array, among: readonly NamedSecret[]) =>
@@ -66,19 +67,44 @@ export function diagnose(options: DiagnosisOptions): Diagnosis {
     });
 
   const all = [...secrets, ...otherSecrets];
-  for (const { change, bytes, description } of bodyVariants(body)) {
-    const by = signedBy(bytes, all);
-    if (by === undefined) continue;
+  const mistake = signatureMistake({ body, sent, secrets: all });
+  if (mistake !== undefined)
+    return failed(mistake.reason, { secret: mistake.secret, finding: mistake.finding });
+  const reason = reasonForMismatch(body, headers, all);
+  if (reason !== "wrong-secret") return failed(reason, { headers });
+
+  const variants = bodyVariants(body, { contentEncoding: headerValue(headers, "content-encoding") });
+  const found = search.find(variants, (variant) => {
+    const by = signedBy(variant.bytes, all);
+    return by === undefined ? undefined : { ...variant, by };
+  });
+  if (found !== undefined) {
+    const { change, by, bytes, description } = found;
     const sizes = `${bytes.byteLength} bytes were signed, and this body has ${body.byteLength}`;
     return failed(change, {
       secret: by,
       finding: `The signature matches ${by.name} for another body: the sender signed ${description} (${sizes}).`,
     });
   }
-  const mistake = signatureMistake({ body, sent, secrets: all });
-  if (mistake !== undefined)
-    return failed(mistake.reason, { secret: mistake.secret, finding: mistake.finding });
-  return failed(reasonForMismatch(body, headers, all), { headers });
+  return unexplained(options);
+}
+
+/** Returns that nothing explains the mismatch, with what is conspicuous about the delivery. */
+export function unexplained({
+  body,
+  headers,
+  search,
+}: Pick<DiagnosisOptions, "body" | "headers"> & {
+  readonly search: Pick<Search, "hasEnded" | "seconds" | "tried">;
+}): Diagnosis {
+  const isLarge = body.byteLength > LARGEST_REWRITTEN_BYTES;
+  const why = search.hasEnded
+    ? `The search ended after ${search.seconds} s and ${search.tried} bodies.`
+    : `The body has more than ${LARGEST_REWRITTEN_BYTES / 2 ** 20} MiB, so it was not tried as other JSON.`;
+  const reason = search.hasEnded || isLarge ? "search-ended" : "wrong-secret";
+  const { finding } = adviceFor(reason, headers);
+  const parts = [finding, ...(reason === "search-ended" ? [why] : []), ...hintsFor(body, headers)];
+  return failed(reason, { headers, finding: parts.join(" ") });
 }
 
 function isSigned(body: Uint8Array, headers: readonly HeaderPair[], { value }: NamedSecret): boolean {

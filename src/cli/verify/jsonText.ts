@@ -1,7 +1,8 @@
 /** A JSON value that keeps the spelling of its strings and numbers. */
 export type JsonText =
   | { readonly kind: "string"; readonly text: string }
-  | { readonly kind: "other"; readonly text: string }
+  | { readonly kind: "number"; readonly text: string }
+  | { readonly kind: "word"; readonly text: string }
   | { readonly kind: "array"; readonly items: readonly JsonText[] }
   | { readonly kind: "object"; readonly members: readonly Member[] };
 
@@ -17,9 +18,16 @@ export interface JsonStyle {
   readonly colon: string;
   /** One level of indentation. Without it, everything is on one line. */
   readonly indent?: string;
-  readonly sorted: boolean;
+  /** Default: a line feed. */
+  readonly newline?: string;
+  readonly sorted?: boolean;
+}
+
+export interface JsonSpelling {
   /** Returns the spelling of a JSON string. */
   readonly string: (text: string) => string;
+  /** Returns the spelling of a JSON number. */
+  readonly number: (text: string) => string;
 }
 
 /** Deeper JSON is not read: the reader is recursive. */
@@ -42,7 +50,7 @@ export function readJsonText(text: string): JsonText | undefined {
           if (item !== ",") items.push(value(item, depth + 1));
         return { kind: "array", items };
       }
-      if (token !== "{") return { kind: "other", text: token };
+      if (token !== "{") return { kind: /^[-\d]/.test(token) ? "number" : "word", text: token };
       const members: Member[] = [];
       for (let name = next(); name !== "}"; name = next()) {
         if (name === ",") continue;
@@ -57,22 +65,35 @@ export function readJsonText(text: string): JsonText | undefined {
   }
 }
 
+/** Returns the same JSON with other spellings of its strings, names and numbers. Asks in the order of the text. */
+export function respell(json: JsonText, spelling: JsonSpelling): JsonText {
+  if (json.kind === "word") return json;
+  if (json.kind === "string" || json.kind === "number")
+    return { kind: json.kind, text: spelling[json.kind](json.text) };
+  if (json.kind === "array")
+    return { kind: "array", items: json.items.map((item) => respell(item, spelling)) };
+  const members = json.members.map(({ name, value }) => ({
+    name: spelling.string(name),
+    value: respell(value, spelling),
+  }));
+  return { kind: "object", members };
+}
+
 /** Writes JSON in a style. */
 export function writeJsonText(json: JsonText, style: JsonStyle, level = 0): string {
-  const { comma, colon, indent, sorted, string } = style;
-  if (json.kind === "other") return json.text;
-  if (json.kind === "string") return string(json.text);
+  const { comma, colon, indent, newline = "\n", sorted = false } = style;
+  if (json.kind !== "array" && json.kind !== "object") return json.text;
   const wrap = (open: string, parts: readonly string[], close: string) => {
     if (parts.length === 0 || indent === undefined) return `${open}${parts.join(comma)}${close}`;
-    const line = `\n${indent.repeat(level + 1)}`;
-    return `${open}${line}${parts.join(`,${line}`)}\n${indent.repeat(level)}${close}`;
+    const line = `${newline}${indent.repeat(level + 1)}`;
+    return `${open}${line}${parts.join(`,${line}`)}${newline}${indent.repeat(level)}${close}`;
   };
   const write = (value: JsonText) => writeJsonText(value, style, level + 1);
   if (json.kind === "array") return wrap("[", json.items.map(write), "]");
   const members = sorted ? json.members.toSorted(byName) : json.members;
   return wrap(
     "{",
-    members.map(({ name, value }) => `${string(name)}${colon}${write(value)}`),
+    members.map(({ name, value }) => `${name}${colon}${write(value)}`),
     "}",
   );
 }

@@ -3,7 +3,7 @@ import type { EmulatedEndpoint } from "../endpoint";
 import { EmulatorError } from "../errors";
 import { Log } from "../log";
 import type { Registry } from "../registry";
-import type { Timers } from "../timers";
+import { checkDelay, type Timers } from "../timers";
 import type { Delivery, EmulatedEvent, EndpointDelivery, LoggedAttempt, OpenAttempt } from "./event";
 import { bodyOf, tampered } from "./message";
 import { Poster, type PostResult } from "./post";
@@ -29,31 +29,47 @@ export interface Dispatch {
   readonly done: Promise<Delivery>;
 }
 
+/** One endpoint that gets an event. */
+interface Target {
+  readonly account: string;
+  readonly endpoint: EmulatedEndpoint;
+  readonly id: string;
+  readonly attempted: () => void;
+  readonly onRetry: ((attempt: LoggedAttempt) => void) | undefined;
+}
+
 /** Sends events to endpoints at least once, in any order, and signs each attempt with a fresh timestamp. */
 export class Deliveries {
   readonly log = new Log<LoggedAttempt>();
   readonly #open = new Set<OpenAttempt>();
   readonly #poster = new Poster();
+  #sent = 0;
   readonly #options: DeliveriesOptions;
 
   constructor(options: DeliveriesOptions) {
     this.#options = options;
   }
 
-  /** Starts to deliver an event. @throws EmulatorError for an endpoint that is not registered */
-  dispatch(event: EmulatedEvent): Dispatch {
+  /**
+   * Starts to deliver an event. `onRetry` is called with each attempt that failed and that another one follows.
+   *
+   * @throws EmulatorError for an endpoint that is not registered, and for an invalid wait
+   */
+  dispatch(event: EmulatedEvent, onRetry?: (attempt: LoggedAttempt) => void): Dispatch {
+    for (const delay of event.retryDelaysMs ?? []) checkDelay("retryDelaysMs", delay);
     const id = event.id ?? newId();
-    const own = event.id === undefined && this.#options.webhookIds === "per-endpoint";
+    const { registry, homeAccount, webhookIds } = this.#options;
+    const own = event.id === undefined && webhookIds === "per-endpoint";
     const firsts: Promise<void>[] = [];
-    const endings = this.#targets(event).map(([account, endpoint]) => {
+    const endings = registry.select(event, homeAccount).map(([account, endpoint]) => {
       let attempted = () => {};
       firsts.push(
         new Promise((resolve) => {
           attempted = resolve;
         }),
       );
-      const ending = this.#deliver(event, { account, endpoint, id: own ? newId() : id, attempted });
-      return ending.finally(attempted);
+      const to = { account, endpoint, id: own ? newId() : id, attempted, onRetry };
+      return this.#deliver(event, to).finally(attempted);
     });
     const done = Promise.all(endings).then((endpoints) => {
       const delivered = endpoints.length > 0 && endpoints.every(({ outcome }) => outcome === "delivered");
@@ -67,39 +83,30 @@ export class Deliveries {
     return this.#open;
   }
 
-  /** Returns the last attempt of a delivery, at one endpoint or at any. @throws EmulatorError when there is none */
-  latest(id?: string, endpointId?: string): LoggedAttempt {
-    const found = this.log.entries.findLast(
-      (attempt) =>
-        (id === undefined || attempt.id === id) &&
-        (endpointId === undefined || attempt.endpointId === endpointId),
-    );
+  /** Returns the last attempt of a delivery, or of all. @throws EmulatorError when there is none */
+  latest(id?: string): LoggedAttempt {
+    const found = this.log.entries.findLast((attempt) => id === undefined || attempt.id === id);
     if (found !== undefined) return found;
     const which =
       id === undefined ? "a delivery: nothing was delivered yet" : `delivery ${id}: it is not in the log`;
     throw new EmulatorError("EMULATOR_UNKNOWN_DELIVERY", `Cannot find ${which}.`);
   }
 
-  /** Repeats the last attempt of a delivery, byte for byte. @throws EmulatorError when there is none */
-  async replay(id?: string, endpointId?: string): Promise<LoggedAttempt> {
-    const { statusCode, error, answer, retryInMs, ...request } = this.latest(id, endpointId);
-    return this.#send({ ...request, at: this.#options.now(), replayed: true }, () => null);
+  /** Repeats an attempt, byte for byte. */
+  async replay(attempt: LoggedAttempt): Promise<LoggedAttempt> {
+    const { statusCode, error, answer, answerHeaders, durationMs, retryInMs, ...request } = attempt;
+    const number = this.#nextNumber();
+    return this.#send({ ...request, number, at: this.#options.now(), replayed: true }, () => null);
   }
 
   close(): void {
     this.#poster.close();
   }
 
-  async #deliver(
-    event: EmulatedEvent,
-    to: { account: string; endpoint: EmulatedEndpoint; id: string; attempted: () => void },
-  ): Promise<EndpointDelivery> {
+  async #deliver(event: EmulatedEvent, to: Target): Promise<EndpointDelivery> {
     const { registry, timers, retryDelaysMs } = this.#options;
-    const {
-      account,
-      id,
-      endpoint: { id: endpointId },
-    } = to;
+    const { account, id } = to;
+    const endpointId = to.endpoint.id;
     const forged = event.tamper === true || (event.ageSeconds ?? 0) > 0;
     const delaysMs = event.retryDelaysMs ?? (forged ? [] : retryDelaysMs);
     let statusCode: number | null = null;
@@ -119,6 +126,7 @@ export class Deliveries {
       if (timers.closed) return ended("closed", attempt);
       if (isSuccess(statusCode)) return ended("delivered", attempt);
       if (sent.retryInMs === null) return ended("failed", attempt);
+      to.onRetry?.(sent);
       if (!(await timers.sleep(sent.retryInMs))) return ended("closed", attempt);
     }
   }
@@ -135,6 +143,7 @@ export class Deliveries {
     const headers = secrets.sign(endpoint.type, { id, timestamp, body: signed });
     const body = event.tamper === true ? tampered(signed) : signed;
     const request: OpenAttempt = {
+      number: this.#nextNumber(),
       at,
       id,
       type: event.type,
@@ -163,25 +172,16 @@ export class Deliveries {
       timeoutMs,
     });
     this.#open.delete(request);
-    const { statusCode, error, answer } = result;
-    const retryInMs = isSuccess(statusCode) ? null : retry(result);
-    const entry: LoggedAttempt = { ...request, statusCode, error, answer, retryInMs };
+    const { retryAfter, ...answered } = result;
+    const retryInMs = isSuccess(result.statusCode) ? null : retry(result);
+    const entry: LoggedAttempt = { ...request, ...answered, retryInMs };
     this.log.add(entry);
     return entry;
   }
 
-  #targets({ endpointId, endpointType, account }: EmulatedEvent): (readonly [string, EmulatedEndpoint])[] {
-    const { registry, homeAccount } = this.#options;
-    const owner = endpointId === undefined ? (account ?? homeAccount) : registry.accountOf(endpointId);
-    if (owner === undefined || (account !== undefined && owner !== account)) {
-      const message = `Cannot deliver to endpoint ${endpointId}: it is not registered.`;
-      throw new EmulatorError("EMULATOR_UNKNOWN_ENDPOINT", message);
-    }
-    return registry
-      .list(owner)
-      .filter(({ id }) => endpointId === undefined || id === endpointId)
-      .filter(({ type }) => endpointType === undefined || type === endpointType)
-      .map((endpoint) => [owner, endpoint] as const);
+  #nextNumber(): number {
+    this.#sent += 1;
+    return this.#sent;
   }
 }
 

@@ -26,6 +26,8 @@ export interface EmulatedEvent extends EventTarget {
   readonly ageSeconds?: number;
   /** Overrides the emulator's delays. Default: the emulator's; none for a tampered or aged event. */
   readonly retryDelaysMs?: readonly number[];
+  /** How long `deliver` waits until the event is delivered, in milliseconds. Default: until the last retry. */
+  readonly timeoutMs?: number;
 }
 
 export type DeliveryOutcome = "delivered" | "failed" | "endpoint-gone" | "closed";
@@ -56,6 +58,8 @@ export interface Delivery {
 
 /** One request to a receiver. */
 export interface LoggedAttempt {
+  /** Counts the attempts of this emulator from 1, in the order in which they were sent. */
+  readonly number: number;
   /** When it was sent: milliseconds since 1970, by the emulator's clock. */
   readonly at: number;
   readonly id: string;
@@ -70,6 +74,10 @@ export interface LoggedAttempt {
   readonly error: string | null;
   /** The first 1,024 bytes of the answer's body. Null when there was no answer. */
   readonly answer: string | null;
+  /** Names are in lower case. Values are cut to 1,024 characters. Null when there was no answer. */
+  readonly answerHeaders: Readonly<Record<string, string>> | null;
+  /** From the connection's start to the end of the answer, in milliseconds. */
+  readonly durationMs: number;
   /** The wait until the next attempt. Null when this was the last. */
   readonly retryInMs: number | null;
   readonly tampered: boolean;
@@ -79,4 +87,7 @@ export interface LoggedAttempt {
 }
 
 /** An attempt that has no result yet. */
-export type OpenAttempt = Omit<LoggedAttempt, "statusCode" | "error" | "answer" | "retryInMs">;
+export type OpenAttempt = Omit<
+  LoggedAttempt,
+  "statusCode" | "error" | "answer" | "answerHeaders" | "durationMs" | "retryInMs"
+>;

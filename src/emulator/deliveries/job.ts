@@ -1,15 +1,18 @@
 import { randomBytes } from "node:crypto";
-import type { Timers } from "../timers";
+import { checkDelay, type Timers } from "../timers";
 import type { Deliveries } from "./deliveries";
 import type { Delivery, EventTarget } from "./event";
+import { Patience } from "./patience";
 
 export interface JobOptions extends EventTarget {
   /** Default `succeeded`. */
   readonly outcome?: "succeeded" | "failed";
   /** Default: a new id. */
   readonly jobId?: string;
-  /** The wait between the first attempts of `job.running` and the end of the job. Default 0. */
+  /** The wait between the first attempts of `job.running` and the end of the job, in milliseconds. Default 0. */
   readonly durationMs?: number;
+  /** How long to wait until both events are delivered, in milliseconds. Default: until the last retry. */
+  readonly timeoutMs?: number;
 }
 
 export interface Job {
@@ -18,20 +21,29 @@ export interface Job {
   readonly finished: Delivery;
 }
 
+export interface JobRunner {
+  readonly deliveries: Deliveries;
+  readonly timers: Timers;
+  readonly warn: (message: string) => void;
+}
+
 /**
  * Delivers a job's start and its end. If `job.running` fails, its retries continue while the end is delivered. The two
  * events may therefore arrive in either order, as with the real service.
  */
-export async function runJob(deliveries: Deliveries, timers: Timers, options: JobOptions): Promise<Job> {
-  const { outcome = "succeeded", durationMs = 0, ...rest } = options;
+export async function runJob({ deliveries, timers, warn }: JobRunner, options: JobOptions): Promise<Job> {
+  const { outcome = "succeeded", durationMs = 0, timeoutMs, ...rest } = options;
   const { jobId = `job_${randomBytes(8).toString("hex")}`, ...target } = rest;
-  const running = deliveries.dispatch({ ...target, type: "job.running", data: { jobId, status: "running" } });
-  await running.attempted;
-  await timers.sleep(durationMs);
-  const finished = deliveries.dispatch({
-    ...target,
-    type: `job.${outcome}`,
-    data: { jobId, status: outcome },
-  });
-  return { jobId, running: await running.done, finished: await finished.done };
+  checkDelay("durationMs", durationMs);
+  const patience = new Patience({ what: `The job ${jobId}`, timeoutMs, warn });
+  const send = (type: string, status: string) =>
+    deliveries.dispatch({ ...target, type, data: { jobId, status } }, patience.onRetry);
+  const run = async (): Promise<Job> => {
+    const running = send("job.running", "running");
+    await running.attempted;
+    await timers.sleep(durationMs);
+    const finished = send(`job.${outcome}`, outcome);
+    return { jobId, running: await running.done, finished: await finished.done };
+  };
+  return patience.wait(run());
 }

@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import { Agent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
 import { request as httpsRequest, Agent as SecureAgent } from "node:https";
 
-/** How much of an answer's body is read before the connection is closed, and how much of it is kept. */
+/** How much of an answer's body is read before the connection is closed, and how much of it, and of each header, is kept. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 const KEPT_ANSWER_BYTES = 1024;
 
@@ -21,6 +21,8 @@ export interface PostResult {
   readonly error: string | null;
   /** The beginning of the answer's body. Null when there was no answer. */
   readonly answer: string | null;
+  readonly answerHeaders: Readonly<Record<string, string>> | null;
+  readonly durationMs: number;
 }
 
 /**
@@ -41,9 +43,18 @@ export class Poster {
   post({ url, headers, body, timeoutMs }: Post): Promise<PostResult> {
     return new Promise((resolve) => {
       let timer: NodeJS.Timeout | undefined;
+      let begun = performance.now();
+      const durationMs = () => Math.round(performance.now() - begun);
       const fail = (error: NodeJS.ErrnoException) => {
         clearTimeout(timer);
-        resolve({ statusCode: null, error: error.code ?? error.name, answer: null });
+        const reason = error.code ?? error.name;
+        resolve({
+          statusCode: null,
+          error: reason,
+          answer: null,
+          answerHeaders: null,
+          durationMs: durationMs(),
+        });
       };
       try {
         const secure = new URL(url).protocol === "https:";
@@ -55,6 +66,7 @@ export class Poster {
         });
         request.on("error", fail);
         request.on("socket", () => {
+          begun = performance.now();
           timer = setTimeout(() => request.destroy(timedOut()), timeoutMs);
         });
         request.on("response", (response) => {
@@ -62,8 +74,15 @@ export class Poster {
           request.off("error", fail).on("error", () => undefined);
           readAnswer(response, (answer) => {
             clearTimeout(timer);
-            const { statusCode = 0 } = response;
-            resolve({ statusCode, retryAfter: response.headers["retry-after"], error: null, answer });
+            const { statusCode = 0, headers } = response;
+            const answerHeaders = Object.fromEntries(
+              Object.entries(headers).map(([name, value]) => [
+                name,
+                [value].flat().join(", ").slice(0, KEPT_ANSWER_BYTES),
+              ]),
+            );
+            const retryAfter = headers["retry-after"];
+            resolve({ statusCode, retryAfter, error: null, answer, answerHeaders, durationMs: durationMs() });
           });
         });
         request.end(body);

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { type SignedHeaders, sign } from "../../signature";
-import type { SecretsByType } from "../dataFile";
 import type { EmulatedEndpointType } from "../endpoint";
 import { EmulatorError } from "../errors";
+import type { SecretsByType } from "../savedData";
 
 /** One secret, several during a rotation (newest first), or either of these for each endpoint type. */
 export type SecretsOption =

@@ -1,91 +1,71 @@
-import type { Registry } from "../registry";
-import { PAGE_PATH } from "./context";
-import type { DeliveryHistory, HistoryPage, ShownAttempt } from "./history";
+import { attemptItem, replayForm, resultBadge } from "./attemptItem";
+import type { Console } from "./console";
+import { isGenuine, matches, STATES, stateOf } from "./deliveryState";
+import { filterForm } from "./filterForm";
+import type { DeliveryHistory, History } from "./history";
 import { type Html, html } from "./html";
-import { actionForm, badge, hidden, pre, section, short, type Tone, time } from "./parts";
+import { actionForm, badge, hidden, pager, section, short, time, unseen } from "./parts";
+import { isFiltered, type View } from "./view";
 
-export function deliveriesSection(history: HistoryPage, registry: Registry): Html {
-  const { deliveries, total, page, pages } = history;
-  const note = total === 0 ? "none yet" : `${total} in total`;
-  const items = deliveries.map((delivery) => deliveryCard(delivery, registry));
-  const empty = html`<p class="empty" data-key="empty">Run a job, and its signed events appear here.</p>`;
-  const pager = html`<nav data-key="pager" aria-label="Pages of deliveries">
-${page > 1 && html`<a href="${PAGE_PATH}?page=${page - 1}">← Newer</a>`}
-<span>Page ${page} of ${pages}</span>
-${page < pages && html`<a href="${PAGE_PATH}?page=${page + 1}">Older →</a>`}</nav>`;
-  return section({ id: "deliveries", title: "Deliveries", note }, [
-    ...(total === 0 ? [empty] : items),
-    ...(pages > 1 ? [pager] : []),
+/** How many deliveries a page shows. */
+const DELIVERIES_PER_PAGE = 25;
+
+/** The deliveries that a view selects, each folded into a line. */
+export function deliveriesSection(console: Console, history: History, view: View): Html {
+  const endpoints = console.endpoints();
+  const shown = history.page(
+    { logged: console.logged(), open: console.open() },
+    {
+      page: view.page,
+      size: DELIVERIES_PER_PAGE,
+      matches: isFiltered(view) ? (delivery) => matches(delivery, view, endpoints) : undefined,
+    },
+  );
+  const { deliveries, total, selected } = shown;
+  const hint = total === 0 ? console.emptyHint : "No delivery matches the filter.";
+  const items = deliveries.map((delivery) => deliveryCard(delivery, console, endpoints));
+  const note = isFiltered(view) ? `${selected} of ${total}` : total === 0 ? "none yet" : `${total} in total`;
+  const clear =
+    total > 0 &&
+    console.actions.has("cleared-deliveries") &&
+    actionForm("cleared-deliveries", html`<button>Clear${unseen("the deliveries")}</button>`);
+  const filter = filterForm(view, { types: history.types, endpoints });
+  return section({ id: "deliveries", title: "Deliveries", note, tools: html`${clear}`, filter }, [
+    ...(items.length === 0 ? [html`<p class="empty" data-key="empty">${hint}</p>`] : items),
+    ...pager({ section: "deliveries", view, ...shown }),
   ]);
 }
 
-function deliveryCard({ key, attempts }: DeliveryHistory, registry: Registry): Html {
-  const [{ id, endpointId, type, url, at }] = attempts;
-  const gone = registry.accountOf(endpointId) === undefined;
-  const [tone, state] = stateOf(attempts, gone);
+function deliveryCard(
+  delivery: DeliveryHistory,
+  { actions }: Console,
+  endpoints: ReadonlyMap<string, unknown>,
+): Html {
+  const { key, attempts } = delivery;
+  const [first] = attempts;
+  const last = attempts.at(-1) ?? first;
+  const { id, endpointId, type, url, at } = first;
+  const state = stateOf(delivery, endpoints);
   const waiting = state === "retrying" ? attempts.findLast(isGenuine) : undefined;
-  const target = hidden({ id, endpointId });
-  return html`<article class="card" data-key="${key}">
-<header>${badge(tone, state)} <strong>${short(type)}</strong> <span class="grow"></span>${time(at)}</header>
-<p class="url"><code>${short(url)}</code></p>
-<ol class="attempts">${attempts.map((attempt, index) => attemptItem(attempt, attempts[index - 1], attempt === waiting))}</ol>
-<footer><code class="id">${short(id)}</code><span class="grow"></span>
-${actionForm("replays", html`${target}<button title="Send the last attempt again, byte for byte">Replay</button>`)}
-${actionForm("forgeries", html`${target}<button title="Send it with a body that was changed after signing">Tamper</button>`)}
-</footer></article>`;
-}
-
-/** The state of a delivery. Replays and forgeries count only if there is nothing else. */
-function stateOf(attempts: DeliveryHistory["attempts"], gone: boolean): [Tone, string] {
-  if (attempts.some(isOpen)) return ["busy", "sending"];
-  const genuine = attempts.filter(isGenuine);
-  if (genuine.some(isAccepted)) return ["good", "delivered"];
-  const last = genuine.at(-1) ?? attempts[attempts.length - 1];
-  if (last === undefined) return ["plain", ""];
-  if (last.tampered) return isAccepted(last) ? ["bad", "forgery accepted"] : ["good", "forgery refused"];
-  if (isAccepted(last)) return ["good", "delivered"];
-  if (last.retryInMs == null) return ["bad", "failed"];
-  return gone ? ["bad", "endpoint deleted"] : ["busy", "retrying"];
-}
-
-function attemptItem(attempt: ShownAttempt, previous: ShownAttempt | undefined, waiting: boolean): Html {
-  const { at, attempt: number, tampered, replayed, headers, body, url, retryInMs, answer } = attempt;
-  const name = tampered ? "Tampered" : replayed ? "Replay" : `Attempt ${number}`;
-  const next = waiting && html`<span class="next">next ${time(at + (retryInMs ?? 0))}</span>`;
-  const changed = previous === undefined || previous.body !== body;
-  return html`<li><details data-key="${at}-${number}-${replayed ? "r" : ""}${tampered ? "t" : ""}">
-<summary><span>${name}</span> ${time(at)} <span class="arrow" aria-label="was answered">→</span> ${resultBadge(attempt)} ${next}</summary>
-<div class="exchange"><h3>Request</h3>${pre(requestText(url, headers))}
-${changed ? pre(body) : html`<p class="same">The same body as before.</p>`}
-<h3>Answer</h3>${answerOf(attempt)}${answer !== undefined && answer !== null && answer !== "" && pre(answer)}</div>
-</details></li>`;
-}
-
-function requestText(url: string, headers: ShownAttempt["headers"]): string {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  return [`POST ${short(url, 2000)}`, "content-type: application/json", ...lines].join("\n");
-}
-
-function answerOf({ statusCode, error }: ShownAttempt): Html {
-  if (statusCode === undefined) return html`<p>None yet.</p>`;
-  if (statusCode === null) return html`<p>None: <code>${error ?? "no connection"}</code></p>`;
-  return html`<p>Status <code>${statusCode}</code></p>`;
-}
-
-function resultBadge(attempt: ShownAttempt): Html {
-  if (isOpen(attempt)) return badge("busy", "waiting");
-  const result = attempt.statusCode ?? attempt.error ?? "no answer";
-  return badge(isAccepted(attempt) === attempt.tampered ? "bad" : "good", result);
-}
-
-function isGenuine({ replayed, tampered }: ShownAttempt): boolean {
-  return !replayed && !tampered;
-}
-
-function isOpen({ statusCode }: ShownAttempt): boolean {
-  return statusCode === undefined;
-}
-
-function isAccepted({ statusCode }: ShownAttempt): boolean {
-  return statusCode != null && statusCode >= 200 && statusCode < 300;
+  const genuine = attempts.findLast(isGenuine) ?? last;
+  const items = attempts.map((attempt, index) =>
+    attemptItem(attempt, {
+      previous: attempts[index - 1],
+      waiting: attempt === waiting,
+      open: attempts.length === 1,
+      // The last genuine one has its button below the attempts.
+      canReplay: actions.has("replays") && attempt !== genuine,
+    }),
+  );
+  const forge =
+    actions.has("forgeries") &&
+    actionForm(
+      "forgeries",
+      html`${hidden({ number: genuine.number })}<button title="Sign its body anew, change it, and send it under the same id">Send tampered${unseen(`${type} to ${endpointId}, number ${genuine.number}`)}</button>`,
+    );
+  return html`<article class="card" data-key="${key}"><details data-key="delivery">
+<summary>${badge(STATES[state], state)} <strong>${short(type, 60)}</strong> <code class="grow">${short(url)}</code>
+${attempts.length > 1 && html`<span class="count">${attempts.length} attempts</span>`} ${resultBadge(last)} ${time(at)}</summary>
+<ol class="attempts">${items}</ol>
+<footer><code class="id">${short(id)} to ${short(endpointId)}</code>${actions.has("replays") && replayForm(genuine)}${forge}</footer></details></article>`;
 }

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from "node:http";
+import { isLoopbackHost } from "../hosts";
 
-/** Loopback names and addresses, as a browser writes them in the Host header. */
-const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i;
 const LOOPBACK_ADDRESS = /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/;
 
 const ELSEWHERE =
@@ -13,9 +12,10 @@ const OTHER_SITE = "The emulator's page accepts actions only from itself.";
  * must be a loopback name: another site that rebinds its name to this machine sends its own name. A request that changes
  * something must come from the page itself: browsers send Origin with every POST.
  */
-export function refusalOf({ method, headers, socket }: IncomingMessage): string | undefined {
+export function refusalOf(request: IncomingMessage): string | undefined {
+  const { method, headers, socket } = request;
   const { host = "", origin, "sec-fetch-site": site = "same-origin" } = headers;
-  if (!LOOPBACK_ADDRESS.test(socket.remoteAddress ?? "") || !LOOPBACK_HOST.test(host)) return ELSEWHERE;
+  if (!LOOPBACK_ADDRESS.test(socket.remoteAddress ?? "") || !isLoopbackHost(request)) return ELSEWHERE;
   if (method === "GET" || method === "HEAD") return undefined;
   return origin === `http://${host}` && site === "same-origin" ? undefined : OTHER_SITE;
 }

@@ -7,7 +7,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /** Characters that are invisible or change the direction of a line, except line feed and tab. */
-const INVISIBLE = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+export const INVISIBLE = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /** Markup that is safe to send. Only `html` creates it. */
 class Html {
@@ -31,9 +31,12 @@ function rendered(part: Part): string {
   return escaped(String(part));
 }
 
+/** Writes invisible characters as `\u{…}`. */
+export function visible(value: string): string {
+  return value.replace(INVISIBLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+}
+
 /** Escapes a value for content and quoted attributes, and makes invisible characters visible. */
 function escaped(value: string): string {
-  return value
-    .replace(INVISIBLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
-    .replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
+  return visible(value).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 }

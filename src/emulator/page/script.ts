@@ -5,7 +5,10 @@
  */
 export const SCRIPT = `"use strict";
 const EVERY_MS = 500;
+const TYPING_MS = 250;
+const COPIED_MS = 1500;
 const live = document.getElementById("live");
+const announce = document.getElementById("announce");
 const shown = new Map(); // what the server rendered, by list and key
 let etag = "";
 let clockAhead = 0; // of the emulator's clock, in milliseconds
@@ -13,20 +16,22 @@ let refreshing;
 
 const itemsOf = (list) => new Map([...list.children].map((item) => [item.dataset.key, item]));
 const nameOf = (list, key) => list.dataset.list + " " + key;
-const controlsOf = (item) => [...item.querySelectorAll("a, button, input, select, summary, pre")];
+const controlsOf = (item) => [...item.querySelectorAll("a, button, input, select, textarea, summary, pre")];
+const FIELDS = "input:not([type=hidden]), select, textarea";
 
 function replace(old, next) {
-  for (const details of next.querySelectorAll("details")) {
-    const same = [...old.querySelectorAll("details[open]")].some((other) => other.dataset.key === details.dataset.key);
-    if (same) details.open = true;
-  }
-  const selects = [...old.querySelectorAll("select")];
-  next.querySelectorAll("select").forEach((select, index) => {
-    if (selects[index]) select.value = selects[index].value;
+  const folds = new Map([...old.querySelectorAll("details")].map((fold) => [fold.dataset.key, fold.open]));
+  for (const fold of next.querySelectorAll("details")) fold.open = folds.get(fold.dataset.key) ?? fold.open;
+  const fields = [...old.querySelectorAll(FIELDS)];
+  next.querySelectorAll(FIELDS).forEach((field, index) => {
+    if (fields[index]?.name === field.name) field.value = fields[index].value;
   });
   const focused = controlsOf(old).indexOf(document.activeElement);
+  const [start, end] = [document.activeElement.selectionStart, document.activeElement.selectionEnd];
   old.replaceWith(next);
-  controlsOf(next)[focused]?.focus();
+  const control = controlsOf(next)[focused];
+  control?.focus({ preventScroll: true });
+  if (start !== null && start !== undefined) control?.setSelectionRange?.(start, end);
 }
 
 function updateList(list, next) {
@@ -102,19 +107,75 @@ async function submit(form, submitter) {
     const page = new DOMParser().parseFromString(response.ok ? "" : await response.text(), "text/html");
     const reason = page.getElementById("alert") ?? page.body;
     alert.textContent = response.ok ? "" : reason.textContent;
+    if (response.ok && form.dataset.reset !== undefined) form.reset();
   } catch {
-    alert.textContent = "The emulator did not answer.";
+    alert.textContent = "There was no answer.";
   }
   await refreshSoon();
 }
 
+/** Shows what the filter selects, and puts it into the page's address. */
+function filter(form) {
+  const query = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== ""));
+  history.replaceState(null, "", query.size === 0 ? "./" : "./?" + query);
+  etag = "";
+  return refreshSoon();
+}
+
+/** Copies in the older way too: some browsers refuse the newer one. */
+async function copyText(text) {
+  try {
+    return await navigator.clipboard.writeText(text);
+  } catch {}
+  const focused = document.activeElement;
+  const area = document.body.appendChild(document.createElement("textarea"));
+  area.value = text;
+  area.select();
+  const copied = document.execCommand("copy");
+  area.remove();
+  focused?.focus();
+  if (!copied) throw new Error("The browser does not copy.");
+}
+
+async function copy(link) {
+  const label = link.firstChild;
+  const name = label.data;
+  try {
+    const response = await fetch(link.href, { cache: "no-store" });
+    if (!response.ok) throw new Error(await response.text());
+    await copyText(await response.text());
+    label.data = "Copied";
+  } catch {
+    label.data = "Not copied";
+  }
+  announce.textContent = label.data;
+  setTimeout(() => {
+    label.data = name;
+    announce.textContent = "";
+  }, COPIED_MS);
+}
+
+let typing;
+document.addEventListener("input", ({ target }) => {
+  const form = target.closest(".filter");
+  clearTimeout(typing);
+  if (form) typing = setTimeout(() => filter(form), target.type === "search" ? TYPING_MS : 0);
+});
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-copy]");
+  if (link === null || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  copy(link);
+});
 document.addEventListener("submit", (event) => {
   event.preventDefault();
-  submit(event.target, event.submitter);
+  if (event.target.matches(".filter")) filter(event.target);
+  else submit(event.target, event.submitter);
 });
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) refreshSoon();
 });
+document.documentElement.classList.add("live");
 for (const list of document.querySelectorAll("[data-list]")) {
   for (const [key, item] of itemsOf(list)) shown.set(nameOf(list, key), item.outerHTML);
 }

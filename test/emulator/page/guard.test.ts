@@ -1,7 +1,11 @@
 import type { IncomingMessage } from "node:http";
+import { CAPTURES } from "../../../src/emulator/page/capture";
 import { refusalOf } from "../../../src/emulator/page/guard";
+import { ACTIONS } from "../../../src/emulator/page/service/actions";
 import { HOOK, started } from "../support";
 import { submit, visit } from "./visit";
+
+const CAPTURE_PATHS = [...CAPTURES.keys()].map((name) => `/_emulator/attempts/1/${name}`);
 
 test.each([
   ["another site's name, as in DNS rebinding", "evil.example"],
@@ -10,7 +14,9 @@ test.each([
   ["another machine's address", "192.0.2.1:8787"],
 ])("the page refuses a Host that is %s", async (_, host) => {
   const emulator = await started();
-  for (const path of ["/", "/_emulator/", "/_emulator/script.js"]) {
+  emulator.add(HOOK);
+  await emulator.deliver({ type: "job.running", retryDelaysMs: [], timeoutMs: 1 }).catch(() => undefined);
+  for (const path of ["/", "/_emulator/", "/_emulator/script.js", ...CAPTURE_PATHS]) {
     expect((await visit(emulator, path, { headers: { host } })).status).toBe(403);
   }
   expect((await submit(emulator, "rotations", {}, { host, origin: `http://${host}` })).status).toBe(403);
@@ -48,14 +54,27 @@ test.each<[string, Record<string, string>]>([
 ])("an action %s is refused and does nothing", async (_, headers) => {
   const emulator = await started();
   emulator.add({ ...HOOK, url: emulator.url });
-  for (const [action, fields] of [
-    ["jobs", {}],
-    ["rotations", {}],
-    ["faults", { operation: "any", kind: "empty", times: "1" }],
-  ] as const) {
-    expect((await submit(emulator, action, fields, headers)).status).toBe(403);
+  const { id: endpointId } = emulator.add({ ...HOOK, url: emulator.url });
+  await emulator.deliver({ type: "job.running", endpointId, retryDelaysMs: [] });
+  await visit(emulator, "/webhooks");
+  const state = () =>
+    [emulator.deliveries, emulator.requests, emulator.endpoints(), emulator.secrets()].map(
+      (list) => list.length,
+    );
+  const before = state();
+  const fields = {
+    operation: "any",
+    kind: "empty",
+    times: "1",
+    number: "1",
+    endpointId,
+    type: "production",
+    url: "https://example.com",
+  };
+  for (const action of ACTIONS.keys()) {
+    expect([action, (await submit(emulator, action, fields, headers)).status]).toEqual([action, 403]);
   }
-  expect([emulator.deliveries, emulator.secrets().length]).toEqual([[], 1]);
+  expect(state()).toEqual(before);
   expect((await visit(emulator)).body).toContain("works as it should");
 });
 

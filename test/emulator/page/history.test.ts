@@ -4,6 +4,7 @@ import { History } from "../../../src/emulator/page/history";
 
 const attempt = (id: string, number = 1): LoggedAttempt => ({ ...opened(id, number), ...RESULT });
 const opened = (id: string, number = 1): OpenAttempt => ({
+  number,
   at: 0,
   id,
   type: "job.running",
@@ -15,7 +16,14 @@ const opened = (id: string, number = 1): OpenAttempt => ({
   headers: { "webhook-id": id, "webhook-timestamp": "0", "webhook-signature": "" },
   body: "",
 });
-const RESULT = { statusCode: 204, error: null, answer: "", retryInMs: null };
+const RESULT = {
+  statusCode: 204,
+  error: null,
+  answer: "",
+  answerHeaders: {},
+  durationMs: 1,
+  retryInMs: null,
+};
 
 /** A history of a log, with each delivery as its id and the numbers of its attempts. */
 function historyOf(log: Log<LoggedAttempt>, open: OpenAttempt[] = []) {

@@ -1,0 +1,60 @@
+import { lineHeaders } from "./headerLines";
+import { type HeaderPair, headerValue, isOurHeader } from "./headerPair";
+import { jsonCaptures } from "./jsonCapture";
+
+/** A request that somebody recorded. */
+export interface Capture {
+  readonly headers: readonly HeaderPair[];
+  /** Absent if the file has only the headers. */
+  readonly body?: Buffer;
+  /** Unix seconds. Absent if the file does not say when it arrived. */
+  readonly receivedAt?: number;
+}
+
+const UTF16_MARK = Buffer.from([0xff, 0xfe]);
+
+/**
+ * Reads the requests in a file: JSON, such as that of `listen --save`, an HAR file or an event of AWS Lambda; or text, such as a
+ * request as it was sent. Requests with none of the headers of a delivery are left out, if any has one.
+ */
+export function readCaptures(file: Buffer): Capture[] {
+  const text = textOf(file);
+  const json = /^\s*[{["]/.test(text) ? parsed(text) : undefined;
+  const captures = json === undefined ? [textCapture(file, text)] : jsonCaptures(json);
+  const ours = captures.filter(({ headers }) => headers.some(isOurHeader));
+  return ours.length > 0 ? ours : captures;
+}
+
+/** PowerShell writes what a command printed as UTF-16. */
+function textOf(file: Buffer): string {
+  const encoding = file.subarray(0, 2).equals(UTF16_MARK) ? "utf16le" : "utf8";
+  return file.toString(encoding).replace(/^\uFEFF/, "");
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function textCapture(file: Buffer, text: string): Capture {
+  const headers = lineHeaders(text);
+  // What follows the headers in the output of `curl -v`, or in a printed object, is not the body.
+  const start = /^> /m.test(text) || /^\s*[{[%(]/.test(text) ? -1 : bodyStart(file);
+  if (start === -1 || headers.length === 0) return { headers };
+  return { headers, body: withoutLastLine(file.subarray(start), headers) };
+}
+
+/** Returns where the body starts: after the first blank line that follows a header. */
+function bodyStart(file: Buffer): number {
+  const found = /\S.*?\n\r?\n/s.exec(file.toString("latin1"));
+  return found === null ? -1 : found.index + found[0].length;
+}
+
+/** Drops the line end that an editor adds to a file, if the headers say how long the body is. */
+function withoutLastLine(body: Buffer, headers: readonly HeaderPair[]): Buffer {
+  const length = Number(headerValue(headers, "content-length") ?? body.length);
+  return /^\r?\n$/.test(body.subarray(length).toString("latin1")) ? body.subarray(0, length) : body;
+}

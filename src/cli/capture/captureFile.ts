@@ -1,0 +1,40 @@
+import { isUtf8 } from "node:buffer";
+import type { HeadersLike } from "../../signature/headers";
+import type { HeaderPair } from "./headerPair";
+
+/** Headers whose values open something. They are left out of captures, because captures are shared. */
+const CREDENTIAL = /authorization|cookie|token|secret|password|api-?key/i;
+
+/** What a capture says of a request: everything that verifies it, or sends it again. */
+export interface RequestData {
+  readonly headers: readonly HeaderPair[];
+  readonly body: string;
+  /** Whether the body is in base64, because it is not UTF-8. */
+  readonly isBase64Encoded: boolean;
+}
+
+/** Returns a request as JSON holds it. Headers with credentials are left out. */
+export function dataOfRequest(headers: HeadersLike, body: Uint8Array): RequestData {
+  const isBase64Encoded = !isUtf8(body);
+  return {
+    headers: pairsOf(headers).filter(([name]) => !CREDENTIAL.test(name)),
+    body: Buffer.from(body).toString(isBase64Encoded ? "base64" : "utf8"),
+    isBase64Encoded,
+  };
+}
+
+/** Returns every header that has a value. One that was sent twice is there twice. */
+export function pairsOf(headers: HeadersLike): HeaderPair[] {
+  const entries = Symbol.iterator in headers ? [...headers] : Object.entries(headers);
+  return entries.flatMap(([name, value]) => [value ?? []].flat().map((one) => [name, one] as const));
+}
+
+/** The headers of a delivery: those that a receiver needs to verify it and to read its body. */
+const DELIVERED = /^(webhook-.+|content-type|content-encoding|user-agent)$/i;
+
+/** Returns the headers to send a delivery on with: of one that is there twice, the first. */
+export function deliveryHeaders(headers: readonly HeaderPair[]): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const [name, value] of headers) if (DELIVERED.test(name)) kept[name.toLowerCase()] ??= value;
+  return kept;
+}

@@ -1,0 +1,20 @@
+/** A header's name and value. One that was sent twice is there twice. */
+export type HeaderPair = readonly [name: string, value: string];
+
+const CGI_NAME = /^HTTP_(.+)$/;
+const CGI_CONTENT = /^CONTENT_(TYPE|LENGTH|ENCODING)$/;
+
+/** Returns a header's name. CGI, WSGI, Rack and PHP write `HTTP_WEBHOOK_ID` for `webhook-id`. */
+export function headerName(name: string): string {
+  const [, cgi = CGI_CONTENT.test(name) ? name : undefined] = CGI_NAME.exec(name) ?? [];
+  return cgi === undefined ? name : cgi.toLowerCase().replaceAll("_", "-");
+}
+
+export function isOurHeader([name]: HeaderPair): boolean {
+  return /^webhook-(id|timestamp|signature)$/i.test(name);
+}
+
+/** Returns the first value of a header, or undefined. The name is in lower case. */
+export function headerValue(headers: readonly HeaderPair[], name: string): string | undefined {
+  return headers.find(([each]) => each.toLowerCase() === name)?.[1];
+}

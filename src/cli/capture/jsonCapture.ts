@@ -1,0 +1,68 @@
+import type { Capture } from "./capture";
+import { type HeaderPair, headerName } from "./headerPair";
+
+/** JSON that is nested more deeply holds no capture. */
+const DEEPEST = 12;
+
+/**
+ * Finds the requests in JSON: each object with `headers`, `rawHeaders` or `multiValueHeaders`, such as the entries of an HAR file,
+ * an event of AWS Lambda, or a line of a log. JSON without such an object holds the headers themselves.
+ */
+export function jsonCaptures(json: unknown): Capture[] {
+  const found = requestsIn(json, 0);
+  return found.length > 0 ? found : [{ headers: headersOf(json) }];
+}
+
+function requestsIn(json: unknown, depth: number): Capture[] {
+  if (typeof json !== "object" || json === null || depth > DEEPEST) return [];
+  const { rawHeaders, multiValueHeaders, headers } = json as Readonly<Record<string, unknown>>;
+  // Those that were sent twice are joined or dropped in `headers`.
+  const given = [rawHeaders, multiValueHeaders, headers].find(
+    (each) => typeof each === "object" && each !== null,
+  );
+  return given === undefined
+    ? Object.values(json).flatMap((each) => requestsIn(each, depth + 1))
+    : [{ headers: headersOf(given), ...bodyOf(json), ...arrivalOf(json) }];
+}
+
+/** Reads headers: a record, pairs, names and values in turn (`rawHeaders`), or objects with a name and a value (HAR). */
+function headersOf(json: unknown): HeaderPair[] {
+  if (!Array.isArray(json))
+    return Object.entries(Object(json)).flatMap(([name, value]) =>
+      [value].flat().map((one) => [headerName(name), String(one)] as const),
+    );
+  if (json.every((each) => typeof each === "string"))
+    return json.flatMap((name, at) =>
+      at % 2 === 0 ? [[headerName(name), json[at + 1] ?? ""] as const] : [],
+    );
+  return json.flatMap((each: unknown) => {
+    const { name, value } = Array.isArray(each) ? { name: each[0], value: each[1] } : Object(each);
+    return typeof name === "string" ? [[headerName(name), String(value)] as const] : [];
+  });
+}
+
+function bodyOf(json: object): Pick<Capture, "body"> {
+  const { rawBody, body, postData, isBase64Encoded } = json as Readonly<Record<string, unknown>>;
+  const given = rawBody ?? body;
+  if (given === undefined && typeof postData === "object" && postData !== null) {
+    const { text, encoding } = postData as Readonly<Record<string, unknown>>;
+    return typeof text === "string"
+      ? { body: Buffer.from(text, encoding === "base64" ? "base64" : "utf8") }
+      : {};
+  }
+  if (typeof given === "string")
+    return { body: Buffer.from(given, isBase64Encoded === true ? "base64" : "utf8") };
+  if (typeof given !== "object" || given === null) return {};
+  const { type, data } = given as Readonly<Record<string, unknown>>;
+  // A body that was parsed is taken as JSON.stringify writes it.
+  return {
+    body: type === "Buffer" && Array.isArray(data) ? Buffer.from(data) : Buffer.from(JSON.stringify(given)),
+  };
+}
+
+/** When it arrived, as a file of `listen --save` says. */
+function arrivalOf(json: object): Pick<Capture, "receivedAt"> {
+  const { receivedAt } = json as Readonly<Record<string, unknown>>;
+  const milliseconds = typeof receivedAt === "string" ? Date.parse(receivedAt) : Number.NaN;
+  return Number.isNaN(milliseconds) ? {} : { receivedAt: Math.floor(milliseconds / 1000) };
+}

@@ -1,0 +1,72 @@
+/** The shortest part of a signing secret that is masked, in characters. */
+const SHORTEST_PART = 6;
+/** The shortest part of a key in hexadecimal that is masked. A shorter one may be a number. */
+const SHORTEST_HEX_PART = 12;
+/** A shorter value, such as the key of a test, may be an ordinary word. */
+const SHORTEST_VALUE = 8;
+const PREFIX = "whsec_";
+const MASK = "…";
+
+/** Parts of secrets, by their length. */
+const parts = new Map<number, Set<string>>();
+const values = new Set<string>();
+
+/** Keeps a signing secret out of everything that this process prints from now on: as it is, encoded otherwise, or in part. */
+export function hideSecret(secret: string): void {
+  const digits = secret.replace(PREFIX, "").replace(/=+$/, "");
+  const key = Buffer.from(digits, "base64");
+  const forms = [
+    digits,
+    key.toString("base64url"),
+    encodeURIComponent(digits),
+    digits.replaceAll("/", "\\/"),
+  ];
+  for (const form of forms) hideParts(form, SHORTEST_PART);
+  for (const form of [key.toString("hex"), key.toString("hex").toUpperCase()])
+    hideParts(form, SHORTEST_HEX_PART);
+}
+
+/** Keeps a value, such as an API key, out of everything that this process prints from now on. */
+export function hideValue(value: string): void {
+  if (value.length < SHORTEST_VALUE) return;
+  for (const form of [value, encodeURIComponent(value)]) values.add(form);
+}
+
+/** Masks what `hideSecret` and `hideValue` were given. */
+export function withoutSecrets(text: string): string {
+  let masked = text;
+  for (const value of values) masked = masked.replaceAll(value, MASK);
+  return parts.size === 0 ? masked : withoutParts(masked);
+}
+
+function hideParts(form: string, length: number): void {
+  const known = parts.get(length) ?? new Set<string>();
+  for (let at = 0; at + length <= form.length; at += 1) known.add(form.slice(at, at + length));
+  parts.set(length, known);
+}
+
+function withoutParts(text: string): string {
+  let result = "";
+  let end = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    let hiddenUntil = at;
+    for (let next = at; next <= hiddenUntil; next += 1)
+      hiddenUntil = Math.max(hiddenUntil, next + hiddenLength(text, next));
+    if (hiddenUntil === at) continue;
+    result += `${text.slice(end, at)}${MASK}`;
+    end = hiddenUntil + paddingLength(text, hiddenUntil);
+    at = end - 1;
+  }
+  return result + text.slice(end);
+}
+
+/** Returns the length of the part of a secret that the text has here, or 0. */
+function hiddenLength(text: string, at: number): number {
+  let longest = 0;
+  for (const [length, known] of parts) if (known.has(text.slice(at, at + length))) longest = length;
+  return longest;
+}
+
+function paddingLength(text: string, at: number): number {
+  return /^(=|%3D){0,2}/i.exec(text.slice(at, at + 6))?.[0].length ?? 0;
+}

@@ -1,0 +1,9 @@
+import { shown } from "../stack/shown";
+
+/** A name without a dot or a slash that is as long as a short key, and has a digit. */
+const LIKE_A_KEY = /^(?=.*\d)[^./\\]{16,}$/;
+
+/** Returns whether somebody may have passed a key in the place of a name or a path. A message then must not repeat it. */
+export function mayBeKey(name: string): boolean {
+  return LIKE_A_KEY.test(name) || shown(name) !== name;
+}

@@ -1,0 +1,143 @@
+import { isUtf8 } from "node:buffer";
+import { Command } from "commander";
+import { tampered } from "../../emulator/deliveries/message";
+import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/tolerance";
+import { openDispatcher } from "../../validation/post";
+import { parseDuration } from "../age";
+import { checkUrl, wholeNumber } from "../arguments";
+import { jsonOption } from "../flags";
+import { Output } from "../output";
+import { EXIT, type ExitStatus, endsByItself, exitHelp } from "../run";
+import { addSecretOptions, readSecrets, type SigningSecrets } from "../secrets";
+import { durationText } from "../timeText";
+import { adviceFor } from "./advice";
+import { attempt, type SentDelivery } from "./attempt";
+import { bodyOf } from "./body";
+import { checkFlags, type SendFlags } from "./flags";
+import { type Message, newId, signedMessage } from "./message";
+import { replayedMessage } from "./replay";
+import { endpointUrl } from "./target";
+
+export function sendCommand(): Command {
+  const command = new Command("send")
+    .summary("send a signed delivery to a receiver")
+    .description(
+      "Sends one delivery, signed as the service signs it, and shows the answer. Without --to, it goes to the endpoint of the stack. " +
+        "With several secrets, it is signed with each, as during a rotation.",
+    )
+    .argument("[event]", "job.running, job.succeeded, job.failed, or any other event")
+    .option("--to <url>", "the receiver's url (default: the url of the stack's endpoint)")
+    .option("--endpoint <name>", "which of the stack's endpoints, if there are several")
+    .option("--data <json>", "the event's data as JSON, or @ and the path of a file (default: a job)")
+    .option("--any-event", "take a name that looks like a misspelt event of the service")
+    .option("--capture <path>", "send a captured delivery again, byte for byte, instead of a new one")
+    .option("--id <webhook-id>", "which captured delivery, if the file has several")
+    .option("--sign-anew", "sign the captured delivery now, so that it is not too old")
+    .option("--new-id", "give it a new id too, so that a receiver that dedupes handles it again")
+    .option("--tamper", "change the body after signing, as an attacker would; the receiver should refuse it")
+    .option("--age <duration>", "sign with an old timestamp: 90s, 15m, 2h, 7d", parseDuration, 0)
+    .option("--repeat <count>", "how often to send it, under the same id", wholeNumber, 1);
+  return addSecretOptions(command)
+    .addOption(jsonOption())
+    .addHelpText(
+      "after",
+      `${exitHelp({
+        [EXIT.yes]:
+          "the receiver accepted each delivery (2xx); with --tamper, or an --age above its tolerance, it refused each (4xx)",
+        [EXIT.no]: "it did not, or the command failed",
+      })}
+Examples:
+  $ npx webhook-endpoints send job.succeeded --to http://127.0.0.1:8080/jobs --secret-env WEBHOOK_SECRET
+  $ npx webhook-endpoints send job.failed --stack dev --data '{"jobId":"job_1","status":"failed"}'
+  $ npx webhook-endpoints send job.succeeded --stack dev --tamper
+  $ npx webhook-endpoints send --capture captures/1795253400000-msg_2Lh9.json --to http://127.0.0.1:8080/jobs`,
+    )
+    .action(endsByItself(send));
+}
+
+async function send(given: string | undefined, flags: SendFlags): Promise<ExitStatus> {
+  const output = new Output({ json: flags.json });
+  checkFlags(given, flags);
+  if (flags.to !== undefined) checkUrl(flags.to, "--to");
+  const { message, signing } = await output.during(
+    () => "Reading the delivery and its secrets…",
+    prepare(given, flags),
+  );
+  const url = flags.to ?? endpointUrl(signing, flags.endpoint);
+
+  const { event, id, age } = message;
+  const body = flags.tamper ? changed(message.body) : message.body;
+  const tolerance = signing?.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS;
+  const isTooOld = tolerance > 0 && Math.abs(age) > tolerance;
+  const shouldRefuse = flags.tamper === true || isTooOld;
+  const dispatcher = openDispatcher(url);
+  const deliveries: SentDelivery[] = [];
+  const sendAll = async () => {
+    for (let count = 0; count < flags.repeat; count += 1) {
+      const sent = await attempt({ url, headers: message.headers(), body, dispatcher }, { shouldRefuse });
+      deliveries.push(sent);
+      if (!output.json) for (const line of linesOf(event, id, sent)) output.line(line);
+    }
+  };
+  try {
+    await output.during(
+      () => `Waiting for the receiver: ${deliveries.length} of ${flags.repeat} answered.`,
+      sendAll(),
+    );
+  } finally {
+    await dispatcher.destroy();
+  }
+  const expected = shouldRefuse ? "refused" : "accepted";
+  const asExpected = deliveries.every((delivery) => delivery.asExpected);
+  output.data({ event, id, expected, asExpected, deliveries }, () => {
+    if (asExpected && !shouldRefuse) return;
+    const why = flags.tamper
+      ? "changed after signing"
+      : `${durationText(Math.abs(age))} ${age < 0 ? "in the future" : "old"}`;
+    if (asExpected) output.line(`The receiver refused the delivery, as it should: it was ${why}.`);
+    else output.warn(adviceFor(deliveries, shouldRefuse ? why : undefined));
+    if (flags.capture !== undefined && isTooOld && flags.signAnew !== true)
+      output.note("To send the captured delivery as a new one, add --sign-anew.");
+  });
+  return asExpected ? EXIT.yes : EXIT.no;
+}
+
+interface Prepared {
+  readonly message: Message;
+  /** Undefined if nothing is signed here, and the url is known. */
+  readonly signing: SigningSecrets | undefined;
+}
+
+/** @throws CliError of the options, the files and the secrets */
+async function prepare(event: string | undefined, flags: SendFlags): Promise<Prepared> {
+  const { capture, to, secret, secretEnv, secretFile, stack, signAnew = false } = flags;
+  const age = Math.round(flags.age / 1000);
+  const data = capture === undefined ? Buffer.from(await bodyOf(event ?? "", flags.data)) : undefined;
+  const isSecretGiven = [secret, secretEnv, secretFile, stack].some((each) => each !== undefined);
+  const signing =
+    data !== undefined || signAnew || to === undefined || isSecretGiven
+      ? await readSecrets(flags, { stackToo: to === undefined })
+      : undefined;
+  const secrets = signing?.secrets ?? [];
+  const message =
+    data !== undefined
+      ? signedMessage({ event: event ?? "", id: newId(), body: data, age, secrets })
+      : await replayedMessage(capture ?? "", {
+          id: flags.id,
+          signAnew: signAnew ? { secrets, age, isNewId: flags.newId === true } : undefined,
+        });
+  return { message, signing };
+}
+
+/** Changes a body as an attacker would. */
+function changed(body: Buffer): Buffer {
+  return isUtf8(body)
+    ? Buffer.from(tampered(body.toString("utf8")))
+    : Buffer.concat([body, Buffer.from(" ")]);
+}
+
+function linesOf(event: string, id: string, { status, failure, durationMs, answer }: SentDelivery): string[] {
+  const result = status === null ? `no answer (${failure})` : String(status);
+  const lines = [`${event} ${id}: ${result}, after ${durationMs} ms`];
+  return answer === "" ? lines : [...lines, `  ${answer}`];
+}

@@ -1,0 +1,45 @@
+import { fingerprintOfSecret, type NamedSecret } from "../secrets";
+import { clockText, durationText } from "../timeText";
+import type { Diagnosis } from "./diagnosis";
+
+/** Returns a diagnosis as `--json` prints it. */
+export function dataOf(diagnosis: Diagnosis, tried: readonly NamedSecret[], now: number): object {
+  const { secret } = diagnosis;
+  const signer = secret === undefined ? null : dataOfSecret(secret);
+  if (!diagnosis.verified) {
+    const { verified, reason, finding, advice } = diagnosis;
+    return { verified, reason, finding, advice, secret: signer, tried: tried.map(dataOfSecret) };
+  }
+  const { verified, id, timestamp } = diagnosis;
+  return { verified, id, timestamp, ageSeconds: now - timestamp, secret: signer };
+}
+
+function dataOfSecret(secret: NamedSecret): object {
+  return { name: secret.name, fingerprint: fingerprintOfSecret(secret) };
+}
+
+/** Returns a diagnosis as lines for people. */
+export function linesOf(diagnosis: Diagnosis, tried: readonly NamedSecret[], now: number): string[] {
+  if (diagnosis.verified) {
+    const { id, timestamp, secret } = diagnosis;
+    const age = now >= timestamp ? `${durationText(now - timestamp)} ago` : "just now";
+    return [
+      `Verified: ${id} was signed with ${described(secret)}.`,
+      `Sent: ${clockText(timestamp)}, ${age}.`,
+    ];
+  }
+  const { reason, finding, advice, secret } = diagnosis;
+  const used = secret === undefined ? [] : [`Signed with: ${described(secret)}.`];
+  const isSecretUnknown = reason === "wrong-secret" || reason === "search-ended";
+  return [
+    `Not verified: ${reason}.`,
+    finding,
+    ...used,
+    ...(isSecretUnknown ? [`Tried: ${tried.map(described).join(", ")}.`] : []),
+    `What to do: ${advice}`,
+  ];
+}
+
+function described(secret: NamedSecret): string {
+  return `${secret.name} (fingerprint ${fingerprintOfSecret(secret)})`;
+}

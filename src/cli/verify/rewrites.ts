@@ -1,0 +1,112 @@
+import { createHash } from "node:crypto";
+import { type BodyVariant, LARGEST_REWRITTEN_BYTES } from "./bodyVariant";
+import { NUMBER_SPELLINGS, numberCombinations } from "./jsonNumbers";
+import { STRING_SPELLINGS } from "./jsonStrings";
+import { type JsonStyle, type JsonText, readJsonText, respell, writeJsonText } from "./jsonText";
+
+const COMPACT: JsonStyle = { comma: ",", colon: ":" };
+const PYTHON: JsonStyle = { comma: ", ", colon: ": " };
+const WINDOWS = "\r\n";
+/** Bounds the combinations of numbers, in bytes. */
+const MOST_WRITTEN_BYTES = 64 * 1024 * 1024;
+
+const LAYOUTS: readonly (readonly [string, JsonStyle])[] = [
+  ["compact JSON, as JSON.stringify writes it", COMPACT],
+  ["JSON with a space after each comma and colon, as Python's json.dumps writes it", PYTHON],
+  ["JSON with an indent of 2 spaces", { comma: ",", colon: ": ", indent: "  " }],
+  ["JSON with an indent of 4 spaces", { comma: ",", colon: ": ", indent: "    " }],
+  ["JSON with an indent of a tab", { comma: ",", colon: ": ", indent: "\t" }],
+  [
+    "JSON with an indent of 2 spaces and the line ends of Windows",
+    { comma: ",", colon: ": ", indent: "  ", newline: WINDOWS },
+  ],
+  [
+    "JSON with an indent of 4 spaces and the line ends of Windows",
+    { comma: ",", colon: ": ", indent: "    ", newline: WINDOWS },
+  ],
+];
+
+/** Generates a body of JSON as other libraries write it. */
+export function* rewrites(body: Buffer): Generator<BodyVariant> {
+  const json = jsonOf(body);
+  if (json === undefined) return;
+  const { strings, numbers } = scalarsOf(json);
+  const numberSpellings = distinct(NUMBER_SPELLINGS, new Set(numbers));
+  const stringSpellings = distinct(STRING_SPELLINGS, strings);
+  for (const sorted of [false, true])
+    for (const [inNumbers, number] of numberSpellings)
+      for (const [inStrings, string] of stringSpellings) {
+        const respelled = respell(json, { string, number });
+        for (const [layout, style] of LAYOUTS) {
+          const text = writeJsonText(respelled, { ...style, sorted });
+          yield* withNewline(text, `${layout}${inStrings}${inNumbers}${sorted ? ", with sorted keys" : ""}`);
+        }
+      }
+}
+
+/** Generates a body of JSON in which each number may have been written in its own way. */
+export function* numberRewrites(body: Buffer): Generator<BodyVariant> {
+  const json = jsonOf(body);
+  if (json === undefined) return;
+  const { strings, numbers } = scalarsOf(json);
+  if (numbers.length === 0) return;
+  const spellings = distinct(STRING_SPELLINGS.slice(0, 4), strings);
+  let written = 0;
+  for (const combination of numberCombinations(numbers))
+    for (const [, string] of spellings) {
+      let at = 0;
+      const respelled = respell(json, { string, number: () => combination[at++] ?? "" });
+      for (const [layout, style] of LAYOUTS.slice(0, 2)) {
+        const bytes = Buffer.from(writeJsonText(respelled, style));
+        written += bytes.byteLength;
+        if (written > MOST_WRITTEN_BYTES) return;
+        yield {
+          change: "body-reserialized",
+          bytes,
+          description: `${layout}, with numbers written in another way`,
+        };
+      }
+    }
+}
+
+/** Returns the strings of JSON, each once, and the numbers in the order of the text. */
+function scalarsOf(json: JsonText): { strings: ReadonlySet<string>; numbers: readonly string[] } {
+  const strings = new Set<string>();
+  const numbers: string[] = [];
+  const keep = (into: (text: string) => unknown) => (text: string) => {
+    into(text);
+    return text;
+  };
+  respell(json, {
+    string: keep((text) => strings.add(text)),
+    number: keep((text) => numbers.push(text)),
+  });
+  return { strings, numbers };
+}
+
+type Spelling = readonly [description: string, spelling: (text: string) => string];
+
+/** Returns the spellings that write these texts in different ways. Each remembers what it wrote. */
+function distinct(spellings: readonly Spelling[], texts: ReadonlySet<string>): Spelling[] {
+  const seen = new Set<string>();
+  return spellings.flatMap(([description, spelling]) => {
+    const written = new Map([...texts].map((text) => [text, spelling(text)]));
+    const digest = createHash("sha1")
+      .update([...written.values()].join())
+      .digest("base64");
+    if (seen.has(digest)) return [];
+    seen.add(digest);
+    return [[description, (text) => written.get(text) ?? text] as const];
+  });
+}
+
+function jsonOf(body: Buffer): JsonText | undefined {
+  if (body.byteLength > LARGEST_REWRITTEN_BYTES) return undefined;
+  return readJsonText(body.toString("utf8").replace(/^\uFEFF/, ""));
+}
+
+function* withNewline(text: string, description: string): Generator<BodyVariant> {
+  const change = "body-reserialized";
+  yield { change, bytes: Buffer.from(text), description };
+  yield { change, bytes: Buffer.from(`${text}\n`), description: `${description}, and a newline at the end` };
+}

@@ -1,0 +1,46 @@
+import { type Capture, readCaptures } from "../capture/capture";
+import { choose } from "../capture/choose";
+import { CliError } from "../errors";
+import { readInput } from "../inputFile";
+
+/** Where a captured delivery is. */
+export interface SourceFlags {
+  readonly capture?: string;
+  readonly headers?: string;
+  readonly body?: string;
+  readonly id?: string;
+}
+
+/** Reads a captured delivery from the files that the options name. @throws CliError `WRONG_USE` or `FILE_UNREADABLE` */
+export async function readDelivery(flags: SourceFlags): Promise<Required<Pick<Capture, "body">> & Capture> {
+  const { capture, headers, body } = flags;
+  const path = capture ?? headers;
+  if (path === undefined)
+    throw new CliError(
+      "WRONG_USE",
+      "the headers are missing: name their file with --headers, or a file with headers and body with --capture",
+    );
+  if (capture !== undefined && headers !== undefined)
+    throw new CliError("WRONG_USE", "--capture has the headers too, so leave out --headers");
+  if (capture === undefined && body === undefined)
+    throw new CliError(
+      "WRONG_USE",
+      "the body is missing: name its file with --body. If the file of --headers has the body too, name it with --capture instead",
+    );
+  if (path === "-" && body === "-")
+    throw new CliError(
+      "WRONG_USE",
+      "only one file can be standard input (-). One that has headers and body is for --capture",
+    );
+  const delivery = choose(
+    readCaptures(await readInput(path, capture === undefined ? "--headers" : "--capture")),
+    flags.id,
+  );
+  const bytes = body === undefined ? delivery.body : await readInput(body, "--body");
+  if (bytes === undefined)
+    throw new CliError(
+      "WRONG_USE",
+      "the file of --capture has no body: name the file of the body with --body",
+    );
+  return { ...delivery, body: bytes };
+}

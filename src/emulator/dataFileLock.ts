@@ -1,0 +1,145 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { EmulatorError } from "./errors";
+
+/** What a lock file says about the emulator that uses the data file. */
+interface Holder {
+  readonly token: string;
+  readonly pid: number;
+  /** When the process started, as the kernel counts it. Undefined where `/proc` is missing. */
+  readonly startedAt?: string | undefined;
+  /** Undefined while the emulator starts. */
+  readonly url?: string | undefined;
+}
+
+/** The locks of this process, whichever copy of this module took them. */
+const HELD_KEY = Symbol.for("pulumi-webhook-endpoints.emulator.locks");
+const shared = globalThis as { [HELD_KEY]?: Set<string> };
+shared[HELD_KEY] ??= new Set();
+const HELD = shared[HELD_KEY];
+
+/**
+ * Keeps a second emulator of this machine off a data file, since each would overwrite the other's data. The lock is a file beside
+ * the data file. The lock of a process that is gone, killed for example, does not count.
+ */
+export class DataFileLock {
+  readonly #token = randomUUID();
+  readonly #path: string;
+  /** A file that only this emulator writes. */
+  readonly #own: string;
+
+  constructor(private readonly dataFile: string) {
+    this.#path = `${dataFile}.lock`;
+    this.#own = `${this.#path}.${this.#token}`;
+  }
+
+  /** Takes the lock. @throws EmulatorError when an emulator holds it, and the file system's error when it cannot be written */
+  async take(): Promise<void> {
+    HELD.add(this.#token);
+    try {
+      for (;;) {
+        const found = await this.#read(this.#path);
+        const holder = parsed(found);
+        if (isHolding(holder)) throw inUse(this.dataFile, this.#path, holder);
+        if (found !== undefined) await this.#moveAway(found);
+        if (await this.#create()) return;
+      }
+    } catch (error) {
+      HELD.delete(this.#token);
+      throw error;
+    }
+  }
+
+  /** Records the address, for the message to a second emulator. Never fails: without it, that message names the process. */
+  async publish(url: string): Promise<void> {
+    await writeFile(this.#own, this.#content(url), { mode: 0o600 })
+      .then(() => rename(this.#own, this.#path))
+      .catch(() => undefined);
+  }
+
+  /** Gives the lock back. Never fails: a lock that stays does not count once this process is gone. */
+  async release(): Promise<void> {
+    if (!HELD.delete(this.#token)) return;
+    const found = await this.#read(this.#path).catch(() => undefined);
+    if (parsed(found).token === this.#token) await rm(this.#path, { force: true }).catch(() => undefined);
+  }
+
+  /** Creates the lock with its content in one step, so that nobody reads half of it. */
+  async #create(): Promise<boolean> {
+    await writeFile(this.#own, this.#content(), { mode: 0o600 });
+    try {
+      await link(this.#own, this.#path);
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+      throw error;
+    } finally {
+      await rm(this.#own, { force: true });
+    }
+  }
+
+  /** Removes an old lock. Another emulator can have replaced it in the meantime: that one is put back. */
+  async #moveAway(old: string): Promise<void> {
+    try {
+      await rename(this.#path, this.#own);
+      if ((await this.#read(this.#own)) !== old) await link(this.#own, this.#path);
+    } catch {
+      // The next round finds what is there now.
+    } finally {
+      await rm(this.#own, { force: true });
+    }
+  }
+
+  async #read(path: string): Promise<string | undefined> {
+    return readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return undefined;
+      throw error;
+    });
+  }
+
+  #content(url?: string): string {
+    const { pid } = process;
+    const holder: Holder = { token: this.#token, pid, startedAt: startOf(pid), url };
+    return `${JSON.stringify(holder)}\n`;
+  }
+}
+
+/** Returns what a lock file says. A missing or malformed one names nobody. */
+function parsed(content: string | undefined): Partial<Holder> {
+  try {
+    return Object(JSON.parse(content ?? ""));
+  } catch {
+    return {};
+  }
+}
+
+function isHolding({ token, pid, startedAt }: Partial<Holder>): boolean {
+  if (typeof pid !== "number" || !Number.isInteger(pid) || pid <= 0) return false;
+  if (pid === process.pid) return token !== undefined && HELD.has(token);
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
+  }
+  // Another process can have the number of one that is gone.
+  return startOf(pid) === startedAt;
+}
+
+/** Returns the 22nd field of `/proc/<pid>/stat`. The second, a name in parentheses, can contain spaces. */
+function startOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+  } catch {
+    return undefined;
+  }
+}
+
+function inUse(dataFile: string, lock: string, { pid, url }: Partial<Holder>): EmulatorError {
+  const where = typeof url === "string" ? `at ${url} (process ${pid})` : `that is starting (process ${pid})`;
+  return new EmulatorError(
+    "EMULATOR_DATA_FILE_IN_USE",
+    `Cannot use the emulator's data file ${dataFile}: it belongs to the emulator ${where}. Use that one, stop it, or choose another file. If that process is not an emulator, remove ${lock}.`,
+  );
+}

@@ -1,0 +1,82 @@
+import { isUtf8 } from "node:buffer";
+import type { ShownAttempt } from "./console";
+import { INVISIBLE, visible } from "./html";
+
+/** A representation of an attempt to copy or to save. */
+export interface Capture {
+  readonly type: string;
+  readonly content: string | Buffer;
+  /** The name to save it under. Undefined to show it. */
+  readonly fileName?: string;
+}
+
+/** A longer body is sent through a pipe: a system limits the length of an argument. In bytes. */
+const LONGEST_ARGUMENT = 100_000;
+/** Characters that a shell or a terminal could take for something else when a command is pasted. A line feed is safe in quotes. */
+const UNSAFE = new RegExp(`\\t|${INVISIBLE.source}`, "u");
+
+/** The captures of an attempt, by the last part of their path. `verify` reads the file `capture`. */
+export const CAPTURES: ReadonlyMap<string, (attempt: ShownAttempt) => Capture> = new Map<
+  string,
+  (attempt: ShownAttempt) => Capture
+>([
+  ["curl", (attempt) => ({ type: "text/plain; charset=utf-8", content: curlCommand(attempt) })],
+  ["body", (attempt) => ({ type: "text/plain; charset=utf-8", content: bytesOf(attempt) })],
+  [
+    "capture",
+    (attempt) => ({
+      type: "application/json",
+      content: `${JSON.stringify(captureOf(attempt), undefined, 2)}\n`,
+      fileName: fileNameOf(attempt),
+    }),
+  ],
+]);
+
+/** The same members as a file of `listen --save`. A body that is not UTF-8 is in base64. */
+function captureOf(attempt: ShownAttempt) {
+  const bytes = bytesOf(attempt);
+  const isBase64Encoded = !isUtf8(bytes);
+  return {
+    receivedAt: new Date(attempt.at).toISOString(),
+    headers: Object.entries(headersOf(attempt)),
+    body: bytes.toString(isBase64Encoded ? "base64" : "utf8"),
+    isBase64Encoded,
+  };
+}
+
+export function bytesOf({ body }: ShownAttempt): Buffer {
+  return Buffer.from(body);
+}
+
+/** The headers that a receiver needs to verify and to read the body. */
+export function headersOf({ headers }: ShownAttempt): Readonly<Record<string, string>> {
+  return { "content-type": "application/json", ...headers };
+}
+
+/** An id can contain anything. */
+export function fileNameOf({ id, number }: ShownAttempt): string {
+  return `${id.replace(/[^\w-]/g, "_").slice(0, 60)}-${number}.json`;
+}
+
+/** Returns a command for a POSIX shell that repeats an attempt, byte for byte. */
+function curlCommand(attempt: ShownAttempt): string {
+  const bytes = bytesOf(attempt);
+  const text = bytes.toString("utf8");
+  const isPlain = bytes.length <= LONGEST_ARGUMENT && isUtf8(bytes) && !UNSAFE.test(text);
+  const url = URL.canParse(attempt.url) ? new URL(attempt.url).href : visible(attempt.url);
+  const lines = [
+    // Without --globoff, brackets in a url are a pattern.
+    `curl --globoff --url ${quoted(url)}`,
+    ...Object.entries(headersOf(attempt)).map(
+      ([name, value]) => `--header ${quoted(visible(`${name}: ${value}`))}`,
+    ),
+    // With --data, a body that begins with @ would be the name of a file to send.
+    isPlain ? `--data-raw ${quoted(text)}` : "--data-binary @-",
+  ];
+  const command = lines.join(" \\\n  ");
+  return isPlain ? command : `printf %s ${quoted(bytes.toString("base64"))} | base64 --decode | ${command}`;
+}
+
+function quoted(value: string): string {
+  return `'${value.replaceAll("'", "'\\''")}'`;
+}

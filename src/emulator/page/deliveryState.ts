@@ -1,0 +1,77 @@
+import type { ShownAttempt } from "./console";
+import type { DeliveryHistory } from "./history";
+import type { Tone } from "./parts";
+import type { Filter } from "./view";
+
+/** The states of a delivery, each with its tone. */
+export const STATES = {
+  sending: "busy",
+  retrying: "busy",
+  delivered: "good",
+  failed: "bad",
+  "endpoint deleted": "bad",
+  "forgery refused": "good",
+  "forgery accepted": "bad",
+} as const satisfies Readonly<Record<string, Tone>>;
+
+export type DeliveryState = keyof typeof STATES;
+
+/** The answers to the last attempt that a filter can select. */
+export const ANSWERS: readonly string[] = ["2xx", "3xx", "4xx", "5xx", "no answer"];
+
+/** Returns the state of a delivery. Replays and forgeries count only if there is nothing else. */
+export function stateOf(
+  { attempts }: DeliveryHistory,
+  endpoints: ReadonlyMap<string, unknown>,
+): DeliveryState {
+  if (attempts.some(isOpen)) return "sending";
+  const genuine = attempts.filter(isGenuine);
+  if (genuine.some(isAccepted)) return "delivered";
+  const last = genuine.at(-1) ?? attempts.at(-1) ?? attempts[0];
+  if (last.tampered) return isAccepted(last) ? "forgery accepted" : "forgery refused";
+  if (isAccepted(last)) return "delivered";
+  if (last.retryInMs == null) return "failed";
+  return endpoints.has(last.endpointId) ? "retrying" : "endpoint deleted";
+}
+
+/** Returns whether a filter selects a delivery. */
+export function matches(
+  delivery: DeliveryHistory,
+  filter: Filter,
+  endpoints: ReadonlyMap<string, unknown>,
+): boolean {
+  const { event, status, endpoint, text } = filter;
+  const [first] = delivery.attempts;
+  if (event !== "" && first.type !== event) return false;
+  if (endpoint !== "" && first.endpointId !== endpoint) return false;
+  if (ANSWERS.includes(status)) {
+    if (classOf(delivery.attempts.at(-1) ?? first) !== status) return false;
+  } else if (status !== "" && stateOf(delivery, endpoints) !== status) return false;
+  const wanted = text.trim().toLowerCase();
+  return wanted === "" || delivery.attempts.some((attempt) => contains(attempt, wanted));
+}
+
+function contains(attempt: ShownAttempt, wanted: string): boolean {
+  const { id, endpointId, type, url, body, answer, statusCode, error } = attempt;
+  const content = typeof body === "string" ? body : Buffer.from(body).toString("utf8");
+  return [id, endpointId, type, url, content, answer, error, String(statusCode ?? "")].some((value) =>
+    value?.toLowerCase().includes(wanted),
+  );
+}
+
+function classOf(attempt: ShownAttempt): string | undefined {
+  if (isOpen(attempt)) return undefined;
+  return attempt.statusCode == null ? "no answer" : `${Math.floor(attempt.statusCode / 100)}xx`;
+}
+
+export function isGenuine({ replayed, tampered }: ShownAttempt): boolean {
+  return !replayed && !tampered;
+}
+
+export function isOpen({ statusCode }: ShownAttempt): boolean {
+  return statusCode === undefined;
+}
+
+export function isAccepted({ statusCode }: ShownAttempt): boolean {
+  return statusCode != null && statusCode >= 200 && statusCode < 300;
+}

@@ -1,0 +1,31 @@
+import type { Page } from "puppeteer-core";
+
+/** How long the page may take to show something, in milliseconds. */
+const PATIENCE_MS = 15_000;
+
+/** Waits until an element shows text that matches, and returns all of its text. */
+export async function shows(page: Page, selector: string, pattern: RegExp): Promise<string> {
+  // A string, because these sources are compiled without the types of a browser.
+  const texts = `[...document.querySelectorAll(${JSON.stringify(selector)})].map((element) => element.innerText)`;
+  const until = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const shown = ((await page.evaluate(texts)) as string[]).map((text) => text.replace(/\s+/g, " "));
+    const found = shown.find((text) => pattern.test(text));
+    if (found !== undefined) return found;
+    if (performance.now() > until) throw new Error(`${pattern} is not in: ${shown.join("\n")}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Clicks the button with this text. */
+export async function press(page: Page, selector: string, name: string): Promise<void> {
+  const button = await page.waitForSelector(`${selector} ::-p-text(${name})`);
+  await button?.click();
+}
+
+/** Unfolds everything below a selector, as a click on each line would. */
+export async function unfold(page: Page, selector: string): Promise<void> {
+  await page.evaluate(
+    `document.querySelectorAll(${JSON.stringify(`${selector} details`)}).forEach((fold) => { fold.open = true; })`,
+  );
+}

@@ -1,0 +1,101 @@
+import { readCaptures } from "../../../src/cli/capture/capture";
+
+const HEADERS = {
+  "webhook-id": "msg_1",
+  "webhook-timestamp": "1700000000",
+  "webhook-signature": "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
+};
+const BODY = '{"type":"job.succeeded"}';
+const entries = Object.entries(HEADERS);
+const lines = entries.map(([name, value]) => `${name}: ${value}`).join("\r\n");
+const cgi = (name: string) => `HTTP_${name.toUpperCase().replaceAll("-", "_")}`;
+const har = (postData: object) => ({
+  log: {
+    entries: [
+      { request: { headers: [{ name: "accept", value: "*/*" }] }, response: { headers: [] } },
+      {
+        request: { method: "POST", headers: entries.map(([name, value]) => ({ name, value })), postData },
+        response: { headers: [{ name: "content-type", value: "text/plain" }] },
+      },
+    ],
+  },
+});
+
+/** Returns the only capture in a file, with its headers as a record and its body as a string. */
+function captureIn(file: string | Buffer) {
+  const captures = readCaptures(Buffer.from(file));
+  expect(captures).toHaveLength(1);
+  const [{ headers, body } = { headers: [], body: undefined }] = captures;
+  return {
+    headers: Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value])),
+    body: body?.toString(),
+  };
+}
+
+const whole: Readonly<Record<string, string | Buffer>> = {
+  "a HAR file": JSON.stringify(har({ mimeType: "application/json", text: BODY })),
+  "a HAR file with base64": JSON.stringify(
+    har({ text: Buffer.from(BODY).toString("base64"), encoding: "base64" }),
+  ),
+  "an event of AWS Lambda": JSON.stringify({ headers: HEADERS, body: BODY, isBase64Encoded: false }),
+  "an event of AWS Lambda with base64": JSON.stringify({
+    multiValueHeaders: Object.fromEntries(entries.map(([name, value]) => [name, [value]])),
+    headers: { "webhook-id": "joined" },
+    body: Buffer.from(BODY).toString("base64"),
+    isBase64Encoded: true,
+  }),
+  "an object with rawHeaders": JSON.stringify({ rawHeaders: entries.flat(), headers: {}, rawBody: BODY }),
+  "a line of a log": JSON.stringify({
+    level: 30,
+    req: { method: "POST", headers: HEADERS, body: JSON.parse(BODY) },
+  }),
+  "a Buffer printed as JSON": JSON.stringify({ headers: HEADERS, body: Buffer.from(BODY) }),
+  "a request as text": `POST /jobs HTTP/1.1\r\nHost: a.example.com\r\n${lines}\r\n\r\n${BODY}`,
+  "a request as text that an editor saved": `POST /jobs HTTP/1.1\nContent-Length: ${BODY.length}\n${lines}\n\n${BODY}\n`,
+  "a request in UTF-8 with a byte order mark": `\uFEFF${lines}\n\n${BODY}`,
+};
+
+test.each(Object.entries(whole))("%s is read with its headers and its body", (_what, file) => {
+  const { headers, body } = captureIn(file);
+  expect(headers).toMatchObject(HEADERS);
+  expect(body).toBe(BODY);
+});
+
+const headersOnly: Readonly<Record<string, string | Buffer>> = {
+  "an object with headers": JSON.stringify({ headers: HEADERS }),
+  "a list of rawHeaders": JSON.stringify(["Host", "a", ...entries.flat()]),
+  "JSON of CGI names": JSON.stringify(Object.fromEntries(entries.map(([name, value]) => [cgi(name), value]))),
+  "CGI variables": entries.map(([name, value]) => `${cgi(name)}=${value}`).join("\n"),
+  "CGI variables of a shell": entries.map(([name, value]) => `declare -x ${cgi(name)}="${value}"`).join("\n"),
+  "an array that PHP printed": `Array\n(\n${entries.map(([name, value]) => `    [${cgi(name)}] => ${value}`).join("\n")}\n)\n`,
+  "a hash that Ruby printed": `{${entries.map(([name, value]) => `"${cgi(name)}"=>"${value}"`).join(", ")}}`,
+  "a dict that Python printed": `{${entries.map(([name, value]) => `'${name}': '${value}'`).join(", ")}}`,
+  "folded lines": entries.map(([name, value]) => `${name}:\r\n\t${value}`).join("\r\n"),
+  "an object that Node.js printed on several lines": `{\n${entries.map(([name, value]) => `  '${name}':\n    '${value}',`).join("\n")}\n}`,
+  "lines in UTF-16, as PowerShell writes them": Buffer.from(`\uFEFF${lines}\r\n`, "utf16le"),
+  "indented lines": entries.map(([name, value]) => `    ${name}: ${value}`).join("\n"),
+};
+
+test.each(Object.entries(headersOnly))("headers are read from %s", (_what, file) => {
+  const { headers, body } = captureIn(file);
+  expect(headers).toMatchObject(HEADERS);
+  expect(body).toBeUndefined();
+});
+
+test("a folded value is joined with a space", () => {
+  expect(captureIn("webhook-signature: v1,a\n  v1,b\n").headers).toEqual({
+    "webhook-signature": "v1,a v1,b",
+  });
+});
+
+test("a header that was sent twice is there twice", () => {
+  const [capture] = readCaptures(
+    Buffer.from(JSON.stringify({ rawHeaders: ["webhook-id", "a", "Webhook-Id", "b"] })),
+  );
+  expect(capture?.headers).toHaveLength(2);
+});
+
+test("all deliveries of a file are found", () => {
+  const log = [{ headers: HEADERS }, { headers: { ...HEADERS, "webhook-id": "msg_2" } }];
+  expect(readCaptures(Buffer.from(JSON.stringify(log)))).toHaveLength(2);
+});

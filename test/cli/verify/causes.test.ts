@@ -1,0 +1,248 @@
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import type { HeaderPair } from "../../../src/cli/capture/headerPair";
+import { type Diagnosis, diagnose } from "../../../src/cli/verify/diagnosis";
+import { Search } from "../../../src/cli/verify/search";
+import { sign } from "../../../src/signature";
+import { newSecret } from "../../stack/support";
+
+const SECRET = newSecret();
+const TEXT =
+  '{"type":"job.succeeded","data":{"name":"jöb €/1 <a+b> \'\\"&","cost":1,"rate":0.5,"tags":["a",{}]}}';
+const FIELDS = JSON.parse(TEXT);
+
+interface Delivery {
+  readonly signed: string | Buffer;
+  readonly body: string | Buffer;
+  readonly headers?: readonly HeaderPair[];
+  readonly seconds?: number;
+}
+
+/** Signs a delivery, and finds out why another body does not verify. */
+function diagnosisOf({ signed, body, headers = [], seconds = 20 }: Delivery): Diagnosis {
+  const sent = sign({ id: "msg_1", timestamp: 1_700_000_000, body: signed, secret: SECRET });
+  return diagnose({
+    body: Buffer.from(body),
+    headers: [...Object.entries(sent), ...headers],
+    secrets: [{ name: "the secret", value: SECRET }],
+    otherSecrets: [],
+    toleranceSeconds: 300,
+    receivedAt: undefined,
+    now: 1_700_000_100,
+    search: new Search({ seconds }),
+  });
+}
+
+/** Escapes a JSON text outside ASCII, as `\uXXXX`. */
+const escaped = (text: string, pattern: RegExp, { upper = false } = {}) =>
+  text.replace(pattern, (character) => {
+    const digits = character.charCodeAt(0).toString(16).padStart(4, "0");
+    return `\\u${upper ? digits.toUpperCase() : digits}`;
+  });
+/** What System.Text.Json writes of `TEXT`. */
+const DOTNET = escaped(TEXT.replace('\\"', "\\u0022"), /[<>&'+\u0080-\uffff]/g, { upper: true });
+/** What PHP's json_encode writes of `TEXT`. */
+const PHP = escaped(TEXT.replaceAll("/", "\\/"), /[\u0080-\uffff]/g);
+const utf16 = (text: string) => Buffer.from(text, "utf16le");
+
+const reserialized: Readonly<Record<string, readonly [signed: string, body: string]>> = {
+  "whole numbers that were written as 1.0": ['{"a":1.0,"b":20.0}', '{"a":1,"b":20}'],
+  "a number 1.0 among whole numbers": ['{"a":1.0,"n":3,"b":7}', '{"a":1,"n":3,"b":7}'],
+  "prices of two decimals among counts": ['{"price": 9.50, "count": 3}', '{"price":9.5,"count":3}'],
+  "numbers that a parser wrote as 1.0": ['{"a":1,"b":2.5}', '{"a":1.0,"b":2.5}'],
+  "numbers that Python wrote": ['{"a":1e+16,"b":1e-05}', '{"a":10000000000000000.0,"b":0.00001}'],
+  "numbers that Java wrote": ['{"a":1.0E10,"b":0.5}', '{"a":1.0e10,"b":0.5}'],
+  "the escapes of .NET": [DOTNET, TEXT],
+  "the escapes of .NET, indented on Windows": [
+    JSON.stringify({ a: "ö+<" }, null, 2).replaceAll("\n", "\r\n").replace("ö+<", "\\u00F6\\u002B\\u003C"),
+    '{"a":"ö+<"}',
+  ],
+  "the escapes of PHP": [PHP, TEXT],
+  "the escapes of PHP, after .NET": [PHP, DOTNET],
+  "the escapes of Newtonsoft.Json": [
+    escaped(TEXT.replace('\\"', "\\u0022"), /[<>&']/g),
+    JSON.stringify(FIELDS, null, 1),
+  ],
+  "the escapes of Gson": [escaped(TEXT, /[<>&']/g), JSON.stringify(FIELDS)],
+};
+
+test.each(Object.entries(reserialized))("verify finds %s", (_what, [signed, body]) => {
+  expect(diagnosisOf({ signed, body })).toMatchObject({ reason: "body-reserialized" });
+});
+
+const lambda = (body: string, more = {}) => JSON.stringify({ version: "2.0", body, ...more });
+const causes: Readonly<Record<string, readonly [reason: string, finding: RegExp, delivery: Delivery]>> = {
+  "UTF-16 with a byte order mark": [
+    "encoding-changed",
+    /this body in UTF-8; it is in UTF-16/,
+    { signed: TEXT, body: utf16(`\uFEFF${TEXT}`) },
+  ],
+  "UTF-16 with the line end of PowerShell": [
+    "encoding-changed",
+    /it is in UTF-16 without the newline/,
+    { signed: TEXT, body: utf16(`\uFEFF${TEXT}\r\n`) },
+  ],
+  "big-endian UTF-16": ["encoding-changed", /UTF-16/, { signed: TEXT, body: utf16(TEXT).swap16() }],
+  "a signature over UTF-16": [
+    "encoding-changed",
+    /signed this body in UTF-16/,
+    { signed: utf16(TEXT), body: TEXT },
+  ],
+  "Windows-1252 that was read as UTF-8": [
+    "encoding-changed",
+    /read as Windows-1252/,
+    { signed: '{"a":"€"}', body: '{"a":"\u00e2\u201a\u00ac"}' },
+  ],
+  "a body in Windows-1252": [
+    "encoding-changed",
+    /this body in UTF-8; it is in Windows-1252/,
+    { signed: '{"a":"€"}', body: Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0x80, 0x22, 0x7d]) },
+  ],
+  "a body compressed with gzip": ["body-compressed", /with gzip/, { signed: TEXT, body: gzipSync(TEXT) }],
+  "a body compressed with deflate": [
+    "body-compressed",
+    /with deflate/,
+    { signed: TEXT, body: deflateSync(TEXT) },
+  ],
+  "a body compressed with Brotli": [
+    "body-compressed",
+    /with Brotli/,
+    { signed: TEXT, body: brotliCompressSync(TEXT) },
+  ],
+  "a body that was decompressed": [
+    "body-decompressed",
+    /this body compressed with gzip/,
+    { signed: gzipSync(TEXT), body: TEXT, headers: [["Content-Encoding", "gzip"]] },
+  ],
+  "event.body as a JSON string": [
+    "body-json-string",
+    /the string that this body holds as JSON/,
+    { signed: TEXT, body: JSON.stringify(TEXT) },
+  ],
+  "a JSON string that lost its quotes": [
+    "body-json-string",
+    /string/,
+    { signed: TEXT, body: JSON.stringify(TEXT).slice(1, -1) },
+  ],
+  "base64 of the body": [
+    "body-base64",
+    /base64/,
+    { signed: TEXT, body: Buffer.from(TEXT).toString("base64") },
+  ],
+  "base64 of the body on several lines, of other JSON": [
+    "body-base64",
+    /compact JSON, .*, of the bytes that this body holds as base64/,
+    {
+      signed: TEXT,
+      body: Buffer.from(JSON.stringify(FIELDS, null, 3))
+        .toString("base64")
+        .replace(/.{76}/g, "$&\r\n"),
+    },
+  ],
+  "base64 in a JSON string": [
+    "body-json-string",
+    /base64/,
+    { signed: TEXT, body: JSON.stringify(Buffer.from(TEXT).toString("base64")) },
+  ],
+  "a Buffer printed as JSON": [
+    "body-printed",
+    /shows as text/,
+    { signed: TEXT, body: JSON.stringify(Buffer.from(TEXT), null, 2) },
+  ],
+  "a Uint8Array printed as JSON": [
+    "body-printed",
+    /text/,
+    { signed: TEXT, body: JSON.stringify(new Uint8Array(Buffer.from(TEXT))) },
+  ],
+  "a Buffer as Node.js prints it": ["body-printed", /text/, { signed: "{}", body: "<Buffer 7b 7d>" }],
+  "bytes as Python prints them": [
+    "body-printed",
+    /text/,
+    { signed: '{"a":"ö\'"}', body: 'b\'{"a":"\\xc3\\xb6\\\'"}\'' },
+  ],
+  "a body in hexadecimal": [
+    "body-printed",
+    /text/,
+    { signed: TEXT, body: Buffer.from(TEXT).toString("hex") },
+  ],
+  "an event of AWS Lambda": ["body-wrapped", /the field body/, { signed: TEXT, body: lambda(TEXT) }],
+  "an event of AWS Lambda with base64": [
+    "body-wrapped",
+    /the field body/,
+    { signed: TEXT, body: lambda(Buffer.from(TEXT).toString("base64"), { isBase64Encoded: true }) },
+  ],
+  "a body that a mapping template wrapped": [
+    "body-wrapped",
+    /the field payload/,
+    { signed: TEXT, body: `{"payload": ${JSON.stringify(FIELDS, null, 2)}}` },
+  ],
+  "white space that was added": [
+    "newline-added",
+    /white space around it/,
+    { signed: TEXT, body: `\n  ${TEXT} \n` },
+  ],
+};
+
+test.each(Object.entries(causes))("verify finds %s", (_what, [reason, finding, delivery]) => {
+  const diagnosis = diagnosisOf(delivery);
+  expect(diagnosis).toMatchObject({ verified: false, reason, finding: expect.stringMatching(finding) });
+});
+
+const hints: Readonly<Record<string, readonly [hint: RegExp, body: string, headers: readonly HeaderPair[]]>> =
+  {
+    "a body that is shorter than the headers say": [
+      /says 90 bytes, and this body has 2,/,
+      "{}",
+      [["Content-Length", "90"]],
+    ],
+    "a compressed body that is lost": [
+      /decompressed|not: if the sender/,
+      TEXT,
+      [["content-encoding", "zstd, gzip"]],
+    ],
+    "characters that were lost": [/its bytes are lost/, '{"a":"\uFFFD"}', []],
+    "JSON that is cut off": [/may be cut off/, TEXT.slice(0, 40), []],
+    "an empty body": [/is empty/, "", []],
+    "a printed object": [/printed/, "[object Object]", []],
+  };
+
+test.each(Object.entries(hints))("verify says what is conspicuous: %s", (_what, [hint, body, headers]) => {
+  const diagnosis = diagnosisOf({ signed: "other", body, headers });
+  expect(diagnosis).toMatchObject({ reason: "wrong-secret", finding: expect.stringMatching(hint) });
+});
+
+test("verify says that it gave up, instead of blaming the secret, when the time is over", () => {
+  const body = JSON.stringify(Array.from({ length: 100 }, (_, index) => ({ index, name: "ö" })));
+  const diagnosis = diagnosisOf({ signed: "other", body, seconds: 0 });
+  expect(diagnosis).toMatchObject({
+    reason: "search-ended",
+    finding: expect.stringMatching(/ended after 0 s and 1 bodies/),
+  });
+});
+
+test("verify says what it did not try on a body that is too large for it", () => {
+  const diagnosis = diagnosisOf({ signed: "other", body: `"${"x".repeat(8 * 1024 * 1024)}"` });
+  expect(diagnosis).toMatchObject({
+    reason: "search-ended",
+    finding: expect.stringMatching(/more than 8 MiB/),
+  });
+});
+
+test.each([
+  ["a string", JSON.stringify("{}".repeat(1_000_000))],
+  ["base64", Buffer.alloc(2_000_000, "{}").toString("base64")],
+  ["hexadecimal", Buffer.alloc(1_000_000, "{}").toString("hex")],
+  ["a printed Buffer", JSON.stringify(Buffer.alloc(500_000, "{}"))],
+  ["a list of bytes", JSON.stringify([...Buffer.alloc(500_000, "{}")])],
+  ["white space", `x${" ".repeat(2_000_000)}x${"\n".repeat(2_000_000)}x`],
+  ["quotes", `{"a":"${'\\"'.repeat(1_000_000)}"}`],
+  [
+    "many keys",
+    JSON.stringify(Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`key${at}`, at]))),
+  ],
+])("verify ends on megabytes of %s", (_what, body) => {
+  const startedAt = performance.now();
+  expect(diagnosisOf({ signed: "other", body, seconds: 2 })).toMatchObject({
+    reason: expect.stringMatching(/^(wrong-secret|search-ended)$/),
+  });
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
+});
