@@ -33,6 +33,7 @@ const open = (PULUMI_HOME = home) => new Book({ PULUMI_HOME }, (warning) => warn
 const begun = (more: Partial<Entry> = {}) => ({
   stack,
   run: "run-1",
+  sender: "sender-1",
   service: "s",
   provider: "p",
   fingerprint: "f",

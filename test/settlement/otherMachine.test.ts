@@ -50,17 +50,14 @@ describe("an interrupted operation in the state of another machine", () => {
     ["an up that failed", "failed", "update"],
     ["a refresh", "succeeded", "refresh"],
     ["a destroy", "succeeded", "destroy"],
-  ] as const)(
-    "is in doubt after %s, which hides when the run was killed",
-    async (_, result, kind) => {
-      const lost = interrupted();
-      world.ended(result, { kind });
-      world.clock.skip(60_000);
-      const { message } = await failure(register());
-      expect(message).toMatch(/REGISTRATION_IN_DOUBT/);
-      expect(message).toContain(lost);
-    },
-  );
+  ] as const)("is in doubt after %s, which hides when the run was killed", async (_, result, kind) => {
+    const lost = interrupted();
+    world.ended(result, { kind });
+    world.clock.skip(60_000);
+    const { message } = await failure(register());
+    expect(message).toMatch(/REGISTRATION_IN_DOUBT/);
+    expect(message).toContain(lost);
+  });
 
   test.each([[[]], [["target"]]])(
     "is in doubt after a later up with the flags %j, which wrote the state",
