@@ -30,7 +30,7 @@ beforeEach(() => {
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 const open = (PULUMI_HOME = home) => new Book({ PULUMI_HOME }, (warning) => warnings.push(warning));
-const begun = (more: Partial<Entry> = {}) => ({
+const begun = (more: Partial<Pick<Entry, "id" | "sent" | "stack">> = {}) => ({
   stack,
   run: "run-1",
   sender: "sender-1",

@@ -72,8 +72,8 @@ test.each([
 });
 
 test.each([
-  [-1_001, false],
-  [-1_000, true],
+  [-1, false],
+  [0, true],
   [5_000, true],
   [11_000, true],
   [11_001, false],
