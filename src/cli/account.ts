@@ -9,7 +9,8 @@ import { hideValue } from "./knownSecrets";
 export interface Account {
   readonly origin: Origin;
   readonly client: WebhooksClient;
-  /** How old an interrupted registration must be before it counts as never made: as long as `up` takes. */
+  readonly timeoutMs: number;
+  /** How long after a registration was sent the service may still make its endpoint. */
   readonly patienceMs: number;
 }
 
@@ -23,6 +24,7 @@ export function openAccount(configuration: Configuration, environment: NodeJS.Pr
   return {
     origin: originOf({ ...settings, providerName: resolved.providerName }),
     client: new WebhooksClient({ ...settings, timeoutMs }),
+    timeoutMs,
     patienceMs: patienceFor(timeoutMs),
   };
 }

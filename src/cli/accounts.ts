@@ -1,5 +1,5 @@
-import { type Deployment, nameOf, plainText, plainValue, type Resource } from "../settlement/deployment";
 import { PROVIDER_NAME_KEY, settingText } from "../endpoint/settings";
+import { type Deployment, nameOf, plainText, plainValue, type Resource } from "../settlement/deployment";
 import { type Account, openAccount } from "./account";
 import { readConfiguration, type StackConfiguration } from "./configuration";
 import { CliError } from "./errors";
@@ -8,6 +8,8 @@ import type { Pulumi } from "./pulumi";
 /** The engine's own provider has no parent, and is named `default` or after its version. */
 const ENGINE_PROVIDER_URN =
   /^urn:pulumi:[^:]+::[^:]+::pulumi:providers:(pulumi-nodejs|webhooks)::default(_\d+_\d+_\d+\w*)?$/;
+
+const PROVIDER_URN = /::pulumi:providers:(pulumi-nodejs|webhooks)::/;
 
 /** The type of an explicit provider of the native plugin. Its inputs have the settings' names without "webhooks:". */
 const NATIVE_PROVIDER_TYPE = "pulumi:providers:webhooks";
@@ -34,14 +36,25 @@ export class Accounts {
     return new Accounts(deployment, await readConfiguration(pulumi), environment);
   }
 
-  /** @throws CliError `SETTINGS_INVALID` or `STATE_UNREADABLE` */
-  of(resource: Resource): Account {
-    const explicit = this.#explicitProvider(resource);
+  /**
+   * Returns the account of a resource, or of the default provider.
+   *
+   * @throws CliError `SETTINGS_INVALID` or `STATE_UNREADABLE`
+   */
+  of(resource: Pick<Resource, "urn" | "provider"> | undefined): Account {
+    const explicit = resource && this.#explicitProvider(resource);
     const key = explicit?.urn ?? "";
     const account =
       this.#opened.get(key) ?? openAccount((name) => this.#setting(name, explicit), this.environment);
     this.#opened.set(key, account);
     return account;
+  }
+
+  /** Returns the state's explicit providers that may have an account, each as what a resource names. */
+  explicit(): Pick<Resource, "urn" | "provider">[] {
+    return (this.deployment.resources ?? [])
+      .filter(({ urn }) => PROVIDER_URN.test(urn) && !ENGINE_PROVIDER_URN.test(urn))
+      .map(({ urn, id }) => ({ urn, provider: `${urn}::${id ?? ""}` }));
   }
 
   async close(): Promise<void> {
@@ -51,12 +64,12 @@ export class Accounts {
   #setting(name: string, explicit: Resource | undefined): string | undefined {
     const ofStack = this.configuration[name]?.value;
     if (explicit === undefined) return ofStack;
-    if (explicit.type !== NATIVE_PROVIDER_TYPE) return plainText(explicit.inputs, name);
     if (name === PROVIDER_NAME_KEY) return nameOf(explicit.urn);
+    if (explicit.type !== NATIVE_PROVIDER_TYPE) return plainText(explicit.inputs, name);
     return settingText(plainValue(explicit.inputs, name.replace("webhooks:", ""))) || ofStack;
   }
 
-  #explicitProvider({ urn, provider }: Resource): Resource | undefined {
+  #explicitProvider({ urn, provider }: Pick<Resource, "urn" | "provider">): Resource | undefined {
     if (provider === undefined) return undefined;
     const providerUrn = provider.slice(0, provider.lastIndexOf("::"));
     if (ENGINE_PROVIDER_URN.test(providerUrn)) return undefined;
@@ -64,7 +77,7 @@ export class Accounts {
     if (found) return found;
     throw new CliError(
       "STATE_UNREADABLE",
-      `the provider of ${urn} is not in the state, so its account is unknown. Find the operation with \`pulumi stack export\`. The state was not changed`,
+      `the provider of ${urn} is not in the state, so its account is unknown. Find the operation with \`pulumi stack export\``,
     );
   }
 }

@@ -8,6 +8,7 @@ import { CliError } from "./errors";
 import { alsoStackOption, type InventoryFlags, stackOption } from "./flags";
 import {
   assertOwnershipKnown,
+  describeClaim,
   describeOwner,
   type Entry,
   type Inventory,
@@ -93,14 +94,11 @@ export async function adopt(options: AdoptOptions): Promise<void> {
 function unmanagedIn(inventory: Inventory, output: Output): Entry[] {
   const duplicates = duplicatesIn(inventory);
   return inventory.entries.filter((entry) => {
-    const { endpoint, manager, reader, registration } = entry;
+    const { endpoint, manager, reader, claimant } = entry;
     const { id } = endpoint;
     if (manager !== undefined) return false;
     const original = duplicates.get(entry);
-    if (registration !== undefined)
-      output.warn(
-        `${id} is left out: an unfinished registration of ${describeOwner(registration)} may have created it. Run \`npx webhook-endpoints recover\` there first`,
-      );
+    if (claimant !== undefined) output.warn(`${id} is left out: ${describeClaim(claimant)}`);
     else if (reader !== undefined)
       output.warn(
         `${id} is left out: ${describeOwner(reader)} only reads it, so another program may manage it. To adopt it anyway, name its id`,
@@ -109,7 +107,7 @@ function unmanagedIn(inventory: Inventory, output: Output): Entry[] {
       output.warn(
         `${id} is left out: it has the same url and type as ${describeOwner(original)}, so each event is delivered twice. If nothing else needs it, delete it at the service. To adopt it anyway, name its id`,
       );
-    return registration === undefined && reader === undefined && original === undefined;
+    return claimant === undefined && reader === undefined && original === undefined;
   });
 }
 

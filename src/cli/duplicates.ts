@@ -12,8 +12,8 @@ export function duplicatesIn({ entries }: Inventory): ReadonlyMap<Entry, Resourc
   return new Map(
     entries.flatMap((entry) => {
       const manager = managers.get(keyOf(entry.endpoint));
-      // An unfinished registration decides whether its endpoint belongs to it.
-      const isOpen = entry.manager === undefined && entry.registration === undefined;
+      // Whether a pending registration has made an endpoint is still open.
+      const isOpen = entry.manager === undefined && entry.claimant === undefined;
       return manager === undefined || !isOpen ? [] : [[entry, manager] as const];
     }),
   );

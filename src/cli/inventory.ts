@@ -1,10 +1,12 @@
 import type { Endpoint, EndpointList } from "../client";
+import { systemClock } from "../client/clock";
+import { isUrl } from "../isUrl";
 import { nameOf, type Resource } from "../settlement/deployment";
-import type { Origin } from "../endpoint/origin";
 import { parseTimestamp } from "../settlement/time";
 import { describeUrl } from "../shared/url";
-import { isUrl } from "../isUrl";
 import type { Account } from "./account";
+import { AccountService } from "./accountService";
+import { type ClaimsOptions, claimsOn } from "./claims";
 import { CliError } from "./errors";
 import type { Output } from "./output";
 import { hasSecretUrl, Ownership } from "./ownership";
@@ -18,8 +20,8 @@ export interface Entry {
   readonly reader: Resource | undefined;
   /** A resource with the same id at the same base URL, registered with another API key, that looks different. */
   readonly namesake: Resource | undefined;
-  /** A resource whose registration has no known outcome and may have made the endpoint. */
-  readonly registration: Resource | undefined;
+  /** The stack, as `project/stack`, of which an interrupted run may have registered it or was to adopt it. */
+  readonly claimant: string | undefined;
   /** By the service's clock, in milliseconds; undefined if the service does not say enough. */
   readonly ageMs: number | undefined;
   /** The url as it may be printed: only its host, if the program declared it as a secret. */
@@ -45,35 +47,44 @@ export interface InventoryOptions {
 
 /** Lists the endpoints of an account, then reads the states: what a run registers meanwhile is in a state by then. */
 export async function takeInventory(
-  { client, origin }: Account,
-  { pulumi, alsoStacks, scope, output }: InventoryOptions,
+  account: Account,
+  { pulumi, alsoStacks, scope, output, environment = process.env }: InventoryOptions,
 ): Promise<Inventory> {
   output.progress("Reading the endpoints and the states of all stacks…");
-  const list = await client.list();
+  const clock = systemClock;
+  const service = new AccountService(account.client, clock);
+  const list = await service.list();
   const stacks = await readStacks(pulumi, alsoStacks, scope);
-  return inventoryOf(list, stacks, origin);
+  return inventoryOf(list, stacks, { account, service, pulumi, environment, clock });
 }
 
-export function inventoryOf(list: EndpointList, stacks: Stacks, origin: Origin): Inventory {
+export async function inventoryOf(
+  list: EndpointList,
+  stacks: Stacks,
+  options: ClaimsOptions,
+): Promise<Inventory> {
   const ownership = new Ownership(
     stacks.known.map(({ deployment }) => deployment),
-    origin,
+    options.account.origin,
   );
+  const unmanaged = list.endpoints.filter((endpoint) => ownership.managerOf(endpoint) === undefined);
+  const claims = await claimsOn(unmanaged, stacks.known, options);
   const entries = list.endpoints.map((endpoint) => ({
     endpoint,
     manager: ownership.managerOf(endpoint),
     reader: ownership.readerOf(endpoint),
     namesake: ownership.namesakeOf(endpoint),
-    registration: ownership.registrationOf(endpoint),
+    claimant: claims.get(endpoint.id),
     ageMs: ageOf(endpoint, list.serverTime),
   }));
   // An unmanaged endpoint may have the same url as one whose url is a secret.
   const secretUrls = new Set(
     entries
-      .filter(({ manager, reader, namesake, registration }) =>
-        [manager, reader, namesake, registration].some(
-          (resource) => resource !== undefined && hasSecretUrl(resource),
-        ),
+      .filter(
+        ({ manager, reader, namesake, claimant }) =>
+          // The state of an interrupted run may encrypt the url.
+          claimant !== undefined ||
+          [manager, reader, namesake].some((resource) => resource !== undefined && hasSecretUrl(resource)),
       )
       .map(({ endpoint }) => endpoint.url),
   );
@@ -111,7 +122,9 @@ export function warnOfGaps({ list, stacks, entries }: Inventory, output: Output)
       `${stacks.known.length === 0 ? "No stack was looked into" : "No stack of this folder's project was looked into"}, because ${stacks.absence}.`,
     );
   if (entries.some(({ endpoint, shownUrl }) => endpoint.url !== shownUrl))
-    output.note("For a url that a stack keeps as a secret, or that has a user name, only the host is shown.");
+    output.note(
+      "Only the host is shown of a url that a stack keeps as a secret, that an interrupted run may have registered, or that has a user name.",
+    );
 }
 
 /** @throws CliError `OWNERSHIP_UNKNOWN` when a stack that may manage an endpoint was not read */
@@ -129,6 +142,11 @@ export function assertOwnershipKnown({ known, unreadable, absence }: Stacks): vo
 export function describeOwner({ urn }: Resource): string {
   const [stack = "", project = ""] = urn.replace(/^urn:pulumi:/, "").split("::");
   return `${nameOf(urn)} in ${project}/${stack}`;
+}
+
+/** Says why nothing else may have an endpoint. */
+export function describeClaim(claimant: string): string {
+  return `an interrupted run of ${claimant} may have registered it, or was to adopt it. Run \`npx webhook-endpoints recover\` and \`pulumi up\` there first`;
 }
 
 function ageOf({ createdAt }: Endpoint, serverTime: number | null): number | undefined {

@@ -6,7 +6,7 @@ import { listCommand } from "./list";
 import { listenCommand } from "./listen/command";
 import { probeCommand } from "./probe";
 import { pruneCommand } from "./prune";
-import { recoverCommand } from "./recover";
+import { recoverCommand } from "./recover/command";
 import { EXIT, exitHelp, fail, program } from "./run";
 import { sendCommand } from "./send/command";
 import { verifyCommand } from "./verify/command";

@@ -1,20 +1,12 @@
 import type { Endpoint } from "../client";
-import {
-  type Deployment,
-  interruptedRegistrations,
-  type Properties,
-  plainText,
-  type Resource,
-} from "../settlement/deployment";
 import type { Origin } from "../endpoint/origin";
+import { type Deployment, type Properties, plainText, type Resource } from "../settlement/deployment";
 import { isEndpointType } from "../shared/permanent";
-import { isProvisional } from "../settlement/identity";
 import { sameUrl } from "../shared/url";
 
 /** What the states of some stacks hold about the endpoints of one service. */
 export class Ownership {
   readonly #recorded = new Map<string, Resource[]>();
-  readonly #unfinished: Resource[];
 
   /** @param origin of the endpoints that the service lists */
   constructor(
@@ -31,10 +23,6 @@ export class Ownership {
       if (!id || !isEndpointType(type)) continue;
       this.#recorded.set(id, [...(this.#recorded.get(id) ?? []), resource]);
     }
-    this.#unfinished = [
-      ...deployments.flatMap(interruptedRegistrations),
-      ...[...this.#recorded.values()].flat().filter(({ id = "" }) => isProvisional(id)),
-    ];
   }
 
   /** Returns the resource that manages an endpoint, also one that the next `up` deletes. */
@@ -45,19 +33,6 @@ export class Ownership {
   /** Returns a resource that only reads an endpoint, with `.get`. */
   readerOf(endpoint: Endpoint): Resource | undefined {
     return this.#holders(endpoint).find(isExternal);
-  }
-
-  /**
-   * Returns a resource whose registration has no known outcome and may have made this endpoint, or is to adopt it. What the state
-   * encrypts may have any value.
-   */
-  registrationOf({ id, url, type }: Endpoint): Resource | undefined {
-    return this.#unfinished.find(({ inputs, outputs }) => {
-      if (inputs?.adoptId === id) return true;
-      if (beforeOf(outputs).includes(id)) return false;
-      const [wantedUrl, wantedType] = [plainText(inputs, "url"), plainText(inputs, "type")];
-      return (wantedUrl === undefined || sameUrl(wantedUrl, url)) && (wantedType ?? type) === type;
-    });
   }
 
   /**
@@ -96,10 +71,4 @@ export function hasSecretUrl({ inputs, outputs }: Resource): boolean {
 
 function isExternal({ external }: Resource): boolean {
   return external === true;
-}
-
-/** Returns the endpoints that were there before a registration without an answer. */
-function beforeOf(outputs: Properties | undefined): readonly unknown[] {
-  const { before } = (outputs?.pending ?? {}) as { before?: unknown };
-  return Array.isArray(before) ? before : [];
 }

@@ -1,4 +1,4 @@
-import type { HandedOver } from "../settlement/evidence";
+import type { HandedOver } from "../settlement/pendingResource";
 import type { EndpointInputs } from "./types";
 
 /** A resource that a new one replaces. */

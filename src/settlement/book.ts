@@ -45,7 +45,7 @@ export interface Entry {
   readonly adopted: boolean;
   /** True once its outcome is recorded elsewhere, or known. */
   readonly closed: boolean;
-  /** True if a person said that the endpoint is somebody else's. */
+  /** True if a person said that the endpoint is not this stack's. Such an entry is closed, and stays. */
   readonly foreign?: boolean;
 }
 
@@ -134,6 +134,11 @@ export class Book {
     this.#quietly(() => rmSync(this.#pathOf(name), { force: true }));
   }
 
+  /** Removes an entry that was never sent, once its process is dead. */
+  removeIfAbandoned(entry: Entry): void {
+    if (entry.sent === null && !isAlive(entry.process, 0)) this.remove(entry);
+  }
+
   /** Removes an entry unless something was sent or taken since it was begun. */
   removeUnsent(begun: Entry): void {
     const [entry] = entryIn(this.#pathOf(begun.name));
@@ -147,10 +152,10 @@ export class Book {
       .toSorted((a, b) => (a.sent?.at ?? 0) - (b.sent?.at ?? 0));
   }
 
-  /** A closed entry stays for a day, and longer while another one of the same url and type is open. */
+  /** A closed entry stays for a day, longer while another one of the same url and type is open, and for ever if a person decided it. */
   #collect(entries: readonly Entry[]): void {
-    for (const { closed, key, name } of entries) {
-      if (!closed) continue;
+    for (const { closed, foreign, key, name } of entries) {
+      if (!closed || foreign) continue;
       const { mtimeMs = Number.POSITIVE_INFINITY } =
         statSync(this.#pathOf(name), { throwIfNoEntry: false }) ?? {};
       if (Date.now() - mtimeMs > CLOSED_LIFE_MS && !this.#isOpen(key))

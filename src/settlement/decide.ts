@@ -1,6 +1,7 @@
 import type { Endpoint, EndpointList } from "../client";
 import { sameUrl } from "../shared/url";
 import type { Entry } from "./book";
+import type { Resource } from "./deployment";
 import { alike, type Identity } from "./identity";
 import { parseTimestamp, placeIn, type Window } from "./time";
 
@@ -16,14 +17,20 @@ export interface Pending {
   readonly id?: string | undefined;
   /** False if it was declared with another ip, which the service does not report. */
   readonly sameIp: boolean;
+  /** The hash of the ip that it was declared with, as far as that is known. */
+  readonly ip?: string | undefined;
   /** True if this very run sent it. */
   readonly own: boolean;
   /** True if its resource is not the one that asks: it explains an endpoint, and gives no right to take one. */
   readonly others: boolean;
   /** Why the evidence of it may be out of date, as the end of a sentence. */
   readonly doubt?: string | undefined;
+  /** True if no resource will take what it made: a later `up` did without, or its resource lives. */
+  readonly unwanted?: boolean | undefined;
   /** The entry of the book that records it. */
   readonly entry?: Entry | undefined;
+  /** The interrupted operation that shows it. It may be pending in one of several ways. */
+  readonly operation?: Resource | undefined;
 }
 
 /** Who has an endpoint. `unclear`: a resource has its id, perhaps in another account. */
@@ -46,6 +53,8 @@ export type Decision =
 export interface Doubt {
   readonly kind: "doubt";
   readonly candidates: readonly Endpoint[];
+  /** The pending registrations that may have made them. */
+  readonly by: readonly Pending[];
   /** As the end of a sentence. */
   readonly why: string;
 }
@@ -74,8 +83,8 @@ export function decide(question: Question): Decision {
     if (proven === undefined) continue;
     left = left.filter((each) => each !== proven);
     if (by.others || !by.sameIp) continue;
-    if (by.doubt !== undefined) return doubt([proven], by.doubt);
-    if (proven.holder === "unclear") return doubt([proven], SAME_ID);
+    if (by.doubt !== undefined) return doubt([proven], [by], by.doubt);
+    if (proven.holder === "unclear") return doubt([proven], [by], SAME_ID);
     return { kind: "found", endpoint: proven.endpoint, by };
   }
 
@@ -105,15 +114,23 @@ function decideByTime(candidates: readonly Candidate[], pending: readonly Pendin
   if (fitting.some(({ sameIp }) => !sameIp))
     return doubt(
       fits,
+      ours,
       "a registration that differs only in ip is pending too, and the service does not report the ip",
     );
   const why = ours.find((each) => each.doubt !== undefined)?.doubt;
-  if (by === undefined && why !== undefined) return doubt(fits, why);
+  if (by === undefined && why !== undefined) return doubt(fits, ours, why);
   if (fits.length > fitting.length)
-    return doubt(fits, `${fits.length} endpoints fit ${count(fitting.length, "pending registration")}`);
-  if (by === undefined) return doubt(fits, "the service does not tell exactly enough when it was created");
-  if (oldest.holder === "unclear") return doubt([oldest], SAME_ID);
+    return doubt(fits, ours, `${fits.length} endpoints fit ${count(fitting.length, "pending registration")}`);
+  if (by === undefined)
+    return doubt(fits, ours, "the service does not tell exactly enough when it was created");
+  if (oldest.holder === "unclear") return doubt([oldest], [by], SAME_ID);
   return { kind: "found", endpoint: oldest.endpoint, by };
+}
+
+/** Returns whether a pending registration may have made an endpoint, whoever else may have. */
+export function mayHaveMade(pending: Pending, endpoint: Endpoint): boolean {
+  if (pending.id === undefined) return fitOf(pending, endpoint) !== "no";
+  return pending.id === endpoint.id && placeIn(pending.window, endpoint.createdAt) !== "outside";
 }
 
 /** Returns whether an endpoint fits a pending registration: its time lies in the window, or a complete list lacked it before. */
@@ -134,15 +151,17 @@ function fitOf(
   }
 }
 
-function decideAbsence(
-  { identity, list, patienceMs }: Question,
+/** Decides what it means that no endpoint fits. @param identity undefined if the list has nothing with its url */
+export function decideAbsence(
+  { identity, list, patienceMs }: Pick<Question, "list" | "patienceMs"> & Partial<Pick<Question, "identity">>,
   pending: readonly Pending[],
 ): Exclude<Decision, { kind: "found" | "doubt" }> {
   if (pending.length === 0) return { kind: "absent" };
   // Nor does a list say anything about an endpoint whose type it spells in an unknown way, or whose url cannot be read.
   const isOdd = list.unrecognized.some(
     ({ id, url }) =>
-      (url === null || sameUrl(url, identity.url)) && !pending.every(({ before }) => before.includes(id)),
+      (url === null || (identity !== undefined && sameUrl(url, identity.url))) &&
+      !pending.every(({ before }) => before.includes(id)),
   );
   if (!list.complete || isOdd) return { kind: "unknowable" };
   const ends = pending.flatMap(({ window }) => window?.until ?? []);
@@ -152,8 +171,8 @@ function decideAbsence(
   return milliseconds > 0 ? { kind: "wait", milliseconds } : { kind: "absent" };
 }
 
-function doubt(candidates: readonly Candidate[], why: string): Doubt {
-  return { kind: "doubt", candidates: candidates.map(({ endpoint }) => endpoint), why };
+function doubt(candidates: readonly Candidate[], by: readonly Pending[], why: string): Doubt {
+  return { kind: "doubt", candidates: candidates.map(({ endpoint }) => endpoint), by, why };
 }
 
 function doubtfulLast(a: Pending, b: Pending): number {

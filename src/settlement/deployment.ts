@@ -1,4 +1,5 @@
 import { isEndpointType } from "../shared/permanent";
+import type { Identity } from "./identity";
 
 /** The engine's own provider is named `default` or after its version. */
 const DEFAULT_PROVIDER = /^default(_\d+_\d+_\d+\w*)?$/;
@@ -57,8 +58,14 @@ export function interruptedRegistrations({ pending_operations = [] }: Deployment
 }
 
 /** Returns whether a run began to register an endpoint in this operation and never recorded it. */
-export function isInterruptedRegistration({ type, resource }: Operation): boolean {
+function isInterruptedRegistration({ type, resource }: Operation): boolean {
   return type === "creating" && isEndpointType(resource.type);
+}
+
+/** Returns the url and type of a resource; undefined if the state encrypts the url, or has none. */
+export function identityOf({ inputs, outputs }: Pick<Resource, "inputs" | "outputs">): Identity | undefined {
+  const [url, type] = ["url", "type"].map((name) => plainText(inputs, name) ?? plainText(outputs, name));
+  return url !== undefined && (type === "production" || type === "development") ? { url, type } : undefined;
 }
 
 /** Returns a property, decrypted if the state was exported with its secrets. */

@@ -5,7 +5,16 @@ import { plainText, providerNameOf, type Resource } from "./deployment";
 import { hashOf } from "./files";
 import { isWholeUp, wasUnderWay } from "./history";
 import { type Identity, isProvisional } from "./identity";
-import { type Account, type Interruption, interruptionOf, type Stack, type StackState } from "./stack";
+import { type HandedOver, handedOverOf } from "./pendingResource";
+import {
+  type Account,
+  type Interruption,
+  interruptionOf,
+  LATER_UP,
+  type Stack,
+  type StackState,
+  type Undated,
+} from "./stack";
 import { isAmbiguous } from "./stackName";
 import type { Stacks } from "./stacks";
 import { CLOCK_TOLERANCE_MS, mayBeSameTime, placeIn, windowOf } from "./time";
@@ -22,15 +31,8 @@ export interface Asker extends Account {
   readonly patienceMs: number;
   /** The service's clock less this machine's, in milliseconds; null if unknown. */
   readonly skew: () => number | null;
-}
-
-/** The registration that `diff` hands over to `create`, or that `read` and `delete` get from the state. */
-export interface HandedOver {
-  /** Its provisional id. */
-  readonly id: string;
-  readonly before: readonly string[];
-  readonly complete: boolean;
-  readonly attemptedAt: number | null;
+  /** Whether healed operations count too: nothing takes what they made, so only a person's command asks for that. */
+  readonly countsHealed?: boolean;
 }
 
 export interface Known {
@@ -48,13 +50,12 @@ export type Wanted = Identity & {
 
 const SECRET_URL = "the state keeps the url of an interrupted registration as a secret";
 const EARLIER_RUN = "another run has ended since then, and nothing tells which of them was interrupted";
-const LATER_UP = "an `up` has succeeded since then and did not record it";
 
 /** Gathers what the state and the book tell about the pending registrations of one url and type. */
 export class Evidence {
   constructor(
     private readonly book: Book,
-    private readonly stacks: Stacks,
+    private readonly stacks: Pick<Stacks, "current" | "of">,
     private readonly asker: Asker,
   ) {}
 
@@ -63,13 +64,15 @@ export class Evidence {
     // The state first: what is under way in it is in the book by then.
     const state = await stack?.state();
     const entries = this.book.entriesLike(wanted);
-    const pending: Pending[] = handedOver === undefined ? [] : [this.#handedOver(handedOver, entries)];
+    const pending: Pending[] =
+      handedOver === undefined ? [] : [this.#handedOver(handedOver, entries, wanted.ip)];
     for (const entry of entries) {
       if (entry.closed || entry.adopted || (handedOver && entry.id === handedOver.id)) continue;
-      const found = await this.#pendingOf(entry, wanted, stack);
+      const found = await this.#pendingOf(entry, wanted, { stack, handedOver });
       if (found) pending.push(found);
     }
     if (stack && state) pending.push(...(await this.#interrupted(wanted, stack, state, entries)));
+    pending.push(...this.#pendingElsewhere(state?.pendingLike(wanted) ?? [], entries, handedOver));
     return { pending, holderOf: (endpoint) => this.#holderOf(endpoint, { entries, state, stack }) };
   }
 
@@ -79,12 +82,31 @@ export class Evidence {
     return named && this.stacks.of(named.stack);
   }
 
-  #handedOver({ id, before, complete, attemptedAt }: HandedOver, entries: readonly Entry[]): Pending {
+  /** The pending resources of the stack that no entry stands for: each explains an endpoint. */
+  #pendingElsewhere(
+    resources: readonly Resource[],
+    entries: readonly Entry[],
+    handedOver: HandedOver | undefined,
+  ): Pending[] {
+    return resources
+      .filter(({ id }) => id !== handedOver?.id && !entries.some((entry) => entry.id === id))
+      .map((resource) => ({
+        ...this.#handedOver(handedOverOf(resource), [], plainText(resource.inputs, "ip")),
+        others: true,
+      }));
+  }
+
+  #handedOver(
+    { id, before, complete, attemptedAt }: HandedOver,
+    entries: readonly Entry[],
+    ip: string | null | undefined,
+  ): Pending {
     return {
       window: windowOf(attemptedAt, this.asker.patienceMs),
       before,
       complete,
       sameIp: true,
+      ip: ipHash(ip),
       own: false,
       others: false,
       entry: entries.find((entry) => entry.id === id),
@@ -92,11 +114,15 @@ export class Evidence {
   }
 
   /** Returns a pending registration of an open entry. Closes or removes an entry whose outcome is known. */
-  async #pendingOf(entry: Entry, wanted: Wanted, stack: Stack | undefined): Promise<Pending | undefined> {
+  async #pendingOf(
+    entry: Entry,
+    wanted: Wanted,
+    { stack, handedOver }: { stack: Stack | undefined; handedOver: HandedOver | undefined },
+  ): Promise<Pending | undefined> {
     const { sent, id } = entry;
     const isOurs = stack !== undefined && isSameStack(entry.stack, stack.name);
     const living = isLiving(entry, this.asker.run);
-    if (isOurs && !living && sent === null) this.book.remove(entry);
+    if (isOurs && sent === null) await removeIfAbandoned(entry, stack, this.book);
     if (sent === null) return undefined;
     const { serviceTime, before, complete } = sent;
     const real = id === null || isProvisional(id) ? undefined : id;
@@ -105,6 +131,7 @@ export class Evidence {
       before,
       complete,
       sameIp: wanted.anyIp === true || entry.ip === ipHash(wanted.ip),
+      ip: entry.ip,
       own: false,
       entry,
     };
@@ -120,13 +147,16 @@ export class Evidence {
       case "pending":
         return others;
       case "later up":
-        // Had it made an endpoint, that `up` would have taken it over.
-        return real === undefined
-          ? undefined
-          : { ...base, id: real, others: !this.#mayTake(entry), doubt: LATER_UP };
+        // That `up` would have taken over what it made, had the program still declared it.
+        return { ...base, id: real, others: !mayTake(entry, this.asker), doubt: LATER_UP, unwanted: true };
       default: {
-        const doubt = status.kind === "unknown" ? status.why : await this.#doubtAboutName(stack, wanted);
-        return { ...base, id: real, others: !this.#mayTake(entry), doubt };
+        const doubt =
+          status.kind === "unknown"
+            ? status.why
+            : handedOver
+              ? undefined
+              : await this.#doubtAboutName(stack, wanted);
+        return { ...base, id: real, others: !mayTake(entry, this.asker), doubt };
       }
     }
   }
@@ -140,13 +170,7 @@ export class Evidence {
       : "it may be that of a stack with the same name in another organization or backend";
   }
 
-  /** Returns whether this run's account or provider sent it. */
-  #mayTake({ provider, fingerprint, service }: Entry): boolean {
-    const own = originHashes(this.asker);
-    return provider === own.provider || (fingerprint === own.fingerprint && service === own.service);
-  }
-
-  /** Returns the interrupted operations that no entry stands for: those of other machines. */
+  /** Returns the interrupted operations that no entry stands for, as those of other machines. */
   async #interrupted(
     wanted: Wanted,
     stack: Stack,
@@ -154,23 +178,41 @@ export class Evidence {
     entries: readonly Entry[],
   ): Promise<Pending[]> {
     const left = [...state.operationsLike(wanted)];
-    for (const entry of entries) {
-      const { adopted, closed, provider } = entry;
-      if (closed || adopted || !isSameStack(entry.stack, stack.name)) continue;
+    const healed = this.asker.countsHealed === true ? state.healedLike(wanted) : [];
+    if (left.length + healed.length === 0) return [];
+    const interruption = await interruptionOf(stack, state);
+    const standsFor = ({ adopted, closed, sender, sent, stack: name }: Entry): boolean => {
       // The state was read before this provider began to create anything.
-      if (entry.sender === this.asker.sender) continue;
+      if (adopted || !isSameStack(name, stack.name) || sender === this.asker.sender) return false;
+      // A registration counts once, also when its entry was closed since.
+      return !closed || (!("doubt" in interruption) && sent !== null && wasSentIn(interruption, sent.at));
+    };
+    for (const { provider } of entries.filter(standsFor)) {
       const index = left.findIndex((operation) => hashOf(providerNameOf(operation) ?? "") === provider);
       if (index >= 0) left.splice(index, 1);
+      else healed.shift();
     }
-    if (left.length === 0) return [];
-    const interruption = await interruptionOf(stack, state);
-    return left.flatMap((operation) => this.#interruptedOperation(operation, wanted, interruption));
+    return [
+      ...left.flatMap((operation) => this.#interruptedOperation(operation, wanted, interruption)),
+      ...healed.flatMap(({ operation, since }) => {
+        const until = state.times.written;
+        const dated = "doubt" in interruption ? { certain: { from: since, until } } : interruption;
+        const from = Math.max(since, dated.certain.from);
+        const window = { certain: { from, until }, possible: { from: since, until: from } };
+        const pending = this.#interruptedOperation(operation, wanted, window);
+        return pending.map((each) => ({
+          ...each,
+          ...("doubt" in interruption && interruption),
+          unwanted: true,
+        }));
+      }),
+    ];
   }
 
   #interruptedOperation(
     operation: Resource,
     { ip, anyIp = false }: Wanted,
-    interruption: Interruption | { readonly doubt: string },
+    interruption: Interruption | Undated,
   ): Pending[] {
     const { timeoutMs, patienceMs, provider } = this.asker;
     const skew = this.asker.skew();
@@ -178,11 +220,13 @@ export class Evidence {
       before: [],
       complete: false,
       sameIp: anyIp || plainText(operation.inputs, "ip") === (ip ?? undefined),
+      ip: ipHash(plainText(operation.inputs, "ip")),
       own: false,
       others: providerNameOf(operation) !== provider,
+      operation,
     };
-    if ("doubt" in interruption) return [{ ...base, window: undefined, doubt: interruption.doubt }];
     if (skew === null) return [{ ...base, window: undefined, doubt: "the service does not tell its time" }];
+    if ("doubt" in interruption) return [{ ...base, ...interruption, window: undefined }];
     const isSecret = plainText(operation.inputs, "url") === undefined;
     const { certain, possible } = interruption;
     const from = certain.from + skew - CLOCK_TOLERANCE_MS;
@@ -219,6 +263,10 @@ export class Evidence {
   }
 }
 
+function wasSentIn({ certain, possible }: Interruption, at: number): boolean {
+  return at >= possible.from - CLOCK_TOLERANCE_MS && at <= certain.until + CLOCK_TOLERANCE_MS;
+}
+
 /** Returns whether the endpoint with an entry's id is the one of that entry: ids may be used again, and count for each account. */
 export function isSameEndpoint({ createdAt, sent }: Entry, endpoint: Endpoint, patienceMs: number): boolean {
   if (createdAt !== null) return mayBeSameTime(createdAt, endpoint.createdAt);
@@ -251,6 +299,17 @@ export async function statusOf(entry: Entry, stack: Stack): Promise<Status> {
   const wasDestroyed = runs.some(({ kind, start }) => kind === "destroy" && start > at);
   if (at < state.times.created && !wasDestroyed) return { kind: "another" };
   return { kind: runs.some((run) => isWholeUp(run) && run.start > at) ? "later up" : "lost" };
+}
+
+/** Removes an entry that was never sent, unless it shows that an interrupted operation registered nothing. */
+export async function removeIfAbandoned(entry: Entry, stack: Stack, book: Book): Promise<void> {
+  if ((await stack.state())?.hasOperation(entry.key) === false) book.removeIfAbandoned(entry);
+}
+
+/** Returns whether the account or the provider that asks sent an entry. */
+export function mayTake({ provider, fingerprint, service }: Entry, asker: Asker): boolean {
+  const own = originHashes(asker);
+  return provider === own.provider || (fingerprint === own.fingerprint && service === own.service);
 }
 
 export function isSameStack(a: StackName, b: StackName): boolean {

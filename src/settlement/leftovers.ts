@@ -1,17 +1,28 @@
+import type { Endpoint, EndpointList } from "../client";
 import { type Book, type Entry, isLiving } from "./book";
-import { type Decision, type Doubt, decide } from "./decide";
-import { type Asker, type Evidence, statusOf, type Wanted } from "./evidence";
-import { isProvisional, keyHash } from "./identity";
+import { type Decision, type Doubt, decide, decideAbsence, type Pending, type Question } from "./decide";
+import { identityOf, plainText, type Resource } from "./deployment";
+import { type Asker, type Evidence, mayTake, originHashes, removeIfAbandoned, statusOf } from "./evidence";
+import { type Identity, isProvisional, keyHash } from "./identity";
+import { handedOverOf } from "./pendingResource";
 import { listWith, type SettlingRun } from "./settlement";
 import type { Stack } from "./stack";
+import { windowOf } from "./time";
 import { describeEndpoints } from "./words";
 
-/** What an interrupted run of a stack made, or may have made, and no resource has. */
-export interface Leftover {
-  readonly wanted: Wanted;
-  readonly decision: Extract<Decision, { kind: "found" }> | Doubt;
-  readonly entries: readonly Entry[];
+/** What a list shows about pending registrations of one url and type. */
+export interface Verdict {
+  /** Undefined if neither the service nor the state shows the url any more. */
+  readonly identity: Identity | undefined;
+  readonly decision: Decision;
+  /** The pending registrations that it is about. */
+  readonly by: readonly Pending[];
+  /** The interrupted operations of this url and type, or the pending resource. */
+  readonly resources: readonly Resource[];
 }
+
+/** What an interrupted run of a stack made, or may have made, and no resource has. */
+export type Leftover = Verdict & { readonly decision: Extract<Decision, { kind: "found" }> | Doubt };
 
 /** The parts that know of leftovers. */
 export interface LeftoverSources {
@@ -21,19 +32,35 @@ export interface LeftoverSources {
   readonly service: Pick<SettlingRun["service"], "list" | "find">;
 }
 
+/** Finds what interrupted runs of a stack made and no resource has. @throws WebhookError when the service's list fails */
+export async function leftoversOf(
+  stack: Stack,
+  sources: LeftoverSources,
+  operations: readonly Resource[] = [],
+): Promise<Leftover[]> {
+  const entries = await openEntries(stack, sources.book, sources.asker.run);
+  if (entries.length + operations.length === 0) return [];
+  const list = await listWithEntries(entries, sources);
+  const verdicts = await verdictsOf({ entries, resources: operations, list }, sources);
+  return verdicts.filter((verdict): verdict is Leftover => isLeftover(verdict.decision));
+}
+
+export function isLeftover({ kind }: Decision): boolean {
+  return kind === "found" || kind === "doubt";
+}
+
 /**
  * Returns the open entries of a stack whose endpoints no run has recorded. Closes those whose endpoint the state has, and removes
  * those that were never sent.
+ *
+ * @param run the run that asks: what it sent itself is not interrupted
  */
-export async function openEntries(
-  stack: Stack,
-  { book, asker }: Pick<LeftoverSources, "book" | "asker">,
-): Promise<Entry[]> {
+export async function openEntries(stack: Stack, book: Book, run: string): Promise<Entry[]> {
   const open: Entry[] = [];
   for (const entry of book.entriesOf(stack.name)) {
-    if (entry.closed || isLiving(entry, asker.run)) continue;
+    if (entry.closed || isLiving(entry, run)) continue;
     if (entry.sent === null && !entry.adopted) {
-      book.remove(entry);
+      await removeIfAbandoned(entry, stack, book);
       continue;
     }
     const { kind } = await statusOf(entry, stack);
@@ -43,32 +70,140 @@ export async function openEntries(
   return open;
 }
 
-/** Finds what interrupted runs of a stack made and no resource has. @throws WebhookError when the service's list fails */
-export async function leftoversOf(stack: Stack, sources: LeftoverSources): Promise<Leftover[]> {
-  const { evidence, asker, service } = sources;
-  const open = await openEntries(stack, sources);
-  if (open.length === 0) return [];
-  const ids = open.flatMap(({ id }) => (id === null || isProvisional(id) ? [] : [id]));
-  const list = await listWith(service, ids);
-  const byKey = new Map(list.endpoints.map((endpoint) => [keyHash(endpoint), endpoint]));
-  const keys = [...new Set(open.map(({ key }) => key))];
-  const found = keys.map(async (key): Promise<Leftover[]> => {
-    const like = byKey.get(key);
-    if (like === undefined) return [];
-    const wanted: Wanted = { url: like.url, type: like.type, anyIp: true };
-    const { pending, holderOf } = await evidence.about(wanted);
-    const decision = decide({ identity: wanted, pending, list, holderOf, patienceMs: asker.patienceMs });
-    if (decision.kind !== "found" && decision.kind !== "doubt") return [];
-    return [{ wanted, decision, entries: open.filter((entry) => entry.key === key) }];
-  });
-  return (await Promise.all(found)).flat();
+/** Lists, and asks for the endpoints of entries that the list may not show yet. */
+export function listWithEntries(
+  entries: readonly Entry[],
+  { service }: Pick<LeftoverSources, "service">,
+): Promise<EndpointList> {
+  return listWith(
+    service,
+    entries.flatMap(({ id }) => (id === null || isProvisional(id) ? [] : [id])),
+  );
+}
+
+/**
+ * Decides what a list shows about the open entries, the interrupted operations and the pending resources of a stack, as far as
+ * they belong to the account. No endpoint is named twice.
+ *
+ * @param resources interrupted operations, which have no id, and pending resources. What encrypts its url is left out.
+ */
+export async function verdictsOf(
+  {
+    entries,
+    resources,
+    list,
+  }: { entries: readonly Entry[]; resources: readonly Resource[]; list: EndpointList },
+  { evidence, asker }: LeftoverSources,
+): Promise<Verdict[]> {
+  const { patienceMs } = asker;
+  const named = new Set<string>();
+  const identities = identitiesIn(list, resources);
+  const keyOf = (resource: Resource) => keyHash(identityOf(resource) ?? { url: "", type: "production" });
+  const operations = resources.filter((each) => each.id === undefined && identityOf(each) !== undefined);
+  const verdicts: Verdict[] = [];
+  for (const key of new Set([...entries.map((entry) => entry.key), ...operations.map(keyOf)])) {
+    const identity = identities.get(key);
+    if (identity === undefined) {
+      const by = unlisted(
+        entries.filter((entry) => entry.key === key && mayTake(entry, asker)),
+        patienceMs,
+      );
+      const decision = decideAbsence({ list, patienceMs }, by);
+      if (by.length > 0) verdicts.push({ identity, decision, by, resources: [] });
+      continue;
+    }
+    const known = await evidence.about({ ...identity, anyIp: true });
+    const own = operations.filter((each) => keyOf(each) === key);
+    for (const decided of decideAll({ ...known, identity, list, patienceMs }, named))
+      verdicts.push({ identity, ...decided, resources: own });
+  }
+  for (const resource of resources.filter(({ id }) => id !== undefined)) {
+    const identity = identityOf(resource);
+    if (identity === undefined) continue;
+    const ip = plainText(resource.inputs, "ip");
+    const known = await evidence.about({ ...identity, ip }, handedOverOf(resource));
+    const pending = known.pending.map((each, index) => (index === 0 ? each : { ...each, others: true }));
+    const [decided] = decideAll({ ...known, pending, identity, list, patienceMs }, named);
+    if (decided) verdicts.push({ identity, ...decided, resources: [resource] });
+  }
+  return verdicts;
+}
+
+/** Closes the entries of registrations that made nothing. */
+export function closeEntries(by: readonly Pending[], { book, asker }: LeftoverSources): void {
+  const { service, fingerprint } = originHashes(asker);
+  // Absence in another account shows nothing.
+  for (const { entry } of by)
+    if (entry?.service === service && entry.fingerprint === fingerprint) book.close(entry);
+}
+
+/**
+ * Decides about the pending registrations of one url and type until none is left that may be taken. As `up` does, it asks for one
+ * ip at a time.
+ */
+function decideAll(question: Question, named: Set<string>): Pick<Verdict, "decision" | "by">[] {
+  const holderOf = (endpoint: Endpoint) =>
+    named.has(endpoint.id) ? "somebody" : question.holderOf(endpoint);
+  const all: Pick<Verdict, "decision" | "by">[] = [];
+  let left = question.pending;
+  for (;;) {
+    const first = left.find(({ others }) => !others);
+    if (first === undefined) return all;
+    const pending = left.map((each) => ({ ...each, sameIp: each.ip === first.ip }));
+    const decision = decide({ ...question, pending, holderOf });
+    const ours = byOf(decision) ?? pending.filter(({ others, sameIp }) => !others && sameIp);
+    const by = ours.filter((each, index) => index === ours.findIndex((one) => isSameRegistration(one, each)));
+    all.push({ decision, by });
+    for (const { id } of endpointsOf(decision)) named.add(id);
+    left = pending.filter((each) => !by.some((one) => isSameRegistration(one, each)));
+  }
+}
+
+/** An operation that nothing dates exactly counts once, too. */
+function isSameRegistration(a: Pending, b: Pending): boolean {
+  return a === b || (a.operation !== undefined && a.operation === b.operation);
+}
+
+function byOf(decision: Decision): readonly Pending[] | undefined {
+  if (decision.kind === "found") return [decision.by];
+  return decision.kind === "doubt" ? decision.by : undefined;
+}
+
+/** Returns the endpoints that a decision is about. */
+export function endpointsOf(decision: Decision): readonly Endpoint[] {
+  if (decision.kind === "found") return [decision.endpoint];
+  return decision.kind === "doubt" ? decision.candidates : [];
+}
+
+/** Returns the urls and types that a list or a state shows, by their hash. */
+function identitiesIn(list: EndpointList, resources: readonly Resource[]): ReadonlyMap<string, Identity> {
+  const odd = list.unrecognized.flatMap(({ url }): Identity[] =>
+    url === null
+      ? []
+      : [
+          { url, type: "production" },
+          { url, type: "development" },
+        ],
+  );
+  const all = [...odd, ...list.endpoints, ...resources.flatMap((each) => identityOf(each) ?? [])];
+  return new Map(all.map(({ url, type }) => [keyHash({ url, type }), { url, type }]));
+}
+
+function unlisted(entries: readonly Entry[], patienceMs: number): Pending[] {
+  return entries.map((entry) => ({
+    window: windowOf(entry.sent?.serviceTime ?? null, patienceMs),
+    before: entry.sent?.before ?? [],
+    complete: entry.sent?.complete ?? false,
+    sameIp: true,
+    own: false,
+    others: false,
+    entry,
+  }));
 }
 
 /** Names leftovers in one line. */
 export function describeLeftovers(leftovers: readonly Leftover[]): string {
-  const endpoints = leftovers.flatMap(({ decision }) =>
-    decision.kind === "found" ? [decision.endpoint] : decision.candidates,
-  );
+  const endpoints = leftovers.flatMap(({ decision }) => endpointsOf(decision));
   return (
     `an interrupted run registered, or may have registered, what no resource of this stack has: ${describeEndpoints(endpoints)}. \`pulumi up\` takes over ` +
     "what the program still declares. `npx webhook-endpoints recover` deletes the rest, after a question."

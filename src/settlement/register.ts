@@ -85,17 +85,11 @@ export async function registerOnce(
     }
   }
 
-  async function decideOwn(list: EndpointList, { serviceTime, complete }: Sent): Promise<Decision> {
-    const window = windowOf(serviceTime, patienceMs);
+  async function decideOwn(list: EndpointList, sent: Sent): Promise<Decision> {
+    const pending = ownPending(sent, patienceMs);
     const from = windowOf(firstAt ?? null, patienceMs)?.from;
-    const own: Pending = {
-      window: window && { ...window, from: from ?? window.from },
-      before,
-      complete,
-      sameIp: true,
-      own: true,
-      others: false,
-    };
+    const window = pending.window && { ...pending.window, from: from ?? pending.window.from };
+    const own = { ...pending, window };
     const others = await options.others?.();
     return decide({
       identity: registration,
@@ -105,6 +99,12 @@ export async function registerOnce(
       patienceMs,
     });
   }
+}
+
+/** Returns the pending registration that this process has sent. */
+export function ownPending({ serviceTime, before, complete }: Sent, patienceMs: number): Pending {
+  const window = windowOf(serviceTime, patienceMs);
+  return { window, before, complete, sameIp: true, own: true, others: false };
 }
 
 /** Returns the ids of a url and type, also those whose type the service spells in an unknown way. */

@@ -4,7 +4,6 @@ import { type Decision, decide, type Pending } from "./decide";
 import {
   type Asker,
   type Evidence,
-  type HandedOver,
   ipHash,
   isSameEndpoint,
   isSameStack,
@@ -12,6 +11,7 @@ import {
   type Wanted,
 } from "./evidence";
 import { isProvisional, keyOf, provisionalId } from "./identity";
+import type { HandedOver } from "./pendingResource";
 import { thisProcess } from "./processes";
 import { registerOnce, type SendingService } from "./register";
 import { type Outcome, settle, type Waiting } from "./settle";

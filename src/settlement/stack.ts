@@ -7,6 +7,7 @@ import type { Holder } from "./decide";
 import {
   type Deployment,
   type ExportedStack,
+  identityOf,
   interruptedRegistrations,
   nameOf,
   plainText,
@@ -16,7 +17,10 @@ import {
 import { hashOf } from "./files";
 import { HISTORY_PRECISION_MS, isWholeUp, type PastRun, readHistory } from "./history";
 import { type Identity, keyHash, keyOf } from "./identity";
+import { pendingResources } from "./pendingResource";
 import { mayBeSameTime, parseTimestamp, type Window } from "./time";
+
+export const LATER_UP = "an `up` has succeeded since then and did not record it";
 
 /** How long the CLI may take to print something of a stack, in milliseconds. */
 const TIMEOUT_MS = 60_000;
@@ -80,14 +84,43 @@ export class StackState {
 
   /**
    * Returns the interrupted operations that may have registered this url and type. One whose resource lives with its inputs is
-   * healed: a later run settled it. What the state encrypts may be any url.
+   * healed: a later run settled it, or nothing but `--replace` had asked for it. What the state encrypts may be any url.
    */
   operationsLike(identity: Identity): Resource[] {
+    return this.#operationsLike(identity).filter((operation) => !isHealed(operation, this.#deployment));
+  }
+
+  /** Returns the healed operations of this url and type, each with the time at which its living resource was made. */
+  healedLike(identity: Identity): { readonly operation: Resource; readonly since: number }[] {
+    return this.#operationsLike(identity).flatMap((operation) => {
+      const live = livingOf(operation, this.#deployment);
+      const isOne = live !== undefined && isHealed(operation, this.#deployment);
+      return isOne ? [{ operation, since: Date.parse(live.created ?? "") }] : [];
+    });
+  }
+
+  /** Returns the resources with this url and type whose registration is pending. */
+  pendingLike(identity: Identity): Resource[] {
+    return pendingResources(this.#deployment).filter((resource) => {
+      const own = identityOf(resource);
+      return own !== undefined && keyOf(own) === keyOf(identity);
+    });
+  }
+
+  #operationsLike(identity: Identity): Resource[] {
     return interruptedRegistrations(this.#deployment).filter((operation) => {
       const { inputs } = operation;
       const [url = identity.url, type] = [plainText(inputs, "url"), plainText(inputs, "type")];
       if (inputs?.adoptId !== undefined || (type !== "production" && type !== "development")) return false;
-      return keyOf({ url, type }) === keyOf(identity) && !isHealed(operation, this.#deployment);
+      return keyOf({ url, type }) === keyOf(identity);
+    });
+  }
+
+  /** Returns whether an operation that may have registered this url and type was interrupted, healed or not. */
+  hasOperation(key: string): boolean {
+    return interruptedRegistrations(this.#deployment).some((operation) => {
+      const identity = identityOf(operation);
+      return identity === undefined || keyHash(identity) === key;
     });
   }
 
@@ -143,18 +176,37 @@ function isTimed(...times: readonly (string | null)[]): boolean {
   return times.every((time) => !Number.isNaN(parseTimestamp(time)));
 }
 
-/** Returns whether the state has the resource of an interrupted operation as that was to make it. */
-export function isHealed(operation: Resource, { resources = [] }: Deployment): boolean {
-  const live = resources.find(
+/** Returns the resource that the state has under the name of an interrupted operation. */
+export function livingOf(operation: Resource, { resources = [] }: Deployment): Resource | undefined {
+  return resources.find(
     (each) =>
       each.urn === operation.urn &&
       each.delete !== true &&
       each.pendingReplacement !== true &&
       providerNameOf(each) === providerNameOf(operation),
   );
+}
+
+/** Returns whether the state has the resource of an interrupted operation as that was to make it. */
+export function isHealed(operation: Resource, deployment: Deployment): boolean {
+  const live = livingOf(operation, deployment);
   const isSame = (name: string) =>
     JSON.stringify(live?.inputs?.[name]) === JSON.stringify(operation.inputs?.[name]);
   return live !== undefined && ["url", "type", "ip"].every(isSame);
+}
+
+/** Runs a command of Pulumi for one stack, and returns what it printed as JSON. */
+export type Print = (args: readonly string[]) => Promise<unknown>;
+
+/** Returns what prints a stack, by its name alone: that leaves its organization open. */
+export function printerOf({ urn }: StackName, env: NodeJS.ProcessEnv): Print {
+  const stack = urn.replace(/^urn:pulumi:/, "").split("::")[0] ?? "";
+  return async (args) => {
+    const options = { env, signal: AbortSignal.timeout(TIMEOUT_MS) };
+    const { exitCode, stdout } = await runPulumi([...args, "--stack", stack], options);
+    if (exitCode !== 0) throw new Error(`pulumi ended with ${exitCode}`);
+    return JSON.parse(stdout);
+  };
 }
 
 /** One stack: its state as the CLI prints it, also while a run is under way (engine rule 37), and its history. */
@@ -164,7 +216,7 @@ export class Stack {
 
   constructor(
     readonly name: StackName,
-    private readonly environment: NodeJS.ProcessEnv,
+    private readonly print: Print,
     /** When this run began, in milliseconds on this machine's clock. */
     readonly startedAt: number,
   ) {}
@@ -181,7 +233,7 @@ export class Stack {
   /** Returns the state as it is now. */
   async stateNow(): Promise<StackState | undefined> {
     try {
-      const { deployment } = (await this.#print(["stack", "export"])) as ExportedStack;
+      const { deployment } = (await this.print(["stack", "export"])) as ExportedStack;
       const isOurs = deployment.resources?.some(({ urn }) => urn === this.name.urn);
       return isOurs ? new StackState(deployment) : undefined;
     } catch {
@@ -192,19 +244,10 @@ export class Stack {
   /** Returns the runs that ended since a moment, and perhaps earlier ones, the last one first. Undefined when they cannot be read. */
   history(since: number): Promise<PastRun[] | undefined> {
     if (this.#history === undefined || since < this.#history.since) {
-      const runs = readHistory((args) => this.#print(args), since).catch(() => undefined);
+      const runs = readHistory(this.print, since).catch(() => undefined);
       this.#history = { since, runs };
     }
     return this.#history.runs;
-  }
-
-  /** The name of a stack leaves its organization open. */
-  async #print(args: readonly string[]): Promise<unknown> {
-    const stack = this.name.urn.replace(/^urn:pulumi:/, "").split("::")[0] ?? "";
-    const options = { env: this.environment, signal: AbortSignal.timeout(TIMEOUT_MS) };
-    const { exitCode, stdout } = await runPulumi([...args, "--stack", stack], options);
-    if (exitCode !== 0) throw new Error(`pulumi ended with ${exitCode}`);
-    return JSON.parse(stdout);
   }
 }
 
@@ -216,17 +259,20 @@ export interface Interruption {
   readonly possible: Window;
 }
 
+/** Why nothing dates them, as the end of a sentence. */
+export interface Undated {
+  readonly doubt: string;
+  readonly unwanted?: boolean;
+}
+
 /**
  * Dates the interrupted operations of a state, which have no times of their own (engine rule 39). The run that last wrote the state is
  * the interrupted one if it has no entry in the history, because it was killed, or if it is an `up` that failed, because Ctrl-C twice
  * leaves such an entry (engine rule 35).
  *
- * @returns `doubt`, as the end of a sentence, when that cannot be told
+ * @returns `doubt`, as the end of a sentence, when that cannot be told, and `unwanted` when an `up` has succeeded without them
  */
-export async function interruptionOf(
-  stack: Stack,
-  state: StackState,
-): Promise<Interruption | { readonly doubt: string }> {
+export async function interruptionOf(stack: Stack, state: StackState): Promise<Interruption | Undated> {
   const { written, created } = state.times;
   const runs = await stack.history(Number.isNaN(created) ? 0 : created);
   if (runs === undefined) return { doubt: "the stack's history cannot be read" };
@@ -236,13 +282,9 @@ export async function interruptionOf(
   const last = runs.find(({ start }) => start <= written);
   const isKilled = last === undefined || written >= last.end + HISTORY_PRECISION_MS;
   const isStopped = last?.kind === "update" && !last.succeeded;
+  if (!isKilled && !isStopped && last === settled) return { doubt: LATER_UP, unwanted: true };
   if (!isKilled && !isStopped)
-    return {
-      doubt:
-        last === settled
-          ? "an `up` has succeeded since then and did not record it"
-          : "a later run has written the state, so nothing tells when the interrupted run ended",
-    };
+    return { doubt: "a later run has written the state, so nothing tells when the interrupted run ended" };
   const from = isKilled ? (last?.end ?? created) : last.start;
   return { certain: { from, until: written }, possible: { from: settled?.end ?? created, until: from } };
 }

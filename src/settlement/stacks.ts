@@ -1,5 +1,5 @@
 import type { StackName } from "./book";
-import { Stack } from "./stack";
+import { printerOf, Stack } from "./stack";
 import { stackNameOf } from "./stackName";
 
 /** The stacks that a run meets: its own, and those that entries of the book name. Each is read once. */
@@ -32,7 +32,7 @@ export class Stacks {
 
   of(name: StackName): Stack {
     const key = JSON.stringify([name.urn, name.backend]);
-    const stack = this.#known.get(key) ?? new Stack(name, this.environment, this.#startedAt);
+    const stack = this.#known.get(key) ?? new Stack(name, printerOf(name, this.environment), this.#startedAt);
     this.#known.set(key, stack);
     return stack;
   }

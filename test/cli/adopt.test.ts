@@ -127,13 +127,15 @@ it("adopt refuses a managed id by the name of its owner, and an id that does not
   });
 });
 
-it("adopt leaves out an endpoint that an unfinished registration may have created", async () => {
+it("adopt leaves out an endpoint that an interrupted run may have registered", async () => {
   const made = emulator.add({ url: "https://a.example.com/1", type: "production" });
   const { id: _, ...resource } = recorded("jobs", made);
   const { stdout, stderr } = await run({ dev: { pending_operations: [{ type: "creating", resource }] } });
   expect(stdout).toBe("");
   expect(stderr).toMatch(
-    new RegExp(`${made.id} is left out: .*jobs in test/dev.*npx webhook-endpoints recover`),
+    new RegExp(
+      `${made.id} is left out: an interrupted run of test/dev may have registered it.*npx webhook-endpoints recover`,
+    ),
   );
 });
 

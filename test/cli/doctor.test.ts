@@ -1,8 +1,8 @@
 import { type DiagnoseOptions, diagnose } from "../../src/cli/diagnosis/diagnose";
 import { versionFindings } from "../../src/cli/diagnosis/versions";
 import { type Emulator, startEmulator } from "../../src/emulator";
-import type { Deployment, Resource } from "../../src/settlement/deployment";
 import { originOf } from "../../src/endpoint/origin";
+import type { Deployment, Resource } from "../../src/settlement/deployment";
 import { read } from "../package/pages";
 import { FakeProject, type FakeProjectOptions, recorded } from "./fakeProject";
 
@@ -30,7 +30,12 @@ async function run(project: Partial<FakeProjectOptions>, options: Partial<Diagno
 const STACK_URN = "urn:pulumi:dev::test::pulumi:pulumi:Stack::test-dev";
 const withReceiver = (resources: Resource[]): Deployment => ({
   resources: [
-    { urn: STACK_URN, type: "pulumi:pulumi:Stack", outputs: { receiver: { ciphertext: "v1:x" } } },
+    {
+      urn: STACK_URN,
+      type: "pulumi:pulumi:Stack",
+      created: new Date(now - 7_200_000).toISOString(),
+      outputs: { receiver: { ciphertext: "v1:x" } },
+    },
     ...resources,
   ],
 });
@@ -115,6 +120,62 @@ it("doctor names everything at once: what is unreachable, unreadable, pending an
   );
   const remedies = findings.map(({ remedy }) => remedy).join("\n");
   expect(remedies).toMatch(/pulumi cancel --stack dev.*pulumi up --stack dev.*recover --stack dev/);
+});
+
+describe("after an interrupted run", () => {
+  const creating = (name: string, { url, type }: { url: string; type: string }) => {
+    const { id: _, ...resource } = recorded(name, { id: "", url, type });
+    return { type: "creating", resource };
+  };
+
+  it("doctor names an operation that is settled in one line, with the command that ends Pulumi's warning", async () => {
+    const [a, b] = [made("a"), made("b")];
+    const operations = [a, b].map(({ id: _, ...resource }) => ({ type: "creating", resource }));
+    const dev = { ...withReceiver([a, b]), pending_operations: operations };
+    const { codes, findings } = await run({ stacks: { dev } });
+    expect(codes).toEqual(["note OPERATIONS_SETTLED"]);
+    expect(findings[0]?.message).toMatch(/a in test\/dev and b in test\/dev/);
+    expect(findings[0]?.remedy).toMatch(/`pulumi refresh --stack dev --clear-pending-creates --yes`/);
+  });
+
+  it("doctor leaves to up what up takes over", async () => {
+    const endpoint = emulator.add({ url: "https://a.example.com/", type: "production" });
+    const manifest = { time: new Date(now - 60_000).toISOString() };
+    const dev = { ...withReceiver([]), manifest, pending_operations: [creating("a", endpoint)] };
+    const { codes } = await run({ stacks: { dev } });
+    expect(codes).toEqual(["error REGISTRATION_INTERRUPTED"]);
+  });
+
+  it("doctor says what is in doubt in the words of up", async () => {
+    const endpoints = [1, 2].map(() => emulator.add({ url: "https://a.example.com/", type: "production" }));
+    const manifest = { time: new Date(now - 60_000).toISOString() };
+    const [endpoint = { url: "", type: "" }] = endpoints;
+    const dev = { ...withReceiver([]), manifest, pending_operations: [creating("a", endpoint)] };
+    const { codes, findings } = await run({ stacks: { dev } });
+    expect(codes).toEqual(["error REGISTRATION_INTERRUPTED", "error REGISTRATION_IN_DOUBT"]);
+    const doubt = findings.find(({ code }) => code === "REGISTRATION_IN_DOUBT");
+    for (const { id } of endpoints) expect(doubt?.message).toContain(id);
+    expect(doubt?.message).toMatch(/set adoptId: .*ifExists: "register"/);
+    expect(doubt?.remedy).toContain("recover --stack dev");
+  });
+
+  it("doctor names what a killed replacement left, and calls it neither a duplicate nor unmanaged", async () => {
+    const old = made("a");
+    const { id: _, ...operation } = old;
+    const created = new Date(now - 3_600_000).toISOString();
+    const manifest = { time: new Date(now).toISOString() };
+    const left = emulator.add({ url: "https://a.example.com/a", type: "production" });
+    now += 600_000;
+    const dev = {
+      ...{ ...withReceiver([{ ...old, created }]), manifest },
+      pending_operations: [{ type: "creating", resource: operation }],
+    };
+    const { codes, findings } = await run({ stacks: { dev } });
+    expect(codes).toEqual(["error LEFTOVER", "note OPERATIONS_SETTLED"]);
+    // First, because the other finding's remedy makes the state forget the operation.
+    expect(findings[0]?.message).toContain(left.id);
+    expect(findings[0]?.remedy).toContain("recover --stack dev");
+  });
 });
 
 it("doctor says that the key is refused, and still compares the clocks", async () => {

@@ -4,6 +4,7 @@ import { Pulumi, type RunOptions } from "../../src/cli/pulumi";
 import type { Deployment, Resource } from "../../src/settlement/deployment";
 import { TYPE_TOKEN } from "../../src/shared/permanent";
 import type { PulumiCommandResult } from "../../src/shared/pulumiCommand";
+import type { HistoryEntry } from "./fakePulumi";
 
 export interface FakeProjectOptions {
   readonly config: Readonly<Record<string, string>>;
@@ -11,6 +12,8 @@ export interface FakeProjectOptions {
   readonly stacks?: Record<string, Deployment | string>;
   /** The same for stacks of other projects. */
   readonly others?: Record<string, Deployment | string>;
+  /** The runs of each stack, the last one first. */
+  readonly history?: readonly HistoryEntry[];
   /** The stack that is selected. Default: the first. */
   readonly selected?: string;
   /** What every command but `version` prints on standard error, when it fails. "ENOENT" means that the command pulumi is missing. */
@@ -60,12 +63,27 @@ export class FakeProject extends Pulumi {
         const deployment = { ...stacks, ...others }[name] ?? `no stack named '${name}' found`;
         if (typeof deployment === "string")
           return { exitCode: 6, stdout: "", stderr: `error: ${deployment}\n` };
-        return answer({ version: 3, deployment });
+        return answer({ version: 3, deployment: withRoot(deployment, name) });
       }
+      case "stack history":
+        return answer(this.options.history ?? []);
       default:
         throw new Error(`an unexpected command: pulumi ${args.join(" ")}`);
     }
   }
+}
+
+/** Every state that is not empty has its stack. */
+function withRoot(deployment: Deployment, stack: string): Deployment {
+  const { resources = [], pending_operations = [] } = deployment;
+  const isRoot = ({ type }: Resource) => type === "pulumi:pulumi:Stack";
+  if (resources.some(isRoot) || resources.length + pending_operations.length === 0) return deployment;
+  const root = {
+    urn: `urn:pulumi:${stack}::test::pulumi:pulumi:Stack::test-${stack}`,
+    type: "pulumi:pulumi:Stack",
+    created: new Date(0).toISOString(),
+  };
+  return { ...deployment, resources: [root, ...resources] };
 }
 
 export interface RecordedEndpoint {
@@ -87,6 +105,7 @@ export function recorded(
     urn: `urn:pulumi:${stack}::test::${TYPE_TOKEN}::${name}`,
     type: TYPE_TOKEN,
     id,
+    provider: `urn:pulumi:${stack}::test::pulumi:providers:pulumi-nodejs::default::1`,
     inputs: { url, type },
     outputs: { url, type, ...origin },
     ...more,

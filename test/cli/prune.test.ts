@@ -1,5 +1,9 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { prune } from "../../src/cli/pruning/prune";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../src/emulator";
+import { Book } from "../../src/settlement/book";
 import type { Deployment, Resource } from "../../src/settlement/deployment";
 import { AnotherService, anotherKey } from "../engine/anotherService";
 import { FakeProject, type FakeProjectOptions, KeptOutput, recorded } from "./fakeProject";
@@ -126,7 +130,7 @@ it("prune goes on after an endpoint that the service refuses to delete, and fail
   expect(failure).toMatchObject({ code: "REJECTED" });
 });
 
-it("prune shows only the host of a url that an unfinished registration keeps as a secret", async () => {
+it("prune shows only the host of a url that an interrupted run may have registered", async () => {
   added("t0ken");
   const { id: _, ...resource } = recorded("killed", added("other"));
   const secret = { ...resource, inputs: { url: { ciphertext: "v1:x" }, type: "development" } };
@@ -148,7 +152,7 @@ it("prune counts ages by the service's clock, and keeps what the service dates i
   expect((await run({ stacks: { dev: {} } }, { olderThanMs: 0 })).kept).toEqual({ [future.id]: "younger" });
 });
 
-it("prune keeps what an unfinished registration may have created, also one whose url is a secret", async () => {
+it("prune keeps what an interrupted run may have registered or was to adopt, also if the state encrypts its url", async () => {
   const [interrupted, pending, wanted, before] = ["interrupted", "pending", "wanted", "pending"].map((path) =>
     added(path),
   );
@@ -173,8 +177,8 @@ it("prune keeps what an unfinished registration may have created, also one whose
   };
   const { deleted, kept, stderr } = await run({ stacks });
   expect(deleted).toEqual([before.id]);
-  expect(Object.values(kept)).toEqual(Array(3).fill("unfinished-registration"));
-  expect(stderr).toMatch(/interrupted in test\/dev may have created it.*recover/);
+  expect(Object.values(kept)).toEqual(Array(3).fill("pending-registration"));
+  expect(stderr).toMatch(/an interrupted run of test\/dev may have registered it.*recover/);
 
   const secret = { ...resource, inputs: { url: { ciphertext: "v1:x" }, type: "development" } };
   const other = added("other");
@@ -182,7 +186,56 @@ it("prune keeps what an unfinished registration may have created, also one whose
     stacks: { dev: { pending_operations: [{ type: "creating", resource: secret }] } },
   });
   expect(hidden.deleted).toEqual([]);
-  expect(hidden.kept[other.id]).toBe("unfinished-registration");
+  expect(hidden.kept[other.id]).toBe("pending-registration");
+});
+
+it("prune deletes what was there long before a pending registration was sent", async () => {
+  const [old, made] = [added("a", { days: 20 }), added("a", { days: 10 })];
+  const attemptedAt = Date.parse(made.createdAt ?? "");
+  const resource: Resource = {
+    ...recorded("a", { ...made, id: "pending:1" }),
+    outputs: { pending: { before: [], attemptedAt, complete: false } },
+  };
+  const { deleted, kept } = await run({ stacks: { dev: { resources: [resource] } } });
+  expect({ deleted, kept }).toEqual({ deleted: [old.id], kept: { [made.id]: "pending-registration" } });
+});
+
+it("prune keeps what a killed run of a stack that it cannot see has sent, as this machine's book tells", async () => {
+  const home = mkdtempSync(join(tmpdir(), "prune-"));
+  try {
+    const endpoint = added("a");
+    const environment = { PULUMI_HOME: home };
+    const at = Date.parse(endpoint.createdAt ?? "");
+    const stack = {
+      urn: "urn:pulumi:prod::other::pulumi:pulumi:Stack::other-prod",
+      backend: "file:///elsewhere",
+    };
+    const book = new Book(environment, () => {});
+    const origin = { service: "s", fingerprint: "f", provider: "p", ip: "i" };
+    const entry = book.begin(
+      {
+        ...{
+          ...origin,
+          stack,
+          run: "1",
+          sender: "1",
+          id: null,
+          createdAt: null,
+          adopted: false,
+          closed: false,
+        },
+        sent: { at, serviceTime: at, before: [], complete: true },
+      },
+      endpoint,
+    );
+    const { deleted, stderr } = await run({ stacks: { dev: {} } }, { environment });
+    expect(deleted).toEqual([]);
+    expect(stderr).toMatch(/an interrupted run of other\/prod may have registered it/);
+    book.close(entry);
+    expect((await run({ stacks: { dev: {} } }, { environment })).deleted).toEqual([endpoint.id]);
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
 });
 
 it("prune keeps an endpoint whose id is recorded at this base URL with another key, even if it looks different", async () => {

@@ -16,7 +16,7 @@ function pulumiWith(
   { stack, failure = "" }: { stack?: string; failure?: string } = {},
 ) {
   const values = Object.fromEntries(Object.entries(config).map(([key, value]) => [key, { value }]));
-  const pulumi = new FakePulumi({ deployment: {} }, values, [], stack);
+  const pulumi = new FakePulumi({}, values, stack);
   if (failure !== "") pulumi.failures.set("config --json", failure);
   return pulumi;
 }

@@ -76,6 +76,7 @@ const found = (id: string, by: Partial<Pending> = {}) => ({
 });
 const doubt = (...ids: string[]) => ({
   kind: "doubt",
+  by: expect.any(Array),
   candidates: ids.map((id) => expect.objectContaining({ id })),
   why: expect.stringMatching(/^[a-z0-9]/),
 });

@@ -61,7 +61,7 @@ async function settled(shown: readonly (Decision | Error)[], forMs?: number) {
   return settling;
 }
 
-test.each([found, absent, unknowable, { kind: "doubt", candidates: [], why: "so" } as const])(
+test.each([found, absent, unknowable, { kind: "doubt", candidates: [], by: [], why: "so" } as const])(
   "what one list shows (%j) needs no wait",
   async (decision) => {
     expect(await settled([decision])).toEqual(decision);

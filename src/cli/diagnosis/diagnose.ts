@@ -1,5 +1,7 @@
+import { systemClock } from "../../client/clock";
 import { CodedError } from "../../error";
-import { type Account, openAccount } from "../account";
+import { openAccount } from "../account";
+import { AccountService } from "../accountService";
 import { type FoundConfiguration, findConfiguration } from "../configuration";
 import { CliError } from "../errors";
 import { inventoryOf } from "../inventory";
@@ -8,6 +10,7 @@ import { whyUnknown } from "../service";
 import { readStacks } from "../stacks";
 import { error, type Finding, note } from "./finding";
 import { goneFindings } from "./goneFindings";
+import { leftoverFindings } from "./leftoverFindings";
 import { type ShownSettings, shownSettings } from "./settings";
 import { endpointFindings, originFindings, stackFindings } from "./stateFindings";
 import { readVersions, type Versions, versionFindings } from "./versions";
@@ -81,7 +84,9 @@ export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
     // A configuration that cannot be read may hold the settings.
     return found && openAccount((name) => found.configuration?.[name]?.value, environment);
   });
-  const { list, ...service } = await askService(account, { attempt, now });
+  const clock = { ...systemClock, date: now };
+  const asked = account && new AccountService(account.client, clock);
+  const { list, ...service } = await askService(asked, { attempt, now });
   const stacks = await readStacks(pulumi, alsoStacks);
   if (stacks.absence !== undefined && hasCli)
     findings.push(
@@ -91,9 +96,12 @@ export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
         "Run the command in the folder of a Pulumi program that has a stack.",
       ),
     );
-  const inventory = account && list && inventoryOf(list, stacks, account.origin);
+  const sources = account && asked && { account, service: asked, pulumi, environment, clock };
+  const inventory = sources && list && (await inventoryOf(list, stacks, sources));
   const gone =
     account && inventory && (await attempt(SERVICE_REMEDY, () => goneFindings(inventory, account)));
+  const left =
+    sources && list && (await attempt(SERVICE_REMEDY, () => leftoverFindings(stacks.known, sources)));
   await account?.client.close();
   if (
     service.clockDifferenceSeconds !== null &&
@@ -102,6 +110,7 @@ export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
     findings.push(clockFinding(service.clockDifferenceSeconds));
   findings.push(
     ...(account === undefined ? [] : originFindings(stacks, account.origin, inventory)),
+    ...(left ?? []),
     ...stackFindings(stacks),
     ...(gone ?? []),
     ...(inventory === undefined ? [] : endpointFindings(inventory)),
@@ -115,11 +124,11 @@ interface Attempt {
   readonly now: () => number;
 }
 
-async function askService(account: Account | undefined, { attempt, now }: Attempt) {
+async function askService(asked: AccountService | undefined, { attempt, now }: Attempt) {
   let failure: unknown;
   const list = await attempt(SERVICE_REMEDY, async () => {
     try {
-      return await account?.client.list();
+      return await asked?.list();
     } catch (error) {
       failure = error;
       throw error;
@@ -131,7 +140,7 @@ async function askService(account: Account | undefined, { attempt, now }: Attemp
     list?.serverTime ?? (failure as { serverTime?: number | null } | undefined)?.serverTime ?? null;
   return {
     list,
-    reachable: account === undefined ? null : isAnswered,
+    reachable: asked === undefined ? null : isAnswered,
     keyAccepted: list !== undefined ? true : code === "UNAUTHORIZED" ? false : null,
     clockDifferenceSeconds:
       serverTime === null ? null : Math.round((serverTime + CLOCK_PRECISION_MS / 2 - now()) / 1_000),

@@ -1,6 +1,6 @@
 import type { EndpointList } from "../../client";
-import { type Deployment, nameOf, plainText, type Resource } from "../../settlement/deployment";
 import type { Origin } from "../../endpoint/origin";
+import { type Deployment, nameOf, plainText, type Resource } from "../../settlement/deployment";
 import { isProvisional } from "../../settlement/identity";
 import type { Account } from "../account";
 import type { Inventory } from "../inventory";
@@ -29,15 +29,15 @@ export async function goneFindings(
   });
 }
 
-/** An unfinished operation on an endpoint has a finding of its own, and the next `up` deletes what a replacement left behind. */
+/** An interrupted operation on an endpoint has a finding of its own, and the next `up` deletes what a replacement left behind. */
 function managedAt({ baseUrl, account }: Origin, deployment: Deployment): Resource[] {
-  const unfinished = new Set(deployment.pending_operations?.map(({ resource }) => resource.urn));
+  const interrupted = new Set(deployment.pending_operations?.map(({ resource }) => resource.urn));
   return endpointsOf(deployment).filter(
     ({ urn, id = "", outputs, external, delete: isLeaving }) =>
       external !== true &&
       isLeaving !== true &&
       !isProvisional(id) &&
-      !unfinished.has(urn) &&
+      !interrupted.has(urn) &&
       plainText(outputs, "baseUrl") === baseUrl &&
       plainText(outputs, "account") === account,
   );

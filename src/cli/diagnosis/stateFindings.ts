@@ -1,3 +1,4 @@
+import type { Origin } from "../../endpoint/origin";
 import {
   type Deployment,
   interruptedRegistrations,
@@ -5,9 +6,9 @@ import {
   plainText,
   type Resource,
 } from "../../settlement/deployment";
-import type { Origin } from "../../endpoint/origin";
+import { pendingResources } from "../../settlement/pendingResource";
+import { isHealed } from "../../settlement/stack";
 import { isEndpointType } from "../../shared/permanent";
-import { isProvisional } from "../../settlement/identity";
 import { describeUrl } from "../../shared/url";
 import { duplicatesIn } from "../duplicates";
 import { describeOwner, type Inventory } from "../inventory";
@@ -30,25 +31,28 @@ export function stackFindings({ known, unreadable }: Stacks): Finding[] {
       ),
     ),
     ...known.flatMap(({ name, deployment }) => [
-      ...unfinished(name, deployment),
+      ...operations(name, deployment),
       ...receiverOutput(name, deployment),
     ]),
   ];
 }
 
-function unfinished(stack: string, deployment: Deployment): Finding[] {
+function operations(stack: string, deployment: Deployment): Finding[] {
   const unlock = `If the run was killed, first run \`pulumi cancel --stack ${stack}\`, which removes its lock.`;
-  const interrupted = interruptedRegistrations(deployment).map((resource) =>
+  const registrations = interruptedRegistrations(deployment);
+  const healed = registrations.filter((operation) => isHealed(operation, deployment));
+  const interrupted = registrations.filter((operation) => !healed.includes(operation));
+  const registering = interrupted.map((resource) =>
     error(
       "REGISTRATION_INTERRUPTED",
       `a run was interrupted while it registered ${describeOwner(resource)}`,
       `${unlock} Then run \`pulumi up --stack ${stack}\`, which takes over what was registered, or \`npx webhook-endpoints recover --stack ${stack}\`.`,
     ),
   );
-  const pending = endpointsOf(deployment).filter(({ id = "" }) => isProvisional(id));
   return [
-    ...interrupted,
-    ...pending.map((resource) =>
+    ...registering,
+    ...(healed.length === 0 ? [] : [settledFinding(stack, healed)]),
+    ...pendingResources(deployment).map((resource) =>
       error(
         "REGISTRATION_PENDING",
         `the registration of ${describeOwner(resource)} got no answer`,
@@ -65,6 +69,14 @@ function unfinished(stack: string, deployment: Deployment): Finding[] {
         ),
       ),
   ];
+}
+
+function settledFinding(stack: string, healed: readonly Resource[]): Finding {
+  return note(
+    "OPERATIONS_SETTLED",
+    `a run was interrupted while it registered ${joined(healed.map(describeOwner))}, which the state has; Pulumi still warns of it`,
+    `Run \`pulumi refresh --stack ${stack} --clear-pending-creates --yes\`, which ends the warning.`,
+  );
 }
 
 function receiverOutput(stack: string, deployment: Deployment): Finding[] {
@@ -147,7 +159,11 @@ export function endpointFindings(inventory: Inventory): Finding[] {
       ),
     );
   const unmanaged = entries.filter(
-    (entry) => entry.manager === undefined && entry.reader === undefined && !duplicates.has(entry),
+    (entry) =>
+      entry.manager === undefined &&
+      entry.reader === undefined &&
+      entry.claimant === undefined &&
+      !duplicates.has(entry),
   );
   if (unmanaged.length > 0)
     findings.push(

@@ -1,16 +1,21 @@
 import {
   type Endpoint,
-  type EndpointList,
+  type Registration,
   WebhookEndpointNotFoundError,
   WebhookError,
   WebhookRegistrationError,
 } from "../../client";
-import { sleep, systemClock } from "../../client/clock";
+import { systemClock } from "../../client/clock";
+import { decide } from "../../settlement/decide";
+import { pulumiHome } from "../../settlement/files";
 import { alike } from "../../settlement/identity";
-import { candidates } from "../../endpoint/settlement";
-import type { UnansweredRegistration } from "../../endpoint/types";
+import { Locks } from "../../settlement/lock";
+import { ownPending, registerOnce } from "../../settlement/register";
+import { settle } from "../../settlement/settle";
+import { Turns } from "../../settlement/turns";
 import { describeUrl } from "../../shared/url";
 import type { Account } from "../account";
+import { AccountService } from "../accountService";
 import { CliError } from "../errors";
 
 export interface TemporaryEndpointOptions {
@@ -19,11 +24,6 @@ export interface TemporaryEndpointOptions {
   /** Prints what is going on. */
   readonly note: (text: string) => void;
 }
-
-/** How long to look for an endpoint whose registration was answered with a failure, in milliseconds. */
-const LOOK_AFTER_ANSWER_MS = 5_000;
-/** Between two lists, in milliseconds. */
-const PAUSE_MS = 500;
 
 /** A development endpoint that exists while a command runs. */
 export class TemporaryEndpoint {
@@ -44,34 +44,27 @@ export class TemporaryEndpoint {
   }
 
   /**
-   * Registers the endpoint and returns its id. If the answer is lost, looks for the endpoint in the service's list.
+   * Registers the endpoint and returns its id. If the answer is lost, looks for the endpoint in the service's list. No run on this
+   * machine registers the same url and type meanwhile.
    *
    * @throws WebhookError when nothing was registered
    * @throws CliError `REGISTRATION_LOST` when nothing shows whether it was
    */
   async register(): Promise<string> {
-    const { account, note } = this.#options;
-    const { client } = account;
-    const identity = this.#identity;
-    const listedAt = Date.now();
-    const before = await client.list();
-    const same = alike(before, identity).map(({ id }) => id);
-    if (same.length > 0)
-      note(`The service already has ${same.join(", ")} with this url, so each event arrives once more.`);
-    const startedAt = Date.now();
-    this.#mayExist = true;
-    try {
-      this.#id = (await client.register(identity)).id;
-    } catch (error) {
-      const undecided = error instanceof WebhookRegistrationError && error.outcome === "undecided";
-      const found = undecided
-        ? await this.#find(error, unanswered(before, { same, listedAt, startedAt }))
-        : undefined;
-      if (found === undefined) this.#mayExist = false;
-      if (found === undefined) throw error;
-      this.#id = found.id;
-    }
-    return this.#id;
+    const { note, url } = this.#options;
+    const turns = new Turns(new Locks(pulumiHome(process.env)), {
+      clock: systemClock,
+      cancelled: undefined,
+      onWait: () => note(`Waiting for another process that is registering ${describeUrl(url)}.`),
+      onFailure: () => {}, // Without the lock, times alone tell what this process has registered.
+    });
+    const registration = { url, type: "development" } as const;
+    // A turn without a signal is never cancelled.
+    await turns.take(registration, async () => {
+      const endpoint = await this.#register(registration);
+      this.#id = endpoint.id;
+    });
+    return this.#id ?? "";
   }
 
   /** Deletes the endpoint, if there is one. @throws CliError `ENDPOINT_LEFT` */
@@ -91,50 +84,57 @@ export class TemporaryEndpoint {
     this.#mayExist = false;
   }
 
-  get #identity() {
-    return { url: this.#options.url, type: "development" } as const;
-  }
-
-  /**
-   * Lists until the endpoint of a registration without an answer shows, or until it counts as never made. Returns undefined then.
-   *
-   * @throws CliError `REGISTRATION_LOST`
-   */
-  async #find(
-    error: WebhookRegistrationError,
-    registration: UnansweredRegistration,
-  ): Promise<Endpoint | undefined> {
+  async #register(registration: Registration): Promise<Endpoint> {
     const { account, note, url } = this.#options;
-    const waitMs = error.statusCode === undefined ? account.patienceMs : LOOK_AFTER_ANSWER_MS;
-    note(
-      `The answer to the registration was lost. Looking for the endpoint for up to ${Math.ceil(waitMs / 1000)} s.`,
-    );
-    const until = systemClock.now() + waitMs;
-    for (;;) {
-      const isLast = systemClock.now() >= until;
-      const list = await account.client.list().catch(() => undefined);
-      const found = list && candidates(this.#identity, registration, list, () => true);
-      if (found?.length === 1) return found[0];
-      const isClear = list?.complete === true && found?.length === 0;
-      if (isLast && isClear) return undefined;
-      if (isLast)
-        throw new CliError(
-          "REGISTRATION_LOST",
-          `cannot tell whether the endpoint for ${describeUrl(url)} was registered. If it was, \`npx webhook-endpoints list\` shows it, and \`prune\` deletes it. ${error.reason}`,
-          { cause: error },
-        );
-      await sleep(PAUSE_MS, { clock: systemClock, signal: undefined });
+    const { client, timeoutMs, patienceMs } = account;
+    const service = new AccountService(client, systemClock);
+    const baseline = await service.list();
+    const same = alike(baseline, registration).map(({ id }) => id);
+    if (same.length > 0)
+      note(`The service already has ${same.join(", ")} with this url, so each event arrives once more.`);
+    const waiting = { clock: systemClock, cancelled: undefined };
+    try {
+      const registered = await registerOnce(registration, {
+        ...{ service: this.#noting(service), baseline, timeoutMs, patienceMs, ...waiting },
+        onSend: () => {
+          this.#mayExist = true;
+        },
+      });
+      if (registered.kind === "made") return registered.endpoint;
+
+      const { sent, error } = registered;
+      const pending = [ownPending(sent, patienceMs)];
+      const outcome = await settle(
+        service.list,
+        (list) => decide({ identity: registration, pending, list, holderOf: () => "nobody", patienceMs }),
+        // After an answer it has been looked for long enough.
+        error.statusCode === undefined ? waiting : { ...waiting, forMs: 0 },
+      ).catch(() => undefined);
+      if (outcome?.kind === "found") return outcome.endpoint;
+      if (outcome?.kind === "absent") throw error;
+      throw new CliError(
+        "REGISTRATION_LOST",
+        `cannot tell whether the endpoint for ${describeUrl(url)} was registered. If it was, \`npx webhook-endpoints list\` shows it, and \`prune\` deletes it. ${error.reason}`,
+        { cause: error },
+      );
+    } catch (error) {
+      if (!(error instanceof CliError)) this.#mayExist = false;
+      throw error;
     }
   }
-}
 
-/** Describes a registration for `candidates`. */
-function unanswered(
-  before: EndpointList,
-  { same, listedAt, startedAt }: { same: readonly string[]; listedAt: number; startedAt: number },
-): UnansweredRegistration {
-  const { serverTime, complete, unrecognized } = before;
-  // By how much the service's clock is ahead, at least: its time has whole seconds.
-  const attemptedAt = serverTime === null ? null : startedAt + (serverTime - listedAt);
-  return { before: [...same, ...unrecognized.map(({ id }) => id)], attemptedAt, complete };
+  /** Returns a service that says when the answer to the registration is lost. */
+  #noting(service: AccountService): Pick<AccountService, "list" | "register" | "time"> {
+    const { note } = this.#options;
+    return {
+      list: service.list,
+      time: service.time,
+      register: (registration, onSend) =>
+        service.register(registration, onSend).catch((error: unknown) => {
+          if (error instanceof WebhookRegistrationError && error.outcome === "undecided")
+            note("The answer to the registration was lost. Looking for the endpoint in the service's list.");
+          throw error;
+        }),
+    };
+  }
 }

@@ -13,11 +13,11 @@ export type Reason =
   | "unknown-age"
   | "read-by-stack"
   | "same-id-with-other-key"
-  | "unfinished-registration";
+  | "pending-registration";
 
 /** Returns why an endpoint stays, or undefined if it may be deleted. */
 export function reasonToKeep(
-  { endpoint, ageMs, reader, namesake, registration }: Entry,
+  { endpoint, ageMs, reader, namesake, claimant }: Entry,
   { type, olderThanMs }: PruneRule,
 ): Reason | undefined {
   if (endpoint.type !== type) return "other-type";
@@ -25,7 +25,7 @@ export function reasonToKeep(
   if (ageMs <= olderThanMs) return "younger";
   if (reader !== undefined) return "read-by-stack";
   if (namesake !== undefined) return "same-id-with-other-key";
-  return registration === undefined ? undefined : "unfinished-registration";
+  return claimant === undefined ? undefined : "pending-registration";
 }
 
 /** Returns the endpoints that may be deleted. */

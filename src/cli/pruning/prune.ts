@@ -1,5 +1,5 @@
 import { describeAge } from "../age";
-import { describeOwner, type Entry, type Inventory, type InventoryOptions, warnOfGaps } from "../inventory";
+import { describeClaim, type Entry, type Inventory, type InventoryOptions, warnOfGaps } from "../inventory";
 import { dataOfFailure } from "../run";
 import { openService } from "../service";
 import { candidatesIn, type PruneRule, reasonToKeep } from "./candidates";
@@ -44,13 +44,15 @@ export async function prune(options: PruneOptions): Promise<void> {
 
 function show(candidates: readonly Entry[], { entries }: Inventory, options: PruneOptions): void {
   const { output, type } = options;
-  for (const { endpoint, registration } of entries.filter(
-    (entry) => entry.manager === undefined && reasonToKeep(entry, options) === "unfinished-registration",
-  ))
-    output.warn(
-      `${endpoint.id} is kept: an unfinished registration of ${registration ? describeOwner(registration) : "a stack"} may have created it. ` +
-        "Run `npx webhook-endpoints recover` there first",
-    );
+  for (const entry of entries) {
+    const { endpoint, manager, claimant } = entry;
+    if (
+      manager === undefined &&
+      claimant !== undefined &&
+      reasonToKeep(entry, options) === "pending-registration"
+    )
+      output.warn(`${endpoint.id} is kept: ${describeClaim(claimant)}`);
+  }
   const unknown = entries.filter(
     (entry) => entry.manager === undefined && reasonToKeep(entry, options) === "unknown-age",
   );

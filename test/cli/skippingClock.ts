@@ -1,4 +1,4 @@
-import type { Clock } from "../../../src/client/clock";
+import type { Clock } from "../../src/client/clock";
 
 /** Returns a clock that skips each wait: it runs on by as much at once. */
 export function skippingClock(now: () => number = Date.now): Clock & { readonly skippedMs: () => number } {

@@ -1,10 +1,13 @@
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { ExportedStack } from "../../settlement/deployment";
 import { type Pulumi, pulumiFailed } from "../pulumi";
 
+const COMMAND = ["stack", "export", "--show-secrets"];
+
 /**
- * Returns the stack's state as `pulumi stack export` prints it, secrets encrypted. A kill can leave an empty attributes file
+ * Returns the stack's state with its secrets decrypted: a url may be one. A kill can leave an empty attributes file
  * in a file backend, and then no command can read the state (engine rule 26): those files are removed if `mayRemove` agrees.
  *
  * @returns undefined when `mayRemove` refused
@@ -12,15 +15,14 @@ import { type Pulumi, pulumiFailed } from "../pulumi";
 export async function exportState(
   pulumi: Pulumi,
   mayRemove: (files: readonly string[]) => Promise<boolean>,
-): Promise<string | undefined> {
-  const command = ["stack", "export"];
-  const result = await pulumi.run(command);
-  if (result.exitCode === 0) return result.stdout;
+): Promise<ExportedStack | undefined> {
+  const result = await pulumi.run(COMMAND);
+  if (result.exitCode === 0) return pulumi.parse(COMMAND, result.stdout);
   const empty = /\bEOF\b/.test(result.stderr) ? await emptyAttributesFiles(pulumi) : [];
-  if (empty.length === 0) throw pulumiFailed(command, result);
+  if (empty.length === 0) throw pulumiFailed(COMMAND, result);
   if (!(await mayRemove(empty))) return undefined;
   for (const file of empty) rmSync(file, { force: true });
-  return pulumi.output(command);
+  return pulumi.json(COMMAND);
 }
 
 /** Returns the empty attributes files of a file backend; none for any other backend. */

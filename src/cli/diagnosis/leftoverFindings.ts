@@ -1,0 +1,62 @@
+import { Book } from "../../settlement/book";
+import { categoryOf } from "../../settlement/category";
+import { interruptedRegistrations } from "../../settlement/deployment";
+import {
+  describeLeftovers,
+  isLeftover,
+  type Leftover,
+  listWithEntries,
+  openEntries,
+  verdictsOf,
+} from "../../settlement/leftovers";
+import { pendingResources } from "../../settlement/pendingResource";
+import { describeDoubt } from "../../settlement/words";
+import { type ClaimsOptions, stackOf } from "../claims";
+import { NO_RUN, sourcesOf } from "../evidence";
+import type { KnownStack } from "../stacks";
+import { error, type Finding } from "./finding";
+
+/**
+ * Finds what interrupted runs of the stacks registered and no resource has. What the next `up` takes over by the state is left to the
+ * findings of the state.
+ *
+ * @throws WebhookError
+ */
+export async function leftoverFindings(
+  stacks: readonly KnownStack[],
+  options: ClaimsOptions,
+): Promise<Finding[]> {
+  const book = new Book(options.environment, () => {}); // Runs warn of a book that cannot be used.
+  const findings: Finding[] = [];
+  for (const known of stacks) {
+    const { deployment, name } = known;
+    const stack = stackOf(known, options);
+    if (stack === undefined) continue;
+    const entries = await openEntries(stack, book, NO_RUN);
+    const resources = [...interruptedRegistrations(deployment), ...pendingResources(deployment)];
+    if (entries.length + resources.length === 0) continue;
+    const sources = sourcesOf(stack, options.account, { book, service: options.service });
+    const list = await listWithEntries(entries, sources);
+    const verdicts = await verdictsOf({ entries, resources, list }, sources);
+    const left = verdicts.filter((each): each is Leftover => isLeftover(each.decision));
+    const named = left.filter(({ resources, ...each }) => {
+      const category = categoryOf({ ...each, resources }, deployment);
+      return category === "surplus" || (category === "taken-over" && resources.length === 0);
+    });
+    const remedy = `Run \`npx webhook-endpoints recover --stack ${name}\`.`;
+    if (named.length > 0)
+      findings.push(error("LEFTOVER", `in the stack ${name}, ${describeLeftovers(named)}`, remedy));
+    for (const each of left) {
+      const { identity, decision } = each;
+      if (identity && decision.kind === "doubt" && categoryOf(each, deployment) === "in-doubt")
+        findings.push(
+          error(
+            "REGISTRATION_IN_DOUBT",
+            `in the stack ${name}, ${describeDoubt(identity, decision)}`,
+            remedy,
+          ),
+        );
+    }
+  }
+  return findings;
+}

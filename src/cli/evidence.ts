@@ -1,0 +1,51 @@
+import type { Clock } from "../client/clock";
+import type { Book, StackName } from "../settlement/book";
+import type { Deployment } from "../settlement/deployment";
+import { Evidence } from "../settlement/evidence";
+import type { LeftoverSources } from "../settlement/leftovers";
+import { type Print, Stack } from "../settlement/stack";
+import { stackNameOf } from "../settlement/stackName";
+import type { Account } from "./account";
+import type { AccountService } from "./accountService";
+
+/** A command is no run: no entry of the book is its own. */
+export const NO_RUN = "command";
+
+export interface Surroundings {
+  readonly environment: NodeJS.ProcessEnv;
+  readonly clock: Clock;
+}
+
+/** Returns a stack as the settlement knows it; undefined if its state is empty, and so says nothing of its name. */
+export function settlementStack(
+  { resources = [] }: Deployment,
+  print: Print,
+  { environment, clock }: Surroundings,
+): Stack | undefined {
+  const root = resources.find(({ type }) => type === "pulumi:pulumi:Stack");
+  if (root === undefined) return undefined;
+  const name = stackNameOf(root.urn, { environment, folder: process.cwd() });
+  return new Stack(name, print, clock.date());
+}
+
+/** Returns what the settlement needs to look up what interrupted runs made in an account. @param stack undefined: none of them */
+export function sourcesOf(
+  stack: Stack | undefined,
+  { origin, timeoutMs, patienceMs }: Account,
+  { book, service }: { readonly book: Book; readonly service: AccountService },
+): LeftoverSources {
+  const asker = {
+    ...origin,
+    run: NO_RUN,
+    sender: NO_RUN,
+    timeoutMs,
+    patienceMs,
+    skew: service.skew,
+    countsHealed: true,
+  };
+  const stacks = {
+    current: async () => stack,
+    of: (name: StackName) => new Stack(name, () => Promise.reject(new Error("it is not known")), 0),
+  };
+  return { book, asker, service, evidence: new Evidence(book, stacks, asker) };
+}

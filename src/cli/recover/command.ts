@@ -1,0 +1,48 @@
+import { Command } from "commander";
+import { Output } from "../output";
+import { Pulumi } from "../pulumi";
+import { EXIT, endsByItself, exitHelp } from "../run";
+import { openTerminal } from "../terminal";
+import type { Dialogue } from "./dialogue";
+import { recover } from "./recover";
+
+export function recoverCommand(): Command {
+  return new Command("recover")
+    .summary("show what interrupted runs registered, and decide what `pulumi up` cannot")
+    .description(
+      "Shows which endpoints interrupted runs of `pulumi up` registered. The next `pulumi up` takes over those that the program " +
+        "declares. The command asks about the others: whether to delete what no resource will take, and which endpoint is yours where " +
+        "that is in doubt. Run it in the program's folder. It leaves the state alone, except that it removes the empty .attrs files " +
+        "of a killed run, which make the state unreadable.",
+    )
+    .option("-s, --stack <name>", "the stack (default: the selected one)")
+    .option("-y, --yes", "do not ask; delete nothing, and leave what needs a decision as it is")
+    .addHelpText(
+      "after",
+      `${exitHelp({
+        [EXIT.yes]: "`pulumi up` settles what is left, or there was nothing to recover",
+        [EXIT.no]: "the command failed",
+        [EXIT.undecided]: "something needs your decision",
+        [EXIT.interrupted]: "Ctrl-C ended it",
+      })}
+Examples:
+  $ npx webhook-endpoints recover
+  $ npx webhook-endpoints recover --stack prod --yes && pulumi up --stack prod --yes`,
+    )
+    .action(
+      endsByItself(async ({ stack, yes = false }: { stack?: string; yes?: boolean }) => {
+        const output = new Output();
+        const lines = yes ? undefined : openTerminal();
+        const dialogue: Dialogue = {
+          say: (line) => output.line(line),
+          ...(lines === undefined ? {} : { ask: (question: string) => lines.question(question) }),
+        };
+        try {
+          const outcome = await recover({ pulumi: new Pulumi(stack), dialogue, yes });
+          return outcome === "undecided" ? EXIT.undecided : EXIT.yes;
+        } finally {
+          lines?.close();
+        }
+      }),
+    );
+}

@@ -1,0 +1,64 @@
+import type { Endpoint } from "../../client";
+import type { Category } from "../../settlement/category";
+import { nameOf } from "../../settlement/deployment";
+import { endpointsOf, type Verdict } from "../../settlement/leftovers";
+import { describeDoubt, describeEndpoints, describeUnknowable } from "../../settlement/words";
+import { describeUrl } from "../../shared/url";
+
+/** How a recovery talks to the person at the terminal. */
+export interface Dialogue {
+  readonly say: (line: string) => void;
+  /** Absent without a terminal. */
+  readonly ask?: (question: string) => Promise<string>;
+}
+
+/** Describes a verdict in a line. */
+export function describeVerdict(verdict: Verdict, category: Category): string {
+  return `${subjectOf(verdict)}: ${outcomeOf(verdict, category)}`;
+}
+
+function outcomeOf({ identity, decision, resources }: Verdict, category: Category): string {
+  const made = describeEndpoints(endpointsOf(decision));
+  if (category === "taken-over") return `it registered ${made}. The next \`pulumi up\` takes it over.`;
+  if (category === "surplus") return `it registered ${made}, and no resource will take that.`;
+  if (identity !== undefined && decision.kind === "doubt")
+    return `${describeDoubt(identity, decision)} (REGISTRATION_IN_DOUBT)`;
+  if (identity !== undefined && decision.kind === "unknowable")
+    return `${describeUnknowable(identity)} (STILL_PENDING)`;
+  if (decision.kind === "unknowable")
+    return "the service lists only a part of its endpoints, and none with this url (STILL_PENDING).";
+  return `it registered nothing.${resources.length > 0 ? " The next `pulumi up` registers what the program declares." : ""}`;
+}
+
+function subjectOf({ identity, resources }: Verdict): string {
+  const names = [...new Set(resources.map(({ urn }) => nameOf(urn)))].join(", ");
+  const what = identity && `${describeUrl(identity.url)}, ${identity.type}`;
+  if (what === undefined) return "a registration whose url the service does not list";
+  return names === "" ? what : `${names} (${what})`;
+}
+
+/**
+ * Asks which endpoint a registration made.
+ *
+ * @param which its place among equal ones, such as " (1 of 2)"
+ * @returns `"none"`, or undefined without an answer that fits
+ */
+export async function chooseEndpoint(
+  verdict: Verdict,
+  { left, which, ask }: { left: readonly Endpoint[]; which: string; ask: Dialogue["ask"] },
+): Promise<Endpoint | "none" | undefined> {
+  const question = `${subjectOf(verdict)}: which endpoint did the interrupted registration${which} make? Enter an id, or "none" if all are somebody else's: `;
+  const answer = (await ask?.(question))?.trim();
+  return answer === "none" ? "none" : left.find(({ id }) => id === answer);
+}
+
+/** Asks what to do with an endpoint that no resource will take. Returns undefined without an answer that fits. */
+export async function chooseFate(
+  verdict: Verdict,
+  { id }: Endpoint,
+  ask: Dialogue["ask"],
+): Promise<"delete" | "keep" | undefined> {
+  const question = `${subjectOf(verdict)}: no resource will take ${id}. Make sure that no run is under way. Enter "delete" to delete it at the service, or "keep" to leave it there and forget it: `;
+  const answer = (await ask?.(question))?.trim();
+  return answer === "delete" || answer === "keep" ? answer : undefined;
+}

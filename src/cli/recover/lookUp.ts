@@ -1,0 +1,92 @@
+import type { Clock } from "../../client/clock";
+import type { Book, Entry } from "../../settlement/book";
+import {
+  type Deployment,
+  interruptedRegistrations,
+  nameOf,
+  type Resource,
+} from "../../settlement/deployment";
+import { mayTake } from "../../settlement/evidence";
+import { hashOf } from "../../settlement/files";
+import { type LeftoverSources, listWithEntries, type Verdict, verdictsOf } from "../../settlement/leftovers";
+import { pendingResources } from "../../settlement/pendingResource";
+import { settle } from "../../settlement/settle";
+import type { Stack } from "../../settlement/stack";
+import type { Account } from "../account";
+import { AccountService } from "../accountService";
+import type { Accounts } from "../accounts";
+import { sourcesOf } from "../evidence";
+
+/** A verdict, and the account that it is about. */
+export interface Case {
+  readonly verdict: Verdict;
+  readonly account: Account;
+  readonly sources: LeftoverSources;
+}
+
+export interface LookUpOptions {
+  readonly stack: Stack;
+  readonly deployment: Deployment;
+  readonly entries: readonly Entry[];
+  readonly accounts: Accounts;
+  readonly book: Book;
+  readonly clock: Clock;
+  readonly say: (line: string) => void;
+}
+
+/** Looks up what interrupted runs of a stack made, in each account that they may have used. Waits for what may still be made. */
+export async function lookUp(options: LookUpOptions): Promise<Case[]> {
+  const { stack, deployment, entries, accounts, book, clock, say } = options;
+  const resources = [...interruptedRegistrations(deployment), ...pendingResources(deployment)];
+  const cases: Case[] = [];
+  const seen = new Set<Entry["name"]>();
+  const isNew = ({ by }: Verdict) => by.some(({ entry }) => entry === undefined || !seen.has(entry.name));
+  for (const [account, own] of byAccount(resources, { entries, accounts })) {
+    const sources = sourcesOf(stack, account, { book, service: new AccountService(account.client, clock) });
+    let verdicts: Verdict[] = [];
+    const onWait = (milliseconds: number) =>
+      say(
+        `Waiting up to ${Math.ceil(milliseconds / 1000)} s in case an interrupted registration completes late.`,
+      );
+    await settle(
+      () => listWithEntries(entries, sources),
+      async (list) => {
+        verdicts = await verdictsOf({ entries, resources: own, list }, sources);
+        const waits = verdicts.flatMap(({ decision }) =>
+          decision.kind === "wait" ? [decision.milliseconds] : [],
+        );
+        return waits.length === 0 ? { kind: "absent" } : { kind: "wait", milliseconds: Math.max(...waits) };
+      },
+      { clock, cancelled: undefined, onWait },
+    );
+    cases.push(...verdicts.filter(isNew).map((verdict) => ({ verdict, account, sources })));
+    for (const entry of entries.filter((each) => mayTake(each, sources.asker))) seen.add(entry.name);
+  }
+  const unknown = entries.filter(({ name }) => !seen.has(name)).length;
+  if (unknown > 0)
+    say(
+      `${unknown} registration${unknown === 1 ? " was" : "s were"} sent by a WebhooksProvider that the state no longer has, so nothing here can look up what became of them.`,
+    );
+  return cases;
+}
+
+/** Returns the accounts that runs may have used, each with its resources. An entry names its provider by a hash. */
+function byAccount(
+  resources: readonly Resource[],
+  { entries, accounts }: Pick<LookUpOptions, "entries" | "accounts">,
+): Map<Account, Resource[]> {
+  const found = new Map<Account, Resource[]>();
+  for (const resource of resources) {
+    const account = accounts.of(resource);
+    found.set(account, [...(found.get(account) ?? []), resource]);
+  }
+  const left = new Set(entries.map(({ provider }) => provider));
+  for (const provider of accounts.explicit())
+    if (left.delete(hashOf(nameOf(provider.urn)))) {
+      const account = accounts.of(provider);
+      if (!found.has(account)) found.set(account, []);
+    }
+  const account = left.size === 0 ? undefined : accounts.of(undefined);
+  if (account !== undefined && !found.has(account)) found.set(account, []);
+  return found;
+}

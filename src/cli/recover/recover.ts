@@ -1,0 +1,117 @@
+import { type Clock, systemClock } from "../../client/clock";
+import { Book } from "../../settlement/book";
+import { categoryOf } from "../../settlement/category";
+import { type Deployment, interruptedRegistrations, nameOf, plainText } from "../../settlement/deployment";
+import { pulumiHome } from "../../settlement/files";
+import { openEntries } from "../../settlement/leftovers";
+import { Locks } from "../../settlement/lock";
+import { pendingResources } from "../../settlement/pendingResource";
+import { isHealed, type Print } from "../../settlement/stack";
+import { Turns } from "../../settlement/turns";
+import { describeUrl } from "../../shared/url";
+import { Accounts } from "../accounts";
+import { NO_RUN, settlementStack } from "../evidence";
+import type { Pulumi } from "../pulumi";
+import { type Dialogue, describeVerdict } from "./dialogue";
+import { exportState } from "./exportState";
+import { lookUp } from "./lookUp";
+import { Remedies } from "./remedies";
+
+export interface RecoverOptions {
+  readonly pulumi: Pulumi;
+  readonly dialogue: Dialogue;
+  /** Removes empty .attrs files without asking. */
+  readonly yes: boolean;
+  readonly environment?: NodeJS.ProcessEnv;
+  readonly clock?: Clock;
+}
+
+/**
+ * Shows what interrupted runs of a stack registered, and asks about what `up` cannot settle by itself: what is in doubt, and what no
+ * resource will take. It leaves the state alone.
+ *
+ * @returns `undecided` when a person has to decide something and did not
+ * @throws CliError or WebhookError
+ */
+export async function recover(options: RecoverOptions): Promise<"done" | "undecided"> {
+  const { pulumi, dialogue, yes, environment = process.env, clock = systemClock } = options;
+  const { say, ask } = dialogue;
+  const exported = await exportState(pulumi, async (files) => {
+    say(
+      "The killed run left empty .attrs files in the backend. Until they are removed, no command can read the state:",
+    );
+    for (const file of files) say(`  ${file}`);
+    return yes || /^y(es)?$/i.test((await ask?.("Remove them? [y/N] ")) ?? "");
+  });
+  if (exported === undefined) {
+    say(
+      `They were not removed.${ask ? "" : " The command has no terminal to ask in. To remove them without a question, add --yes."}`,
+    );
+    return "undecided";
+  }
+  const { deployment } = exported;
+  let first: unknown = exported;
+  const print: Print = async (args) => {
+    if (args[1] !== "export") return pulumi.json(args);
+    const known = first;
+    first = undefined;
+    return known ?? pulumi.json([...args, "--show-secrets"]);
+  };
+  const stack = settlementStack(deployment, print, { environment, clock });
+  const book = new Book(environment, say);
+  const entries = stack === undefined ? [] : await openEntries(stack, book, NO_RUN);
+  const interrupted = interruptedRegistrations(deployment);
+  if (
+    stack === undefined ||
+    interrupted.length + pendingResources(deployment).length + entries.length === 0
+  ) {
+    say("Nothing to recover: no registration of this stack was interrupted.");
+    return "done";
+  }
+
+  const accounts = await Accounts.read(pulumi, deployment, environment);
+  const turns = new Turns(new Locks(pulumiHome(environment)), {
+    clock,
+    cancelled: undefined,
+    onWait: ({ url }) => say(`Waiting for another process that is registering ${describeUrl(url)}.`),
+    onFailure: () => {}, // The book says what is wrong with the folder.
+  });
+  try {
+    const cases = await lookUp({ stack, deployment, entries, accounts, book, clock, say });
+    const remedies = new Remedies({ stack, deployment, turns, clock, dialogue });
+    let undecided = 0;
+    for (const each of cases) {
+      const category = categoryOf(each.verdict, deployment);
+      say(describeVerdict(each.verdict, category));
+      if (!(await remedies.apply(each, category))) undecided += 1;
+    }
+    sayWhatStays(deployment, say);
+    if (undecided === 0) return "done";
+    say(
+      `${undecided === 1 ? "One case needs" : `${undecided} cases need`} your decision.${ask ? "" : " Run the command again in a terminal, without --yes."}`,
+    );
+    return "undecided";
+  } finally {
+    await accounts.close();
+  }
+}
+
+/** Says what of the interrupted runs stays in the state, and how to end the engine's own warning of it. */
+function sayWhatStays(deployment: Deployment, say: Dialogue["say"]): void {
+  const interrupted = interruptedRegistrations(deployment);
+  if (interrupted.length === 0) return;
+  for (const { urn, inputs } of interrupted.filter((each) => !isHealed(each, deployment))) {
+    const adoptId = plainText(inputs, "adoptId");
+    if (adoptId !== undefined)
+      say(`${nameOf(urn)}: it was to adopt ${adoptId}. The next \`pulumi up\` does.`);
+  }
+  const others = (deployment.pending_operations ?? []).filter(
+    ({ type, resource }) => type === "creating" && !interrupted.includes(resource),
+  );
+  say(
+    "Pulumi keeps warning of pending operations. Once `pulumi up` has succeeded, `pulumi refresh --clear-pending-creates --yes` ends that." +
+      (others.length === 0
+        ? ""
+        : ` It also drops the operations of ${others.map(({ resource }) => resource.urn).join(", ")}.`),
+  );
+}
