@@ -76,7 +76,7 @@ function assemble(
   const stacks = new Stacks(
     async () => (engine.run === undefined ? undefined : engine.rootUrn()),
     environment,
-    clock.date(),
+    engine.startedAt?.() ?? clock.date(),
   );
   const asker = {
     ...origin,
