@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { hashOf, makeFolder, namesIn, pulumiHome, replaceFile } from "./files";
 import { type Identity, keyHash } from "./identity";
 import { isAlive, type ProcessName, thisProcess } from "./processes";
@@ -200,8 +200,18 @@ function shardOf(name: string): string {
 function entryIn(path: string): Entry[] {
   try {
     const entry: Entry = JSON.parse(readFileSync(path, "utf8"));
-    return typeof entry.key === "string" && typeof entry.stack?.urn === "string" ? [entry] : [];
+    return entry.name === basename(path) && isWhole(entry) ? [entry] : [];
   } catch {
     return []; // It was removed meanwhile, or somebody edited it.
   }
+}
+
+function isWhole({ name, key, stack, process, sent, id }: Entry): boolean {
+  return (
+    name.startsWith(`${key}.`) &&
+    typeof stack.urn === "string" &&
+    typeof process.pid === "number" &&
+    (id === null || typeof id === "string") &&
+    (sent === null || (typeof sent.at === "number" && Array.isArray(sent.before)))
+  );
 }

@@ -58,7 +58,7 @@ export function interruptedRegistrations({ pending_operations = [] }: Deployment
 }
 
 /** Returns whether a run began to register an endpoint in this operation and never recorded it. */
-export function isInterruptedRegistration({ type, resource }: Operation): boolean {
+function isInterruptedRegistration({ type, resource }: Operation): boolean {
   return type === "creating" && isEndpointType(resource.type);
 }
 

@@ -54,6 +54,8 @@ export async function registerOnce(
   const { service, baseline, known = [], clock, timeoutMs, patienceMs, cancelled, onSend } = options;
   const before = [...new Set([...idsLike(baseline, registration), ...known])];
   const startedAt = clock.now();
+  /** When the first request that may have worked was sent: it may still make its endpoint after it was sent again. */
+  let firstAt: number | null | undefined;
   for (let times = 1; ; times++) {
     let sent: Sent = { at: clock.date(), serviceTime: service.time(), before, complete: baseline.complete };
     const note = () => {
@@ -64,6 +66,7 @@ export async function registerOnce(
       return { kind: "made", endpoint: await service.register(registration, note) };
     } catch (error) {
       if (!(error instanceof WebhookRegistrationError) || error.outcome === "not-made") throw error;
+      if (firstAt === undefined) firstAt = sent.serviceTime;
       const askedMs = error.retryAfterMs;
       const leftMs = error.statusCode === undefined ? startedAt + timeoutMs - clock.now() : 0;
       const forMs = Math.max(
@@ -83,7 +86,10 @@ export async function registerOnce(
   }
 
   async function decideOwn(list: EndpointList, sent: Sent): Promise<Decision> {
-    const own = ownPending(sent, patienceMs);
+    const pending = ownPending(sent, patienceMs);
+    const from = windowOf(firstAt ?? null, patienceMs)?.from;
+    const window = pending.window && { ...pending.window, from: from ?? pending.window.from };
+    const own = { ...pending, window };
     const others = await options.others?.();
     return decide({
       identity: registration,

@@ -1,5 +1,5 @@
-import { runPulumi } from "../shared/pulumiCommand";
 import type { Receiver } from "../receiver";
+import { runPulumi } from "../shared/pulumiCommand";
 import { ReceiverConfigError } from "./error";
 import { parseConfig } from "./parse";
 import { type ConfiguredReceiverOptions, configuredReceiver } from "./receiver";

@@ -3,12 +3,6 @@ import { ROOT_URN } from "./rootUrn";
 
 const PROVIDER_TYPE = "pulumi:providers:pulumi-nodejs";
 
-/** The name that a provider has in the model, by its URN and id in an export. */
-export function providerOf(reference: string): string {
-  const name = reference.split("::").at(-2) ?? "";
-  return name === "default" ? "" : name;
-}
-
 /**
  * Returns a stack's deployment in the shape of `pulumi stack export`.
  *

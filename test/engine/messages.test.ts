@@ -45,7 +45,7 @@ const invalid: Record<string, [args: Declared[string], says: string[]]> = {
       'type must be "production" or "development"',
       "ip must be an IPv4 or IPv6 address",
       "adoptId must be the id of an endpoint",
-      'ifExists must be "warn" or "fail"',
+      'ifExists must be "warn", "fail" or "register"',
       "IP is not an argument of an endpoint; did you mean ip?",
     ],
   ],

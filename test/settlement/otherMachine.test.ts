@@ -46,24 +46,18 @@ describe("an interrupted operation in the state of another machine", () => {
     expect(world.warnings.join()).toContain(others.id);
   });
 
-  test("still gives it after an up that failed", async () => {
+  test.each([
+    ["an up that failed", "failed", "update"],
+    ["a refresh", "succeeded", "refresh"],
+    ["a destroy", "succeeded", "destroy"],
+  ] as const)("is in doubt after %s, which hides when the run was killed", async (_, result, kind) => {
     const lost = interrupted();
-    world.ended("failed");
+    world.ended(result, { kind });
     world.clock.skip(60_000);
-    expect((await register()).id).toBe(lost);
+    const { message } = await failure(register());
+    expect(message).toMatch(/REGISTRATION_IN_DOUBT/);
+    expect(message).toContain(lost);
   });
-
-  test.each(["refresh", "destroy"])(
-    "is in doubt after a %s, which hides when the run was killed",
-    async (kind) => {
-      const lost = interrupted();
-      world.ended("succeeded", { kind });
-      world.clock.skip(60_000);
-      const { message } = await failure(register());
-      expect(message).toMatch(/REGISTRATION_IN_DOUBT/);
-      expect(message).toContain(lost);
-    },
-  );
 
   test.each([[[]], [["target"]]])(
     "is in doubt after a later up with the flags %j, which wrote the state",

@@ -20,7 +20,7 @@ const SPEED = 10;
 const LONG_MS = 60_000;
 
 /** A clock that runs fast, and that a test can put forward. */
-export class JumpingClock implements Clock {
+class JumpingClock implements Clock {
   readonly #startedAt = performance.now();
   #skippedMs = 0;
 

@@ -321,7 +321,7 @@ export class Actor {
     const up = () => this.#healByUp(first, options);
     await (isElsewhere ? this.world.machine.elsewhere(up) : up());
     // Elsewhere, the state looks as if a resource that was to be replaced as it is had been settled.
-    if (isElsewhere && replace !== undefined) await this.#deleteNamed(/already has an endpoint/);
+    if (isElsewhere && replace !== undefined) await this.#deleteNamed(/the service already has /);
   }
 
   /** Until an `up` succeeds: only the first one is disturbed. */

@@ -1,0 +1,238 @@
+import { type Endpoint, type EndpointList, WebhookRegistrationError } from "../../src/client";
+import type { Clock } from "../../src/client/clock";
+import type { Sent } from "../../src/settlement/book";
+import { type Registered, type RegisterOptions, registerOnce } from "../../src/settlement/register";
+import { HandClock } from "../client/handClock";
+
+const identity = { url: "https://hooks.example.com/jobs", type: "production" } as const;
+const epoch = Date.UTC(2026, 0, 1, 12);
+const lost = { code: "CONNECTION_LOST", outcome: "undecided" } as const;
+const busy = { code: "SERVER_ERROR", outcome: "undecided", statusCode: 503 } as const;
+
+/** A service that does what a test says, on a clock that the test moves. */
+class ScriptedService {
+  readonly clock = new HandClock();
+  readonly endpoints: Endpoint[] = [];
+  /** What the next registrations end in, one after the other; otherwise they are made. */
+  readonly answers: (() => Promise<Endpoint>)[] = [];
+  /** When registrations were sent, and when lists were asked for, in milliseconds. */
+  readonly sentAt: number[] = [];
+  readonly listedAt: number[] = [];
+  complete = true;
+
+  register = async (_: unknown, onSend: () => void): Promise<Endpoint> => {
+    onSend();
+    this.sentAt.push(this.clock.now());
+    return (this.answers.shift() ?? (async () => this.make()))();
+  };
+  list = async (): Promise<EndpointList> => {
+    this.listedAt.push(this.clock.now());
+    const { complete, endpoints } = this;
+    return { endpoints: [...endpoints], unrecognized: [], complete, serverTime: this.time() };
+  };
+  time = () => epoch + this.clock.now();
+
+  make(offsetMs = 0): Endpoint {
+    const createdAt = new Date(this.time() + offsetMs).toISOString();
+    const endpoint = { id: `wh_${this.endpoints.length}`, ...identity, createdAt, updatedAt: null };
+    this.endpoints.push(endpoint);
+    return endpoint;
+  }
+  fails(failure: ConstructorParameters<typeof WebhookRegistrationError>[1], made = false): void {
+    this.answers.push(async () => {
+      if (made) this.make();
+      throw new WebhookRegistrationError("it failed", failure);
+    });
+  }
+}
+
+let service: ScriptedService;
+let sent: Sent[];
+beforeEach(() => {
+  service = new ScriptedService();
+  sent = [];
+});
+
+/** Registers, and lets so much time pass. */
+async function register(more: Partial<RegisterOptions> = {}, passMs = 300_000): Promise<Registered> {
+  const clock: Clock = {
+    now: service.clock.now,
+    date: service.clock.date,
+    after: (ms, ring) => service.clock.after(ms, ring),
+  };
+  const baseline = more.baseline ?? (await service.list());
+  service.listedAt.length = 0;
+  const registering = registerOnce(identity, {
+    service,
+    baseline,
+    clock,
+    cancelled: undefined,
+    timeoutMs: 30_000,
+    patienceMs: 60_000,
+    onSend: (each) => sent.push(each),
+    ...more,
+  });
+  const settled = registering.catch(() => {});
+  await Promise.race([settled, service.clock.pass(passMs)]);
+  return registering;
+}
+
+test("a registration that is answered is made, and nothing is listed", async () => {
+  expect(await register()).toMatchObject({ kind: "made", endpoint: { id: "wh_0" } });
+  expect(service.listedAt).toEqual([]);
+});
+
+test("a registration that was certainly not made fails, and nothing is listed", async () => {
+  service.fails({ code: "REJECTED", outcome: "not-made", statusCode: 422 });
+  await expect(register()).rejects.toMatchObject({ code: "REJECTED", outcome: "not-made" });
+  expect(service.listedAt).toEqual([]);
+});
+
+test("an endpoint whose answer was lost is found at once", async () => {
+  service.fails(lost, true);
+  expect(await register()).toMatchObject({ kind: "made", endpoint: { id: "wh_0" } });
+  expect(service.sentAt).toHaveLength(1);
+});
+
+test("an endpoint whose answer was lost is looked for until the deadline, and then stays pending", async () => {
+  service.fails(lost);
+  expect(await register()).toMatchObject({
+    kind: "pending",
+    sent: { serviceTime: epoch, before: [], complete: true },
+  });
+  expect(service.listedAt.at(-1)).toBe(30_000);
+  expect(service.sentAt).toHaveLength(1);
+});
+
+test("an endpoint whose answer cannot be used is looked for for five seconds", async () => {
+  service.fails({ code: "MALFORMED_RESPONSE", outcome: "undecided", statusCode: 201 });
+  expect(await register()).toMatchObject({ kind: "pending" });
+  expect(service.listedAt.at(-1)).toBe(5_000);
+});
+
+test("a registration stays pending if a second endpoint fits", async () => {
+  service.answers.push(async () => {
+    service.make();
+    service.make();
+    throw new WebhookRegistrationError("it failed", lost);
+  });
+  expect(await register()).toMatchObject({ kind: "pending" });
+});
+
+test("lists that fail leave the registration pending", async () => {
+  service.fails(lost, true);
+  const baseline = await service.list();
+  service.list = async () => {
+    throw new WebhookRegistrationError("it failed", lost);
+  };
+  expect(await register({ baseline })).toMatchObject({ kind: "pending" });
+});
+
+test("a cancelled run does not look any longer, and the registration stays pending", async () => {
+  service.fails(lost);
+  const cancelling = new AbortController();
+  service.clock.after(1_000, () => cancelling.abort());
+  expect(await register({ cancelled: cancelling.signal })).toMatchObject({ kind: "pending" });
+  expect(service.listedAt.at(-1)).toBeLessThanOrEqual(1_000);
+});
+
+describe("after 503 with Retry-After", () => {
+  test.each([
+    [2_000, 10_000],
+    [10_000, 10_000],
+    [25_000, 25_000],
+  ])(
+    "that asks for %d ms, the registration is sent again after %d ms and not before",
+    async (retryAfterMs, waitedMs) => {
+      service.fails({ ...busy, retryAfterMs });
+      expect(await register()).toMatchObject({ kind: "made" });
+      expect(service.sentAt).toEqual([0, waitedMs]);
+      expect(service.endpoints).toHaveLength(1);
+    },
+  );
+
+  test("an endpoint that shows late is found, and nothing is sent again", async () => {
+    service.fails({ ...busy, retryAfterMs: 2_000 });
+    service.clock.after(9_000, () => service.make());
+    expect(await register()).toMatchObject({ kind: "made" });
+    expect(service.sentAt).toHaveLength(1);
+    expect(service.endpoints).toHaveLength(1);
+  });
+
+  test("nothing is sent again after a partial list", async () => {
+    service.complete = false;
+    service.fails({ ...busy, retryAfterMs: 2_000 });
+    expect(await register()).toMatchObject({ kind: "pending" });
+    expect(service.sentAt).toHaveLength(1);
+  });
+
+  test("nothing is sent again after lists that fail", async () => {
+    service.fails({ ...busy, retryAfterMs: 2_000 });
+    const { list } = service;
+    let lists = 0;
+    service.list = () =>
+      lists++ === 0 ? list() : Promise.reject(new WebhookRegistrationError("it failed", busy));
+    expect(await register()).toMatchObject({ kind: "pending" });
+    expect(service.sentAt).toHaveLength(1);
+  });
+
+  test("nothing is sent again while an endpoint may be the one", async () => {
+    service.fails({ ...busy, retryAfterMs: 2_000 });
+    service.clock.after(1_000, () => {
+      service.make();
+      service.make();
+    });
+    expect(await register()).toMatchObject({ kind: "pending" });
+    expect(service.sentAt).toHaveLength(1);
+  });
+
+  test("a registration is sent four times at most", async () => {
+    for (let times = 0; times < 9; times++) service.fails({ ...busy, retryAfterMs: 2_000 });
+    expect(await register()).toMatchObject({ kind: "pending", error: { statusCode: 503 } });
+    expect(service.sentAt).toEqual([0, 10_000, 20_000, 30_000]);
+  });
+
+  test("an endpoint that the first request makes after the second was sent is not somebody else's", async () => {
+    service.fails({ ...busy, retryAfterMs: 2_000 });
+    service.fails(lost);
+    service.clock.after(10_500, () => service.make(-9_500));
+    expect(await register()).toMatchObject({ kind: "made" });
+  });
+});
+
+test("503 without Retry-After is not sent again", async () => {
+  service.fails(busy);
+  expect(await register()).toMatchObject({ kind: "pending" });
+  expect(service.sentAt).toHaveLength(1);
+});
+
+test("a registration that a rate limit held back dates its window by the moment when it was sent", async () => {
+  service.register = async (_, onSend) => {
+    onSend();
+    await new Promise<void>((resolve) => service.clock.after(45_000, resolve));
+    onSend();
+    throw new WebhookRegistrationError("it failed", lost);
+  };
+  expect(await register()).toMatchObject({
+    kind: "pending",
+    sent: { at: 45_000, serviceTime: epoch + 45_000 },
+  });
+  expect(sent.map(({ at }) => at)).toEqual([0, 45_000]);
+});
+
+test("what was there before the request, or is known to be there, is never found", async () => {
+  service.make();
+  service.fails(lost);
+  const known = service.make();
+  const baseline: EndpointList = { ...(await service.list()), endpoints: service.endpoints.slice(0, 1) };
+  expect(await register({ baseline, known: [known.id] })).toMatchObject({
+    kind: "pending",
+    sent: { before: ["wh_0", "wh_1"] },
+  });
+});
+
+test("an endpoint that another pending registration or resource explains is not found", async () => {
+  service.fails(lost, true);
+  const others = async () => ({ pending: [], holderOf: () => "somebody" as const });
+  expect(await register({ others })).toMatchObject({ kind: "pending" });
+});
