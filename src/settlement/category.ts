@@ -26,8 +26,7 @@ export function categoryOf(verdict: Verdict, deployment: Deployment): Category {
 }
 
 /** Returns whether no resource will take an endpoint: an `up` did without, or the program's resource has been made since. */
-export function isUnwanted({ by, resources }: Verdict, endpoint: Endpoint, deployment: Deployment): boolean {
-  const operations = resources.filter(({ id }) => id === undefined);
+export function isUnwanted({ by, operations }: Verdict, endpoint: Endpoint, deployment: Deployment): boolean {
   return (
     by.every(({ unwanted }) => unwanted === true) ||
     (operations.length > 0 && operations.every((each) => isOvertaken(each, endpoint, deployment)))

@@ -229,6 +229,8 @@ export class Evidence {
       others: providerNameOf(operation) !== provider,
       operation,
     };
+    const { id } = operation;
+    if (id && !isProvisional(id)) return [{ ...base, id, ...provenBy(interruption) }];
     if (skew === null) return [{ ...base, window: undefined, doubt: "the service does not tell its time" }];
     if ("doubt" in interruption) {
       // It was sent before this run began.
@@ -270,6 +272,12 @@ export class Evidence {
     holders.push(state?.holderOf(endpoint, this.asker) ?? "nobody");
     return holders.includes("somebody") ? "somebody" : holders.includes("unclear") ? "unclear" : "nobody";
   }
+}
+
+/** An operation that was answered right before the kill holds the id: then it matters only whether an `up` has done without it. */
+function provenBy(interruption: Interruption | Undated): Pick<Pending, "window" | "doubt" | "unwanted"> {
+  const isUnwanted = "doubt" in interruption && interruption.unwanted === true;
+  return { window: undefined, ...(isUnwanted && interruption) };
 }
 
 function wasSentIn({ certain, possible }: Interruption, at: number): boolean {
