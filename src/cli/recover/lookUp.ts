@@ -1,11 +1,6 @@
 import type { Clock } from "../../client/clock";
 import type { Book, Entry } from "../../settlement/book";
-import {
-  type Deployment,
-  interruptedRegistrations,
-  nameOf,
-  type Resource,
-} from "../../settlement/deployment";
+import { type Deployment, interruptedRegistrations, nameOf } from "../../settlement/deployment";
 import { mayTake } from "../../settlement/evidence";
 import { hashOf } from "../../settlement/files";
 import {
