@@ -43,7 +43,7 @@ export async function leftoverFindings(
     const named = left.filter((each) => {
       const category = categoryOf(each, deployment);
       const isKnown = each.operations.length > 0 || each.resource !== undefined;
-      return category === "surplus" || (category === "taken-over" && !isKnown);
+      return category === "unwanted" || (category === "taken-over" && !isKnown);
     });
     const remedy = `Run \`npx webhook-endpoints recover --stack ${name}\`.`;
     if (named.length > 0)
