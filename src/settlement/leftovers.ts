@@ -8,7 +8,6 @@ import { handedOverOf } from "./pendingResource";
 import { listWith, type SettlingRun } from "./settlement";
 import type { Stack } from "./stack";
 import { windowOf } from "./time";
-import { describeEndpoints } from "./words";
 
 /** What a list shows about pending registrations of one url and type. */
 export interface Verdict {
@@ -196,13 +195,4 @@ function unlisted(entries: readonly Entry[], patienceMs: number): Pending[] {
     others: false,
     entry,
   }));
-}
-
-/** Names leftovers in one line. */
-export function describeLeftovers(leftovers: readonly Leftover[]): string {
-  const endpoints = leftovers.flatMap(({ decision }) => endpointsOf(decision));
-  return (
-    `an interrupted run registered, or may have registered, what no resource of this stack has: ${describeEndpoints(endpoints)}. \`pulumi up\` takes over ` +
-    "what the program still declares. `npx webhook-endpoints recover` deletes the rest, after a question."
-  );
 }

@@ -165,6 +165,23 @@ describe("what the next up takes over", () => {
     expect(said.filter((line) => line.includes(id))).toHaveLength(1);
   });
 
+  it("recover takes nothing for an operation whose entry was closed", async () => {
+    const stranger = emulator.add(args);
+    sent(SECOND, { closed: true });
+    expect(await run(killed({ operations: [interrupted("a")] }))).toBe("done");
+    expect(said.join("\n")).not.toContain(stranger.id);
+  });
+
+  it("recover tells equal pending resources apart", async () => {
+    for (let times = 0; times < 2; times++) emulator.add(args);
+    const pending = { before: [], complete: true, attemptedAt: clock.date() };
+    const resources = ["a", "b"].map((name) => ({
+      ...{ ...resourceOf(name), id: `pending:${name}`, outputs: { ...args, pending } },
+    }));
+    expect(await run(killed({ resources }))).toBe("done");
+    for (const id of ids()) expect(said.filter((line) => line.includes(id))).toHaveLength(1);
+  });
+
   it("recover tells equal registrations apart", async () => {
     for (let times = 0; times < 2; times++) emulator.add(args);
     expect(await run(killed({ operations: [interrupted("a"), interrupted("b")] }))).toBe("done");

@@ -1,16 +1,9 @@
 import { Book } from "../../settlement/book";
 import { categoryOf } from "../../settlement/category";
 import { interruptedRegistrations } from "../../settlement/deployment";
-import {
-  describeLeftovers,
-  isLeftover,
-  type Leftover,
-  listFor,
-  openEntries,
-  verdictsOf,
-} from "../../settlement/leftovers";
+import { isLeftover, type Leftover, listFor, openEntries, verdictsOf } from "../../settlement/leftovers";
 import { pendingResources } from "../../settlement/pendingResource";
-import { describeDoubt } from "../../settlement/words";
+import { describeDoubt, describeLeftovers } from "../../settlement/words";
 import { type ClaimsOptions, stackOf } from "../claims";
 import { NO_RUN, sourcesOf } from "../evidence";
 import type { KnownStack } from "../stacks";
@@ -43,7 +36,7 @@ export async function leftoverFindings(
     const named = left.filter((each) => {
       const category = categoryOf(each, deployment);
       const isKnown = each.operations.length > 0 || each.resource !== undefined;
-      return category === "surplus" || (category === "taken-over" && !isKnown);
+      return category === "unwanted" || (category === "taken-over" && !isKnown);
     });
     const remedy = `Run \`npx webhook-endpoints recover --stack ${name}\`.`;
     if (named.length > 0)

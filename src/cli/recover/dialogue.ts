@@ -20,7 +20,7 @@ export function describeVerdict(verdict: Verdict, category: Category): string {
 function outcomeOf({ identity, decision, operations, resource }: Verdict, category: Category): string {
   const made = describeEndpoints(endpointsOf(decision));
   if (category === "taken-over") return `it registered ${made}. The next \`pulumi up\` takes it over.`;
-  if (category === "surplus") return `it registered ${made}, and no resource will take that.`;
+  if (category === "unwanted") return `it registered ${made}, and no resource will take that.`;
   if (identity !== undefined && decision.kind === "doubt")
     return `${describeDoubt(identity, decision)} (REGISTRATION_IN_DOUBT)`;
   if (identity !== undefined && decision.kind === "unknowable")

@@ -37,7 +37,7 @@ export class Remedies {
         return false;
       case "in-doubt":
         return this.#choose(each);
-      case "surplus":
+      case "unwanted":
         return endpoint !== undefined && this.#decideFate(each, endpoint);
       case "taken-over": {
         const [by] = verdict.by;
