@@ -84,6 +84,14 @@ export class Book {
     return this.#quietly(() => this.#read(shardOf(key), (name) => name.startsWith(`${key}.`))) ?? [];
   }
 
+  /** Returns whether a run is about to register or take this url and type, or has since a moment on this machine's clock. */
+  isInUse(identity: Identity, since: number): boolean {
+    return this.entriesLike(identity).some(({ name, closed, process, sent }) => {
+      const changedAt = statSync(this.#pathOf(name), { throwIfNoEntry: false })?.mtimeMs ?? since;
+      return changedAt >= since || (!closed && isAlive(process, sent?.at ?? changedAt));
+    });
+  }
+
   /** Returns the entries of a stack, the oldest first, and removes closed ones that nothing needs any more. */
   entriesOf(stack: StackName): Entry[] {
     return (
