@@ -1,24 +1,37 @@
-import { Option } from "commander";
+import { type Command, Option } from "commander";
+import type { InventoryOptions } from "./inventory/inventory";
+import { Output } from "./output";
+import { Pulumi } from "./pulumi";
 
-/** The options that several commands have. */
+/** The options of the commands that need to know who has an endpoint. */
 export interface InventoryFlags {
   readonly stack?: string;
   readonly alsoStack: readonly string[];
+  readonly projectOnly?: boolean;
   readonly json?: boolean;
 }
 
-export function stackOption(): Option {
-  return new Option("-s, --stack <name>", "the stack whose settings are used (default: the selected one)");
+/** Adds the options that say where the service is, and which stacks may have its endpoints. */
+export function addStackOptions(command: Command): Command {
+  const collect = (name: string, names: readonly string[]) => [...names, name];
+  return command
+    .option("-s, --stack <name>", "the stack whose settings are used (default: the selected one)")
+    .addOption(
+      new Option(
+        "--also-stack <name>",
+        "also look in this stack, which the backend does not list, such as acme/shop/prod; repeatable",
+      )
+        .argParser(collect)
+        .default([], "none"),
+    );
 }
 
-export function alsoStackOption(): Option {
-  const collect = (name: string, names: readonly string[]) => [...names, name];
-  return new Option(
-    "--also-stack <name>",
-    "also look in this stack of another project, such as acme/shop/prod; repeatable",
-  )
-    .argParser(collect)
-    .default([], "none");
+export function inventoryOptions({ stack, alsoStack, projectOnly, json }: InventoryFlags): InventoryOptions {
+  return { pulumi: new Pulumi(stack), alsoStacks: alsoStack, projectOnly, output: new Output({ json }) };
+}
+
+export function projectOnlyOption(): Option {
+  return new Option("--project-only", "look only in the stacks of this folder's project, which is faster");
 }
 
 export function jsonOption(): Option {

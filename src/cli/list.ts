@@ -1,51 +1,55 @@
 import { Command } from "commander";
 import { describeAge } from "./age";
-import { alsoStackOption, type InventoryFlags, jsonOption, stackOption } from "./flags";
+import { CliError } from "./errors";
+import {
+  addStackOptions,
+  type InventoryFlags,
+  inventoryOptions,
+  jsonOption,
+  projectOnlyOption,
+} from "./flags";
 import {
   assertOwnershipKnown,
-  describeOwner,
+  type Entry,
   type InventoryOptions,
   takeInventory,
   warnOfGaps,
-} from "./inventory";
-import { Output } from "./output";
-import { Pulumi } from "./pulumi";
-import { EXIT, endsByItself, exitHelp } from "./run";
-import { openService } from "./service";
+} from "./inventory/inventory";
+import { dataOfOwner, describeOwner } from "./inventory/ownership";
+import { EXIT, endsByItself, usage } from "./run";
+import { withService } from "./service";
 
 const HEADINGS = ["ID", "TYPE", "AGE", "URL", "MANAGED BY"];
 
 export function listCommand(): Command {
-  return new Command("list")
+  const command = new Command("list")
     .summary("show every endpoint at the service, and the resource that manages it")
     .description(
       "Shows every endpoint that the service lists, with its age and the resource that manages it. It looks in the states of all " +
-        "stacks of this folder's project.",
+        "stacks of all projects in the backend.",
+    );
+  return addStackOptions(command)
+    .addOption(projectOnlyOption())
+    .option(
+      "--orphans",
+      "show only the endpoints that no stack has, and that no interrupted run may have registered",
     )
-    .addOption(stackOption())
-    .addOption(alsoStackOption())
-    .option("--orphans", "show only the endpoints that none of the stacks manages")
     .addOption(jsonOption())
     .addHelpText(
       "after",
-      `${exitHelp({
-        [EXIT.yes]: "the endpoints were shown",
-        [EXIT.no]: "the command failed; --orphans fails if a stack cannot be read",
-        [EXIT.interrupted]: "Ctrl-C ended it",
-      })}
-Examples:
-  $ npx webhook-endpoints list
-  $ npx webhook-endpoints list --stack prod --also-stack acme/billing/prod --orphans
-  $ npx webhook-endpoints list --json | jq -r '.[] | select(.managedBy == null) | .id'`,
+      usage({
+        exit: {
+          [EXIT.yes]: "the endpoints were shown",
+          [EXIT.no]: "the command failed; --orphans fails if a stack cannot be read",
+        },
+        examples: ["list", "list --stack prod --project-only", "list --orphans --json | jq -r '.[].id'"],
+      }),
     )
     .action(
-      endsByItself(
-        async ({ stack, alsoStack, orphans = false, json }: InventoryFlags & { orphans?: boolean }) => {
-          const output = new Output({ json });
-          await list({ pulumi: new Pulumi(stack), alsoStacks: alsoStack, output, orphans });
-          return EXIT.yes;
-        },
-      ),
+      endsByItself(async ({ orphans = false, ...flags }: InventoryFlags & { orphans?: boolean }) => {
+        await list({ ...inventoryOptions(flags), orphans });
+        return EXIT.yes;
+      }),
     );
 }
 
@@ -55,37 +59,33 @@ export interface ListOptions extends InventoryOptions {
 
 /** @throws CliError or WebhookError */
 export async function list(options: ListOptions): Promise<void> {
-  const { output, orphans } = options;
-  const account = await openService(options);
-  try {
+  const { output, orphans, projectOnly } = options;
+  if (orphans && projectOnly)
+    throw new CliError(
+      "WRONG_USE",
+      "--orphans shows what no stack of the backend has, so it cannot be used with --project-only",
+    );
+  await withService(options, async (account) => {
     const inventory = await takeInventory(account, options);
     warnOfGaps(inventory, output);
-    if (orphans) assertOwnershipKnown(inventory.stacks);
-    const entries = inventory.entries.filter(({ manager }) => !orphans || manager === undefined);
-    const shown = entries.map(({ endpoint, shownUrl, manager }) => ({
-      id: endpoint.id,
-      url: shownUrl,
-      type: endpoint.type,
-      createdAt: endpoint.createdAt,
-      updatedAt: endpoint.updatedAt,
-      managedBy: manager?.urn ?? null,
-    }));
-    output.data(shown, () => {
-      if (entries.length === 0)
-        output.note(orphans ? "There are no unmanaged endpoints." : "There are no endpoints.");
-      else
-        output.table(
-          HEADINGS,
-          entries.map(({ endpoint, manager, ageMs, shownUrl }) => [
-            endpoint.id,
-            endpoint.type,
-            describeAge(ageMs),
-            shownUrl,
-            manager === undefined ? "-" : describeOwner(manager),
-          ]),
-        );
+    if (orphans) assertOwnershipKnown(inventory);
+    const entries = inventory.entries.filter(({ owner }) => !orphans || owner.kind === "nobody");
+    output.data(entries.map(dataOfEntry), () => {
+      if (entries.length === 0) output.note(orphans ? "There are no orphans." : "There are no endpoints.");
+      else output.table(HEADINGS, entries.map(rowOf));
     });
-  } finally {
-    await account.client.close();
-  }
+  });
+}
+
+/** Returns an entry as `--json` prints it. */
+export function dataOfEntry({
+  endpoint: { id, type, createdAt, updatedAt },
+  shownUrl,
+  owner,
+}: Entry): object {
+  return { id, url: shownUrl, type, createdAt, updatedAt, owner: dataOfOwner(owner) };
+}
+
+function rowOf({ endpoint: { id, type }, ageMs, shownUrl, owner }: Entry): string[] {
+  return [id, type, describeAge(ageMs), shownUrl, describeOwner(owner)];
 }

@@ -1,7 +1,9 @@
 #!/usr/bin/env node
-import { adoptCommand } from "./adopt";
-import { doctorCommand } from "./doctor";
-import { emulatorCommand } from "./emulator";
+import { adoptCommand } from "./adopt/command";
+import { deleteCommand } from "./delete";
+import { doctorCommand } from "./doctor/command";
+import { emulatorCommand } from "./emulator/command";
+import { getCommand } from "./get";
 import { listCommand } from "./list";
 import { listenCommand } from "./listen/command";
 import { probeCommand } from "./probe";
@@ -15,8 +17,10 @@ const { version }: { version: string } = require("../../package.json");
 
 program("webhook-endpoints", [
   listCommand(),
+  getCommand(),
   adoptCommand(),
   doctorCommand(),
+  deleteCommand(),
   pruneCommand(),
   listenCommand(),
   sendCommand(),

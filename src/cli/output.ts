@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { asTypedIn } from "./commandName";
 import { jsonResult } from "./jsonResult";
 import { withoutSecrets } from "./knownSecrets";
 import { printable, printableJson } from "./printable";
@@ -89,7 +90,7 @@ export class Output {
 
   /** Prints a line about the data or the progress to standard error. */
   note(text: string): void {
-    this.#stderr.write(`${this.#styled(shown(text), "dim", this.#stderr)}\n`);
+    this.#stderr.write(`${this.#styled(shown(asTyped(text)), "dim", this.#stderr)}\n`);
   }
 
   /** Prints what the command is doing to standard error, if that is a terminal. */
@@ -110,13 +111,17 @@ export class Output {
 
   /** Prints a warning to standard error. */
   warn(text: string): void {
-    this.#stderr.write(`${this.#styled("warning:", "yellow", this.#stderr)} ${shown(text)}\n`);
+    this.#stderr.write(`${this.#styled("warning:", "yellow", this.#stderr)} ${shown(asTyped(text))}\n`);
   }
 
   #styled(text: string, style: Style | undefined, sink: Sink): string {
     if (style === undefined || !this.#mayColor || sink.isTTY !== true) return text;
     return styleText(style, text, { validateStream: false });
   }
+}
+
+function asTyped(text: string): string {
+  return asTypedIn(process.cwd(), text);
 }
 
 function shown(text: string): string {

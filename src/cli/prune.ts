@@ -1,12 +1,14 @@
 import { Command, Option } from "commander";
 import type { EndpointType } from "../client";
 import { parseDuration } from "./age";
-import { alsoStackOption, type InventoryFlags, jsonOption, stackOption } from "./flags";
-import { Output } from "./output";
-import { prune } from "./pruning/prune";
-import { Pulumi } from "./pulumi";
-import { EXIT, endsByItself, exitHelp } from "./run";
-import { openTerminal } from "./terminal";
+import { carryOut, type DeletionOptions, type Plan, reasonOfOwner, withTerminal } from "./deletion/plan";
+import { CliError } from "./errors";
+import { addStackOptions, type InventoryFlags, inventoryOptions, jsonOption } from "./flags";
+import { assertOwnershipKnown, type Entry, type Inventory } from "./inventory/inventory";
+import { explainOwner } from "./inventory/ownership";
+import { EXIT, endsByItself, usage } from "./run";
+import { withService } from "./service";
+import { countOf } from "./words";
 
 interface Flags extends InventoryFlags {
   readonly olderThan: number;
@@ -15,10 +17,10 @@ interface Flags extends InventoryFlags {
 }
 
 export function pruneCommand(): Command {
-  return new Command("prune")
-    .summary("delete old development endpoints that no stack manages")
+  const command = new Command("prune")
+    .summary("delete old development endpoints that no stack has")
     .description(
-      "Deletes the development endpoints that no stack manages and that are older than a duration, after it has shown them and asked. " +
+      "Deletes the development endpoints that no stack has and that are older than a duration, after it has shown them and asked. " +
         "Without a terminal and without --yes, it only shows them. It reads the stacks of all projects in the backend, and deletes nothing if it cannot read one of them.",
     )
     .requiredOption(
@@ -31,38 +33,90 @@ export function pruneCommand(): Command {
         .choices(["development", "production"])
         .default("development"),
     )
-    .option("-y, --yes", "delete without asking")
-    .addOption(stackOption())
-    .addOption(alsoStackOption())
+    .option("-y, --yes", "delete without asking");
+  return addStackOptions(command)
     .addOption(jsonOption())
     .addHelpText(
       "after",
-      `${exitHelp({
-        [EXIT.yes]: "the endpoints were deleted or only shown, or there were none",
-        [EXIT.no]: "the command failed; the endpoints that it names as deleted are deleted",
-        [EXIT.interrupted]: "Ctrl-C ended it; the endpoints that it names as deleted are deleted",
-      })}
-Examples:
-  $ npx webhook-endpoints prune --older-than 7d
-  $ npx webhook-endpoints prune --older-than 12h --also-stack acme/billing/dev --yes --json`,
+      usage({
+        exit: {
+          [EXIT.yes]: "the endpoints were deleted or only shown, or there were none",
+          [EXIT.no]: "the command failed; the endpoints that it names as deleted are deleted",
+          [EXIT.interrupted]:
+            "Ctrl-C ended it; the endpoints that it names are deleted, and up to eight more may be",
+        },
+        examples: [
+          "prune --older-than 7d",
+          "prune --older-than 12h --also-stack acme/billing/dev --yes --json",
+        ],
+      }),
     )
     .action(
-      endsByItself(async ({ stack, alsoStack, json, olderThan, type, yes = false }: Flags) => {
-        const terminal = yes ? undefined : openTerminal();
-        try {
-          await prune({
-            pulumi: new Pulumi(stack),
-            alsoStacks: alsoStack,
-            output: new Output({ json }),
-            olderThanMs: olderThan,
-            type,
-            yes,
-            ...(terminal === undefined ? {} : { ask: (question: string) => terminal.question(question) }),
-          });
-        } finally {
-          terminal?.close();
-        }
+      endsByItself(async ({ olderThan: olderThanMs, type, yes = false, ...flags }: Flags) => {
+        await withTerminal(yes, (asking) =>
+          prune({ ...inventoryOptions(flags), ...asking, olderThanMs, type }),
+        );
         return EXIT.yes;
       }),
+    );
+}
+
+export interface PruneOptions extends DeletionOptions {
+  readonly olderThanMs: number;
+  readonly type: EndpointType;
+}
+
+/**
+ * Shows the orphans that are old enough, and deletes them if somebody agrees.
+ *
+ * @throws CliError or WebhookError; the output names what was deleted before
+ */
+export async function prune(options: PruneOptions): Promise<void> {
+  await withService(options, (account) =>
+    carryOut(account, options, {
+      plan: (inventory) => planOf(inventory, options),
+      check: (inventory) => {
+        assertOwnershipKnown(inventory);
+        assertWhole(inventory);
+      },
+    }),
+  );
+}
+
+function planOf({ entries }: Inventory, options: PruneOptions): Plan {
+  const { output, type } = options;
+  const reasonToKeep = (entry: Entry) => reasonToKeepOf(entry, options);
+  let unknown = 0;
+  for (const entry of entries) {
+    const { endpoint, owner } = entry;
+    const reason = reasonToKeep(entry);
+    if (reason === "pending-registration" || reason === "may-be-held")
+      output.warn(`${endpoint.id} is kept: ${explainOwner(owner)}`);
+    if (reason === "unknown-age" && owner.kind !== "manages") unknown += 1;
+  }
+  if (unknown > 0)
+    output.warn(`${countOf(unknown, "endpoint")} of unknown age ${unknown === 1 ? "is" : "are"} kept`);
+  if (entries.every((entry) => reasonToKeep(entry) !== undefined))
+    output.note(`There are no ${type} endpoints that no stack has and that are old enough.`);
+  return {
+    considered: entries.filter(({ owner }) => owner.kind !== "manages"),
+    reasonToKeep,
+    noun: `${type} endpoint`,
+  };
+}
+
+/** Returns why an endpoint stays, or undefined if it may be deleted. */
+function reasonToKeepOf({ endpoint, ageMs, owner }: Entry, { type, olderThanMs }: PruneOptions) {
+  if (endpoint.type !== type) return "other-type";
+  if (ageMs === undefined) return "unknown-age";
+  return ageMs <= olderThanMs ? "younger" : reasonOfOwner(owner);
+}
+
+/** @throws CliError `LIST_PARTIAL` */
+function assertWhole({ list }: Inventory): void {
+  if (!list.complete)
+    throw new CliError(
+      "LIST_PARTIAL",
+      "nothing was deleted, because the service listed only a part of its endpoints. An endpoint that it left out may be managed",
     );
 }

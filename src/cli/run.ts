@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { CodedError } from "../error";
+import { asTypedIn } from "./commandName";
 import { CliError } from "./errors";
 import { jsonResult } from "./jsonResult";
 import { withoutSecrets } from "./knownSecrets";
@@ -27,6 +28,20 @@ export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
 export function exitHelp(statuses: Readonly<Record<number, string>>): string {
   const lines = Object.entries(statuses).map(([status, meaning]) => `  ${status.padEnd(5)}${meaning}`);
   return `\nExit status:\n${lines.join("\n")}\n`;
+}
+
+export interface Usage {
+  /** The meaning of each exit status. Default for Ctrl-C: that it ended the command. */
+  readonly exit: Readonly<Record<number, string>>;
+  /** The arguments of each example. */
+  readonly examples: readonly string[];
+}
+
+/** Returns the end of a command's help. */
+export function usage({ exit, examples }: Usage): string {
+  const lines = examples.map((example) => `  $ npx webhook-endpoints ${example}`);
+  const statuses = exitHelp({ [EXIT.interrupted]: "Ctrl-C ended it", ...exit });
+  return asTypedIn(process.cwd(), `${statuses}\nExamples:\n${lines.join("\n")}`);
 }
 
 /**
@@ -95,7 +110,8 @@ export function dataOfFailure(error: unknown): FailureData {
 }
 
 function onOneLine(message: string): string {
-  return withoutSecrets(message.replace(/\s*\n\s*/g, " ").replace(SIGNING_SECRET, "whsec_…"));
+  const line = message.replace(/\s*\n\s*/g, " ").replace(SIGNING_SECRET, "whsec_…");
+  return withoutSecrets(asTypedIn(process.cwd(), line));
 }
 
 /** Returns the command that holds all others. Wrong use of any of them is one line too. */

@@ -1,6 +1,7 @@
 import { type Account, openAccount } from "./account";
 import { type FoundConfiguration, findConfiguration } from "./configuration";
 import { CliError } from "./errors";
+import type { Output } from "./output";
 import type { Pulumi } from "./pulumi";
 
 export interface ServiceOptions {
@@ -25,6 +26,19 @@ export async function openService({ pulumi, environment = process.env }: Service
         "stack), or set WEBHOOKS_BASE_URL and WEBHOOKS_API_KEY",
     );
   return openAccount((name) => found.configuration?.[name]?.value, environment);
+}
+
+/** Opens the service for some work, and closes it. @throws CliError, or what the work throws */
+export async function withService<T>(
+  options: ServiceOptions & { readonly output: Output },
+  work: (account: Account) => Promise<T>,
+): Promise<T> {
+  const account = await options.output.during(() => "Reading the stack's settings…", openService(options));
+  try {
+    return await work(account);
+  } finally {
+    await account.client.close();
+  }
 }
 
 /** Returns why neither a stack nor the environment says where the service is and which key it accepts, or undefined if one may. */

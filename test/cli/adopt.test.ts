@@ -1,7 +1,6 @@
 import * as ts from "typescript";
-import { adopt } from "../../src/cli/adopt";
-import { namer } from "../../src/cli/adoption/names";
-import { importFile, programText } from "../../src/cli/adoption/text";
+import { adopt } from "../../src/cli/adopt/command";
+import { importFile, namer, programText } from "../../src/cli/adopt/text";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { TYPE_TOKEN } from "../../src/shared/permanent";
 import { read } from "../package/pages";
@@ -47,6 +46,33 @@ it("programText quotes every string so that the program declares exactly the end
   ]);
   expect(declaredBy(text)).toEqual([["a", { url, type: "development", adoptId: 'wh"1' }]]);
   expect(text).not.toMatch(/[^\n\x20-\x7e\ud800-\udfff]/);
+});
+
+it("programText compiles at the end of a program that has the import already", () => {
+  const endpoint = { url: "https://a/", type: "production", createdAt: null, updatedAt: null } as const;
+  const text = programText([{ name: "b", endpoint: { ...endpoint, id: "wh_1" } }]);
+  const program = `import { WebhookEndpoint } from "pulumi-webhook-endpoints";\nnew WebhookEndpoint("a", { url: "https://a/", type: "production" });\n${text}`;
+  const sources = new Map([
+    ["index.ts", program],
+    [
+      "types.d.ts",
+      'declare module "pulumi-webhook-endpoints" { export class WebhookEndpoint { constructor(name: string, args: { url: string; type: string; adoptId?: string }); } }',
+    ],
+  ]);
+  const options: ts.CompilerOptions = { noLib: true, noEmit: true, module: ts.ModuleKind.CommonJS };
+  const host: ts.CompilerHost = {
+    ...ts.createCompilerHost(options),
+    fileExists: (name) => sources.has(name),
+    readFile: (name) => sources.get(name),
+    getSourceFile: (name, version) => {
+      const source = sources.get(name);
+      return source === undefined ? undefined : ts.createSourceFile(name, source, version);
+    },
+  };
+  const compiled = ts.createProgram([...sources.keys()], options, host);
+  const index = compiled.getSourceFile("index.ts");
+  expect(compiled.getSemanticDiagnostics(index).map(({ messageText }) => messageText)).toEqual([]);
+  expect(declaredBy(program)).toHaveLength(2);
 });
 
 it("the page of the command shows what adopt writes", () => {
@@ -172,6 +198,24 @@ it("adopt writes the endpoints that can be declared, and fails with those that c
     stdout: "",
     failure: { code: "NOT_ADOPTABLE" },
   });
+});
+
+it("adopt refuses half of a surrogate pair, which no request can carry", async () => {
+  const odd = emulator.add({ url: "https://a.example.com/2", type: "production" });
+  emulator.edit(odd.id, { url: "https://a.example.com/\ud800" });
+  for (const native of [true, false]) {
+    const { stdout, failure } = await run({ dev: {} }, { ids: [odd.id], native });
+    expect({ stdout, failure }).toMatchObject({ stdout: "", failure: { code: "NOT_ADOPTABLE" } });
+    expect(String(failure)).toMatch(/surrogate/);
+  }
+});
+
+it("adopt leaves out an endpoint whose id a state has with other looks", async () => {
+  const one = emulator.add({ url: "https://a.example.com/1", type: "production" });
+  const elsewhere = { ...one, url: "https://b.example.com/", baseUrl: "https://other.example.com" };
+  const { stdout, stderr } = await run({ dev: { resources: [recorded("jobs", elsewhere)] } });
+  expect(stdout).toBe("");
+  expect(stderr).toMatch(new RegExp(`${one.id} is left out: jobs in test/dev may be its resource`));
 });
 
 it("adopt fails when a stack cannot be read, because that stack may manage the endpoint", async () => {

@@ -1,10 +1,13 @@
-import { type DiagnoseOptions, diagnose } from "../../src/cli/diagnosis/diagnose";
-import { versionFindings } from "../../src/cli/diagnosis/versions";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type DiagnoseOptions, diagnose } from "../../src/cli/doctor/diagnose";
+import { versionFindings } from "../../src/cli/doctor/versions";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { originOf } from "../../src/endpoint/origin";
 import type { Deployment, Resource } from "../../src/settlement/deployment";
 import { read } from "../package/pages";
-import { FakeProject, type FakeProjectOptions, recorded } from "./fakeProject";
+import { FakeProject, type FakeProjectOptions, KeptOutput, recorded } from "./fakeProject";
 
 let now: number;
 let emulator: Emulator;
@@ -18,8 +21,9 @@ const settings = () => ({ "webhooks:baseUrl": emulator.url, "webhooks:apiKey": e
 
 async function run(project: Partial<FakeProjectOptions>, options: Partial<DiagnoseOptions> = {}) {
   const pulumi = new FakeProject({ config: settings(), stacks: { dev: {} }, ...project });
+  const output = new KeptOutput(false);
   const diagnosis = await diagnose({
-    ...{ pulumi, alsoStacks: [], environment: {}, folder: __dirname, now: () => now },
+    ...{ pulumi, output, alsoStacks: [], environment: {}, folder: __dirname, now: () => now },
     ...options,
   });
   expect(JSON.stringify(diagnosis)).not.toContain(emulator.apiKey);
@@ -267,6 +271,50 @@ it("doctor reports duplicates, unmanaged endpoints and a missing receiver output
   expect(findings.find(({ code }) => code === "UNMANAGED")?.message).toBe(`no stack manages ${id}`);
 });
 
+it("doctor looks for owners in every project, and reports the states of this one", async () => {
+  const elsewhere = made("elsewhere");
+  const lost = { ...made("lost"), id: "pending:1" };
+  const { id } = emulator.add({ url: "https://a.example.com/x", type: "production" });
+  const others = { "organization/other/dev": { resources: [elsewhere, lost] } };
+  for (const { id: each } of emulator.endpoints())
+    if (each !== elsewhere.id && each !== id) emulator.remove(each);
+  const project = { stacks: { dev: withReceiver([]) }, others };
+  const { codes, findings, stacks } = await run(project);
+  expect(codes).toEqual(["note UNMANAGED"]);
+  expect(findings[0]?.message).toBe(`no stack manages ${id}`);
+  expect(stacks).toEqual(["dev", "organization/other/dev"]);
+
+  const narrow = await run(project, { projectOnly: true });
+  expect(narrow.codes).toEqual(["note UNMANAGED"]);
+  expect(narrow.findings[0]?.message).toBe(`no stack of this project manages ${elsewhere.id} and ${id}`);
+  expect(narrow.stacks).toEqual(["dev"]);
+});
+
+it("doctor says who may have an endpoint whose id a state has with another base URL", async () => {
+  const resource = made("a", {
+    ...today(),
+    baseUrl: "https://other.example.com",
+    url: "https://b.example.com",
+  });
+  const others = { "organization/other/dev": { resources: [resource] } };
+  const { codes, findings } = await run({ stacks: { dev: withReceiver([]) }, others });
+  expect(codes).toEqual(["note PERHAPS_MANAGED"]);
+  expect(findings[0]?.message).toContain(`${resource.id} may be managed: a in test/dev may be its resource`);
+});
+
+it("doctor names the command as it works in the folder of a program without this package", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "doctor-"));
+  try {
+    emulator.add({ url: "https://a.example.com/x", type: "production" });
+    const { findings } = await run({ stacks: { dev: withReceiver([]) } }, { folder });
+    expect(findings[0]?.remedy).toContain(
+      "`npx -p pulumi-webhook-endpoints webhook-endpoints list --orphans`",
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 it("doctor calls nothing unmanaged while a stack cannot be read", async () => {
   made("a");
   expect((await run({ stacks: { dev: {}, prod: "access denied" } })).codes).toEqual([
@@ -314,7 +362,7 @@ it("the page of the command lists exactly the codes of doctor's findings", () =>
   const rows = [...section.matchAll(/^\| (`[A-Z_]+`(?:, `[A-Z_]+`)*) \|/gm)].flatMap(([, codes = ""]) =>
     codes.split(", "),
   );
-  const [, union = ""] = /type FindingCode =(.*?);/s.exec(read("src/cli/diagnosis/finding.ts")) ?? [];
+  const [, union = ""] = /type FindingCode =(.*?);/s.exec(read("src/cli/doctor/finding.ts")) ?? [];
   const codes = [...union.matchAll(/"([A-Z_]+)"/g)].map(([, code]) => `\`${code}\``);
   expect(codes.length).toBeGreaterThan(10);
   expect(rows.sort()).toEqual(codes.sort());

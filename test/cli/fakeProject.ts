@@ -65,6 +65,8 @@ export class FakeProject extends Pulumi {
           return { exitCode: 6, stdout: "", stderr: `error: ${deployment}\n` };
         return answer({ version: 3, deployment: withRoot(deployment, name) });
       }
+      case "whoami --json":
+        return answer({ user: "me", url: "https://user:passw0rd@backend.example.com/?token=passw0rd" });
       case "stack history":
         return answer(this.options.history ?? []);
       default:

@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { list } from "../../src/cli/list";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { AnotherService, anotherKey } from "../engine/anotherService";
@@ -15,25 +17,27 @@ const config = () => ({ "webhooks:baseUrl": emulator.url, "webhooks:apiKey": emu
 interface Run {
   readonly json?: boolean;
   readonly orphans?: boolean;
+  readonly projectOnly?: boolean;
   readonly alsoStacks?: readonly string[];
   readonly environment?: NodeJS.ProcessEnv;
 }
 
 async function run(
   options: Partial<FakeProjectOptions>,
-  { json = true, orphans = false, alsoStacks = [], environment = {} }: Run = {},
+  { json = true, orphans = false, projectOnly = false, alsoStacks = [], environment = {} }: Run = {},
 ) {
   const output = new KeptOutput(json);
   const pulumi = new FakeProject({ config: config(), ...options });
-  const failure = await list({ pulumi, output, orphans, alsoStacks, environment }).catch(
-    (error: unknown) => error,
-  );
+  const failure = await list({
+    ...{ pulumi, output, orphans, projectOnly, alsoStacks, environment },
+  }).catch((error: unknown) => error);
   return { ...output.kept, failure };
 }
 
+/** The name of each endpoint's resource if that manages it, otherwise the kind of its owner; null for an orphan. */
 const ownersIn = (stdout: string): (string | null)[] =>
-  JSON.parse(stdout).map(
-    ({ managedBy }: { managedBy: string | null }) => managedBy?.split("::").at(-1) ?? null,
+  JSON.parse(stdout).map(({ owner }: { owner: { kind: string; urn?: string } | null }) =>
+    owner?.kind === "manages" ? owner.urn?.split("::").at(-1) : (owner?.kind ?? null),
   );
 
 it("list names the manager from any stack, also of a resource that the next up deletes, and not one that only reads", async () => {
@@ -46,14 +50,45 @@ it("list names the manager from any stack, also of a resource that the next up d
     prod: { resources: [recorded("c", { ...c, more: { external: true } })] },
   };
   const others = { "organization/other/dev": { resources: [recorded("d", d)] } };
-  expect(ownersIn((await run({ stacks, others })).stdout)).toEqual(["a", "b", null, null]);
-  const also = await run({ stacks, others }, { alsoStacks: ["organization/other/dev"] });
-  expect(ownersIn(also.stdout)).toEqual(["a", "b", null, "d"]);
-  const orphans = await run({ stacks, others }, { alsoStacks: ["organization/other/dev"], orphans: true });
+  expect(ownersIn((await run({ stacks, others })).stdout)).toEqual(["a", "b", "reads", "d"]);
+  const people = await run({ stacks, others }, { json: false });
+  expect(people.stdout).toMatch(/ read by c in test\/dev$/m);
+  // An id that a state holds is no orphan, whoever manages it.
+  const e = emulator.add({ url: "https://a.example.com/e", type: "production" });
+  const orphans = await run({ stacks, others }, { orphans: true });
   expect(JSON.parse(orphans.stdout)).toEqual([
-    { id: c.id, url: c.url, type: c.type, createdAt: c.createdAt, updatedAt: c.updatedAt, managedBy: null },
+    { id: e.id, url: e.url, type: e.type, createdAt: e.createdAt, updatedAt: e.updatedAt, owner: null },
   ]);
 });
+
+it("list --project-only reads the stacks of this project alone, and says so instead of calling anything an orphan", async () => {
+  const elsewhere = emulator.add({ url: "https://a.example.com/", type: "production" });
+  const others = { "organization/other/dev": { resources: [recorded("d", elsewhere)] } };
+  const { stdout } = await run({ stacks: { dev: {} }, others }, { projectOnly: true, json: false });
+  expect(stdout).toMatch(/ no stack of this project$/m);
+  const json = await run({ stacks: { dev: {} }, others }, { projectOnly: true });
+  expect(ownersIn(json.stdout)).toEqual(["unknown"]);
+  const orphans = await run({ stacks: { dev: {} }, others }, { projectOnly: true, orphans: true });
+  expect(orphans).toMatchObject({ stdout: "", failure: { code: "WRONG_USE" } });
+});
+
+it.each(["0001-01-01T00:00:00Z", "1970-01-01T00:00:00.000Z", "1970-01-20T13:02:11Z"])(
+  "list takes an endpoint that was created at %s for one of unknown age",
+  async (createdAt) => {
+    const service = createServer((_request, response) => {
+      response.end(
+        JSON.stringify([{ id: "1", url: "https://a.example.com/", type: "production", createdAt }]),
+      );
+    });
+    await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
+    const { port } = service.address() as AddressInfo;
+    const settings = { "webhooks:baseUrl": `http://127.0.0.1:${port}`, "webhooks:apiKey": "key" };
+    const { stdout } = await run({ config: settings, stacks: { dev: {} } }, { json: false });
+    service.closeAllConnections();
+    service.close();
+    expect(stdout).toMatch(/^1 +production +unknown +/m);
+  },
+);
 
 it("list prints the table of its page", async () => {
   const rows = [
@@ -94,22 +129,23 @@ it("list compares ids only within one service, unless an endpoint looks the same
       recorded("moved", { ...second, ...elsewhere }),
     ];
     const settings = { baseUrl, apiKey: anotherKey, apiKeyHeader: "Authorization", apiKeyScheme: "Bearer" };
-    const { stdout } = await run({
-      config: Object.fromEntries(Object.entries(settings).map(([key, value]) => [`webhooks:${key}`, value])),
-      stacks: { dev: { resources } },
-    });
-    expect(ownersIn(stdout)).toEqual([null, "moved"]);
+    const config = Object.fromEntries(
+      Object.entries(settings).map(([key, value]) => [`webhooks:${key}`, value]),
+    );
+    const { stdout } = await run({ config, stacks: { dev: { resources } } });
+    expect(ownersIn(stdout)).toEqual(["may-hold", "moved"]);
     // Another fingerprint may mean a rotated key, so what looks the same stays managed. What looks different is another account's.
     const here = { baseUrl: baseUrl.replace(/\/$/, "") };
     const others = [
       recorded("rotated", { ...first, ...here }),
       recorded("account", { ...second, url: "https://b.example.com/", ...here }),
     ];
-    const after = await run({
-      config: Object.fromEntries(Object.entries(settings).map(([key, value]) => [`webhooks:${key}`, value])),
-      stacks: { dev: { resources: others } },
-    });
-    expect(ownersIn(after.stdout)).toEqual(["rotated", null]);
+    const after = await run({ config, stacks: { dev: { resources: others } } });
+    expect(ownersIn(after.stdout)).toEqual(["rotated", "may-hold"]);
+    const people = await run({ config, stacks: { dev: { resources } } }, { json: false });
+    expect(people.stdout).toMatch(/ perhaps another in test\/dev$/m);
+    const orphans = await run({ config, stacks: { dev: { resources } } }, { orphans: true });
+    expect(JSON.parse(orphans.stdout)).toEqual([]);
   } finally {
     await service.close();
   }
@@ -119,7 +155,8 @@ it("list goes on without a stack that cannot be read, and says so; --orphans fai
   emulator.add({ url: "https://a.example.com/", type: "production" });
   const stacks = { dev: {}, prod: "access denied" };
   const shown = await run({ stacks });
-  expect(ownersIn(shown.stdout)).toEqual([null]);
+  expect(ownersIn(shown.stdout)).toEqual(["unknown"]);
+  expect((await run({ stacks }, { json: false })).stdout).toMatch(/ unknown$/m);
   expect(shown.stderr).toMatch(/warning: cannot read the stack prod: .*access denied\n.*may be incomplete/);
   const orphans = await run({ stacks }, { orphans: true });
   expect(orphans).toMatchObject({ stdout: "", failure: { code: "OWNERSHIP_UNKNOWN" } });
@@ -139,7 +176,7 @@ it("without a project, list says that no stack was looked into, and --orphans fa
   const environment = { WEBHOOKS_BASE_URL: emulator.url, WEBHOOKS_API_KEY: emulator.apiKey };
   const failure = "error: no Pulumi.yaml project file found";
   const { stdout, stderr } = await run({ failure }, { environment });
-  expect(ownersIn(stdout)).toEqual([null]);
+  expect(ownersIn(stdout)).toEqual(["unknown"]);
   expect(stderr).toBe("No stack was looked into, because this folder has no Pulumi project.\n");
   expect((await run({ failure }, { environment, orphans: true })).failure).toMatchObject({
     code: "OWNERSHIP_UNKNOWN",

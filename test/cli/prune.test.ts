@@ -1,7 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, utimesSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { prune } from "../../src/cli/pruning/prune";
+import { prune } from "../../src/cli/prune";
+import type { Endpoint } from "../../src/client";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../src/emulator";
 import { Book } from "../../src/settlement/book";
 import type { Deployment, Resource } from "../../src/settlement/deployment";
@@ -63,8 +66,10 @@ async function run(
     ...{ pulumi, output, type, yes, alsoStacks, environment, olderThanMs },
     ...(answer === undefined ? {} : { ask }),
   }).catch((error: unknown) => error);
-  const { deleted = [], kept = [], error } = output.kept.stdout === "" ? {} : JSON.parse(output.kept.stdout);
+  const printed = output.kept.stdout === "" ? {} : JSON.parse(output.kept.stdout);
+  const { deleted = [], kept = [], error } = printed;
   return {
+    printed,
     deleted: deleted.map(({ id }: { id: string }) => id),
     kept: Object.fromEntries(kept.map(({ id, reason }: { id: string; reason: string }) => [id, reason])),
     stderr: output.kept.stderr,
@@ -108,17 +113,86 @@ it("prune keeps what a stack of another project in the backend manages, and dele
   expect(deletions()).toEqual([]);
 });
 
-it("prune keeps an endpoint that a run adopts while others are deleted", async () => {
-  const [first, adopted] = [added("first"), added("adopted")];
+it("prune reads the owners again for what is left when it has relied on them for a while", async () => {
+  const [first, ...others] = ["0", "1", "2", "3", "4", "5", "6", "7"].map((path) => added(path));
+  const adopted = added("adopted");
   const stacks: Record<string, Deployment> = { dev: {} };
-  // The run adopts as soon as the first endpoint is gone, and the deletion takes a while.
+  // The run adopts as soon as the first endpoint is gone, and the deletions of the first eight take a while.
   const before = () => {
-    if (!ids().includes(first.id)) stacks.dev = { resources: [recorded("adopted", adopted)] };
+    if (!ids().includes(first?.id ?? "")) stacks.dev = { resources: [recorded("adopted", adopted)] };
   };
-  emulator.fault({ operation: "delete", kind: "delay", delayMs: 1_200 });
+  emulator.fault({ operation: "delete", kind: "delay", delayMs: 1_200, times: 8 });
   const { deleted } = await run({ stacks, before });
-  expect(deleted).toEqual([first.id]);
+  expect(deleted.sort()).toEqual([first, ...others].map((each) => each?.id).sort());
   expect(ids()).toEqual([adopted.id]);
+});
+
+it("prune deletes eight endpoints at a time", async () => {
+  for (let number = 0; number < 20; number += 1) added(String(number));
+  let [most, now] = [0, 0];
+  const service = createServer((request, response) => {
+    const isDeletion = request.method === "DELETE";
+    if (isDeletion) most = Math.max(most, ++now);
+    const forwarded = fetch(`${emulator.url}${request.url}`, {
+      method: request.method ?? "",
+      headers: { "X-Api-Key": emulator.apiKey },
+    });
+    void forwarded.then(async (answer) => {
+      const body = await answer.text();
+      // A deletion waits until eight are under way.
+      while (isDeletion && most < 8) await new Promise((resolve) => setTimeout(resolve, 1));
+      if (isDeletion) now -= 1;
+      const date = answer.headers.get("date");
+      response.writeHead(answer.status, date === null ? {} : { date }).end(body);
+    });
+  });
+  service.on("connection", (socket) => socket.unref());
+  await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
+  const { port } = service.address() as AddressInfo;
+  const config = { "webhooks:baseUrl": `http://127.0.0.1:${port}`, "webhooks:apiKey": emulator.apiKey };
+  const { deleted } = await run({ stacks: { dev: {} } }, { config });
+  service.closeAllConnections();
+  service.close();
+  expect([deleted.length, most]).toEqual([20, 8]);
+});
+
+it("prune says which backend it read, without its credentials, and how many stacks", async () => {
+  added("a");
+  const { stderr, printed } = await run({ stacks: { dev: {}, prod: {} }, others: { "o/other/dev": {} } });
+  expect(stderr).toMatch(/^Read 3 stacks in https:\/\/backend\.example\.com\/\.$/m);
+  expect(printed).toMatchObject({ backend: "https://backend.example.com/", stacks: 3 });
+});
+
+it("prune keeps an endpoint while a run on this machine registers or adopts its url and type, and what one took since", async () => {
+  const home = mkdtempSync(join(tmpdir(), "prune-"));
+  const environment = { PULUMI_HOME: home };
+  const book = new Book(environment, (message) => {
+    throw new Error(message);
+  });
+  const begin = (endpoint: Endpoint) =>
+    book.begin(
+      {
+        ...{ stack: { urn: "urn:pulumi:dev::other::pulumi:pulumi:Stack::other-dev", backend: "" }, ip: "" },
+        ...{ service: "", provider: "", fingerprint: "", run: "1", sender: "1", id: null, createdAt: null },
+        ...{ adopted: false, closed: false, sent: null },
+      },
+      endpoint,
+    );
+  try {
+    const [under, taken, free] = [added("under-way"), added("taken"), added("free")];
+    begin(under);
+    let exports = 0;
+    const before = (command: string) => {
+      if (command !== "stack export" || ++exports !== 2) return;
+      book.change(begin(taken), { id: taken.id, adopted: true, closed: true });
+    };
+    const { deleted, stderr } = await run({ stacks: { dev: {} }, before }, { environment });
+    expect(deleted).toEqual([free.id]);
+    for (const { id } of [under, taken])
+      expect(stderr).toContain(`${id} is kept: a run is registering or adopting its url`);
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
 });
 
 it("prune goes on after an endpoint that the service refuses to delete, and fails in the end", async () => {
@@ -232,20 +306,37 @@ it("prune keeps what a killed run of a stack that it cannot see has sent, as thi
     expect(deleted).toEqual([]);
     expect(stderr).toMatch(/an interrupted run of other\/prod may have registered it/);
     book.close(entry);
+    const folder = join(home, "webhook-endpoints/book");
+    const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) =>
+      join(folder, name),
+    );
+    for (const file of files) utimesSync(file, 1, 1);
     expect((await run({ stacks: { dev: {} } }, { environment })).deleted).toEqual([endpoint.id]);
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
 });
 
-it("prune keeps an endpoint whose id is recorded at this base URL with another key, even if it looks different", async () => {
+it("prune keeps an endpoint whose id is recorded with another key or base URL, even if it looks different", async () => {
   const endpoint = added("a");
   const looks = { ...endpoint, url: "https://b.example.com/" };
   const other = (baseUrl: string) => ({ dev: { resources: [recorded("b", { ...looks, baseUrl })] } });
   expect((await run({ stacks: other(emulator.url) })).kept).toEqual({
-    [endpoint.id]: "same-id-with-other-key",
+    [endpoint.id]: "may-be-held",
   });
-  expect((await run({ stacks: other("https://other.example.com") })).deleted).toEqual([endpoint.id]);
+  // Two host names can be one service.
+  const elsewhere = await run({ stacks: other("https://other.example.com") });
+  expect(elsewhere.kept).toEqual({ [endpoint.id]: "may-be-held" });
+  expect(elsewhere.stderr).toMatch(/is kept: b in test\/dev may be its resource/);
+});
+
+it("prune keeps an endpoint whose id any resource of any project has, also one of another package", async () => {
+  const endpoint = added("a");
+  const urn = "urn:pulumi:dev::other::pulumi-nodejs:dynamic:Resource::hook";
+  const resource = { urn, type: "pulumi-nodejs:dynamic:Resource", id: endpoint.id };
+  const others = { "organization/other/dev": { resources: [resource] } };
+  expect((await run({ stacks: { dev: {} }, others })).kept).toEqual({ [endpoint.id]: "may-be-held" });
+  expect(deletions()).toEqual([]);
 });
 
 it("prune keeps an endpoint whose deletion was interrupted, because the stack still manages it", async () => {

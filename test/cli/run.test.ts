@@ -56,7 +56,7 @@ async function ended(child: ChildProcess) {
   return { exitCode, stdout, stderr };
 }
 
-it.each([["list"], ["adopt"], ["prune", "--older-than", "7d", "--yes"], ["doctor"]])(
+it.each([["list"], ["get", "x"], ["adopt"], ["delete", "x"], ["prune", "--older-than", "7d"], ["doctor"]])(
   "Ctrl-C ends %s with one line and exit status 130",
   async (...args) => {
     listed = undefined;
@@ -122,6 +122,8 @@ const MISPLACED: readonly ((key: string) => string[])[] = [
   (key) => ["list", `-x${key}`],
   (key) => [key],
   (key) => ["list", key],
+  (key) => ["get", key],
+  (key) => ["delete", key, "--yes"],
   (key) => ["prune", "--older-than", key],
   (key) => ["prune", "--older-than", "7d", "--type", key],
   (key) => ["listen", "-p", key],
@@ -139,7 +141,7 @@ it.each(MISPLACED.map((args) => [args("<key>").join(" "), args]))(
     for (const key of KEYS) {
       const { exitCode, stdout, stderr } = await ended(start(process.execPath, COMMAND, ...args(key)));
       expect([exitCode, stdout]).toEqual([1, ""]);
-      expect(stderr).toMatch(/^error: [^\n]* \([A-Z_]+\)\n$/);
+      expect(stderr).toMatch(/^error: [^\n]* \([A-Z_]+\)\n$/m);
       expect(stderr).not.toContain(key.slice(-12));
       expect(stderr).not.toContain(key.slice(0, 9));
     }
@@ -150,6 +152,9 @@ it.each(MISPLACED.map((args) => [args("<key>").join(" "), args]))(
 describe("with --json", () => {
   const failures: readonly (readonly [string[], string])[] = [
     [["list", "--json"], "UNREACHABLE"],
+    [["get", "wh_1", "--json"], "UNREACHABLE"],
+    [["delete", "wh_1", "--json"], "UNREACHABLE"],
+    [["delete", "--json", ""], "WRONG_USE"],
     [["doctor", "--json", "--nonsense"], "WRONG_USE"],
     [["prune", "--json"], "WRONG_USE"],
     [["prune", "--older-than", "7d", "--json"], "UNREACHABLE"],

@@ -98,8 +98,8 @@ test("list shows the owner of each endpoint in every stack of the project, and a
   ].map(({ id }) => id);
   const hand = (n: number) => byHand[n] ?? "";
 
-  const listed = (await json("list")) as { id: string; managedBy: string | null }[];
-  expect(Object.fromEntries(listed.map(({ id, managedBy }) => [id, managedBy]))).toEqual({
+  const listed = (await json("list")) as { id: string; owner: { urn: string } | null }[];
+  expect(Object.fromEntries(listed.map(({ id, owner }) => [id, owner?.urn ?? owner]))).toEqual({
     [jobs ?? ""]: project.urn("jobs"),
     [sandbox ?? ""]: project.urn("sandbox"),
     [live ?? ""]: project.urn("live").replace(":dev::", ":prod::"),
@@ -138,11 +138,16 @@ test("list shows the owner of each endpoint in every stack of the project, and a
   } finally {
     other.dispose();
   }
-  expect(await json("list", "--orphans")).toHaveLength(2);
-  expect(await json("list", "--orphans", "--also-stack", "organization/other/dev")).toHaveLength(1);
-  expect((await run(["list", "--also-stack", "organization/other/dev"])).stdout).toMatch(
-    / elsewhere in other\/dev$/m,
-  );
+  expect((await run(["list"])).stdout).toMatch(/ elsewhere in other\/dev$/m);
+  expect((await run(["list", "--project-only"])).stdout).toMatch(/ no stack of this project$/m);
+  const elsewhere = emulator.endpoints().find(({ url }) => url.endsWith("elsewhere"))?.id ?? "";
+  expect((await run(["get", elsewhere])).stdout).toMatch(/^managed by: elsewhere in other\/dev$/m);
+  const kept = await run(["delete", elsewhere, "--yes"]);
+  expect(kept).toMatchObject({ exitCode: 1, stdout: "" });
+  expect(kept.stderr).toMatch(/elsewhere in other\/dev manages it .*\(NOT_DELETABLE\)$/m);
+  expect(await json("list", "--orphans")).toMatchObject([{ id: byHand[0] }]);
+  expect(await json("delete", "--yes", byHand[0] ?? "")).toMatchObject({ deleted: [{ id: byHand[0] }] });
+  expect(await json("list", "--orphans")).toEqual([]);
 });
 
 test("adopt --native writes an import file; the import and the next up send nothing that changes the service", async () => {
@@ -294,7 +299,13 @@ test("doctor finds nothing wrong with a healthy stack, and names each problem wi
 test("each command answers wrong use and whatever is missing with one line, its code and exit status 1", async () => {
   project = new Project({ config: settings() });
   await project.pulumi("stack", "ls");
-  const commands = [["list"], ["adopt"], ["prune", "--older-than", "7d", "--yes"]];
+  const commands = [
+    ["list"],
+    ["adopt"],
+    ["get", "wh_1"],
+    ["delete", "wh_1", "--yes"],
+    ["prune", "--older-than", "7d", "--yes"],
+  ];
   const down = "http://127.0.0.1:1";
   const empty = mkdtempSync(join(tmpdir(), "commands-"));
   try {
@@ -324,7 +335,7 @@ test("each command answers wrong use and whatever is missing with one line, its 
     const { id } = emulator.add(at("jobs", "development"));
     const listed = await run(["list", "--json"], environment, empty);
     expect(listed).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/No stack was looked into/) });
-    expect(JSON.parse(listed.stdout)).toMatchObject([{ id, managedBy: null }]);
+    expect(JSON.parse(listed.stdout)).toMatchObject([{ id, owner: { kind: "unknown" } }]);
     const pruned = await run(["prune", "--older-than", "0s", "--yes"], environment, empty);
     expect(pruned.exitCode).toBe(1);
     expect(pruned.stderr).toMatch(/^error: .*\(OWNERSHIP_UNKNOWN\)$/m);

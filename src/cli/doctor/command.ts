@@ -1,42 +1,42 @@
 import { Command } from "commander";
-import { type Diagnosis, diagnose } from "./diagnosis/diagnose";
-import type { ShownSetting } from "./diagnosis/settings";
-import { alsoStackOption, type InventoryFlags, jsonOption, stackOption } from "./flags";
-import { Output } from "./output";
-import { Pulumi } from "./pulumi";
-import { EXIT, endsByItself, exitHelp } from "./run";
+import {
+  addStackOptions,
+  type InventoryFlags,
+  inventoryOptions,
+  jsonOption,
+  projectOnlyOption,
+} from "../flags";
+import type { Output } from "../output";
+import { EXIT, endsByItself, usage } from "../run";
+import { type Diagnosis, diagnose } from "./diagnose";
+import type { ShownSetting } from "./settings";
+
+/** How many stacks are named. */
+const MAX_NAMED = 10;
 
 export function doctorCommand(): Command {
-  return new Command("doctor")
+  const command = new Command("doctor")
     .summary("check the settings, the service and the stacks, and say what to do")
     .description(
       "Checks where each setting comes from, whether the service answers and accepts the key, the clocks, the versions, and what the " +
         "stacks recorded. It changes nothing. Each finding has a remedy.",
-    )
-    .addOption(stackOption())
-    .addOption(alsoStackOption())
+    );
+  return addStackOptions(command)
+    .addOption(projectOnlyOption())
     .addOption(jsonOption())
     .addHelpText(
       "after",
-      `${exitHelp({
-        [EXIT.yes]: "there is no error; there may be notes",
-        [EXIT.no]: "there is an error",
-        [EXIT.interrupted]: "Ctrl-C ended it",
-      })}
-Examples:
-  $ npx webhook-endpoints doctor
-  $ npx webhook-endpoints doctor --stack prod --json`,
+      usage({
+        exit: { [EXIT.yes]: "there is no error; there may be notes", [EXIT.no]: "there is an error" },
+        examples: ["doctor", "doctor --stack prod --project-only --json"],
+      }),
     )
     .action(
-      endsByItself(async ({ stack, alsoStack, json }: InventoryFlags) => {
-        const diagnosis = await diagnose({
-          pulumi: new Pulumi(stack),
-          alsoStacks: alsoStack,
-          environment: process.env,
-          folder: process.cwd(),
-          now: Date.now,
-        });
-        print(diagnosis, new Output({ json }));
+      endsByItself(async (flags: InventoryFlags) => {
+        const options = inventoryOptions(flags);
+        const environment = process.env;
+        const diagnosis = await diagnose({ ...options, environment, folder: process.cwd(), now: Date.now });
+        print(diagnosis, options.output);
         return diagnosis.findings.some(({ level }) => level === "error") ? EXIT.no : EXIT.yes;
       }),
     );
@@ -61,7 +61,7 @@ function print(diagnosis: Diagnosis, output: Output): void {
         ["key accepted", answer(service.keyAccepted)],
         ["clock difference", shown(service.clockDifferenceSeconds, " s")],
         ["endpoints", shown(service.endpoints)],
-        ["stacks read", stacks.join(", ") || "none"],
+        ["stacks read", shownStacks(stacks)],
         ["Node.js", versions.node],
         ["pulumi-webhook-endpoints", versions.package],
         ["Pulumi CLI", versions.pulumi ?? "not found"],
@@ -75,6 +75,10 @@ function print(diagnosis: Diagnosis, output: Output): void {
       output.line(`  ${remedy}`);
     }
   });
+}
+
+function shownStacks(names: readonly string[]): string {
+  return names.length > MAX_NAMED ? String(names.length) : names.join(", ") || "none";
 }
 
 function shownValue({ value, from, fingerprint }: ShownSetting): string {

@@ -2,17 +2,18 @@ import { systemClock } from "../../client/clock";
 import { CodedError } from "../../error";
 import { openAccount } from "../account";
 import { AccountService } from "../accountService";
+import { asTypedIn } from "../commandName";
 import { type FoundConfiguration, findConfiguration } from "../configuration";
 import { CliError } from "../errors";
-import { inventoryOf } from "../inventory";
-import type { Pulumi } from "../pulumi";
+import { type InventoryOptions, inventoryOf } from "../inventory/inventory";
+import { readStacks } from "../inventory/stacks";
 import { whyUnknown } from "../service";
-import { readStacks } from "../stacks";
+import { endpointFindings } from "./endpointFindings";
 import { error, type Finding, note } from "./finding";
 import { goneFindings } from "./goneFindings";
 import { leftoverFindings } from "./leftoverFindings";
 import { type ShownSettings, shownSettings } from "./settings";
-import { endpointFindings, originFindings, stackFindings } from "./stateFindings";
+import { originFindings, stackFindings } from "./stateFindings";
 import { readVersions, type Versions, versionFindings } from "./versions";
 
 /** How far the clocks may be apart before it is an error, in milliseconds. Receivers accept five minutes by default. */
@@ -30,9 +31,7 @@ const KEY_REMEDY =
   "Set webhooks:apiKey to a key that the service accepts, with `pulumi config set --secret webhooks:apiKey`. If the key comes " +
   "from the environment, correct WEBHOOKS_API_KEY.";
 
-export interface DiagnoseOptions {
-  readonly pulumi: Pulumi;
-  readonly alsoStacks: readonly string[];
+export interface DiagnoseOptions extends InventoryOptions {
   readonly environment: NodeJS.ProcessEnv;
   /** The program's folder. */
   readonly folder: string;
@@ -59,8 +58,16 @@ export interface ServiceHealth {
 }
 
 /** Checks everything at once: a part that fails is a finding, and the others go on. */
-export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
-  const { pulumi, alsoStacks, environment, folder, now } = options;
+export function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
+  let progress = "Reading the settings…";
+  const work = diagnoseAll(options, (text) => {
+    progress = text;
+  });
+  return options.output.during(() => progress, work);
+}
+
+async function diagnoseAll(options: DiagnoseOptions, onStep: (text: string) => void): Promise<Diagnosis> {
+  const { pulumi, environment, folder, now, projectOnly = false } = options;
   const findings: Finding[] = [];
   /** Returns undefined after a failure, which is then a finding. */
   const attempt = async <T>(remedy: string, part: () => Promise<T>): Promise<T | undefined> => {
@@ -86,8 +93,13 @@ export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
   });
   const clock = { ...systemClock, date: now };
   const asked = account && new AccountService(account.client, clock);
+  onStep("Waiting for the service…");
   const { list, ...service } = await askService(asked, { attempt, now });
-  const stacks = await readStacks(pulumi, alsoStacks);
+  const stacks = await readStacks(pulumi, options, (read, all) =>
+    onStep(`Reading the states: ${read} of ${all} stacks read.`),
+  );
+  // What is wrong with a stack of another project is for its own doctor.
+  const own = stacks.known.filter(({ isOwn }) => isOwn);
   if (stacks.absence !== undefined && hasCli)
     findings.push(
       note(
@@ -97,11 +109,10 @@ export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
       ),
     );
   const sources = account && asked && { account, service: asked, pulumi, environment, clock };
-  const inventory = sources && list && (await inventoryOf(list, stacks, sources));
-  const gone =
-    account && inventory && (await attempt(SERVICE_REMEDY, () => goneFindings(inventory, account)));
-  const left =
-    sources && list && (await attempt(SERVICE_REMEDY, () => leftoverFindings(stacks.known, sources)));
+  const inventory = sources && list && (await inventoryOf(list, stacks, { ...sources, projectOnly }));
+  onStep("Looking up what the stacks recorded…");
+  const gone = account && list && (await attempt(SERVICE_REMEDY, () => goneFindings(list, own, account)));
+  const left = sources && list && (await attempt(SERVICE_REMEDY, () => leftoverFindings(own, sources)));
   await account?.client.close();
   if (
     service.clockDifferenceSeconds !== null &&
@@ -111,12 +122,17 @@ export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
   findings.push(
     ...(account === undefined ? [] : originFindings(stacks, account.origin, inventory)),
     ...(left ?? []),
-    ...stackFindings(stacks),
+    ...stackFindings({ ...stacks, known: own }),
     ...(gone ?? []),
-    ...(inventory === undefined ? [] : endpointFindings(inventory)),
+    ...(inventory === undefined ? [] : endpointFindings(inventory, { projectOnly })),
     ...versionFindings(versions),
   );
-  return { settings, service, stacks: stacks.known.map(({ name }) => name), versions, findings };
+  const typed = findings.map((each) => ({
+    ...each,
+    message: asTypedIn(folder, each.message),
+    remedy: asTypedIn(folder, each.remedy),
+  }));
+  return { settings, service, stacks: stacks.known.map(({ name }) => name), versions, findings: typed };
 }
 
 interface Attempt {

@@ -9,10 +9,9 @@ import {
 import { pendingResources } from "../../settlement/pendingResource";
 import { isHealed } from "../../settlement/stack";
 import { isEndpointType } from "../../shared/permanent";
-import { describeUrl } from "../../shared/url";
-import { duplicatesIn } from "../duplicates";
-import { describeOwner, type Inventory } from "../inventory";
-import type { Stacks } from "../stacks";
+import type { Inventory } from "../inventory/inventory";
+import { describeResource } from "../inventory/ownership";
+import type { Stacks } from "../inventory/stacks";
 import { error, type Finding, note } from "./finding";
 
 /** The output that a receiver reads by default. */
@@ -27,7 +26,7 @@ export function stackFindings({ known, unreadable }: Stacks): Finding[] {
       error(
         "STACK_UNREADABLE",
         `cannot read ${what}: ${why}`,
-        "Follow Pulumi's message. Until then, ownership is incomplete.",
+        "Follow Pulumi's message. Until then, ownership is incomplete. --project-only leaves the other projects of the backend out.",
       ),
     ),
     ...known.flatMap(({ name, deployment }) => [
@@ -45,7 +44,7 @@ function operations(stack: string, deployment: Deployment): Finding[] {
   const registering = interrupted.map((resource) =>
     error(
       "REGISTRATION_INTERRUPTED",
-      `a run was interrupted while it registered ${describeOwner(resource)}`,
+      `a run was interrupted while it registered ${describeResource(resource)}`,
       `${unlock} Then run \`pulumi up --stack ${stack}\`, which takes over what was registered, or \`npx webhook-endpoints recover --stack ${stack}\`.`,
     ),
   );
@@ -55,7 +54,7 @@ function operations(stack: string, deployment: Deployment): Finding[] {
     ...pendingResources(deployment).map((resource) =>
       error(
         "REGISTRATION_PENDING",
-        `the registration of ${describeOwner(resource)} got no answer`,
+        `the registration of ${describeResource(resource)} got no answer`,
         `Run \`pulumi up --stack ${stack}\` again, which settles it.`,
       ),
     ),
@@ -64,7 +63,7 @@ function operations(stack: string, deployment: Deployment): Finding[] {
       .map(({ type, resource }) =>
         error(
           "OPERATION_INTERRUPTED",
-          `a run was interrupted while it was ${type} ${describeOwner(resource)}`,
+          `a run was interrupted while it was ${type} ${describeResource(resource)}`,
           `${unlock} Then run \`pulumi refresh --stack ${stack}\`, and after it \`pulumi up --stack ${stack}\`.`,
         ),
       ),
@@ -74,7 +73,7 @@ function operations(stack: string, deployment: Deployment): Finding[] {
 function settledFinding(stack: string, healed: readonly Resource[]): Finding {
   return note(
     "OPERATIONS_SETTLED",
-    `a run was interrupted while it registered ${joined(healed.map(describeOwner))}, which the state has; Pulumi still warns of it`,
+    `a run was interrupted while it registered ${joined(healed.map(describeResource))}, which the state has; Pulumi still warns of it`,
     `Run \`pulumi refresh --stack ${stack} --clear-pending-creates --yes\`, which ends the warning.`,
   );
 }
@@ -133,46 +132,6 @@ export function originFindings(
       ),
     );
   }
-  return findings;
-}
-
-/** Finds what the endpoints at the service show. */
-export function endpointFindings(inventory: Inventory): Finding[] {
-  const { entries, list, stacks } = inventory;
-  const findings: Finding[] = [];
-  if (!list.complete)
-    findings.push(
-      error(
-        "LIST_PARTIAL",
-        "the service lists only a part of its endpoints",
-        "A lost registration can't be settled then. Ask the service's operator for a complete list.",
-      ),
-    );
-  if (stacks.known.length === 0 || stacks.unreadable.length > 0) return findings;
-  const duplicates = duplicatesIn(inventory);
-  for (const [{ endpoint }, manager] of duplicates)
-    findings.push(
-      error(
-        "DUPLICATE",
-        `${endpoint.id} has the same url (${describeUrl(endpoint.url)}) and type as ${describeOwner(manager)}, so each event is delivered twice`,
-        "If nothing else needs it, delete it at the service.",
-      ),
-    );
-  const unmanaged = entries.filter(
-    (entry) =>
-      entry.manager === undefined &&
-      entry.reader === undefined &&
-      entry.claimant === undefined &&
-      !duplicates.has(entry),
-  );
-  if (unmanaged.length > 0)
-    findings.push(
-      note(
-        "UNMANAGED",
-        `no stack manages ${joined(unmanaged.map(({ endpoint }) => endpoint.id))}`,
-        "See them with `npx webhook-endpoints list --orphans`. Take them over with `adopt`, or delete old ones with `prune`.",
-      ),
-    );
   return findings;
 }
 

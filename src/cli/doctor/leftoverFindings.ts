@@ -4,9 +4,9 @@ import { interruptedRegistrations } from "../../settlement/deployment";
 import { isLeftover, type Leftover, listFor, openEntries, verdictsOf } from "../../settlement/leftovers";
 import { pendingResources } from "../../settlement/pendingResource";
 import { describeDoubt, describeLeftovers } from "../../settlement/words";
-import { type ClaimsOptions, stackOf } from "../claims";
 import { NO_RUN, sourcesOf } from "../evidence";
-import type { KnownStack } from "../stacks";
+import { type ClaimsOptions, stackOf } from "../inventory/claims";
+import type { KnownStack } from "../inventory/stacks";
 import { error, type Finding } from "./finding";
 
 /**

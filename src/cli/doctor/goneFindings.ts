@@ -3,7 +3,7 @@ import type { Origin } from "../../endpoint/origin";
 import { type Deployment, nameOf, plainText, type Resource } from "../../settlement/deployment";
 import { isProvisional } from "../../settlement/identity";
 import type { Account } from "../account";
-import type { Inventory } from "../inventory";
+import type { KnownStack } from "../inventory/stacks";
 import { error, type Finding } from "./finding";
 import { endpointsOf, joined } from "./stateFindings";
 
@@ -14,10 +14,11 @@ import { endpointsOf, joined } from "./stateFindings";
  * @throws WebhookError
  */
 export async function goneFindings(
-  { list, stacks }: Inventory,
+  list: EndpointList,
+  stacks: readonly KnownStack[],
   { client, origin }: Account,
 ): Promise<Finding[]> {
-  const suspects = stacks.known
+  const suspects = stacks
     .map(({ name, deployment }) => ({ name, missing: missingFrom(list, managedAt(origin, deployment)) }))
     .filter(({ missing }) => missing.length > 0);
   if (suspects.length === 0) return [];

@@ -1,14 +1,15 @@
-import type { Endpoint } from "../client";
-import type { Clock } from "../client/clock";
-import { Book, type StackName } from "../settlement/book";
-import { mayHaveMade, type Pending } from "../settlement/decide";
-import { identityOf, interruptedRegistrations } from "../settlement/deployment";
-import { isSameStack } from "../settlement/evidence";
-import { handedOverOf, pendingResources } from "../settlement/pendingResource";
-import type { Account } from "./account";
-import type { AccountService } from "./accountService";
-import { settlementStack, sourcesOf } from "./evidence";
-import type { Pulumi } from "./pulumi";
+import type { Endpoint } from "../../client";
+import type { Clock } from "../../client/clock";
+import { Book, type StackName } from "../../settlement/book";
+import { mayHaveMade, type Pending } from "../../settlement/decide";
+import { identityOf, interruptedRegistrations } from "../../settlement/deployment";
+import { isSameStack } from "../../settlement/evidence";
+import { keyOf } from "../../settlement/identity";
+import { handedOverOf, pendingResources } from "../../settlement/pendingResource";
+import type { Account } from "../account";
+import type { AccountService } from "../accountService";
+import { settlementStack, sourcesOf } from "../evidence";
+import type { Pulumi } from "../pulumi";
 import type { KnownStack } from "./stacks";
 
 export interface ClaimsOptions {
@@ -31,20 +32,39 @@ export async function claimsOn(
 ): Promise<ReadonlyMap<string, string>> {
   const { account, service, environment } = options;
   const claims = new Map<string, string>();
-  if (endpoints.length === 0) return claims;
   const book = new Book(environment, () => {}); // Runs warn of a book that cannot be used.
   const names: StackName[] = [];
   const sources = { book, service };
+  const inBook = endpoints.filter((endpoint) => book.entriesLike(endpoint).some(({ closed }) => !closed));
   for (const known of stacks) {
     const stack = stackOf(known, options);
     if (stack === undefined) continue;
     names.push(stack.name);
-    const { evidence } = sourcesOf(stack, account, sources);
     const { deployment } = known;
     const operations = interruptedRegistrations(deployment);
+    const resources = pendingResources(deployment);
     // The state encrypts their urls, which may be any.
-    const hidden = pendingResources(deployment).filter((resource) => identityOf(resource) === undefined);
-    for (const endpoint of endpoints) {
+    const hidden = resources.filter((resource) => identityOf(resource) === undefined);
+    const traces = [
+      ...operations.map(({ inputs = {} }) => identityOf({ inputs })),
+      ...resources.map(identityOf),
+    ];
+    const keys = new Set(traces.flatMap((identity) => (identity === undefined ? [] : [keyOf(identity)])));
+    const isAny = traces.includes(undefined);
+    const { evidence } = sourcesOf(stack, account, sources);
+    // Most stacks have no trace, and there may be hundreds of them, and thousands of endpoints.
+    const suspects = isAny
+      ? endpoints
+      : new Set([
+          ...inBook,
+          ...(traces.length === 0
+            ? []
+            : endpoints.filter(
+                (each) =>
+                  keys.has(keyOf(each)) || operations.some(({ inputs }) => inputs?.adoptId === each.id),
+              )),
+        ]);
+    for (const endpoint of suspects) {
       const { pending } = await evidence.about({ ...endpoint, anyIp: true });
       const isClaimed =
         pending.some((each) => isOf(each, stack.name) && mayHaveMade(each, endpoint)) ||
@@ -54,7 +74,7 @@ export async function claimsOn(
     }
   }
   const { evidence } = sourcesOf(undefined, account, sources);
-  for (const endpoint of endpoints) {
+  for (const endpoint of inBook) {
     const { pending } = await evidence.about({ ...endpoint, anyIp: true });
     const isUnread = ({ entry }: Pending) => !names.some((name) => entry && isSameStack(entry.stack, name));
     const by = pending.find((each) => isUnread(each) && mayHaveMade(each, endpoint));

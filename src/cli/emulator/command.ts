@@ -1,10 +1,10 @@
 import { createInterface } from "node:readline";
 import { Command } from "commander";
-import { type Emulator, type EmulatorOptions, startEmulator } from "../emulator";
-import { wholeNumber } from "./arguments";
-import { LINES_HELP, lineHandler, newAttempts } from "./emulator/console";
-import { EXIT, exitHelp } from "./run";
-import { stopSignal } from "./stopSignal";
+import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulator";
+import { wholeNumber } from "../arguments";
+import { EXIT, exitHelp } from "../run";
+import { stopSignal } from "../stopSignal";
+import { LINES_HELP, lineHandler, newAttempts } from "./console";
 
 /** How often new delivery attempts are printed, in milliseconds. */
 const SHOW_EVERY_MS = 100;

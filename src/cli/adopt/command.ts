@@ -1,0 +1,139 @@
+import { Command } from "commander";
+import { checkArguments } from "../../endpoint/arguments";
+import { nameOf } from "../../settlement/deployment";
+import { CliError } from "../errors";
+import { addStackOptions, type InventoryFlags, inventoryOptions } from "../flags";
+import {
+  assertOwnershipKnown,
+  duplicatesIn,
+  type Entry,
+  type Inventory,
+  type InventoryOptions,
+  takeInventory,
+  warnOfGaps,
+} from "../inventory/inventory";
+import { describeResource, explainOwner } from "../inventory/ownership";
+import type { Output } from "../output";
+import { EXIT, endsByItself, usage } from "../run";
+import { withService } from "../service";
+import { type Adoption, importFile, namer, programText } from "./text";
+
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+type Flags = InventoryFlags & { readonly native?: boolean };
+
+export function adoptCommand(): Command {
+  const command = new Command("adopt")
+    .summary("write the code that takes over unmanaged endpoints")
+    .description(
+      "Writes code to standard output that takes over the endpoints that no stack has: TypeScript for the program, or a file " +
+        "for `pulumi import --file`. It changes nothing itself, and the next `pulumi up` changes nothing at the service.",
+    )
+    .argument("[id...]", "the endpoints (default: all that no stack has)");
+  return addStackOptions(command)
+    .option("--native", "write a file for `pulumi import --file` with the native plugin")
+    .addHelpText(
+      "after",
+      usage({
+        exit: {
+          [EXIT.yes]: "the code was written, or there was nothing to adopt",
+          [EXIT.no]: "the command failed, or an endpoint cannot be adopted",
+        },
+        examples: [
+          "adopt > adopted.ts",
+          "adopt wh_5f0c2d >> index.ts",
+          "adopt --native > adopted.json && pulumi import --file adopted.json",
+        ],
+      }),
+    )
+    .action(
+      endsByItself(async (ids: readonly string[], { native = false, ...flags }: Flags) => {
+        await adopt({ ...inventoryOptions(flags), ids, native });
+        return EXIT.yes;
+      }),
+    );
+}
+
+export interface AdoptOptions extends InventoryOptions {
+  readonly ids: readonly string[];
+  readonly native: boolean;
+}
+
+/** @throws CliError or WebhookError */
+export async function adopt(options: AdoptOptions): Promise<void> {
+  const { output, ids, native } = options;
+  await withService(options, async (account) => {
+    const inventory = await takeInventory(account, options);
+    warnOfGaps(inventory, output);
+    assertOwnershipKnown(inventory);
+    const entries = ids.length === 0 ? orphansIn(inventory, output) : ids.map((id) => entryOf(id, inventory));
+    const refusals = entries.flatMap(({ endpoint }) => refusalOf(endpoint, { native }) ?? []);
+    const adoptable = entries.filter(({ endpoint }) => refusalOf(endpoint, { native }) === undefined);
+    if (refusals.length > 0 && (ids.length > 0 || adoptable.length === 0)) throw notAdoptable(refusals);
+    if (adoptable.length === 0) {
+      output.note("There is nothing to adopt.");
+      return;
+    }
+    const adoptions = named(adoptable, inventory);
+    output.raw(native ? importFile(adoptions) : programText(adoptions));
+    output.note(
+      native
+        ? `Run \`pulumi import --file <this file>\`, and put the program text that it prints into the program (${adoptions.length} to import).`
+        : `Put this into the program and run \`pulumi up\` (${adoptions.length} to adopt). It shows each as "create", as expected: nothing is registered. Afterwards you can remove adoptId.`,
+    );
+    if (refusals.length > 0) throw notAdoptable(refusals);
+  });
+}
+
+/** Returns the endpoints that nobody has, without duplicates, and says which others are left out. */
+function orphansIn(inventory: Inventory, output: Output): Entry[] {
+  const duplicates = duplicatesIn(inventory);
+  return inventory.entries.filter((entry) => {
+    const { endpoint, owner } = entry;
+    if (owner.kind === "manages") return false;
+    const original = duplicates.get(entry);
+    const anyway = owner.kind === "interrupted" ? "" : ". To adopt it anyway, name its id";
+    const why =
+      explainOwner(owner) ??
+      (original &&
+        `it has the same url and type as ${describeResource(original)}, so each event is delivered twice. If nothing else needs it, delete it with \`npx webhook-endpoints delete ${endpoint.id}\``);
+    if (why !== undefined) output.warn(`${endpoint.id} is left out: ${why}${anyway}`);
+    return why === undefined;
+  });
+}
+
+/** @throws CliError `NOT_ADOPTABLE` */
+function entryOf(id: string, { entries, list }: Inventory): Entry {
+  const entry = entries.find(({ endpoint }) => endpoint.id === id);
+  if (list.unrecognized.some((each) => each.id === id))
+    throw notAdoptable([`the type of ${id} at the service is neither production nor development`]);
+  if (entry === undefined) throw notAdoptable([`the service has no endpoint ${id}`]);
+  if (entry.owner.kind === "manages")
+    throw notAdoptable([
+      `${id} is already managed: ${describeResource(entry.owner.resource)} (${entry.owner.resource.urn})`,
+    ]);
+  return entry;
+}
+
+/** Returns why an endpoint cannot be declared as it is, or undefined. */
+function refusalOf(
+  { id, url, type }: Entry["endpoint"],
+  { native }: { native: boolean },
+): string | undefined {
+  const { problems } = checkArguments(native ? { url, type } : { url, type, adoptId: id });
+  if (LONE_SURROGATE.test(url + id))
+    problems.push("it contains half of a surrogate pair, which no request can carry");
+  return problems.length === 0 ? undefined : `${id} cannot be declared: ${problems.join("; ")}`;
+}
+
+function notAdoptable(reasons: readonly string[]): CliError {
+  return new CliError("NOT_ADOPTABLE", reasons.join(". "));
+}
+
+function named(entries: readonly Entry[], { stacks }: Inventory): Adoption[] {
+  const taken = stacks.known
+    .filter(({ isOwn }) => isOwn)
+    .flatMap(({ deployment }) => (deployment.resources ?? []).map(({ urn }) => nameOf(urn)));
+  const nameFor = namer(taken);
+  return entries.map(({ endpoint }) => ({ name: nameFor(endpoint.url), endpoint }));
+}

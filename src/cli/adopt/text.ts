@@ -1,0 +1,64 @@
+import type { Endpoint } from "../../client";
+import { isUrl } from "../../isUrl";
+import { NATIVE_TYPE_TOKEN } from "../../shared/permanent";
+import { printableJson } from "../printable";
+
+/** How long a name made from a host may be, in characters. */
+const MAX_LENGTH = 40;
+
+/** An endpoint and the name of the resource that takes it over. */
+export interface Adoption {
+  readonly name: string;
+  readonly endpoint: Endpoint;
+}
+
+/**
+ * Returns TypeScript program text. Its next `up` adopts the endpoints. It also compiles at the end of a program that imports
+ * `WebhookEndpoint` itself.
+ */
+export function programText(adoptions: readonly Adoption[]): string {
+  const declarations = adoptions.map(
+    ({ name, endpoint: { id, url, type } }) => `
+new AdoptedEndpoint(${printableJson(name)}, {
+  url: ${printableJson(url)},
+  type: ${printableJson(type)},
+  adoptId: ${printableJson(id)},
+});
+`,
+  );
+  return `import { WebhookEndpoint as AdoptedEndpoint } from "pulumi-webhook-endpoints";\n${declarations.join("")}`;
+}
+
+/** Returns a file for `pulumi import --file` with the native plugin. */
+export function importFile(adoptions: readonly Adoption[]): string {
+  const resources = adoptions.map(({ name, endpoint: { id } }) => ({ type: NATIVE_TYPE_TOKEN, name, id }));
+  return `${printableJson({ resources }, 2)}\n`;
+}
+
+/**
+ * Returns a function that names resources after the host of an endpoint's url. The rest of a url may hold a token, and names
+ * stand in messages and in the state.
+ *
+ * @param taken the names that the program has already
+ */
+export function namer(taken: Iterable<string>): (url: string) => string {
+  const used = new Set(taken);
+  return (url) => {
+    const host = isUrl(url) ? new URL(url).hostname : "";
+    const base = slugOf(host) || "endpoint";
+    let name = base;
+    for (let number = 2; used.has(name); number++) name = `${base}-${number}`;
+    used.add(name);
+    return name;
+  };
+}
+
+/** Returns a host as a name that begins with a letter, so that generated code can use it as an identifier. */
+function slugOf(host: string): string {
+  const slug = host
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, MAX_LENGTH)
+    .replace(/^-+|-+$/g, "");
+  return /^[0-9]/.test(slug) ? `endpoint-${slug}` : slug;
+}

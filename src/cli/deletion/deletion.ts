@@ -1,0 +1,145 @@
+import { type Endpoint, WebhookEndpointNotFoundError, WebhookError } from "../../client";
+import { systemClock } from "../../client/clock";
+import { Book } from "../../settlement/book";
+import { pulumiHome } from "../../settlement/files";
+import { keyHash, keyOf } from "../../settlement/identity";
+import { Locks } from "../../settlement/lock";
+import type { Account } from "../account";
+import { type Entry, type Inventory, type InventoryOptions, takeInventory } from "../inventory/inventory";
+import { countOf } from "../words";
+
+/** How many endpoints are deleted at once. */
+const MAX_DELETIONS = 8;
+/** How long what was read about owners is relied on at least, in milliseconds. It is relied on as long as it took to read. */
+const LEAST_FRESH_MS = 1_000;
+/** A file system's clock may be behind this process's by as much, in milliseconds. */
+const FILE_TIME_TOLERANCE_MS = 20;
+
+export interface DeletionRule {
+  /** Whether an endpoint may be deleted, as far as a new inventory shows. */
+  readonly mayDelete: (entry: Entry) => boolean;
+  /** @throws CliError if an inventory does not show enough to delete anything */
+  readonly check: (inventory: Inventory) => void;
+}
+
+/** Deletes endpoints that nothing has even now: a run may take one over while a person decides, or while others are deleted. */
+export class Deletion {
+  readonly deleted = new Set<Entry>();
+  readonly #locks: Locks;
+  readonly #book: Book;
+  /** Of the first endpoint that could not be deleted. */
+  #failure: WebhookError | undefined;
+  #isStopped = false;
+
+  constructor(
+    private readonly account: Account,
+    private readonly options: InventoryOptions,
+    private readonly rule: DeletionRule,
+  ) {
+    const { environment = process.env } = options;
+    this.#locks = new Locks(pulumiHome(environment));
+    this.#book = new Book(environment, () => {}); // Runs warn of a book that cannot be used.
+  }
+
+  /** @throws WebhookError of the first endpoint that could not be deleted; what concerns one endpoint only does not stop the others */
+  async run(candidates: readonly Entry[]): Promise<void> {
+    const work = async () => {
+      for (let left = candidates; left.length > 0; ) left = await this.#runBatch(left);
+    };
+    await this.options.output.during(
+      () => `Deleting: ${this.deleted.size} of ${countOf(candidates.length, "endpoint")} deleted.`,
+      work(),
+    );
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** Reads owners once, deletes as long as that can be relied on, and returns what is left. */
+  async #runBatch(candidates: readonly Entry[]): Promise<readonly Entry[]> {
+    const readAt = Date.now();
+    const startedAt = performance.now();
+    const inventory = await takeInventory(this.account, this.options);
+    this.rule.check(inventory);
+    const now = performance.now();
+    const freshUntil = now + Math.max(LEAST_FRESH_MS, now - startedAt);
+    const isFresh = () => !this.#isStopped && performance.now() < freshUntil;
+    const deletable = new Map(
+      inventory.entries.filter(this.rule.mayDelete).map(({ endpoint }) => [endpoint.id, endpoint]),
+    );
+    const groups = new Map<string, Entry[]>();
+    for (const entry of candidates) {
+      const { endpoint } = entry;
+      if (!isSame(deletable.get(endpoint.id), endpoint)) {
+        this.#keep(entry, "it has changed since it was shown");
+        continue;
+      }
+      const alike = groups.get(keyOf(endpoint));
+      if (alike) alike.push(entry);
+      else groups.set(keyOf(endpoint), [entry]);
+    }
+    const waiting = [...groups.values()];
+    const deleteNext = async () => {
+      for (let group = isFresh() && waiting.shift(); group; group = isFresh() && waiting.shift()) {
+        await this.#deleteAlike(group, readAt, isFresh);
+        if (group.length > 0) waiting.push(group);
+      }
+    };
+    const ended = await Promise.allSettled(Array.from({ length: MAX_DELETIONS }, deleteNext));
+    for (const result of ended) if (result.status === "rejected") throw result.reason;
+    return waiting.flat();
+  }
+
+  /**
+   * Deletes endpoints with one url and type in its turn, and takes them from the list: no run on this machine registers or adopts it
+   * meanwhile.
+   */
+  async #deleteAlike(group: Entry[], readAt: number, isFresh: () => boolean): Promise<void> {
+    const [{ endpoint } = { endpoint: undefined }] = group;
+    if (endpoint === undefined) return;
+    const busy = new AbortController();
+    const lock = { clock: systemClock, signal: busy.signal, onWait: () => busy.abort() };
+    // Without PULUMI_HOME, no run uses it either.
+    const release = await this.#locks.take(keyHash(endpoint), lock).catch(() => undefined);
+    try {
+      const isBusy = release === "aborted" || this.#book.isInUse(endpoint, readAt - FILE_TIME_TOLERANCE_MS);
+      for (let entry = isFresh() && group.shift(); entry; entry = isFresh() && group.shift()) {
+        if (isBusy) this.#keep(entry, "a run is registering or adopting its url");
+        else await this.#delete(entry);
+      }
+    } finally {
+      if (release !== "aborted") release?.();
+    }
+  }
+
+  async #delete(entry: Entry): Promise<void> {
+    const { output } = this.options;
+    const { id } = entry.endpoint;
+    try {
+      await this.account.client.delete(id);
+    } catch (error) {
+      if (!(error instanceof WebhookEndpointNotFoundError)) {
+        output.warn(`${id} was not deleted`);
+        this.#isStopped ||= !isOfOneEndpoint(error);
+        if (!(error instanceof WebhookError)) throw error;
+        this.#failure ??= error;
+        if (this.#isStopped) throw error;
+        return;
+      }
+    }
+    this.deleted.add(entry);
+    output.note(`Deleted ${id}`);
+  }
+
+  #keep({ endpoint: { id } }: Entry, why: string): void {
+    this.options.output.warn(`${id} is kept: ${why}`);
+  }
+}
+
+/** Returns whether deleting another endpoint may succeed nevertheless. */
+function isOfOneEndpoint(error: unknown): boolean {
+  const codes = ["INVALID_ARGUMENT", "REJECTED", "SERVER_ERROR"];
+  return error instanceof WebhookError && codes.includes(error.code);
+}
+
+function isSame(a: Endpoint | undefined, b: Endpoint): boolean {
+  return a?.id === b.id && a.url === b.url && a.type === b.type && a.createdAt === b.createdAt;
+}

@@ -1,0 +1,62 @@
+import { describeUrl } from "../../shared/url";
+import { duplicatesIn, type Inventory } from "../inventory/inventory";
+import { describeResource, explainOwner, type Owner } from "../inventory/ownership";
+import { error, type Finding, note } from "./finding";
+import { joined } from "./stateFindings";
+
+/** Finds what the endpoints at the service show. */
+export function endpointFindings(
+  inventory: Inventory,
+  { projectOnly }: { readonly projectOnly: boolean },
+): Finding[] {
+  const { entries, list } = inventory;
+  const findings: Finding[] = [];
+  if (!list.complete)
+    findings.push(
+      error(
+        "LIST_PARTIAL",
+        "the service lists only a part of its endpoints",
+        "A lost registration can't be settled then. Ask the service's operator for a complete list.",
+      ),
+    );
+  const duplicates = duplicatesIn(inventory);
+  for (const [{ endpoint }, manager] of duplicates)
+    findings.push(
+      error(
+        "DUPLICATE",
+        `${endpoint.id} has the same url (${describeUrl(endpoint.url)}) and type as ${describeResource(manager)}, so each event is delivered twice`,
+        `If nothing else needs it, run \`npx webhook-endpoints delete ${endpoint.id}\`.`,
+      ),
+    );
+  const ids = (kind: Owner["kind"]) =>
+    entries
+      .filter((entry) => entry.owner.kind === kind && !duplicates.has(entry))
+      .map(({ endpoint }) => endpoint.id);
+  const [orphans, elsewhere] = [ids("nobody"), projectOnly ? ids("unknown") : []];
+  for (const { endpoint, owner } of entries)
+    if (owner.kind === "may-hold")
+      findings.push(
+        note(
+          "PERHAPS_MANAGED",
+          `${endpoint.id} may be managed: ${explainOwner(owner)}`,
+          "If the service has moved, or has two names, or its key was rotated, run `pulumi up` in that stack, which records it. Otherwise two accounts use one id, and there is nothing to do.",
+        ),
+      );
+  if (orphans.length > 0)
+    findings.push(
+      note(
+        "UNMANAGED",
+        `no stack manages ${joined(orphans)}`,
+        "See them with `npx webhook-endpoints list --orphans`. Take them over with `adopt`, or delete old ones with `prune`.",
+      ),
+    );
+  if (elsewhere.length > 0)
+    findings.push(
+      note(
+        "UNMANAGED",
+        `no stack of this project manages ${joined(elsewhere)}`,
+        "To look in the other projects of the backend too, leave out --project-only.",
+      ),
+    );
+  return findings;
+}

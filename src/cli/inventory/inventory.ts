@@ -1,0 +1,171 @@
+import type { Endpoint, EndpointList } from "../../client";
+import { systemClock } from "../../client/clock";
+import { isUrl } from "../../isUrl";
+import type { Resource } from "../../settlement/deployment";
+import { keyOf } from "../../settlement/identity";
+import { listWith } from "../../settlement/settlement";
+import { parseTimestamp } from "../../settlement/time";
+import { describeUrl } from "../../shared/url";
+import type { Account } from "../account";
+import { AccountService } from "../accountService";
+import { CliError } from "../errors";
+import type { Output } from "../output";
+import type { Pulumi } from "../pulumi";
+import { type ClaimsOptions, claimsOn } from "./claims";
+import { mayHaveSecretUrl, type Owner, Ownership } from "./ownership";
+import { readStacks, type StackScope, type Stacks } from "./stacks";
+
+/** An earlier time is no time: a service that does not know one answers year 1, or 1970. */
+const FIRST_TIME = Date.UTC(1971, 0, 1);
+
+/** An endpoint at the service, and who has it. */
+export interface Entry {
+  readonly endpoint: Endpoint;
+  readonly owner: Owner;
+  /** By the service's clock, in milliseconds; undefined if the service does not say enough. */
+  readonly ageMs: number | undefined;
+  /** The url as it may be printed: only its host, if it may be a secret. */
+  readonly shownUrl: string;
+}
+
+/** Every endpoint that the service lists, with its owner. */
+export interface Inventory {
+  readonly entries: readonly Entry[];
+  readonly list: EndpointList;
+  readonly stacks: Stacks;
+}
+
+export interface InventoryOptions extends StackScope {
+  readonly pulumi: Pulumi;
+  /** Endpoints to ask for if the list is partial and lacks them. */
+  readonly ids?: readonly string[];
+  readonly output: Output;
+  readonly environment?: NodeJS.ProcessEnv;
+}
+
+/** Lists the endpoints of an account, then reads the states: what a run registers meanwhile is in a state by then. */
+export function takeInventory(
+  account: Account,
+  { pulumi, ids = [], output, environment = process.env, ...scope }: InventoryOptions,
+): Promise<Inventory> {
+  const clock = systemClock;
+  const service = new AccountService(account.client, clock);
+  let progress = "Reading the endpoints…";
+  const take = async () => {
+    const listed = await service.list();
+    const known = { ...service, list: async () => listed };
+    const list = listed.complete ? listed : await listWith(known, ids);
+    progress = "Reading the names of the stacks…";
+    const stacks = await readStacks(pulumi, scope, (read, all) => {
+      progress = `Reading the states: ${read} of ${all} stacks read.`;
+    });
+    const { projectOnly } = scope;
+    return inventoryOf(list, stacks, { account, service, pulumi, environment, clock, projectOnly });
+  };
+  return output.during(() => progress, take());
+}
+
+export async function inventoryOf(
+  list: EndpointList,
+  stacks: Stacks,
+  { projectOnly = false, ...options }: ClaimsOptions & Pick<StackScope, "projectOnly">,
+): Promise<Inventory> {
+  const ownership = new Ownership(
+    stacks.known.map(({ deployment }) => deployment),
+    options.account.origin,
+  );
+  const recorded = new Map(list.endpoints.map((endpoint) => [endpoint.id, ownership.ownerOf(endpoint)]));
+  const unrecorded = list.endpoints.filter(({ id }) => recorded.get(id) === undefined);
+  const claims = await claimsOn(unrecorded, stacks.known, options);
+  const left: Owner =
+    whyUnknown(stacks) !== undefined
+      ? { kind: "unknown", why: "unknown" }
+      : projectOnly
+        ? { kind: "unknown", why: "no stack of this project" }
+        : { kind: "nobody" };
+  const entries = list.endpoints.map((endpoint) => {
+    const stack = claims.get(endpoint.id);
+    const claimed: Owner | undefined = stack === undefined ? undefined : { kind: "interrupted", stack };
+    const owner = recorded.get(endpoint.id) ?? claimed ?? left;
+    return { endpoint, owner, ageMs: ageOf(endpoint, list.serverTime) };
+  });
+  // An unmanaged endpoint may have the same url as one whose url is a secret.
+  const secretUrls = new Set(
+    entries.filter(({ owner }) => mayHaveSecretUrl(owner)).map(({ endpoint }) => endpoint.url),
+  );
+  const shownUrlOf = ({ url }: Endpoint) =>
+    secretUrls.has(url) || hasCredentials(url) ? describeUrl(url) : url;
+  return {
+    entries: entries.map((entry) => ({ ...entry, shownUrl: shownUrlOf(entry.endpoint) })),
+    list,
+    stacks,
+  };
+}
+
+/** Returns whether a url has a user name or a password. */
+function hasCredentials(url: string): boolean {
+  if (!isUrl(url)) return false;
+  const { username, password } = new URL(url);
+  return username !== "" || password !== "";
+}
+
+/** Warns about everything that the inventory may lack. */
+export function warnOfGaps({ list, stacks, entries }: Inventory, output: Output): void {
+  if (!list.complete)
+    output.warn("the service listed only a part of its endpoints, so there may be more than are shown here");
+  if (list.unrecognized.length > 0)
+    output.warn(
+      `endpoints whose type is neither production nor development are not shown: ${list.unrecognized.map(({ id }) => id).join(", ")}`,
+    );
+  for (const { what, why } of stacks.unreadable) output.warn(`cannot read ${what}: ${why}`);
+  if (stacks.unreadable.length > 0)
+    output.warn(
+      "ownership may be incomplete: a stack that could not be read may manage some of the endpoints",
+    );
+  if (stacks.absence !== undefined)
+    output.note(
+      `${stacks.known.length === 0 ? "No stack was looked into" : "No stack of this folder's project was looked into"}, because ${stacks.absence}.`,
+    );
+  if (entries.some(({ endpoint, shownUrl }) => endpoint.url !== shownUrl))
+    output.note(
+      "Only the host is shown of a url that a stack keeps as a secret, that an interrupted run may have registered, or that has a user name.",
+    );
+}
+
+/** @throws CliError `OWNERSHIP_UNKNOWN` when a stack that may manage an endpoint was not read */
+export function assertOwnershipKnown({ stacks }: Inventory): void {
+  const reason = whyUnknown(stacks);
+  if (reason !== undefined)
+    throw new CliError(
+      "OWNERSHIP_UNKNOWN",
+      `cannot tell which endpoints are unmanaged, because ${reason}. Run the command in the folder of the Pulumi program, logged in ` +
+        "to the backend that has its stacks, where every stack can be read",
+    );
+}
+
+/** Returns why not every stack was read, or undefined. */
+function whyUnknown({ unreadable: [first], absence }: Stacks): string | undefined {
+  return first === undefined ? absence : `${first.what} cannot be read: ${first.why}`;
+}
+
+/** Returns the unmanaged endpoints that have the same url and type as a managed one, each with the resource that manages that one. */
+export function duplicatesIn({ entries }: Inventory): ReadonlyMap<Entry, Resource> {
+  const managers = new Map(
+    entries.flatMap(({ endpoint, owner }) =>
+      owner.kind === "manages" ? [[keyOf(endpoint), owner.resource] as const] : [],
+    ),
+  );
+  return new Map(
+    entries.flatMap((entry) => {
+      const manager = managers.get(keyOf(entry.endpoint));
+      // Whether an interrupted run has registered an endpoint is still open.
+      const isOpen = ["manages", "interrupted", "may-hold"].includes(entry.owner.kind);
+      return manager === undefined || isOpen ? [] : [[entry, manager] as const];
+    }),
+  );
+}
+
+function ageOf({ createdAt }: Endpoint, serverTime: number | null): number | undefined {
+  const created = parseTimestamp(createdAt);
+  return serverTime !== null && created >= FIRST_TIME ? serverTime - created : undefined;
+}

@@ -1,0 +1,142 @@
+import type { Endpoint } from "../../client";
+import type { Origin } from "../../endpoint/origin";
+import {
+  type Deployment,
+  nameOf,
+  type Properties,
+  plainText,
+  type Resource,
+} from "../../settlement/deployment";
+import { isEndpointType } from "../../shared/permanent";
+import { sameUrl } from "../../shared/url";
+
+/**
+ * Who has an endpoint:
+ * - `manages`: a resource, also one that the next `up` deletes
+ * - `reads`: a resource that only reads it, with `.get`
+ * - `may-hold`: a resource with this id whose base URL, key or looks differ. It is another account's, unless the service has two names
+ *   or the key was rotated
+ * - `interrupted`: an interrupted run of a stack (`project/stack`) may have registered it, or was to adopt it
+ * - `unknown`: not every state was read
+ * - `nobody`: every state was read. Only such an endpoint is an orphan
+ */
+export type Owner =
+  | { readonly kind: "manages" | "reads" | "may-hold"; readonly resource: Resource }
+  | { readonly kind: "interrupted"; readonly stack: string }
+  | { readonly kind: "unknown"; readonly why: string }
+  | { readonly kind: "nobody" };
+
+/** What the states of some stacks hold about the endpoints of one service. */
+export class Ownership {
+  readonly #recorded = new Map<string, Resource[]>();
+
+  /** @param origin of the endpoints that the service lists */
+  constructor(
+    deployments: readonly Deployment[],
+    private readonly origin: Origin,
+  ) {
+    // An operation may be on an endpoint that exists, such as a deletion that was interrupted.
+    for (const { resources = [], pending_operations = [] } of deployments)
+      for (const resource of [...resources, ...pending_operations.map((operation) => operation.resource)]) {
+        const { id } = resource;
+        if (!id) continue;
+        const same = this.#recorded.get(id);
+        if (same) same.push(resource);
+        else this.#recorded.set(id, [resource]);
+      }
+  }
+
+  /** Returns who has an endpoint by its id; undefined if no state holds the id. */
+  ownerOf(endpoint: Endpoint): Owner | undefined {
+    const recorded = this.#recorded.get(endpoint.id) ?? [];
+    const holders = recorded.filter((resource) => this.#holds(resource, endpoint));
+    const manager = holders.find(({ external }) => external !== true);
+    if (manager) return { kind: "manages", resource: manager };
+    const [reader] = holders;
+    if (reader) return { kind: "reads", resource: reader };
+    const [namesake] = recorded;
+    return namesake && { kind: "may-hold", resource: namesake };
+  }
+
+  /**
+   * Two services, or two accounts, may have given one id to endpoints of their own. A resource of another base URL or key holds this
+   * endpoint if it looks alike: then the service has moved, or the key was rotated.
+   */
+  #holds({ type: resourceType, inputs, outputs }: Resource, endpoint: Endpoint): boolean {
+    if (!isEndpointType(resourceType)) return false;
+    const account = plainText(outputs, "account") ?? this.origin.account;
+    if (this.#isHere(outputs) && account === this.origin.account) return true;
+    const url = plainText(outputs, "url") ?? plainText(inputs, "url");
+    const type = plainText(outputs, "type") ?? plainText(inputs, "type");
+    return (url === undefined || sameUrl(url, endpoint.url)) && (type ?? endpoint.type) === endpoint.type;
+  }
+
+  /** Returns whether a state's base URL is this service's. An import file may leave none. */
+  #isHere(outputs: Properties | undefined): boolean {
+    return (plainText(outputs, "baseUrl") ?? this.origin.baseUrl) === this.origin.baseUrl;
+  }
+}
+
+/** Describes an owner in a cell of a table. */
+export function describeOwner(owner: Owner): string {
+  switch (owner.kind) {
+    case "manages":
+      return describeResource(owner.resource);
+    case "reads":
+      return `read by ${describeResource(owner.resource)}`;
+    case "may-hold":
+      return `perhaps ${describeResource(owner.resource)}`;
+    case "interrupted":
+      return `perhaps an interrupted run of ${owner.stack}`;
+    case "unknown":
+      return owner.why;
+    case "nobody":
+      return "-";
+  }
+}
+
+/** Says why nothing else may have an endpoint, as the rest of a sentence after its id; undefined for an orphan. */
+export function explainOwner(owner: Owner): string | undefined {
+  switch (owner.kind) {
+    case "manages":
+      return `${describeResource(owner.resource)} manages it (${owner.resource.urn})`;
+    case "reads":
+      return `${describeResource(owner.resource)} only reads it, so another program may manage it`;
+    case "may-hold":
+      return `${describeResource(owner.resource)} may be its resource: the state has this id with another base URL, key, url or type (${owner.resource.urn})`;
+    case "interrupted":
+      return `an interrupted run of ${owner.stack} may have registered it, or was to adopt it. Run \`npx webhook-endpoints recover\` and \`pulumi up\` there first`;
+    case "unknown":
+      return "not every state was read";
+    case "nobody":
+      return undefined;
+  }
+}
+
+/** Returns an owner as `--json` prints it: null for an orphan, and only for an orphan. */
+export function dataOfOwner(owner: Owner): object | null {
+  switch (owner.kind) {
+    case "nobody":
+      return null;
+    case "unknown":
+      return { kind: owner.kind };
+    case "interrupted":
+      return owner;
+    default:
+      return { kind: owner.kind, urn: owner.resource.urn };
+  }
+}
+
+/** Describes a resource by its project, its stack and its name. */
+export function describeResource({ urn }: Resource): string {
+  const [stack = "", project = ""] = urn.replace(/^urn:pulumi:/, "").split("::");
+  return `${nameOf(urn)} in ${project}/${stack}`;
+}
+
+/** Returns whether the state encrypts the url of an endpoint's owner, because the program declared it as a secret, or may do so. */
+export function mayHaveSecretUrl(owner: Owner): boolean {
+  if (owner.kind === "interrupted") return true;
+  if (!("resource" in owner)) return false;
+  const { inputs, outputs } = owner.resource;
+  return [inputs?.url, outputs?.url].some((url) => typeof url === "object" && url !== null);
+}

@@ -1,0 +1,144 @@
+import type { Deployment, ExportedStack, Resource } from "../../settlement/deployment";
+import { isEndpointType } from "../../shared/permanent";
+import { absenceOf } from "../configuration";
+import { CliError } from "../errors";
+import { type Pulumi, pulumiFailed } from "../pulumi";
+
+/** How many states are read at once. */
+const MAX_EXPORTS = 8;
+const LIST_COMMAND = ["stack", "ls", "--json"];
+const LIST_ALL_COMMAND = [...LIST_COMMAND, "--all"];
+const STACK_TYPE = "pulumi:pulumi:Stack";
+
+/** Which stacks to read. */
+export interface StackScope {
+  /** Stacks of other organizations. */
+  readonly alsoStacks: readonly string[];
+  /** Leaves out the other projects of the backend. Default: false. */
+  readonly projectOnly?: boolean | undefined;
+}
+
+/** A stack and its state, whose secrets are encrypted. */
+export interface KnownStack {
+  readonly name: string;
+  /** True for the stack whose settings are used. */
+  readonly isSelected: boolean;
+  /** Whether it is a stack of this folder's project, or one that the user named. */
+  readonly isOwn: boolean;
+  /** Of resources that are no endpoints, it has only what identifies them. */
+  readonly deployment: Deployment;
+}
+
+/** Something that could not be read, such as "the stack prod", and why. */
+export interface UnreadableStack {
+  readonly what: string;
+  readonly why: string;
+}
+
+export interface Stacks {
+  readonly known: readonly KnownStack[];
+  readonly unreadable: readonly UnreadableStack[];
+  /** Why this folder's project has no stack to read, as the part of a sentence after "because". */
+  readonly absence?: string | undefined;
+}
+
+/**
+ * Reads the states of all stacks of the backend, several at a time. The result names those that cannot be read.
+ *
+ * @param onRead called after each
+ */
+export async function readStacks(
+  pulumi: Pulumi,
+  { alsoStacks, projectOnly = false }: StackScope,
+  onRead: (read: number, all: number) => void = () => {},
+): Promise<Stacks> {
+  const { own, others, selected, unreadable = [], absence } = await stackNames(pulumi, projectOnly);
+  const named = [...own, ...(selected === undefined ? [] : [selected]), ...alsoStacks];
+  const names = [...new Set([...named, ...others])];
+  const waiting = [...names];
+  const known: KnownStack[] = [];
+  const failed: UnreadableStack[] = [...unreadable];
+  const readNext = async (): Promise<void> => {
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+      try {
+        const deployment = await readState(pulumi.of(name));
+        known.push({ name, isSelected: name === selected, isOwn: named.includes(name), deployment });
+      } catch (error) {
+        failed.push({ what: `the stack ${name}`, why: reasonOf(error) });
+      }
+      onRead(known.length + failed.length, names.length);
+    }
+  };
+  await Promise.all(Array.from({ length: MAX_EXPORTS }, readNext));
+  return { known: known.sort((a, b) => (a.name < b.name ? -1 : 1)), unreadable: failed, absence };
+}
+
+/** Returns the URL of the backend, without what it may hold besides its place; null if the CLI does not tell. */
+export async function readBackend(pulumi: Pulumi): Promise<string | null> {
+  const { url } = await pulumi
+    .json<{ readonly url?: unknown }>(["whoami", "--json"], { ofStack: false })
+    .catch(() => ({ url: undefined }));
+  return typeof url === "string"
+    ? url.replace(/^([a-z0-9+.-]+:\/\/)[^/?#]*@/i, "$1").replace(/[?#].*$/s, "")
+    : null;
+}
+
+interface ListedStack {
+  readonly name: string;
+  readonly current?: boolean;
+}
+
+interface StackNames extends Partial<Pick<Stacks, "unreadable" | "absence">> {
+  /** Those of this folder's project. */
+  readonly own: readonly string[];
+  readonly others: readonly string[];
+  readonly selected?: string | undefined;
+}
+
+async function stackNames(pulumi: Pulumi, projectOnly: boolean): Promise<StackNames> {
+  try {
+    const result = await pulumi.run(LIST_COMMAND, { ofStack: false });
+    if (result.exitCode !== 0) {
+      const absence = absenceOf(result.stderr);
+      if (absence === undefined) throw pulumiFailed(LIST_COMMAND, result);
+      return { own: [], others: [], absence };
+    }
+    const listed = pulumi.parse<readonly ListedStack[]>(LIST_COMMAND, result.stdout);
+    if (listed.length === 0)
+      return { own: [], others: [], absence: "the project has no stack in this backend" };
+    const current = listed.find((stack) => stack.current === true)?.name;
+    // The stacks of this project have the same names here. One that is renamed now may be missing in the first list.
+    const all = projectOnly ? [] : await pulumi.json<ListedStack[]>(LIST_ALL_COMMAND, { ofStack: false });
+    return { own: namesOf(listed), others: namesOf(all), selected: pulumi.stack ?? current };
+  } catch (error) {
+    if (error instanceof CliError && error.code === "PULUMI_MISSING")
+      return { own: [], others: [], absence: "the command pulumi was not found on PATH" };
+    return {
+      own: [],
+      others: [],
+      selected: pulumi.stack,
+      unreadable: [{ what: "the list of stacks", why: reasonOf(error) }],
+    };
+  }
+}
+
+function namesOf(stacks: readonly ListedStack[]): string[] {
+  return stacks.map(({ name }) => name);
+}
+
+async function readState(pulumi: Pulumi): Promise<Deployment> {
+  const { deployment = {} } = await pulumi.json<Partial<ExportedStack>>(["stack", "export"]);
+  const { resources = [] } = deployment;
+  return { ...deployment, resources: resources.map(trimmed) };
+}
+
+/** A backend may have gigabytes of states. */
+function trimmed(resource: Resource): Resource {
+  const { urn, type, id } = resource;
+  if (isEndpointType(type) || type === STACK_TYPE) return resource;
+  return { urn, type, ...(id === undefined ? {} : { id }) };
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof CliError ? error.reason : String(error);
+}

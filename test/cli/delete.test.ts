@@ -1,0 +1,184 @@
+import { deleteEndpoints, idsIn } from "../../src/cli/delete";
+import { get } from "../../src/cli/get";
+import { type Emulator, startEmulator } from "../../src/emulator";
+import { read } from "../package/pages";
+import { FakeProject, type FakeProjectOptions, KeptOutput, recorded } from "./fakeProject";
+
+let now = Date.parse("2030-06-15T12:00:00Z");
+let emulator: Emulator;
+beforeEach(async () => {
+  emulator = await startEmulator({ now: () => now });
+});
+afterEach(() => emulator.close());
+
+const settings = () => ({ "webhooks:baseUrl": emulator.url, "webhooks:apiKey": emulator.apiKey });
+const added = (path: string) => emulator.add({ url: `https://a.example.com/${path}`, type: "production" });
+const ids = () => emulator.endpoints().map(({ id }) => id);
+const deletions = () => emulator.requests.filter(({ method }) => method === "DELETE");
+
+interface Run {
+  readonly ids: readonly string[];
+  readonly yes?: boolean;
+  readonly answer?: string;
+  readonly json?: boolean;
+}
+
+async function run(
+  project: Partial<FakeProjectOptions>,
+  { ids, answer, yes = answer === undefined, json = true }: Run,
+) {
+  const output = new KeptOutput(json);
+  const pulumi = new FakeProject({ config: settings(), stacks: { dev: {} }, ...project });
+  const questions: string[] = [];
+  const ask = async (question: string) => {
+    questions.push(question);
+    return answer ?? "";
+  };
+  const common = { pulumi, output, ids, yes, alsoStacks: [], environment: {} };
+  const status = await deleteEndpoints({ ...common, ...(answer === undefined ? {} : { ask }) }).catch(
+    (error: unknown) => error,
+  );
+  return { ...output.kept, status, questions };
+}
+
+it("delete deletes an endpoint that nobody has, whatever its type and age, after a question", async () => {
+  const [first, other] = [added("a"), added("b")];
+  const { questions, status, stdout, stderr } = await run({}, { ids: [first.id], answer: "y" });
+  expect(questions).toEqual(["Delete this 1 endpoint? [y/N] "]);
+  expect(stderr).toContain("https://a.example.com/a");
+  expect(status).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ stacks: 1, deleted: [{ id: first.id }], kept: [] });
+  expect(ids()).toEqual([other.id]);
+});
+
+it.each([
+  ["no", { answer: "n" }],
+  ["nobody to ask", { yes: false }],
+])("delete deletes nothing after %s, and says so with its status", async (_what, answer) => {
+  const { id } = added("a");
+  const { status, stdout } = await run({}, { ids: [id], ...answer });
+  expect(status).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({ deleted: [], kept: [{ id, reason: "not-confirmed" }] });
+  expect(deletions()).toEqual([]);
+});
+
+it("delete refuses what a stack of any project has, names the resource, and deletes the others", async () => {
+  const [managed, reading, held, free] = [added("managed"), added("read"), added("held"), added("free")];
+  const stacks = { dev: { resources: [recorded("jobs", managed)] } };
+  const others = {
+    "organization/other/dev": {
+      resources: [
+        recorded("reader", { ...reading, more: { external: true } }),
+        recorded("old", { ...held, url: "https://b.example.com", baseUrl: "https://other.example.com" }),
+      ],
+    },
+  };
+  const one = await run({ stacks, others }, { ids: [managed.id] });
+  expect(one.status).toMatchObject({ code: "NOT_DELETABLE" });
+  expect(String(one.status)).toMatch(
+    new RegExp(`${managed.id} was not deleted: jobs in test/dev manages it`),
+  );
+  expect(one.questions).toEqual([]);
+  expect(deletions()).toEqual([]);
+
+  const all = await run({ stacks, others }, { ids: [managed, reading, held, free].map(({ id }) => id) });
+  expect(all.status).toMatchObject({
+    code: "NOT_DELETABLE",
+    message: expect.stringContaining("3 of 4 endpoints"),
+  });
+  expect(JSON.parse(all.stdout)).toMatchObject({
+    deleted: [{ id: free.id }],
+    kept: [
+      { id: managed.id, reason: "managed" },
+      { id: reading.id, reason: "read-by-stack" },
+      { id: held.id, reason: "may-be-held" },
+    ],
+    error: { code: "NOT_DELETABLE" },
+  });
+  for (const { id } of [reading, held]) expect(all.stderr).toContain(`${id} was not deleted`);
+  expect(ids()).toEqual([managed.id, reading.id, held.id]);
+});
+
+it.each<[string, Partial<FakeProjectOptions>]>([
+  ["a stack cannot be read", { others: { "o/other/dev": "access denied" } }],
+  ["the project has no stack in the backend", { stacks: {} }],
+])("delete deletes nothing when %s", async (_when, project) => {
+  const { id } = added("a");
+  expect((await run(project, { ids: [id] })).status).toMatchObject({ code: "OWNERSHIP_UNKNOWN" });
+  expect(deletions()).toEqual([]);
+});
+
+it("delete deletes an endpoint that a partial list leaves out, because it asks for it", async () => {
+  await emulator.close();
+  emulator = await startEmulator({ pageSize: 1 });
+  const [, second] = [added("a"), added("b")];
+  expect((await run({}, { ids: [second.id] })).status).toBe(0);
+});
+
+it("delete fails for an id that the service does not have, and deletes the others", async () => {
+  const { id } = added("a");
+  const { status, stdout } = await run({}, { ids: ["wh_typo", id] });
+  expect(status).toMatchObject({ code: "NOT_DELETABLE", message: expect.stringContaining("wh_typo") });
+  expect(JSON.parse(stdout)).toMatchObject({ deleted: [{ id }] });
+});
+
+it("delete takes what list --json prints, or an id on each line, and nothing else", () => {
+  expect(idsIn('[{"id":"wh_1","owner":null},{"id":"wh_2"}]\n')).toEqual(["wh_1", "wh_2"]);
+  expect(idsIn("wh_1\r\n\n  wh_2 \n")).toEqual(["wh_1", "wh_2"]);
+  expect(idsIn("[]")).toEqual([]);
+  expect(idsIn("")).toEqual([]);
+  for (const bad of ['{"error":{"code":"UNREACHABLE","message":"x"}}', "[1]", "[", "[null]"])
+    expect(() => idsIn(bad)).toThrow(expect.objectContaining({ code: "WRONG_USE" }));
+});
+
+it.each(["whsec_q83vEjRWeJASNFZ4kKvN7xI0Vnirze8S", " "])(
+  "an id cannot be %j, and is not repeated",
+  async (id) => {
+    const { status } = await run({}, { ids: [id] });
+    expect(status).toMatchObject({ code: "WRONG_USE" });
+    expect(String(status)).not.toContain("q83v");
+    expect(emulator.requests).toEqual([]);
+  },
+);
+
+async function shown(
+  id: string,
+  { json = false, stacks = {} }: { json?: boolean } & Partial<FakeProjectOptions>,
+) {
+  const output = new KeptOutput(json);
+  const pulumi = new FakeProject({ config: settings(), stacks: { dev: {}, ...stacks } });
+  const failure = await get({ id, pulumi, output, alsoStacks: [], environment: {} }).catch(
+    (error: unknown) => error,
+  );
+  return { ...output.kept, failure };
+}
+
+it("get shows an endpoint with its owner, as its page does", async () => {
+  await emulator.close();
+  emulator = await startEmulator({ now: () => now, newId: () => "wh_5f0c2d" });
+  now -= 41 * 86_400_000;
+  const endpoint = emulator.add({ url: "https://hooks.example.com/jobs", type: "production" });
+  now += 41 * 86_400_000;
+  const urn = "urn:pulumi:prod::shop::webhooks:index:WebhookEndpoint::jobs";
+  const stacks = { prod: { resources: [{ ...recorded("jobs", endpoint), urn }] } };
+  const { stdout } = await shown("wh_5f0c2d", { stacks });
+  const [, section = ""] = read("docs/command.md").split("\n## get\n");
+  expect(/^```text\n(.*?)^```$/ms.exec(section)?.[1]).toBe(stdout);
+  const json = await shown("wh_5f0c2d", { stacks, json: true });
+  expect(JSON.parse(json.stdout)).toEqual({ ...endpoint, owner: { kind: "manages", urn } });
+});
+
+it("get fails for an id that the service does not have, and does not repeat what may be a key", async () => {
+  const { stdout, failure } = await shown("wh_none", {});
+  expect({ stdout, failure }).toMatchObject({ stdout: "", failure: { code: "ENDPOINT_MISSING" } });
+  expect(String(failure)).toContain("wh_none");
+  expect(String((await shown("4f1c0a9b2d4e4f1c0a9b2d4e", {})).failure)).not.toContain("4f1c0a9b");
+});
+
+it("get shows only the host of a url that a stack keeps as a secret", async () => {
+  const endpoint = added("t0ken");
+  const resource = { ...recorded("a", endpoint), inputs: { url: { ciphertext: "v1:x" } }, outputs: {} };
+  const { stdout } = await shown(endpoint.id, { stacks: { dev: { resources: [resource] } } });
+  expect(stdout).toContain("https://a.example.com/…");
+  expect(stdout).not.toContain("t0ken");
+});
