@@ -261,6 +261,11 @@ it("prune keeps what an interrupted run may have registered or was to adopt, als
   });
   expect(hidden.deleted).toEqual([]);
   expect(hidden.kept[other.id]).toBe("pending-registration");
+  const hiddenId = { ...resource, inputs: { ...resource.inputs, adoptId: { ciphertext: "v1:x" } } };
+  const encrypted = await run({
+    stacks: { dev: { pending_operations: [{ type: "creating", resource: hiddenId }] } },
+  });
+  expect(encrypted.kept[interrupted.id]).toBe("pending-registration");
 });
 
 it("prune deletes what was there long before a pending registration was sent", async () => {

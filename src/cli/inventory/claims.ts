@@ -1,9 +1,9 @@
 import type { Endpoint } from "../../client";
 import type { Clock } from "../../client/clock";
-import { Book, type StackName } from "../../settlement/book";
+import { Book } from "../../settlement/book";
 import { mayHaveMade, type Pending } from "../../settlement/decide";
-import { identityOf, interruptedRegistrations } from "../../settlement/deployment";
-import { isSameStack } from "../../settlement/evidence";
+import { identityOf, interruptedRegistrations, type Resource } from "../../settlement/deployment";
+import { isSameStack, type StackName } from "../../settlement/entry";
 import { keyOf } from "../../settlement/identity";
 import { handedOverOf, pendingResources } from "../../settlement/pendingResource";
 import type { Account } from "../account";
@@ -60,15 +60,14 @@ export async function claimsOn(
           ...(traces.length === 0
             ? []
             : endpoints.filter(
-                (each) =>
-                  keys.has(keyOf(each)) || operations.some(({ inputs }) => inputs?.adoptId === each.id),
+                (each) => keys.has(keyOf(each)) || operations.some((operation) => mayAdopt(operation, each)),
               )),
         ]);
     for (const endpoint of suspects) {
       const { pending } = await evidence.about({ ...endpoint, anyIp: true });
       const isClaimed =
         pending.some((each) => isOf(each, stack.name) && mayHaveMade(each, endpoint)) ||
-        operations.some(({ inputs }) => inputs?.adoptId === endpoint.id) ||
+        operations.some((operation) => mayAdopt(operation, endpoint)) ||
         hidden.some((resource) => !handedOverOf(resource).before.includes(endpoint.id));
       if (isClaimed) claims.set(endpoint.id, describeStack(stack.name));
     }
@@ -93,6 +92,14 @@ export function stackOf(
     async (args) => (args[1] === "export" ? { deployment } : pulumi.of(name).json(args)),
     { environment, clock },
   );
+}
+
+/** Returns whether an interrupted operation was to adopt an endpoint. An id that the state encrypts may be any. */
+function mayAdopt({ inputs = {} }: Resource, endpoint: Endpoint): boolean {
+  const { adoptId } = inputs;
+  if (typeof adoptId !== "object" || adoptId === null) return adoptId === endpoint.id;
+  const identity = identityOf({ inputs });
+  return identity === undefined || keyOf(identity) === keyOf(endpoint);
 }
 
 function isOf({ entry }: Pending, name: StackName): boolean {
