@@ -3,7 +3,7 @@ import { systemClock } from "../../client/clock";
 import { isUrl } from "../../isUrl";
 import type { Resource } from "../../settlement/deployment";
 import { keyOf } from "../../settlement/identity";
-import { listWith } from "../../settlement/settlement";
+import { listWith } from "../../settlement/settle";
 import { parseTimestamp } from "../../settlement/time";
 import { describeUrl } from "../../shared/url";
 import type { Account } from "../account";
