@@ -167,6 +167,7 @@ test(`in ${ROUNDS} rounds of list, delete and prune beside other runs, nothing i
         for (const { id } of ids) deleted.add(id);
       }
       expectNothingLost();
+      if (round % 10 === 0) process.stderr.write(`round ${round} of ${ROUNDS}: ${deleted.size} deleted\n`);
       // A disturber that has failed ends the test.
       await Promise.race([failed, sleep(0)]);
     }
