@@ -33,7 +33,7 @@ export interface LocalReceiverOptions {
   readonly target: Target | undefined;
   /** The events that are reported and forwarded. Any other is answered with 200. Undefined for all. */
   readonly events: ReadonlySet<string> | undefined;
-  readonly onReceived: (received: Received, request: ReceiverRequest) => void;
+  readonly onReceived: (received: Received, request: ReceiverRequest, answer: ReceiverResponse) => void;
   /** Without the request, if its body was not read. */
   readonly onRefused: (refused: Refused, request?: ReceiverRequest) => void;
 }
@@ -84,11 +84,11 @@ export function localReceiver(options: LocalReceiverOptions): Receiver {
       }
       const delivery = { id, timestamp, event, jobId };
       if (target === undefined) {
-        onReceived({ ...delivery, status: ACCEPTED.status }, request);
+        onReceived({ ...delivery, status: ACCEPTED.status }, request, ACCEPTED);
         return ACCEPTED;
       }
       const { response, ...forwarded } = await deliver(request, target);
-      onReceived({ ...delivery, status: response.status, forwarded }, request);
+      onReceived({ ...delivery, status: response.status, forwarded }, request, response);
       return response;
     },
 

@@ -1,7 +1,5 @@
-import http from "node:http";
+import http, { type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Receiver } from "../../receiver";
-import { nodeHandler } from "../../receiver/adapters/node";
 import { CliError } from "../errors";
 
 export interface LocalServer {
@@ -17,10 +15,17 @@ const MOST_CONNECTIONS = 256;
 /** How long requests in progress may take after the command was stopped, in milliseconds. */
 export const CLOSING_MS = 2_000;
 
-/** Serves a receiver at every path, for this machine only. @throws CliError `PORT_UNAVAILABLE` */
-export async function serveLocally(receiver: Receiver, port: number): Promise<LocalServer> {
+/**
+ * Serves requests at every path, for this machine only.
+ *
+ * @param option the option that has the port
+ * @throws CliError `PORT_UNAVAILABLE`
+ */
+export async function serveLocally(
+  answer: RequestListener,
+  { port, option }: { readonly port: number; readonly option: string },
+): Promise<LocalServer> {
   let inProgress = 0;
-  const answer = nodeHandler(receiver);
   const server = http.createServer((request, response) => {
     inProgress += 1;
     response.once("close", () => {
@@ -34,7 +39,7 @@ export async function serveLocally(receiver: Receiver, port: number): Promise<Lo
   }).catch((error: NodeJS.ErrnoException) => {
     throw new CliError(
       "PORT_UNAVAILABLE",
-      `cannot listen on port ${port} (${error.code}). Choose another port with --port; 0 chooses a free one`,
+      `cannot listen on port ${port} (${error.code}). Choose another port with ${option}; 0 chooses a free one`,
     );
   });
   return {

@@ -3,9 +3,8 @@ import { isLoopbackHost } from "../hosts";
 
 const LOOPBACK_ADDRESS = /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/;
 
-const ELSEWHERE =
-  "The emulator's page is only for the machine that it runs on. Open it there, by a loopback address.";
-const OTHER_SITE = "The emulator's page accepts actions only from itself.";
+const ELSEWHERE = "This page is only for the machine that it runs on. Open it there, by a loopback address.";
+const OTHER_SITE = "This page accepts actions only from itself.";
 
 /**
  * Returns why a request to the page is refused, or undefined. The connection must come from this machine, and the Host

@@ -1,0 +1,135 @@
+import { nodeHandler } from "../../receiver/adapters/node";
+import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/tolerance";
+import { openDispatcher } from "../../validation/post";
+import { CliError } from "../errors";
+import { Output } from "../output";
+import { Pulumi } from "../pulumi";
+import { EXIT, endOnInterrupt, fail } from "../run";
+import { readSecrets, type SecretFlags } from "../secrets";
+import { openService } from "../service";
+import { stopSignal } from "../stopSignal";
+import { CaptureFolder } from "./captureFolder";
+import { localReceiver } from "./localReceiver";
+import { LISTEN_PAGE_PATH, ListenPage } from "./page";
+import { Reporter } from "./reporter";
+import { CLOSING_MS, type LocalServer, serveLocally } from "./server";
+import { TemporaryEndpoint } from "./temporaryEndpoint";
+
+export interface ListenFlags extends SecretFlags {
+  readonly port: number;
+  readonly forwardTo?: string;
+  readonly register?: string;
+  readonly events?: readonly string[];
+  readonly anyEvent?: boolean;
+  readonly save?: string;
+  /** The port of the page; true for a free one. */
+  readonly page?: number | true;
+  readonly print?: boolean;
+  readonly json?: true;
+}
+
+const AGAIN = "To stop at once, press Ctrl-C again.";
+
+/** Listens until it is stopped. @throws CliError or WebhookError */
+export async function listen(flags: ListenFlags): Promise<void> {
+  const output = new Output({ json: flags.json });
+  // The receiver goes on when the reader of its output has gone.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+  const release = endOnInterrupt();
+  const { secrets, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS } = await output.during(
+    () => "Reading the signing secrets…",
+    readSecrets(flags),
+  );
+  const account =
+    flags.register === undefined
+      ? undefined
+      : await output.during(
+          () => "Reading the stack's settings…",
+          openService({ pulumi: new Pulumi(flags.stack) }),
+        );
+  const folder =
+    flags.save === undefined ? undefined : await CaptureFolder.open(flags.save, (text) => output.warn(text));
+  release();
+
+  const endpoint =
+    account &&
+    new TemporaryEndpoint({ account, url: flags.register ?? "", note: (text) => output.note(text) });
+  const stop = stopSignal({
+    again: () => {
+      const left = endpoint?.leftover ?? "nothing is left";
+      fail(new CliError("INTERRUPTED", `a second signal ended the command at once: ${left}`));
+      process.exit(EXIT.interrupted);
+    },
+  });
+  const target =
+    flags.forwardTo === undefined
+      ? undefined
+      : { url: flags.forwardTo, dispatcher: openDispatcher(flags.forwardTo) };
+  const reporter = new Reporter({ output, isPrinting: flags.print === true, folder });
+  let address = "";
+  const page = flags.page === undefined ? undefined : new ListenPage({ address: () => address, target });
+  const receiver = localReceiver({
+    secrets: secrets.map(({ value }) => value),
+    toleranceSeconds,
+    target,
+    events: flags.events && new Set(flags.events),
+    onReceived: (received, request, answer) => {
+      page?.received(received, request, answer);
+      reporter.received(received, request);
+    },
+    onRefused: (refused, request) => {
+      page?.refused(refused, request);
+      reporter.refused(refused, request);
+    },
+  });
+  try {
+    const server = await serveLocally(nodeHandler(receiver), { port: flags.port, option: "--port" });
+    address = server.url;
+    void stop.then(() => sayWhatIsLeft({ output, endpoint, server }));
+    let pageServer: LocalServer | undefined;
+    try {
+      const port = flags.page === true ? 0 : flags.page;
+      // Not at the receiver's port, which a tunnel may show to the world.
+      if (page && port !== undefined)
+        pageServer = await serveLocally(page.handler(), { port, option: "--page" });
+      if (endpoint !== undefined)
+        output.note(
+          `Registered ${await output.during(() => "Registering the endpoint…", endpoint.register())}. It is deleted when this command stops.`,
+        );
+      const pageUrl = pageServer && `${pageServer.url}${LISTEN_PAGE_PATH}`;
+      output.record({ url: server.url, ...(pageUrl === undefined ? {} : { page: pageUrl }) }, server.url);
+      if (pageUrl !== undefined) output.note(`The page is at ${pageUrl}`);
+      await stop;
+    } finally {
+      try {
+        await endpoint?.remove();
+      } finally {
+        await Promise.all([server.close(), pageServer?.close()]);
+        await reporter.settled;
+      }
+    }
+  } finally {
+    await account?.client.close();
+    await target?.dispatcher.destroy();
+  }
+}
+
+interface Stopping {
+  readonly output: Output;
+  readonly endpoint: TemporaryEndpoint | undefined;
+  readonly server: LocalServer;
+}
+
+/** Says why the command does not stop at once. If it has only prepared a registration, it does. */
+function sayWhatIsLeft({ output, endpoint, server }: Stopping): void {
+  if (endpoint !== undefined && endpoint.leftover === undefined) {
+    output.note("Stopped before anything was registered.");
+    process.exit(EXIT.yes);
+  }
+  const waiting = server.inProgress();
+  if (endpoint !== undefined) output.note(`Stopping. The endpoint is deleted first. ${AGAIN}`);
+  else if (waiting > 0)
+    output.note(
+      `Stopping. Waiting up to ${CLOSING_MS / 1000} s for ${waiting} deliveries under way. ${AGAIN}`,
+    );
+}

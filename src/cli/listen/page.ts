@@ -1,0 +1,117 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { EmulatorError } from "../../emulator/errors";
+import { Log } from "../../emulator/log";
+import type { Console, ShownAttempt } from "../../emulator/page/console";
+import { html } from "../../emulator/page/html";
+import { pageHandler } from "../../emulator/page/server";
+import type { ReceiverRequest, ReceiverResponse } from "../../receiver";
+import { dataOfRequest } from "../capture/captureFile";
+import { withoutSecrets } from "../knownSecrets";
+import { forward, type Target } from "./forward";
+import type { Received, Refused } from "./localReceiver";
+
+export const LISTEN_PAGE_PATH = "/_listen/";
+/** How many deliveries the page keeps: bounds the memory that senders can use, with the size of a body. */
+const MOST_SHOWN = 500;
+/** How much of an answer is kept, in characters. */
+const LONGEST_ANSWER = 1_024;
+
+export interface ListenPageOptions {
+  /** The receiver's address. */
+  readonly address: () => string;
+  /** Where deliveries are forwarded, and replayed. Without it, none can be replayed. */
+  readonly target: Target | undefined;
+  readonly now?: () => number;
+}
+
+/** What came of a delivery, as the page shows it. */
+type Result = Pick<ShownAttempt, "statusCode" | "error" | "answer" | "answerHeaders" | "durationMs">;
+
+/** A page of what arrives: the emulator's, for the deliveries of a real service. */
+export class ListenPage {
+  readonly #log = new Log<ShownAttempt>(MOST_SHOWN);
+  readonly #options: ListenPageOptions;
+  #count = 0;
+
+  constructor(options: ListenPageOptions) {
+    this.#options = options;
+  }
+
+  /** Answers the requests for the page. */
+  handler(): (request: IncomingMessage, response: ServerResponse) => void {
+    return pageHandler(this.#console(), LISTEN_PAGE_PATH);
+  }
+
+  received(
+    { id, event, status, forwarded }: Received,
+    request: ReceiverRequest,
+    answer: ReceiverResponse,
+  ): void {
+    const type = event ?? "unknown event";
+    const result: Result =
+      forwarded === undefined
+        ? { statusCode: status, durationMs: 0 }
+        : resultOf({ ...forwarded, response: answer });
+    this.#add({ id, type, ...result }, request);
+  }
+
+  /** @param request absent if its body was not read */
+  refused({ reason, status, unverifiedId = "no id" }: Refused, request: ReceiverRequest | undefined): void {
+    this.#add({ id: unverifiedId, type: `refused: ${reason}`, statusCode: status, durationMs: 0 }, request);
+  }
+
+  #add(
+    { id, type, ...result }: Pick<ShownAttempt, "id" | "type"> & Result,
+    request: ReceiverRequest | undefined,
+    replayed = false,
+  ): void {
+    const { headers = [] } = request ? dataOfRequest(request.headers, request.body) : {};
+    const { target, address, now = Date.now } = this.#options;
+    this.#count += 1;
+    this.#log.add({
+      ...{ number: this.#count, at: now(), id, type, attempt: 1, tampered: false, replayed, ...result },
+      endpointId: "here",
+      url: target?.url ?? address(),
+      headers: Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value])),
+      body: request?.body ?? "",
+    });
+  }
+
+  #console(): Console {
+    const { target, address, now = Date.now } = this.#options;
+    const replays = async (form: URLSearchParams) => {
+      const attempt = this.#log.entries.findLast(({ number }) => String(number) === form.get("number"));
+      if (attempt === undefined || target === undefined)
+        throw new EmulatorError("EMULATOR_UNKNOWN_DELIVERY", "This delivery is not in the list any more.");
+      const { id, type, headers, body } = attempt;
+      const request = { method: "POST", headers, body: Buffer.from(body) };
+      this.#add({ id, type, ...resultOf(await forward(request, target)) }, request, true);
+      return "deliveries";
+    };
+    const clear = async () => {
+      this.#log.clear();
+      return "deliveries";
+    };
+    return {
+      title: "Received deliveries",
+      emptyHint: `Waiting for deliveries at ${address()}`,
+      now,
+      logged: () => this.#log.entries,
+      open: () => [],
+      endpoints: () => new Map([["here", { url: target?.url ?? address() }]]),
+      toolbar: html``,
+      sections: () => [],
+      actions: new Map([
+        ["cleared-deliveries", clear],
+        ...(target === undefined ? [] : [["replays", replays] as const]),
+      ]),
+    };
+  }
+}
+
+function resultOf({ status, failure, durationMs, response }: Awaited<ReturnType<typeof forward>>): Result {
+  if (status === null) return { statusCode: null, error: failure, durationMs };
+  const { headers, body } = response;
+  const answer = withoutSecrets(body.slice(0, LONGEST_ANSWER));
+  return { statusCode: status, error: null, answer, answerHeaders: headers, durationMs };
+}
