@@ -92,10 +92,7 @@ export async function listen(flags: ListenFlags): Promise<void> {
       // Not at the receiver's port, which a tunnel may show to the world.
       if (page && port !== undefined)
         pageServer = await serveLocally(page.handler(), { port, option: "--page" });
-      if (endpoint !== undefined)
-        output.note(
-          `Registered ${await output.during(() => "Registering the endpoint…", endpoint.register())}. It is deleted when this command stops.`,
-        );
+      if (endpoint !== undefined) await output.during(() => "Registering the endpoint…", endpoint.register());
       const pageUrl = pageServer && `${pageServer.url}${LISTEN_PAGE_PATH}`;
       output.record({ url: server.url, ...(pageUrl === undefined ? {} : { page: pageUrl }) }, server.url);
       if (pageUrl !== undefined) output.note(`The page is at ${pageUrl}`);
@@ -122,12 +119,13 @@ interface Stopping {
 
 /** Says why the command does not stop at once. If it has only prepared a registration, it does. */
 function sayWhatIsLeft({ output, endpoint, server }: Stopping): void {
-  if (endpoint !== undefined && endpoint.leftover === undefined) {
+  const isTemporary = endpoint !== undefined && !endpoint.isOthers;
+  if (isTemporary && endpoint.leftover === undefined) {
     output.note("Stopped before anything was registered.");
     process.exit(EXIT.yes);
   }
   const waiting = server.inProgress();
-  if (endpoint !== undefined) output.note(`Stopping. The endpoint is deleted first. ${AGAIN}`);
+  if (isTemporary) output.note(`Stopping. The endpoint is deleted first. ${AGAIN}`);
   else if (waiting > 0)
     output.note(
       `Stopping. Waiting up to ${CLOSING_MS / 1000} s for ${waiting} deliveries under way. ${AGAIN}`,

@@ -30,6 +30,7 @@ export class TemporaryEndpoint {
   #id: string | undefined;
   /** True while an endpoint may exist that this process has to delete. */
   #mayExist = false;
+  #isOthers = false;
   readonly #options: TemporaryEndpointOptions;
 
   constructor(options: TemporaryEndpointOptions) {
@@ -43,14 +44,19 @@ export class TemporaryEndpoint {
     return `${what} for ${describeUrl(this.#options.url)} may still be registered. \`npx webhook-endpoints list\` shows it, and \`prune\` deletes it`;
   }
 
+  /** True if the service answered with an endpoint that was there before: it keeps one for each url, and this one stays. */
+  get isOthers(): boolean {
+    return this.#isOthers;
+  }
+
   /**
-   * Registers the endpoint and returns its id. If the answer is lost, looks for the endpoint in the service's list. No run on this
+   * Registers the endpoint, and says so. If the answer is lost, looks for the endpoint in the service's list. No run on this
    * machine registers the same url and type meanwhile.
    *
    * @throws WebhookError when nothing was registered
    * @throws CliError `REGISTRATION_LOST` when nothing shows whether it was
    */
-  async register(): Promise<string> {
+  async register(): Promise<void> {
     const { note, url } = this.#options;
     const turns = new Turns(new Locks(pulumiHome(process.env)), {
       clock: systemClock,
@@ -64,7 +70,11 @@ export class TemporaryEndpoint {
       const endpoint = await this.#register(registration);
       this.#id = endpoint.id;
     });
-    return this.#id ?? "";
+    note(
+      this.#isOthers
+        ? `The service already had ${this.#id} with this url, and answered with that, so it stays when this command stops.`
+        : `Registered ${this.#id}. It is deleted when this command stops.`,
+    );
   }
 
   /** Deletes the endpoint, if there is one. @throws CliError `ENDPOINT_LEFT` */
@@ -90,8 +100,6 @@ export class TemporaryEndpoint {
     const service = new AccountService(client, systemClock);
     const baseline = await service.list();
     const same = alike(baseline, registration).map(({ id }) => id);
-    if (same.length > 0)
-      note(`The service already has ${same.join(", ")} with this url, so each event arrives once more.`);
     const waiting = { clock: systemClock, cancelled: undefined };
     try {
       const registered = await registerOnce(registration, {
@@ -100,7 +108,16 @@ export class TemporaryEndpoint {
           this.#mayExist = true;
         },
       });
-      if (registered.kind === "made") return registered.endpoint;
+      if (registered.kind === "made") {
+        const { endpoint } = registered;
+        this.#isOthers = [...baseline.endpoints, ...baseline.unrecognized].some(
+          ({ id }) => id === endpoint.id,
+        );
+        if (this.#isOthers) this.#mayExist = false;
+        else if (same.length > 0)
+          note(`The service already has ${same.join(", ")} with this url, so each event arrives once more.`);
+        return endpoint;
+      }
 
       const { sent, error } = registered;
       const pending = [ownPending(sent, patienceMs)];
