@@ -3,8 +3,9 @@ import { readSignatureHeaders } from "../signature/headers";
 import type { VerificationResult } from "../signature/result";
 import { outcomeAnswer, refusalAnswer } from "./answers";
 import { VerifiedDelivery } from "./delivery";
-import { readEvent, VALIDATION_EVENT } from "./event";
+import { JOB_EVENTS, readEvent, VALIDATION_EVENT } from "./event";
 import { keySource } from "./keys";
+import { lookalikeWarning } from "./lookalike";
 import { type ReceiverOptions, resolveOptions } from "./options";
 import { type Processed, processDelivery } from "./process";
 import { logFailure, logSecretsError, logUnrecorded, notify, rejectionWarning, warnerOnce } from "./reports";
@@ -16,6 +17,9 @@ const PARSED_BODY_ADVICE =
 
 /** The outcome of a `webhook.validation`: no handler and no store is called. */
 const VALIDATED: Processed = { outcome: "validation" };
+
+/** The events that a receiver understands by itself. */
+const KNOWN: ReadonlySet<string> = new Set([...JOB_EVENTS, VALIDATION_EVENT]);
 
 /** Longer ids are not passed on to a log. */
 const LONGEST_ID = 256;
@@ -78,6 +82,14 @@ export function startedReceiver(options: ReceiverOptions, initial?: Secrets): Re
   const onError = (error: unknown) => notify(onSecretsError, error);
   const source = keySource(options.secrets, { now, initial, onError });
 
+  let hasLookedAlike = false;
+  function warnOfLookalike(message: unknown): void {
+    const warning = hasLookedAlike ? undefined : lookalikeWarning(message);
+    if (warning === undefined) return;
+    hasLookedAlike = true;
+    warn(warning);
+  }
+
   function reject(rejection: Rejection, answer: ReceiverResponse): ReceiverResponse {
     if (rejection.advice !== undefined) warn(rejection.advice);
     notify(onRejected, rejection);
@@ -126,7 +138,8 @@ export function startedReceiver(options: ReceiverOptions, initial?: Secrets): Re
 
     const startedAt = performance.now();
     const { id, timestamp } = verified;
-    const { event, jobId, data } = readEvent(request.body);
+    const { event, jobId, data, message } = readEvent(request.body);
+    if (event === undefined || !KNOWN.has(event)) warnOfLookalike(message);
     const delivery = new VerifiedDelivery({ id, timestamp, rawBody: request.body, event, jobId, data });
     const { outcome, error, retryAfterMs } =
       event === VALIDATION_EVENT
