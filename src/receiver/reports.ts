@@ -10,8 +10,8 @@ export interface ReceiverHooks {
   /** Called when the secrets could not be read again. Default: `console.error`. */
   readonly onSecretsError?: ((error: unknown) => unknown) | undefined;
   /**
-   * Called when the dedupe store could not record a handled delivery, although the receiver tried until the lease ended: a retry
-   * of it is handled again. Default: `console.error`.
+   * Called when the dedupe store could not record a handled delivery, although the receiver tried until the lease ended, or did not
+   * do so because another worker has taken over: a retry of it is handled again. Default: `console.error`.
    */
   readonly onUnrecorded?: ((delivery: UnrecordedDelivery) => unknown) | undefined;
 }

@@ -18,7 +18,10 @@ export interface Delivery {
   readonly data: unknown;
   /** The body as it was sent, byte for byte. */
   readonly rawBody: Uint8Array;
-  /** Fires when the handler's deadline has passed: the sender was then told to retry, so stop. */
+  /**
+   * Fires when the handler's deadline has passed: the sender was then told to retry, so stop. A handler that uses it and resolves
+   * later may have stopped, so its delivery does not count as handled. Copying or printing a delivery is no use of it.
+   */
   readonly signal: AbortSignal;
 }
 
@@ -132,7 +135,7 @@ export interface UnrecordedDelivery {
   readonly timestamp: number;
   readonly event: string | undefined;
   readonly jobId: string | undefined;
-  /** The last error that the dedupe store threw. */
+  /** The last error that the dedupe store threw, or a `NotRecordedError` (code `DELIVERY_NOT_RECORDED`) if it refused. */
   readonly error: unknown;
 }
 
