@@ -1,4 +1,5 @@
 import { checkTolerance, DEFAULT_TOLERANCE_SECONDS } from "../signature/tolerance";
+import { checkFunctions, checkOptionalFunction, checkOptions } from "./checks";
 import { memoryDedupe } from "./dedupe/memory";
 import type { DedupeStore } from "./dedupe/store";
 import { checkHandler, handlersByEvent } from "./handlers";
@@ -40,8 +41,8 @@ export interface ReceiverOptions extends ReceiverHooks {
   readonly dedupeKey?: ((delivery: KeyedDelivery) => string) | undefined;
   /**
    * How long a handler may take, in milliseconds, default 15,000. Then its delivery's signal fires and the sender is answered
-   * 503. Stay below the sender's timeout. A handler that resolves after its deadline has handled its delivery, unless it asked for
-   * the signal: then it may have stopped, so the retry is handled again.
+   * 503. Stay below the sender's timeout. A handler that resolves after its deadline has handled its delivery, unless it used the
+   * signal: then it may have stopped, so the retry is handled again.
    */
   readonly handlerTimeoutMs?: number | undefined;
   /**
@@ -68,6 +69,30 @@ const KEEP_MS = 3 * 24 * 60 * 60 * 1000;
 const STORE_MARGIN_MS = 10_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
+/** Every option. TypeScript compares the names with the type. */
+const OPTIONS: Readonly<Record<keyof ReceiverOptions, true>> = {
+  secrets: true,
+  handlers: true,
+  onUnhandled: true,
+  toleranceSeconds: true,
+  maxBodyBytes: true,
+  handlerTimeoutMs: true,
+  leaseMs: true,
+  dedupe: true,
+  dedupeKey: true,
+  now: true,
+  onRejected: true,
+  onOutcome: true,
+  onSecretsError: true,
+  onUnrecorded: true,
+};
+export const OPTION_NAMES: readonly string[] = Object.keys(OPTIONS);
+const FUNCTIONS = ["dedupeKey", "now", "onRejected", "onOutcome", "onSecretsError", "onUnrecorded"] as const;
+const DEDUPE = {
+  functions: ["claim", "complete", "release"],
+  advice: "Pass memoryDedupe(), redisDedupe({ client }), or a store of your own that implements DedupeStore.",
+};
+
 export interface ResolvedOptions {
   readonly toleranceSeconds: number;
   readonly maxBodyBytes: number;
@@ -78,9 +103,10 @@ export interface ResolvedOptions {
 
 /**
  * Checks the options and fills in the defaults.
- * @throws RangeError for a number out of its range, TypeError for an invalid handler
+ * @throws RangeError for a number out of its range, TypeError for an unknown option, an invalid handler, hook or store
  */
 export function resolveOptions(options: ReceiverOptions): ResolvedOptions {
+  checkOptions("createReceiver", options, OPTION_NAMES);
   const {
     toleranceSeconds = DEFAULT_TOLERANCE_SECONDS,
     maxBodyBytes = 1024 * 1024,
@@ -91,6 +117,8 @@ export function resolveOptions(options: ReceiverOptions): ResolvedOptions {
     onUnhandled,
     now = Date.now,
   } = options;
+  for (const name of FUNCTIONS) checkOptionalFunction(`createReceiver: ${name}`, options[name]);
+  checkFunctions("createReceiver: dedupe", store, DEDUPE);
   checkTolerance(toleranceSeconds, LONGEST_TOLERANCE_SECONDS);
   checkNumber("maxBodyBytes", maxBodyBytes, { least: 0 });
   checkNumber("handlerTimeoutMs", handlerTimeoutMs, { least: 1, most: LONGEST_TIMER_MS });

@@ -2,7 +2,7 @@ import { runPulumi } from "../pulumiCommand";
 import type { Receiver } from "../receiver";
 import { ReceiverConfigError } from "./error";
 import { parseConfig } from "./parse";
-import { type ConfiguredReceiverOptions, configuredReceiver } from "./receiver";
+import { type ConfiguredReceiverOptions, checkArguments, configuredReceiver } from "./receiver";
 import { masked, shown } from "./shown";
 
 export interface StackSource {
@@ -23,11 +23,14 @@ const STACK_NAME = /^[\w.-]+(\/[\w.-]+){0,2}$/;
  * the means to decrypt the stack's secrets. Neither belongs in production: use `receiverFromFile` or `receiverFromEnv` there.
  *
  * @throws ReceiverConfigError `PULUMI_MISSING`, `STACK_UNREADABLE`, `CONFIG_MISSING` or `CONFIG_INVALID`
+ * @throws TypeError for an unknown option; see also `createReceiver`
  */
 export async function receiverFromStack(
   source: StackSource,
   options: ConfiguredReceiverOptions,
 ): Promise<Receiver> {
+  const known = ["stackName", "workDir", "output", "backendUrl"];
+  checkArguments("receiverFromStack", { source, known, options });
   const { stackName, output = "receiver" } = source;
   if (typeof stackName !== "string" || !STACK_NAME.test(stackName) || /whsec_/i.test(stackName)) {
     throw new ReceiverConfigError(

@@ -1,9 +1,26 @@
 import type { Receiver, ReceiverOptions } from "../receiver";
+import { checkOptions } from "../receiver/checks";
+import { OPTION_NAMES } from "../receiver/options";
 import { startedReceiver } from "../receiver/receiver";
 import type { ReceiverConfig } from "./config";
 
 /** A receiver's options, apart from its secrets. A tolerance given here overrides the one of the configuration. */
 export type ConfiguredReceiverOptions = Omit<ReceiverOptions, "secrets">;
+
+const CONFIGURED = OPTION_NAMES.filter((name) => name !== "secrets");
+
+/**
+ * Checks the names of both arguments of a function that creates a receiver from a configuration, before the configuration is read.
+ * @param owner the function, such as "receiverFromEnv"
+ * @throws TypeError
+ */
+export function checkArguments(
+  owner: string,
+  { source, known, options }: { source: unknown; known: readonly string[]; options: unknown },
+): void {
+  checkOptions(`${owner}'s first argument`, source, known);
+  checkOptions(`${owner}'s second argument`, options, CONFIGURED);
+}
 
 export function configuredReceiver(
   { secrets, toleranceSeconds }: ReceiverConfig,
