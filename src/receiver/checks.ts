@@ -46,6 +46,18 @@ export function checkFunctions(
   throw new TypeError(`${name} ${problem}. ${advice}`);
 }
 
+/** @throws RangeError */
+export function checkNumber(
+  name: string,
+  value: number,
+  { least, most = Number.MAX_SAFE_INTEGER }: { least: number; most?: number },
+): void {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return;
+  // Not a string's value, which could be a secret.
+  const given = typeof value === "number" ? String(value) : `a value of type ${typeof value}`;
+  throw new RangeError(`${name} must be a whole number from ${least} to ${most}, but it is ${given}.`);
+}
+
 /** Refuses an option that is neither left out nor a function. @throws TypeError */
 export function checkOptionalFunction(name: string, value: unknown): void {
   if (value !== undefined && typeof value !== "function")

@@ -14,7 +14,8 @@ export class VerifiedDelivery implements Delivery {
   readonly timestamp: number;
   readonly event: string | undefined;
   readonly jobId: string | undefined;
-  readonly data: unknown;
+  /** Replaced by what the schema of its event makes of it, before a handler is called. */
+  data: unknown;
   readonly rawBody: Uint8Array;
   declare readonly signal: AbortSignal;
   #controller: AbortController | undefined;

@@ -17,13 +17,24 @@ const PLACES = [
 ];
 const LONGEST_SHOWN = 40;
 
+/** Returns a function that warns once of a body that looks like an event. */
+export function lookalikeWarner(warn: (warning: string) => void): (message: unknown) => void {
+  let hasWarned = false;
+  return (message) => {
+    const warning = hasWarned ? undefined : lookalikeWarning(message);
+    if (warning === undefined) return;
+    hasWarned = true;
+    warn(warning);
+  };
+}
+
 /**
  * Returns a warning if a body names none of the known events but looks as if it meant one: another spelling (`JOB.SUCCEEDED`), or
  * another place (`data.status`, or `event` for `type`). Without it, a service of another shape loses each event behind a 200.
  *
  * @param message the parsed body
  */
-export function lookalikeWarning(message: unknown): string | undefined {
+function lookalikeWarning(message: unknown): string | undefined {
   if (!isRecord(message)) return undefined;
   const { type } = message;
   // An event with a name of its own may have any property.

@@ -26,7 +26,13 @@ export function notify<T>(hook: (value: T) => unknown, value: T): void {
   }
 }
 
-export function logFailure({ outcome, event, id, error }: Outcome): void {
+/** Of a receiver, or of a queue's worker, which may not know the id. */
+type Failure = Pick<Outcome, "event" | "error"> & {
+  readonly outcome: string;
+  readonly id: string | undefined;
+};
+
+export function logFailure({ outcome, event, id = "without an id", error }: Failure): void {
   if (outcome !== "failed" && error === undefined) return;
   console.error(`Webhook delivery ${id} (${event ?? "unknown event"}): ${outcome}.`, error);
 }

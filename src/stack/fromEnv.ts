@@ -1,7 +1,13 @@
 import type { Receiver } from "../receiver";
+import type { NoEvents } from "../receiver/types";
 import { ReceiverConfigError } from "./error";
 import { HOW_TO_GET_IT, parseConfig } from "./parse";
-import { type ConfiguredReceiverOptions, checkArguments, configuredReceiver } from "./receiver";
+import {
+  type ConfiguredQueueOptions,
+  type ConfiguredReceiverOptions,
+  checkArguments,
+  configuredReceiver,
+} from "./receiver";
 import { shown } from "./shown";
 
 export interface EnvSource {
@@ -16,7 +22,10 @@ export interface EnvSource {
  * @throws ReceiverConfigError `CONFIG_MISSING` or `CONFIG_INVALID`
  * @throws TypeError for an unknown option; see also `createReceiver`
  */
-export function receiverFromEnv(source: EnvSource, options: ConfiguredReceiverOptions): Receiver {
+export function receiverFromEnv<Events extends object = NoEvents>(
+  source: EnvSource,
+  options: ConfiguredReceiverOptions<Events> | ConfiguredQueueOptions,
+): Receiver {
   checkArguments("receiverFromEnv", { source, known: ["variable"], options });
   const { variable = "WEBHOOK_RECEIVER" } = source;
   const text = process.env[variable];

@@ -2,9 +2,15 @@ import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Receiver } from "../receiver";
+import type { NoEvents } from "../receiver/types";
 import { ReceiverConfigError } from "./error";
 import { parseConfig } from "./parse";
-import { type ConfiguredReceiverOptions, checkArguments, configuredReceiver } from "./receiver";
+import {
+  type ConfiguredQueueOptions,
+  type ConfiguredReceiverOptions,
+  checkArguments,
+  configuredReceiver,
+} from "./receiver";
 import { shown } from "./shown";
 
 export interface FileSource {
@@ -20,7 +26,10 @@ export interface FileSource {
  * @throws ReceiverConfigError `CONFIG_MISSING` or `CONFIG_INVALID`
  * @throws TypeError for an unknown option; see also `createReceiver`
  */
-export function receiverFromFile(source: FileSource, options: ConfiguredReceiverOptions): Receiver {
+export function receiverFromFile<Events extends object = NoEvents>(
+  source: FileSource,
+  options: ConfiguredReceiverOptions<Events> | ConfiguredQueueOptions,
+): Receiver {
   checkArguments("receiverFromFile", { source, known: ["path"], options });
   const { path: given } = source;
   if (typeof given !== "string" || given === "") {

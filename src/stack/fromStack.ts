@@ -1,8 +1,14 @@
 import { runPulumi } from "../pulumiCommand";
 import type { Receiver } from "../receiver";
+import type { NoEvents } from "../receiver/types";
 import { ReceiverConfigError } from "./error";
 import { parseConfig } from "./parse";
-import { type ConfiguredReceiverOptions, checkArguments, configuredReceiver } from "./receiver";
+import {
+  type ConfiguredQueueOptions,
+  type ConfiguredReceiverOptions,
+  checkArguments,
+  configuredReceiver,
+} from "./receiver";
 import { masked, shown } from "./shown";
 
 export interface StackSource {
@@ -25,9 +31,9 @@ const STACK_NAME = /^[\w.-]+(\/[\w.-]+){0,2}$/;
  * @throws ReceiverConfigError `PULUMI_MISSING`, `STACK_UNREADABLE`, `CONFIG_MISSING` or `CONFIG_INVALID`
  * @throws TypeError for an unknown option; see also `createReceiver`
  */
-export async function receiverFromStack(
+export async function receiverFromStack<Events extends object = NoEvents>(
   source: StackSource,
-  options: ConfiguredReceiverOptions,
+  options: ConfiguredReceiverOptions<Events> | ConfiguredQueueOptions,
 ): Promise<Receiver> {
   const known = ["stackName", "workDir", "output", "backendUrl"];
   checkArguments("receiverFromStack", { source, known, options });

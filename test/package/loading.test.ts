@@ -14,7 +14,14 @@ function filesLoadedFor(...subpaths: string[]): string[] {
   return JSON.parse(execFileSync(process.execPath, ["-e", script], { cwd: root, encoding: "utf8" }));
 }
 
-const receiver = ["receiver", "receiver/node", "receiver/fetch", "receiver/fastify", "receiver/lambda"];
+const receiver = [
+  "receiver",
+  "receiver/node",
+  "receiver/fetch",
+  "receiver/fastify",
+  "receiver/lambda",
+  "receiver/queues",
+];
 
 test.each([...receiver, "signature"])(
   "./%s loads only itself, the files that every folder shares, and Node",

@@ -1,0 +1,12 @@
+export type { BullmqQueue } from "./bullmq";
+export { bullmqQueue } from "./bullmq";
+export type { DeliveryQueue, QueuedDelivery, QueuedDeliveryErrorCode } from "./delivery";
+export { QueuedDeliveryError } from "./delivery";
+export type { PgBossClient } from "./pgBoss";
+export { pgBossQueue } from "./pgBoss";
+export type { SqsClient, SqsQueueOptions } from "./sqs";
+export { sqsQueue } from "./sqs";
+export type { SqsBatchResult, SqsEvent } from "./sqsHandler";
+export { sqsHandler } from "./sqsHandler";
+export type { QueueWorker, QueueWorkerOptions, WorkerContext, WorkerOutcome } from "./worker";
+export { DeliveryHeldError, queueWorker } from "./worker";
