@@ -5,7 +5,7 @@ import { type DeliveryQueue, queuedDelivery } from "./queues/delivery";
 import type { Delivery } from "./types";
 
 /** A queue did not confirm a delivery in time. It may have it nevertheless: then the sender's retry is the same delivery. */
-export class QueueDeadlineError extends CodedError<"QUEUE_DEADLINE"> {
+class QueueDeadlineError extends CodedError<"QUEUE_DEADLINE"> {
   override readonly name = "QueueDeadlineError";
 
   constructor(milliseconds: number) {

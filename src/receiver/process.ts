@@ -35,7 +35,7 @@ export interface Task {
 }
 
 /** Longer than a recorded delivery stays inside the longest tolerance, which is twice that; senders may retry for days. */
-export const KEEP_MS = 3 * 24 * 60 * 60 * 1000;
+const KEEP_MS = 3 * 24 * 60 * 60 * 1000;
 
 /** Takes the claim, calls the handler, and completes or releases the claim. Never rejects. */
 export async function processDelivery(

@@ -2,7 +2,7 @@ import { CodedError } from "../error";
 import { isThenable, LATE, within } from "./deadline";
 
 /** The dedupe store did not record a handled delivery, because it no longer holds this worker's claim. */
-export class NotRecordedError extends CodedError<"DELIVERY_NOT_RECORDED"> {
+class NotRecordedError extends CodedError<"DELIVERY_NOT_RECORDED"> {
   override readonly name = "NotRecordedError";
 
   constructor() {

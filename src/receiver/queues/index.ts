@@ -1,7 +1,8 @@
 export type { BullmqQueue } from "./bullmq";
 export { bullmqQueue } from "./bullmq";
-export type { DeliveryQueue, QueuedDelivery, QueuedDeliveryErrorCode } from "./delivery";
-export { QueuedDeliveryError } from "./delivery";
+export type { DeliveryQueue, QueuedDelivery } from "./delivery";
+export type { QueuedDeliveryErrorCode } from "./parse";
+export { QueuedDeliveryError } from "./parse";
 export type { PgBossClient } from "./pgBoss";
 export { pgBossQueue } from "./pgBoss";
 export type { SqsClient, SqsQueueOptions } from "./sqs";

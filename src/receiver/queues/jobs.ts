@@ -19,7 +19,7 @@ function jobOf(queued: unknown, signal: AbortSignal | undefined): Job {
     moveToFailed,
     signal: own,
   } = queued as Partial<Record<"data" | "moveToFailed" | "signal", unknown>>;
-  // Each job of pg-boss has a signal of its own, from version 11 on.
+  // Each job of pg-boss has a signal of its own.
   const ownSignal = own instanceof AbortSignal ? own : undefined;
   return { data, isBullmq: typeof moveToFailed === "function", signal: ownSignal ?? signal };
 }

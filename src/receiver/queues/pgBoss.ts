@@ -3,7 +3,7 @@ import { checkFunctions } from "../checks";
 import { warnerOnce } from "../reports";
 import type { DeliveryQueue } from "./delivery";
 
-/** The part of a `PgBoss` that is used, versions 10 to 12. */
+/** The part of a `PgBoss` that is used, version 12. */
 export interface PgBossClient {
   send(name: string, data: object, options: { readonly id: string }): PromiseLike<string | null>;
   getQueue?(name: string): PromiseLike<unknown>;
@@ -13,9 +13,8 @@ const KEEP_SECONDS = 3 * 24 * 60 * 60;
 
 /**
  * Hands deliveries to a queue of pg-boss, which must exist (`boss.createQueue`). A delivery that arrives again is not added again while
- * its job exists: completed jobs stay for `deleteAfterSeconds`, seven days by default. (In pg-boss 10, for
- * `archiveCompletedAfterSeconds`, twelve hours by default: raise it to 259,200.) Retries, backoff and the dead letter queue are those of
- * the queue.
+ * its job exists: completed jobs stay for `deleteAfterSeconds`, seven days by default. Retries, backoff and the dead letter queue are
+ * those of the queue.
  *
  * ```ts
  * await boss.createQueue("webhooks", { retryLimit: 10, retryBackoff: true, deadLetter: "webhooks-dead" });

@@ -9,8 +9,9 @@ import type { HandlingOptions } from "../options";
 import { type Processed, processDelivery } from "../process";
 import { logFailure, logUnrecorded, notify, warnerOnce } from "../reports";
 import type { NoEvents, Outcome, OutcomeKind, UnrecordedDelivery } from "../types";
-import { parseQueued, type QueuedDelivery, QueuedDeliveryError } from "./delivery";
+import type { QueuedDelivery } from "./delivery";
 import { type Job, jobsIn } from "./jobs";
+import { parseQueued, QueuedDeliveryError } from "./parse";
 
 export interface QueueWorkerOptions<Events extends object = NoEvents> extends HandlingOptions<Events> {
   /**
