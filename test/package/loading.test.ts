@@ -34,11 +34,12 @@ test.each([...receiver, "signature"])(
   },
 );
 
-test.each(receiver)("a receiver that uses ./%s loads less than 60 KB of JavaScript in all", (subpath) => {
+test.each(receiver)("a receiver that uses ./%s loads little JavaScript in all", (subpath) => {
   const files = filesLoadedFor("receiver", subpath);
   const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0);
   expect(bytes).toBeGreaterThan(0);
-  expect(bytes).toBeLessThan(60_000);
+  // A worker loads what a receiver does, apart from the adapters, and the converters of all queues.
+  expect(bytes).toBeLessThan(subpath === "receiver/queues" ? 76_000 : 70_000);
 });
 
 test("a program loads undici only when it asks the service something", () => {
