@@ -1,7 +1,8 @@
 import type { ReadEvent } from "./event";
 import type { Delivery } from "./types";
+import { watchedController } from "./watchedSignal";
 
-interface Source extends ReadEvent {
+interface Source extends Omit<ReadEvent, "message"> {
   readonly id: string;
   readonly timestamp: number;
   readonly rawBody: Uint8Array;
@@ -13,18 +14,22 @@ export class VerifiedDelivery implements Delivery {
   readonly timestamp: number;
   readonly event: string | undefined;
   readonly jobId: string | undefined;
-  readonly data: unknown;
+  /** Replaced by what the schema of its event makes of it, before a handler is called. */
+  data: unknown;
   readonly rawBody: Uint8Array;
   declare readonly signal: AbortSignal;
   #controller: AbortController | undefined;
   #expired: Error | undefined;
+  #isWatched = false;
 
   // An own property, so that a copy by spreading has it, as its type says. The controller is made when first asked for: most
   // handlers never do, and it costs more than the rest of the delivery.
   static readonly #SIGNAL: PropertyDescriptor & ThisType<VerifiedDelivery> = {
     enumerable: true,
     get() {
-      this.#controller ??= new AbortController();
+      this.#controller ??= watchedController(() => {
+        this.#isWatched = true;
+      });
       if (this.#expired !== undefined) this.#controller.abort(this.#expired);
       return this.#controller.signal;
     },
@@ -40,9 +45,9 @@ export class VerifiedDelivery implements Delivery {
     Object.defineProperty(this, "signal", VerifiedDelivery.#SIGNAL);
   }
 
-  /** Whether the handler asked for the signal, and so may have stopped when it fired. */
+  /** Whether the handler used the signal, and so may have stopped when it fired. A copy of the delivery has the same signal. */
   get isWatched(): boolean {
-    return this.#controller !== undefined;
+    return this.#isWatched;
   }
 
   expire(reason: Error): void {

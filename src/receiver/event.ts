@@ -6,6 +6,8 @@ export interface ReadEvent {
   readonly event: string | undefined;
   readonly jobId: string | undefined;
   readonly data: unknown;
+  /** The whole body, parsed. Undefined if it is not JSON. */
+  readonly message: unknown;
 }
 
 /** The event type of a delivery that proves a receiver at deploy time (`validateReceiver`). No handler is called for it. */
@@ -13,7 +15,7 @@ export const VALIDATION_EVENT = "webhook.validation";
 
 export const JOB_EVENTS: readonly JobEvent[] = ["job.running", "job.succeeded", "job.failed"];
 
-const EVENT_BY_STATUS: ReadonlyMap<unknown, JobEvent> = new Map(
+export const EVENT_BY_STATUS: ReadonlyMap<unknown, JobEvent> = new Map(
   JOB_EVENTS.map((event) => [event.slice("job.".length), event]),
 );
 const BYTE_ORDER_MARK = 0xfeff;
@@ -28,12 +30,13 @@ const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 export function readEvent(body: Uint8Array): ReadEvent {
   const text = textOf(body);
   const message = parseJson(text);
-  if (!isRecord(message)) return { event: undefined, jobId: undefined, data: message };
+  if (!isRecord(message)) return { event: undefined, jobId: undefined, data: message, message };
   const { type, status, data } = message;
   return {
     event: typeof type === "string" ? type : EVENT_BY_STATUS.get(status),
     jobId: jobIdOf(message, text),
     data: data ?? message,
+    message,
   };
 }
 
@@ -67,7 +70,7 @@ function quoteNumbers(json: string): string {
   }
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

@@ -207,10 +207,10 @@ test("a handler that hangs gets its signal, and another one takes over when the 
 });
 
 test.each([
-  ["did not ask for the signal is done, and is not called again", () => {}, "duplicate", 1],
+  ["did not use the signal is done, and is not called again", () => {}, "duplicate", 1],
   [
-    "asked for the signal may have stopped, and is called again",
-    ({ signal }: Delivery) => signal,
+    "looked at the signal may have stopped, and is called again",
+    ({ signal }: Delivery) => signal.aborted,
     "handled",
     2,
   ],

@@ -1,3 +1,4 @@
+import { checkOptions } from "../checks";
 import type { Claim, DedupeStore } from "./store";
 
 export interface MemoryDedupeOptions {
@@ -19,12 +20,11 @@ const FULL_RETRY_MS = 1000;
  * createReceiver({ secrets, dedupe: memoryDedupe({ maxEntries: 1_000_000 }), handlers });
  * ```
  *
- * @throws RangeError if `maxEntries` is not a positive integer
+ * @throws RangeError if `maxEntries` is not a positive integer; TypeError for an unknown option
  */
-export function memoryDedupe({
-  maxEntries = 100_000,
-  now = () => performance.now(),
-}: MemoryDedupeOptions = {}): DedupeStore {
+export function memoryDedupe(options: MemoryDedupeOptions = {}): DedupeStore {
+  checkOptions("memoryDedupe", options, ["maxEntries", "now"]);
+  const { maxEntries = 100_000, now = () => performance.now() } = options;
   if (!Number.isSafeInteger(maxEntries) || maxEntries < 1) {
     throw new RangeError(
       `memoryDedupe: maxEntries must be a positive integer, but it is ${String(maxEntries)}.`,
