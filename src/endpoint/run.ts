@@ -74,7 +74,7 @@ function assemble(
   const handover = new Handover();
   const book = new Book(environment, log.warn);
   const stacks = new Stacks(
-    engine.run === undefined ? async () => undefined : engine.rootUrn,
+    async () => (engine.run === undefined ? undefined : engine.rootUrn()),
     environment,
     clock.date(),
   );

@@ -122,7 +122,7 @@ export class Evidence {
     const { sent, id } = entry;
     const isOurs = stack !== undefined && isSameStack(entry.stack, stack.name);
     const living = isLiving(entry, this.asker.run);
-    if (isOurs) this.book.removeIfAbandoned(entry);
+    if (isOurs && sent === null) await removeIfAbandoned(entry, stack, this.book);
     if (sent === null) return undefined;
     const { serviceTime, before, complete } = sent;
     const real = id === null || isProvisional(id) ? undefined : id;
@@ -299,6 +299,11 @@ export async function statusOf(entry: Entry, stack: Stack): Promise<Status> {
   const wasDestroyed = runs.some(({ kind, start }) => kind === "destroy" && start > at);
   if (at < state.times.created && !wasDestroyed) return { kind: "another" };
   return { kind: runs.some((run) => isWholeUp(run) && run.start > at) ? "later up" : "lost" };
+}
+
+/** Removes an entry that was never sent, unless it shows that an interrupted operation registered nothing. */
+export async function removeIfAbandoned(entry: Entry, stack: Stack, book: Book): Promise<void> {
+  if ((await stack.state())?.hasOperation(entry.key) === false) book.removeIfAbandoned(entry);
 }
 
 /** Returns whether the account or the provider that asks sent an entry. */

@@ -2,7 +2,7 @@ import type { Endpoint, EndpointList } from "../client";
 import { type Book, type Entry, isLiving } from "./book";
 import { type Decision, type Doubt, decide, decideAbsence, type Pending, type Question } from "./decide";
 import { identityOf, plainText, type Resource } from "./deployment";
-import { type Asker, type Evidence, mayTake, originHashes, statusOf } from "./evidence";
+import { type Asker, type Evidence, mayTake, originHashes, removeIfAbandoned, statusOf } from "./evidence";
 import { type Identity, isProvisional, keyHash } from "./identity";
 import { handedOverOf } from "./pendingResource";
 import { listWith, type SettlingRun } from "./settlement";
@@ -60,7 +60,7 @@ export async function openEntries(stack: Stack, book: Book, run: string): Promis
   for (const entry of book.entriesOf(stack.name)) {
     if (entry.closed || isLiving(entry, run)) continue;
     if (entry.sent === null && !entry.adopted) {
-      book.removeIfAbandoned(entry);
+      await removeIfAbandoned(entry, stack, book);
       continue;
     }
     const { kind } = await statusOf(entry, stack);

@@ -116,6 +116,14 @@ export class StackState {
     });
   }
 
+  /** Returns whether an operation that may have registered this url and type was interrupted, healed or not. */
+  hasOperation(key: string): boolean {
+    return interruptedRegistrations(this.#deployment).some((operation) => {
+      const identity = identityOf(operation);
+      return identity === undefined || keyHash(identity) === key;
+    });
+  }
+
   /** Returns the id of the endpoint of this name, if exactly one has it. */
   idOf(name: string): string | undefined {
     const named = this.#live.filter(({ urn }) => nameOf(urn) === name);

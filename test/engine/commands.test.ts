@@ -244,7 +244,7 @@ test("doctor names an interrupted registration, and prune keeps the endpoint tha
     /^error: .*registered lost in test\/dev \(REGISTRATION_INTERRUPTED\)\n.*recover --stack dev/m,
   );
   const pruned = await json("prune", "--older-than", "1h", "--yes");
-  expect(pruned).toMatchObject({ deleted: [], kept: [{ id, reason: "unfinished-registration" }] });
+  expect(pruned).toMatchObject({ deleted: [], kept: [{ id, reason: "pending-registration" }] });
   await project.up();
   expect((await project.endpoints()).lost).toMatchObject({ id });
   expect(await json("list", "--orphans")).toEqual([]);

@@ -1,4 +1,5 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { codeOf, failure, inputs, otherInputs, type PluginOptions, rootUrn, VerbsWorld } from "./verbsWorld";
 
 let world: VerbsWorld;
@@ -217,4 +218,16 @@ describe("an unusable PULUMI_HOME", () => {
     expect(world.ids()).toHaveLength(2);
     expect(world.warnings.filter((warning) => /cannot use .*book/.test(warning))).toHaveLength(1);
   });
+});
+
+test("a run that was killed before it sent anything leaves proof of that, also after a preview", async () => {
+  await world.loseInVain({}, { thenMs: 0 });
+  const dead = { host: hostname(), pid: 2 ** 22, start: "never" };
+  world.edit((entry) => ({ ...entry, sent: null, id: null, process: dead }));
+  world.interrupt("jobs", inputs);
+  const others = world.service.add(inputs);
+  world.clock.skip(60_000);
+  await world.plugin().check({}, { ...inputs });
+  expect((await world.register()).id).not.toBe(others.id);
+  expect(world.warnings.join()).toContain(others.id);
 });
