@@ -303,14 +303,13 @@ test("a run that is killed leaves no plugin behind, and the next up takes over w
   await expectOneRegistration();
 });
 
-test("recover puts into the state what a killed run registered", async () => {
+test("recover shows what a killed run registered, and the next up takes it over", async () => {
   await endedUp("SIGKILL");
   await project.succeed("cancel", "--yes");
   const command = join(__dirname, "../../dist/cli/main.js");
   const options = { cwd: project.folder, env: project.env, encoding: "utf8" } as const;
   const { stdout } = await promisify(execFile)(process.execPath, [command, "recover", "--yes"], options);
-  expect(stdout).toMatch(/Recovered 1 endpoint/);
-  expect(await idOf("jobs")).toBe(emulator.endpoints()[0]?.id);
-  expect(JSON.stringify(await project.endpoints())).not.toContain("__provider");
+  expect(stdout).toContain(`it registered ${emulator.endpoints()[0]?.id} (`);
   await expectOneRegistration();
+  expect(JSON.stringify(await project.endpoints())).not.toContain("__provider");
 });
