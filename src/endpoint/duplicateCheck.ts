@@ -112,8 +112,7 @@ function describeAlike({ url, type }: Identity, ids: readonly string[], { own }:
     `(${describeUrl(url)}) and type (${type}): ${ids.slice(0, 5).join(", ")}${ids.length > 5 ? ", …" : ""}.`;
   const ways = own
     ? "Another resource of this program already manages it. Remove one of the two."
-    : `To keep it, set adoptId: ${JSON.stringify(ids[0])}, or give a renamed resource an alias of its old name. If a ` +
-      "killed run registered it, `npx webhook-endpoints recover` adds it to the state.";
+    : `To keep it, set adoptId: ${JSON.stringify(ids[0])}, or give a renamed resource an alias of its old name.`;
   const consequence = `This run registers another one. Each event will then be delivered twice${own ? "" : ", unless this run deletes the existing endpoint"}.`;
   return {
     warning: `${found} ${consequence} ${ways}`,

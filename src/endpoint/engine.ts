@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { startOfParent } from "../settlement/processes";
 import { cancellation } from "./cancellation";
 
 /** Writes to the terminal, through the engine. */
@@ -13,6 +14,8 @@ export interface Engine extends EngineLog {
   readonly run: string | undefined;
   /** Fires when the user cancels the run. Absent where that is not known. */
   readonly cancelled?: AbortSignal | undefined;
+  /** Returns when the command was started, in milliseconds since 1970: this process may have started later. Undefined if unknown. */
+  startedAt?(): number | undefined;
   /** Returns the URN of the stack, or undefined when the engine does not know it: in a command without a program. */
   rootUrn(): Promise<string | undefined>;
 }
@@ -40,6 +43,7 @@ export function connectEngine(argv: readonly string[] = process.argv): Engine {
     cancelled: address === undefined ? undefined : cancellation(),
     warn: (message) => log(2, message),
     info: (message) => log(1, message),
+    startedAt: () => startOfParent("pulumi"),
     async rootUrn() {
       try {
         client ??= connect(plugin, address);

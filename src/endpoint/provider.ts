@@ -166,7 +166,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         if (
           !ledger.mayDelete(id) ||
           (await settlement.isTakenBeside(endpoint)) ||
-          (await isShared(id, { origin, stacks }))
+          (await isShared(endpoint, { origin, stacks }))
         ) {
           engine.warn(`endpoint ${id} is not deleted: another resource of this program has it.`);
           return;
@@ -190,10 +190,13 @@ export function createProvider(options: Partial<RunOptions> = {}) {
 }
 
 /** Returns whether two resources of the stack have one endpoint, as two providers may adopt it. The state is read again before that is believed. */
-async function isShared(id: string, { origin, stacks }: Pick<Run, "origin" | "stacks">): Promise<boolean> {
+async function isShared(
+  endpoint: { readonly id: string } & Pick<EndpointInputs, "url" | "type">,
+  { origin, stacks }: Pick<Run, "origin" | "stacks">,
+): Promise<boolean> {
   const stack = await stacks.current();
-  const isInState = (await stack?.state())?.isShared(id, origin);
-  return isInState === true && (await stack?.stateNow())?.isShared(id, origin) === true;
+  const isInState = (await stack?.state())?.isShared(endpoint, origin);
+  return isInState === true && (await stack?.stateNow())?.isShared(endpoint, origin) === true;
 }
 
 /**

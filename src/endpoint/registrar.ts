@@ -217,7 +217,8 @@ export class Registrar {
         `cannot adopt endpoint ${id}: another resource of this program already has it. Name it in only one of them.`,
       );
     }
-    if (replaced?.pending && !replaced.pending.before.includes(id)) ledger.note(replaced.id, "settled");
+    if (replaced?.pending && settlement.mayHaveMade(replaced.pending, endpoint))
+      ledger.note(replaced.id, "settled");
     settlement.take(inputs, endpoint, { entry, adopted: true });
     return ledger.noteOurs(endpoint, "made");
   }

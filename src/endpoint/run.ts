@@ -4,12 +4,13 @@ import type { Clock } from "../client/clock";
 import { Book } from "../settlement/book";
 import { Evidence } from "../settlement/evidence";
 import { pulumiHome } from "../settlement/files";
-import { describeLeftovers, leftoversOf } from "../settlement/leftovers";
+import { leftoversOf } from "../settlement/leftovers";
 import { Locks } from "../settlement/lock";
 import { Settlement } from "../settlement/settlement";
 import { Stacks } from "../settlement/stacks";
 import { patienceFor } from "../settlement/time";
 import { Turns } from "../settlement/turns";
+import { describeLeftovers } from "../settlement/words";
 import { describeUrl } from "../shared/url";
 import { DuplicateCheck } from "./duplicateCheck";
 import type { Engine, EngineLog } from "./engine";
@@ -76,7 +77,7 @@ function assemble(
   const stacks = new Stacks(
     async () => (engine.run === undefined ? undefined : engine.rootUrn()),
     environment,
-    clock.date(),
+    engine.startedAt?.() ?? clock.date(),
   );
   const asker = {
     ...origin,

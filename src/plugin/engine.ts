@@ -2,6 +2,7 @@ import { credentials } from "@grpc/grpc-js";
 import { EngineClient } from "@pulumi/pulumi/proto/engine_grpc_pb";
 import { LogRequest, LogSeverity } from "@pulumi/pulumi/proto/engine_pb";
 import type { Engine } from "../endpoint/engine";
+import { startOfParent } from "../settlement/processes";
 
 /** The engine that started this plugin, by its address. Its log shows under Diagnostics in `preview` and `up`. */
 export class PluginEngine implements Engine {
@@ -42,6 +43,10 @@ export class PluginEngine implements Engine {
     const [stack, project] = urn.replace(/^urn:pulumi:/, "").split("::");
     if (stack && project)
       this.#rootUrn = `urn:pulumi:${stack}::${project}::pulumi:pulumi:Stack::${project}-${stack}`;
+  }
+
+  startedAt(): number | undefined {
+    return startOfParent("pulumi");
   }
 
   async rootUrn(): Promise<string | undefined> {

@@ -7,12 +7,12 @@ import { parseTimestamp } from "./time";
 /**
  * What a verdict means to a person:
  * - `taken-over`: the next `up` takes the endpoint
- * - `surplus`: a registration of the stack made the endpoint, and no resource will take it
+ * - `unwanted`: a registration of the stack made the endpoint, and no resource will take it
  * - `in-doubt`: a person must say whether a registration of the stack made it
  * - `unknowable`: the service does not show enough
  * - `nothing`: no endpoint was made
  */
-export type Category = "taken-over" | "surplus" | "in-doubt" | "unknowable" | "nothing";
+export type Category = "taken-over" | "unwanted" | "in-doubt" | "unknowable" | "nothing";
 
 export function categoryOf(verdict: Verdict, deployment: Deployment): Category {
   const { decision, by } = verdict;
@@ -20,14 +20,13 @@ export function categoryOf(verdict: Verdict, deployment: Deployment): Category {
   if (endpoint === undefined) return decision.kind === "unknowable" ? "unknowable" : "nothing";
   if (isUnwanted(verdict, endpoint, deployment)) {
     const isProven = by.length === 1 && by[0]?.id === endpoint.id;
-    if (decision.kind === "found" || isProven) return "surplus";
+    if (decision.kind === "found" || isProven) return "unwanted";
   }
   return decision.kind === "found" ? "taken-over" : "in-doubt";
 }
 
 /** Returns whether no resource will take an endpoint: an `up` did without, or the program's resource has been made since. */
-export function isUnwanted({ by, resources }: Verdict, endpoint: Endpoint, deployment: Deployment): boolean {
-  const operations = resources.filter(({ id }) => id === undefined);
+export function isUnwanted({ by, operations }: Verdict, endpoint: Endpoint, deployment: Deployment): boolean {
   return (
     by.every(({ unwanted }) => unwanted === true) ||
     (operations.length > 0 && operations.every((each) => isOvertaken(each, endpoint, deployment)))

@@ -9,6 +9,8 @@ import { parseTimestamp, placeIn, type Window } from "./time";
 export interface Pending {
   /** When the service may have made its endpoint. Undefined when nothing tells. */
   readonly window: Window | undefined;
+  /** Without a window: until when its endpoint may still be made, on the service's clock. */
+  readonly until?: number;
   /** The endpoints with its url and type that were listed before it was sent. */
   readonly before: readonly string[];
   /** True if `before` has all of them. */
@@ -164,7 +166,7 @@ export function decideAbsence(
       !pending.every(({ before }) => before.includes(id)),
   );
   if (!list.complete || isOdd) return { kind: "unknowable" };
-  const ends = pending.flatMap(({ window }) => window?.until ?? []);
+  const ends = pending.flatMap(({ window, until }) => window?.until ?? until ?? []);
   const { serverTime } = list;
   const milliseconds =
     serverTime === null ? 0 : Math.min(Math.max(0, ...ends.map((end) => end - serverTime)), patienceMs);

@@ -49,7 +49,7 @@ export type Wanted = Identity & {
 };
 
 const SECRET_URL = "the state keeps the url of an interrupted registration as a secret";
-const EARLIER_RUN = "another run has ended since then, and nothing tells which of them was interrupted";
+const EARLIER_RUN = "it was created long before the interrupted run ended, and perhaps before that run began";
 
 /** Gathers what the state and the book tell about the pending registrations of one url and type. */
 export class Evidence {
@@ -180,7 +180,9 @@ export class Evidence {
     const left = [...state.operationsLike(wanted)];
     const healed = this.asker.countsHealed === true ? state.healedLike(wanted) : [];
     if (left.length + healed.length === 0) return [];
-    const interruption = await interruptionOf(stack, state);
+    const { timeoutMs, patienceMs } = this.asker;
+    const { startedAt } = stack;
+    const interruption = await interruptionOf(stack, state, timeoutMs + patienceMs);
     const standsFor = ({ adopted, closed, sender, sent, stack: name }: Entry): boolean => {
       // The state was read before this provider began to create anything.
       if (adopted || !isSameStack(name, stack.name) || sender === this.asker.sender) return false;
@@ -193,13 +195,15 @@ export class Evidence {
       else healed.shift();
     }
     return [
-      ...left.flatMap((operation) => this.#interruptedOperation(operation, wanted, interruption)),
+      ...left.flatMap((operation) =>
+        this.#interruptedOperation(operation, wanted, { interruption, startedAt }),
+      ),
       ...healed.flatMap(({ operation, since }) => {
         const until = state.times.written;
         const dated = "doubt" in interruption ? { certain: { from: since, until } } : interruption;
         const from = Math.max(since, dated.certain.from);
         const window = { certain: { from, until }, possible: { from: since, until: from } };
-        const pending = this.#interruptedOperation(operation, wanted, window);
+        const pending = this.#interruptedOperation(operation, wanted, { interruption: window, startedAt });
         return pending.map((each) => ({
           ...each,
           ...("doubt" in interruption && interruption),
@@ -212,7 +216,7 @@ export class Evidence {
   #interruptedOperation(
     operation: Resource,
     { ip, anyIp = false }: Wanted,
-    interruption: Interruption | Undated,
+    { interruption, startedAt }: { interruption: Interruption | Undated; startedAt: number },
   ): Pending[] {
     const { timeoutMs, patienceMs, provider } = this.asker;
     const skew = this.asker.skew();
@@ -225,8 +229,15 @@ export class Evidence {
       others: providerNameOf(operation) !== provider,
       operation,
     };
+    const { id } = operation;
+    if (id && !isProvisional(id)) return [{ ...base, id, ...provenBy(interruption) }];
     if (skew === null) return [{ ...base, window: undefined, doubt: "the service does not tell its time" }];
-    if ("doubt" in interruption) return [{ ...base, ...interruption, window: undefined }];
+    if ("doubt" in interruption) {
+      // It was sent before this run began.
+      const until = startedAt + skew + patienceMs;
+      const mayComplete = interruption.unwanted !== true;
+      return [{ ...base, ...interruption, window: undefined, ...(mayComplete && { until }) }];
+    }
     const isSecret = plainText(operation.inputs, "url") === undefined;
     const { certain, possible } = interruption;
     const from = certain.from + skew - CLOCK_TOLERANCE_MS;
@@ -261,6 +272,12 @@ export class Evidence {
     holders.push(state?.holderOf(endpoint, this.asker) ?? "nobody");
     return holders.includes("somebody") ? "somebody" : holders.includes("unclear") ? "unclear" : "nobody";
   }
+}
+
+/** An operation that was answered right before the kill holds the id: then it matters only whether an `up` has done without it. */
+function provenBy(interruption: Interruption | Undated): Pick<Pending, "window" | "doubt" | "unwanted"> {
+  const isUnwanted = "doubt" in interruption && interruption.unwanted === true;
+  return { window: undefined, ...(isUnwanted && interruption) };
 }
 
 function wasSentIn({ certain, possible }: Interruption, at: number): boolean {

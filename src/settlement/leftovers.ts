@@ -8,7 +8,6 @@ import { handedOverOf } from "./pendingResource";
 import { listWith, type SettlingRun } from "./settlement";
 import type { Stack } from "./stack";
 import { windowOf } from "./time";
-import { describeEndpoints } from "./words";
 
 /** What a list shows about pending registrations of one url and type. */
 export interface Verdict {
@@ -17,8 +16,19 @@ export interface Verdict {
   readonly decision: Decision;
   /** The pending registrations that it is about. */
   readonly by: readonly Pending[];
-  /** The interrupted operations of this url and type, or the pending resource. */
-  readonly resources: readonly Resource[];
+  /** The interrupted operations of this url and type. */
+  readonly operations: readonly Resource[];
+  /** The resource whose registration is pending, if it is about one. */
+  readonly resource?: Resource;
+}
+
+/** What shows that registrations of a stack are pending. */
+export interface Traces {
+  readonly entries: readonly Entry[];
+  /** Interrupted operations. Those whose url the state encrypts are left out. */
+  readonly operations?: readonly Resource[];
+  /** Resources with a provisional id. */
+  readonly resources?: readonly Resource[];
 }
 
 /** What an interrupted run of a stack made, or may have made, and no resource has. */
@@ -33,15 +43,10 @@ export interface LeftoverSources {
 }
 
 /** Finds what interrupted runs of a stack made and no resource has. @throws WebhookError when the service's list fails */
-export async function leftoversOf(
-  stack: Stack,
-  sources: LeftoverSources,
-  operations: readonly Resource[] = [],
-): Promise<Leftover[]> {
+export async function leftoversOf(stack: Stack, sources: LeftoverSources): Promise<Leftover[]> {
   const entries = await openEntries(stack, sources.book, sources.asker.run);
-  if (entries.length + operations.length === 0) return [];
-  const list = await listWithEntries(entries, sources);
-  const verdicts = await verdictsOf({ entries, resources: operations, list }, sources);
+  if (entries.length === 0) return [];
+  const verdicts = await verdictsOf({ entries }, await listFor({ entries }, sources), sources);
   return verdicts.filter((verdict): verdict is Leftover => isLeftover(verdict.decision));
 }
 
@@ -70,63 +75,54 @@ export async function openEntries(stack: Stack, book: Book, run: string): Promis
   return open;
 }
 
-/** Lists, and asks for the endpoints of entries that the list may not show yet. */
-export function listWithEntries(
-  entries: readonly Entry[],
+/** Lists, and asks for the endpoints that the list may not show yet. */
+export function listFor(
+  { entries, operations = [] }: Traces,
   { service }: Pick<LeftoverSources, "service">,
 ): Promise<EndpointList> {
-  return listWith(
-    service,
-    entries.flatMap(({ id }) => (id === null || isProvisional(id) ? [] : [id])),
-  );
+  const ids = [...entries, ...operations].flatMap(({ id }) => (!id || isProvisional(id) ? [] : [id]));
+  return listWith(service, [...new Set(ids)]);
 }
 
-/**
- * Decides what a list shows about the open entries, the interrupted operations and the pending resources of a stack, as far as
- * they belong to the account. No endpoint is named twice.
- *
- * @param resources interrupted operations, which have no id, and pending resources. What encrypts its url is left out.
- */
+/** Decides what a list shows about pending registrations, as far as they belong to the account. No endpoint is named twice. */
 export async function verdictsOf(
-  {
-    entries,
-    resources,
-    list,
-  }: { entries: readonly Entry[]; resources: readonly Resource[]; list: EndpointList },
+  { entries, operations = [], resources = [] }: Traces,
+  list: EndpointList,
   { evidence, asker }: LeftoverSources,
 ): Promise<Verdict[]> {
   const { patienceMs } = asker;
   const named = new Set<string>();
-  const identities = identitiesIn(list, resources);
-  const keyOf = (resource: Resource) => keyHash(identityOf(resource) ?? { url: "", type: "production" });
-  const operations = resources.filter((each) => each.id === undefined && identityOf(each) !== undefined);
+  const identities = identitiesIn(list, operations);
   const verdicts: Verdict[] = [];
-  for (const key of new Set([...entries.map((entry) => entry.key), ...operations.map(keyOf)])) {
+  const keys = [...entries.map(({ key }) => key), ...operations.flatMap((each) => keyOf(each) ?? [])];
+  for (const key of new Set(keys)) {
     const identity = identities.get(key);
     if (identity === undefined) {
-      const by = unlisted(
-        entries.filter((entry) => entry.key === key && mayTake(entry, asker)),
-        patienceMs,
-      );
+      const own = entries.filter((entry) => entry.key === key && mayTake(entry, asker));
+      const by = unlisted(own, patienceMs);
       const decision = decideAbsence({ list, patienceMs }, by);
-      if (by.length > 0) verdicts.push({ identity, decision, by, resources: [] });
+      if (by.length > 0) verdicts.push({ identity, decision, by, operations: [] });
       continue;
     }
     const known = await evidence.about({ ...identity, anyIp: true });
-    const own = operations.filter((each) => keyOf(each) === key);
     for (const decided of decideAll({ ...known, identity, list, patienceMs }, named))
-      verdicts.push({ identity, ...decided, resources: own });
+      verdicts.push({ identity, ...decided, operations: operations.filter((each) => keyOf(each) === key) });
   }
-  for (const resource of resources.filter(({ id }) => id !== undefined)) {
+  for (const resource of resources) {
     const identity = identityOf(resource);
     if (identity === undefined) continue;
     const ip = plainText(resource.inputs, "ip");
     const known = await evidence.about({ ...identity, ip }, handedOverOf(resource));
     const pending = known.pending.map((each, index) => (index === 0 ? each : { ...each, others: true }));
     const [decided] = decideAll({ ...known, pending, identity, list, patienceMs }, named);
-    if (decided) verdicts.push({ identity, ...decided, resources: [resource] });
+    if (decided) verdicts.push({ identity, ...decided, operations: [], resource });
   }
   return verdicts;
+}
+
+function keyOf(resource: Resource): string | undefined {
+  const identity = identityOf(resource);
+  return identity && keyHash(identity);
 }
 
 /** Closes the entries of registrations that made nothing. */
@@ -176,7 +172,7 @@ export function endpointsOf(decision: Decision): readonly Endpoint[] {
 }
 
 /** Returns the urls and types that a list or a state shows, by their hash. */
-function identitiesIn(list: EndpointList, resources: readonly Resource[]): ReadonlyMap<string, Identity> {
+function identitiesIn(list: EndpointList, operations: readonly Resource[]): ReadonlyMap<string, Identity> {
   const odd = list.unrecognized.flatMap(({ url }): Identity[] =>
     url === null
       ? []
@@ -185,7 +181,7 @@ function identitiesIn(list: EndpointList, resources: readonly Resource[]): Reado
           { url, type: "development" },
         ],
   );
-  const all = [...odd, ...list.endpoints, ...resources.flatMap((each) => identityOf(each) ?? [])];
+  const all = [...odd, ...list.endpoints, ...operations.flatMap((each) => identityOf(each) ?? [])];
   return new Map(all.map(({ url, type }) => [keyHash({ url, type }), { url, type }]));
 }
 
@@ -199,13 +195,4 @@ function unlisted(entries: readonly Entry[], patienceMs: number): Pending[] {
     others: false,
     entry,
   }));
-}
-
-/** Names leftovers in one line. */
-export function describeLeftovers(leftovers: readonly Leftover[]): string {
-  const endpoints = leftovers.flatMap(({ decision }) => endpointsOf(decision));
-  return (
-    `an interrupted run registered, or may have registered, what no resource of this stack has: ${describeEndpoints(endpoints)}. \`pulumi up\` takes over ` +
-    "what the program still declares. `npx webhook-endpoints recover` deletes the rest, after a question."
-  );
 }

@@ -13,6 +13,9 @@ export interface ProcessName {
 /** How long a process of another host counts as living after its last sign, in milliseconds. Nothing here can ask that host. */
 const FOREIGN_LIFE_MS = 15 * 60_000;
 
+/** Of Linux, on all that Node.js runs on. */
+const TICKS_PER_SECOND = 100;
+
 let own: ProcessName | undefined;
 
 /** Returns the name of this process. */
@@ -59,4 +62,25 @@ function startOnLinux(pid: number): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Returns when the nearest parent of this process that runs such a command was started, in milliseconds since 1970. Undefined where there
+ * is none, or where the system does not tell.
+ */
+export function startOfParent(command: string): number | undefined {
+  if (process.platform !== "linux") return undefined;
+  try {
+    const started = /^btime (\d+)$/m.exec(readFileSync("/proc/stat", "utf8"))?.[1];
+    for (let pid = process.ppid; pid > 1; ) {
+      const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+      const [, parent, ...rest] = stat.replace(/^.*\) /s, "").split(" ");
+      if (stat.includes(`(${command})`))
+        return (Number(started) + Number(rest[17]) / TICKS_PER_SECOND) * 1_000;
+      pid = Number(parent);
+    }
+  } catch {
+    // The parent has ended.
+  }
+  return undefined;
 }

@@ -16,6 +16,7 @@ import { thisProcess } from "./processes";
 import { registerOnce, type SendingService } from "./register";
 import { type Outcome, settle, type Waiting } from "./settle";
 import type { Stacks } from "./stacks";
+import { placeIn, windowOf } from "./time";
 
 /** What the settlement needs of the run. */
 export interface SettlingRun extends Waiting, Asker {
@@ -225,6 +226,13 @@ export class Settlement {
           .find((each) => isSameEndpoint(each, endpoint, this.run.patienceMs))
       : others.find(({ name }) => name === from?.entry?.name);
     if (settled) this.book.close(settled);
+  }
+
+  /** Returns whether a pending registration may have made an endpoint. */
+  mayHaveMade({ before, attemptedAt }: HandedOver, { id, createdAt }: Endpoint): boolean {
+    return (
+      !before.includes(id) && placeIn(windowOf(attemptedAt, this.run.patienceMs), createdAt) !== "outside"
+    );
   }
 
   /** Notes that nothing is left of what a pending registration made. */

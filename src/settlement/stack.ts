@@ -130,15 +130,20 @@ export class StackState {
     return named.length === 1 ? named[0]?.id : undefined;
   }
 
-  /** Returns whether several resources manage one endpoint of an account. */
-  isShared(id: string, { baseUrl, account }: Account): boolean {
-    const managing = this.#live.filter(
-      ({ external, outputs, ...each }) =>
-        each.id === id &&
-        external !== true &&
+  /**
+   * Returns whether several resources manage one endpoint, also one that is to be deleted. With another key, a resource manages the
+   * same one if it has the same url and type.
+   */
+  isShared(endpoint: Identity & Pick<Endpoint, "id">, { baseUrl, account }: Account): boolean {
+    const managing = this.#all.filter((resource) => {
+      if (resource.id !== endpoint.id || resource.external === true) return false;
+      const { outputs } = resource;
+      const isOwn =
         (plainText(outputs, "baseUrl") ?? baseUrl) === baseUrl &&
-        (plainText(outputs, "account") ?? account) === account,
-    );
+        (plainText(outputs, "account") ?? account) === account;
+      const identity = identityOf(resource);
+      return isOwn || identity === undefined || keyOf(identity) === keyOf(endpoint);
+    });
     return managing.length > 1;
   }
 
@@ -253,9 +258,9 @@ export class Stack {
 
 /** When the interrupted operations of a state were sent, in milliseconds on this machine's clock. */
 export interface Interruption {
-  /** While the run that last wrote the state was under way. */
+  /** Before the state was last written, for as long as a creation takes: the engine writes it when an operation begins. */
   readonly certain: Window;
-  /** Since the last `up` that recorded everything: an earlier run may have been interrupted too. */
+  /** Since the last `up` that recorded everything: a creation may have waited, or an earlier run may have been interrupted too. */
   readonly possible: Window;
 }
 
@@ -270,9 +275,14 @@ export interface Undated {
  * the interrupted one if it has no entry in the history, because it was killed, or if it is an `up` that failed, because Ctrl-C twice
  * leaves such an entry (engine rule 35).
  *
+ * @param longestMs how long a creation takes at most, unless it waits for others
  * @returns `doubt`, as the end of a sentence, when that cannot be told, and `unwanted` when an `up` has succeeded without them
  */
-export async function interruptionOf(stack: Stack, state: StackState): Promise<Interruption | Undated> {
+export async function interruptionOf(
+  stack: Stack,
+  state: StackState,
+  longestMs: number,
+): Promise<Interruption | Undated> {
   const { written, created } = state.times;
   const runs = await stack.history(Number.isNaN(created) ? 0 : created);
   if (runs === undefined) return { doubt: "the stack's history cannot be read" };
@@ -285,6 +295,6 @@ export async function interruptionOf(stack: Stack, state: StackState): Promise<I
   if (!isKilled && !isStopped && last === settled) return { doubt: LATER_UP, unwanted: true };
   if (!isKilled && !isStopped)
     return { doubt: "a later run has written the state, so nothing tells when the interrupted run ended" };
-  const from = isKilled ? (last?.end ?? created) : last.start;
+  const from = Math.max(isKilled ? (last?.end ?? created) : last.start, written - longestMs);
   return { certain: { from, until: written }, possible: { from: settled?.end ?? created, until: from } };
 }

@@ -2,6 +2,7 @@ import type { Endpoint } from "../client";
 import { describeUrl } from "../shared/url";
 import type { Doubt } from "./decide";
 import type { Identity } from "./identity";
+import { endpointsOf, type Leftover } from "./leftovers";
 
 /** How many endpoints a message names. */
 const MAX_NAMED = 5;
@@ -43,5 +44,14 @@ export function describeUnknowable({ url }: Identity): string {
     `cannot tell whether the registration of ${describeUrl(url)} succeeded, because the service lists only a part of its endpoints. ` +
     "It stays pending. Look for the endpoint at the service. If it is there, set adoptId to its id. If not, set ifExists: " +
     '"register" for one run, which registers another one.'
+  );
+}
+
+/** Names leftovers in one line. */
+export function describeLeftovers(leftovers: readonly Leftover[]): string {
+  const endpoints = leftovers.flatMap(({ decision }) => endpointsOf(decision));
+  return (
+    `an interrupted run registered, or may have registered, what no resource of this stack has: ${describeEndpoints(endpoints)}. \`pulumi up\` takes over ` +
+    "what the program still declares. `npx webhook-endpoints recover` deletes the rest, after a question."
   );
 }

@@ -364,6 +364,20 @@ describe("with --register", () => {
     expect(emulator.endpoints()).toEqual([existing]);
   });
 
+  test.each(["list", "register"] as const)(
+    "listen leaves nothing when its first %s request is throttled and the answer to the registration is lost",
+    async (operation) => {
+      // For longer than clocks may differ.
+      emulator.fault({ operation, kind: "status", status: 429, headers: { "retry-after": "7" } });
+      emulator.fault({ operation: "register", kind: "reset-after", after: operation === "register" ? 1 : 0 });
+      const started = register();
+      await addressOf(started);
+      expect(emulator.endpoints()).toHaveLength(1);
+      expect((await started.signal("SIGINT")).status).toBe(0);
+      expect(emulator.endpoints()).toEqual([]);
+    },
+  );
+
   test("listen fails when a registration was answered with a failure and made nothing", async () => {
     emulator.fault({ operation: "register", kind: "status", status: 500 });
     const { status, stdout, stderr } = await register().ended;

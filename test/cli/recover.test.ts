@@ -165,6 +165,23 @@ describe("what the next up takes over", () => {
     expect(said.filter((line) => line.includes(id))).toHaveLength(1);
   });
 
+  it("recover takes nothing for an operation whose entry was closed", async () => {
+    const stranger = emulator.add(args);
+    sent(SECOND, { closed: true });
+    expect(await run(killed({ operations: [interrupted("a")] }))).toBe("done");
+    expect(said.join("\n")).not.toContain(stranger.id);
+  });
+
+  it("recover tells equal pending resources apart", async () => {
+    for (let times = 0; times < 2; times++) emulator.add(args);
+    const pending = { before: [], complete: true, attemptedAt: clock.date() };
+    const resources = ["a", "b"].map((name) => ({
+      ...{ ...resourceOf(name), id: `pending:${name}`, outputs: { ...args, pending } },
+    }));
+    expect(await run(killed({ resources }))).toBe("done");
+    for (const id of ids()) expect(said.filter((line) => line.includes(id))).toHaveLength(1);
+  });
+
   it("recover tells equal registrations apart", async () => {
     for (let times = 0; times < 2; times++) emulator.add(args);
     expect(await run(killed({ operations: [interrupted("a"), interrupted("b")] }))).toBe("done");
@@ -186,6 +203,17 @@ describe("what the next up takes over", () => {
     const resource = { ...resourceOf("a"), id: "pending:1", outputs: { ...args, pending } };
     expect(await run(killed({ resources: [resource] }))).toBe("done");
     expect(said.join("\n")).toMatch(new RegExp(`^a .*${id}.*takes it over`));
+  });
+
+  it("recover believes the id that an operation holds when the kill came right after the answer, whatever ran since", async () => {
+    const [own] = [emulator.add(args), emulator.add(args)];
+    const operation = interrupted("a");
+    const answered = { ...operation, resource: { ...operation.resource, id: own.id } };
+    const pulumi = killed({ operations: [answered] });
+    pulumi.history = [ran(2 * SECOND, 0, "refresh"), ran(20 * SECOND, 10 * SECOND, "update", "failed")];
+    expect(await run(pulumi)).toBe("done");
+    expect(said[0]).toMatch(new RegExp(`^a .*${own.id}.*takes it over`));
+    expect(said).toHaveLength(2);
   });
 
   it("recover names the endpoint of a registration that only the book shows", async () => {
@@ -396,11 +424,13 @@ describe("what is in doubt", () => {
     expect(said[0]).toMatch(/a later run has written the state.*REGISTRATION_IN_DOUBT/);
   });
 
-  it("recover asks what to do with the endpoint that a person names when an up has done without it", async () => {
+  it("recover only asks what to do with each endpoint when an up has done without them", async () => {
     pulumi.history = [ran(2 * SECOND, 0)];
-    const [own = "", other] = ids();
-    expect(await run(pulumi, [own, "delete"])).toBe("done");
+    const [, other] = ids();
+    expect(await run(pulumi, ["delete", "keep"])).toBe("done");
+    expect(said[0]).toMatch(/REGISTRATION_IN_DOUBT/);
     expect(ids()).toEqual([other]);
+    expect(await run(pulumi)).toBe("done");
   });
 });
 

@@ -98,11 +98,10 @@ test("after two runs that were ended by Ctrl-C twice, an up on another machine s
   await killedUp({ leavesHistory: true });
   const [{ id } = { id: "" }] = world.strangers();
   await sleep(world.clock.real(8_000));
-  // It is killed before it knows the endpoint of the first.
-  world.emulator.fault({ operation: "list", kind: "hang-before" });
+  // It is killed when it has begun to create, and before it knows the endpoint of the first. Its checks list, too.
+  const list = world.emulator.fault({ operation: "list", kind: "hang-before", after: 2 });
   const run = world.stack.up(program, { leavesHistory: true }).catch(() => {});
-  const requests = world.emulator.requests.length;
-  while (world.emulator.requests.length === requests) await sleep(1);
+  while (list.hits === 0) await sleep(1);
   plugin.kill({ alone: false });
   await run;
   world.emulator.clearFaults();

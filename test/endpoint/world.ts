@@ -21,6 +21,10 @@ export interface WorldOptions {
   readonly speed?: number;
   /** The names of explicit providers, each with an account of its own. */
   readonly providers?: readonly string[];
+  /** Those of them that share the account of the default provider. */
+  readonly sameAccount?: readonly string[];
+  /** Whether ids are the lowest free number of an account: they count for each, and are used again. */
+  readonly reusesIds?: boolean;
   /** Those of them that are at another service, with a base URL of its own. */
   readonly elsewhere?: readonly string[];
   readonly emulator?: EmulatorOptions;
@@ -63,8 +67,20 @@ export class World {
 
   static async start(options: WorldOptions): Promise<World> {
     const clock = new FastClock(options.speed ?? 20);
-    const accounts = Object.fromEntries((options.providers ?? []).map((name) => [keyOf(name), name]));
-    const start = () => startEmulator({ accounts, now: clock.now, ...options.emulator });
+    const accounts = Object.fromEntries(
+      (options.providers ?? []).map((name) => [keyOf(name), accountOf(name, options)]),
+    );
+    const start = async () => {
+      const newId = (account: string) => lowestFree(started.endpoints(account));
+      const ids = options.reusesIds ? { newId } : {};
+      const started: Emulator = await startEmulator({
+        accounts,
+        now: clock.now,
+        ...ids,
+        ...options.emulator,
+      });
+      return started;
+    };
     const [emulator, other] = [await start(), options.elsewhere && (await start())];
     const disguise = options.answers && (await Disguise.start(emulator.url, options.answers));
     const machine = await Machine.start(() => ({
@@ -122,8 +138,21 @@ export class World {
 
   /** What is at a service, but not in the state. */
   strangers(): EmulatedEndpoint[] {
-    const known = new Set(this.stack.resources.map(({ id }) => id));
-    return this.endpoints().filter(({ id }) => !known.has(id));
+    const known = new Set(this.stack.resources.map((resource) => this.#placeOf(resource)));
+    return ["", ...(this.options.providers ?? [])].flatMap((provider, at, all) => {
+      const place = (name: string) => this.#placeOf({ provider: name, id: "" });
+      if (all.findIndex((name) => place(name) === place(provider)) < at) return [];
+      return this.#endpointsOf(provider).filter(({ id }) => !known.has(this.#placeOf({ provider, id })));
+    });
+  }
+
+  /** Ids may count per account. */
+  #placeOf({ provider, id }: { readonly provider: string; readonly id: string }): string {
+    return `${this.emulatorOf(provider).url} ${accountOf(provider, this.options)} ${id}`;
+  }
+
+  #endpointsOf(provider: string): EmulatedEndpoint[] {
+    return this.emulatorOf(provider).endpoints(accountOf(provider, this.options));
   }
 
   /**
@@ -143,10 +172,7 @@ export class World {
       if (resource.delete || resource.initErrors || resource.pendingReplacement)
         wrong.push(`${declared.name}: is in the state, but not whole: ${JSON.stringify(resource)}`);
       const { provider = "", args } = declared;
-      const account = provider === "" ? "default" : provider;
-      const endpoint = this.emulatorOf(provider)
-        .endpoints(account)
-        .find(({ id }) => id === resource.id);
+      const endpoint = this.#endpointsOf(provider).find(({ id }) => id === resource.id);
       if (!endpoint) wrong.push(`${declared.name}: ${resource.id} is not at the service`);
       else if (
         !sameUrl(endpoint.url, String(args.url)) ||
@@ -158,14 +184,14 @@ export class World {
         );
     }
     for (const resource of left) wrong.push(`in the state, but not declared: ${JSON.stringify(resource)}`);
-    const ids = this.stack.resources.map(({ id }) => id);
+    const ids = this.stack.resources.map((resource) => this.#placeOf(resource));
     if (new Set(ids).size < ids.length) wrong.push(`an id twice in the state: ${ids.join(", ")}`);
     const strangers = this.strangers();
     for (const stranger of strangers)
-      if (!others.some(({ id }) => id === stranger.id))
+      if (!others.some((other) => isSame(other, stranger)))
         wrong.push(`an orphan at the service: ${JSON.stringify(stranger)}`);
     for (const other of others)
-      if (!strangers.some(({ id }) => id === other.id))
+      if (!strangers.some((stranger) => isSame(other, stranger)))
         wrong.push(`another's is gone or taken over: ${JSON.stringify(other)}`);
     return wrong;
   }
@@ -180,4 +206,17 @@ export class World {
 /** The first API key of a provider. */
 function keyOf(provider: string): string {
   return provider === "" ? DEFAULT_API_KEY : `key-of-${provider}`;
+}
+
+function accountOf(provider: string, { sameAccount = [] }: WorldOptions): string {
+  return provider === "" || sameAccount.includes(provider) ? "default" : provider;
+}
+
+function isSame(a: EmulatedEndpoint, b: EmulatedEndpoint): boolean {
+  return a.id === b.id && a.url === b.url;
+}
+
+function lowestFree(endpoints: readonly EmulatedEndpoint[]): string {
+  const taken = new Set(endpoints.map(({ id }) => id));
+  for (let id = 1; ; id++) if (!taken.has(String(id))) return String(id);
 }

@@ -200,8 +200,11 @@ interface Hanging {
 }
 const hanging: readonly Hanging[] = [
   { program: [declared("a"), declared("b"), declared("c")], count: 2 },
-  // Another address filter: for the same one the second run would first wait for what the first one sent.
-  { program: [declared("a"), declared("c", { ip: "192.0.2.1" }), declared("d"), declared("e")], count: 3 },
+  // Another type: for the same one the second run would first wait for what the first one sent.
+  {
+    program: [declared("a"), declared("c", { type: "development" }), declared("d"), declared("e")],
+    count: 3,
+  },
 ];
 
 /** The order within one run is the engine's own: all operations of a run begin at once. */

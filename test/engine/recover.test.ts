@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Emulator, startEmulator } from "../../src/emulator";
@@ -8,6 +8,20 @@ import { type CommandResult, type Declared, Project } from "./project";
 jest.setTimeout(300_000);
 
 const command = join(__dirname, "../../dist/cli/main.js");
+
+/** What the command does in a terminal, whose answers are arguments. */
+const ASKING = `
+const { Pulumi } = require(${JSON.stringify(join(__dirname, "../../dist/cli/pulumi.js"))});
+const { recover } = require(${JSON.stringify(join(__dirname, "../../dist/cli/recover/recover.js"))});
+const answers = process.argv.slice(1);
+const ask = async (question) => {
+  console.log(question);
+  return answers.shift() ?? "";
+};
+recover({ pulumi: new Pulumi(), yes: false, dialogue: { say: console.log, ask } }).then((outcome) => {
+  process.exitCode = outcome === "done" ? 0 : 2;
+});
+`;
 
 let emulator: Emulator;
 let project: Project;
@@ -67,18 +81,13 @@ describe("after an interrupted run", () => {
         emulator.fault({ operation: "register", kind: "hang-after", times: 2 });
         await interruptedUp({ when: () => emulator.endpoints().length === 3 * round, signals });
         emulator.clearFaults();
-        expect((await project.state()).pending_operations).toHaveLength(2);
+        expect((await project.state()).pending_operations).toHaveLength(2 * round);
         // Without `pulumi cancel`: the run has released its lock.
         const { exitCode, output } = await recover("--yes");
         expect({ exitCode, output }).toMatchObject({ exitCode: 0 });
-        expect(output).toMatch(/Recovered 2 endpoints and cleared 2 interrupted registrations/);
+        expect(output.match(/The next `pulumi up` takes it over/g)).toHaveLength(2);
         await project.up();
-        expect(await recorded()).toEqual(ids());
-        expect(registered()).toEqual(
-          Object.values(declared)
-            .map(({ url }) => url)
-            .sort(),
-        );
+        await expectExactly(declared);
       }
       expect(emulator.endpoints()).toHaveLength(6);
     },
@@ -87,7 +96,6 @@ describe("after an interrupted run", () => {
   it("recover finds what each kill left, so that the next up ends with exactly what is declared", async () => {
     const declared: Record<string, ReturnType<typeof endpoint>> = {};
     for (let index = 0; index < 12; index++) declared[`e${index}`] = endpoint(`${index}`);
-    let recovered = 0;
     for (const [round, made] of [9, 2, 4].entries()) {
       for (const name of Object.keys(declared)) declared[name] = endpoint(`${round}/${name}`);
       project.declare(declared);
@@ -96,19 +104,13 @@ describe("after an interrupted run", () => {
       const before = emulator.endpoints().length;
       await killedUp({ when: () => emulator.endpoints().length >= before + made });
       emulator.clearFaults();
-      recovered += await cancelAndRecover();
+      await recoverAndCancel();
       await project.up();
-      expect(registered()).toEqual(
-        Object.values(declared)
-          .map(({ url }) => url)
-          .sort(),
-      );
-      expect(await recorded()).toEqual(ids());
+      await expectExactly(declared);
       emulator.clearRequests();
       await project.up();
       expect(emulator.requests.filter(({ method }) => method !== "GET")).toEqual([]);
     }
-    expect(recovered).toBeGreaterThan(0);
   });
 
   it("recover asks nobody and changes nothing when there is nothing to do", async () => {
@@ -121,60 +123,104 @@ describe("after an interrupted run", () => {
     expect(await project.state()).toEqual(before);
   });
 
-  it("recover names pulumi cancel while the lock of the killed run is there, and leaves no backup behind", async () => {
+  it("recover reads the state while the lock of the killed run is there, and changes nothing in it", async () => {
     await killedWithOneAnswerLost({ a: endpoint("a") });
-    const { exitCode, output } = await recover("--yes");
-    expect(exitCode).toBe(1);
-    expect(output).toMatch(/pulumi cancel.*STACK_LOCKED/s);
-    expect(savedStates()).toEqual([]);
-  });
-
-  it("recover changes nothing and exits with 2 when it cannot tell which endpoint it is, or cannot ask", async () => {
-    await killedWithOneAnswerLost({ a: endpoint("a") });
-    await project.succeed("cancel", "--yes");
-    emulator.add(endpoint("a"));
     const before = await project.state();
     const { exitCode, output } = await recover("--yes");
-    expect(exitCode).toBe(2);
-    for (const { id } of emulator.endpoints()) expect(output).toContain(id);
-    expect(await project.state()).toEqual(before);
-    emulator.remove(emulator.endpoints().at(-1)?.id ?? "");
-    const piped = await recover();
-    expect(piped.exitCode).toBe(2);
-    expect(piped.output).toMatch(/The state was not changed, because the command has no terminal.*--yes/);
+    expect({ exitCode, output }).toMatchObject({ exitCode: 0 });
+    expect(output).toMatch(new RegExp(`^a .*${ids()[0]}.*takes it over`));
+    expect(output).toContain("`pulumi refresh --clear-pending-creates --yes`");
     expect(await project.state()).toEqual(before);
   });
 
-  it("recover asks when another run has ended since, because it cannot date the interrupted run then", async () => {
-    project.declare({ kept: endpoint("kept") });
+  it.each([
+    ["the machine of the killed run", false],
+    ["another machine", true],
+  ])(
+    "on %s, recover lets a person say which endpoint is whose, and up does as said",
+    async (_, isElsewhere) => {
+      await killedWithOneAnswerLost({ a: endpoint("a") });
+      const stranger = emulator.add(endpoint("a"));
+      const [own = ""] = ids().filter((id) => id !== stranger.id);
+      if (isElsewhere) await moveToAnotherMachine();
+      await project.succeed("cancel", "--yes");
+      const undecided = await recover("--yes");
+      expect(undecided.exitCode).toBe(2);
+      expect(undecided.output).toMatch(/REGISTRATION_IN_DOUBT/);
+      const stopped = await project.pulumi("up", "--yes", "--skip-preview");
+      expect(stopped.exitCode).not.toBe(0);
+      expect(stopped.output).toMatch(/REGISTRATION_IN_DOUBT/);
+      for (const { output } of [undecided, stopped]) for (const id of ids()) expect(output).toContain(id);
+      expect(emulator.endpoints()).toHaveLength(2);
+      expect(await recover(own)).toMatchObject({ exitCode: 0 });
+      await project.up();
+      expect(await recorded()).toEqual([own]);
+      await project.destroy();
+      expect(ids()).toEqual([stranger.id]);
+    },
+  );
+
+  it("after a person has said that all are somebody else's, up registers one", async () => {
+    await killedWithOneAnswerLost({ a: endpoint("a") });
+    emulator.add(endpoint("a"));
+    const before = ids();
+    await project.succeed("cancel", "--yes");
+    expect(await recover("none")).toMatchObject({ exitCode: 0 });
     await project.up();
-    await killedWithOneAnswerLost({ kept: endpoint("kept"), a: endpoint("a") }, { registered: 2 });
-    await project.pulumi("cancel", "--yes");
-    // Longer than clocks may differ.
-    await sleep(6_000);
-    await project.refresh();
-    const { exitCode, output } = await recover("--yes");
-    expect(output).not.toMatch(/never completed/);
-    expect(output).toContain(emulator.endpoints().at(-1)?.id ?? "none");
-    expect(exitCode).toBe(2);
-    expect((await project.state()).pending_operations).toHaveLength(1);
+    expect(before).not.toContain((await recorded())[0]);
+    expect(ids()).toHaveLength(3);
   });
 
-  it("recover waits before it clears a registration that was never made", async () => {
+  it("up names what a killed --replace left, and recover deletes it after a question", async () => {
+    const left = await killedReplacement();
+    expect(await project.up()).toMatch(new RegExp(`${left}.*webhook-endpoints recover`));
+    expect((await recover("--yes")).exitCode).toBe(2);
+    expect(ids()).toHaveLength(2);
+    const { exitCode, output } = await recover("delete");
+    expect({ exitCode, output }).toMatchObject({ exitCode: 0 });
+    expect(output).toContain(`Deleted ${left}`);
+    await project.succeed("refresh", "--clear-pending-creates", "--yes", "--skip-preview");
+    const after = await project.up();
+    expect(after).not.toMatch(/interrupted|pending operations/);
+    await expectExactly({ a: endpoint("a") });
+  });
+
+  it("on another machine, recover deletes what a killed --replace left, or forgets it", async () => {
+    const left = await killedReplacement();
+    await moveToAnotherMachine();
+    await project.up();
+    expect((await recover("--yes")).exitCode).toBe(2);
+    expect(await recover("keep")).toMatchObject({ exitCode: 0 });
+    expect(ids()).toContain(left);
+    expect(await recover("--yes")).toMatchObject({ exitCode: 0 });
+    expect(await project.up()).not.toContain(left);
+  });
+
+  it("what recover has found outlives the operations in the state", async () => {
+    await killedWithOneAnswerLost({ a: endpoint("a") });
+    await moveToAnotherMachine();
+    await project.succeed("cancel", "--yes");
+    expect(await recover("--yes")).toMatchObject({ exitCode: 0 });
+    await project.succeed("refresh", "--clear-pending-creates", "--yes", "--skip-preview");
+    expect((await project.state()).pending_operations ?? []).toEqual([]);
+    await project.up();
+    await expectExactly({ a: endpoint("a") });
+  });
+
+  it("recover waits until a registration that was never made cannot be made any more", async () => {
     project.declare({ a: endpoint("a") });
     emulator.fault({ operation: "register", kind: "hang-before", times: 1 });
     await killedUp({ when: () => emulator.requests.some(({ operation }) => operation === "register") });
     await project.succeed("cancel", "--yes");
     const { exitCode, output } = await recover("--yes");
     expect(output).toMatch(/^Waiting up to (1\d|20) s /m);
-    expect(output).toMatch(/never completed/);
+    expect(output).toMatch(/it registered nothing/);
     expect(exitCode).toBe(0);
-    expect((await project.state()).pending_operations ?? []).toEqual([]);
     await project.up();
     expect(registered()).toHaveLength(1);
   });
 
-  it("recover keeps the old state with its secrets encrypted, and sends nothing that changes the service", async () => {
+  it("on another machine, recover finds out about a secret url of an explicit provider, shows neither it nor the key, and up takes over", async () => {
     project.write(
       "index.js",
       `const { WebhookEndpoint, WebhooksProvider } = require("pulumi-webhook-endpoints");
@@ -185,22 +231,14 @@ new WebhookEndpoint("a", { url: pulumi.secret("https://hooks.example.com/t0ken")
     );
     emulator.fault({ operation: "register", kind: "hang-after", times: 1 });
     await killedUp({ when: () => emulator.endpoints().length > 0 });
+    await moveToAnotherMachine();
     await project.succeed("cancel", "--yes");
     emulator.clearRequests();
     const { exitCode, output } = await recover("--yes");
-    expect(output).toMatch(/Recovered 1 endpoint/);
+    expect(output).toMatch(new RegExp(`${ids()[0]}.*takes it over`));
     expect(exitCode).toBe(0);
     expect(emulator.requests.map(({ operation }) => operation)).toEqual(["list"]);
-    const [saved = ""] = savedStates();
-    const text = readFileSync(saved, "utf8");
-    expect(output).toContain(saved);
-    expect(readdirSync(project.folder).filter((name) => name.includes("recover"))).toEqual([]);
-    expect(JSON.parse(text).deployment.pending_operations).toHaveLength(1);
-    const state = JSON.stringify(await project.state());
-    for (const shown of [text, state, output]) {
-      expect(shown).not.toContain("t0ken");
-      expect(shown).not.toContain(emulator.apiKey);
-    }
+    for (const hidden of ["t0ken", emulator.apiKey]) expect(output).not.toContain(hidden);
     emulator.clearRequests();
     await project.up();
     expect(emulator.requests.filter(({ method }) => method !== "GET")).toEqual([]);
@@ -216,23 +254,45 @@ new WebhookEndpoint("a", { url: pulumi.secret("https://hooks.example.com/t0ken")
     writeFileSync(attributes, "");
     expect((await project.pulumi("stack", "export")).exitCode).not.toBe(0);
     const { exitCode, output } = await recover("--yes");
-    expect(output).toMatch(/Recovered 1 endpoint/);
+    expect(output).toMatch(/empty \.attrs files[\s\S]*takes it over/);
     expect(exitCode).toBe(0);
     await project.up();
     expect(registered()).toHaveLength(1);
   });
 });
 
-/** Does what a person does: what a kill leaves of the file backend may stop even `cancel`, until it is repaired. */
-async function cancelAndRecover(): Promise<number> {
-  const cancelled = await project.pulumi("cancel", "--yes");
-  let { exitCode, output } = await recover("--yes");
-  if (cancelled.exitCode !== 0 || output.includes("STACK_LOCKED")) {
-    await project.succeed("cancel", "--yes");
-    if (exitCode !== 0) ({ exitCode, output } = await recover("--yes"));
-  }
+/** What a kill leaves of the file backend may stop even `cancel`, until `recover` has mended it. */
+async function recoverAndCancel(): Promise<void> {
+  const { exitCode, output } = await recover("--yes");
   expect({ exitCode, output }).toMatchObject({ exitCode: 0 });
-  return Number(/Recovered (\d+)/.exec(output)?.[1] ?? 0);
+  await project.pulumi("cancel", "--yes");
+}
+
+/** The next command runs on a machine that has only the stack's backend in common with the one before. */
+async function moveToAnotherMachine(): Promise<void> {
+  rmSync(join(project.folder, "home"), { recursive: true, force: true });
+  await project.succeed("stack", "select", "dev");
+}
+
+/** Kills an `up --replace` once it has registered the new endpoint. Returns its id. */
+async function killedReplacement(): Promise<string> {
+  project.declare({ a: endpoint("a") });
+  await project.up();
+  const [old] = ids();
+  emulator.fault({ operation: "register", kind: "hang-after", times: 1 });
+  await killedUp({ when: () => emulator.endpoints().length === 2, args: ["--replace", project.urn("a")] });
+  emulator.clearFaults();
+  await project.succeed("cancel", "--yes");
+  return ids().find((id) => id !== old) ?? "";
+}
+
+async function expectExactly(declared: Declared): Promise<void> {
+  expect(await recorded()).toEqual(ids());
+  expect(registered()).toEqual(
+    Object.values(declared)
+      .map(({ url }) => url)
+      .sort(),
+  );
 }
 
 async function killedWithOneAnswerLost(declared: Declared, { registered = 1 } = {}): Promise<void> {
@@ -242,9 +302,12 @@ async function killedWithOneAnswerLost(declared: Declared, { registered = 1 } = 
 }
 
 /** Starts an `up`, and returns at the moment. */
-async function upUntil(when: () => boolean): Promise<{ child: ChildProcess; ended: Promise<unknown> }> {
+async function upUntil(
+  when: () => boolean,
+  more: readonly string[] = [],
+): Promise<{ child: ChildProcess; ended: Promise<unknown> }> {
   await project.pulumi("stack", "ls");
-  const args = ["up", "--yes", "--skip-preview", "--non-interactive"];
+  const args = ["up", "--yes", "--skip-preview", "--non-interactive", ...more];
   const child = spawn("pulumi", args, { cwd: project.folder, env: project.env, stdio: "ignore" });
   const ended = new Promise((resolve) => child.once("close", resolve));
   while (!when() && child.exitCode === null) await sleep(2);
@@ -268,8 +331,8 @@ async function interruptedUp({
 }
 
 /** Starts an `up`, and kills every process of it at the moment. */
-async function killedUp({ when }: { when: () => boolean }): Promise<void> {
-  const { child, ended } = await upUntil(when);
+async function killedUp({ when, args }: { when: () => boolean; args?: readonly string[] }): Promise<void> {
+  const { child, ended } = await upUntil(when, args);
   for (const pid of family(child)) {
     try {
       process.kill(pid, "SIGKILL");
@@ -291,23 +354,18 @@ function family({ pid }: ChildProcess): number[] {
   return found;
 }
 
+/** Runs the command. @param args options, or the answers of a person at the terminal */
 function recover(...args: string[]): Promise<CommandResult> {
-  const child = spawn(process.execPath, [command, "recover", ...args], {
+  const asks = args.some((arg) => !arg.startsWith("--"));
+  const child = spawn(process.execPath, asks ? ["-e", ASKING, ...args] : [command, "recover", ...args], {
     cwd: project.folder,
     env: project.env,
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
-  child.stdout.on("data", (text) => {
-    output += text;
-  });
-  child.stderr.on("data", (text) => {
-    output += text;
-  });
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (text) => {
+      output += text;
+    });
   return new Promise((resolve) => child.once("close", (code) => resolve({ exitCode: code ?? 1, output })));
-}
-
-function savedStates(): string[] {
-  const folder = join(project.folder, "home", "webhook-endpoints", "backups");
-  return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
 }

@@ -1,15 +1,6 @@
 import { lineHeaders } from "./headerLines";
-import { type HeaderPair, headerValue, isOurHeader } from "./headerPair";
+import { type Capture, type HeaderPair, headerValue, isOurHeader } from "./headerPair";
 import { jsonCaptures } from "./jsonCapture";
-
-/** A request that somebody recorded. */
-export interface Capture {
-  readonly headers: readonly HeaderPair[];
-  /** Absent if the file has only the headers. */
-  readonly body?: Buffer;
-  /** Unix seconds. Absent if the file does not say when it arrived. */
-  readonly receivedAt?: number;
-}
 
 const UTF16_MARK = Buffer.from([0xff, 0xfe]);
 

@@ -1,6 +1,6 @@
 import { CliError } from "../errors";
 import { mayBeKey } from "../mayBeKey";
-import type { Capture } from "./capture";
+import type { Capture } from "./headerPair";
 import { headerValue } from "./headerPair";
 
 /** How many ids a message names. */

@@ -1,6 +1,15 @@
 /** A header's name and value. One that was sent twice is there twice. */
 export type HeaderPair = readonly [name: string, value: string];
 
+/** A request that somebody recorded. */
+export interface Capture {
+  readonly headers: readonly HeaderPair[];
+  /** Absent if the file has only the headers. */
+  readonly body?: Buffer;
+  /** Unix seconds. Absent if the file does not say when it arrived. */
+  readonly receivedAt?: number;
+}
+
 const CGI_NAME = /^HTTP_(.+)$/;
 const CGI_CONTENT = /^CONTENT_(TYPE|LENGTH|ENCODING)$/;
 

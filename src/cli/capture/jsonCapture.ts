@@ -1,5 +1,4 @@
-import type { Capture } from "./capture";
-import { type HeaderPair, headerName } from "./headerPair";
+import { type Capture, type HeaderPair, headerName } from "./headerPair";
 
 /** JSON that is nested more deeply holds no capture. */
 const DEEPEST = 12;

@@ -1,16 +1,9 @@
 import { Book } from "../../settlement/book";
 import { categoryOf } from "../../settlement/category";
 import { interruptedRegistrations } from "../../settlement/deployment";
-import {
-  describeLeftovers,
-  isLeftover,
-  type Leftover,
-  listWithEntries,
-  openEntries,
-  verdictsOf,
-} from "../../settlement/leftovers";
+import { isLeftover, type Leftover, listFor, openEntries, verdictsOf } from "../../settlement/leftovers";
 import { pendingResources } from "../../settlement/pendingResource";
-import { describeDoubt } from "../../settlement/words";
+import { describeDoubt, describeLeftovers } from "../../settlement/words";
 import { type ClaimsOptions, stackOf } from "../claims";
 import { NO_RUN, sourcesOf } from "../evidence";
 import type { KnownStack } from "../stacks";
@@ -33,15 +26,17 @@ export async function leftoverFindings(
     const stack = stackOf(known, options);
     if (stack === undefined) continue;
     const entries = await openEntries(stack, book, NO_RUN);
-    const resources = [...interruptedRegistrations(deployment), ...pendingResources(deployment)];
-    if (entries.length + resources.length === 0) continue;
+    const operations = interruptedRegistrations(deployment);
+    const resources = pendingResources(deployment);
+    if (entries.length + operations.length + resources.length === 0) continue;
+    const traces = { entries, operations, resources };
     const sources = sourcesOf(stack, options.account, { book, service: options.service });
-    const list = await listWithEntries(entries, sources);
-    const verdicts = await verdictsOf({ entries, resources, list }, sources);
+    const verdicts = await verdictsOf(traces, await listFor(traces, sources), sources);
     const left = verdicts.filter((each): each is Leftover => isLeftover(each.decision));
-    const named = left.filter(({ resources, ...each }) => {
-      const category = categoryOf({ ...each, resources }, deployment);
-      return category === "surplus" || (category === "taken-over" && resources.length === 0);
+    const named = left.filter((each) => {
+      const category = categoryOf(each, deployment);
+      const isKnown = each.operations.length > 0 || each.resource !== undefined;
+      return category === "unwanted" || (category === "taken-over" && !isKnown);
     });
     const remedy = `Run \`npx webhook-endpoints recover --stack ${name}\`.`;
     if (named.length > 0)

@@ -17,20 +17,21 @@ export function describeVerdict(verdict: Verdict, category: Category): string {
   return `${subjectOf(verdict)}: ${outcomeOf(verdict, category)}`;
 }
 
-function outcomeOf({ identity, decision, resources }: Verdict, category: Category): string {
+function outcomeOf({ identity, decision, operations, resource }: Verdict, category: Category): string {
   const made = describeEndpoints(endpointsOf(decision));
   if (category === "taken-over") return `it registered ${made}. The next \`pulumi up\` takes it over.`;
-  if (category === "surplus") return `it registered ${made}, and no resource will take that.`;
+  if (category === "unwanted") return `it registered ${made}, and no resource will take that.`;
   if (identity !== undefined && decision.kind === "doubt")
     return `${describeDoubt(identity, decision)} (REGISTRATION_IN_DOUBT)`;
   if (identity !== undefined && decision.kind === "unknowable")
     return `${describeUnknowable(identity)} (STILL_PENDING)`;
   if (decision.kind === "unknowable")
     return "the service lists only a part of its endpoints, and none with this url (STILL_PENDING).";
-  return `it registered nothing.${resources.length > 0 ? " The next `pulumi up` registers what the program declares." : ""}`;
+  return `it registered nothing.${operations.length > 0 || resource ? " The next `pulumi up` registers what the program declares." : ""}`;
 }
 
-function subjectOf({ identity, resources }: Verdict): string {
+function subjectOf({ identity, operations, resource }: Verdict): string {
+  const resources = [...operations, ...(resource ? [resource] : [])];
   const names = [...new Set(resources.map(({ urn }) => nameOf(urn)))].join(", ");
   const what = identity && `${describeUrl(identity.url)}, ${identity.type}`;
   if (what === undefined) return "a registration whose url the service does not list";

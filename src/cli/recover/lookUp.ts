@@ -1,14 +1,15 @@
 import type { Clock } from "../../client/clock";
 import type { Book, Entry } from "../../settlement/book";
-import {
-  type Deployment,
-  interruptedRegistrations,
-  nameOf,
-  type Resource,
-} from "../../settlement/deployment";
+import { type Deployment, interruptedRegistrations, nameOf } from "../../settlement/deployment";
 import { mayTake } from "../../settlement/evidence";
 import { hashOf } from "../../settlement/files";
-import { type LeftoverSources, listWithEntries, type Verdict, verdictsOf } from "../../settlement/leftovers";
+import {
+  type LeftoverSources,
+  listFor,
+  type Traces,
+  type Verdict,
+  verdictsOf,
+} from "../../settlement/leftovers";
 import { pendingResources } from "../../settlement/pendingResource";
 import { settle } from "../../settlement/settle";
 import type { Stack } from "../../settlement/stack";
@@ -36,12 +37,11 @@ export interface LookUpOptions {
 
 /** Looks up what interrupted runs of a stack made, in each account that they may have used. Waits for what may still be made. */
 export async function lookUp(options: LookUpOptions): Promise<Case[]> {
-  const { stack, deployment, entries, accounts, book, clock, say } = options;
-  const resources = [...interruptedRegistrations(deployment), ...pendingResources(deployment)];
+  const { stack, entries, book, clock, say } = options;
   const cases: Case[] = [];
   const seen = new Set<Entry["name"]>();
   const isNew = ({ by }: Verdict) => by.some(({ entry }) => entry === undefined || !seen.has(entry.name));
-  for (const [account, own] of byAccount(resources, { entries, accounts })) {
+  for (const [account, traces] of byAccount(options)) {
     const sources = sourcesOf(stack, account, { book, service: new AccountService(account.client, clock) });
     let verdicts: Verdict[] = [];
     const onWait = (milliseconds: number) =>
@@ -49,9 +49,9 @@ export async function lookUp(options: LookUpOptions): Promise<Case[]> {
         `Waiting up to ${Math.ceil(milliseconds / 1000)} s in case an interrupted registration completes late.`,
       );
     await settle(
-      () => listWithEntries(entries, sources),
+      () => listFor(traces, sources),
       async (list) => {
-        verdicts = await verdictsOf({ entries, resources: own, list }, sources);
+        verdicts = await verdictsOf(traces, list, sources);
         const waits = verdicts.flatMap(({ decision }) =>
           decision.kind === "wait" ? [decision.milliseconds] : [],
         );
@@ -70,23 +70,29 @@ export async function lookUp(options: LookUpOptions): Promise<Case[]> {
   return cases;
 }
 
-/** Returns the accounts that runs may have used, each with its resources. An entry names its provider by a hash. */
-function byAccount(
-  resources: readonly Resource[],
-  { entries, accounts }: Pick<LookUpOptions, "entries" | "accounts">,
-): Map<Account, Resource[]> {
-  const found = new Map<Account, Resource[]>();
-  for (const resource of resources) {
+/** Returns the accounts that runs may have used, each with what is its own. An entry names its provider by a hash. */
+function byAccount({ deployment, entries, accounts }: LookUpOptions): Map<Account, Traces> {
+  const used = new Map<Account, Traces>();
+  const at = (account: Account) => used.get(account) ?? { entries };
+  for (const operation of interruptedRegistrations(deployment)) {
+    const account = accounts.of(operation);
+    const { operations = [] } = at(account);
+    used.set(account, { ...at(account), operations: [...operations, operation] });
+  }
+  for (const resource of pendingResources(deployment)) {
     const account = accounts.of(resource);
-    found.set(account, [...(found.get(account) ?? []), resource]);
+    const { resources = [] } = at(account);
+    used.set(account, { ...at(account), resources: [...resources, resource] });
   }
   const left = new Set(entries.map(({ provider }) => provider));
   for (const provider of accounts.explicit())
     if (left.delete(hashOf(nameOf(provider.urn)))) {
       const account = accounts.of(provider);
-      if (!found.has(account)) found.set(account, []);
+      used.set(account, at(account));
     }
-  const account = left.size === 0 ? undefined : accounts.of(undefined);
-  if (account !== undefined && !found.has(account)) found.set(account, []);
-  return found;
+  if (left.size > 0) {
+    const account = accounts.of(undefined);
+    used.set(account, at(account));
+  }
+  return used;
 }

@@ -37,7 +37,7 @@ export class Remedies {
         return false;
       case "in-doubt":
         return this.#choose(each);
-      case "surplus":
+      case "unwanted":
         return endpoint !== undefined && this.#decideFate(each, endpoint);
       case "taken-over": {
         const [by] = verdict.by;
@@ -48,12 +48,17 @@ export class Remedies {
     }
   }
 
-  /** Asks for each pending registration which endpoint it made. */
+  /** Asks for each pending registration which endpoint it made. Where no resource will take any, that makes no difference. */
   async #choose(each: Case): Promise<boolean> {
     const { dialogue, deployment } = this.options;
     const { verdict, sources } = each;
     const { ask, say } = dialogue;
-    let left = endpointsOf(verdict.decision);
+    const candidates = endpointsOf(verdict.decision);
+    if (candidates.every((endpoint) => isUnwanted(verdict, endpoint, deployment))) {
+      for (const endpoint of candidates) if (!(await this.#decideFate(each, endpoint))) return false;
+      return true;
+    }
+    let left = candidates;
     const chosen: Endpoint[] = [];
     for (const [index] of verdict.by.entries()) {
       const which = verdict.by.length === 1 ? "" : ` (${index + 1} of ${verdict.by.length})`;
@@ -66,10 +71,6 @@ export class Remedies {
     for (const endpoint of left) await this.#disown(each, endpoint);
     closeEntries(verdict.by.slice(chosen.length), sources);
     for (const [index, endpoint] of chosen.entries()) {
-      if (isUnwanted(verdict, endpoint, deployment)) {
-        if (!(await this.#decideFate(each, endpoint))) return false;
-        continue;
-      }
       const doubt = await this.#accept(each, endpoint, verdict.by[index]);
       say(
         doubt === undefined
@@ -131,7 +132,7 @@ export class Remedies {
     const { stack, turns, clock } = this.options;
     if (by === undefined) return undefined;
     await turns.take(endpoint, async () => accept(by, endpoint, { book, asker, stack, now: clock.date() }));
-    const [resource] = verdict.resources.filter(({ id }) => id !== undefined);
+    const { resource } = verdict;
     const { pending } = await evidence.about(
       { ...endpoint, anyIp: true },
       resource && handedOverOf(resource),

@@ -1,5 +1,6 @@
-import { type Capture, readCaptures } from "../capture/capture";
+import { readCaptures } from "../capture/capture";
 import { choose } from "../capture/choose";
+import type { Capture } from "../capture/headerPair";
 import { CliError } from "../errors";
 import { readInput } from "../inputFile";
 
