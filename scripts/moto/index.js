@@ -14,10 +14,12 @@ const HOW_TO_GET_MOTO =
 const folder = path.join(cache, "moto");
 /** Written last, so that a killed installation is never mistaken for a finished one. */
 const stamp = path.join(folder, "installed.json");
+/** With the folder: the programs of a virtual environment hold its path, so a checkout that was moved needs another. */
+const STAMPED = JSON.stringify({ folder, packages: PACKAGES });
 
 /** Described in index.d.ts. */
 function findMoto() {
-  const isInstalled = fs.existsSync(stamp) && fs.readFileSync(stamp, "utf8") === JSON.stringify(PACKAGES);
+  const isInstalled = fs.existsSync(stamp) && fs.readFileSync(stamp, "utf8") === STAMPED;
   return isInstalled ? path.join(folder, "bin/moto_server") : undefined;
 }
 
@@ -45,7 +47,7 @@ async function install() {
     const { ok, reason, lines } = await run(command, args, { timeoutSeconds: TIMEOUT_SECONDS });
     if (!ok) return lines.find((line) => /error/i.test(line)) ?? reason;
   }
-  fs.writeFileSync(stamp, JSON.stringify(PACKAGES));
+  fs.writeFileSync(stamp, STAMPED);
   return "";
 }
 
