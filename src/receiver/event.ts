@@ -1,5 +1,5 @@
 import { asBuffer } from "./bytes";
-import type { Delivery, JobDelivery, JobEvent } from "./types";
+import type { Delivery, JobEvent, KeyedDelivery } from "./types";
 
 /** What a body says, as far as it can be understood. */
 export interface ReadEvent {
@@ -40,9 +40,21 @@ export function readEvent(body: Uint8Array): ReadEvent {
   };
 }
 
-/** Returns true for the service's own events, which handlers can be given for. */
-export function isJobDelivery(delivery: Delivery): delivery is JobDelivery {
-  return (JOB_EVENTS as readonly unknown[]).includes(delivery.event);
+export type DedupeKey = (delivery: KeyedDelivery) => string;
+
+/** Returns what identifies a delivery: what `dedupeKey` makes of it or, without one, its id. @throws if `dedupeKey` does */
+export function keyOf(delivery: Delivery, dedupeKey: DedupeKey | undefined): string {
+  if (!dedupeKey || !isKeyed(delivery)) return delivery.id;
+  const key: unknown = dedupeKey(delivery);
+  if (typeof key === "string" && key !== "") return key;
+  throw new TypeError(
+    "dedupeKey must return a non-empty string. Return delivery.id if nothing better identifies the event.",
+  );
+}
+
+/** Returns true for the service's own events that have a job id. */
+function isKeyed(delivery: Delivery): delivery is KeyedDelivery {
+  return (JOB_EVENTS as readonly unknown[]).includes(delivery.event) && delivery.jobId !== undefined;
 }
 
 function jobIdOf(message: Record<string, unknown>, text: string): string | undefined {

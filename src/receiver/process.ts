@@ -1,8 +1,7 @@
-import { isThenable } from "./deadline";
+import { DeadlineError, isThenable, LATE, within } from "./deadline";
 import type { Claim, DedupeStore } from "./dedupe/store";
 import type { VerifiedDelivery } from "./delivery";
 import { recordHandled, type StoreCall, settleInTime } from "./record";
-import { run } from "./run";
 import { InvalidDataError, type StandardSchema, validData } from "./schema";
 import type { Delivery, EventDelivery, Handler, OutcomeKind } from "./types";
 
@@ -118,4 +117,67 @@ const CLAIM_STATES: readonly unknown[] = ["claimed", "held", "completed"];
 function checkedClaim(claim: Claim): Claim {
   if (CLAIM_STATES.includes(claim?.state)) return claim;
   throw new TypeError('The dedupe store\'s claim has none of the states "claimed", "held" and "completed".');
+}
+
+interface RunOptions {
+  readonly timeoutMs: number;
+  /** Tells the handler to stop before its deadline. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called if the handler finishes after its deadline without having used its signal. */
+  readonly onLate?: (() => Promise<void>) | undefined;
+}
+
+const HANDLED: Processed = { outcome: "handled" };
+
+/** Calls a handler, and fires its delivery's signal at the deadline, or when it is told to stop. Never rejects. */
+async function run(
+  work: () => unknown,
+  delivery: VerifiedDelivery,
+  { timeoutMs, signal, onLate }: RunOptions,
+): Promise<Processed> {
+  const stop = () => delivery.expire(stopReason(signal));
+  if (signal?.aborted) stop();
+  else signal?.addEventListener("abort", stop, { once: true });
+  try {
+    const started = work();
+    const working = isThenable(started) ? Promise.resolve(started) : undefined;
+    const result = working === undefined ? started : await within(timeoutMs, working);
+    if (working === undefined || result !== LATE) {
+      checkRan(result);
+      // It may have resolved because it was told to stop, with its work half done.
+      if (signal?.aborted && delivery.isWatched) return { outcome: "failed", error: stopReason(signal) };
+      return HANDLED;
+    }
+    const error = new DeadlineError(timeoutMs);
+    delivery.expire(error);
+    const finish = (late: unknown) => {
+      checkRan(late);
+      // A handler that watches its signal may have resolved because it stopped; then the retry is handled again.
+      return delivery.isWatched ? undefined : onLate?.();
+    };
+    working.then(finish).catch(() => {});
+    return { outcome: "timed-out", error };
+  } catch (error) {
+    return { outcome: "failed", error };
+  } finally {
+    signal?.removeEventListener("abort", stop);
+  }
+}
+
+function stopReason(signal: AbortSignal | undefined): Error {
+  const reason: unknown = signal?.reason;
+  return reason instanceof Error ? reason : new Error("The worker was told to stop.", { cause: reason });
+}
+
+/**
+ * Throws if a handler's result shows that the handler has not run yet: the delivery then counts as failed, and is not acknowledged.
+ * @throws TypeError
+ */
+function checkRan(result: unknown): void {
+  if (typeof result === "function")
+    throw new TypeError(
+      "The handler returned a function, and nothing was handled. Call the function that makes the handler, and pass its result.",
+    );
+  if (/^\[object (Async)?Generator\]$/.test(Object.prototype.toString.call(result)))
+    throw new TypeError("The handler returned a generator, and nothing was handled. Use an async function.");
 }

@@ -1,13 +1,12 @@
 import { checkTolerance, DEFAULT_TOLERANCE_SECONDS } from "../signature/tolerance";
 import { checkFunctions, checkNumber, checkOptionalFunction, checkOptions } from "./checks";
 import { memoryDedupe } from "./dedupe/memory";
-import type { DedupeKey } from "./dedupeKey";
 import type { VerifiedDelivery } from "./delivery";
-import { enqueue } from "./enqueue";
-import { JOB_EVENTS, VALIDATION_EVENT } from "./event";
+import { type DedupeKey, JOB_EVENTS, VALIDATION_EVENT } from "./event";
 import { checkedTimeout, resolveHandling } from "./handling";
 import type { QueueReceiverOptions, ReceiverOptions } from "./options";
 import { type Processed, processDelivery, type Task } from "./process";
+import { enqueue } from "./queues/delivery";
 
 /** Every option. TypeScript compares the names with the type. */
 const OPTIONS: Readonly<Record<keyof ReceiverOptions | keyof QueueReceiverOptions, true>> = {

@@ -1,4 +1,4 @@
-import { checkOptions } from "../checks";
+import { checkNumber, checkOptions } from "../checks";
 import type { Claim, DedupeStore } from "./store";
 
 export interface MemoryDedupeOptions {
@@ -25,11 +25,7 @@ const FULL_RETRY_MS = 1000;
 export function memoryDedupe(options: MemoryDedupeOptions = {}): DedupeStore {
   checkOptions("memoryDedupe", options, ["maxEntries", "now"]);
   const { maxEntries = 100_000, now = () => performance.now() } = options;
-  if (!Number.isSafeInteger(maxEntries) || maxEntries < 1) {
-    throw new RangeError(
-      `memoryDedupe: maxEntries must be a positive integer, but it is ${String(maxEntries)}.`,
-    );
-  }
+  checkNumber("memoryDedupe: maxEntries", maxEntries, { least: 1 });
   // Both in order of expiry, if the receivers that share the store use the same leases.
   const held = new Map<string, { readonly token: string; readonly until: number }>();
   const completed = new Map<string, number>();

@@ -111,25 +111,22 @@ function isClient(value: object | undefined): boolean {
 }
 
 function callsOf(client: NodeRedisClient | IoredisClient, { sha1, text }: { sha1: string; text: string }) {
-  if (!isClient(client)) throw new TypeError(NO_CLIENT);
-  if ("evalSha" in client && typeof client.evalSha === "function") {
+  if (!isClient(client))
+    throw new TypeError(
+      "redisDedupe: client must be a node-redis client (version 4 or later) or an ioredis client.",
+    );
+  if ("evalSha" in client) {
     const given = (key: string, args: string[]) => ({ keys: [key], arguments: args });
     return {
       byHash: (key: string, args: string[]) => client.evalSha(sha1, given(key, args)),
       byText: (key: string, args: string[]) => client.eval(text, given(key, args)),
     };
   }
-  if ("evalsha" in client && typeof client.evalsha === "function") {
-    return {
-      byHash: (key: string, args: string[]) => client.evalsha(sha1, 1, key, ...args),
-      byText: (key: string, args: string[]) => client.eval(text, 1, key, ...args),
-    };
-  }
-  throw new TypeError(NO_CLIENT);
+  return {
+    byHash: (key: string, args: string[]) => client.evalsha(sha1, 1, key, ...args),
+    byText: (key: string, args: string[]) => client.eval(text, 1, key, ...args),
+  };
 }
-
-const NO_CLIENT =
-  "redisDedupe: client must be a node-redis client (version 4 or later) or an ioredis client.";
 
 /** Clients can be configured to return integers as strings. */
 function integer(answer: unknown): number {

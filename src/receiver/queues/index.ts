@@ -1,13 +1,11 @@
 export type { BullmqQueue } from "./bullmq";
 export { bullmqQueue } from "./bullmq";
 export type { DeliveryQueue, QueuedDelivery } from "./delivery";
-export type { QueuedDeliveryErrorCode } from "./parse";
-export { QueuedDeliveryError } from "./parse";
+export type { QueuedDeliveryErrorCode } from "./jobs";
+export { QueuedDeliveryError } from "./jobs";
 export type { PgBossClient } from "./pgBoss";
 export { pgBossQueue } from "./pgBoss";
-export type { SqsClient, SqsQueueOptions } from "./sqs";
-export { sqsQueue } from "./sqs";
-export type { SqsBatchResult, SqsEvent } from "./sqsHandler";
-export { sqsHandler } from "./sqsHandler";
+export type { SqsBatchResult, SqsClient, SqsEvent, SqsQueueOptions } from "./sqs";
+export { sqsHandler, sqsQueue } from "./sqs";
 export type { QueueWorker, QueueWorkerOptions, WorkerContext, WorkerOutcome } from "./worker";
 export { DeliveryHeldError, queueWorker } from "./worker";

@@ -10,8 +10,7 @@ import { type Processed, processDelivery } from "../process";
 import { logFailure, logUnrecorded, notify, warnerOnce } from "../reports";
 import type { NoEvents, Outcome, OutcomeKind, UnrecordedDelivery } from "../types";
 import type { QueuedDelivery } from "./delivery";
-import { type Job, jobsIn } from "./jobs";
-import { parseQueued, QueuedDeliveryError } from "./parse";
+import { type Job, jobsIn, parseQueued, QueuedDeliveryError } from "./jobs";
 
 export interface QueueWorkerOptions<Events extends object = NoEvents> extends HandlingOptions<Events> {
   /**
