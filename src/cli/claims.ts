@@ -1,9 +1,9 @@
 import type { Endpoint } from "../client";
 import type { Clock } from "../client/clock";
-import { Book, type StackName } from "../settlement/book";
+import { Book } from "../settlement/book";
 import { mayHaveMade, type Pending } from "../settlement/decide";
 import { identityOf, interruptedRegistrations } from "../settlement/deployment";
-import { isSameStack } from "../settlement/evidence";
+import { isSameStack, type StackName } from "../settlement/entry";
 import { handedOverOf, pendingResources } from "../settlement/pendingResource";
 import type { Account } from "./account";
 import type { AccountService } from "./accountService";

@@ -1,10 +1,12 @@
 import type { Clock } from "../client/clock";
-import type { Book, StackName } from "../settlement/book";
+import type { Book } from "../settlement/book";
 import type { Deployment } from "../settlement/deployment";
+import type { StackName } from "../settlement/entry";
 import { Evidence } from "../settlement/evidence";
 import type { LeftoverSources } from "../settlement/leftovers";
 import { type Print, Stack } from "../settlement/stack";
 import { stackNameOf } from "../settlement/stackName";
+import { originHashes } from "../settlement/trace";
 import type { Account } from "./account";
 import type { AccountService } from "./accountService";
 
@@ -35,13 +37,13 @@ export function sourcesOf(
   { book, service }: { readonly book: Book; readonly service: AccountService },
 ): LeftoverSources {
   const asker = {
-    ...origin,
+    origin: originHashes(origin),
     run: NO_RUN,
     sender: NO_RUN,
     timeoutMs,
     patienceMs,
     skew: service.skew,
-    countsHealed: true,
+    countsOvertaken: true,
   };
   const stacks = {
     current: async () => stack,

@@ -1,7 +1,7 @@
 import { type Endpoint, type EndpointList, WebhookError } from "../client";
 import type { Identity } from "../settlement/identity";
 import type { Settlement } from "../settlement/settlement";
-import type { Stacks } from "../settlement/stacks";
+import type { Stacks } from "../settlement/stack";
 import { describeDoubt } from "../settlement/words";
 import { describeUrl } from "../shared/url";
 import { UNKNOWN_VALUE } from "./arguments";

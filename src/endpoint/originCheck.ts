@@ -1,7 +1,7 @@
 import type { Endpoint } from "../client";
-import type { Stacks } from "../settlement/stacks";
-import { parseTimestamp } from "../settlement/time";
-import { describeUrl, sameUrl } from "../shared/url";
+import type { Stacks } from "../settlement/stack";
+import { holderAmong, originHashes, traceOfEndpoint, traceOfResource } from "../settlement/trace";
+import { describeUrl } from "../shared/url";
 import type { EngineLog } from "./engine";
 import { EndpointError } from "./errors";
 import type { Origin } from "./origin";
@@ -65,17 +65,12 @@ export class OriginCheck {
 
   /**
    * Returns whether what this run's service has under a recorded id is that endpoint. Another service or account may have given the
-   * id to an endpoint of its own, and this one may have used it again. Such an endpoint must not be read or deleted: the same one has
-   * the same time, or the same url and type.
+   * id to an endpoint of its own, and this one may have used it again. Such an endpoint must not be read or deleted.
    */
   isSameEndpoint(state: EndpointState, endpoint: Endpoint | undefined): endpoint is Endpoint {
     if (endpoint === undefined) return false;
-    const isAlike = sameUrl(endpoint.url, state.url) && endpoint.type === state.type;
-    const isElsewhere = this.isElsewhere(state);
-    if (isAlike && !isElsewhere) return true;
-    const [recorded, actual] = [parseTimestamp(state.createdAt), parseTimestamp(endpoint.createdAt)];
-    if (Number.isFinite(recorded) && Number.isFinite(actual)) return recorded === actual;
-    return isAlike || !isElsewhere;
+    const recorded = traceOfResource({ id: endpoint.id, outputs: { ...state } });
+    return holderAmong([recorded], traceOfEndpoint(endpoint, originHashes(this.run.origin))) !== "nobody";
   }
 
   /**
@@ -84,7 +79,11 @@ export class OriginCheck {
    * @throws EndpointError `OTHER_BASE_URL` when another service than the recorded one does not have it
    */
   async isThere(id: string, state: EndpointState): Promise<boolean> {
-    if (!this.isElsewhere(state) || (await this.#find(id, state))) return true;
+    if (!this.isElsewhere(state)) {
+      const listed = await this.run.service.listedBefore(id);
+      return listed === undefined || this.isSameEndpoint(state, listed);
+    }
+    if (await this.#find(id, state)) return true;
     this.assertSameService(id, state);
     return false;
   }

@@ -1,6 +1,7 @@
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { systemClock } from "../client/clock";
 import { isProvisional } from "../settlement/identity";
+import { type Trace, traceOfResource } from "../settlement/trace";
 import { sameUrl } from "../shared/url";
 import { changedArguments, checkArguments, NAME_INPUT } from "./arguments";
 import { connectEngine } from "./engine";
@@ -153,7 +154,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
     },
 
     async delete(id: string, state: WithProvider<EndpointState>): Promise<void> {
-      const { ledger, nameLeftovers, origin, origins, registrar, service, settlement, stacks } = requireRun();
+      const { ledger, nameLeftovers, origins, registrar, service, stacks, takings } = requireRun();
       await nameLeftovers();
       if (ledger.has(id, "wanted") && !ledger.mayDelete(id)) {
         engine.warn(
@@ -162,11 +163,11 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         return;
       }
       const work = async () => {
-        const endpoint = { id, url: state.url, type: state.type };
+        const endpoint = traceOfResource({ id, outputs: { ...state } });
         if (
           !ledger.mayDelete(id) ||
-          (await settlement.isTakenBeside(endpoint)) ||
-          (await isShared(endpoint, { origin, stacks }))
+          takings.isTakenBeside(state, endpoint) ||
+          (await isShared(endpoint, stacks))
         ) {
           engine.warn(`endpoint ${id} is not deleted: another resource of this program has it.`);
           return;
@@ -190,13 +191,10 @@ export function createProvider(options: Partial<RunOptions> = {}) {
 }
 
 /** Returns whether two resources of the stack have one endpoint, as two providers may adopt it. The state is read again before that is believed. */
-async function isShared(
-  endpoint: { readonly id: string } & Pick<EndpointInputs, "url" | "type">,
-  { origin, stacks }: Pick<Run, "origin" | "stacks">,
-): Promise<boolean> {
+async function isShared(endpoint: Trace, stacks: Run["stacks"]): Promise<boolean> {
   const stack = await stacks.current();
-  const isInState = (await stack?.state())?.isShared(endpoint, origin);
-  return isInState === true && (await stack?.stateNow())?.isShared(endpoint, origin) === true;
+  const isInState = (await stack?.state())?.isShared(endpoint);
+  return isInState === true && (await stack?.stateNow())?.isShared(endpoint) === true;
 }
 
 /**

@@ -1,7 +1,12 @@
 import type { Endpoint } from "../client";
-import type { Entry } from "../settlement/book";
-import { isProvisional } from "../settlement/identity";
-import type { Settlement } from "../settlement/settlement";
+import type { Clock } from "../client/clock";
+import type { Doubt } from "../settlement/decide";
+import type { Entry } from "../settlement/entry";
+import { type Identity, isProvisional } from "../settlement/identity";
+import type { Outcome } from "../settlement/settle";
+import type { PendingHere, Settlement } from "../settlement/settlement";
+import type { Takings } from "../settlement/takings";
+import { originHashes, traceOfEndpoint } from "../settlement/trace";
 import type { Turns } from "../settlement/turns";
 import { describeDoubt, describeUnknowable } from "../settlement/words";
 import { describeUrl, sameUrl } from "../shared/url";
@@ -18,11 +23,13 @@ import type { EndpointInputs, EndpointState } from "./types";
 export interface RegistrarSources {
   readonly service: Service;
   readonly settlement: Settlement;
+  readonly takings: Takings;
   readonly turns: Turns;
   readonly ledger: Ledger;
   readonly duplicates: DuplicateCheck;
   readonly origin: Origin;
   readonly log: EngineLog;
+  readonly clock: Clock;
 }
 
 /**
@@ -55,23 +62,14 @@ export class Registrar {
 
   /** Settles a pending registration for `read`: returns its endpoint, or undefined when it never happened. */
   settleForRead(id: string, state: PendingInState): Promise<Endpoint | undefined> {
-    const { ledger, settlement } = this.run;
+    const { clock, ledger, settlement, takings } = this.run;
     return this.inTurn(state, async () => {
-      const outcome = await settlement.settle(state, { id, ...state.pending });
-      switch (outcome?.kind) {
-        case "found":
-          ledger.note(id, "settled");
-          settlement.take(state, outcome.endpoint, { entry: outcome.by.entry });
-          return ledger.noteOurs(outcome.endpoint, "recovered");
-        case "doubt":
-          throw new EndpointError("REGISTRATION_IN_DOUBT", describeDoubt(state, outcome));
-        case "unknowable":
-          throw new EndpointError("STILL_PENDING", describeUnknowable(state));
-        case "cancelled":
-          throw runCancelled();
-        default:
-          return undefined;
-      }
+      const outcome = known(await settlement.settle(state, { id, ...state.pending }), state);
+      if (outcome?.kind === "doubt") throw inDoubt(state, outcome);
+      if (outcome === undefined) return undefined;
+      ledger.note(id, "settled");
+      takings.takeOver(outcome.by.entry, outcome.endpoint, clock.date());
+      return ledger.noteOurs(outcome.endpoint, "recovered");
     });
   }
 
@@ -80,24 +78,15 @@ export class Registrar {
     const { ledger, log, service, settlement } = this.run;
     return this.inTurn(state, async () => {
       if (ledger.has(id, "settled")) return true;
-      const outcome = await settlement.settle(state, { id, ...state.pending });
-      switch (outcome?.kind) {
-        case "found":
-          await service.delete(outcome.endpoint.id);
-          settlement.forget(outcome.by);
-          ledger.note(id, "settled");
-          ledger.noteOurs(outcome.endpoint, "owned");
-          return true;
-        case "doubt":
-          log.warn(`${describeDoubt(state, outcome)} The resource is deleted, and these endpoints are left.`);
-          return true;
-        case "unknowable":
-          throw new EndpointError("STILL_PENDING", describeUnknowable(state));
-        case "cancelled":
-          throw runCancelled();
-        default:
-          return false;
-      }
+      const outcome = known(await settlement.settle(state, { id, ...state.pending }), state);
+      if (outcome?.kind === "doubt")
+        log.warn(`${describeDoubt(state, outcome)} The resource is deleted, and these endpoints are left.`);
+      if (outcome?.kind !== "found") return outcome !== undefined;
+      await service.delete(outcome.endpoint.id);
+      settlement.forget(outcome.by);
+      ledger.note(id, "settled");
+      ledger.noteOurs(outcome.endpoint, "owned");
+      return true;
     });
   }
 
@@ -120,7 +109,7 @@ export class Registrar {
     const { url, type, ip } = inputs;
     const known = ledger.alikeSoFar(baseline, inputs);
     const registered = await settlement.register({ url, type, ip }, { entry, baseline, known });
-    if ("pending" in registered) throw this.#pendingError(inputs);
+    if ("pending" in registered) throw this.#pendingError(inputs, registered.pending);
     return ledger.noteOurs(registered.endpoint, "made");
   }
 
@@ -134,7 +123,7 @@ export class Registrar {
     const pending = settlement.pendingHere(inputs);
     if (pending === undefined) return undefined;
     const endpoint = await settlement.retry(inputs, pending).catch(() => undefined);
-    if (endpoint === undefined) throw this.#pendingError(inputs);
+    if (endpoint === undefined) throw this.#pendingError(inputs, pending);
     ledger.note(pending.id, "settled");
     return endpoint;
   }
@@ -145,47 +134,32 @@ export class Registrar {
     replaced: Replaced | undefined,
     entry: Entry | undefined,
   ): Promise<Endpoint | undefined> {
-    const { ledger, log, settlement } = this.run;
+    const { clock, ledger, log, settlement, takings } = this.run;
     const isHandedOver = replaced?.pending !== undefined && !ledger.has(replaced.id, "settled");
     try {
       const outcome = await settlement.settle(inputs, isHandedOver ? replaced.pending : undefined);
-      switch (outcome?.kind) {
-        case "found":
-          settlement.take(inputs, outcome.endpoint, { entry: entry ?? outcome.by.entry, from: outcome.by });
-          log.info(
-            `took over ${outcome.endpoint.id} (${describeUrl(inputs.url)}) that an interrupted run had registered`,
-          );
-          break;
-        case "doubt":
-          if (inputs.ifExists !== "register")
-            throw new EndpointError(
-              "REGISTRATION_IN_DOUBT",
-              describeDoubt(inputs, outcome, { isReplacement: hasEndpoint(replaced) }),
-            );
-          break;
-        case "unknowable":
-          if (inputs.ifExists !== "register")
-            throw new EndpointError("STILL_PENDING", describeUnknowable(inputs));
-          break;
-        case "cancelled":
-          throw runCancelled();
-      }
+      const isAnother = inputs.ifExists === "register";
+      const found = isAnother && outcome?.kind === "unknowable" ? undefined : known(outcome, inputs);
+      if (found?.kind === "doubt" && !isAnother)
+        throw inDoubt(inputs, found, { isReplacement: hasEndpoint(replaced) });
       if (isHandedOver) ledger.note(replaced.id, "settled");
-      return outcome?.kind === "found" ? outcome.endpoint : undefined;
+      if (found?.kind !== "found") return undefined;
+      const { endpoint, by } = found;
+      takings.takeOver(by.entry ?? entry, endpoint, clock.date());
+      log.info(
+        `took over ${endpoint.id} (${describeUrl(inputs.url)}) that an interrupted run had registered`,
+      );
+      return endpoint;
     } catch (error) {
       settlement.leave(inputs);
       throw error;
     }
   }
 
-  #pendingError(inputs: EndpointInputs): Error {
-    const { origin, settlement } = this.run;
-    const here = settlement.pendingHere(inputs);
-    if (here === undefined) throw new Error("nothing is pending");
-    const { id, before, attemptedAt, complete, error } = here;
+  #pendingError(inputs: EndpointInputs, { id, before, attemptedAt, complete, error }: PendingHere): Error {
     const times = { createdAt: null, updatedAt: null };
     const pending = { before: [...before], attemptedAt, complete };
-    return new PendingError(id, { ...stateOf(times, inputs, origin), pending }, error);
+    return new PendingError(id, { ...stateOf(times, inputs, this.run.origin), pending }, error);
   }
 
   /** Adopts the endpoint that the user named. Nothing changes at the service. */
@@ -195,11 +169,11 @@ export class Registrar {
     replaced: Replaced | undefined,
     entry: Entry | undefined,
   ): Promise<Endpoint> {
-    const { ledger, log, service, settlement } = this.run;
+    const { ledger, log, origin, service, settlement, takings } = this.run;
     const endpoint = await service.get(id).catch((error: unknown) => {
       if (!isGone(error)) throw error;
       // Adopted before and deleted since, by this run or behind Pulumi's back: then the resource needs a new one.
-      if (ledger.has(id, "deleted") || settlement.hasHad(inputs, id)) return undefined;
+      if (ledger.has(id, "deleted") || takings.hasHad(inputs, id)) return undefined;
       throw new EndpointError(
         "ADOPT_NOT_FOUND",
         `cannot adopt endpoint ${id}: the service has no endpoint with this id. Correct adoptId, or remove it to register a new one.`,
@@ -211,7 +185,10 @@ export class Registrar {
       return this.#register(inputs, replaced, entry);
     }
     assertAsDeclared(endpoint, inputs);
-    if (ledger.isClaimed(id) || (await settlement.isTakenBeside(endpoint))) {
+    if (
+      ledger.isClaimed(id) ||
+      takings.isTakenBeside(endpoint, traceOfEndpoint(endpoint, originHashes(origin)))
+    ) {
       throw new EndpointError(
         "ADOPT_TAKEN",
         `cannot adopt endpoint ${id}: another resource of this program already has it. Name it in only one of them.`,
@@ -219,13 +196,32 @@ export class Registrar {
     }
     if (replaced?.pending && settlement.mayHaveMade(replaced.pending, endpoint))
       ledger.note(replaced.id, "settled");
-    settlement.take(inputs, endpoint, { entry, adopted: true });
+    takings.adopt(entry, endpoint);
     return ledger.noteOurs(endpoint, "made");
   }
 
   #announcedInTurn<T>(inputs: EndpointInputs, work: (entry: Entry | undefined) => Promise<T>): Promise<T> {
     return this.run.settlement.announced(inputs, (entry) => this.inTurn(inputs, () => work(entry)));
   }
+}
+
+/** Returns what a settlement found, or what is in doubt; undefined when nothing was made. @throws EndpointError when that is not known */
+function known(outcome: Outcome | undefined, wanted: Identity) {
+  switch (outcome?.kind) {
+    case "found":
+    case "doubt":
+      return outcome;
+    case "unknowable":
+      throw new EndpointError("STILL_PENDING", describeUnknowable(wanted));
+    case "cancelled":
+      throw runCancelled();
+    default:
+      return undefined;
+  }
+}
+
+function inDoubt(wanted: Identity, doubt: Doubt, options?: { isReplacement: boolean }): EndpointError {
+  return new EndpointError("REGISTRATION_IN_DOUBT", describeDoubt(wanted, doubt, options));
 }
 
 function hasEndpoint(replaced: Replaced | undefined): boolean {

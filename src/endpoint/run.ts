@@ -7,8 +7,10 @@ import { pulumiHome } from "../settlement/files";
 import { leftoversOf } from "../settlement/leftovers";
 import { Locks } from "../settlement/lock";
 import { Settlement } from "../settlement/settlement";
-import { Stacks } from "../settlement/stacks";
+import { Stacks } from "../settlement/stack";
+import { Takings } from "../settlement/takings";
 import { patienceFor } from "../settlement/time";
+import { originHashes } from "../settlement/trace";
 import { Turns } from "../settlement/turns";
 import { describeLeftovers } from "../settlement/words";
 import { describeUrl } from "../shared/url";
@@ -80,7 +82,7 @@ function assemble(
     engine.startedAt?.() ?? clock.date(),
   );
   const asker = {
-    ...origin,
+    origin: originHashes(origin),
     run: engine.run ?? "",
     sender: randomUUID(),
     timeoutMs,
@@ -88,17 +90,21 @@ function assemble(
     skew: service.skew,
   };
   const evidence = new Evidence(book, stacks, asker);
-  const settlement = new Settlement(book, stacks, evidence, {
-    ...asker,
-    clock,
-    cancelled,
-    service,
-    holds: (id) => ledger.isClaimed(id),
-    onWait: ({ url }, milliseconds) =>
-      log.info(
-        `waiting up to ${Math.ceil(milliseconds / 1000)} s in case the registration of ${describeUrl(url)} completes late`,
-      ),
-  });
+  const takings = new Takings(book, asker);
+  const settlement = new Settlement(
+    { book, stacks, evidence, takings },
+    {
+      ...asker,
+      clock,
+      cancelled,
+      service,
+      holds: (id) => ledger.isClaimed(id),
+      onWait: ({ url }, milliseconds) =>
+        log.info(
+          `waiting up to ${Math.ceil(milliseconds / 1000)} s in case the registration of ${describeUrl(url)} completes late`,
+        ),
+    },
+  );
   const turns = new Turns(engine.run === undefined ? undefined : new Locks(pulumiHome(environment)), {
     clock,
     cancelled,
@@ -113,7 +119,17 @@ function assemble(
     log,
     baseline: () => service.baseline(),
   });
-  const registrar = new Registrar({ service, settlement, turns, ledger, duplicates, origin, log });
+  const registrar = new Registrar({
+    service,
+    settlement,
+    takings,
+    turns,
+    ledger,
+    duplicates,
+    origin,
+    log,
+    clock,
+  });
   const origins = new OriginCheck({ origin, service, stacks, log });
 
   /** Names once what interrupted runs have left, before anything else happens. A service that fails fails the verbs. */
@@ -141,8 +157,8 @@ function assemble(
     origins,
     registrar,
     service,
-    settlement,
     stacks,
+    takings,
   };
 }
 

@@ -37,6 +37,7 @@ export class Service {
   /** The service's time, and when it was told on a clock of ours that never goes back. */
   #told: { readonly time: number; readonly at: number } | undefined;
   #baseline: Promise<EndpointList> | undefined;
+  #before: Promise<EndpointList | undefined> | undefined;
   #shared: Promise<EndpointList | undefined> | undefined;
   #sharedAt = 0;
   #gathering: Promise<unknown> | undefined;
@@ -66,6 +67,12 @@ export class Service {
       throw error;
     });
     return this.#baseline;
+  }
+
+  /** Returns an endpoint as it was before the run changed anything; undefined if the service did not list it then, or does not list. */
+  async listedBefore(id: string): Promise<Endpoint | undefined> {
+    this.#before ??= this.baseline().catch(() => undefined);
+    return (await this.#before)?.endpoints.find((each) => each.id === id);
   }
 
   list = async (): Promise<EndpointList> => {

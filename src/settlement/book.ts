@@ -1,64 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
+import { type Entry, isWhole, type NewEntry, type StackName } from "./entry";
 import { hashOf, makeFolder, namesIn, pulumiHome, replaceFile } from "./files";
 import { type Identity, keyHash } from "./identity";
-import { isAlive, type ProcessName, thisProcess } from "./processes";
+import { isAlive, thisProcess } from "./processes";
 
 /** How many entries the book holds at most. */
 const MAX_ENTRIES = 20_000;
 /** How long a closed entry stays at least, in milliseconds. */
 const CLOSED_LIFE_MS = 24 * 60 * 60_000;
 const EXTENSION = ".json";
-
-/** A stack as the book names it. */
-export interface StackName {
-  readonly urn: string;
-  /** The normalized URL of the backend; empty if it is unknown. */
-  readonly backend: string;
-}
-
-/** What one run sent or took: a registration from before it is sent, or an endpoint that was adopted or taken over. */
-export interface Entry {
-  /** The name of its file, which never changes. */
-  readonly name: string;
-  /** Of url and type. */
-  readonly key: string;
-  readonly stack: StackName;
-  /** The engine's run and the process that sent or took it last. */
-  readonly run: string;
-  readonly process: ProcessName;
-  /** Tells providers of one run apart. */
-  readonly sender: string;
-  /** Where: hashes of the base URL and of the provider's name, and the API key's fingerprint. */
-  readonly service: string;
-  readonly provider: string;
-  readonly fingerprint: string;
-  /** A hash of the ip. */
-  readonly ip: string;
-  /** Null until it is sent, and for an endpoint that was adopted. */
-  readonly sent: Sent | null;
-  /** The endpoint's id, or the provisional id under which the registration went into the state; null until then. */
-  readonly id: string | null;
-  /** As a list showed it. */
-  readonly createdAt: string | null;
-  readonly adopted: boolean;
-  /** True once its outcome is recorded elsewhere, or known. */
-  readonly closed: boolean;
-  /** True if a person said that the endpoint is not this stack's. Such an entry is closed, and stays. */
-  readonly foreign?: boolean;
-}
-
-export interface Sent {
-  /** In milliseconds on this machine's clock. */
-  readonly at: number;
-  /** In milliseconds on the service's clock; null when the service sends no time. */
-  readonly serviceTime: number | null;
-  /** The endpoints of this url and type that were listed before. */
-  readonly before: readonly string[];
-  /** True if `before` has all of them. */
-  readonly complete: boolean;
-}
 
 /**
  * What this machine's runs have sent and taken: a small file for each registration, below PULUMI_HOME, written before the POST and
@@ -101,8 +53,9 @@ export class Book {
     );
   }
 
-  /** Writes a new entry of this process. */
-  begin(entry: Omit<Entry, "name" | "key" | "process">, identity: Identity): Entry {
+  /** Writes a new entry of this process, of what is not sent yet unless the fields say so. */
+  begin(fields: NewEntry, identity: Identity): Entry {
+    const entry = { sent: null, id: null, createdAt: null, adopted: false, closed: false, ...fields };
     const key = keyHash(identity);
     const name = `${key}.${hashOf(entry.stack.urn, entry.stack.backend)}.${randomUUID()}${EXTENSION}`;
     const begun = { ...entry, name, key, process: thisProcess() };
@@ -187,11 +140,6 @@ export class Book {
   }
 }
 
-/** Returns whether an entry belongs to a run that is under way: that run, and the process that wrote it lives. */
-export function isLiving({ run, process, sent }: Entry, currentRun: string): boolean {
-  return run === currentRun && isAlive(process, sent?.at ?? Date.now());
-}
-
 /** Thousands of files in one folder would make each look-up slow. */
 function shardOf(name: string): string {
   return name.slice(0, 2);
@@ -204,14 +152,4 @@ function entryIn(path: string): Entry[] {
   } catch {
     return []; // It was removed meanwhile, or somebody edited it.
   }
-}
-
-function isWhole({ name, key, stack, process, sent, id }: Entry): boolean {
-  return (
-    name.startsWith(`${key}.`) &&
-    typeof stack.urn === "string" &&
-    typeof process.pid === "number" &&
-    (id === null || typeof id === "string") &&
-    (sent === null || (typeof sent.at === "number" && Array.isArray(sent.before)))
-  );
 }

@@ -1,7 +1,7 @@
 import type { Endpoint } from "../client";
 import type { Deployment, Resource } from "./deployment";
 import { endpointsOf, type Verdict } from "./leftovers";
-import { isHealed, livingOf } from "./stack";
+import { isOvertaken, livingOf } from "./stackState";
 import { parseTimestamp } from "./time";
 
 /**
@@ -27,14 +27,11 @@ export function categoryOf(verdict: Verdict, deployment: Deployment): Category {
 
 /** Returns whether no resource will take an endpoint: an `up` did without, or the program's resource has been made since. */
 export function isUnwanted({ by, operations }: Verdict, endpoint: Endpoint, deployment: Deployment): boolean {
+  const isMadeSince = (operation: Resource) =>
+    // A replacement leaves its older resource in the state.
+    isOvertaken(operation, deployment) ||
+    Date.parse(livingOf(operation, deployment)?.created ?? "") > parseTimestamp(endpoint.createdAt);
   return (
-    by.every(({ unwanted }) => unwanted === true) ||
-    (operations.length > 0 && operations.every((each) => isOvertaken(each, endpoint, deployment)))
+    by.every(({ unwanted }) => unwanted === true) || (operations.length > 0 && operations.every(isMadeSince))
   );
-}
-
-/** A replacement leaves its older resource in the state. */
-function isOvertaken(operation: Resource, { createdAt }: Endpoint, deployment: Deployment): boolean {
-  const living = livingOf(operation, deployment);
-  return isHealed(operation, deployment) || Date.parse(living?.created ?? "") > parseTimestamp(createdAt);
 }

@@ -1,16 +1,16 @@
 import type { Endpoint, EndpointList } from "../client";
 import { sameUrl } from "../shared/url";
-import type { Entry } from "./book";
+
 import type { Resource } from "./deployment";
+import type { Entry } from "./entry";
 import { alike, type Identity } from "./identity";
 import { parseTimestamp, placeIn, type Window } from "./time";
+import type { Holder } from "./trace";
 
 /** A pending registration: one that was sent, or may have been, and whose outcome is unknown. */
 export interface Pending {
-  /** When the service may have made its endpoint. Undefined when nothing tells. */
-  readonly window: Window | undefined;
-  /** Without a window: until when its endpoint may still be made, on the service's clock. */
-  readonly until?: number;
+  /** When the service may have made its endpoint. */
+  readonly window: Window;
   /** The endpoints with its url and type that were listed before it was sent. */
   readonly before: readonly string[];
   /** True if `before` has all of them. */
@@ -19,12 +19,12 @@ export interface Pending {
   readonly id?: string | undefined;
   /** False if it was declared with another ip, which the service does not report. */
   readonly sameIp: boolean;
-  /** The hash of the ip that it was declared with, as far as that is known. */
+  /** The hash of the ip that it was declared with. */
   readonly ip?: string | undefined;
   /** True if this very run sent it. */
-  readonly own: boolean;
+  readonly own?: boolean;
   /** True if its resource is not the one that asks: it explains an endpoint, and gives no right to take one. */
-  readonly others: boolean;
+  readonly others?: boolean;
   /** Why the evidence of it may be out of date, as the end of a sentence. */
   readonly doubt?: string | undefined;
   /** True if no resource will take what it made: a later `up` did without, or its resource lives. */
@@ -34,9 +34,6 @@ export interface Pending {
   /** The interrupted operation that shows it. It may be pending in one of several ways. */
   readonly operation?: Resource | undefined;
 }
-
-/** Who has an endpoint. `unclear`: a resource has its id, perhaps in another account. */
-export type Holder = "nobody" | "somebody" | "unclear";
 
 /**
  * What a list shows about the pending registrations of one url and type:
@@ -124,7 +121,11 @@ function decideByTime(candidates: readonly Candidate[], pending: readonly Pendin
   if (fits.length > fitting.length)
     return doubt(fits, ours, `${fits.length} endpoints fit ${count(fitting.length, "pending registration")}`);
   if (by === undefined)
-    return doubt(fits, ours, "the service does not tell exactly enough when it was created");
+    return doubt(
+      fits,
+      ours,
+      "nothing tells exactly enough when it was created, and when the registration was sent",
+    );
   if (oldest.holder === "unclear") return doubt([oldest], [by], SAME_ID);
   return { kind: "found", endpoint: oldest.endpoint, by };
 }
@@ -166,7 +167,7 @@ export function decideAbsence(
       !pending.every(({ before }) => before.includes(id)),
   );
   if (!list.complete || isOdd) return { kind: "unknowable" };
-  const ends = pending.flatMap(({ window, until }) => window?.until ?? until ?? []);
+  const ends = pending.map(({ window }) => window.until).filter(Number.isFinite);
   const { serverTime } = list;
   const milliseconds =
     serverTime === null ? 0 : Math.min(Math.max(0, ...ends.map((end) => end - serverTime)), patienceMs);

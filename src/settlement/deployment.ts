@@ -52,6 +52,11 @@ export function idsInState({ resources = [] }: Deployment): ReadonlySet<string> 
   return new Set(resources.flatMap(({ id }) => (id === undefined ? [] : [id])));
 }
 
+/** Returns the endpoints in the state, also those that the next `up` deletes. */
+export function endpointsIn({ resources = [] }: Deployment): Resource[] {
+  return resources.filter(({ type }) => isEndpointType(type));
+}
+
 /** Returns the endpoints that some run began to register and never recorded, in the state's order (engine rule 23). */
 export function interruptedRegistrations({ pending_operations = [] }: Deployment): Resource[] {
   return pending_operations.filter(isInterruptedRegistration).map(({ resource }) => resource);
@@ -64,7 +69,7 @@ function isInterruptedRegistration({ type, resource }: Operation): boolean {
 
 /** Returns the url and type of a resource; undefined if the state encrypts the url, or has none. */
 export function identityOf({ inputs, outputs }: Pick<Resource, "inputs" | "outputs">): Identity | undefined {
-  const [url, type] = ["url", "type"].map((name) => plainText(inputs, name) ?? plainText(outputs, name));
+  const [url, type] = ["url", "type"].map((name) => plainText(outputs, name) ?? plainText(inputs, name));
   return url !== undefined && (type === "production" || type === "development") ? { url, type } : undefined;
 }
 

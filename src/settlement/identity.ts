@@ -6,6 +6,13 @@ import { hashOf } from "./files";
 /** What makes two endpoints alike. Before an endpoint has an id, nothing else identifies it. */
 export type Identity = Pick<Endpoint, "url" | "type">;
 
+/** What a resource or a person asks for: an endpoint with this url, type and ip. */
+export type Wanted = Identity & {
+  readonly ip?: string | null | undefined;
+  /** True if the ip is unknown: then it makes no difference. */
+  readonly anyIp?: boolean;
+};
+
 /** Returns one string for all spellings of a url, and the type. */
 export function keyOf({ url, type }: Identity): string {
   return `${type} ${normalizeUrl(url)}`;

@@ -1,13 +1,16 @@
 import type { Endpoint, EndpointList } from "../client";
-import { type Book, type Entry, isLiving } from "./book";
+import type { Asker } from "./asker";
+import type { Book } from "./book";
 import { type Decision, type Doubt, decide, decideAbsence, type Pending, type Question } from "./decide";
 import { identityOf, plainText, type Resource } from "./deployment";
-import { type Asker, type Evidence, mayTake, originHashes, removeIfAbandoned, statusOf } from "./evidence";
+import { type Entry, isUnderWay, mayTake, realIdOf } from "./entry";
+import { removeIfAbandoned, statusOf } from "./entryStatus";
+import type { Evidence } from "./evidence";
 import { type Identity, isProvisional, keyHash } from "./identity";
 import { handedOverOf } from "./pendingResource";
+import { ownPending } from "./register";
 import { listWith, type SettlingRun } from "./settlement";
 import type { Stack } from "./stack";
-import { windowOf } from "./time";
 
 /** What a list shows about pending registrations of one url and type. */
 export interface Verdict {
@@ -23,7 +26,7 @@ export interface Verdict {
 }
 
 /** What shows that registrations of a stack are pending. */
-export interface Traces {
+export interface Shown {
   readonly entries: readonly Entry[];
   /** Interrupted operations. Those whose url the state encrypts are left out. */
   readonly operations?: readonly Resource[];
@@ -63,7 +66,7 @@ export function isLeftover({ kind }: Decision): boolean {
 export async function openEntries(stack: Stack, book: Book, run: string): Promise<Entry[]> {
   const open: Entry[] = [];
   for (const entry of book.entriesOf(stack.name)) {
-    if (entry.closed || isLiving(entry, run)) continue;
+    if (entry.closed || isUnderWay(entry, run)) continue;
     if (entry.sent === null && !entry.adopted) {
       await removeIfAbandoned(entry, stack, book);
       continue;
@@ -77,16 +80,16 @@ export async function openEntries(stack: Stack, book: Book, run: string): Promis
 
 /** Lists, and asks for the endpoints that the list may not show yet. */
 export function listFor(
-  { entries, operations = [] }: Traces,
+  { entries, operations = [] }: Shown,
   { service }: Pick<LeftoverSources, "service">,
 ): Promise<EndpointList> {
-  const ids = [...entries, ...operations].flatMap(({ id }) => (!id || isProvisional(id) ? [] : [id]));
-  return listWith(service, [...new Set(ids)]);
+  const answered = operations.flatMap(({ id }) => (!id || isProvisional(id) ? [] : [id]));
+  return listWith(service, [...new Set([...entries.flatMap((each) => realIdOf(each) ?? []), ...answered])]);
 }
 
 /** Decides what a list shows about pending registrations, as far as they belong to the account. No endpoint is named twice. */
 export async function verdictsOf(
-  { entries, operations = [], resources = [] }: Traces,
+  { entries, operations = [], resources = [] }: Shown,
   list: EndpointList,
   { evidence, asker }: LeftoverSources,
 ): Promise<Verdict[]> {
@@ -98,8 +101,10 @@ export async function verdictsOf(
   for (const key of new Set(keys)) {
     const identity = identities.get(key);
     if (identity === undefined) {
-      const own = entries.filter((entry) => entry.key === key && mayTake(entry, asker));
-      const by = unlisted(own, patienceMs);
+      const own = entries.filter((entry) => entry.key === key && mayTake(entry, asker.origin));
+      const by = own.flatMap((entry) =>
+        entry.sent ? [{ ...ownPending(entry.sent, patienceMs), entry }] : [],
+      );
       const decision = decideAbsence({ list, patienceMs }, by);
       if (by.length > 0) verdicts.push({ identity, decision, by, operations: [] });
       continue;
@@ -125,14 +130,6 @@ function keyOf(resource: Resource): string | undefined {
   return identity && keyHash(identity);
 }
 
-/** Closes the entries of registrations that made nothing. */
-export function closeEntries(by: readonly Pending[], { book, asker }: LeftoverSources): void {
-  const { service, fingerprint } = originHashes(asker);
-  // Absence in another account shows nothing.
-  for (const { entry } of by)
-    if (entry?.service === service && entry.fingerprint === fingerprint) book.close(entry);
-}
-
 /**
  * Decides about the pending registrations of one url and type until none is left that may be taken. As `up` does, it asks for one
  * ip at a time.
@@ -147,17 +144,11 @@ function decideAll(question: Question, named: Set<string>): Pick<Verdict, "decis
     if (first === undefined) return all;
     const pending = left.map((each) => ({ ...each, sameIp: each.ip === first.ip }));
     const decision = decide({ ...question, pending, holderOf });
-    const ours = byOf(decision) ?? pending.filter(({ others, sameIp }) => !others && sameIp);
-    const by = ours.filter((each, index) => index === ours.findIndex((one) => isSameRegistration(one, each)));
+    const by = byOf(decision) ?? pending.filter(({ others, sameIp }) => !others && sameIp);
     all.push({ decision, by });
     for (const { id } of endpointsOf(decision)) named.add(id);
-    left = pending.filter((each) => !by.some((one) => isSameRegistration(one, each)));
+    left = pending.filter((each) => !by.includes(each));
   }
-}
-
-/** An operation that nothing dates exactly counts once, too. */
-function isSameRegistration(a: Pending, b: Pending): boolean {
-  return a === b || (a.operation !== undefined && a.operation === b.operation);
 }
 
 function byOf(decision: Decision): readonly Pending[] | undefined {
@@ -183,16 +174,4 @@ function identitiesIn(list: EndpointList, operations: readonly Resource[]): Read
   );
   const all = [...odd, ...list.endpoints, ...operations.flatMap((each) => identityOf(each) ?? [])];
   return new Map(all.map(({ url, type }) => [keyHash({ url, type }), { url, type }]));
-}
-
-function unlisted(entries: readonly Entry[], patienceMs: number): Pending[] {
-  return entries.map((entry) => ({
-    window: windowOf(entry.sent?.serviceTime ?? null, patienceMs),
-    before: entry.sent?.before ?? [],
-    complete: entry.sent?.complete ?? false,
-    sameIp: true,
-    own: false,
-    others: false,
-    entry,
-  }));
 }

@@ -1,6 +1,7 @@
-import { isEndpointType } from "../shared/permanent";
-import type { Deployment, Resource } from "./deployment";
+import type { Pending } from "./decide";
+import { type Deployment, endpointsIn, type Resource } from "./deployment";
 import { isProvisional } from "./identity";
+import { windowOf } from "./time";
 
 /** A pending registration as the state holds it, under a provisional id. */
 export interface HandedOver {
@@ -12,9 +13,14 @@ export interface HandedOver {
   readonly attemptedAt: number | null;
 }
 
+/** Returns what the state tells of a pending registration. */
+export function pendingOf({ attemptedAt, before, complete }: HandedOver, patienceMs: number): Pending {
+  return { window: windowOf(attemptedAt, patienceMs), before, complete, sameIp: true };
+}
+
 /** Returns the resources of a state whose registration is pending. */
-export function pendingResources({ resources = [] }: Deployment): Resource[] {
-  return resources.filter(({ id, type }) => isEndpointType(type) && id !== undefined && isProvisional(id));
+export function pendingResources(deployment: Deployment): Resource[] {
+  return endpointsIn(deployment).filter(({ id }) => id !== undefined && isProvisional(id));
 }
 
 /** Returns the pending registration of a resource. What an edited state lacks is unknown. */

@@ -1,10 +1,10 @@
 import { type Endpoint, type EndpointList, type Registration, WebhookRegistrationError } from "../client";
 import { sameUrl } from "../shared/url";
-import type { Sent } from "./book";
-import { type Decision, decide, type Holder, type Pending } from "./decide";
+import { type Decision, decide, type Pending } from "./decide";
+import { type Sent, windowOfSent } from "./entry";
+import type { Known } from "./evidence";
 import { alike } from "./identity";
 import { settle, type Waiting } from "./settle";
-import { windowOf } from "./time";
 
 /** How long to look for the endpoint of a registration whose answer could not be used, in milliseconds. */
 const LOOK_AFTER_ANSWER_MS = 5_000;
@@ -33,7 +33,7 @@ export interface RegisterOptions extends Waiting {
   /** Told right before each attempt. */
   readonly onSend?: (sent: Sent) => void;
   /** Returns what else is pending, and who has an endpoint. */
-  readonly others?: () => Promise<{ pending: readonly Pending[]; holderOf: (endpoint: Endpoint) => Holder }>;
+  readonly others?: () => Promise<Known>;
 }
 
 export type Registered =
@@ -54,19 +54,18 @@ export async function registerOnce(
   const { service, baseline, known = [], clock, timeoutMs, patienceMs, cancelled, onSend } = options;
   const before = [...new Set([...idsLike(baseline, registration), ...known])];
   const startedAt = clock.now();
-  /** When the first request that may have worked was sent: it may still make its endpoint after it was sent again. */
-  let firstAt: number | null | undefined;
+  let sent: Sent = { at: clock.date(), serviceTime: service.time(), before, complete: baseline.complete };
   for (let times = 1; ; times++) {
-    let sent: Sent = { at: clock.date(), serviceTime: service.time(), before, complete: baseline.complete };
     const note = () => {
-      sent = { ...sent, at: clock.date(), serviceTime: service.time() };
+      const time = service.time();
+      // What was sent first may still make its endpoint.
+      sent = times === 1 ? { ...sent, at: clock.date(), serviceTime: time } : { ...sent, lastTime: time };
       onSend?.(sent);
     };
     try {
       return { kind: "made", endpoint: await service.register(registration, note) };
     } catch (error) {
       if (!(error instanceof WebhookRegistrationError) || error.outcome === "not-made") throw error;
-      if (firstAt === undefined) firstAt = sent.serviceTime;
       const askedMs = error.retryAfterMs;
       const leftMs = error.statusCode === undefined ? startedAt + timeoutMs - clock.now() : 0;
       const forMs = Math.max(
@@ -86,14 +85,13 @@ export async function registerOnce(
   }
 
   async function decideOwn(list: EndpointList, sent: Sent): Promise<Decision> {
-    const pending = ownPending(sent, patienceMs);
-    const from = windowOf(firstAt ?? null, patienceMs)?.from;
-    const window = pending.window && { ...pending.window, from: from ?? pending.window.from };
-    const own = { ...pending, window };
     const others = await options.others?.();
     return decide({
       identity: registration,
-      pending: [own, ...(others?.pending ?? []).map((each) => ({ ...each, others: true }))],
+      pending: [
+        ownPending(sent, patienceMs),
+        ...(others?.pending ?? []).map((each) => ({ ...each, others: true })),
+      ],
       list,
       holderOf: others?.holderOf ?? (() => "nobody"),
       patienceMs,
@@ -102,9 +100,9 @@ export async function registerOnce(
 }
 
 /** Returns the pending registration that this process has sent. */
-export function ownPending({ serviceTime, before, complete }: Sent, patienceMs: number): Pending {
-  const window = windowOf(serviceTime, patienceMs);
-  return { window, before, complete, sameIp: true, own: true, others: false };
+export function ownPending(sent: Sent, patienceMs: number): Pending {
+  const { before, complete } = sent;
+  return { window: windowOfSent(sent, patienceMs), before, complete, sameIp: true, own: true };
 }
 
 /** Returns the ids of a url and type, also those whose type the service spells in an unknown way. */

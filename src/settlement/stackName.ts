@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import type { StackName } from "./book";
+import type { StackName } from "./entry";
 import { pulumiHome } from "./files";
 
 /** Where the environment and the folder of the program say that stacks are kept. */

@@ -22,42 +22,49 @@ export function patienceFor(timeoutMs: number): number {
 /** When the service may have made an endpoint, in milliseconds on its own clock. */
 export interface Window {
   readonly from: number;
+  /** From when on nothing but its registration explains an endpoint. Default: from the beginning. */
+  readonly sureFrom?: number;
   readonly until: number;
 }
 
-/** Returns the window of a registration; undefined when the service's time is unknown. */
-export function windowOf(sentAt: number | null, patienceMs: number): Window | undefined {
-  return sentAt === null ? undefined : { from: sentAt - CLOCK_TOLERANCE_MS, until: sentAt + patienceMs };
+/** The window of a registration of which nothing tells when it was sent. */
+export const UNKNOWN: Required<Window> = {
+  from: Number.NEGATIVE_INFINITY,
+  sureFrom: Number.POSITIVE_INFINITY,
+  until: Number.POSITIVE_INFINITY,
+};
+
+/** Returns the window of what was sent at a time of the service, or between two; null when its time is unknown. */
+export function windowOf(first: number | null, patienceMs: number, last = first): Window {
+  if (first === null || last === null) return UNKNOWN;
+  return { from: first - CLOCK_TOLERANCE_MS, until: last + patienceMs };
 }
 
 /**
  * Returns where a service's timestamp lies:
  * - `inside` or `outside` the window, whatever the timestamp leaves open
- * - `across` its border, because the timestamp is a whole minute, hour or day
- * - `unknown`: the timestamp cannot be read, or there is no window
+ * - `across` its border, because the timestamp is a whole minute, hour or day, or in the part of the window that is not sure
+ * - `unknown`: the timestamp cannot be read, or the window is unknown
  */
 export function placeIn(
-  window: Window | undefined,
-  timestamp: string | null,
+  { from, sureFrom = from, until }: Window,
+  timestamp: string | null | undefined,
 ): "inside" | "outside" | "across" | "unknown" {
-  const { from, to } = spanOf(timestamp);
-  if (window === undefined || Number.isNaN(from)) return "unknown";
-  if (to < window.from || from > window.until) return "outside";
-  return from >= window.from && to <= window.until ? "inside" : "across";
+  const made = spanOf(timestamp);
+  if (until === UNKNOWN.until || Number.isNaN(made.from)) return "unknown";
+  if (made.to < from || made.from > until) return "outside";
+  return made.from >= sureFrom && made.to <= until ? "inside" : "across";
 }
 
-/**
- * Returns whether two timestamps may mean the same moment. A service that counts whole minutes in one answer and not in another
- * is not expected.
- */
-export function mayBeSameTime(a: string | null, b: string | null): boolean {
-  const [first, second] = [parseTimestamp(a), parseTimestamp(b)];
-  return Number.isNaN(first) || Number.isNaN(second) || first === second;
+/** Returns whether two timestamps mean the same moment; undefined when one of them cannot be read. Some services cut off fractions of a second. */
+export function isSameTime(a: string | null | undefined, b: string | null | undefined): boolean | undefined {
+  const apart = Math.abs(parseTimestamp(a) - parseTimestamp(b));
+  return Number.isNaN(apart) ? undefined : apart < 1_000;
 }
 
 /** Returns the earliest and the latest time that a timestamp may mean: NaN when it cannot be read. */
-function spanOf(timestamp: string | null): { from: number; to: number } {
-  if (timestamp !== null && DATE_ONLY.test(timestamp)) {
+function spanOf(timestamp: string | null | undefined): { from: number; to: number } {
+  if (timestamp && DATE_ONLY.test(timestamp)) {
     const day = Date.parse(timestamp);
     return { from: day - ZONES_AHEAD_MS, to: day + DAY_MS + ZONES_BEHIND_MS };
   }

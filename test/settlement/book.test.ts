@@ -12,7 +12,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { Book, type Entry, isLiving } from "../../src/settlement/book";
+import { Book } from "../../src/settlement/book";
+import { type Entry, isLiving } from "../../src/settlement/entry";
 import { thisProcess } from "../../src/settlement/processes";
 
 const identity = { url: "https://hooks.example.com/t0ken/jobs", type: "production" } as const;

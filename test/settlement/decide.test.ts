@@ -1,6 +1,7 @@
 import type { Endpoint } from "../../src/client";
-import { type Decision, decide, type Holder, type Pending } from "../../src/settlement/decide";
-import { windowOf } from "../../src/settlement/time";
+import { type Decision, decide, type Pending } from "../../src/settlement/decide";
+import { UNKNOWN, windowOf } from "../../src/settlement/time";
+import type { Holder } from "../../src/settlement/trace";
 
 const url = "https://hooks.example.com/jobs";
 const sentAt = Date.UTC(2026, 0, 1, 12);
@@ -172,7 +173,7 @@ const unreadable: Rows = [
   ],
   [
     "an endpoint is in doubt if nothing tells the window",
-    { pending: [{ window: undefined }], endpoints: [old] },
+    { pending: [{ window: UNKNOWN }], endpoints: [old] },
     doubt("old"),
   ],
   [
@@ -349,7 +350,7 @@ const none: Rows = [
   ["without the service's time, a complete list shows that it never happened", { now: null }, absent],
   [
     "without a window, a complete list shows that it never happened",
-    { pending: [{ window: undefined }] },
+    { pending: [{ window: UNKNOWN }] },
     absent,
   ],
 ];

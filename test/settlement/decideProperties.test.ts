@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import type { Endpoint, EndpointList } from "../../src/client";
-import { type Decision, decide, type Holder, type Pending, type Question } from "../../src/settlement/decide";
+import { type Decision, decide, type Pending, type Question } from "../../src/settlement/decide";
 import { placeIn, windowOf } from "../../src/settlement/time";
+import type { Holder } from "../../src/settlement/trace";
 
 const identity = { url: "https://hooks.example.com/jobs", type: "production" } as const;
 const sentAt = Date.UTC(2026, 0, 1, 12);
@@ -16,9 +17,12 @@ const offset = fc.oneof(
 const time = (at: number) => new Date(sentAt + at).toISOString();
 
 const pending: fc.Arbitrary<Pending> = fc.record({
-  window: fc.option(
-    fc.constantFrom(0, 30_000, 100_000).map((at) => windowOf(sentAt + at, patienceMs)),
-    { nil: undefined, freq: 9 },
+  window: fc.oneof(
+    {
+      weight: 9,
+      arbitrary: fc.constantFrom(0, 30_000, 100_000).map((at) => windowOf(sentAt + at, patienceMs)),
+    },
+    { weight: 1, arbitrary: fc.constant(windowOf(null, patienceMs)) },
   ),
   before: fc.subarray(ids, { maxLength: 2 }),
   complete: fc.boolean(),

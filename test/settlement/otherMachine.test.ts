@@ -1,5 +1,5 @@
 import { mkdirSync } from "node:fs";
-import { codeOf, failure, inputs, type PluginOptions, VerbsWorld } from "./verbsWorld";
+import { codeOf, failure, inputs, type PluginOptions, stateOf, VerbsWorld } from "./verbsWorld";
 
 let world: VerbsWorld;
 let elsewhere: PluginOptions;
@@ -97,8 +97,11 @@ describe("an interrupted operation in the state of another machine", () => {
 
   test("of another provider gives nothing away", async () => {
     const lost = interrupted({ provider: "eu" });
-    expect((await register()).id).not.toBe(lost);
-    expect((await register({ provider: "us" })).id).not.toBe(lost);
+    for (const provider of [undefined, "us"]) {
+      const made = await register(provider === undefined ? {} : { provider });
+      expect(made.id).not.toBe(lost);
+      world.record("another", made.id, { provider: provider ?? "default", outputs: { ...stateOf(made) } });
+    }
     expect((await register({ provider: "eu" })).id).toBe(lost);
   });
 

@@ -1,6 +1,6 @@
 import { type Endpoint, type EndpointList, WebhookRegistrationError } from "../../src/client";
 import type { Clock } from "../../src/client/clock";
-import type { Sent } from "../../src/settlement/book";
+import type { Sent } from "../../src/settlement/entry";
 import { type Registered, type RegisterOptions, registerOnce } from "../../src/settlement/register";
 import { HandClock } from "../client/handClock";
 

@@ -1,6 +1,7 @@
 import { type EndpointList, WebhookError } from "../../src/client";
 import type { Decision } from "../../src/settlement/decide";
 import { settle } from "../../src/settlement/settle";
+import { UNKNOWN } from "../../src/settlement/time";
 import { HandClock } from "../client/handClock";
 
 const list: EndpointList = { endpoints: [], unrecognized: [], complete: true, serverTime: null };
@@ -11,7 +12,7 @@ const endpoint = {
   createdAt: null,
   updatedAt: null,
 } as const;
-const by = { window: undefined, before: [], complete: true, sameIp: true, own: true, others: false };
+const by = { window: UNKNOWN, before: [], complete: true, sameIp: true, own: true, others: false };
 const found: Decision = { kind: "found", endpoint, by };
 const absent: Decision = { kind: "absent" };
 const unknowable: Decision = { kind: "unknowable" };

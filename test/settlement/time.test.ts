@@ -1,4 +1,4 @@
-import { mayBeSameTime, parseTimestamp, patienceFor, placeIn, windowOf } from "../../src/settlement/time";
+import { isSameTime, parseTimestamp, patienceFor, placeIn, windowOf } from "../../src/settlement/time";
 
 const sentAt = Date.UTC(2026, 0, 1, 12);
 const at = (offsetMs: number) => new Date(sentAt + offsetMs).toISOString();
@@ -49,14 +49,33 @@ test.each([
 });
 
 test("nothing lies in a window that is unknown", () => {
-  expect(windowOf(null, 20_000)).toBeUndefined();
-  expect(placeIn(undefined, at(0))).toBe("unknown");
+  expect(placeIn(windowOf(null, 20_000), at(0))).toBe("unknown");
 });
 
 test.each([
   ["2026-01-01T12:00:00Z", "2026-01-01T13:00:00+01:00", true],
+  ["2026-01-01T12:00:00Z", "2026-01-01T12:00:00.999Z", true],
   ["2026-01-01T12:00:00Z", "2026-01-01T12:00:01Z", false],
-  [null, "2026-01-01T12:00:01Z", true],
-])("that %s and %s may be the same time is %s", (a, b, same) => {
-  expect(mayBeSameTime(a, b)).toBe(same);
+  [null, "2026-01-01T12:00:01Z", undefined],
+])("that %s and %s are the same time is %s", (a, b, same) => {
+  expect(isSameTime(a, b)).toBe(same);
+});
+
+test("what was sent twice may be made between the first time and the patience after the last", () => {
+  const window = windowOf(sentAt, 20_000, sentAt + 60_000);
+  expect([-5_000, 30_000, 80_000].map((offset) => placeIn(window, at(offset)))).toEqual([
+    "inside",
+    "inside",
+    "inside",
+  ]);
+  expect([-5_001, 80_001].map((offset) => placeIn(window, at(offset)))).toEqual(["outside", "outside"]);
+});
+
+test("before a window is sure, an endpoint lies across its border", () => {
+  const window = { from: sentAt, sureFrom: sentAt + 10_000, until: sentAt + 20_000 };
+  expect([-1, 9_999, 10_000].map((offset) => placeIn(window, at(offset)))).toEqual([
+    "outside",
+    "across",
+    "inside",
+  ]);
 });

@@ -5,8 +5,8 @@ import type { Clock } from "../../src/client/clock";
 import { DEFAULT_API_KEY, type Emulator, type EmulatorOptions, startEmulator } from "../../src/emulator";
 import { createProvider } from "../../src/endpoint/provider";
 import type { EndpointInputs, EndpointState } from "../../src/endpoint/types";
-import type { Entry } from "../../src/settlement/book";
 import type { Deployment, Operation, Resource } from "../../src/settlement/deployment";
+import type { Entry } from "../../src/settlement/entry";
 import { TYPE_TOKEN } from "../../src/shared/permanent";
 
 /** The URN of the stack. */

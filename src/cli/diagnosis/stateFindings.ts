@@ -7,7 +7,7 @@ import {
   type Resource,
 } from "../../settlement/deployment";
 import { pendingResources } from "../../settlement/pendingResource";
-import { isHealed } from "../../settlement/stack";
+import { isOvertaken } from "../../settlement/stackState";
 import { isEndpointType } from "../../shared/permanent";
 import { describeUrl } from "../../shared/url";
 import { duplicatesIn } from "../duplicates";
@@ -40,7 +40,7 @@ export function stackFindings({ known, unreadable }: Stacks): Finding[] {
 function operations(stack: string, deployment: Deployment): Finding[] {
   const unlock = `If the run was killed, first run \`pulumi cancel --stack ${stack}\`, which removes its lock.`;
   const registrations = interruptedRegistrations(deployment);
-  const healed = registrations.filter((operation) => isHealed(operation, deployment));
+  const healed = registrations.filter((operation) => isOvertaken(operation, deployment));
   const interrupted = registrations.filter((operation) => !healed.includes(operation));
   const registering = interrupted.map((resource) =>
     error(

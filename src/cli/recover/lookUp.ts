@@ -1,12 +1,12 @@
 import type { Clock } from "../../client/clock";
-import type { Book, Entry } from "../../settlement/book";
+import type { Book } from "../../settlement/book";
 import { type Deployment, interruptedRegistrations, nameOf } from "../../settlement/deployment";
-import { mayTake } from "../../settlement/evidence";
+import { type Entry, mayTake } from "../../settlement/entry";
 import { hashOf } from "../../settlement/files";
 import {
   type LeftoverSources,
   listFor,
-  type Traces,
+  type Shown,
   type Verdict,
   verdictsOf,
 } from "../../settlement/leftovers";
@@ -60,7 +60,7 @@ export async function lookUp(options: LookUpOptions): Promise<Case[]> {
       { clock, cancelled: undefined, onWait },
     );
     cases.push(...verdicts.filter(isNew).map((verdict) => ({ verdict, account, sources })));
-    for (const entry of entries.filter((each) => mayTake(each, sources.asker))) seen.add(entry.name);
+    for (const entry of entries.filter((each) => mayTake(each, sources.asker.origin))) seen.add(entry.name);
   }
   const unknown = entries.filter(({ name }) => !seen.has(name)).length;
   if (unknown > 0)
@@ -71,8 +71,8 @@ export async function lookUp(options: LookUpOptions): Promise<Case[]> {
 }
 
 /** Returns the accounts that runs may have used, each with what is its own. An entry names its provider by a hash. */
-function byAccount({ deployment, entries, accounts }: LookUpOptions): Map<Account, Traces> {
-  const used = new Map<Account, Traces>();
+function byAccount({ deployment, entries, accounts }: LookUpOptions): Map<Account, Shown> {
+  const used = new Map<Account, Shown>();
   const at = (account: Account) => used.get(account) ?? { entries };
   for (const operation of interruptedRegistrations(deployment)) {
     const account = accounts.of(operation);

@@ -6,7 +6,8 @@ import { pulumiHome } from "../../settlement/files";
 import { openEntries } from "../../settlement/leftovers";
 import { Locks } from "../../settlement/lock";
 import { pendingResources } from "../../settlement/pendingResource";
-import { isHealed, type Print } from "../../settlement/stack";
+import type { Print } from "../../settlement/stack";
+import { isOvertaken } from "../../settlement/stackState";
 import { Turns } from "../../settlement/turns";
 import { describeUrl } from "../../shared/url";
 import { Accounts } from "../accounts";
@@ -100,7 +101,7 @@ export async function recover(options: RecoverOptions): Promise<"done" | "undeci
 function sayWhatStays(deployment: Deployment, say: Dialogue["say"]): void {
   const interrupted = interruptedRegistrations(deployment);
   if (interrupted.length === 0) return;
-  for (const { urn, inputs } of interrupted.filter((each) => !isHealed(each, deployment))) {
+  for (const { urn, inputs } of interrupted.filter((each) => !isOvertaken(each, deployment))) {
     const adoptId = plainText(inputs, "adoptId");
     if (adoptId !== undefined)
       say(`${nameOf(urn)}: it was to adopt ${adoptId}. The next \`pulumi up\` does.`);

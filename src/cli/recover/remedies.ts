@@ -1,15 +1,15 @@
 import { type Endpoint, WebhookEndpointNotFoundError } from "../../client";
 import type { Clock } from "../../client/clock";
 import { type Category, isUnwanted } from "../../settlement/category";
-import { accept, disown, settled } from "../../settlement/decisions";
+import { accept, close, disown } from "../../settlement/decisions";
 import type { Deployment } from "../../settlement/deployment";
-import { closeEntries, endpointsOf } from "../../settlement/leftovers";
+import { endpointsOf } from "../../settlement/leftovers";
 import { handedOverOf } from "../../settlement/pendingResource";
 import { isAlive } from "../../settlement/processes";
+import { closeAbsent } from "../../settlement/settlement";
 import type { Stack } from "../../settlement/stack";
-import { mayBeSameTime } from "../../settlement/time";
+import { holderAmong, traceOfEndpoint } from "../../settlement/trace";
 import type { Turns } from "../../settlement/turns";
-import { sameUrl } from "../../shared/url";
 import { chooseEndpoint, chooseFate, type Dialogue } from "./dialogue";
 import type { Case } from "./lookUp";
 
@@ -31,7 +31,7 @@ export class Remedies {
     const [endpoint] = endpointsOf(verdict.decision);
     switch (category) {
       case "nothing":
-        closeEntries(verdict.by, sources);
+        closeAbsent(verdict.by, sources.book, sources.asker);
         return true;
       case "unknowable":
         return false;
@@ -69,7 +69,7 @@ export class Remedies {
       left = left.filter((endpoint) => endpoint !== answer);
     }
     for (const endpoint of left) await this.#disown(each, endpoint);
-    closeEntries(verdict.by.slice(chosen.length), sources);
+    closeAbsent(verdict.by.slice(chosen.length), sources.book, sources.asker);
     for (const [index, endpoint] of chosen.entries()) {
       const doubt = await this.#accept(each, endpoint, verdict.by[index]);
       say(
@@ -87,7 +87,7 @@ export class Remedies {
     if (fate === undefined) return false;
     if (fate === "delete") return this.#delete(each, endpoint);
     await this.#disown(each, endpoint);
-    settled(each.verdict.by, each.sources.book);
+    close(each.verdict.by, each.sources.book);
     dialogue.say(`${endpoint.id} stays at the service, and is forgotten.`);
     return true;
   }
@@ -104,14 +104,15 @@ export class Remedies {
         return kept("the run that registered it is still under way");
       const state = await stack.stateNow();
       if (state === undefined) return kept("the stack's state cannot be read");
-      if (state.holderOf(endpoint, sources.asker) !== "nobody") return kept("a resource has this id");
+      const shown = traceOfEndpoint(endpoint, sources.asker.origin);
+      if (state.holderOf(shown) !== "nobody") return kept("a resource has this id");
       const current = await sources.service.find(endpoint.id);
-      if (current !== undefined && !isSame(current, endpoint))
+      if (current && holderAmong([shown], traceOfEndpoint(current, sources.asker.origin)) !== "somebody")
         return kept("it has changed since it was shown");
       await account.client.delete(endpoint.id).catch((error: unknown) => {
         if (!(error instanceof WebhookEndpointNotFoundError)) throw error;
       });
-      settled(verdict.by, sources.book);
+      close(verdict.by, sources.book);
       dialogue.say(`Deleted ${endpoint.id}.`);
       return true;
     });
@@ -131,7 +132,7 @@ export class Remedies {
   ): Promise<string | undefined> {
     const { stack, turns, clock } = this.options;
     if (by === undefined) return undefined;
-    await turns.take(endpoint, async () => accept(by, endpoint, { book, asker, stack, now: clock.date() }));
+    await turns.take(endpoint, async () => accept(by, endpoint, { book, asker, stack }, clock.date()));
     const { resource } = verdict;
     const { pending } = await evidence.about(
       { ...endpoint, anyIp: true },
@@ -139,8 +140,4 @@ export class Remedies {
     );
     return pending.find(({ id, others }) => id === endpoint.id && !others)?.doubt;
   }
-}
-
-function isSame(a: Endpoint, b: Endpoint): boolean {
-  return sameUrl(a.url, b.url) && a.type === b.type && mayBeSameTime(a.createdAt, b.createdAt);
 }

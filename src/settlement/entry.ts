@@ -1,0 +1,105 @@
+import { hashOf } from "./files";
+import { isProvisional } from "./identity";
+import { isAlive, isThisProcess, type ProcessName } from "./processes";
+import { type Window, windowOf } from "./time";
+import { isSameAccount, type Origin, type Trace } from "./trace";
+
+/** A stack as the book names it. */
+export interface StackName {
+  readonly urn: string;
+  /** The normalized URL of the backend; empty if it is unknown. */
+  readonly backend: string;
+}
+
+/** What one run sent or took: a registration from before it is sent, or an endpoint that was adopted or taken over. */
+export interface Entry extends Origin {
+  /** The name of its file, which never changes. */
+  readonly name: string;
+  /** Of url and type. */
+  readonly key: string;
+  readonly stack: StackName;
+  /** The engine's run and the process that sent or took it last. */
+  readonly run: string;
+  readonly process: ProcessName;
+  /** Tells providers of one run apart. */
+  readonly sender: string;
+  /** A hash of the ip. */
+  readonly ip: string;
+  /** Null until it is sent, and for an endpoint that was adopted. */
+  readonly sent: Sent | null;
+  /** The endpoint's id, or the provisional id under which the registration went into the state; null until then. */
+  readonly id: string | null;
+  /** As a list showed it. */
+  readonly createdAt: string | null;
+  readonly adopted: boolean;
+  /** True once its outcome is recorded elsewhere, or known. */
+  readonly closed: boolean;
+  /** True if a person said that the endpoint is not this stack's. Such an entry is closed, and stays. */
+  readonly foreign?: boolean;
+}
+
+/** What every entry tells from the beginning, and what may be known already. */
+export type NewEntry = Pick<Entry, keyof Origin | "stack" | "run" | "sender" | "ip"> &
+  Partial<Omit<Entry, "name" | "key" | "process">>;
+
+export interface Sent {
+  /** In milliseconds on this machine's clock. */
+  readonly at: number;
+  /** In milliseconds on the service's clock; null when the service sends no time. */
+  readonly serviceTime: number | null;
+  /** The same of the last time, if it was sent again after 503. */
+  readonly lastTime?: number | null;
+  /** The endpoints of this url and type that were listed before. */
+  readonly before: readonly string[];
+  /** True if `before` has all of them. */
+  readonly complete: boolean;
+}
+
+/** Returns the id that the service gave; undefined while it is unknown. */
+export function realIdOf({ id }: Entry): string | undefined {
+  return id === null || isProvisional(id) ? undefined : id;
+}
+
+export function windowOfSent({ serviceTime, lastTime }: Sent, patienceMs: number): Window {
+  return windowOf(serviceTime, patienceMs, lastTime);
+}
+
+/** Returns what an entry says of its endpoint. */
+export function traceOfEntry(entry: Entry, patienceMs: number): Trace {
+  return entry.sent === null ? entry : { ...entry, window: windowOfSent(entry.sent, patienceMs) };
+}
+
+export function isSameStack(a: StackName, b: StackName): boolean {
+  return a.urn === b.urn && a.backend === b.backend;
+}
+
+/** Returns whether the provider or the account of an origin sent an entry. */
+export function mayTake(entry: Entry, origin: Origin): boolean {
+  return entry.provider === origin.provider || isSameAccount(entry, origin);
+}
+
+export function ipHash(ip: string | null | undefined): string {
+  return hashOf(ip ?? "");
+}
+
+/** Returns whether an entry belongs to a run that is under way: that run, and the process that wrote it lives. */
+export function isLiving({ run, process, sent }: Entry, currentRun: string): boolean {
+  return run === currentRun && isAlive(process, sent?.at ?? Date.now());
+}
+
+/** Returns whether the process that wrote an entry is at work, for whichever run. */
+export function isUnderWay(entry: Entry, currentRun: string): boolean {
+  const { process, sent } = entry;
+  if (isThisProcess(process)) return entry.run === currentRun;
+  return isAlive(process, sent?.at ?? Date.now());
+}
+
+export function isWhole({ name, key, stack, process, sent, id }: Entry): boolean {
+  return (
+    name.startsWith(`${key}.`) &&
+    typeof stack.urn === "string" &&
+    typeof process.pid === "number" &&
+    (id === null || typeof id === "string") &&
+    (sent === null || (typeof sent.at === "number" && Array.isArray(sent.before)))
+  );
+}

@@ -1,0 +1,38 @@
+import type { Book } from "./book";
+import type { Entry } from "./entry";
+import { isWholeUp, wasUnderWay } from "./history";
+import { isProvisional } from "./identity";
+import type { Stack } from "./stack";
+
+/**
+ * What became of an open entry of an earlier run:
+ * - `recorded`: the run that sent it succeeded, or the state has it
+ * - `pending`: the state has it under its provisional id
+ * - `another`: it is older than the stack, so an earlier stack of this name sent it, which may have been renamed
+ * - `later up`: an `up` has succeeded since then that would have settled or recorded it
+ * - `lost`: the run did not record it
+ * - `unknown`: why that cannot be told, as the end of a sentence
+ */
+export type Status =
+  | { readonly kind: "recorded" | "pending" | "another" | "later up" | "lost" }
+  | { readonly kind: "unknown"; readonly why: string };
+
+export async function statusOf(entry: Entry, stack: Stack): Promise<Status> {
+  const { id, sent } = entry;
+  const state = await stack.state();
+  if (state === undefined) return { kind: "unknown", why: "the stack's state cannot be read" };
+  if (id !== null && state.has(entry)) return { kind: isProvisional(id) ? "pending" : "recorded" };
+  const at = sent?.at ?? 0;
+  const runs = await stack.history(at);
+  if (runs === undefined) return { kind: "unknown", why: "the stack's history cannot be read" };
+  if (runs.some((run) => run.kind === "update" && run.succeeded && wasUnderWay(run, at)))
+    return { kind: "recorded" };
+  const wasDestroyed = runs.some(({ kind, start }) => kind === "destroy" && start > at);
+  if (at < state.times.created && !wasDestroyed) return { kind: "another" };
+  return { kind: runs.some((run) => isWholeUp(run) && run.start > at) ? "later up" : "lost" };
+}
+
+/** Removes an entry that was never sent, unless it shows that an interrupted operation registered nothing. */
+export async function removeIfAbandoned(entry: Entry, stack: Stack, book: Book): Promise<void> {
+  if ((await stack.state())?.hasOperation(entry.key) === false) book.removeIfAbandoned(entry);
+}

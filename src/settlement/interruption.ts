@@ -1,0 +1,101 @@
+import type { Asker } from "./asker";
+import type { Pending } from "./decide";
+import { plainText, providerNameOf, type Resource } from "./deployment";
+import { ipHash } from "./entry";
+import { hashOf } from "./files";
+import { HISTORY_PRECISION_MS, isWholeUp } from "./history";
+import { isProvisional, type Wanted } from "./identity";
+import type { Stack } from "./stack";
+import type { StackState } from "./stackState";
+import { CLOCK_TOLERANCE_MS, UNKNOWN, type Window } from "./time";
+
+export const LATER_UP = "an `up` has succeeded since then and did not record it";
+const SECRET_URL = "the state keeps the url of an interrupted registration as a secret";
+const NO_TIME = "the service does not tell its time";
+
+/** When the interrupted operations of a state were sent, in milliseconds on this machine's clock. */
+export type Interruption = { readonly sent: Required<Window> } | Undated;
+
+/** Why nothing dates them, as the end of a sentence. */
+interface Undated {
+  readonly sent?: never;
+  readonly doubt: string;
+  /** True if an `up` has succeeded without them. */
+  readonly unwanted?: boolean;
+}
+
+/**
+ * Dates the interrupted operations of a state, which have no times of their own (engine rule 39). The run that last wrote the state is
+ * the interrupted one if it has no entry in the history, because it was killed, or if it is an `up` that failed, because Ctrl-C twice
+ * leaves such an entry (engine rule 35). The engine writes the state when an operation begins, so it is sure that they were sent before
+ * the last write, for as long as a creation takes. Before that a creation may have waited, or an earlier run may have been interrupted.
+ *
+ * @param longestMs how long a creation takes at most, unless it waits for others
+ */
+export async function interruptionOf(
+  stack: Stack,
+  state: StackState,
+  longestMs: number,
+): Promise<Interruption> {
+  const { written, created } = state.times;
+  const runs = await stack.history(Number.isNaN(created) ? 0 : created);
+  if (runs === undefined) return { doubt: "the stack's history cannot be read" };
+  if (!(written < stack.startedAt)) return { doubt: "nothing tells when the interrupted run ended" };
+  const settled = runs.find(isWholeUp);
+  // A run that began later has written nothing.
+  const last = runs.find(({ start }) => start <= written);
+  const isKilled = last === undefined || written >= last.end + HISTORY_PRECISION_MS;
+  const isStopped = last?.kind === "update" && !last.succeeded;
+  if (!isKilled && !isStopped && last === settled) return { doubt: LATER_UP, unwanted: true };
+  if (!isKilled && !isStopped)
+    return { doubt: "a later run has written the state, so nothing tells when the interrupted run ended" };
+  const sureFrom = Math.max(isKilled ? (last?.end ?? created) : last.start, written - longestMs);
+  return { sent: { from: settled?.end ?? created, sureFrom, until: written } };
+}
+
+/** Returns whether an interrupted operation may have sent something at a moment. */
+export function mayHaveSent({ sent }: Interruption, at: number): boolean {
+  return sent !== undefined && at >= sent.from - CLOCK_TOLERANCE_MS && at <= sent.until + CLOCK_TOLERANCE_MS;
+}
+
+/** Returns the pending registration that an interrupted operation shows. */
+export function pendingOperation(
+  operation: Resource,
+  interruption: Interruption,
+  { wanted, asker, stack, state }: { wanted: Wanted; asker: Asker; stack: Stack; state: StackState },
+): Pending {
+  const { sent } = interruption;
+  const ip = ipHash(plainText(operation.inputs, "ip"));
+  const isUnwanted = sent === undefined && interruption.unwanted === true;
+  const overtakenSince = state.overtakenSince(operation);
+  const base = {
+    window: UNKNOWN,
+    before: [],
+    complete: false,
+    sameIp: wanted.anyIp === true || ip === ipHash(wanted.ip),
+    ip,
+    others: hashOf(providerNameOf(operation) ?? "") !== asker.origin.provider,
+    unwanted: isUnwanted || overtakenSince !== undefined,
+    operation,
+  };
+  const { id } = operation;
+  // It was answered right before the kill. That is proof, unless an `up` has done without it.
+  if (id && !isProvisional(id)) return { ...base, id, doubt: isUnwanted ? interruption.doubt : undefined };
+  const skew = asker.skew();
+  if (skew === null) return { ...base, doubt: NO_TIME };
+  const { timeoutMs, patienceMs } = asker;
+  if (sent === undefined) {
+    const { doubt } = interruption;
+    // It was sent before this run began.
+    const until = stack.startedAt + skew + patienceMs;
+    return base.unwanted ? { ...base, doubt } : { ...base, doubt, window: { ...UNKNOWN, until } };
+  }
+  const isSecret = plainText(operation.inputs, "url") === undefined;
+  const earliest = (time: number) => Math.max(time, overtakenSince || time) + skew - CLOCK_TOLERANCE_MS;
+  const window = {
+    from: earliest(sent.from),
+    sureFrom: earliest(sent.sureFrom),
+    until: sent.until + skew + timeoutMs + patienceMs,
+  };
+  return { ...base, window, doubt: isSecret ? SECRET_URL : undefined };
+}

@@ -1,0 +1,142 @@
+import {
+  type Deployment,
+  endpointsIn,
+  identityOf,
+  interruptedRegistrations,
+  nameOf,
+  plainText,
+  providerNameOf,
+  type Resource,
+} from "./deployment";
+import { hashOf } from "./files";
+import { type Identity, keyHash, keyOf } from "./identity";
+import { pendingResources } from "./pendingResource";
+import { type Holder, holderAmong, type Trace, traceOfResource } from "./trace";
+
+/** What a stack's state held at one moment. */
+export class StackState {
+  readonly #deployment: Deployment;
+  /** The endpoints that it has, by id, also those that are to be deleted. */
+  readonly #recorded = new Map<string, { readonly resource: Resource; readonly trace: Trace }[]>();
+
+  constructor(deployment: Deployment) {
+    this.#deployment = deployment;
+    for (const resource of endpointsIn(deployment)) {
+      const { id = "" } = resource;
+      this.#recorded.set(id, [...this.#of(id), { resource, trace: traceOfResource(resource) }]);
+    }
+  }
+
+  /** Returns whether a resource of the stack has an endpoint. */
+  holderOf(endpoint: Trace): Holder {
+    return holderAmong(
+      this.#of(endpoint.id).map(({ trace }) => trace),
+      endpoint,
+    );
+  }
+
+  /** Returns whether a resource has what an entry of this stack stands for. The key of its provider may have been rotated since. */
+  has(entry: Trace): boolean {
+    return this.#of(entry.id).some(({ resource, trace }) => {
+      const holder = holderAmong([trace], entry);
+      const isOfProvider = () => hashOf(providerNameOf(resource) ?? "") === entry.provider;
+      return holder === "somebody" || (holder === "unclear" && isOfProvider());
+    });
+  }
+
+  /** Returns whether several resources manage one endpoint. */
+  isShared(endpoint: Trace): boolean {
+    const managing = this.#of(endpoint.id).filter(({ resource }) => resource.external !== true);
+    return managing.filter(({ trace }) => holderAmong([trace], endpoint) !== "nobody").length > 1;
+  }
+
+  /**
+   * Returns the interrupted operations that may have registered this url and type. What the state encrypts may be any url.
+   *
+   * @param overtaken whether to return those, too, whose resource the state has as they were to make it. A later run made it, or only
+   * `--replace` had asked for another one, so nothing takes what they made
+   */
+  operationsLike(identity: Identity, { overtaken = false } = {}): Resource[] {
+    return interruptedRegistrations(this.#deployment).filter((operation) => {
+      const { inputs } = operation;
+      const [url = identity.url, type] = [plainText(inputs, "url"), plainText(inputs, "type")];
+      if (inputs?.adoptId !== undefined || (type !== "production" && type !== "development")) return false;
+      return (
+        keyOf({ url, type }) === keyOf(identity) && (overtaken || !isOvertaken(operation, this.#deployment))
+      );
+    });
+  }
+
+  /** Returns whether an operation that may have registered this url and type was interrupted. */
+  hasOperation(key: string): boolean {
+    return interruptedRegistrations(this.#deployment).some((operation) => {
+      const identity = identityOf(operation);
+      return identity === undefined || keyHash(identity) === key;
+    });
+  }
+
+  /** Returns since when the state has the resource of an overtaken operation, in milliseconds; undefined if it is not overtaken. */
+  overtakenSince(operation: Resource): number | undefined {
+    const living = livingOf(operation, this.#deployment);
+    return isOvertaken(operation, this.#deployment) ? Date.parse(living?.created ?? "") : undefined;
+  }
+
+  /** Returns the resources with this url and type whose registration is pending. */
+  pendingLike(identity: Identity): Resource[] {
+    return pendingResources(this.#deployment).filter((resource) => {
+      const own = identityOf(resource);
+      return own !== undefined && keyOf(own) === keyOf(identity);
+    });
+  }
+
+  /** Returns the id of the endpoint of this name, if exactly one has it. */
+  idOf(name: string): string | undefined {
+    const named = endpointsIn(this.#deployment).filter(
+      (each) => each.delete !== true && nameOf(each.urn) === name,
+    );
+    return named.length === 1 ? named[0]?.id : undefined;
+  }
+
+  /** Returns the provider that has an endpoint, without a name if it is the default one; undefined when the state lacks the id. */
+  providerOf(id: string): { readonly name: string | undefined } | undefined {
+    const found = this.#of(id).find(({ resource }) => resource.delete !== true);
+    return found && { name: providerNameOf(found.resource) };
+  }
+
+  /** Returns whether the state keeps the url of an endpoint as a secret. */
+  hasSecretUrl(id: string): boolean {
+    return this.#of(id).some(({ resource: { inputs, outputs } }) =>
+      [inputs?.url, outputs?.url].some((url) => typeof url === "object" && url !== null),
+    );
+  }
+
+  /** When a run last wrote it, and when the stack began: with its first run, and again after each destroy. */
+  get times(): { readonly written: number; readonly created: number } {
+    const { manifest, resources = [] } = this.#deployment;
+    const root = resources.find(({ type }) => type === "pulumi:pulumi:Stack");
+    return { written: Date.parse(manifest?.time ?? ""), created: Date.parse(root?.created ?? "") };
+  }
+
+  #of(id: string | null | undefined) {
+    return this.#recorded.get(id ?? "") ?? [];
+  }
+}
+
+/** Returns the resource that the state has under the name of an interrupted operation. */
+export function livingOf(operation: Resource, { resources = [] }: Deployment): Resource | undefined {
+  return resources.find(
+    (each) =>
+      each.urn === operation.urn &&
+      each.delete !== true &&
+      each.pendingReplacement !== true &&
+      providerNameOf(each) === providerNameOf(operation),
+  );
+}
+
+/** Returns whether the state has the resource of an interrupted operation as that was to make it. */
+export function isOvertaken(operation: Resource, deployment: Deployment): boolean {
+  const living = livingOf(operation, deployment);
+  const isSame = (name: string) =>
+    JSON.stringify(living?.inputs?.[name]) === JSON.stringify(operation.inputs?.[name]);
+  return living !== undefined && ["url", "type", "ip"].every(isSame);
+}

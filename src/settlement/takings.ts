@@ -1,0 +1,63 @@
+import type { Endpoint } from "../client";
+import type { Asker } from "./asker";
+import type { Book } from "./book";
+import { type Entry, isLiving, isSameStack, realIdOf, traceOfEntry } from "./entry";
+import type { Identity } from "./identity";
+import { thisProcess } from "./processes";
+import { holderAmong, type Trace, traceOfEndpoint } from "./trace";
+
+/** Which endpoints the resources of this run and of others on this machine take, as the book tells. */
+export class Takings {
+  constructor(
+    private readonly book: Book,
+    private readonly asker: Asker,
+  ) {}
+
+  /**
+   * Writes down that a resource takes what a registration made, in one file: a kill leaves nothing half done.
+   *
+   * @param entry the registration's; without one, the resource's own
+   */
+  takeOver(entry: Entry | undefined, { id, createdAt }: Endpoint, now: number): void {
+    if (entry === undefined) return;
+    const sent = entry.sent ?? { at: now, serviceTime: null, before: [], complete: false };
+    this.#take(entry, { id, createdAt, sent });
+  }
+
+  /** Writes down that a resource takes an endpoint that a person named. One registration may have made it, and is settled by that. */
+  adopt(entry: Entry | undefined, endpoint: Endpoint): void {
+    if (entry === undefined) return;
+    const { id, createdAt } = endpoint;
+    this.#take(entry, { id, createdAt, adopted: true });
+    const { origin, patienceMs, run } = this.asker;
+    const mayHaveMade = (each: Entry) =>
+      holderAmong([traceOfEntry({ ...each, id }, patienceMs)], traceOfEndpoint(endpoint, origin)) ===
+      "somebody";
+    const settled = this.book
+      .entriesLike(endpoint)
+      .filter((each) => each.name !== entry.name && !each.closed && isSameStack(each.stack, entry.stack))
+      .filter((each) => !isLiving(each, run) && realIdOf(each) === undefined)
+      .find((each) => each.sent?.before.includes(id) === false && mayHaveMade(each));
+    if (settled) this.book.close(settled);
+  }
+
+  /** Returns whether a resource on this machine has or had this endpoint. */
+  hasHad(identity: Identity, id: string): boolean {
+    return this.book.entriesLike(identity).some((entry) => entry.id === id);
+  }
+
+  /** Returns whether another process of this run has an endpoint for a resource of its own (engine rule 34). */
+  isTakenBeside(identity: Identity, endpoint: Trace): boolean {
+    const { patienceMs, run, sender } = this.asker;
+    const takers = this.book
+      .entriesLike(identity)
+      .filter((entry) => !entry.closed && entry.sender !== sender && isLiving(entry, run));
+    const traces = takers.map((entry) => traceOfEntry(entry, patienceMs));
+    return holderAmong(traces, endpoint) !== "nobody";
+  }
+
+  #take(entry: Entry, fields: Partial<Entry>): void {
+    const { origin, run, sender } = this.asker;
+    this.book.change(entry, { ...origin, ...fields, run, sender, process: thisProcess() });
+  }
+}
