@@ -24,7 +24,7 @@ function main() {
   }
   const { steps, messages, seed, path } = values;
   const env = { ...process.env, FUZZ_STEPS: steps, FUZZ_MESSAGES: messages };
-  if (seed !== undefined) env.FUZZ_SEED = seed;
+  env.FUZZ_SEED = seed ?? String(Date.now() % 2 ** 31);
   if (path !== undefined) env.FUZZ_PATH = path;
   const jest = [require.resolve("jest/bin/jest"), "/fuzz\\.test\\.ts$"];
   process.exitCode = spawnSync(process.execPath, jest, { env, stdio: "inherit" }).status ?? 1;

@@ -1,7 +1,13 @@
 import type { Endpoint } from "../client";
 import type { Stacks } from "../settlement/stack";
-import { holderAmong, originHashes, traceOfEndpoint, traceOfResource } from "../settlement/trace";
-import { describeUrl } from "../shared/url";
+import {
+  type Holder,
+  holderAmong,
+  originHashes,
+  traceOfEndpoint,
+  traceOfResource,
+} from "../settlement/trace";
+import { describeUrl, sameUrl } from "../shared/url";
 import type { EngineLog } from "./engine";
 import { EndpointError } from "./errors";
 import type { Origin } from "./origin";
@@ -68,9 +74,12 @@ export class OriginCheck {
    * id to an endpoint of its own, and this one may have used it again. Such an endpoint must not be read or deleted.
    */
   isSameEndpoint(state: EndpointState, endpoint: Endpoint | undefined): endpoint is Endpoint {
-    if (endpoint === undefined) return false;
+    return endpoint !== undefined && this.#holderOf(endpoint, state) !== "nobody";
+  }
+
+  #holderOf(endpoint: Endpoint, state: EndpointState): Holder {
     const recorded = traceOfResource({ id: endpoint.id, outputs: { ...state } });
-    return holderAmong([recorded], traceOfEndpoint(endpoint, originHashes(this.run.origin))) !== "nobody";
+    return holderAmong([recorded], traceOfEndpoint(endpoint, originHashes(this.run.origin)));
   }
 
   /**
@@ -81,7 +90,13 @@ export class OriginCheck {
   async isThere(id: string, state: EndpointState): Promise<boolean> {
     if (!this.isElsewhere(state)) {
       const listed = await this.run.service.listedBefore(id);
-      return listed === undefined || this.isSameEndpoint(state, listed);
+      if (listed === undefined || (sameUrl(listed.url, state.url) && listed.type === state.type)) return true;
+      if (this.#holderOf(listed, state) === "somebody") return true;
+      this.run.log.warn(
+        `endpoint ${id} is not deleted: the service has used this id again, or somebody has changed the endpoint. It is now for ` +
+          `${describeUrl(listed.url)} (${listed.type}). If it is this resource's, delete it at the service.`,
+      );
+      return false;
     }
     if (await this.#find(id, state)) return true;
     this.assertSameService(id, state);

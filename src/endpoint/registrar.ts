@@ -5,30 +5,20 @@ import type { Entry } from "../settlement/entry";
 import { type Identity, isProvisional } from "../settlement/identity";
 import type { Outcome } from "../settlement/settle";
 import type { PendingHere, Settlement } from "../settlement/settlement";
-import type { Takings } from "../settlement/takings";
-import { originHashes, traceOfEndpoint } from "../settlement/trace";
 import type { Turns } from "../settlement/turns";
 import { describeDoubt, describeUnknowable } from "../settlement/words";
-import { describeUrl, sameUrl } from "../shared/url";
+import { describeUrl } from "../shared/url";
+import { type AdoptionSources, adopt } from "./adoption";
 import type { DuplicateCheck } from "./duplicateCheck";
-import type { EngineLog } from "./engine";
-import { EndpointError, isGone, PendingError, runCancelled } from "./errors";
+import { EndpointError, PendingError, runCancelled } from "./errors";
 import type { Replaced } from "./handover";
-import type { Ledger } from "./ledger";
-import type { Origin } from "./origin";
-import type { Service } from "./service";
 import { stateOf } from "./state";
 import type { EndpointInputs, EndpointState } from "./types";
 
-export interface RegistrarSources {
-  readonly service: Service;
+export interface RegistrarSources extends AdoptionSources {
   readonly settlement: Settlement;
-  readonly takings: Takings;
   readonly turns: Turns;
-  readonly ledger: Ledger;
   readonly duplicates: DuplicateCheck;
-  readonly origin: Origin;
-  readonly log: EngineLog;
   readonly clock: Clock;
 }
 
@@ -48,8 +38,15 @@ export class Registrar {
     const { adoptId } = inputs;
     // Once the resource has an endpoint, adoptId has no effect.
     const adopts = adoptId !== undefined && !hasEndpoint(replaced);
-    return this.#announcedInTurn(inputs, (entry) =>
-      adopts ? this.#adopt(adoptId, inputs, replaced, entry) : this.#register(inputs, replaced, entry),
+    const { ledger, settlement } = this.run;
+    return settlement.announced(inputs, (entry) =>
+      this.inTurn(inputs, async () => {
+        const adopted = adopts ? await adopt(adoptId, inputs, entry, this.run) : undefined;
+        if (adopted === undefined) return this.#register(inputs, replaced, entry);
+        if (replaced?.pending && settlement.mayHaveMade(replaced.pending, adopted))
+          ledger.note(replaced.id, "settled");
+        return adopted;
+      }),
     );
   }
 
@@ -161,48 +158,6 @@ export class Registrar {
     const pending = { before: [...before], attemptedAt, complete };
     return new PendingError(id, { ...stateOf(times, inputs, this.run.origin), pending }, error);
   }
-
-  /** Adopts the endpoint that the user named. Nothing changes at the service. */
-  async #adopt(
-    id: string,
-    inputs: EndpointInputs,
-    replaced: Replaced | undefined,
-    entry: Entry | undefined,
-  ): Promise<Endpoint> {
-    const { ledger, log, origin, service, settlement, takings } = this.run;
-    const endpoint = await service.get(id).catch((error: unknown) => {
-      if (!isGone(error)) throw error;
-      // Adopted before and deleted since, by this run or behind Pulumi's back: then the resource needs a new one.
-      if (ledger.has(id, "deleted") || takings.hasHad(inputs, id)) return undefined;
-      throw new EndpointError(
-        "ADOPT_NOT_FOUND",
-        `cannot adopt endpoint ${id}: the service has no endpoint with this id. Correct adoptId, or remove it to register a new one.`,
-        { cause: error },
-      );
-    });
-    if (endpoint === undefined) {
-      log.warn(`endpoint ${id} in adoptId no longer exists, so a new one is registered. Remove adoptId.`);
-      return this.#register(inputs, replaced, entry);
-    }
-    assertAsDeclared(endpoint, inputs);
-    if (
-      ledger.isClaimed(id) ||
-      takings.isTakenBeside(endpoint, traceOfEndpoint(endpoint, originHashes(origin)))
-    ) {
-      throw new EndpointError(
-        "ADOPT_TAKEN",
-        `cannot adopt endpoint ${id}: another resource of this program already has it. Name it in only one of them.`,
-      );
-    }
-    if (replaced?.pending && settlement.mayHaveMade(replaced.pending, endpoint))
-      ledger.note(replaced.id, "settled");
-    takings.adopt(entry, endpoint);
-    return ledger.noteOurs(endpoint, "made");
-  }
-
-  #announcedInTurn<T>(inputs: EndpointInputs, work: (entry: Entry | undefined) => Promise<T>): Promise<T> {
-    return this.run.settlement.announced(inputs, (entry) => this.inTurn(inputs, () => work(entry)));
-  }
 }
 
 /** Returns what a settlement found, or what is in doubt; undefined when nothing was made. @throws EndpointError when that is not known */
@@ -229,13 +184,3 @@ function hasEndpoint(replaced: Replaced | undefined): boolean {
 }
 
 type PendingInState = EndpointState & Required<Pick<EndpointState, "pending">>;
-
-function assertAsDeclared({ id, url, type }: Endpoint, inputs: EndpointInputs): void {
-  const differing = [...(sameUrl(url, inputs.url) ? [] : ["url"]), ...(type === inputs.type ? [] : ["type"])];
-  if (differing.length === 0) return;
-  throw new EndpointError(
-    "ADOPT_MISMATCH",
-    `cannot adopt endpoint ${id}: its ${differing.join(" and ")} at the service ${differing.length === 1 ? "differs" : "differ"} ` +
-      "from the declaration. Declare the endpoint as it is, adopt it, and change it afterwards; or remove adoptId to register a new one.",
-  );
-}

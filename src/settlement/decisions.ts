@@ -4,6 +4,7 @@ import type { Book } from "./book";
 import type { Pending } from "./decide";
 import { ipHash, realIdOf } from "./entry";
 import type { Stack } from "./stack";
+import { isSameAccount } from "./trace";
 
 interface Options {
   readonly book: Book;
@@ -31,6 +32,11 @@ export function disown(endpoint: Endpoint, options: Options): void {
 /** Closes the entries of pending registrations of which nothing is left. */
 export function close(by: readonly Pending[], book: Book): void {
   for (const { entry } of by) if (entry) book.close(entry);
+}
+
+/** Closes the entries of registrations that made nothing. Absence in another account shows nothing. */
+export function closeAbsent(by: readonly Pending[], book: Book, { origin }: Pick<Asker, "origin">): void {
+  for (const { entry } of by) if (entry && isSameAccount(entry, origin)) book.close(entry);
 }
 
 /** What a person decides belongs to no run. */

@@ -9,7 +9,7 @@ import type { Evidence } from "./evidence";
 import { type Identity, isProvisional, keyHash } from "./identity";
 import { handedOverOf } from "./pendingResource";
 import { ownPending } from "./register";
-import { listWith, type SettlingRun } from "./settlement";
+import { type Lookup, listWith } from "./settle";
 import type { Stack } from "./stack";
 
 /** What a list shows about pending registrations of one url and type. */
@@ -42,7 +42,7 @@ export interface LeftoverSources {
   readonly book: Book;
   readonly evidence: Evidence;
   readonly asker: Asker;
-  readonly service: Pick<SettlingRun["service"], "list" | "find">;
+  readonly service: Lookup;
 }
 
 /** Finds what interrupted runs of a stack made and no resource has. @throws WebhookError when the service's list fails */

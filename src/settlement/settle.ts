@@ -1,4 +1,4 @@
-import { type EndpointList, WebhookError } from "../client";
+import { type Endpoint, type EndpointList, WebhookError } from "../client";
 import { type Clock, sleep } from "../client/clock";
 import type { Decision } from "./decide";
 
@@ -10,6 +10,13 @@ export interface Waiting {
   readonly clock: Clock;
   /** Ends every wait. */
   readonly cancelled: AbortSignal | undefined;
+}
+
+/** What looking for endpoints needs of a client. */
+export interface Lookup {
+  list(): Promise<EndpointList>;
+  /** Undefined if the service has none with this id. */
+  find(id: string): Promise<Endpoint | undefined>;
 }
 
 /** How looking for an endpoint ended. After `cancelled` nothing is known. */
@@ -52,4 +59,16 @@ export async function settle(
     if ((await sleep(Math.min(pauseMs, leftMs), { clock, signal: cancelled })) === "aborted")
       return { kind: "cancelled" };
   }
+}
+
+/** Lists, and asks for what the list may not show yet. */
+export async function listWith({ list, find }: Lookup, ids: readonly string[]): Promise<EndpointList> {
+  const listed = await list();
+  const missing = ids.filter((id) => !listed.endpoints.some((endpoint) => endpoint.id === id));
+  if (missing.length === 0) return listed;
+  const found = await Promise.all(missing.map(find));
+  return {
+    ...listed,
+    endpoints: [...listed.endpoints, ...found.filter((endpoint) => endpoint !== undefined)],
+  };
 }

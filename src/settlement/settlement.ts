@@ -2,22 +2,20 @@ import type { Endpoint, EndpointList, WebhookRegistrationError } from "../client
 import type { Asker } from "./asker";
 import type { Book } from "./book";
 import { type Decision, decide, mayHaveMade, type Pending } from "./decide";
+import { closeAbsent } from "./decisions";
 import { type Entry, ipHash, isLiving, realIdOf } from "./entry";
 import type { Evidence, Known } from "./evidence";
 import { keyOf, provisionalId, type Wanted } from "./identity";
 import { type HandedOver, pendingOf } from "./pendingResource";
 import { registerOnce, type SendingService } from "./register";
-import { type Outcome, settle, type Waiting } from "./settle";
+import { type Lookup, listWith, type Outcome, settle, type Waiting } from "./settle";
 import type { Stacks } from "./stack";
 import type { Takings } from "./takings";
 import { isSameAccount } from "./trace";
 
 /** What the settlement needs of the run. */
 export interface SettlingRun extends Waiting, Asker {
-  readonly service: SendingService & {
-    /** Undefined if the service has none with this id. */
-    find(id: string): Promise<Endpoint | undefined>;
-  };
+  readonly service: SendingService & Lookup;
   /** Returns whether a resource that this run has met has this endpoint. */
   readonly holds: (id: string) => boolean;
   /** Told how long a wait may take, in milliseconds. */
@@ -192,26 +190,6 @@ export class Settlement {
     const holder = (endpoint: Endpoint) => (holds(endpoint.id) ? "somebody" : holderOf(endpoint));
     return decide({ identity: wanted, pending, list, holderOf: holder, patienceMs });
   }
-}
-
-/** Closes the entries of registrations that made nothing. Absence in another account shows nothing. */
-export function closeAbsent(by: readonly Pending[], book: Book, { origin }: Pick<Asker, "origin">): void {
-  for (const { entry } of by) if (entry && isSameAccount(entry, origin)) book.close(entry);
-}
-
-/** Lists, and asks for what the list may not show yet. */
-export async function listWith(
-  { list, find }: Pick<SettlingRun["service"], "list" | "find">,
-  ids: readonly string[],
-): Promise<EndpointList> {
-  const listed = await list();
-  const missing = ids.filter((id) => !listed.endpoints.some((endpoint) => endpoint.id === id));
-  if (missing.length === 0) return listed;
-  const found = await Promise.all(missing.map(find));
-  return {
-    ...listed,
-    endpoints: [...listed.endpoints, ...found.filter((endpoint) => endpoint !== undefined)],
-  };
 }
 
 function hereKey(wanted: Wanted): string {

@@ -181,6 +181,17 @@ describe("invariant 2, an endpoint is more than its id:", () => {
     expect(await world.plugin().read(made.id, props)).toEqual({});
   });
 
+  test("delete spares an endpoint of another url that got the id of one that is gone, and names it", async () => {
+    nextIds = ["7", "7"];
+    const made = await world.register();
+    world.service.remove(made.id);
+    world.clock.skip(60_000);
+    stranger("default", otherInputs);
+    await world.plugin().delete("7", stateOf(made));
+    expect(world.ids()).toEqual(["7"]);
+    expect(world.warnings.join()).toContain("endpoint 7 is not deleted");
+  });
+
   test("an endpoint with another url and the same time has drifted, and is still the same", async () => {
     const made = await world.register();
     world.service.edit(made.id, { url: otherInputs.url });

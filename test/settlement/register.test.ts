@@ -190,6 +190,7 @@ describe("after 503 with Retry-After", () => {
     for (let times = 0; times < 9; times++) service.fails({ ...busy, retryAfterMs: 2_000 });
     expect(await register()).toMatchObject({ kind: "pending", error: { statusCode: 503 } });
     expect(service.sentAt).toEqual([0, 10_000, 20_000, 30_000]);
+    expect(sent.at(-1)).toMatchObject({ serviceTime: epoch, lastTime: epoch + 30_000 });
   });
 
   test("an endpoint that the first request makes after the second was sent is not somebody else's", async () => {

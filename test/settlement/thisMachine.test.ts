@@ -18,6 +18,12 @@ describe("what a killed run on this machine registered", () => {
     expect(world.infos.join()).toContain(`took over ${lost}`);
   });
 
+  test("is taken over in one file of the book, so a kill leaves no second one that looks pending", async () => {
+    const lost = await world.lose();
+    await world.register();
+    expect(world.book()).toMatchObject([{ id: lost, closed: false, run: expect.stringMatching(/2$/) }]);
+  });
+
   test("is taken over if its answer had arrived, though a second endpoint fits", async () => {
     const { id } = await world.register();
     world.service.add(inputs);

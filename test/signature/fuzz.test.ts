@@ -1,7 +1,8 @@
+import { fuzzSeed } from "../seed";
 import { FUZZ_NOW_MS, fuzz } from "./fuzz/run";
 
 const mutations = Number(process.env.FUZZ_MESSAGES ?? 20_000);
-const seed = process.env.FUZZ_SEED === undefined ? Date.now() % 2 ** 32 : Number(process.env.FUZZ_SEED);
+const seed = fuzzSeed();
 
 jest.setTimeout(30_000 + mutations);
 

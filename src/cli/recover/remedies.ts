@@ -1,12 +1,11 @@
 import { type Endpoint, WebhookEndpointNotFoundError } from "../../client";
 import type { Clock } from "../../client/clock";
 import { type Category, isUnwanted } from "../../settlement/category";
-import { accept, close, disown } from "../../settlement/decisions";
+import { accept, close, closeAbsent, disown } from "../../settlement/decisions";
 import type { Deployment } from "../../settlement/deployment";
 import { endpointsOf } from "../../settlement/leftovers";
 import { handedOverOf } from "../../settlement/pendingResource";
 import { isAlive } from "../../settlement/processes";
-import { closeAbsent } from "../../settlement/settlement";
 import type { Stack } from "../../settlement/stack";
 import { holderAmong, traceOfEndpoint } from "../../settlement/trace";
 import type { Turns } from "../../settlement/turns";

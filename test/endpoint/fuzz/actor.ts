@@ -143,8 +143,9 @@ export class Actor {
     const { emulators } = this.world;
     const url = `https://${what}.example.com/${++this.#count}`;
     if (what === "add") {
-      const added = emulators[at % emulators.length]?.add({ url, type: "production" });
-      if (added) this.#others.push(added);
+      const provider = at % 2 === 0 ? "" : "third";
+      const account = provider || "default";
+      this.#others.push(this.world.emulatorOf(provider).add({ url, type: "production" }, account));
       return;
     }
     // Not one that was registered and is not recorded yet: nobody could know it again.

@@ -1,4 +1,5 @@
 import * as fc from "fast-check";
+import { fuzzSeed } from "../../seed";
 import { Actor } from "./actor";
 import { LivingPlugin } from "./livingPlugin";
 import { type Step, scenario } from "./scenario";
@@ -6,9 +7,9 @@ import { type Step, scenario } from "./scenario";
 /** How many are played at once: most of the time they wait. */
 const atOnce = 4;
 
-const { FUZZ_STEPS = "120", FUZZ_SEED, FUZZ_PATH } = process.env;
+const { FUZZ_STEPS = "120", FUZZ_PATH } = process.env;
 const wanted = Number(FUZZ_STEPS);
-const seed = FUZZ_SEED === undefined ? Date.now() % 2 ** 31 : Number(FUZZ_SEED);
+const seed = fuzzSeed();
 
 jest.setTimeout(60_000 + wanted * 1_000);
 

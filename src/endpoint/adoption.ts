@@ -1,0 +1,68 @@
+import type { Endpoint } from "../client";
+import type { Entry } from "../settlement/entry";
+import type { Takings } from "../settlement/takings";
+import { originHashes, traceOfEndpoint } from "../settlement/trace";
+import { sameUrl } from "../shared/url";
+import type { EngineLog } from "./engine";
+import { EndpointError, isGone } from "./errors";
+import type { Ledger } from "./ledger";
+import type { Origin } from "./origin";
+import type { Service } from "./service";
+import type { EndpointInputs } from "./types";
+
+export interface AdoptionSources {
+  readonly service: Service;
+  readonly takings: Takings;
+  readonly ledger: Ledger;
+  readonly origin: Origin;
+  readonly log: EngineLog;
+}
+
+/**
+ * Adopts the endpoint that the user named. Nothing changes at the service.
+ *
+ * @param entry the resource's entry of the book
+ * @returns undefined if the endpoint was adopted before and is deleted since: then the resource needs a new one
+ * @throws EndpointError `ADOPT_NOT_FOUND`, `ADOPT_MISMATCH` or `ADOPT_TAKEN`
+ */
+export async function adopt(
+  id: string,
+  inputs: EndpointInputs,
+  entry: Entry | undefined,
+  { ledger, log, origin, service, takings }: AdoptionSources,
+): Promise<Endpoint | undefined> {
+  const endpoint = await service.get(id).catch((error: unknown) => {
+    if (!isGone(error)) throw error;
+    // By this run, or behind Pulumi's back.
+    if (ledger.has(id, "deleted") || takings.hasHad(inputs, id)) return undefined;
+    throw new EndpointError(
+      "ADOPT_NOT_FOUND",
+      `cannot adopt endpoint ${id}: the service has no endpoint with this id. Correct adoptId, or remove it to register a new one.`,
+      { cause: error },
+    );
+  });
+  if (endpoint === undefined) {
+    log.warn(`endpoint ${id} in adoptId no longer exists, so a new one is registered. Remove adoptId.`);
+    return undefined;
+  }
+  assertAsDeclared(endpoint, inputs);
+  const trace = traceOfEndpoint(endpoint, originHashes(origin));
+  if (ledger.isClaimed(id) || takings.isTakenBeside(endpoint, trace)) {
+    throw new EndpointError(
+      "ADOPT_TAKEN",
+      `cannot adopt endpoint ${id}: another resource of this program already has it. Name it in only one of them.`,
+    );
+  }
+  takings.adopt(entry, endpoint);
+  return ledger.noteOurs(endpoint, "made");
+}
+
+function assertAsDeclared({ id, url, type }: Endpoint, inputs: EndpointInputs): void {
+  const differing = [...(sameUrl(url, inputs.url) ? [] : ["url"]), ...(type === inputs.type ? [] : ["type"])];
+  if (differing.length === 0) return;
+  throw new EndpointError(
+    "ADOPT_MISMATCH",
+    `cannot adopt endpoint ${id}: its ${differing.join(" and ")} at the service ${differing.length === 1 ? "differs" : "differ"} ` +
+      "from the declaration. Declare the endpoint as it is, adopt it, and change it afterwards; or remove adoptId to register a new one.",
+  );
+}
