@@ -12,7 +12,7 @@ const PURPOSES = {
     languages: true,
     extras: ["test/frameworks", "test/redis", "test/queues", "test/recipes", "test/browser"],
   },
-  bench: { cli: true, extras: ["bench"] },
+  bench: { cli: true, redis: true, extras: ["bench", "test/queues"] },
   check: { cli: false, extras: ["test/frameworks", "test/redis", "test/queues", "test/browser", "bench"] },
   durability: { cli: false, redis: true, moto: true, extras: ["test/queues"] },
   build: { cli: false, extras: [], rebuild: true },

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { adoptCommand } from "./adopt";
+import { checkServiceCommand } from "./checkService/command";
 import { doctorCommand } from "./doctor";
 import { emulatorCommand } from "./emulator";
 import { listCommand } from "./list";
@@ -23,10 +24,11 @@ program("webhook-endpoints", [
   probeCommand(),
   verifyCommand(),
   recoverCommand(),
+  checkServiceCommand(),
   emulatorCommand(),
 ])
   .description(
-    "Shows, adopts, cleans up and recovers webhook endpoints, tries receivers, explains signatures, and emulates the service.",
+    "Shows, adopts, cleans up and recovers webhook endpoints, tries receivers, explains signatures, checks and emulates the service.",
   )
   .version(version)
   .addHelpText(

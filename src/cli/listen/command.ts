@@ -10,11 +10,11 @@ import { EXIT, endOnInterrupt, exitHelp, fail } from "../run";
 import { addSecretOptions, readSecrets, type SecretFlags } from "../secrets";
 import { openService } from "../service";
 import { stopSignal } from "../stopSignal";
+import { TemporaryEndpoint } from "../temporaryEndpoint";
 import { CaptureFolder } from "./captureFolder";
 import { localReceiver } from "./localReceiver";
 import { Reporter } from "./reporter";
 import { CLOSING_MS, type LocalServer, serveLocally } from "./server";
-import { TemporaryEndpoint } from "./temporaryEndpoint";
 
 const LARGEST_PORT = 65_535;
 

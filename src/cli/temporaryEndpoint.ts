@@ -4,23 +4,25 @@ import {
   WebhookEndpointNotFoundError,
   WebhookError,
   WebhookRegistrationError,
-} from "../../client";
-import { systemClock } from "../../client/clock";
-import { decide } from "../../settlement/decide";
-import { pulumiHome } from "../../settlement/files";
-import { alike } from "../../settlement/identity";
-import { Locks } from "../../settlement/lock";
-import { ownPending, registerOnce } from "../../settlement/register";
-import { settle } from "../../settlement/settle";
-import { Turns } from "../../settlement/turns";
-import { describeUrl } from "../../shared/url";
-import type { Account } from "../account";
-import { AccountService } from "../accountService";
-import { CliError } from "../errors";
+} from "../client";
+import { type Clock, systemClock } from "../client/clock";
+import { decide } from "../settlement/decide";
+import { pulumiHome } from "../settlement/files";
+import { alike } from "../settlement/identity";
+import { Locks } from "../settlement/lock";
+import { ownPending, registerOnce } from "../settlement/register";
+import { settle } from "../settlement/settle";
+import { Turns } from "../settlement/turns";
+import { describeUrl } from "../shared/url";
+import type { Account } from "./account";
+import { AccountService } from "./accountService";
+import { CliError } from "./errors";
 
 export interface TemporaryEndpointOptions {
   readonly account: Account;
   readonly url: string;
+  /** Default: the system's. */
+  readonly clock?: Clock;
   /** Prints what is going on. */
   readonly note: (text: string) => void;
 }
@@ -51,9 +53,9 @@ export class TemporaryEndpoint {
    * @throws CliError `REGISTRATION_LOST` when nothing shows whether it was
    */
   async register(): Promise<string> {
-    const { note, url } = this.#options;
+    const { note, url, clock = systemClock } = this.#options;
     const turns = new Turns(new Locks(pulumiHome(process.env)), {
-      clock: systemClock,
+      clock,
       cancelled: undefined,
       onWait: () => note(`Waiting for another process that is registering ${describeUrl(url)}.`),
       onFailure: () => {}, // Without the lock, times alone tell what this process has registered.
@@ -85,14 +87,14 @@ export class TemporaryEndpoint {
   }
 
   async #register(registration: Registration): Promise<Endpoint> {
-    const { account, note, url } = this.#options;
+    const { account, note, url, clock = systemClock } = this.#options;
     const { client, timeoutMs, patienceMs } = account;
-    const service = new AccountService(client, systemClock);
+    const service = new AccountService(client, clock);
     const baseline = await service.list();
     const same = alike(baseline, registration).map(({ id }) => id);
     if (same.length > 0)
       note(`The service already has ${same.join(", ")} with this url, so each event arrives once more.`);
-    const waiting = { clock: systemClock, cancelled: undefined };
+    const waiting = { clock, cancelled: undefined };
     try {
       const registered = await registerOnce(registration, {
         ...{ service: this.#noting(service), baseline, timeoutMs, patienceMs, ...waiting },
