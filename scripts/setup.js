@@ -8,19 +8,22 @@ const PURPOSES = {
   test: {
     cli: true,
     redis: true,
+    moto: true,
     languages: true,
-    extras: ["test/frameworks", "test/redis", "test/recipes", "test/browser"],
+    extras: ["test/frameworks", "test/redis", "test/queues", "test/recipes", "test/browser"],
   },
-  bench: { cli: true, extras: ["bench"] },
-  check: { cli: false, extras: ["test/frameworks", "test/redis", "test/browser", "bench"] },
+  bench: { cli: true, redis: true, extras: ["bench", "test/queues"] },
+  check: { cli: false, extras: ["test/frameworks", "test/redis", "test/queues", "test/browser", "bench"] },
+  durability: { cli: false, redis: true, moto: true, extras: ["test/queues"] },
   build: { cli: false, extras: [], rebuild: true },
 };
 
-async function setUp({ cli, extras, redis = false, languages = false, rebuild = false }) {
+async function setUp({ cli, extras, redis = false, moto = false, languages = false, rebuild = false }) {
   const { installDependencies } = require("./setup/dependencies");
   const { build } = require("./setup/build");
   const { ensureCli } = require("./cli");
   const { ensureLanguages } = require("./languages");
+  const { ensureMoto } = require("./moto");
   const { ensureRedis } = require("./redis");
 
   await installDependencies();
@@ -28,6 +31,7 @@ async function setUp({ cli, extras, redis = false, languages = false, rebuild = 
   await build({ rebuild });
   if (cli) await ensureCli();
   if (redis) await ensureRedis();
+  if (moto) await ensureMoto();
   if (languages) await ensureLanguages();
 }
 

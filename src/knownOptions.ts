@@ -26,14 +26,16 @@ export function nearestOf(name: string, known: readonly string[]): string | unde
 
 /** Returns how many characters must be inserted, removed or changed to make one string of the other (Levenshtein). */
 function distanceOf(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (const [row, character] of [...a].entries()) {
-    const current = [row + 1];
-    for (let column = 0; column < b.length; column++) {
-      const changed = (previous[column] ?? 0) + (character === b[column] ? 0 : 1);
-      current.push(Math.min(changed, (previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1));
-    }
-    previous = current;
+  let row = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (const character of a) {
+    let diagonal = -1;
+    let left = row[0] ?? 0;
+    row = row.map((above, column) => {
+      const changed = diagonal + (b[column - 1] === character ? 0 : 1);
+      left = column === 0 ? above + 1 : Math.min(changed, above + 1, left + 1);
+      diagonal = above;
+      return left;
+    });
   }
-  return previous[b.length] ?? 0;
+  return row[b.length] ?? 0;
 }

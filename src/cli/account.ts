@@ -1,4 +1,5 @@
 import { WebhooksClient } from "../client";
+import type { ConnectionOptions } from "../client/options";
 import { type Origin, originOf } from "../endpoint/origin";
 import { type Configuration, resolveSettings } from "../endpoint/settings";
 import { patienceFor } from "../settlement/time";
@@ -8,6 +9,8 @@ import { hideValue } from "./knownSecrets";
 /** Where endpoints are. */
 export interface Account {
   readonly origin: Origin;
+  /** How `client` reaches the service. Holds the API key. */
+  readonly connection: ConnectionOptions;
   readonly client: WebhooksClient;
   readonly timeoutMs: number;
   /** How long after a registration was sent the service may still make its endpoint. */
@@ -23,6 +26,7 @@ export function openAccount(configuration: Configuration, environment: NodeJS.Pr
   const timeoutMs = timeoutSeconds * 1000;
   return {
     origin: originOf({ ...settings, providerName: resolved.providerName }),
+    connection: settings,
     client: new WebhooksClient({ ...settings, timeoutMs }),
     timeoutMs,
     patienceMs: patienceFor(timeoutMs),

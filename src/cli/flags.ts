@@ -15,7 +15,7 @@ export interface InventoryFlags {
 export function addStackOptions(command: Command): Command {
   const collect = (name: string, names: readonly string[]) => [...names, name];
   return command
-    .option("-s, --stack <name>", "the stack whose settings are used (default: the selected one)")
+    .addOption(stackOption())
     .addOption(
       new Option(
         "--also-stack <name>",
@@ -24,6 +24,10 @@ export function addStackOptions(command: Command): Command {
         .argParser(collect)
         .default([], "none"),
     );
+}
+
+export function stackOption(): Option {
+  return new Option("-s, --stack <name>", "the stack whose settings are used (default: the selected one)");
 }
 
 export function inventoryOptions({ stack, alsoStack, projectOnly, json }: InventoryFlags): InventoryOptions {

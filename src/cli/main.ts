@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { adoptCommand } from "./adopt/command";
+import { checkServiceCommand } from "./checkService/command";
 import { deleteCommand } from "./delete";
 import { doctorCommand } from "./doctor/command";
 import { emulatorCommand } from "./emulator/command";
@@ -27,10 +28,11 @@ program("webhook-endpoints", [
   probeCommand(),
   verifyCommand(),
   recoverCommand(),
+  checkServiceCommand(),
   emulatorCommand(),
 ])
   .description(
-    "Shows, adopts, cleans up and recovers webhook endpoints, tries receivers, explains signatures, and emulates the service.",
+    "Shows, adopts, cleans up and recovers webhook endpoints, tries receivers, explains signatures, checks and emulates the service.",
   )
   .version(version)
   .addHelpText(

@@ -28,6 +28,9 @@ const OUTCOMES: Readonly<Record<OutcomeKind, ReceiverResponse>> = {
   failed: answer(500, "failed"),
   "timed-out": answer(503, "timed out"),
   "store-unavailable": answer(503, "not ready"),
+  "invalid-data": answer(500, "failed"),
+  queued: answer(202, "queued"),
+  "queue-unavailable": answer(503, "not ready"),
 };
 
 /** Returns the answer to a request that was refused. It is the same for all that fail verification: a forger learns nothing. */

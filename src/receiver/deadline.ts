@@ -9,6 +9,9 @@ export class DeadlineError extends CodedError<"HANDLER_DEADLINE"> {
   }
 }
 
+/** The longest delay of `setTimeout`. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 export const LATE = Symbol("took too long");
 
 /** Settles as the work does, or resolves with `LATE` if it takes longer. The work goes on: watch it for what happens later. */

@@ -1,7 +1,11 @@
 import type { ReadEvent } from "./event";
 import type { Delivery } from "./types";
 
-interface Source extends ReadEvent {
+const INSPECT = Symbol.for("nodejs.util.inspect.custom");
+
+/** Bun and Deno read a signal's state without its properties, so there, whoever has the signal counts as watching it. */
+const SHOWS_ITS_USE = process.versions.bun === undefined && process.versions.deno === undefined;
+interface Source extends Omit<ReadEvent, "message"> {
   readonly id: string;
   readonly timestamp: number;
   readonly rawBody: Uint8Array;
@@ -13,18 +17,22 @@ export class VerifiedDelivery implements Delivery {
   readonly timestamp: number;
   readonly event: string | undefined;
   readonly jobId: string | undefined;
-  readonly data: unknown;
+  /** Replaced by what the schema of its event makes of it, before a handler is called. */
+  data: unknown;
   readonly rawBody: Uint8Array;
   declare readonly signal: AbortSignal;
   #controller: AbortController | undefined;
   #expired: Error | undefined;
+  #isWatched = false;
 
   // An own property, so that a copy by spreading has it, as its type says. The controller is made when first asked for: most
   // handlers never do, and it costs more than the rest of the delivery.
   static readonly #SIGNAL: PropertyDescriptor & ThisType<VerifiedDelivery> = {
     enumerable: true,
     get() {
-      this.#controller ??= new AbortController();
+      this.#controller ??= watchedController(() => {
+        this.#isWatched = true;
+      });
       if (this.#expired !== undefined) this.#controller.abort(this.#expired);
       return this.#controller.signal;
     },
@@ -40,13 +48,52 @@ export class VerifiedDelivery implements Delivery {
     Object.defineProperty(this, "signal", VerifiedDelivery.#SIGNAL);
   }
 
-  /** Whether the handler asked for the signal, and so may have stopped when it fired. */
+  /** Whether the handler used the signal, and so may have stopped when it fired. A copy of the delivery has the same signal. */
   get isWatched(): boolean {
-    return this.#controller !== undefined;
+    return this.#isWatched;
   }
 
   expire(reason: Error): void {
     this.#expired = reason;
     this.#controller?.abort(reason);
   }
+}
+
+/**
+ * Creates the controller of an AbortSignal that reports its first use: a listener, a look at `aborted` or `reason`, or being passed to
+ * something that has to do one of these, such as `fetch` or `AbortSignal.any`. Copying, printing and serializing it are no uses.
+ */
+function watchedController(onUse: () => void): AbortController {
+  const controller = new AbortController();
+  const { signal } = controller;
+  if (!SHOWS_ITS_USE) onUse();
+  else {
+    for (const name of ["aborted", "reason", "onabort"] as const) defineAccessor(signal, name, onUse);
+    for (const name of ["addEventListener", "throwIfAborted"] as const) defineMethod(signal, name, onUse);
+    const inspect = () => `AbortSignal { aborted: ${Reflect.get(AbortSignal.prototype, "aborted", signal)} }`;
+    Object.defineProperty(signal, INSPECT, { value: inspect });
+  }
+  return controller;
+}
+
+function defineAccessor(signal: AbortSignal, name: keyof AbortSignal, onUse: () => void): void {
+  Object.defineProperty(signal, name, {
+    get() {
+      onUse();
+      return Reflect.get(AbortSignal.prototype, name, signal);
+    },
+    set(value: unknown) {
+      onUse();
+      Reflect.set(AbortSignal.prototype, name, value, signal);
+    },
+  });
+}
+
+function defineMethod(signal: AbortSignal, name: "addEventListener" | "throwIfAborted", onUse: () => void) {
+  const method = AbortSignal.prototype[name];
+  const value = (...args: unknown[]) => {
+    onUse();
+    return Reflect.apply(method, signal, args);
+  };
+  Object.defineProperty(signal, name, { value });
 }

@@ -1,11 +1,13 @@
 import { asBuffer } from "./bytes";
-import type { Delivery, JobDelivery, JobEvent } from "./types";
+import type { Delivery, JobEvent, KeyedDelivery } from "./types";
 
 /** What a body says, as far as it can be understood. */
 export interface ReadEvent {
   readonly event: string | undefined;
   readonly jobId: string | undefined;
   readonly data: unknown;
+  /** The whole body, parsed. Undefined if it is not JSON. */
+  readonly message: unknown;
 }
 
 /** The event type of a delivery that proves a receiver at deploy time (`validateReceiver`). No handler is called for it. */
@@ -13,7 +15,7 @@ export const VALIDATION_EVENT = "webhook.validation";
 
 export const JOB_EVENTS: readonly JobEvent[] = ["job.running", "job.succeeded", "job.failed"];
 
-const EVENT_BY_STATUS: ReadonlyMap<unknown, JobEvent> = new Map(
+export const EVENT_BY_STATUS: ReadonlyMap<unknown, JobEvent> = new Map(
   JOB_EVENTS.map((event) => [event.slice("job.".length), event]),
 );
 const BYTE_ORDER_MARK = 0xfeff;
@@ -28,18 +30,31 @@ const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 export function readEvent(body: Uint8Array): ReadEvent {
   const text = textOf(body);
   const message = parseJson(text);
-  if (!isRecord(message)) return { event: undefined, jobId: undefined, data: message };
+  if (!isRecord(message)) return { event: undefined, jobId: undefined, data: message, message };
   const { type, status, data } = message;
   return {
     event: typeof type === "string" ? type : EVENT_BY_STATUS.get(status),
     jobId: jobIdOf(message, text),
     data: data ?? message,
+    message,
   };
 }
 
-/** Returns true for the service's own events, which handlers can be given for. */
-export function isJobDelivery(delivery: Delivery): delivery is JobDelivery {
-  return (JOB_EVENTS as readonly unknown[]).includes(delivery.event);
+export type DedupeKey = (delivery: KeyedDelivery) => string;
+
+/** Returns what identifies a delivery: what `dedupeKey` makes of it or, without one, its id. @throws if `dedupeKey` does */
+export function keyOf(delivery: Delivery, dedupeKey: DedupeKey | undefined): string {
+  if (!dedupeKey || !isKeyed(delivery)) return delivery.id;
+  const key: unknown = dedupeKey(delivery);
+  if (typeof key === "string" && key !== "") return key;
+  throw new TypeError(
+    "dedupeKey must return a non-empty string. Return delivery.id if nothing better identifies the event.",
+  );
+}
+
+/** Returns true for the service's own events that have a job id. */
+function isKeyed(delivery: Delivery): delivery is KeyedDelivery {
+  return (JOB_EVENTS as readonly unknown[]).includes(delivery.event) && delivery.jobId !== undefined;
 }
 
 function jobIdOf(message: Record<string, unknown>, text: string): string | undefined {
@@ -67,7 +82,7 @@ function quoteNumbers(json: string): string {
   }
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

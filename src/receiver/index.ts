@@ -5,15 +5,19 @@ export { memoryDedupe } from "./dedupe/memory";
 export type { IoredisClient, NodeRedisClient, RedisDedupeOptions } from "./dedupe/redis";
 export { redisDedupe } from "./dedupe/redis";
 export type { Claim, DedupeStore } from "./dedupe/store";
-export type { ReceiverOptions } from "./options";
+export type { HandlingOptions, QueueReceiverOptions, ReceiverOptions } from "./options";
+export type { DeliveryQueue, QueuedDelivery } from "./queues/delivery";
 export { createReceiver } from "./receiver";
+export type { EventSchemas, SchemaIssue, SchemaResult, StandardSchema } from "./schema";
 export type {
   Delivery,
+  EventDelivery,
   Handler,
   Handlers,
   JobDelivery,
   JobEvent,
   KeyedDelivery,
+  NoEvents,
   Outcome,
   OutcomeKind,
   Receiver,

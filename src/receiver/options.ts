@@ -1,12 +1,29 @@
-import { checkTolerance, DEFAULT_TOLERANCE_SECONDS } from "../signature/tolerance";
-import { memoryDedupe } from "./dedupe/memory";
 import type { DedupeStore } from "./dedupe/store";
-import { checkHandler, handlersByEvent } from "./handlers";
-import type { Processing } from "./process";
+import type { DeliveryQueue } from "./queues/delivery";
 import type { ReceiverHooks } from "./reports";
-import type { Delivery, Handler, Handlers, KeyedDelivery, Secrets } from "./types";
+import type { EventSchemas } from "./schema";
+import type { Delivery, Handler, Handlers, KeyedDelivery, NoEvents, Secrets } from "./types";
 
-export interface ReceiverOptions extends ReceiverHooks {
+/** What a receiver that handles deliveries, and a worker of a queue, have in common. */
+export interface HandlingOptions<Events extends object = NoEvents> {
+  readonly handlers: Handlers<Events>;
+  /**
+   * By event: a schema that its data must fit, of any library that implements Standard Schema, such as Zod, Valibot or ArkType. The
+   * handler gets the data as the schema returns it. Data that does not fit has the outcome `invalid-data`. An event of the service's own
+   * needs none. Any other event must stand here before it can have a handler: with `true` for an event without a schema.
+   */
+  readonly events?: EventSchemas<Events> | undefined;
+  /** Handles every other delivery: other events, bodies that are not JSON, events without a handler. Default: acknowledge. */
+  readonly onUnhandled?: Handler<Delivery> | undefined;
+  /**
+   * How long a handler that hangs keeps its delivery, in milliseconds from the claim on. It must be longer than the handler's
+   * deadline and the time that the store takes to claim together, or a retry may be handled at the same time. Default: the deadline
+   * and 10,000 more.
+   */
+  readonly leaseMs?: number | undefined;
+}
+
+interface CommonOptions extends ReceiverHooks {
   /**
    * `whsec_…`, or several while a secret is rotated: any of them may have signed. Or a function that returns them, so that a
    * rotation needs no restart: it is called at the first delivery, when its last answer is a minute old, and on a signature that
@@ -21,8 +38,6 @@ export interface ReceiverOptions extends ReceiverHooks {
   readonly toleranceSeconds?: number | undefined;
   /** The largest body that is read, in bytes. Default 1 MiB. */
   readonly maxBodyBytes?: number | undefined;
-  /** Where handled deliveries are remembered. Default: `memoryDedupe()`, for one process. */
-  readonly dedupe?: DedupeStore | undefined;
   /**
    * Returns what identifies an event: a non-empty string. Default: the id of its delivery. While an endpoint is replaced, the old
    * and the new one each deliver an event, under ids of their own; a key made of what they deliver takes both for one:
@@ -40,19 +55,10 @@ export interface ReceiverOptions extends ReceiverHooks {
   readonly dedupeKey?: ((delivery: KeyedDelivery) => string) | undefined;
   /**
    * How long a handler may take, in milliseconds, default 15,000. Then its delivery's signal fires and the sender is answered
-   * 503. Stay below the sender's timeout. A handler that resolves after its deadline has handled its delivery, unless it asked for
-   * the signal: then it may have stopped, so the retry is handled again.
+   * 503. Stay below the sender's timeout. A handler that resolves after its deadline has handled its delivery, unless it used the
+   * signal: then it may have stopped, so the retry is handled again. With `queue`, how long the queue may take to confirm a delivery.
    */
   readonly handlerTimeoutMs?: number | undefined;
-  /**
-   * How long a handler that hangs keeps its delivery, in milliseconds from the claim on. It must be longer than the handler's
-   * deadline and the time that the store takes to claim together, or a retry may be handled at the same time. Default: the deadline
-   * and 10,000 more.
-   */
-  readonly leaseMs?: number | undefined;
-  readonly handlers: Handlers;
-  /** Handles every other delivery: other events, bodies that are not JSON, events without a handler. Default: acknowledge. */
-  readonly onUnhandled?: Handler<Delivery> | undefined;
   /**
    * The clock that timestamps are compared with, in unix milliseconds. Default: `Date.now`. Without a finite number from it,
    * deliveries are answered 503. (Leases follow the dedupe store's clock.)
@@ -60,71 +66,25 @@ export interface ReceiverOptions extends ReceiverHooks {
   readonly now?: (() => number) | undefined;
 }
 
-/** A tolerance above it is in milliseconds by mistake, and would let recorded deliveries in for days. */
-export const LONGEST_TOLERANCE_SECONDS = 86_400;
-/** Longer than a recorded delivery stays inside the longest tolerance, which is twice that; senders may retry for days. */
-const KEEP_MS = 3 * 24 * 60 * 60 * 1000;
-/** The store may take five seconds for the claim, and as long to complete it. */
-const STORE_MARGIN_MS = 10_000;
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
-export interface ResolvedOptions {
-  readonly toleranceSeconds: number;
-  readonly maxBodyBytes: number;
-  /** Unix milliseconds, or NaN if the program's clock failed. Never throws. */
-  readonly now: () => number;
-  readonly processing: Processing;
+/** The options of a receiver that handles each delivery itself, before it answers. */
+export interface ReceiverOptions<Events extends object = NoEvents>
+  extends CommonOptions,
+    HandlingOptions<Events> {
+  readonly queue?: undefined;
+  /** Where handled deliveries are remembered. Default: `memoryDedupe()`, for one process. */
+  readonly dedupe?: DedupeStore | undefined;
 }
 
-/**
- * Checks the options and fills in the defaults.
- * @throws RangeError for a number out of its range, TypeError for an invalid handler
- */
-export function resolveOptions(options: ReceiverOptions): ResolvedOptions {
-  const {
-    toleranceSeconds = DEFAULT_TOLERANCE_SECONDS,
-    maxBodyBytes = 1024 * 1024,
-    handlerTimeoutMs = 15_000,
-    leaseMs = handlerTimeoutMs + STORE_MARGIN_MS,
-    dedupe: store = memoryDedupe(),
-    dedupeKey,
-    onUnhandled,
-    now = Date.now,
-  } = options;
-  checkTolerance(toleranceSeconds, LONGEST_TOLERANCE_SECONDS);
-  checkNumber("maxBodyBytes", maxBodyBytes, { least: 0 });
-  checkNumber("handlerTimeoutMs", handlerTimeoutMs, { least: 1, most: LONGEST_TIMER_MS });
-  checkNumber("leaseMs, which must be longer than handlerTimeoutMs,", leaseMs, {
-    least: handlerTimeoutMs + 1,
-  });
-  if (onUnhandled !== undefined) checkHandler("onUnhandled", onUnhandled);
-  const handlers = handlersByEvent(options.handlers);
-  return {
-    toleranceSeconds,
-    maxBodyBytes,
-    now: now === Date.now ? now : () => numberFrom(now),
-    processing: { store, dedupeKey, handlers, onUnhandled, handlerTimeoutMs, leaseMs, keepMs: KEEP_MS },
-  };
-}
-
-function checkNumber(
-  name: string,
-  value: number,
-  { least, most = Number.MAX_SAFE_INTEGER }: { least: number; most?: number },
-): void {
-  if (Number.isSafeInteger(value) && value >= least && value <= most) return;
-  // Not a string's value, which could be a secret.
-  const given = typeof value === "number" ? String(value) : `a value of type ${typeof value}`;
-  throw new RangeError(
-    `createReceiver: ${name} must be a whole number from ${least} to ${most}, but it is ${given}.`,
-  );
-}
-
-function numberFrom(now: () => unknown): number {
-  try {
-    const time = now();
-    return typeof time === "number" ? time : Number.NaN;
-  } catch {
-    return Number.NaN;
-  }
+/** The options of a receiver that hands each delivery to a queue. What handles it belongs to `queueWorker`. */
+export interface QueueReceiverOptions extends CommonOptions {
+  /**
+   * Takes each verified delivery, in place of `handlers`. The sender is answered 202 once the queue has confirmed it, and 503 if the
+   * queue fails or takes longer than `handlerTimeoutMs`. See `pulumi-webhook-endpoints/receiver/queues`.
+   */
+  readonly queue: DeliveryQueue;
+  readonly handlers?: undefined;
+  readonly events?: undefined;
+  readonly onUnhandled?: undefined;
+  readonly dedupe?: undefined;
+  readonly leaseMs?: undefined;
 }

@@ -1,21 +1,21 @@
 import { DeadlineError, isThenable, LATE, within } from "./deadline";
 import type { Claim, DedupeStore } from "./dedupe/store";
 import type { VerifiedDelivery } from "./delivery";
-import { isJobDelivery } from "./event";
-import { checkRan } from "./handlers";
 import { recordHandled, type StoreCall, settleInTime } from "./record";
-import type { Delivery, Handler, JobDelivery, KeyedDelivery, OutcomeKind } from "./types";
+import { InvalidDataError, type StandardSchema, validData } from "./schema";
+import type { Delivery, EventDelivery, Handler, OutcomeKind } from "./types";
 
 export interface Processing {
-  readonly store: DedupeStore;
-  readonly dedupeKey: ((delivery: KeyedDelivery) => string) | undefined;
-  readonly handlers: ReadonlyMap<string, Handler<JobDelivery>>;
+  /** Undefined: nothing is deduped. */
+  readonly store: DedupeStore | undefined;
+  readonly handlers: ReadonlyMap<string, Handler<EventDelivery>>;
+  /** The schemas of the declared events; `true` for an event without one. */
+  readonly schemas: ReadonlyMap<string, StandardSchema | true>;
   /** Handles every delivery that has no handler of its own. */
   readonly onUnhandled: Handler<Delivery> | undefined;
   readonly handlerTimeoutMs: number;
   /** Longer than the handler's deadline, so that a handler whose delivery another worker takes over was told to stop. */
   readonly leaseMs: number;
-  readonly keepMs: number;
 }
 
 export interface Processed {
@@ -24,22 +24,32 @@ export interface Processed {
   readonly error?: unknown;
 }
 
-/**
- * Takes the claim, calls the handler, and completes or releases the claim. Never rejects.
- * @param onUnrecorded called if the dedupe store could not record the delivery as handled before its lease ended
- */
+export interface Task {
+  /** What identifies the event to the dedupe store. */
+  readonly key: string;
+  /** Tells the handler to stop before its deadline. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called if the dedupe store did not record the delivery as handled. */
+  readonly onUnrecorded: (error: unknown) => void;
+}
+
+/** Longer than a recorded delivery stays inside the longest tolerance, which is twice that; senders may retry for days. */
+const KEEP_MS = 3 * 24 * 60 * 60 * 1000;
+
+/** Takes the claim, calls the handler, and completes or releases the claim. Never rejects. */
 export async function processDelivery(
   delivery: VerifiedDelivery,
   processing: Processing,
-  onUnrecorded: (error: unknown) => void,
+  { key, signal, onUnrecorded }: Task,
 ): Promise<Processed> {
-  const { store, leaseMs, handlerTimeoutMs, keepMs } = processing;
-  let key: string;
-  try {
-    key = keyOf(delivery, processing.dedupeKey);
-  } catch (error) {
-    return { outcome: "failed", error };
-  }
+  const { store, leaseMs, handlerTimeoutMs } = processing;
+  const work = workOn(delivery, processing);
+  const handle = (record?: () => Promise<void>) =>
+    work === undefined
+      ? UNHANDLED
+      : run(work, delivery, { timeoutMs: handlerTimeoutMs, signal, onLate: record });
+  if (store === undefined) return named(await handle());
+
   // The sender was sent away, and a claim that comes late would turn its retries away for a whole lease.
   const giveBack = (late: Claim) => late.state === "claimed" && store.release(key, late.token);
   const leaseEnds = performance.now() + leaseMs;
@@ -54,14 +64,13 @@ export async function processDelivery(
   if (claim.state === "held") return { outcome: "held", retryAfterMs: claim.retryAfterMs };
 
   const { token } = claim;
-  const complete: StoreCall = () => store.complete(key, token, keepMs);
+  const complete: StoreCall = () => store.complete(key, token, KEEP_MS);
   const record = () => recordHandled(complete, { leaseEnds, onGivenUp: onUnrecorded });
-  const work = workOn(delivery, processing);
-  const ended = work === undefined ? UNHANDLED : await run(work, delivery, handlerTimeoutMs, record);
+  const ended = named(await handle(record));
   // The handler may still be running, so its claim stays until the lease ends.
   if (ended.outcome === "timed-out") return { ...ended, retryAfterMs: leaseMs - handlerTimeoutMs };
   try {
-    if (ended.outcome === "failed") await settleInTime(() => store.release(key, token));
+    if (isFailure(ended)) await settleInTime(() => store.release(key, token));
     else await record();
   } catch (error) {
     // The answer stands: a handled delivery must not be sent again because the store failed.
@@ -71,26 +80,36 @@ export async function processDelivery(
 }
 
 const UNHANDLED: Processed = { outcome: "unhandled" };
-const HANDLED: Processed = { outcome: "handled" };
+
+/** Names the failure of a schema, which runs as a part of the handler, so within its deadline and its claim. */
+function named(ended: Processed): Processed {
+  const isInvalid = ended.outcome === "failed" && ended.error instanceof InvalidDataError;
+  return isInvalid ? { ...ended, outcome: "invalid-data" } : ended;
+}
+
+function isFailure({ outcome }: Processed): boolean {
+  return outcome === "failed" || outcome === "invalid-data";
+}
 
 /** Returns the call of the handler, or undefined if nobody handles this delivery. */
-function workOn(delivery: Delivery, { handlers, onUnhandled }: Processing): (() => unknown) | undefined {
-  const handler = isJobDelivery(delivery) ? handlers.get(delivery.event) : undefined;
-  if (handler !== undefined) return () => handler(delivery as JobDelivery);
-  return onUnhandled && (() => onUnhandled(delivery));
-}
-
-function keyOf(delivery: Delivery, dedupeKey: Processing["dedupeKey"]): string {
-  if (!dedupeKey || !isKeyed(delivery)) return delivery.id;
-  const key: unknown = dedupeKey(delivery);
-  if (typeof key === "string" && key !== "") return key;
-  throw new TypeError(
-    "dedupeKey must return a non-empty string. Return delivery.id if nothing better identifies the event.",
-  );
-}
-
-function isKeyed(delivery: Delivery): delivery is KeyedDelivery {
-  return isJobDelivery(delivery) && delivery.jobId !== undefined;
+function workOn(
+  delivery: VerifiedDelivery,
+  { handlers, schemas, onUnhandled }: Processing,
+): (() => unknown) | undefined {
+  const { event } = delivery;
+  const handler = event === undefined ? undefined : handlers.get(event);
+  if (event === undefined || handler === undefined) return onUnhandled && (() => onUnhandled(delivery));
+  const call = () => handler(delivery as EventDelivery);
+  const schema = schemas.get(event);
+  if (schema === undefined || schema === true) return call;
+  const callWith = (data: unknown) => {
+    delivery.data = data;
+    return call();
+  };
+  return () => {
+    const data = validData(schema, event, delivery.data);
+    return isThenable(data) ? Promise.resolve(data).then(callWith) : callWith(data);
+  };
 }
 
 const CLAIM_STATES: readonly unknown[] = ["claimed", "held", "completed"];
@@ -100,19 +119,33 @@ function checkedClaim(claim: Claim): Claim {
   throw new TypeError('The dedupe store\'s claim has none of the states "claimed", "held" and "completed".');
 }
 
-/** @param onLate called if the handler finishes after its deadline without having watched its signal */
+interface RunOptions {
+  readonly timeoutMs: number;
+  /** Tells the handler to stop before its deadline. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called if the handler finishes after its deadline without having used its signal. */
+  readonly onLate?: (() => Promise<void>) | undefined;
+}
+
+const HANDLED: Processed = { outcome: "handled" };
+
+/** Calls a handler, and fires its delivery's signal at the deadline, or when it is told to stop. Never rejects. */
 async function run(
   work: () => unknown,
   delivery: VerifiedDelivery,
-  timeoutMs: number,
-  onLate: () => Promise<void>,
+  { timeoutMs, signal, onLate }: RunOptions,
 ): Promise<Processed> {
+  const stop = () => delivery.expire(stopReason(signal));
+  if (signal?.aborted) stop();
+  else signal?.addEventListener("abort", stop, { once: true });
   try {
     const started = work();
     const working = isThenable(started) ? Promise.resolve(started) : undefined;
     const result = working === undefined ? started : await within(timeoutMs, working);
     if (working === undefined || result !== LATE) {
       checkRan(result);
+      // It may have resolved because it was told to stop, with its work half done.
+      if (signal?.aborted && delivery.isWatched) return { outcome: "failed", error: stopReason(signal) };
       return HANDLED;
     }
     const error = new DeadlineError(timeoutMs);
@@ -120,11 +153,31 @@ async function run(
     const finish = (late: unknown) => {
       checkRan(late);
       // A handler that watches its signal may have resolved because it stopped; then the retry is handled again.
-      return delivery.isWatched ? undefined : onLate();
+      return delivery.isWatched ? undefined : onLate?.();
     };
     working.then(finish).catch(() => {});
     return { outcome: "timed-out", error };
   } catch (error) {
     return { outcome: "failed", error };
+  } finally {
+    signal?.removeEventListener("abort", stop);
   }
+}
+
+function stopReason(signal: AbortSignal | undefined): Error {
+  const reason: unknown = signal?.reason;
+  return reason instanceof Error ? reason : new Error("The worker was told to stop.", { cause: reason });
+}
+
+/**
+ * Throws if a handler's result shows that the handler has not run yet: the delivery then counts as failed, and is not acknowledged.
+ * @throws TypeError
+ */
+function checkRan(result: unknown): void {
+  if (typeof result === "function")
+    throw new TypeError(
+      "The handler returned a function, and nothing was handled. Call the function that makes the handler, and pass its result.",
+    );
+  if (/^\[object (Async)?Generator\]$/.test(Object.prototype.toString.call(result)))
+    throw new TypeError("The handler returned a generator, and nothing was handled. Use an async function.");
 }

@@ -3,12 +3,22 @@ import { readSignatureHeaders } from "../signature/headers";
 import type { VerificationResult } from "../signature/result";
 import { outcomeAnswer, refusalAnswer } from "./answers";
 import { VerifiedDelivery } from "./delivery";
-import { readEvent, VALIDATION_EVENT } from "./event";
+import { keyOf, readEvent, VALIDATION_EVENT } from "./event";
 import { keySource } from "./keys";
-import { type ReceiverOptions, resolveOptions } from "./options";
-import { type Processed, processDelivery } from "./process";
+import { lookalikeWarner } from "./lookalike";
+import type { QueueReceiverOptions, ReceiverOptions } from "./options";
+import type { Processed, Task } from "./process";
 import { logFailure, logSecretsError, logUnrecorded, notify, rejectionWarning, warnerOnce } from "./reports";
-import type { Receiver, ReceiverRequest, ReceiverResponse, Refusal, Rejection, Secrets } from "./types";
+import { resolveOptions } from "./resolve";
+import type {
+  NoEvents,
+  Receiver,
+  ReceiverRequest,
+  ReceiverResponse,
+  Refusal,
+  Rejection,
+  Secrets,
+} from "./types";
 
 const PARSED_BODY_ADVICE =
   "The webhook receiver got a body that was read or parsed before it could be verified; a signature covers the bytes as sent. " +
@@ -58,14 +68,20 @@ const LONGEST_ID = 256;
  * @throws TypeError for handlers that are not functions by event, such as a Map, a generator, or an event that the service does
  *   not send
  */
-export function createReceiver(options: ReceiverOptions): Receiver {
+export function createReceiver<Events extends object = NoEvents>(
+  options: ReceiverOptions<Events> | QueueReceiverOptions,
+): Receiver {
   return startedReceiver(options);
 }
 
 /** @param initial the secrets at start-up, if `options.secrets` is a function: in use until its first answer */
-export function startedReceiver(options: ReceiverOptions, initial?: Secrets): Receiver {
-  const { toleranceSeconds, maxBodyBytes, now, processing } = resolveOptions(options);
+export function startedReceiver<Events extends object>(
+  options: ReceiverOptions<Events> | QueueReceiverOptions,
+  initial?: Secrets,
+): Receiver {
+  const { toleranceSeconds, maxBodyBytes, now, dedupeKey, take, isKnown } = resolveOptions(options);
   const warn = warnerOnce();
+  const warnOfLookalike = lookalikeWarner(warn);
   const warnOfRejection = (rejection: Rejection) =>
     // Advice is a warning of its own.
     rejection.advice === undefined && warn(rejectionWarning(rejection));
@@ -113,6 +129,19 @@ export function startedReceiver(options: ReceiverOptions, initial?: Secrets): Re
     return newer === undefined || newer === keys ? mismatch : verifyWith(newer, request);
   }
 
+  async function takeKeyed(
+    delivery: VerifiedDelivery,
+    onUnrecorded: Task["onUnrecorded"],
+  ): Promise<Processed> {
+    let key: string;
+    try {
+      key = keyOf(delivery, dedupeKey);
+    } catch (error) {
+      return { outcome: "failed", error };
+    }
+    return take(delivery, { key, onUnrecorded });
+  }
+
   async function handle(request: ReceiverRequest): Promise<ReceiverResponse> {
     if (request.method !== "POST") return refuse("method");
     if (!ArrayBuffer.isView(request.body)) return refuse("parsed-body");
@@ -126,14 +155,12 @@ export function startedReceiver(options: ReceiverOptions, initial?: Secrets): Re
 
     const startedAt = performance.now();
     const { id, timestamp } = verified;
-    const { event, jobId, data } = readEvent(request.body);
+    const { event, jobId, data, message } = readEvent(request.body);
+    if (!isKnown(event)) warnOfLookalike(message);
     const delivery = new VerifiedDelivery({ id, timestamp, rawBody: request.body, event, jobId, data });
+    const unrecorded = (last: unknown) => notify(onUnrecorded, { id, timestamp, event, jobId, error: last });
     const { outcome, error, retryAfterMs } =
-      event === VALIDATION_EVENT
-        ? VALIDATED
-        : await processDelivery(delivery, processing, (last) =>
-            notify(onUnrecorded, { id, timestamp, event, jobId, error: last }),
-          );
+      event === VALIDATION_EVENT ? VALIDATED : await takeKeyed(delivery, unrecorded);
     const answer = outcomeAnswer(outcome, retryAfterMs);
     const { status } = answer;
     const durationMs = Math.round(performance.now() - startedAt);

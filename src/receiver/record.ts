@@ -1,4 +1,18 @@
+import { CodedError } from "../error";
 import { isThenable, LATE, within } from "./deadline";
+
+/** The dedupe store did not record a handled delivery, because it no longer holds this worker's claim. */
+class NotRecordedError extends CodedError<"DELIVERY_NOT_RECORDED"> {
+  override readonly name = "NotRecordedError";
+
+  constructor() {
+    super(
+      "DELIVERY_NOT_RECORDED",
+      "The dedupe store did not record the delivery as handled: its lease ended, and another worker has taken it over or the store is full. " +
+        "If handlers take that long, raise leaseMs.",
+    );
+  }
+}
 
 export type StoreCall<T = boolean> = () => T | PromiseLike<T>;
 
@@ -26,21 +40,23 @@ async function answerInTime<T>(answering: Promise<T>, onLate?: (answer: T) => un
 export interface Recording {
   /** When the claim's lease ends, on the clock of `performance.now()`. */
   readonly leaseEnds: number;
-  /** Called with the last error if no attempt succeeded before the lease ended. */
+  /** Called with the last error if no attempt succeeded before the lease ended, or with a `NotRecordedError`. */
   readonly onGivenUp: (error: unknown) => void;
 }
 
 /**
- * Records a delivery as handled. If the first attempt fails, rejects at once, so that the answer does not wait, and tries again in
+ * Records a delivery as handled. A store that refuses, because another worker has taken over, is not asked again. If the first attempt fails, rejects at once, so that the answer does not wait, and tries again in
  * the background while the lease lasts: a delivery that is not recorded is handled again when its sender retries.
  */
 export async function recordHandled(complete: StoreCall, recording: Recording): Promise<void> {
+  let isRecorded: boolean;
   try {
-    await settleInTime(complete);
+    isRecorded = await settleInTime(complete);
   } catch (error) {
     void retry(complete, recording, error);
     throw error;
   }
+  if (isRecorded === false) recording.onGivenUp(new NotRecordedError());
 }
 
 async function retry(
@@ -53,8 +69,8 @@ async function retry(
     // Not a reason to keep the process running.
     await new Promise((wake) => setTimeout(wake, RETRY_PAUSE_MS).unref());
     try {
-      await settleInTime(complete);
-      return;
+      const isRecorded = await settleInTime(complete);
+      return isRecorded === false ? onGivenUp(new NotRecordedError()) : undefined;
     } catch (error) {
       last = error;
     }

@@ -10,8 +10,8 @@ export interface ReceiverHooks {
   /** Called when the secrets could not be read again. Default: `console.error`. */
   readonly onSecretsError?: ((error: unknown) => unknown) | undefined;
   /**
-   * Called when the dedupe store could not record a handled delivery, although the receiver tried until the lease ended: a retry
-   * of it is handled again. Default: `console.error`.
+   * Called when the dedupe store could not record a handled delivery, although the receiver tried until the lease ended, or did not
+   * do so because another worker has taken over: a retry of it is handled again. Default: `console.error`.
    */
   readonly onUnrecorded?: ((delivery: UnrecordedDelivery) => unknown) | undefined;
 }
@@ -26,7 +26,13 @@ export function notify<T>(hook: (value: T) => unknown, value: T): void {
   }
 }
 
-export function logFailure({ outcome, event, id, error }: Outcome): void {
+/** Of a receiver, or of a queue's worker, which may not know the id. */
+type Failure = Pick<Outcome, "event" | "error"> & {
+  readonly outcome: string;
+  readonly id: string | undefined;
+};
+
+export function logFailure({ outcome, event, id = "without an id", error }: Failure): void {
   if (outcome !== "failed" && error === undefined) return;
   console.error(`Webhook delivery ${id} (${event ?? "unknown event"}): ${outcome}.`, error);
 }

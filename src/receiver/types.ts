@@ -18,14 +18,24 @@ export interface Delivery {
   readonly data: unknown;
   /** The body as it was sent, byte for byte. */
   readonly rawBody: Uint8Array;
-  /** Fires when the handler's deadline has passed: the sender was then told to retry, so stop. */
+  /**
+   * Fires when the handler's deadline has passed: the sender was then told to retry, so stop. A handler that uses it and resolves
+   * later may have stopped, so its delivery does not count as handled. Copying or printing a delivery is no use of it.
+   */
   readonly signal: AbortSignal;
 }
 
-/** A verified delivery of one of the service's events. `jobId` and `data` are as the sender wrote them. */
-export interface JobDelivery<Event extends JobEvent = JobEvent> extends Delivery {
+/**
+ * A verified delivery of an event, with its data. Without a schema for the event, the type of the data is what the program claims, and
+ * nothing checks it.
+ */
+export interface EventDelivery<Event extends string = string, Data = unknown> extends Delivery {
   readonly event: Event;
+  readonly data: Data;
 }
+
+/** A verified delivery of one of the service's events. `jobId` and `data` are as the sender wrote them. */
+export interface JobDelivery<Event extends JobEvent = JobEvent> extends EventDelivery<Event> {}
 
 /** A verified delivery of one of the service's events, with a job id. */
 export interface KeyedDelivery extends JobDelivery {
@@ -38,7 +48,15 @@ export interface KeyedDelivery extends JobDelivery {
  */
 export type Handler<D extends Delivery> = (delivery: D) => unknown;
 
-export type Handlers = { readonly [Event in JobEvent]?: Handler<JobDelivery<Event>> | undefined };
+/** No event has a type of its own. */
+export type NoEvents = Record<never, never>;
+
+/** The handlers, by event: the service's own events, and those whose data the program declares a type for. */
+export type Handlers<Events extends object = NoEvents> = {
+  readonly [Event in JobEvent | Extract<keyof Events, string>]?:
+    | Handler<EventDelivery<Event, Event extends keyof Events ? Events[Event] : unknown>>
+    | undefined;
+};
 
 /** A request with its whole body, as an adapter hands it over. */
 export interface ReceiverRequest {
@@ -101,6 +119,9 @@ export interface Rejection {
  * - `failed`: the handler rejected; a retry is handled again
  * - `timed-out`: the handler passed its deadline; a retry is handled after the lease has ended, unless the handler finished
  * - `store-unavailable`: the dedupe store failed, so no handler was called
+ * - `invalid-data`: the data does not fit the schema of its event, so no handler was called; a retry is validated again
+ * - `queued`: the queue has confirmed it; acknowledged, as the queue's workers handle it
+ * - `queue-unavailable`: the queue failed, or did not confirm it in time
  */
 export type OutcomeKind =
   | "handled"
@@ -110,7 +131,10 @@ export type OutcomeKind =
   | "held"
   | "failed"
   | "timed-out"
-  | "store-unavailable";
+  | "store-unavailable"
+  | "invalid-data"
+  | "queued"
+  | "queue-unavailable";
 
 /** The result of a verified delivery. Holds no secret, and nothing of the body but event and job id. */
 export interface Outcome {
@@ -122,7 +146,7 @@ export interface Outcome {
   readonly event: string | undefined;
   readonly jobId: string | undefined;
   readonly durationMs: number;
-  /** The error that the handler or the dedupe store threw. */
+  /** The error that the handler, the dedupe store, the schema or the queue threw. */
   readonly error?: unknown;
 }
 
@@ -132,7 +156,7 @@ export interface UnrecordedDelivery {
   readonly timestamp: number;
   readonly event: string | undefined;
   readonly jobId: string | undefined;
-  /** The last error that the dedupe store threw. */
+  /** The last error that the dedupe store threw, or a `NotRecordedError` (code `DELIVERY_NOT_RECORDED`) if it refused. */
   readonly error: unknown;
 }
 

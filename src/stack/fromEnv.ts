@@ -1,7 +1,13 @@
 import type { Receiver } from "../receiver";
+import type { NoEvents } from "../receiver/types";
 import { ReceiverConfigError } from "./error";
 import { HOW_TO_GET_IT, parseConfig } from "./parse";
-import { type ConfiguredReceiverOptions, configuredReceiver } from "./receiver";
+import {
+  type ConfiguredQueueOptions,
+  type ConfiguredReceiverOptions,
+  checkArguments,
+  configuredReceiver,
+} from "./receiver";
 import { shown } from "./shown";
 
 export interface EnvSource {
@@ -14,11 +20,14 @@ export interface EnvSource {
  * configuration's `fingerprint` can trigger; `receiverFromFile` needs none.
  *
  * @throws ReceiverConfigError `CONFIG_MISSING` or `CONFIG_INVALID`
+ * @throws TypeError for an unknown option; see also `createReceiver`
  */
-export function receiverFromEnv(
-  { variable = "WEBHOOK_RECEIVER" }: EnvSource,
-  options: ConfiguredReceiverOptions,
+export function receiverFromEnv<Events extends object = NoEvents>(
+  source: EnvSource,
+  options: ConfiguredReceiverOptions<Events> | ConfiguredQueueOptions,
 ): Receiver {
+  checkArguments("receiverFromEnv", { source, known: ["variable"], options });
+  const { variable = "WEBHOOK_RECEIVER" } = source;
   const text = process.env[variable];
   if (text === undefined || text === "") {
     throw new ReceiverConfigError(

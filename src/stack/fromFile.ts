@@ -2,9 +2,15 @@ import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Receiver } from "../receiver";
+import type { NoEvents } from "../receiver/types";
 import { ReceiverConfigError } from "./error";
 import { parseConfig } from "./parse";
-import { type ConfiguredReceiverOptions, configuredReceiver } from "./receiver";
+import {
+  type ConfiguredQueueOptions,
+  type ConfiguredReceiverOptions,
+  checkArguments,
+  configuredReceiver,
+} from "./receiver";
 import { shown } from "./shown";
 
 export interface FileSource {
@@ -18,8 +24,14 @@ export interface FileSource {
  * file cannot be used then, the last good secrets stay in use and `onSecretsError` is called. The tolerance is read once.
  *
  * @throws ReceiverConfigError `CONFIG_MISSING` or `CONFIG_INVALID`
+ * @throws TypeError for an unknown option; see also `createReceiver`
  */
-export function receiverFromFile({ path: given }: FileSource, options: ConfiguredReceiverOptions): Receiver {
+export function receiverFromFile<Events extends object = NoEvents>(
+  source: FileSource,
+  options: ConfiguredReceiverOptions<Events> | ConfiguredQueueOptions,
+): Receiver {
+  checkArguments("receiverFromFile", { source, known: ["path"], options });
+  const { path: given } = source;
   if (typeof given !== "string" || given === "") {
     throw new ReceiverConfigError(
       "CONFIG_MISSING",

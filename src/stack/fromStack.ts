@@ -1,8 +1,14 @@
 import type { Receiver } from "../receiver";
+import type { NoEvents } from "../receiver/types";
 import { runPulumi } from "../shared/pulumiCommand";
 import { ReceiverConfigError } from "./error";
 import { parseConfig } from "./parse";
-import { type ConfiguredReceiverOptions, configuredReceiver } from "./receiver";
+import {
+  type ConfiguredQueueOptions,
+  type ConfiguredReceiverOptions,
+  checkArguments,
+  configuredReceiver,
+} from "./receiver";
 import { masked, shown } from "./shown";
 
 export interface StackSource {
@@ -23,11 +29,14 @@ const STACK_NAME = /^[\w.-]+(\/[\w.-]+){0,2}$/;
  * the means to decrypt the stack's secrets. Neither belongs in production: use `receiverFromFile` or `receiverFromEnv` there.
  *
  * @throws ReceiverConfigError `PULUMI_MISSING`, `STACK_UNREADABLE`, `CONFIG_MISSING` or `CONFIG_INVALID`
+ * @throws TypeError for an unknown option; see also `createReceiver`
  */
-export async function receiverFromStack(
+export async function receiverFromStack<Events extends object = NoEvents>(
   source: StackSource,
-  options: ConfiguredReceiverOptions,
+  options: ConfiguredReceiverOptions<Events> | ConfiguredQueueOptions,
 ): Promise<Receiver> {
+  const known = ["stackName", "workDir", "output", "backendUrl"];
+  checkArguments("receiverFromStack", { source, known, options });
   const { stackName, output = "receiver" } = source;
   if (typeof stackName !== "string" || !STACK_NAME.test(stackName) || /whsec_/i.test(stackName)) {
     throw new ReceiverConfigError(

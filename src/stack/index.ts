@@ -8,4 +8,4 @@ export { receiverFromFile } from "./fromFile";
 export type { StackSource } from "./fromStack";
 export { receiverFromStack } from "./fromStack";
 export { parseReceiverConfig } from "./parse";
-export type { ConfiguredReceiverOptions } from "./receiver";
+export type { ConfiguredQueueOptions, ConfiguredReceiverOptions } from "./receiver";

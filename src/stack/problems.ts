@@ -1,4 +1,4 @@
-import { LONGEST_TOLERANCE_SECONDS } from "../receiver/options";
+import { LONGEST_TOLERANCE_SECONDS } from "../receiver/resolve";
 import { problemOfSecret } from "../signature/secret";
 import { problemOfTolerance } from "../signature/tolerance";
 

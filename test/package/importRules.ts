@@ -151,7 +151,8 @@ function loadViolations(room: string, imports: readonly Import[]): string[] {
 }
 
 function isEntry(room: string, file: string): boolean {
-  return file === `${room}/index.ts` || file.startsWith(`${room}/adapters/`);
+  const entries = [`${room}/index.ts`, `${room}/queues/index.ts`];
+  return entries.includes(file) || file.startsWith(`${room}/adapters/`);
 }
 
 function roomOf(file: string): string {

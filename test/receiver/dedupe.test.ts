@@ -210,6 +210,52 @@ describe("a dedupe store that fails or hangs", () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
+  test("a store that answers that it did not record a delivery reaches onUnrecorded at once, and is not asked again", async () => {
+    const complete = jest.fn(async () => false);
+    const { receiver, unrecorded } = receiverOf({ dedupe: { ...working, complete }, handlers });
+    expect(await receiver.handle(delivered({ id: "msg_n" }))).toMatchObject({ status: 200 });
+    expect(unrecorded).toMatchObject([
+      {
+        id: "msg_n",
+        event: "job.succeeded",
+        error: { name: "NotRecordedError", code: "DELIVERY_NOT_RECORDED" },
+      },
+    ]);
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(complete).toHaveBeenCalledTimes(1);
+  });
+
+  test("a store that refuses a later attempt to record a delivery reaches onUnrecorded", async () => {
+    const complete = jest.fn(async () => false).mockImplementationOnce(broken);
+    const { receiver, unrecorded } = receiverOf({ dedupe: { ...working, complete }, handlers });
+    await receiver.handle(delivered());
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(unrecorded).toMatchObject([{ error: { code: "DELIVERY_NOT_RECORDED" } }]);
+    expect(complete).toHaveBeenCalledTimes(2);
+  });
+
+  test("a handler that finishes after another worker has taken over its delivery reaches onUnrecorded", async () => {
+    const late = deferred();
+    const store = memoryDedupe({ now: () => performance.now() });
+    const { receiver, unrecorded, outcomeOf } = receiverOf({
+      dedupe: store,
+      handlers: { "job.succeeded": jest.fn().mockReturnValueOnce(late.promise) },
+      handlerTimeoutMs: 1_000,
+      leaseMs: 2_000,
+    });
+    const request = delivered();
+    const first = receiver.handle(request);
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(await first).toMatchObject({ status: 503 });
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(await outcomeOf(request)).toBe("handled");
+    late.resolve();
+    await jest.advanceTimersByTimeAsync(0);
+    expect(unrecorded).toMatchObject([
+      { id: request.headers["webhook-id"], error: { code: "DELIVERY_NOT_RECORDED" } },
+    ]);
+  });
+
   test("without onUnrecorded, the console says which delivery is handled again", async () => {
     const log = jest.spyOn(console, "error").mockImplementation(() => {});
     try {

@@ -60,7 +60,7 @@ export function makeProject(): Project {
     chmodSync(join(commands, name), 0o755);
   };
 
-  for (const part of ["setup.js", "setup", "cli", "languages", "plugin", "redis"]) {
+  for (const part of ["setup.js", "setup", "cli", "languages", "plugin", "moto", "redis"]) {
     cpSync(join(scripts, part), join(root, "scripts", part), { recursive: true });
   }
   mkdirSync(join(pulumiHome, "languages", languageSet), { recursive: true });

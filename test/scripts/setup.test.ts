@@ -237,6 +237,32 @@ describe("Redis", () => {
   });
 });
 
+describe("moto", () => {
+  const moto = () => join(project.root, ".cache/moto");
+
+  test("set-up succeeds without Python, and says how to get moto", async () => {
+    const { status, output } = await project.setUp({ purpose: "test" });
+    expect(status).toBe(0);
+    expect(output).toContain("The tests with SQS will fail: python3 is not on PATH");
+    expect(output).toContain("install Python 3 with the module venv");
+    expect(existsSync(moto())).toBe(false);
+  });
+
+  test("moto is installed below the cache, once", async () => {
+    // As `python3 -m venv <folder>` does: a folder with a Python of its own, here one that does nothing.
+    project.writeCommand(
+      "python3",
+      `const fs = require("node:fs"); const bin = process.argv[4] + "/bin";
+       fs.mkdirSync(bin, { recursive: true });
+       fs.writeFileSync(bin + "/python", "#!" + process.execPath, { mode: 0o755 });`,
+    );
+    const first = await project.setUp({ purpose: "test" });
+    expect(first.output).toContain("Installing moto");
+    expect(existsSync(join(moto(), "installed.json"))).toBe(true);
+    expect((await project.setUp({ purpose: "test" })).output).not.toContain("moto");
+  });
+});
+
 describe("killed half-way", () => {
   const steps = [
     { step: "npm ci", env: { FAKE_NPM: "hang" }, again: FROM_NOTHING },
@@ -324,5 +350,5 @@ test("set-up refuses a Node that is too old before it runs anything", async () =
 test("set-up lists the known purposes when it is given an unknown one", async () => {
   const { status, output } = await project.setUp({ purpose: "nothing" });
   expect(status).toBe(1);
-  expect(output).toContain("demo|test|bench|check|build");
+  expect(output).toContain("demo|test|bench|check|durability|build");
 });

@@ -8,12 +8,12 @@ import { EXIT, endOnInterrupt, fail } from "../run";
 import { readSecrets, type SecretFlags } from "../secrets";
 import { openService } from "../service";
 import { stopSignal } from "../stopSignal";
+import { TemporaryEndpoint } from "../temporaryEndpoint";
 import { CaptureFolder } from "./captureFolder";
 import { localReceiver } from "./localReceiver";
 import { LISTEN_PAGE_PATH, ListenPage } from "./page";
 import { Reporter } from "./reporter";
 import { CLOSING_MS, type LocalServer, serveLocally } from "./server";
-import { TemporaryEndpoint } from "./temporaryEndpoint";
 
 export interface ListenFlags extends SecretFlags {
   readonly port: number;

@@ -1,7 +1,6 @@
 import { GrowingBytes } from "../bytes";
 import type { Receiver, ReceiverResponse, Refusal } from "../types";
-import { type BodyTimeoutOptions, bodyTimeoutOf } from "./bodyTimeout";
-import { guarded } from "./guard";
+import { type BodyTimeoutOptions, bodyTimeoutOf, guarded } from "./adapter";
 
 export interface FetchHandlerOptions extends BodyTimeoutOptions {}
 

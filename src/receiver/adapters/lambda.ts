@@ -1,6 +1,6 @@
 import type { HeadersLike } from "../../signature/headers";
 import type { Receiver, ReceiverResponse } from "../types";
-import { guarded } from "./guard";
+import { guarded } from "./adapter";
 
 /** The parts of an event that are used: of API Gateway's REST (v1) and HTTP (v2) APIs, function URLs, and load balancers. */
 export interface LambdaHttpEvent {

@@ -2,8 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerResponse } from "node:http2";
 import type { HeadersLike } from "../../signature/headers";
 import type { Receiver, ReceiverResponse } from "../types";
-import { type BodyTimeoutOptions, bodyTimeoutOf } from "./bodyTimeout";
-import { guarded } from "./guard";
+import { type BodyTimeoutOptions, bodyTimeoutOf, guarded } from "./adapter";
 import { isHttp2, type NodeRequest, readBody } from "./nodeBody";
 
 export interface NodeHandlerOptions extends BodyTimeoutOptions {}

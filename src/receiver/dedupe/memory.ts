@@ -1,3 +1,4 @@
+import { checkNumber, checkOptions } from "../checks";
 import type { Claim, DedupeStore } from "./store";
 
 export interface MemoryDedupeOptions {
@@ -19,17 +20,12 @@ const FULL_RETRY_MS = 1000;
  * createReceiver({ secrets, dedupe: memoryDedupe({ maxEntries: 1_000_000 }), handlers });
  * ```
  *
- * @throws RangeError if `maxEntries` is not a positive integer
+ * @throws RangeError if `maxEntries` is not a positive integer; TypeError for an unknown option
  */
-export function memoryDedupe({
-  maxEntries = 100_000,
-  now = () => performance.now(),
-}: MemoryDedupeOptions = {}): DedupeStore {
-  if (!Number.isSafeInteger(maxEntries) || maxEntries < 1) {
-    throw new RangeError(
-      `memoryDedupe: maxEntries must be a positive integer, but it is ${String(maxEntries)}.`,
-    );
-  }
+export function memoryDedupe(options: MemoryDedupeOptions = {}): DedupeStore {
+  checkOptions("memoryDedupe", options, ["maxEntries", "now"]);
+  const { maxEntries = 100_000, now = () => performance.now() } = options;
+  checkNumber("memoryDedupe: maxEntries", maxEntries, { least: 1 });
   // Both in order of expiry, if the receivers that share the store use the same leases.
   const held = new Map<string, { readonly token: string; readonly until: number }>();
   const completed = new Map<string, number>();

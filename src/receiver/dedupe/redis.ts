@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
+import { checkOptions } from "../checks";
 import type { Claim, DedupeStore } from "./store";
 
 /** The part of a node-redis client that is used, versions 4 to 6: `createClient`, `createCluster`, `createSentinel`, or a pool. */
@@ -60,9 +61,16 @@ return redis.call("DEL", KEYS[1])`;
  * the receiver tries the completion again while the lease lasts, and calls `onUnrecorded` when it gives up. A Redis that evicts keys
  * (`maxmemory-policy`) or loses its last writes in a failover forgets deliveries, and a retry of one may be handled twice.
  *
- * @throws TypeError if the client is neither a node-redis nor an ioredis client
+ * @throws TypeError if the client is neither a node-redis nor an ioredis client, or an option is unknown or of the wrong type
  */
-export function redisDedupe({ client, prefix = "webhook-delivery:" }: RedisDedupeOptions): DedupeStore {
+export function redisDedupe(options: RedisDedupeOptions): DedupeStore {
+  if (isClient(options))
+    throw new TypeError(
+      "redisDedupe: expected an object, not the client itself. Use redisDedupe({ client }).",
+    );
+  checkOptions("redisDedupe", options, ["client", "prefix"]);
+  const { client, prefix = "webhook-delivery:" } = options;
+  if (typeof prefix !== "string") throw new TypeError("redisDedupe: prefix must be a string.");
   const claim = script(client, CLAIM);
   const complete = script(client, COMPLETE);
   const release = script(client, RELEASE);
@@ -98,23 +106,26 @@ function script(client: NodeRedisClient | IoredisClient, text: string): Script {
   };
 }
 
+function isClient(value: object | undefined): boolean {
+  return typeof value === "object" && value !== null && ("evalsha" in value || "evalSha" in value);
+}
+
 function callsOf(client: NodeRedisClient | IoredisClient, { sha1, text }: { sha1: string; text: string }) {
-  if ("evalSha" in client && typeof client.evalSha === "function") {
+  if (!isClient(client))
+    throw new TypeError(
+      "redisDedupe: client must be a node-redis client (version 4 or later) or an ioredis client.",
+    );
+  if ("evalSha" in client) {
     const given = (key: string, args: string[]) => ({ keys: [key], arguments: args });
     return {
       byHash: (key: string, args: string[]) => client.evalSha(sha1, given(key, args)),
       byText: (key: string, args: string[]) => client.eval(text, given(key, args)),
     };
   }
-  if ("evalsha" in client && typeof client.evalsha === "function") {
-    return {
-      byHash: (key: string, args: string[]) => client.evalsha(sha1, 1, key, ...args),
-      byText: (key: string, args: string[]) => client.eval(text, 1, key, ...args),
-    };
-  }
-  throw new TypeError(
-    "redisDedupe: client must be a node-redis client (version 4 or later) or an ioredis client.",
-  );
+  return {
+    byHash: (key: string, args: string[]) => client.evalsha(sha1, 1, key, ...args),
+    byText: (key: string, args: string[]) => client.eval(text, 1, key, ...args),
+  };
 }
 
 /** Clients can be configured to return integers as strings. */

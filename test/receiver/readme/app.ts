@@ -12,6 +12,8 @@ const OPTIONS = {
   module: ts.ModuleKind.Node16,
   moduleResolution: ts.ModuleResolutionKind.Node16,
   target: ts.ScriptTarget.ES2022,
+  // Not of browsers, which have a Worker, too.
+  lib: ["lib.es2023.d.ts"],
   strict: true,
   skipLibCheck: true,
   noEmit: true,
@@ -26,6 +28,8 @@ export interface Project {
 
 export interface App {
   readonly url: string;
+  /** The ports of its servers, in the order in which they started to listen. */
+  readonly ports: readonly number[];
   /** What it has written, as it is now. */
   readonly lines: readonly string[];
   /** Resolves once it has written this line. */
@@ -82,9 +86,12 @@ export async function startApp(project: Project, env: Readonly<Record<string, st
   const failed = ended.then(() => Promise.reject(new Error(`The snippet ended:\n${lines.join("\n")}`)));
   failed.catch(() => {});
 
-  const [message] = await Promise.race([once(child, "message"), failed]);
+  const ports: number[] = [];
+  child.on("message", ({ port }: { port: number }) => ports.push(port));
+  await Promise.race([once(child, "message"), failed]);
   return {
-    url: `http://127.0.0.1:${message.port}/jobs`,
+    url: `http://127.0.0.1:${ports[0]}/jobs`,
+    ports,
     lines,
     async written(line) {
       while (!lines.includes(line)) {

@@ -4,23 +4,25 @@ import {
   WebhookEndpointNotFoundError,
   WebhookError,
   WebhookRegistrationError,
-} from "../../client";
-import { systemClock } from "../../client/clock";
-import { decide } from "../../settlement/decide";
-import { pulumiHome } from "../../settlement/files";
-import { alike } from "../../settlement/identity";
-import { Locks } from "../../settlement/lock";
-import { ownPending, registerOnce } from "../../settlement/register";
-import { settle } from "../../settlement/settle";
-import { Turns } from "../../settlement/turns";
-import { describeUrl } from "../../shared/url";
-import type { Account } from "../account";
-import { AccountService } from "../accountService";
-import { CliError } from "../errors";
+} from "../client";
+import { type Clock, systemClock } from "../client/clock";
+import { decide } from "../settlement/decide";
+import { pulumiHome } from "../settlement/files";
+import { alike } from "../settlement/identity";
+import { Locks } from "../settlement/lock";
+import { ownPending, registerOnce } from "../settlement/register";
+import { settle } from "../settlement/settle";
+import { Turns } from "../settlement/turns";
+import { describeUrl } from "../shared/url";
+import type { Account } from "./account";
+import { AccountService } from "./accountService";
+import { CliError } from "./errors";
 
 export interface TemporaryEndpointOptions {
   readonly account: Account;
   readonly url: string;
+  /** Default: the system's. */
+  readonly clock?: Clock;
   /** Prints what is going on. */
   readonly note: (text: string) => void;
 }
@@ -50,16 +52,16 @@ export class TemporaryEndpoint {
   }
 
   /**
-   * Registers the endpoint, and says so. If the answer is lost, looks for the endpoint in the service's list. No run on this
+   * Registers the endpoint and returns its id. If the answer is lost, looks for the endpoint in the service's list. No run on this
    * machine registers the same url and type meanwhile.
    *
    * @throws WebhookError when nothing was registered
    * @throws CliError `REGISTRATION_LOST` when nothing shows whether it was
    */
-  async register(): Promise<void> {
-    const { note, url } = this.#options;
+  async register(): Promise<string> {
+    const { note, url, clock = systemClock } = this.#options;
     const turns = new Turns(new Locks(pulumiHome(process.env)), {
-      clock: systemClock,
+      clock,
       cancelled: undefined,
       onWait: () => note(`Waiting for another process that is registering ${describeUrl(url)}.`),
       onFailure: () => {}, // Without the lock, times alone tell what this process has registered.
@@ -70,11 +72,7 @@ export class TemporaryEndpoint {
       const endpoint = await this.#register(registration);
       this.#id = endpoint.id;
     });
-    note(
-      this.#isOthers
-        ? `The service already had ${this.#id} with this url, and answered with that, so it stays when this command stops.`
-        : `Registered ${this.#id}. It is deleted when this command stops.`,
-    );
+    return this.#id ?? "";
   }
 
   /** Deletes the endpoint, if there is one. @throws CliError `ENDPOINT_LEFT` */
@@ -95,12 +93,12 @@ export class TemporaryEndpoint {
   }
 
   async #register(registration: Registration): Promise<Endpoint> {
-    const { account, note, url } = this.#options;
+    const { account, note, url, clock = systemClock } = this.#options;
     const { client, timeoutMs, patienceMs } = account;
-    const service = new AccountService(client, systemClock);
+    const service = new AccountService(client, clock);
     const baseline = await service.list();
     const same = alike(baseline, registration).map(({ id }) => id);
-    const waiting = { clock: systemClock, cancelled: undefined };
+    const waiting = { clock, cancelled: undefined };
     try {
       const registered = await registerOnce(registration, {
         ...{ service: this.#noting(service), baseline, timeoutMs, patienceMs, ...waiting },

@@ -1,0 +1,20 @@
+import { Worker } from "bullmq";
+import { queueWorker } from "pulumi-webhook-endpoints/receiver/queues";
+
+const worker = queueWorker({
+  handlers: {
+    "job.succeeded": async ({ jobId }) => console.log(`${jobId} is done`),
+    "job.failed": async ({ jobId }) => console.log(`${jobId} failed`),
+  },
+});
+
+const working = new Worker("webhooks", worker, {
+  connection: { url: process.env.REDIS_URL ?? "", maxRetriesPerRequest: null },
+  concurrency: 10,
+  // How many workers may die over one delivery before it is a dead letter. BullMQ's default is 1.
+  maxStalledCount: 10,
+});
+working.on("error", (error: Error) => console.error("redis", error.message));
+
+// Finishes the deliveries in progress.
+process.once("SIGTERM", () => working.close());

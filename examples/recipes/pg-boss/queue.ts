@@ -1,0 +1,18 @@
+import { PgBoss } from "pg-boss";
+
+/** Connects, and creates the queues if they do not exist. */
+export async function startBoss() {
+  const boss = new PgBoss(process.env.DATABASE_URL ?? "");
+  boss.on("error", (error: Error) => console.error("pg-boss", error.message));
+  await boss.start();
+  await boss.createQueue("webhooks-dead");
+  await boss.createQueue("webhooks", {
+    retryLimit: 10,
+    retryDelay: 1,
+    retryBackoff: true,
+    deadLetter: "webhooks-dead",
+    // What a killed worker held is handled again after this time at the latest.
+    heartbeatSeconds: 30,
+  });
+  return boss;
+}

@@ -1,0 +1,17 @@
+import { Redis } from "ioredis";
+import { redisDedupe } from "pulumi-webhook-endpoints/receiver";
+import { queueWorker, sqsHandler } from "pulumi-webhook-endpoints/receiver/queues";
+
+const client = new Redis(process.env.REDIS_URL ?? "", { enableOfflineQueue: false, maxRetriesPerRequest: 1 });
+client.on("error", (error: Error) => console.error("redis", error.message));
+
+const worker = queueWorker({
+  // A FIFO queue remembers a delivery for five minutes only.
+  dedupe: redisDedupe({ client }),
+  handlers: {
+    "job.succeeded": async ({ jobId }) => console.log(`${jobId} is done`),
+    "job.failed": async ({ jobId }) => console.log(`${jobId} failed`),
+  },
+});
+
+export const handler = sqsHandler(worker);

@@ -1,0 +1,196 @@
+import { type Endpoint, WebhookEndpointNotFoundError } from "../../client";
+import { type Clock, sleep } from "../../client/clock";
+import { parseTimestamp, placeIn, windowOf } from "../../settlement/time";
+import { sameUrl } from "../../shared/url";
+import { TemporaryEndpoint } from "../temporaryEndpoint";
+import type { CheckUrls } from "./endpoints";
+import type { Findings } from "./findings";
+import { described, endpointIn, isBroken, isRedirect, lastTime, type Performed, type Wire } from "./wire";
+
+/** How soon a list must contain a new endpoint, and how long the check waits for it, in milliseconds. */
+const LAG_MS = 5_000;
+const LONGEST_LAG_MS = 15_000;
+const LIST_PAUSE_MS = 250;
+
+export interface CheckOptions {
+  readonly wire: Wire;
+  readonly findings: Findings;
+  readonly urls: CheckUrls;
+  /** Gets the id of each endpoint that was registered. */
+  readonly made: Set<string>;
+  readonly clock: Clock;
+  /** Ends the check between two requests. */
+  readonly stopped: AbortSignal;
+  readonly note: (text: string) => void;
+}
+
+/** Plays the clauses at a service that can list. Each endpoint that it registers is in `made`, or has one of the urls. */
+export async function check(options: CheckOptions): Promise<void> {
+  const { findings, stopped, wire } = options;
+  const isOver = () => stopped.aborted || !findings.keeps("register");
+  await wrongKey(options);
+  if (stopped.aborted) return;
+  const sentAt = lastTime(wire.exchanges);
+  const id = await register(options);
+  if (id === undefined || stopped.aborted) return;
+  const listed = await awaitListed(id, options);
+  const got = await get(id, options);
+  judgeTimes([listed, got], sentAt, options);
+  if (!isOver()) await registerAgain(id, options);
+  if (!isOver()) await registerInvalid(options);
+  if (!stopped.aborted) await remove(id, options);
+  if (!stopped.aborted && findings.keeps("get")) await tryUnknownId(unknownIdLike(id), options);
+}
+
+async function wrongKey({ wire, findings }: CheckOptions): Promise<void> {
+  const { exchanges, error } = await wire.perform("GET", () => wire.stranger.list());
+  const came = described(exchanges);
+  const isRefused = error?.code === "UNAUTHORIZED";
+  if (exchanges.some(isRedirect)) findings.add("key", "cannot tell", came);
+  else findings.add("key", isRefused ? "meets" : "differs", came);
+  if (isRefused && exchanges.some(isBroken)) findings.add("list", "differs", came);
+}
+
+async function registered(url: string, options: CheckOptions): Promise<Performed<string>> {
+  const { wire, clock, made, note } = options;
+  const endpoint = new TemporaryEndpoint({ account: wire.account, url, clock, note });
+  const performed = await wire.perform("POST", () => endpoint.register());
+  if (performed.value !== undefined) made.add(performed.value);
+  return performed;
+}
+
+async function register(options: CheckOptions): Promise<string | undefined> {
+  const { findings, urls } = options;
+  const performed = await registered(urls.own, options);
+  const id = findings.operation("register", performed);
+  const answered = endpointIn(performed);
+  const problem = answered ? problemIn(answered, urls.own) : "without an endpoint that can be read";
+  if (id !== undefined && problem !== undefined)
+    findings.add("register", "differs", `${described(performed.exchanges)}, ${problem}`);
+  return id;
+}
+
+/** Lists until the list has an endpoint, and returns it as it is listed. */
+async function awaitListed(id: string, options: CheckOptions): Promise<Endpoint | undefined> {
+  const { wire, findings, urls, clock, stopped } = options;
+  const startedAt = clock.now();
+  for (;;) {
+    const { value: list, exchanges } = await wire.perform("GET", () => wire.account.client.list());
+    if (list !== undefined) findings.wholeList(list);
+    const lagMs = clock.now() - startedAt;
+    const after = `after ${(lagMs / 1000).toFixed(1)} s`;
+    const listed = list?.endpoints.find((each) => each.id === id);
+    if (listed !== undefined) {
+      findings.add("list-lag", lagMs < LAG_MS ? "meets" : "differs", after);
+      const problem = problemIn(listed, urls.own);
+      if (problem !== undefined) findings.add("list", "differs", `${described(exchanges)}, ${problem}`);
+      return listed;
+    }
+    if (list?.unrecognized.some((each) => each.id === id)) {
+      findings.add("list-lag", "cannot tell", after);
+      findings.add("list", "differs", `${described(exchanges)}, but the new endpoint in it cannot be read`);
+      return undefined;
+    }
+    if (list?.complete !== true || stopped.aborted || lagMs >= LONGEST_LAG_MS) {
+      const isAbsent = list?.complete === true && !stopped.aborted;
+      findings.add(
+        "list-lag",
+        isAbsent ? "differs" : "cannot tell",
+        isAbsent ? `not ${after}` : described(exchanges),
+      );
+      return undefined;
+    }
+    await sleep(LIST_PAUSE_MS, { clock, signal: stopped });
+  }
+}
+
+async function get(id: string, { wire, findings, urls }: CheckOptions): Promise<Endpoint | undefined> {
+  const performed = await wire.perform("GET", () => wire.account.client.get(id));
+  const got = findings.operation("get", performed);
+  const problem = got && problemIn(got, urls.own);
+  if (problem !== undefined) findings.add("get", "differs", `${described(performed.exchanges)}, ${problem}`);
+  return got;
+}
+
+function judgeTimes(
+  shown: readonly (Endpoint | undefined)[],
+  sentAt: number | null,
+  { wire, findings }: CheckOptions,
+): void {
+  const window = windowOf(sentAt, wire.account.patienceMs);
+  for (const endpoint of shown) {
+    if (endpoint === undefined) continue;
+    const { createdAt } = endpoint;
+    const came = `createdAt is ${JSON.stringify(createdAt)}`;
+    const place = placeIn(window, createdAt);
+    if (createdAt === null || Number.isNaN(parseTimestamp(createdAt)))
+      findings.add("timestamps", "differs", `${came}, which is not a time with a time zone`);
+    else if (place === "outside")
+      findings.add("timestamps", "differs", `${came}, and Date was ${new Date(sentAt ?? 0).toUTCString()}`);
+    else if (place === "across")
+      findings.add(
+        "timestamps",
+        "cannot tell",
+        `${came}, which may be a whole minute by chance; check again`,
+      );
+    else findings.add("timestamps", "meets", came);
+  }
+}
+
+async function registerAgain(first: string, options: CheckOptions): Promise<void> {
+  const { findings, urls } = options;
+  const { value, exchanges } = await registered(urls.own, { ...options, note: () => {} });
+  const came = described(exchanges);
+  if (exchanges.some(isBroken)) findings.add("register", "differs", came);
+  else if (exchanges.some(isRedirect)) findings.add("duplicates", "cannot tell", came);
+  else if (value === first) findings.add("duplicates", "differs", `${came}, with the id of the first`);
+  else findings.add("duplicates", value === undefined ? "differs" : "meets", came);
+}
+
+async function registerInvalid(options: CheckOptions): Promise<void> {
+  const { findings, urls } = options;
+  const { value, error, exchanges } = await registered(urls.invalid, options);
+  const came = described(exchanges);
+  const status = exchanges.at(-1)?.status;
+  if (status === undefined) findings.add("register", "differs", came);
+  else if (value !== undefined || error?.code === "MALFORMED_RESPONSE")
+    findings.add("refusals", "cannot tell", `${came}: the service accepts a url that is none`);
+  else findings.add("refusals", status >= 400 && !exchanges.some(isBroken) ? "meets" : "differs", came);
+}
+
+async function remove(id: string, { wire, findings }: CheckOptions): Promise<void> {
+  const { client } = wire.account;
+  findings.operation("delete", await wire.perform("DELETE", () => client.delete(id)));
+  if (!findings.keeps("delete")) return;
+  if (findings.keeps("get")) {
+    const { value, exchanges } = await wire.perform("GET", () => client.get(id));
+    if (value !== undefined) findings.add("delete", "differs", `${described(exchanges)} after the delete`);
+  }
+  const { error, exchanges } = await wire.perform("DELETE", () => client.delete(id));
+  const isFine = error === undefined || error instanceof WebhookEndpointNotFoundError;
+  findings.add("delete-again", isFine ? "meets" : "differs", described(exchanges));
+}
+
+async function tryUnknownId(id: string, { wire, findings }: CheckOptions): Promise<void> {
+  const { client } = wire.account;
+  const judge = (performed: Performed<unknown>) => {
+    const isNotFound = performed.error instanceof WebhookEndpointNotFoundError;
+    findings.add("unknown-id", isNotFound ? "meets" : "differs", described(performed.exchanges));
+    return isNotFound;
+  };
+  // Nothing is deleted unless the service has said that it does not exist.
+  if (judge(await wire.perform("GET", () => client.get(id))) && findings.keeps("delete"))
+    judge(await wire.perform("DELETE", () => client.delete(id)));
+}
+
+/** Returns an id of the same kind that the service does not know. */
+function unknownIdLike(id: string): string {
+  if (/^\d+$/.test(id)) return String(BigInt(id) + 1_000_003n);
+  const reversed = [...id.slice(-12)].reverse().join("");
+  return reversed === id.slice(-12) ? `${id}0` : id.slice(0, -12) + reversed;
+}
+
+function problemIn({ url, type }: Endpoint, sent: string): string | undefined {
+  if (!sameUrl(url, sent)) return "its url is not the one that was registered";
+  return type === "development" ? undefined : "its type is not the one that was registered";
+}

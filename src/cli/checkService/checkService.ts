@@ -1,0 +1,87 @@
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../../client/clock";
+import { pulumiHome } from "../../settlement/files";
+import { Locks } from "../../settlement/lock";
+import { Turns } from "../../settlement/turns";
+import type { Account } from "../account";
+import { CliError } from "../errors";
+import type { Output } from "../output";
+import { check } from "./check";
+import { deleteAll, leftBy, urlsOf } from "./endpoints";
+import { Findings } from "./findings";
+import { leftover, printFindings, questionOf } from "./report";
+import { Wire } from "./wire";
+
+export interface CheckServiceOptions {
+  readonly account: Account;
+  /** The url to register, before it gets the mark of this check. */
+  readonly url: string;
+  readonly output: Output;
+  readonly clock: Clock;
+  /** Ends the check after the request under way, and deletes its endpoints. */
+  readonly stopped: AbortSignal;
+  /** Asks whether to go on, with a question in several lines. */
+  readonly ask: (question: readonly string[]) => Promise<boolean>;
+  /** Called before the first registration, with a function that says what a process leaves that ends now. */
+  readonly onRegistering?: (whatMayBeLeft: () => string | undefined) => void;
+}
+
+/** How a check ended. After `stopped` and `declined` nothing is printed, and nothing that it registered is left. */
+export type Ended = "meets" | "differs" | "stopped" | "declined";
+
+/**
+ * Plays the contract at a service, and prints the findings.
+ *
+ * @throws CliError `ENDPOINT_LEFT` if it could not delete what it has registered
+ * @throws WebhookError if the service cannot be reached, or refuses the key
+ */
+export async function checkService(options: CheckServiceOptions): Promise<Ended> {
+  const { account, url, output, clock, stopped } = options;
+  const turns = new Turns(new Locks(pulumiHome(process.env)), {
+    ...{ clock, cancelled: stopped },
+    onWait: () => output.note("Waiting for another check with the same url on this machine."),
+    onFailure: () => {}, // Two checks may then take what the other one registers for left over.
+  });
+  const ended = await turns.take({ url, type: "development" }, async () => {
+    const wire = new Wire(account, { clock, wrongKey: `wrong-key-${randomUUID()}` });
+    try {
+      return await play(wire, options);
+    } finally {
+      await wire.close();
+    }
+  });
+  return ended === "cancelled" ? "stopped" : ended;
+}
+
+async function play(wire: Wire, options: CheckServiceOptions): Promise<Ended> {
+  const { account, url, output, clock, stopped, ask, onRegistering } = options;
+  const findings = new Findings();
+  const listing = await wire.perform("GET", () => wire.account.client.list());
+  const { value: list, error } = listing;
+  if (error !== undefined && ["UNREACHABLE", "UNAUTHORIZED"].includes(error.code)) throw error;
+  findings.operation("list", listing);
+  const report = () => printFindings(findings.all(), { output, baseUrl: account.origin.baseUrl });
+  if (list !== undefined) {
+    findings.wholeList(list);
+    const urls = urlsOf(url);
+    const old = leftBy(url, list).map(({ id }) => id);
+    if (!(await ask(questionOf({ baseUrl: account.origin.baseUrl, urls, old })))) return "declined";
+    const made = new Set(old);
+    let isClean = false;
+    onRegistering?.(() => (isClean ? undefined : leftover([...made])));
+    const note = (text: string) => output.note(text);
+    const work = check({ wire, findings, urls, made, clock, stopped, note });
+    const doing = () => `Checking the service. It has had ${wire.exchanges.length} requests…`;
+    await output.during(doing, work).finally(async () => {
+      const left = await deleteAll(wire, made, urls);
+      isClean = left.length === 0;
+      if (isClean) return;
+      report();
+      throw new CliError("ENDPOINT_LEFT", leftover(left));
+    });
+  }
+  if (stopped.aborted) return "stopped";
+  findings.responses(wire.exchanges);
+  report();
+  return findings.all().some(({ verdict }) => verdict === "differs") ? "differs" : "meets";
+}

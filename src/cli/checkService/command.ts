@@ -1,0 +1,104 @@
+import { Command } from "commander";
+import { systemClock } from "../../client/clock";
+import { checkUrl } from "../arguments";
+import { CliError } from "../errors";
+import { jsonOption, stackOption } from "../flags";
+import { Output } from "../output";
+import { Pulumi } from "../pulumi";
+import { EXIT, endOnInterrupt, fail, usage } from "../run";
+import { openService } from "../service";
+import { stopSignal } from "../stopSignal";
+import { openTerminal, type Terminal } from "../terminal";
+import { checkService } from "./checkService";
+
+interface Flags {
+  readonly url: string;
+  readonly stack?: string;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
+export function checkServiceCommand(): Command {
+  return new Command("check-service")
+    .summary("check whether a service keeps the contract")
+    .description(
+      "Plays the contract (docs/service-contract.md) at the configured service, and says of each clause whether the service meets it, " +
+        "what came back, and what this package does if it differs. It registers up to three development endpoints after a question, " +
+        "and deletes them.",
+    )
+    .requiredOption(
+      "--url <url>",
+      "your own url that the check may register; the service may send it events meanwhile",
+    )
+    .addOption(stackOption())
+    .option("-y, --yes", "register without asking")
+    .addOption(jsonOption())
+    .addHelpText(
+      "after",
+      usage({
+        exit: {
+          [EXIT.yes]: "no clause differs",
+          [EXIT.no]: "a clause differs, or the command failed",
+          [EXIT.interrupted]: "Ctrl-C ended it; it names what it could not delete",
+        },
+        examples: [
+          "check-service --url https://hooks.example.com/check",
+          "check-service --url https://hooks.example.com/check --stack dev --yes --json",
+        ],
+      }),
+    )
+    .action(run);
+}
+
+async function run({ url, stack, yes = false, json }: Flags): Promise<void> {
+  const output = new Output({ json });
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+  const release = endOnInterrupt();
+  checkUrl(url, "--url");
+  if (new URL(url).hash !== "") throw new CliError("WRONG_USE", "--url must not contain a fragment");
+  const opening = openService({ pulumi: new Pulumi(stack) });
+  const account = await output.during(() => "Reading the stack's settings…", opening);
+  const terminal = yes ? undefined : openTerminal();
+  const stopping = new AbortController();
+  try {
+    const ended = await checkService({
+      ...{ account, url, output, clock: systemClock, stopped: stopping.signal },
+      ask: async (question) => {
+        for (const line of question) output.note(line);
+        return yes || /^y(es)?$/i.test((await questioned(terminal)).trim());
+      },
+      onRegistering: (whatMayBeLeft) => {
+        release();
+        void stopSignal({ again: () => endAtOnce(whatMayBeLeft()) }).then(() => {
+          output.note("Stopping. The endpoints are deleted first. To stop at once, press Ctrl-C again.");
+          stopping.abort();
+        });
+      },
+    });
+    if (ended === "declined")
+      throw new CliError("INTERRUPTED", "nothing was registered, as you did not agree");
+    if (ended === "stopped")
+      fail(new CliError("INTERRUPTED", "a signal ended the check. Nothing of it is left"));
+    process.exitCode = STATUS[ended];
+  } finally {
+    release();
+    terminal?.close();
+    await account.client.close();
+  }
+}
+
+const STATUS = { meets: EXIT.yes, differs: EXIT.no, stopped: EXIT.interrupted } as const;
+
+/** @throws CliError `WRONG_USE` without a terminal */
+function questioned(terminal: Terminal | undefined): Promise<string> {
+  if (terminal !== undefined) return terminal.question("[y/N] ");
+  throw new CliError(
+    "WRONG_USE",
+    "without a terminal, nobody can be asked. Add --yes to register without a question",
+  );
+}
+
+function endAtOnce(left = "nothing is left"): never {
+  fail(new CliError("INTERRUPTED", `a second signal ended the command at once: ${left}`));
+  process.exit(EXIT.interrupted);
+}

@@ -1,0 +1,60 @@
+import { randomUUID } from "node:crypto";
+import { type Endpoint, type EndpointList, WebhookEndpointNotFoundError, WebhookError } from "../../client";
+import { sameUrl } from "../../shared/url";
+import type { Wire } from "./wire";
+
+/** The urls that one check registers. Each names the check, so that what a killed check left is recognized. */
+export interface CheckUrls {
+  readonly own: string;
+  /** Not a url, so a service should reject it. */
+  readonly invalid: string;
+}
+
+const INVALID = "not-a-url";
+const MARK = /[?&]check=([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+
+export function urlsOf(url: string, check: string = randomUUID()): CheckUrls {
+  const marked = (base: string) => `${base}${base.includes("?") ? "&" : "?"}check=${check}`;
+  return { own: marked(url), invalid: marked(INVALID) };
+}
+
+/** Returns the endpoints that checks with this url have registered and not deleted. */
+export function leftBy(url: string, { endpoints }: EndpointList): readonly Endpoint[] {
+  return endpoints.filter((endpoint) => {
+    const [, check] = MARK.exec(endpoint.url) ?? [];
+    if (check === undefined || endpoint.type !== "development") return false;
+    const { own, invalid } = urlsOf(url, check);
+    return sameUrl(endpoint.url, own) || endpoint.url === invalid;
+  });
+}
+
+/**
+ * Deletes endpoints, and whatever else the list shows that this check has registered.
+ *
+ * @param ids those that this check knows to have registered
+ * @returns the ids of those that may still be there
+ */
+export async function deleteAll(
+  { account: { client } }: Wire,
+  ids: ReadonlySet<string>,
+  urls: CheckUrls,
+): Promise<readonly string[]> {
+  const list = await client.list().catch(onlyWebhookError);
+  const rows = list instanceof WebhookError ? [] : [...list.endpoints, ...list.unrecognized];
+  const isOurs = (url: string | null) => url !== null && (sameUrl(url, urls.own) || url === urls.invalid);
+  const listed = rows.filter(({ url }) => isOurs(url)).map(({ id }) => id);
+  const left: string[] = [];
+  for (const id of new Set([...ids, ...listed])) {
+    const deleted = await client.delete(id).catch(onlyWebhookError);
+    const found = await client.get(id).catch(onlyWebhookError);
+    const isGone = [deleted, found].some((each) => each instanceof WebhookEndpointNotFoundError);
+    // A service that cannot get it may have deleted it nevertheless.
+    if (!isGone && !(deleted === undefined && found instanceof WebhookError)) left.push(id);
+  }
+  return left;
+}
+
+function onlyWebhookError(error: unknown): WebhookError {
+  if (error instanceof WebhookError) return error;
+  throw error;
+}

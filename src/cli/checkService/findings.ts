@@ -1,0 +1,87 @@
+import type { EndpointList } from "../../client";
+import { CLAUSE_IDS, type ClauseId } from "./clauses";
+import {
+  described,
+  type Exchange,
+  hasDate,
+  isBroken,
+  isRedirect,
+  mentionsSecret,
+  type Performed,
+  problemOf,
+} from "./wire";
+
+export type Verdict = "meets" | "differs" | "cannot tell";
+
+/** Whether a service keeps a clause, and what came back. */
+export interface Finding {
+  readonly clause: ClauseId;
+  readonly verdict: Verdict;
+  readonly cameBack: string;
+}
+
+const WEIGHT: Readonly<Record<Verdict, number>> = { meets: 1, "cannot tell": 2, differs: 3 };
+
+/** Collects what a check finds. What differs once differs. */
+export class Findings {
+  readonly #found = new Map<ClauseId, Finding>();
+
+  add(clause: ClauseId, verdict: Verdict, cameBack: string): void {
+    const before = this.#found.get(clause);
+    if (before === undefined || WEIGHT[before.verdict] < WEIGHT[verdict])
+      this.#found.set(clause, { clause, verdict, cameBack });
+  }
+
+  /** Returns whether a clause was tried, and the service keeps it. */
+  keeps(clause: ClauseId): boolean {
+    return this.#found.get(clause)?.verdict === "meets";
+  }
+
+  /** Judges what an operation led to by the clause about that operation. Returns its value if it has one. */
+  operation<T>(clause: ClauseId, performed: Performed<T>): T | undefined {
+    const { exchanges, error, value } = performed;
+    const came = described(exchanges);
+    const isOther = exchanges.some(isRedirect) || error?.code === "UNREACHABLE";
+    if (isOther) this.add(clause, "cannot tell", came);
+    else if (exchanges.some(isBroken)) this.add(clause, "differs", came);
+    else if (error !== undefined) this.add(clause, "differs", `${came}, ${problemOf(performed)}`);
+    else this.add(clause, "meets", came);
+    return value;
+  }
+
+  wholeList({ complete }: EndpointList): void {
+    this.add(
+      "whole-list",
+      complete ? "meets" : "differs",
+      complete ? "a complete list" : "a part of the list",
+    );
+  }
+
+  /** Judges the clauses about every response, and lists that failed once. */
+  responses(exchanges: readonly Exchange[]): void {
+    // The list with another key has a clause of its own.
+    const isList = ({ method, path, isStranger }: Exchange) =>
+      method === "GET" && path === "/webhooks" && !isStranger;
+    const broken = exchanges.find((each) => isList(each) && isBroken(each));
+    if (broken !== undefined) this.add("list", "differs", described([broken]));
+    const answered = exchanges.filter(({ status }) => status !== undefined);
+    const judge = (clause: ClauseId, isWrong: (each: Exchange) => boolean, what: string) => {
+      const wrong = answered.find(isWrong);
+      if (wrong !== undefined) this.add(clause, "differs", `${described([wrong])}, ${what}`);
+      else if (answered.length > 0) this.add(clause, "meets", `${answered.length} responses, none ${what}`);
+    };
+    judge("date", (each) => !hasDate(each), "without a readable Date header");
+    judge("redirects", isRedirect, "a redirect");
+    judge("secrets", mentionsSecret, "with a signing secret");
+  }
+
+  /** Returns a finding for each clause. */
+  all(): readonly Finding[] {
+    const untried = (clause: ClauseId): Finding => ({
+      clause,
+      verdict: "cannot tell",
+      cameBack: "nothing was sent, because another clause comes first",
+    });
+    return CLAUSE_IDS.map((clause) => this.#found.get(clause) ?? untried(clause));
+  }
+}

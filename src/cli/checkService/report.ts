@@ -1,0 +1,52 @@
+import type { Output } from "../output";
+import { CLAUSES } from "./clauses";
+import type { CheckUrls } from "./endpoints";
+import type { Finding, Verdict } from "./findings";
+
+const STYLES = { meets: "green", differs: "red", "cannot tell": "yellow" } as const;
+const VERDICT_WIDTH = 13;
+
+/** Says what the check sends, and asks whether it may. */
+export function questionOf({
+  baseUrl,
+  urls,
+  old,
+}: {
+  baseUrl: string;
+  urls: CheckUrls;
+  /** The ids of what an interrupted check has left. */
+  old: readonly string[];
+}): readonly string[] {
+  return [
+    `The check sends requests to ${baseUrl}/webhooks, one of them with a wrong API key.`,
+    `It registers up to three development endpoints, and deletes them: two for ${urls.own}, and one for ${urls.invalid}, which the service should reject.`,
+    ...(old.length === 0 ? [] : [`It also deletes what an interrupted check has left: ${old.join(", ")}.`]),
+    "Go on?",
+  ];
+}
+
+export function leftover(ids: readonly string[]): string {
+  const what = ids.length === 0 ? "an endpoint of the check" : ids.join(", ");
+  return `${what} may still be registered. Run check-service with the same url again, or prune, or delete it at the service`;
+}
+
+/** Prints each clause with its verdict and what came back and, if the service differs, what it should do and what follows. */
+export function printFindings(
+  findings: readonly Finding[],
+  { output, baseUrl }: { output: Output; baseUrl: string },
+): void {
+  const clauses = findings.map((finding) => ({ ...finding, ...CLAUSES[finding.clause] }));
+  output.data({ baseUrl, clauses }, () => {
+    for (const { clause, verdict, cameBack, service, otherwise } of clauses) {
+      output.line(`${verdict.padEnd(VERDICT_WIDTH)}${clause}: ${cameBack}`, STYLES[verdict]);
+      if (verdict !== "differs") continue;
+      output.line(`${" ".repeat(VERDICT_WIDTH)}The contract: ${service}`);
+      output.line(`${" ".repeat(VERDICT_WIDTH)}This package: ${otherwise}`);
+    }
+    const count = (wanted: Verdict) => findings.filter(({ verdict }) => verdict === wanted).length;
+    output.line(
+      `${count("meets")} clauses met, ${count("differs")} not met, ${count("cannot tell")} undecided.`,
+      "bold",
+    );
+  });
+}

@@ -1,0 +1,54 @@
+import { EVENT_BY_STATUS, isRecord, JOB_EVENTS } from "./event";
+
+/** Names of events that stand for one of ours, once case and punctuation are gone: `JOB_SUCCEEDED`, `jobs.failed`, `job.success`. */
+const LIKE_AN_EVENT = /^jobs?(runn|succe|fail)/;
+const LONGEST_NAME = 40;
+
+/** Returns a function that warns once of a parsed body that looks like an event. */
+export function lookalikeWarner(warn: (warning: string) => void): (message: unknown) => void {
+  let hasWarned = false;
+  return (message) => {
+    const seen = hasWarned ? undefined : lookalikeIn(message);
+    if (seen === undefined) return;
+    hasWarned = true;
+    warn(
+      `A verified delivery was not recognized as an event of a job: it has ${seen}. The receiver expects \`type\` to be ` +
+        `${listOf(JOB_EVENTS)}, or a flat \`status\` that is ${listOf(EVENT_BY_STATUS.keys())}. Until the service sends that, handle ` +
+        "such deliveries in onUnhandled. You see this warning once.",
+    );
+  };
+}
+
+/**
+ * Returns the property by which a body seems to mean one of the known events without naming it: another spelling (`JOB.SUCCEEDED`), or
+ * another place (`data.status`, or `event` for `type`). Without a warning, a service of another shape loses each event behind a 200.
+ */
+function lookalikeIn(message: unknown): string | undefined {
+  if (!isRecord(message)) return undefined;
+  const { type, data, event, job } = message;
+  // An event with a name of its own may have any property.
+  if (typeof type === "string" && !/^jobs?/.test(plain(type))) return undefined;
+  for (const [place, holder] of Object.entries({
+    "": message,
+    "data.": data,
+    "event.": event,
+    "job.": job,
+  })) {
+    for (const [name, value] of Object.entries(isRecord(holder) ? holder : {})) {
+      const isStatus = name === "status" && EVENT_BY_STATUS.has(plain(value));
+      if (isStatus || LIKE_AN_EVENT.test(plain(value))) return `\`${place}${name}\` ${JSON.stringify(value)}`;
+    }
+  }
+  return undefined;
+}
+
+/** Returns a string's letters in lower case. */
+function plain(value: unknown): string {
+  return typeof value === "string" && value.length <= LONGEST_NAME
+    ? value.toLowerCase().replace(/[^a-z]/g, "")
+    : "";
+}
+
+function listOf(names: Iterable<unknown>): string {
+  return Array.from(names, (name) => JSON.stringify(name)).join(", ");
+}

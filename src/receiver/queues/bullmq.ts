@@ -1,0 +1,63 @@
+import { checkFunctions } from "../checks";
+import { warnerOnce } from "../reports";
+import { type DeliveryQueue, hashOf } from "./delivery";
+
+/** The part of a `Queue` of BullMQ that is used, versions 5 and 6. */
+export interface BullmqQueue {
+  add(name: string, data: unknown, options: BullmqJobOptions): PromiseLike<unknown>;
+  readonly opts?: { readonly connection?: unknown } | undefined;
+  readonly defaultJobOptions?: { readonly attempts?: number; readonly backoff?: unknown } | undefined;
+}
+interface BullmqJobOptions {
+  readonly jobId: string;
+  readonly attempts?: number;
+  readonly backoff?: { readonly type: string; readonly delay: number };
+  readonly removeOnComplete: { readonly age: number };
+  readonly removeOnFail: false;
+}
+
+/** With the backoff, the last of these attempts is about 17 minutes after the first. */
+const RETRIES = { attempts: 11, backoff: { type: "exponential", delay: 1000 } };
+const KEEP_SECONDS = 3 * 24 * 60 * 60;
+const PLAIN = /^[\w-]{1,128}$/;
+
+/**
+ * Hands deliveries to a queue of BullMQ, as jobs named `delivery`. A delivery that arrives again is not added again while its job exists:
+ * waiting, active, failed, or completed in the last three days. A job that failed for good stays until you retry or remove it.
+ *
+ * ```ts
+ * const queue = new Queue("webhooks", { connection: { url, enableOfflineQueue: false } });
+ * const receiver = createReceiver({ secrets, queue: bullmqQueue(queue) });
+ * ```
+ *
+ * Jobs are attempted 11 times, with an exponential backoff from one second on, unless the queue's `defaultJobOptions` set `attempts`.
+ * Warns once if the connection queues commands while Redis is away: they would collect in memory.
+ *
+ * @throws TypeError if it is not a queue
+ */
+export function bullmqQueue(queue: BullmqQueue): DeliveryQueue {
+  checkFunctions("bullmqQueue: queue", queue, { functions: ["add"], advice: "Pass a Queue of BullMQ." });
+  if (queuesOffline(queue.opts?.connection))
+    warnerOnce()(
+      "bullmqQueue: the queue's connection keeps commands while Redis is away, so deliveries collect in memory. Set enableOfflineQueue: " +
+        "false in the options of its connection.",
+    );
+  const retries = queue.defaultJobOptions?.attempts === undefined ? RETRIES : {};
+  const kept = { removeOnComplete: { age: KEEP_SECONDS }, removeOnFail: false } as const;
+  return {
+    add: (delivery) =>
+      queue.add("delivery", delivery, { jobId: bullmqJobId(delivery.key), ...retries, ...kept }),
+  };
+}
+
+/** Returns the id of a delivery's job. BullMQ refuses ids that are integers or hold a colon. */
+function bullmqJobId(key: string): string {
+  return PLAIN.test(key) ? `webhook-${key}` : `webhook~${hashOf(key)}`;
+}
+
+/** Whether a connection of ioredis, or its options, have the offline queue on, as it is by default. */
+function queuesOffline(connection: unknown): boolean {
+  if (typeof connection !== "object" || connection === null || "isOpen" in connection) return false;
+  const { options = connection } = connection as { options?: unknown };
+  return (options as { enableOfflineQueue?: unknown }).enableOfflineQueue !== false;
+}

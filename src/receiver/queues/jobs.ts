@@ -1,0 +1,73 @@
+import { CodedError } from "../../error";
+import { asBuffer } from "../bytes";
+import type { QueuedDelivery } from "./delivery";
+
+/** One thing that a queue wants handled. */
+export interface Job {
+  readonly data: unknown;
+  readonly isBullmq: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Returns what a queue passed to its worker: a batch of pg-boss, a job of either, or the data itself. */
+export function jobsIn(queued: unknown, signal: AbortSignal | undefined): Job[] {
+  if (Array.isArray(queued)) return queued.map((each) => jobOf(each, signal));
+  return [jobOf(queued, signal)];
+}
+
+function jobOf(queued: unknown, signal: AbortSignal | undefined): Job {
+  if (typeof queued !== "object" || queued === null || !("data" in queued))
+    return { data: queued, isBullmq: false, signal };
+  const {
+    data,
+    moveToFailed,
+    signal: own,
+  } = queued as Partial<Record<"data" | "moveToFailed" | "signal", unknown>>;
+  // Each job of pg-boss has a signal of its own.
+  const ownSignal = own instanceof AbortSignal ? own : undefined;
+  return { data, isBullmq: typeof moveToFailed === "function", signal: ownSignal ?? signal };
+}
+
+/**
+ * - `NOT_A_DELIVERY`: what the queue holds was not put there by a receiver
+ * - `DELIVERY_VERSION`: it was, but by a later version of the package than the worker's
+ */
+export type QueuedDeliveryErrorCode = "NOT_A_DELIVERY" | "DELIVERY_VERSION";
+
+/** A worker cannot read what the queue gave it. */
+export class QueuedDeliveryError extends CodedError<QueuedDeliveryErrorCode> {
+  /** BullMQ does not retry a job that failed with an error of the name "UnrecoverableError". */
+  override readonly name: string = "QueuedDeliveryError";
+}
+
+/** @throws QueuedDeliveryError, whose message says what is wrong and repeats nothing of the value */
+export function parseQueued(value: unknown): QueuedDelivery {
+  const parsed = typeof value === "string" || value instanceof Uint8Array ? parseJson(value) : value;
+  if (typeof parsed !== "object" || parsed === null) throw notADelivery("it is not a JSON object");
+  const { version, id, key, timestamp, body } = parsed as Partial<Record<keyof QueuedDelivery, unknown>>;
+  if (typeof version === "number" && version > 1)
+    throw new QueuedDeliveryError(
+      "DELIVERY_VERSION",
+      `a receiver with a later version of pulumi-webhook-endpoints queued this delivery (format ${version}). Update the worker`,
+    );
+  if (version !== 1) throw notADelivery("it has no version 1");
+  for (const [name, text] of Object.entries({ id, key, body }))
+    if (typeof text !== "string") throw notADelivery(`its ${name} is not a string`);
+  if (!Number.isSafeInteger(timestamp)) throw notADelivery("its timestamp is not an integer");
+  return parsed as QueuedDelivery;
+}
+
+function notADelivery(problem: string): QueuedDeliveryError {
+  return new QueuedDeliveryError(
+    "NOT_A_DELIVERY",
+    `this is not a delivery that a receiver queued: ${problem}. Use the queue for deliveries only`,
+  );
+}
+
+function parseJson(text: string | Uint8Array): unknown {
+  try {
+    return JSON.parse(typeof text === "string" ? text : asBuffer(text).toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,62 @@
+import { createHash } from "node:crypto";
+import { checkFunctions } from "../checks";
+import { warnerOnce } from "../reports";
+import type { DeliveryQueue } from "./delivery";
+
+/** The part of a `PgBoss` that is used, version 12. */
+export interface PgBossClient {
+  send(name: string, data: object, options: { readonly id: string }): PromiseLike<string | null>;
+  getQueue?(name: string): PromiseLike<unknown>;
+}
+
+const KEEP_SECONDS = 3 * 24 * 60 * 60;
+
+/**
+ * Hands deliveries to a queue of pg-boss, which must exist (`boss.createQueue`). A delivery that arrives again is not added again while
+ * its job exists: completed jobs stay for `deleteAfterSeconds`, seven days by default. Retries, backoff and the dead letter queue are
+ * those of the queue.
+ *
+ * ```ts
+ * await boss.createQueue("webhooks", { retryLimit: 10, retryBackoff: true, deadLetter: "webhooks-dead" });
+ * const receiver = createReceiver({ secrets, queue: pgBossQueue(boss, "webhooks") });
+ * ```
+ *
+ * Warns once if the queue forgets completed jobs within three days.
+ *
+ * @throws TypeError if it is not a pg-boss, or the name is empty
+ */
+export function pgBossQueue(boss: PgBossClient, name: string): DeliveryQueue {
+  checkFunctions("pgBossQueue: boss", boss, {
+    functions: ["send"],
+    advice: "Pass a PgBoss that was started.",
+  });
+  if (typeof name !== "string" || name === "")
+    throw new TypeError("pgBossQueue: name must be a non-empty string.");
+  let isChecked = false;
+
+  async function check(): Promise<void> {
+    isChecked = true;
+    const queue = (await boss.getQueue?.(name)) as { deleteAfterSeconds?: unknown } | null | undefined;
+    const kept = Number(queue?.deleteAfterSeconds ?? KEEP_SECONDS);
+    if (kept > 0 && kept < KEEP_SECONDS)
+      warnerOnce()(
+        `pgBossQueue: the queue ${name} forgets a delivery ${kept} seconds after it was handled, so a later retry of its sender is ` +
+          `handled again. Set its deleteAfterSeconds to ${KEEP_SECONDS} or more.`,
+      );
+  }
+
+  return {
+    async add(delivery) {
+      await boss.send(name, delivery, { id: uuidOf(delivery.key) });
+      if (!isChecked) check().catch(() => {});
+    },
+  };
+}
+
+/** Returns a UUID that stands for a key, of version 8: made by an algorithm of one's own. */
+function uuidOf(key: string): string {
+  const bytes = createHash("sha256").update(key).digest().subarray(0, 16);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}

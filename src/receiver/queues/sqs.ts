@@ -1,0 +1,112 @@
+import { checkFunctions, checkNumber, checkOptions } from "../checks";
+import { type DeliveryQueue, hashOf } from "./delivery";
+import type { QueueWorker } from "./worker";
+
+/** The part of an `SQS` of `@aws-sdk/client-sqs` that is used: the client with a method for each operation, not `SQSClient`. */
+export interface SqsClient {
+  sendMessage(input: SqsMessage): PromiseLike<unknown>;
+}
+interface SqsMessage {
+  readonly QueueUrl: string;
+  readonly MessageBody: string;
+  readonly MessageDeduplicationId?: string;
+  readonly MessageGroupId?: string;
+}
+
+export interface SqsQueueOptions {
+  readonly client: SqsClient;
+  /** The url of a standard or a FIFO queue. */
+  readonly queueUrl: string;
+  /** The `MaximumMessageSize` of the queue, in bytes. Default 262,144. Larger bodies than fit are refused with 413. */
+  readonly maxMessageBytes?: number | undefined;
+}
+
+/** What a message holds besides the body, in bytes, at most. */
+const OVERHEAD_BYTES = 4096;
+
+/**
+ * Hands deliveries to a queue of Amazon SQS. A FIFO queue takes a delivery once in five minutes, and a standard queue as often as it
+ * arrives, so give the worker a dedupe store that all workers share. Each delivery is a message group of its own, so none waits for another.
+ *
+ * ```ts
+ * const queue = sqsQueue({ client: new SQS({}), queueUrl: process.env.QUEUE_URL });
+ * const receiver = createReceiver({ secrets, queue });
+ * ```
+ *
+ * @throws TypeError if an option is unknown or invalid; RangeError if `maxMessageBytes` is
+ */
+export function sqsQueue(options: SqsQueueOptions): DeliveryQueue {
+  checkOptions("sqsQueue", options, ["client", "queueUrl", "maxMessageBytes"]);
+  const { client, queueUrl, maxMessageBytes = 262_144 } = options;
+  const advice =
+    "Pass an SQS of @aws-sdk/client-sqs, which has a method for each operation. An SQSClient has none.";
+  checkFunctions("sqsQueue: client", client, { functions: ["sendMessage"], advice });
+  if (typeof queueUrl !== "string" || queueUrl === "")
+    throw new TypeError("sqsQueue: queueUrl must be a non-empty string.");
+  checkNumber("sqsQueue: maxMessageBytes", maxMessageBytes, { least: 2 * OVERHEAD_BYTES });
+  return {
+    // Base64 takes four bytes for three.
+    maxBodyBytes: Math.floor((maxMessageBytes - OVERHEAD_BYTES) / 4) * 3,
+    add(delivery) {
+      const message = { QueueUrl: queueUrl, MessageBody: JSON.stringify(delivery) };
+      if (!queueUrl.endsWith(".fifo")) return client.sendMessage(message);
+      const id = hashOf(delivery.key);
+      return client.sendMessage({ ...message, MessageDeduplicationId: id, MessageGroupId: id });
+    },
+  };
+}
+
+/** The parts of the event of a Lambda function on SQS that are used. */
+export interface SqsEvent {
+  readonly Records: readonly { readonly messageId: string; readonly body: string }[];
+}
+export interface SqsBatchResult {
+  batchItemFailures: { itemIdentifier: string }[];
+}
+interface LambdaContext {
+  getRemainingTimeInMillis?(): number;
+}
+
+/** Before a function's time is up, handlers are told to stop, and then their messages are handed back. */
+const STOP_MS = 1500;
+const HAND_BACK_MS = 500;
+
+/**
+ * Makes a worker the handler of an AWS Lambda function on SQS. Only the messages that failed go back to the queue, so the event source
+ * needs `ReportBatchItemFailures` in its `FunctionResponseTypes`: without it, Lambda takes the whole batch for handled.
+ *
+ * ```ts
+ * export const handler = sqsHandler(queueWorker({ dedupe: redisDedupe({ client }), handlers }));
+ * ```
+ *
+ * The messages of a batch are handled at the same time. 1.5 seconds before the function's time is up, the signals of those that still run
+ * fire; a second later, they are handed back. It never rejects because of a message.
+ */
+export function sqsHandler(
+  worker: QueueWorker,
+): (event: SqsEvent, context?: LambdaContext) => Promise<SqsBatchResult> {
+  return async ({ Records }, context) => {
+    const leftMs = context?.getRemainingTimeInMillis?.() ?? Number.POSITIVE_INFINITY;
+    const stopping = new AbortController();
+    const timers: NodeJS.Timeout[] = [];
+    const outOfTime = new Promise<never>((_, reject) => {
+      if (!Number.isFinite(leftMs)) return;
+      const error = new Error("The time of the Lambda function is almost up.");
+      timers.push(setTimeout(() => stopping.abort(error), Math.max(0, leftMs - STOP_MS)));
+      timers.push(setTimeout(() => reject(error), Math.max(1, leftMs - HAND_BACK_MS)));
+    });
+    outOfTime.catch(() => {});
+    const batchItemFailures: { itemIdentifier: string }[] = [];
+    const handle = async ({ messageId, body }: SqsEvent["Records"][number]) => {
+      try {
+        await Promise.race([worker(body, { signal: stopping.signal }), outOfTime]);
+      } catch {
+        // The worker has reported it to onOutcome.
+        batchItemFailures.push({ itemIdentifier: messageId });
+      }
+    };
+    await Promise.all(Records.map(handle));
+    for (const timer of timers) clearTimeout(timer);
+    return { batchItemFailures };
+  };
+}

@@ -1,0 +1,159 @@
+import { CodedError } from "../../error";
+import { checkOptionalFunction, checkOptions } from "../checks";
+import type { DedupeStore } from "../dedupe/store";
+import { VerifiedDelivery } from "../delivery";
+import { JOB_EVENTS, readEvent } from "../event";
+import { resolveHandling } from "../handling";
+import { lookalikeWarner } from "../lookalike";
+import type { HandlingOptions } from "../options";
+import { type Processed, processDelivery } from "../process";
+import { logFailure, logUnrecorded, notify, warnerOnce } from "../reports";
+import type { NoEvents, Outcome, OutcomeKind, UnrecordedDelivery } from "../types";
+import type { QueuedDelivery } from "./delivery";
+import { type Job, jobsIn, parseQueued, QueuedDeliveryError } from "./jobs";
+
+export interface QueueWorkerOptions<Events extends object = NoEvents> extends HandlingOptions<Events> {
+  /**
+   * Where handled deliveries are remembered. Default: nowhere, as BullMQ and pg-boss take each delivery once. With SQS, Kafka and other
+   * queues whose memory is shorter than three days, pass a store that all workers share, such as `redisDedupe`.
+   */
+  readonly dedupe?: DedupeStore | undefined;
+  /**
+   * How long a handler may take, in milliseconds, default 15,000. Then its delivery's signal fires, and the queue is told that the job
+   * failed, so that it is retried. Stay below the queue's own limit, such as the visibility timeout of SQS.
+   */
+  readonly handlerTimeoutMs?: number | undefined;
+  /** Called with the result of each delivery. Default: failures go to `console.error`. */
+  readonly onOutcome?: ((outcome: WorkerOutcome) => unknown) | undefined;
+  /** As a receiver's `onUnrecorded`. Default: `console.error`. */
+  readonly onUnrecorded?: ((delivery: UnrecordedDelivery) => unknown) | undefined;
+}
+
+/**
+ * The result of a delivery in a worker. `not-a-delivery`: the queue held something that no receiver put there, and it is not retried;
+ * the error says what is wrong with it.
+ */
+export interface WorkerOutcome extends Pick<Outcome, "event" | "jobId" | "durationMs" | "error"> {
+  readonly outcome: Exclude<OutcomeKind, "validation" | "queued" | "queue-unavailable"> | "not-a-delivery";
+  /** Undefined if the job could not be read. */
+  readonly id: string | undefined;
+  readonly timestamp: number | undefined;
+}
+
+export interface WorkerContext {
+  /** Tells the handler to stop: its delivery's `signal` fires. A handler that used the signal hands its delivery back. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Handles what a queue holds: a job of BullMQ, a batch of jobs of pg-boss, or a queued delivery itself, parsed or as JSON. Resolves when
+ * the queue may forget it, and rejects when the queue is to retry it. (BullMQ passes a token, and then a signal.)
+ */
+export type QueueWorker = (
+  queued: unknown,
+  context?: WorkerContext | string,
+  signal?: AbortSignal,
+) => Promise<void>;
+
+/** Another worker is handling the delivery. */
+export class DeliveryHeldError extends CodedError<"DELIVERY_HELD"> {
+  override readonly name = "DeliveryHeldError";
+}
+
+class UnrecoverableError extends QueuedDeliveryError {
+  override readonly name = "UnrecoverableError";
+}
+
+const OPTIONS: Readonly<Record<keyof QueueWorkerOptions, true>> = {
+  handlers: true,
+  events: true,
+  onUnhandled: true,
+  dedupe: true,
+  handlerTimeoutMs: true,
+  leaseMs: true,
+  onOutcome: true,
+  onUnrecorded: true,
+};
+
+/**
+ * Creates a worker, which calls the same handlers with the same deliveries as a receiver does, for what a receiver with `queue` has
+ * handed to a queue.
+ *
+ * ```ts
+ * const worker = queueWorker({ handlers: { "job.succeeded": async ({ jobId }) => markDone(jobId) } });
+ *
+ * new Worker("webhooks", worker, { connection });          // BullMQ
+ * await boss.work("webhooks", worker);                     // pg-boss
+ * export const handler = sqsHandler(worker);               // AWS Lambda on SQS
+ * await worker(message.value, { signal });                 // any other queue
+ * ```
+ *
+ * A failed handler rejects, and the queue retries it by its own rules. What is not a delivery is never retried.
+ *
+ * @throws TypeError for an unknown option, an invalid handler, schema or store; RangeError for a number out of its range
+ */
+export function queueWorker<Events extends object = NoEvents>(
+  options: QueueWorkerOptions<Events>,
+): QueueWorker {
+  checkOptions("queueWorker", options, Object.keys(OPTIONS));
+  const { onOutcome = logFailure, onUnrecorded = logUnrecorded } = options;
+  checkOptionalFunction("queueWorker: onOutcome", onOutcome);
+  checkOptionalFunction("queueWorker: onUnrecorded", onUnrecorded);
+  const processing = resolveHandling("queueWorker", options, options.dedupe);
+  const known = new Set<string | undefined>([...JOB_EVENTS, ...processing.schemas.keys()]);
+  const warnOfLookalike = lookalikeWarner(warnerOnce());
+
+  async function handle(queued: QueuedDelivery, signal: AbortSignal | undefined): Promise<void> {
+    const startedAt = performance.now();
+    const { id, timestamp, key } = queued;
+    const rawBody = Buffer.from(queued.body, "base64");
+    const { event, jobId, data, message } = readEvent(rawBody);
+    if (!known.has(event)) warnOfLookalike(message);
+    const delivery = new VerifiedDelivery({ id, timestamp, rawBody, event, jobId, data });
+    const unrecorded = (error: unknown) => notify(onUnrecorded, { id, timestamp, event, jobId, error });
+    const processed = await processDelivery(delivery, processing, { key, signal, onUnrecorded: unrecorded });
+    const durationMs = Math.round(performance.now() - startedAt);
+    const outcome = processed.outcome as WorkerOutcome["outcome"];
+    const report = { outcome, id, timestamp, event, jobId, durationMs };
+    notify(onOutcome, processed.error === undefined ? report : { ...report, error: processed.error });
+    throwUnlessDone(processed);
+  }
+
+  async function handleJob({ data, isBullmq, signal }: Job): Promise<void> {
+    let queued: QueuedDelivery;
+    try {
+      queued = parseQueued(data);
+    } catch (error) {
+      return refuse(error as QueuedDeliveryError, isBullmq);
+    }
+    return handle(queued, signal);
+  }
+
+  function refuse(error: QueuedDeliveryError, isBullmq: boolean): void {
+    const { code, reason } = error;
+    const outcome = code === "DELIVERY_VERSION" ? "failed" : "not-a-delivery";
+    const nothing = { id: undefined, timestamp: undefined, event: undefined, jobId: undefined };
+    notify(onOutcome, { ...nothing, outcome, durationMs: 0, error });
+    // A worker that is updated can handle it.
+    if (outcome === "failed") throw error;
+    if (isBullmq) throw new UnrecoverableError(code, reason);
+  }
+
+  // Three parameters: BullMQ passes a signal only to a function that has the third.
+  return async (queued, context, signal) => {
+    const jobs = jobsIn(queued, signal ?? (typeof context === "object" ? context?.signal : undefined));
+    const ended = await Promise.allSettled(jobs.map(handleJob));
+    for (const each of ended) if (each.status === "rejected") throw each.reason;
+  };
+}
+
+/** @throws the error that tells the queue to retry */
+function throwUnlessDone({ outcome, error, retryAfterMs }: Processed): void {
+  if (outcome === "handled" || outcome === "unhandled" || outcome === "duplicate") return;
+  if (outcome === "held")
+    throw new DeliveryHeldError(
+      "DELIVERY_HELD",
+      `Another worker is handling this delivery, or was killed while it did. Its lease ends within ${retryAfterMs} ms.`,
+    );
+  throw error instanceof Error ? error : new Error(String(error));
+}

@@ -1,0 +1,80 @@
+import { CodedError } from "../error";
+import { checkFunctions } from "./checks";
+import { isThenable } from "./deadline";
+
+/** The part of a Standard Schema (https://standardschema.dev) that is used: of Zod, Valibot, ArkType and others. */
+export interface StandardSchema<Data = unknown> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => SchemaResult<Data> | Promise<SchemaResult<Data>>;
+    readonly types?: { readonly input: unknown; readonly output: Data } | undefined;
+  };
+}
+export type SchemaResult<Data> =
+  | { readonly value: Data; readonly issues?: undefined }
+  | { readonly issues: readonly SchemaIssue[] };
+export interface SchemaIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** By event: a schema that its data must fit, or `true` for an event that is only declared. */
+export type EventSchemas<Events extends object> = {
+  readonly [Name in keyof Events]?: StandardSchema<Events[Name]> | true | undefined;
+};
+
+/** A delivery's data does not fit the schema of its event. */
+export class InvalidDataError extends CodedError<"INVALID_DATA"> {
+  override readonly name = "InvalidDataError";
+  /** What the schema found. Not in the message, as a schema may repeat values. */
+  readonly issues: readonly SchemaIssue[];
+
+  constructor(event: string, issues: readonly SchemaIssue[]) {
+    const places = [...new Set(issues.map(placeOf))].join(", ");
+    super(
+      "INVALID_DATA",
+      `The data of "${event}" does not fit its schema, at ${places}. See the error's issues.`,
+    );
+    this.issues = issues;
+  }
+}
+
+/**
+ * Checks the declared events, and returns the schemas by event.
+ * @param owner the function that they were passed to, such as "createReceiver"
+ * @throws TypeError
+ */
+export function schemasByEvent(owner: string, events: unknown): ReadonlyMap<string, StandardSchema | true> {
+  if (events === undefined) return new Map();
+  if (typeof events !== "object" || events === null || Symbol.iterator in events)
+    throw new TypeError(
+      `${owner}: events must be an object with a Standard Schema, or true, for each event.`,
+    );
+  const declared = Object.entries(events).filter(([, schema]) => schema !== undefined);
+  for (const [event, schema] of declared) {
+    if (schema === true) continue;
+    // A schema may be a function with properties, as ArkType's are.
+    checkFunctions(`${owner}: the schema of "${event}"`, schema?.["~standard"], {
+      functions: ["validate"],
+      advice:
+        "Pass a schema of a library that implements Standard Schema, such as Zod, Valibot or ArkType, or true.",
+    });
+  }
+  return new Map(declared);
+}
+
+/** Returns the data as the schema gives it, or a promise of it. @throws InvalidDataError */
+export function validData(schema: StandardSchema, event: string, data: unknown): unknown {
+  const checked = schema["~standard"].validate(data);
+  const read = (result: SchemaResult<unknown>) => {
+    if (result.issues) throw new InvalidDataError(event, result.issues);
+    return result.value;
+  };
+  return isThenable(checked) ? Promise.resolve(checked).then(read) : read(checked);
+}
+
+function placeOf({ path = [] }: SchemaIssue): string {
+  const names = path.map((part) => String(typeof part === "object" ? part.key : part));
+  return names.length === 0 ? "its root" : names.join(".").slice(0, 100);
+}

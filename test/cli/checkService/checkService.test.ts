@@ -1,0 +1,248 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openAccount } from "../../../src/cli/account";
+import { type CheckServiceOptions, checkService } from "../../../src/cli/checkService/checkService";
+import { CLAUSE_IDS, CLAUSES, type ClauseId } from "../../../src/cli/checkService/clauses";
+import { type EmulatorOptions, type Fault, startEmulator } from "../../../src/emulator";
+import { FastClock } from "../../endpoint/fastClock";
+import { read } from "../../package/pages";
+import { API_KEY } from "../commandLine";
+import { KeptOutput } from "../fakeProject";
+import { KEY, SecondService } from "./secondService";
+
+const URL = "https://hooks.example.com/check";
+const fast = new FastClock(20);
+const clock = {
+  now: () => performance.now() * fast.speed,
+  date: fast.now,
+  after: (milliseconds: number, callback: () => void) => {
+    const timer = setTimeout(callback, fast.real(milliseconds));
+    return () => clearTimeout(timer);
+  },
+};
+
+const home = mkdtempSync(join(tmpdir(), "check-service-"));
+const { PULUMI_HOME } = process.env;
+beforeAll(() => {
+  process.env.PULUMI_HOME = home;
+});
+afterAll(() => {
+  if (PULUMI_HOME === undefined) delete process.env.PULUMI_HOME;
+  else process.env.PULUMI_HOME = PULUMI_HOME;
+  rmSync(home, { recursive: true });
+});
+
+interface Checked {
+  readonly ended: unknown;
+  readonly clauses: Readonly<Record<string, { verdict: string; cameBack: string }>>;
+  readonly differs: readonly string[];
+  readonly output: string;
+}
+
+async function checked(
+  environment: NodeJS.ProcessEnv,
+  options: Partial<CheckServiceOptions> = {},
+): Promise<Checked> {
+  const output = new KeptOutput(true);
+  const account = openAccount(() => undefined, environment);
+  const stopped = new AbortController().signal;
+  const ended = await checkService({
+    ...{ account, url: URL, output, clock, stopped, ask: async () => true, ...options },
+  }).catch((error: { code: string }) => error.code);
+  await account.client.close();
+  const { stdout, stderr } = output.kept;
+  const { clauses = [] } = stdout === "" ? {} : JSON.parse(stdout);
+  return {
+    ended,
+    clauses: Object.fromEntries(clauses.map((each: { clause: string }) => [each.clause, each])),
+    differs: clauses.flatMap(({ clause, verdict }: { clause: string; verdict: string }) =>
+      verdict === "differs" ? [clause] : [],
+    ),
+    output: stdout + stderr,
+  };
+}
+
+async function withEmulator(
+  options: EmulatorOptions,
+  faults: readonly Fault[] = [],
+  more: Partial<CheckServiceOptions> = {},
+) {
+  const emulator = await startEmulator({ apiKey: API_KEY, now: fast.now, ...options });
+  try {
+    const own = emulator.add({ url: "https://hooks.example.com/jobs", type: "development" });
+    for (const fault of faults) emulator.fault(fault);
+    const settings = {
+      WEBHOOKS_BASE_URL: emulator.url,
+      WEBHOOKS_API_KEY: API_KEY,
+      WEBHOOKS_API_KEY_HEADER: options.apiKeyHeader,
+      WEBHOOKS_API_KEY_SCHEME: options.apiKeyScheme,
+    };
+    const result = await checked(settings, more);
+    const left = emulator.endpoints().filter(({ id }) => id !== own.id);
+    expect(result.output).not.toContain(API_KEY);
+    expect(emulator.endpoints()).toContainEqual(own);
+    return { ...result, left, emulator };
+  } finally {
+    await emulator.close();
+  }
+}
+
+test("the page of the contract has the clauses that the command checks, word for word", () => {
+  const page = read("docs/service-contract.md");
+  const rows = [...page.matchAll(/^\| \[?`([a-z-]+)`\]?.*? \| (.*) \| (.*) \|$/gm)];
+  const clauses = Object.entries(CLAUSES).map(([id, { service, otherwise }]) => [id, service, otherwise]);
+  expect(rows.map(([, ...cells]) => cells)).toEqual(clauses);
+});
+
+const shapes: EmulatorOptions[] = [
+  {},
+  ...(["data", "items", "webhooks", "endpoints", "results"] as const).map((listShape) => ({ listShape })),
+  { normalizeUrls: true },
+  { latencyMs: 20 },
+  { basePath: "/api/v1", apiKeyHeader: "Authorization", apiKeyScheme: "Bearer" },
+  { rateLimit: { requestsPerSecond: 50, burst: 2 } },
+];
+test.each(shapes)("an emulator with %j meets every clause, and nothing is left in it", async (shape) => {
+  const { ended, clauses, left } = await withEmulator(shape);
+  const others = Object.values(clauses).filter(({ verdict }) => verdict !== "meets");
+  expect(others).toEqual([]);
+  expect(Object.keys(clauses)).toEqual(CLAUSE_IDS);
+  expect([ended, left]).toEqual(["meets", []]);
+});
+
+test.each(["next", "hasMore", "link"] as const)(
+  "a list in pages, announced by %s, is a part",
+  async (moreSign) => {
+    const listShape = moreSign === "link" ? "array" : "data";
+    const { differs, left } = await withEmulator({ listShape, pageSize: 1, moreSign });
+    expect([differs, left]).toEqual([["whole-list"], []]);
+  },
+);
+
+const always = { times: Number.POSITIVE_INFINITY };
+const kinds = {
+  register: [
+    "refuse",
+    "reset-before",
+    "reset-after",
+    "hang-before",
+    "hang-after",
+    "truncated",
+    "malformed",
+    "empty",
+    "oversized",
+  ],
+  list: ["refuse", "reset-before", "hang-before", "truncated", "malformed", "empty", "oversized"],
+  get: ["refuse", "reset-before", "hang-before", "truncated", "malformed", "empty", "oversized"],
+  delete: ["refuse", "reset-before", "reset-after", "hang-before", "hang-after"],
+} as const;
+const faults = Object.entries(kinds).flatMap(([operation, names]) =>
+  names.map((kind) => ({ operation, kind }) as Fault),
+);
+test.each(faults)(
+  "after one fault %j, the clause about that operation differs, and nothing is left",
+  async (fault) => {
+    const { differs, left } = await withEmulator({}, [fault]);
+    expect([differs, left]).toEqual([[fault.operation], []]);
+  },
+);
+
+test.each<[Fault, ClauseId]>([
+  [{ operation: "register", kind: "status", status: 500, ...always }, "register"],
+  [{ operation: "register", kind: "late-commit", delayMs: 12_000 / fast.speed }, "register"],
+  [{ operation: "list", kind: "status", status: 500, ...always }, "list"],
+  [{ operation: "list", kind: "status", status: 500, after: 3 }, "list"],
+  [{ operation: "get", kind: "status", status: 500, ...always }, "get"],
+  [{ operation: "register", kind: "status", status: 307, headers: { location: "/elsewhere" } }, "redirects"],
+  [{ operation: "register", kind: "status", status: 409, after: 1 }, "duplicates"],
+])("after the fault %j, exactly the clause %s differs", async (fault, clause) => {
+  const { differs, left } = await withEmulator({}, [fault]);
+  expect([differs, left]).toEqual([[clause], []]);
+});
+
+test.each(["truncated", "malformed", "empty", "oversized"] as const)(
+  "a delete whose response is %s meets the contract, which ignores its body",
+  async (kind) => {
+    const { differs, left } = await withEmulator({}, [{ operation: "delete", kind }]);
+    expect([differs, left]).toEqual([[], []]);
+  },
+);
+
+test("what cannot be deleted is named, and the findings are printed nevertheless", async () => {
+  const { ended, differs, left, output } = await withEmulator({}, [
+    { operation: "delete", kind: "status", status: 500, ...always },
+  ]);
+  expect([ended, differs]).toEqual(["ENDPOINT_LEFT", ["delete"]]);
+  expect(left).not.toHaveLength(0);
+  expect(output).toContain("DELETE /webhooks/");
+});
+
+async function withSecondService(broken?: ClauseId) {
+  const service = new SecondService(fast.now, broken);
+  try {
+    const result = await checked({ WEBHOOKS_BASE_URL: await service.listen(), WEBHOOKS_API_KEY: KEY });
+    return { ...result, left: service.rows };
+  } finally {
+    await service.close();
+  }
+}
+
+test("a service written from the page of the contract alone meets every clause", async () => {
+  const { ended, clauses, left } = await withSecondService();
+  expect(Object.values(clauses).filter(({ verdict }) => verdict !== "meets")).toEqual([]);
+  expect([ended, left]).toEqual(["meets", []]);
+});
+
+test.each(CLAUSE_IDS)(
+  "a service that breaks the clause %s alone differs in that clause alone",
+  async (broken) => {
+    const { ended, differs, left, output } = await withSecondService(broken);
+    expect(differs).toEqual([broken]);
+    expect(left).toHaveLength(broken === "delete" ? 2 : 0);
+    expect(ended).toBe(broken === "delete" ? "ENDPOINT_LEFT" : "differs");
+    expect(output).not.toContain("whsec_MfKQ");
+  },
+);
+
+test("nothing is registered unless the person agrees, and the question names what is sent", async () => {
+  const questions: string[] = [];
+  const ask = async (lines: readonly string[]) => {
+    questions.push(...lines);
+    return false;
+  };
+  const { ended, emulator } = await withEmulator({}, [], { ask });
+  expect(ended).toBe("declined");
+  expect(emulator.requests.map(({ method }) => method)).toEqual(["GET"]);
+  expect(questions.join("\n")).toMatch(/https:\/\/hooks\.example\.com\/check\?check=[0-9a-f-]{36}/);
+});
+
+test("a check deletes what an interrupted one with the same url has left, and nothing else", async () => {
+  const emulator = await startEmulator({ apiKey: API_KEY, now: fast.now });
+  const mark = "check=5f0c2d1a-0000-4000-8000-000000000000";
+  const type = "development";
+  emulator.add({ url: `${URL}?${mark}`, type });
+  const kept = [
+    emulator.add({ url: `https://other.example.com/check?${mark}`, type }),
+    emulator.add({ url: `${URL}?${mark}`, type: "production" }),
+    emulator.add({ url: `${URL}?check=5`, type }),
+    emulator.add({ url: URL, type }),
+  ];
+  const { ended } = await checked({ WEBHOOKS_BASE_URL: emulator.url, WEBHOOKS_API_KEY: API_KEY });
+  expect([ended, emulator.endpoints()]).toEqual(["meets", kept]);
+  await emulator.close();
+});
+
+test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])(
+  "a check that is stopped at request %i deletes what it has registered",
+  async (count) => {
+    const emulator = await startEmulator({ apiKey: API_KEY, now: fast.now });
+    const stopping = new AbortController();
+    const unwatch = setInterval(() => emulator.requests.length >= count && stopping.abort(), 1);
+    const options = { stopped: stopping.signal };
+    await checked({ WEBHOOKS_BASE_URL: emulator.url, WEBHOOKS_API_KEY: API_KEY }, options);
+    clearInterval(unwatch);
+    expect(emulator.endpoints()).toEqual([]);
+    await emulator.close();
+  },
+);

@@ -1,0 +1,74 @@
+import { removeFolders, typeErrors } from "../receiver/readme/app";
+import { snippetsOf } from "../receiver/readme/snippets";
+import { packedFiles, read } from "./pages";
+
+afterAll(removeFolders);
+
+const OF_TESTS = {
+  frameworks: ["express", "fastify", "hono", "@hono/node-server", "@types"],
+  queues: ["bullmq", "ioredis", "kafkajs", "prom-client", "@opentelemetry/api", "zod"],
+};
+const installed = Object.entries(OF_TESTS).flatMap(([folder, names]) =>
+  names.map((name) => [name, `test/${folder}/node_modules/${name}`]),
+);
+const packages = { "@pulumi": "node_modules/@pulumi", ...Object.fromEntries(installed) };
+
+/** What a part of a program takes from the rest of it. */
+const PRELUDE = `
+type Program = typeof import("pulumi-webhook-endpoints");
+type Receiving = typeof import("pulumi-webhook-endpoints/receiver");
+type Queues = typeof import("pulumi-webhook-endpoints/receiver/queues");
+type DeliveryQueue = import("pulumi-webhook-endpoints/receiver").DeliveryQueue;
+
+declare const WebhookEndpoint: Program["WebhookEndpoint"];
+declare const ReceiverValidation: Program["ReceiverValidation"];
+declare const receiverConfig: Program["receiverConfig"];
+declare const createReceiver: Receiving["createReceiver"];
+declare const redisDedupe: Receiving["redisDedupe"];
+declare const receiverFromEnv: typeof import("pulumi-webhook-endpoints/stack").receiverFromEnv;
+declare const verifyDetailed: typeof import("pulumi-webhook-endpoints/signature").verifyDetailed;
+declare const bullmqQueue: Queues["bullmqQueue"];
+declare const queueWorker: Queues["queueWorker"];
+
+declare const pulumi: typeof import("@pulumi/pulumi");
+declare const config: import("@pulumi/pulumi").Config;
+declare const args: import("pulumi-webhook-endpoints").WebhookEndpointArgs;
+declare const jobs: import("pulumi-webhook-endpoints").WebhookEndpoint;
+declare const deployment: import("@pulumi/pulumi").Resource;
+declare const release: string;
+
+declare const url: string;
+declare const secret: string;
+declare const secrets: string[];
+declare const rawBody: Uint8Array;
+declare const request: import("node:http").IncomingMessage;
+declare const handlers: import("pulumi-webhook-endpoints/receiver").Handlers;
+declare function markDone(jobId: string | undefined): Promise<void>;
+declare const createHash: typeof import("node:crypto").createHash;
+declare const z: typeof import("zod").z;
+
+declare const queue: import("bullmq").Queue;
+declare const Worker: typeof import("bullmq").Worker;
+declare const connection: import("bullmq").ConnectionOptions;
+declare const client: import("ioredis").Redis;
+declare const producer: import("kafkajs").Producer;
+declare const consumer: import("kafkajs").Consumer;
+`;
+
+test("TypeScript accepts every program in the documentation, and every part of one", () => {
+  const files: Record<string, string> = { "prelude.d.ts": PRELUDE, "instrumentation.ts": "export {};" };
+  for (const page of packedFiles().filter((file) => file.endsWith(".md")))
+    for (const [index, { code, title, isTypeScript }] of snippetsOf(read(page)).entries()) {
+      const isProperty = /^\w+: /.test(code);
+      const name =
+        code.includes("export const receiver = receiverFrom") && title === "receiver.ts"
+          ? title
+          : `${page.replace(/\W/g, "_")}_${index}.ts`;
+      if (isTypeScript)
+        files[name] = isProperty
+          ? `createReceiver({ secrets, handlers,\n${code}});\nexport {};`
+          : `${code}\nexport {};`;
+    }
+  expect(Object.keys(files).length).toBeGreaterThan(30);
+  expect(typeErrors({ files, packages })).toEqual([]);
+});

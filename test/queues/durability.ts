@@ -1,0 +1,52 @@
+// Proves that no delivery is lost: `npm run durability`, or `npm run durability -- sqs 1000` for one queue and fewer deliveries.
+
+import { runScenario } from "./scenario";
+import { startPostgres } from "./stores/postgres";
+import { startDurableRedis } from "./stores/redis";
+import { startSqs } from "./stores/sqs";
+
+export const STORES = {
+  bullmq: startDurableRedis,
+  "bullmq-5": startDurableRedis,
+  "pg-boss": startPostgres,
+  sqs: startSqs,
+} as const;
+
+async function main([only, count = "5000"]: readonly string[]): Promise<void> {
+  const names = (Object.keys(STORES) as (keyof typeof STORES)[]).filter((name) => (only ?? name) === name);
+  for (const kind of names) {
+    const store = await STORES[kind]();
+    try {
+      const deliveries = Number(count);
+      const settings = {
+        kind,
+        store,
+        deliveries,
+        workers: 3,
+        concurrency: 10,
+        killEveryMs: 1_000,
+        outages: 2,
+      };
+      const result = await runScenario(settings);
+      const { lost, repeatedWithoutCause, repeated, killed, answers, sendingMs, totalMs } = result;
+      const ok = lost.length === 0 && repeatedWithoutCause.length === 0;
+      console.log(
+        `${ok ? "ok    " : "FAILED"} ${kind}: ${deliveries} deliveries in ${seconds(totalMs)} s (sent in ${seconds(sendingMs)} s), ` +
+          `${killed} workers killed, 2 outages, answers ${JSON.stringify(answers)}: ${lost.length} lost, ` +
+          `${repeated} handled again after a kill, ${repeatedWithoutCause.length} without a cause`,
+      );
+      if (!ok) {
+        console.log({ lost: lost.slice(0, 10), repeatedWithoutCause: repeatedWithoutCause.slice(0, 10) });
+        process.exitCode = 1;
+      }
+    } finally {
+      await store.dispose();
+    }
+  }
+}
+
+function seconds(milliseconds: number): string {
+  return (milliseconds / 1000).toFixed(1);
+}
+
+if (require.main === module) void main(process.argv.slice(2));

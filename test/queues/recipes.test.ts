@@ -1,0 +1,195 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { delivered, jobSucceeded, secret } from "../receiver/support";
+import { Recipe } from "./recipe";
+import { startPostgres } from "./stores/postgres";
+import { startDurableRedis } from "./stores/redis";
+import { startSqs } from "./stores/sqs";
+import type { Store } from "./stores/store";
+
+jest.setTimeout(60_000);
+
+const WEBHOOK_RECEIVER = JSON.stringify({ version: 1, secrets: [secret] });
+const ACCOUNT = "123456789012";
+
+/** What makes a queue fit for a test: programs of the test, beside those of the recipe. */
+interface Setting {
+  readonly start: () => Promise<Store>;
+  readonly env: (url: string) => Record<string, string>;
+  /** Creates what the recipe's Pulumi program would. */
+  readonly setUp?: string;
+  /** Runs the worker. */
+  readonly worker?: string;
+  /** Makes a dead letter of the next delivery. */
+  readonly fail: string;
+}
+
+const FAILING = `
+import { queueWorker } from "pulumi-webhook-endpoints/receiver/queues";
+const fail = queueWorker({ handlers: { "job.succeeded"() { throw new Error("broken release"); } }, onOutcome() {} });
+`;
+
+const settings: Record<string, Setting> = {
+  bullmq: {
+    start: startDurableRedis,
+    env: (url) => ({ REDIS_URL: url }),
+    fail: `${FAILING}
+      import { UnrecoverableError, Worker } from "bullmq";
+      // As at the last attempt, without the wait for the ones before it.
+      const last = (job) => fail(job).catch((error) => { throw new UnrecoverableError(error.message); });
+      const working = new Worker("webhooks", last, { connection: { url: process.env.REDIS_URL, maxRetriesPerRequest: null } });
+      working.on("failed", async () => { await working.close(); console.log("failed"); });`,
+  },
+  "pg-boss": {
+    start: startPostgres,
+    env: (url) => ({ DATABASE_URL: url }),
+    fail: `${FAILING}
+      import { startBoss } from "./queue.js";
+      const boss = await startBoss();
+      const [job] = await boss.fetch("webhooks");
+      // As at the last attempt, without the wait for the ones before it.
+      await fail([job]).catch(async (error) => {
+        await boss.getDb().executeSql("UPDATE pgboss.job SET retry_limit = 0 WHERE id = $1", [job.id]);
+        await boss.fail("webhooks", job.id, error);
+      });
+      await boss.stop();
+      console.log("failed");`,
+  },
+  sqs: {
+    start: startSqs,
+    env: (url) => ({
+      AWS_ENDPOINT_URL: url,
+      AWS_REGION: "us-east-1",
+      AWS_ACCESS_KEY_ID: "test",
+      AWS_SECRET_ACCESS_KEY: "test",
+      QUEUE_URL: `${url}/${ACCOUNT}/webhooks.fifo`,
+      DEAD_LETTER_QUEUE_URL: `${url}/${ACCOUNT}/webhooks-dead.fifo`,
+    }),
+    setUp: `
+      import { SQS } from "@aws-sdk/client-sqs";
+      const sqs = new SQS();
+      await sqs.createQueue({ QueueName: "webhooks-dead.fifo", Attributes: { FifoQueue: "true", VisibilityTimeout: "1" } });
+      const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: "arn:aws:sqs:us-east-1:${ACCOUNT}:webhooks-dead.fifo", maxReceiveCount: 2 });
+      const Attributes = { FifoQueue: "true", VisibilityTimeout: "1", RedrivePolicy };
+      await sqs.createQueue({ QueueName: "webhooks.fifo", Attributes });`,
+    worker: `
+      import { SQS } from "@aws-sdk/client-sqs";
+      import { handler } from "./worker.js";
+      const QueueUrl = process.env.QUEUE_URL;
+      const sqs = new SQS();
+      let isStopped = false;
+      process.once("SIGTERM", () => { isStopped = true; });
+      while (!isStopped) {
+        const { Messages = [] } = await sqs.receiveMessage({ QueueUrl }).catch(() => ({}));
+        const Records = Messages.map(({ MessageId, Body }) => ({ messageId: MessageId, body: Body }));
+        const { batchItemFailures } = await handler({ Records });
+        if (batchItemFailures.length === 0)
+          for (const { ReceiptHandle } of Messages) await sqs.deleteMessage({ QueueUrl, ReceiptHandle });
+        await new Promise((wake) => setTimeout(wake, 100));
+      }
+      process.exit();`,
+    fail: `${FAILING}
+      import { SQS } from "@aws-sdk/client-sqs";
+      import { sqsHandler } from "pulumi-webhook-endpoints/receiver/queues";
+      const sqs = new SQS();
+      for (let failures = 0; failures < 2; ) {
+        const { Messages = [] } = await sqs.receiveMessage({ QueueUrl: process.env.QUEUE_URL });
+        const Records = Messages.map(({ MessageId, Body }) => ({ messageId: MessageId, body: Body }));
+        failures += (await sqsHandler(fail)({ Records })).batchItemFailures.length;
+        await new Promise((wake) => setTimeout(wake, 1100));
+      }
+      await sqs.receiveMessage({ QueueUrl: process.env.QUEUE_URL });
+      console.log("failed");`,
+  },
+};
+
+/** The worker of the SQS recipe remembers deliveries in Redis. */
+let redis: Store;
+beforeAll(async () => {
+  redis = await startDurableRedis();
+});
+afterAll(() => redis.dispose());
+
+describe.each(Object.entries(settings))("the recipe %s", (name, setting) => {
+  let store: Store;
+  let recipe: Recipe;
+  let url: string;
+
+  beforeAll(async () => {
+    store = await setting.start();
+    recipe = new Recipe(name, { WEBHOOK_RECEIVER, REDIS_URL: redis.url, ...setting.env(store.url) });
+    recipe.add("fail.js", setting.fail);
+    if (setting.worker) recipe.add("poll.js", setting.worker);
+    if (setting.setUp) {
+      recipe.add("setUp.js", setting.setUp);
+      const running = recipe.run("setUp.js");
+      expect([await running.ended(), running.lines]).toEqual([0, []]);
+    }
+    url = await recipe.run("receiver.js").url;
+  });
+  afterAll(async () => {
+    await recipe?.dispose();
+    await store?.dispose();
+  });
+
+  const send = async ({ headers, body }: ReturnType<typeof delivered>) => {
+    const response = await fetch(url, { method: "POST", headers: { ...headers }, body });
+    return { status: response.status, retryAfter: response.headers.get("retry-after") };
+  };
+  const jobOf = (jobId: string) => delivered({ body: jobSucceeded(jobId) });
+  const startWorker = () => recipe.run(setting.worker ? "poll.js" : "worker.js");
+  /** Sends until the queue takes it. */
+  async function sendUntilQueued(request: ReturnType<typeof delivered>): Promise<number[]> {
+    const answers: number[] = [];
+    while (answers.at(-1) !== 202) {
+      answers.push((await send(request)).status);
+      if (answers.at(-1) !== 202) await sleep(100);
+    }
+    return answers;
+  }
+
+  test("hands a delivery over once, and its worker handles it, however often it is sent", async () => {
+    const request = jobOf("job_once");
+    for (let times = 0; times < 3; times++) expect(await send(request)).toMatchObject({ status: 202 });
+    expect(await send({ ...jobOf("job_x"), body: Buffer.from("{}") })).toMatchObject({ status: 401 });
+    const worker = startWorker();
+    await worker.printed("job_once is done");
+    expect(await send(request)).toMatchObject({ status: 202 });
+    expect(await send(jobOf("job_next"))).toMatchObject({ status: 202 });
+    await worker.printed("job_next is done");
+    await worker.terminate();
+    expect(worker.lines.filter((line) => line === "job_once is done")).toHaveLength(1);
+  });
+
+  test("answers 503 with Retry-After while the queue is away, and takes the sender's retry when it is back", async () => {
+    const request = jobOf("job_retried");
+    await store.stop();
+    expect(await send(request)).toEqual({ status: 503, retryAfter: "5" });
+    await store.start();
+    expect((await sendUntilQueued(request)).at(-1)).toBe(202);
+    const worker = startWorker();
+    await worker.printed("job_retried is done");
+    await worker.terminate();
+  });
+
+  test("shows a dead letter, and replays it", async () => {
+    const request = jobOf("job_dead");
+    expect(await sendUntilQueued(request)).toContain(202);
+    const failing = recipe.run("fail.js");
+    await failing.printed("failed");
+    await failing.terminate();
+
+    const shown = recipe.run("dead-letters.js");
+    expect(await shown.ended()).toBe(0);
+    const id = request.headers["webhook-id"];
+    expect(shown.lines).toEqual([
+      expect.stringMatching(new RegExp(`^${id} job.succeeded job_dead .*"jobId":"job_dead"`)),
+    ]);
+    if (name === "sqs") await sleep(1_100); // what was shown is hidden for the visibility timeout
+
+    expect(await recipe.run("dead-letters.js", ["retry"]).ended()).toBe(0);
+    const worker = startWorker();
+    await worker.printed("job_dead is done");
+    await worker.terminate();
+    expect((await recipe.run("dead-letters.js").ended()) === 0).toBe(true);
+  });
+});

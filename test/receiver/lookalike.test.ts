@@ -1,0 +1,57 @@
+import { delivered, receiverOf } from "./support";
+
+const warnings: string[] = [];
+beforeEach(() => {
+  warnings.length = 0;
+  jest.spyOn(process, "emitWarning").mockImplementation((warning) => void warnings.push(String(warning)));
+});
+afterEach(() => jest.restoreAllMocks());
+
+const jobId = "job_1";
+test.each<[unknown, string]>([
+  [{ type: "JOB.SUCCEEDED", data: { jobId } }, '`type` "JOB.SUCCEEDED"'],
+  [{ type: "job_failed", data: { jobId } }, '`type` "job_failed"'],
+  [{ type: "job.success", data: { jobId } }, '`type` "job.success"'],
+  [{ event: "job.succeeded", data: { jobId } }, '`event` "job.succeeded"'],
+  [{ event_type: "job.running", jobId }, '`event_type` "job.running"'],
+  [{ event: { type: "job.running" } }, '`event.type` "job.running"'],
+  [{ data: { jobId, event: "job.running" } }, '`data.event` "job.running"'],
+  [{ data: { jobId, status: "succeeded" } }, '`data.status` "succeeded"'],
+  [{ type: "job.updated", data: { jobId, status: "failed" } }, '`data.status` "failed"'],
+  [{ job: { id: jobId, status: "failed" } }, '`job.status` "failed"'],
+  [{ jobId, status: "SUCCEEDED" }, '`status` "SUCCEEDED"'],
+])("a delivery of %j warns of what was seen and what is expected", async (body, seen) => {
+  const { outcomeOf } = receiverOf();
+  expect(await outcomeOf(delivered({ body }))).toBe("unhandled");
+  expect(warnings).toEqual([expect.stringContaining(`it has ${seen}`)]);
+  expect(warnings[0]).toMatch(
+    /"job\.running", "job\.succeeded", "job\.failed".*"running", "succeeded", "failed"/,
+  );
+});
+
+test("a receiver warns of the shape of events once", async () => {
+  const { outcomeOf } = receiverOf();
+  for (const type of ["JOB.SUCCEEDED", "JOB.FAILED", "JOB.SUCCEEDED"])
+    await outcomeOf(delivered({ body: { type, data: { jobId } } }));
+  expect(warnings).toHaveLength(1);
+});
+
+test.each<unknown>([
+  { type: "job.succeeded", data: { jobId, status: "SUCCEEDED", event: "job.failed" } },
+  { jobId, status: "succeeded" },
+  { type: "webhook.validation" },
+  { type: "invoice.paid", data: { status: "succeeded", name: "Job failed" } },
+  { type: "job.moved", data: { jobId } },
+  { jobId, status: "queued" },
+  { event: "user.created" },
+  { type: ["job.succeeded"] },
+  { type: "job.succeeded".padEnd(1000, "!") },
+  [],
+  null,
+  "job.succeeded",
+  "not JSON",
+])("a delivery of %j does not warn", async (body) => {
+  const { receiver } = receiverOf();
+  expect(await receiver.handle(delivered({ body }))).toMatchObject({ status: 200 });
+  expect(warnings).toEqual([]);
+});

@@ -1,0 +1,149 @@
+import type { QueuedDelivery } from "../../../src/receiver";
+import {
+  bullmqQueue,
+  pgBossQueue,
+  type SqsQueueOptions,
+  sqsHandler,
+  sqsQueue,
+} from "../../../src/receiver/queues";
+
+const delivery = (key: string): QueuedDelivery => ({ version: 1, id: "msg_1", key, timestamp: 1, body: "" });
+const warnings: string[] = [];
+beforeEach(() => {
+  warnings.length = 0;
+  jest.spyOn(process, "emitWarning").mockImplementation((warning) => void warnings.push(String(warning)));
+});
+afterEach(() => jest.restoreAllMocks());
+
+describe("bullmqQueue", () => {
+  const idOf = async (key: string) => {
+    const add = jest.fn();
+    await bullmqQueue({ add }).add(delivery(key));
+    return add.mock.calls[0][2].jobId as string;
+  };
+
+  test("encodes every key into an id that BullMQ accepts, and different keys into different ids", async () => {
+    const keys = ["msg_1", "1", "-5", "a:b:c", "a b", "ü", "", "x".repeat(256), "webhook-1", "0"];
+    const ids = await Promise.all(keys.map(idOf));
+    expect(ids[0]).toBe("webhook-msg_1");
+    expect(new Set(ids).size).toBe(keys.length);
+    for (const id of ids) expect(`${Number.parseInt(id, 10)}` !== id && !id.includes(":")).toBe(true);
+  });
+
+  test("keeps what completed for three days, and what failed until it is removed", async () => {
+    const add = jest.fn();
+    await bullmqQueue({ add, defaultJobOptions: { attempts: 3 } }).add(delivery("k"));
+    const kept = { removeOnComplete: { age: 259_200 }, removeOnFail: false };
+    expect(add).toHaveBeenLastCalledWith("delivery", delivery("k"), { jobId: "webhook-k", ...kept });
+    await bullmqQueue({ add }).add(delivery("k"));
+    const retries = { attempts: 11, backoff: { type: "exponential", delay: 1000 } };
+    expect(add).toHaveBeenLastCalledWith("delivery", delivery("k"), {
+      jobId: "webhook-k",
+      ...retries,
+      ...kept,
+    });
+  });
+
+  test.each<[unknown, number]>([
+    [{ host: "a" }, 1],
+    [{ host: "a", enableOfflineQueue: true }, 1],
+    [{ host: "a", enableOfflineQueue: false }, 0],
+    [{ options: { enableOfflineQueue: false } }, 0],
+    [{ options: {} }, 1],
+    [{ isOpen: true }, 0],
+    [undefined, 0],
+  ])("with the connection %j, warns %i times of an offline queue", (connection, times) => {
+    bullmqQueue({ add: jest.fn(), opts: { connection } });
+    expect(warnings).toHaveLength(times);
+  });
+});
+
+describe("pgBossQueue", () => {
+  test("derives a UUID from the key, always the same", async () => {
+    const send = jest.fn().mockResolvedValue(null);
+    const queue = pgBossQueue({ send }, "webhooks");
+    for (const key of ["msg_1", "msg_1", "msg_2"]) await queue.add(delivery(key));
+    const ids = send.mock.calls.map(([, , { id }]) => id);
+    expect(ids[0]).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(ids[1]).toBe(ids[0]);
+    expect(ids[2]).not.toBe(ids[0]);
+  });
+
+  test("warns once of a queue that forgets within three days", async () => {
+    const getQueue = jest.fn().mockResolvedValue({ deleteAfterSeconds: 3600 });
+    const queue = pgBossQueue({ send: jest.fn(), getQueue }, "webhooks");
+    await queue.add(delivery("a"));
+    await queue.add(delivery("b"));
+    await new Promise(setImmediate);
+    expect(warnings).toEqual([expect.stringMatching(/forgets a delivery 3600 seconds/)]);
+    expect(getQueue).toHaveBeenCalledTimes(1);
+    for (const kept of [{ deleteAfterSeconds: 0 }, { deleteAfterSeconds: 259_200 }, {}, null])
+      await pgBossQueue({ send: jest.fn(), getQueue: async () => kept }, "q").add(delivery("a"));
+    await new Promise(setImmediate);
+    expect(warnings).toHaveLength(1);
+  });
+});
+
+describe("sqsQueue", () => {
+  test("dedupes in a FIFO queue by the key, each delivery in a group of its own", async () => {
+    const sendMessage = jest.fn().mockResolvedValue({});
+    await sqsQueue({ client: { sendMessage }, queueUrl: "https://sqs/1/q.fifo" }).add(delivery("k"));
+    await sqsQueue({ client: { sendMessage }, queueUrl: "https://sqs/1/q" }).add(delivery("k"));
+    const message = { QueueUrl: "https://sqs/1/q", MessageBody: JSON.stringify(delivery("k")) };
+    const id = expect.stringMatching(/^[\w-]{43}$/);
+    expect(sendMessage.mock.calls).toEqual([
+      [{ ...message, QueueUrl: "https://sqs/1/q.fifo", MessageDeduplicationId: id, MessageGroupId: id }],
+      [message],
+    ]);
+  });
+
+  test("bounds the bodies to what fits into a message", () => {
+    const client = { sendMessage: jest.fn() };
+    expect(sqsQueue({ client, queueUrl: "q" }).maxBodyBytes).toBe(193_536);
+    const larger = sqsQueue({ client, queueUrl: "q", maxMessageBytes: 1_048_576 }).maxBodyBytes ?? 0;
+    expect((larger * 4) / 3 + 4096).toBeLessThanOrEqual(1_048_576);
+  });
+
+  test("refuses an SQSClient, unknown options and an empty url", () => {
+    const start = (options: object) => () => sqsQueue(options as SqsQueueOptions);
+    const client = { sendMessage() {} };
+    expect(start({ client: { send() {} }, queueUrl: "q" })).toThrow(/An SQSClient has none/);
+    expect(start({ client, queueURL: "q" })).toThrow(/did you mean queueUrl\?/);
+    expect(start({ client, queueUrl: "" })).toThrow(/queueUrl must be a non-empty string/);
+  });
+});
+
+test("the converters refuse what is not their client", () => {
+  expect(() => bullmqQueue({} as never)).toThrow(/Pass a Queue of BullMQ/);
+  expect(() => pgBossQueue({} as never, "q")).toThrow(/Pass a PgBoss/);
+  expect(() => pgBossQueue({ send: jest.fn() }, "")).toThrow(/name must be a non-empty string/);
+});
+
+describe("sqsHandler", () => {
+  const records = (...bodies: string[]) => ({
+    Records: bodies.map((body) => ({ messageId: `id of ${body}`, body })),
+  });
+
+  test("returns the messages that failed, and no other", async () => {
+    const worker = async (body: unknown) => {
+      if (body === "b") throw new Error("no");
+    };
+    expect(await sqsHandler(worker)(records("a", "b", "c"))).toEqual({
+      batchItemFailures: [{ itemIdentifier: "id of b" }],
+    });
+  });
+
+  test("hands back what still runs shortly before the function's time is up, after telling it to stop", async () => {
+    const signals: (AbortSignal | undefined)[] = [];
+    const worker = (body: unknown, context?: { signal?: AbortSignal } | string) => {
+      if (body !== "slow") return Promise.resolve();
+      signals.push(typeof context === "object" ? context.signal : undefined);
+      return new Promise<void>(() => {});
+    };
+    const result = await sqsHandler(worker as never)(records("fast", "slow"), {
+      getRemainingTimeInMillis: () => 600,
+    });
+    expect(result).toEqual({ batchItemFailures: [{ itemIdentifier: "id of slow" }] });
+    expect(signals[0]?.aborted).toBe(true);
+  });
+});

@@ -1,0 +1,242 @@
+import { createReceiver, type Delivery, memoryDedupe } from "../../../src/receiver";
+import { type QueueWorkerOptions, queueWorker, type WorkerOutcome } from "../../../src/receiver/queues";
+import { queuedDelivery } from "../../../src/receiver/queues/delivery";
+import { deferred, delivered, jobSucceeded, receiverOf, secret } from "../support";
+
+let ids = 0;
+function queued({ id = `msg_${++ids}`, body, key = id }: { id?: string; body?: unknown; key?: string } = {}) {
+  const rawBody = Buffer.from(
+    typeof body === "string" ? body : JSON.stringify(body ?? jobSucceeded("job_1")),
+  );
+  const unread = {
+    event: undefined,
+    jobId: undefined,
+    data: undefined,
+    signal: new AbortController().signal,
+  };
+  return JSON.parse(
+    JSON.stringify(queuedDelivery({ id, timestamp: 1_700_000_000, rawBody, ...unread }, key)),
+  );
+}
+
+function workerOf(options: Partial<QueueWorkerOptions> = {}) {
+  const outcomes: WorkerOutcome[] = [];
+  const worker = queueWorker({ handlers: {}, onOutcome: (outcome) => outcomes.push(outcome), ...options });
+  return { worker, outcomes };
+}
+
+/** A job as BullMQ passes it. */
+const bullmqJob = (data: unknown) => ({ id: "1", data, moveToFailed() {} });
+
+test("the handler gets the same delivery as in a receiver", async () => {
+  const seen: Delivery[] = [];
+  const handlers = { "job.succeeded": (delivery: Delivery) => seen.push({ ...delivery }) };
+  const request = delivered({
+    id: "msg_same",
+    body: '{"type":"job.succeeded","data":{"jobId":9007199254740993}} ',
+  });
+  await receiverOf({ handlers }).receiver.handle(request);
+  const adding: unknown[] = [];
+  const receiver = createReceiver({ secrets: secret, queue: { add: async (each) => adding.push(each) } });
+  await receiver.handle(request);
+  await workerOf({ handlers }).worker(JSON.parse(JSON.stringify(adding[0])));
+  const [first, second] = seen.map(({ signal, rawBody, ...rest }) => ({
+    ...rest,
+    body: Buffer.from(rawBody),
+  }));
+  expect(second).toEqual(first);
+  expect(second).toMatchObject({ id: "msg_same", jobId: "9007199254740993", body: request.body });
+});
+
+test.each<[string, (data: unknown) => unknown]>([
+  ["a queued delivery", (data) => data],
+  ["JSON", (data) => JSON.stringify(data)],
+  ["the bytes of JSON", (data) => Buffer.from(JSON.stringify(data))],
+  ["a job of BullMQ", bullmqJob],
+  ["a batch of pg-boss", (data) => [{ id: "1", name: "webhooks", data }]],
+])("a worker takes %s", async (_what, wrap) => {
+  const handler = jest.fn();
+  const { worker, outcomes } = workerOf({ handlers: { "job.succeeded": handler } });
+  await worker(wrap(queued()));
+  expect(handler).toHaveBeenCalledWith(expect.objectContaining({ jobId: "job_1", timestamp: 1_700_000_000 }));
+  expect(outcomes).toMatchObject([{ outcome: "handled", event: "job.succeeded", jobId: "job_1" }]);
+});
+
+test("a failed handler rejects with its own error, so that the queue retries", async () => {
+  const error = new Error("no");
+  const { worker, outcomes } = workerOf({ handlers: { "job.succeeded": () => Promise.reject(error) } });
+  await expect(worker(queued())).rejects.toBe(error);
+  await expect(worker(bullmqJob(queued()))).rejects.toBe(error);
+  expect(outcomes).toMatchObject([
+    { outcome: "failed", error },
+    { outcome: "failed", error },
+  ]);
+  const { worker: throwing } = workerOf({ handlers: { "job.succeeded": () => Promise.reject("no error") } });
+  await expect(throwing(queued())).rejects.toThrow(Error);
+});
+
+test("of a batch, every delivery is handled, and one that failed fails the batch", async () => {
+  const handler = jest.fn().mockRejectedValueOnce(new Error("first"));
+  const { worker, outcomes } = workerOf({ handlers: { "job.succeeded": handler } });
+  await expect(worker([{ data: queued() }, { data: queued() }])).rejects.toThrow("first");
+  expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(["failed", "handled"]);
+});
+
+test("an event without a handler is acknowledged, or reaches onUnhandled", async () => {
+  const { worker, outcomes } = workerOf();
+  await worker(queued({ body: { type: "invoice.paid" } }));
+  expect(outcomes).toMatchObject([{ outcome: "unhandled", event: "invoice.paid" }]);
+  const onUnhandled = jest.fn();
+  await workerOf({ onUnhandled }).worker(queued({ body: "no JSON" }));
+  expect(onUnhandled).toHaveBeenCalledTimes(1);
+});
+
+describe("at the handler's deadline", () => {
+  test("its signal fires, and the worker rejects", async () => {
+    const reasons: unknown[] = [];
+    const hanging = ({ signal }: Delivery) =>
+      new Promise(() => signal.addEventListener("abort", () => reasons.push(signal.reason)));
+    const { worker, outcomes } = workerOf({ handlers: { "job.succeeded": hanging }, handlerTimeoutMs: 20 });
+    await expect(worker(queued())).rejects.toMatchObject({ code: "HANDLER_DEADLINE" });
+    expect(reasons).toMatchObject([{ code: "HANDLER_DEADLINE" }]);
+    expect(outcomes).toMatchObject([{ outcome: "timed-out" }]);
+  });
+});
+
+describe("a worker that is told to stop", () => {
+  /** A handler that waits, and resolves when its signal fires. */
+  const stopping = ({ signal }: Delivery) =>
+    new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+
+  test.each([
+    ["in the context", (signal: AbortSignal) => [queued(), { signal }] as const],
+    ["as BullMQ's third argument", (signal: AbortSignal) => [bullmqJob(queued()), "token", signal] as const],
+    ["in a job of pg-boss", (signal: AbortSignal) => [[{ data: queued(), signal }]] as const],
+  ])("hands back what a handler that watches its signal holds, with the signal %s", async (_where, args) => {
+    const controller = new AbortController();
+    const { worker, outcomes } = workerOf({ handlers: { "job.succeeded": stopping } });
+    const [job, context, signal] = args(controller.signal);
+    const working = worker(job, context, signal);
+    const reason = new Error("shutting down");
+    setImmediate(() => controller.abort(reason));
+    await expect(working).rejects.toBe(reason);
+    expect(outcomes).toMatchObject([{ outcome: "failed", error: reason }]);
+  });
+
+  test("finishes what a handler that does not watch its signal holds", async () => {
+    const controller = new AbortController();
+    const gate = deferred();
+    const { worker, outcomes } = workerOf({ handlers: { "job.succeeded": () => gate.promise } });
+    const working = worker(queued(), { signal: controller.signal });
+    controller.abort();
+    gate.resolve();
+    await working;
+    expect(outcomes).toMatchObject([{ outcome: "handled" }]);
+  });
+
+  test("before it starts, fires the signal at once", async () => {
+    const signal = AbortSignal.abort(new Error("already"));
+    const handlers = { "job.succeeded": (delivery: Delivery) => delivery.signal.throwIfAborted() };
+    await expect(workerOf({ handlers }).worker(queued(), { signal })).rejects.toThrow("already");
+  });
+
+  test("BullMQ passes its signal only to a function with three parameters", () => {
+    expect(workerOf().worker).toHaveLength(3);
+  });
+});
+
+describe("data that is no delivery", () => {
+  const wrong: [string, unknown, RegExp][] = [
+    ["null", null, /not a JSON object/],
+    ["a number", 5, /not a JSON object/],
+    ["no JSON", "{", /not a JSON object/],
+    ["another object", { hello: "world" }, /no version 1/],
+    ["a delivery without a body", { ...queued(), body: undefined }, /its body is not a string/],
+    ["a delivery with a wrong time", { ...queued(), timestamp: "soon" }, /its timestamp is not an integer/],
+  ];
+
+  test.each(wrong)("%s, is acknowledged and reported with a reason", async (_what, data, problem) => {
+    const { worker, outcomes } = workerOf();
+    await worker(data);
+    await worker([{ id: "1", name: "webhooks", data }]);
+    const error = { code: "NOT_A_DELIVERY", message: expect.stringMatching(problem) };
+    expect(outcomes).toMatchObject([{ outcome: "not-a-delivery", id: undefined, error }, { error }]);
+  });
+
+  test.each(wrong)("%s, fails with the error that BullMQ does not retry", async (_what, data) => {
+    const { worker, outcomes } = workerOf();
+    await expect(worker(bullmqJob(data))).rejects.toMatchObject({
+      name: "UnrecoverableError",
+      code: "NOT_A_DELIVERY",
+    });
+    expect(outcomes).toMatchObject([{ outcome: "not-a-delivery" }]);
+  });
+
+  test("a delivery of a later version is retried, as a newer worker can read it", async () => {
+    const { worker, outcomes } = workerOf();
+    const error = { code: "DELIVERY_VERSION", name: "QueuedDeliveryError" };
+    await expect(worker(bullmqJob({ ...queued(), version: 2 }))).rejects.toMatchObject(error);
+    expect(outcomes).toMatchObject([{ outcome: "failed", error }]);
+  });
+});
+
+describe("with a dedupe store", () => {
+  test("a delivery is handled once by its key, and again after a failure", async () => {
+    const handler = jest.fn().mockRejectedValueOnce(new Error("no"));
+    const { worker, outcomes } = workerOf({ handlers: { "job.succeeded": handler }, dedupe: memoryDedupe() });
+    const [job, same] = [queued({ key: "k" }), queued({ key: "k" })];
+    await expect(worker(job)).rejects.toThrow("no");
+    await worker(job);
+    await worker(same);
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(["failed", "handled", "duplicate"]);
+  });
+
+  test("a delivery that another worker holds is handed back", async () => {
+    const gate = deferred();
+    const { worker } = workerOf({
+      handlers: { "job.succeeded": () => gate.promise },
+      dedupe: memoryDedupe(),
+    });
+    const job = queued();
+    const first = worker(job);
+    await expect(worker(job)).rejects.toMatchObject({ code: "DELIVERY_HELD" });
+    gate.resolve();
+    await first;
+  });
+
+  test("a store that fails hands the delivery back", async () => {
+    const dedupe = { ...memoryDedupe(), claim: () => Promise.reject(new Error("store down")) };
+    await expect(workerOf({ dedupe }).worker(queued())).rejects.toThrow("store down");
+  });
+
+  test("without one, a delivery is handled each time that the queue asks", async () => {
+    const handler = jest.fn();
+    const { worker } = workerOf({ handlers: { "job.succeeded": handler } });
+    const job = queued();
+    await worker(job);
+    await worker(job);
+    expect(handler).toHaveBeenCalledTimes(2);
+  });
+});
+
+test("queueWorker refuses unknown and wrong options", () => {
+  const start = (more: object) => () => queueWorker({ handlers: {}, ...more });
+  expect(start({ handler: {} })).toThrow(/handler is not an option of queueWorker; did you mean handlers\?/);
+  expect(start({ dedupe: {} })).toThrow(/queueWorker: dedupe has no function/);
+  expect(start({ handlers: { "job.done": () => {} } })).toThrow(/queueWorker: "job.done" is not an event/);
+  expect(start({ handlerTimeoutMs: 0 })).toThrow(RangeError);
+  expect(start({ onOutcome: 5 })).toThrow(/queueWorker: onOutcome must be a function/);
+});
+
+test("by default, failures and what is not a delivery are logged", async () => {
+  const log = jest.spyOn(console, "error").mockImplementation();
+  try {
+    const worker = queueWorker({ handlers: {} });
+    await worker("garbage");
+    expect(log.mock.calls).toEqual([
+      [expect.stringMatching(/without an id.*not-a-delivery/), expect.any(Error)],
+    ]);
+  } finally {
+    log.mockRestore();
+  }
+});
