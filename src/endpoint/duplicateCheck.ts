@@ -113,7 +113,7 @@ function describeAlike({ url, type }: Identity, ids: readonly string[], { own }:
   const ways = own
     ? "Another resource of this program already manages it. Remove one of the two."
     : `To keep it, set adoptId: ${JSON.stringify(ids[0])}, or give a renamed resource an alias of its old name.`;
-  const consequence = `This run registers another one. Each event will then be delivered twice${own ? "" : ", unless this run deletes the existing endpoint"}.`;
+  const consequence = `This run registers another one. If the service keeps both, each event is then delivered twice${own ? "" : ", unless this run deletes the existing endpoint"}.`;
   return {
     warning: `${found} ${consequence} ${ways}`,
     refusal: `${found} ifExists is "fail", so nothing was registered. ${ways}${own ? "" : " If the endpoint belongs to this program, remove ifExists for one run."}`,

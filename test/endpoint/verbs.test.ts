@@ -259,7 +259,7 @@ describe("check", () => {
     expect(error.message).toMatch(/Another resource of this program already manages it.*ENDPOINT_EXISTS/);
     expect(emulator.endpoints()).toHaveLength(1);
     await command.create(inputs);
-    expect(await warnings()).toEqual([expect.stringMatching(/Each event will then be delivered twice/)]);
+    expect(await warnings()).toEqual([expect.stringMatching(/each event is then delivered twice/)]);
   });
 
   it("create does not warn about an endpoint that it is about to replace", async () => {
