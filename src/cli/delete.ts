@@ -38,7 +38,8 @@ export function deleteCommand(): Command {
     )
     .action(
       endsByItself(async (given: readonly string[], flags: InventoryFlags & { readonly yes?: boolean }) => {
-        const ids = given.includes("-") ? idsIn(await text(process.stdin)) : given;
+        const named = given.filter((id) => id !== "-");
+        const ids = named.length === given.length ? named : [...named, ...idsIn(await text(process.stdin))];
         return withTerminal(flags.yes === true, (asking) =>
           deleteEndpoints({ ...inventoryOptions(flags), ...asking, ids }),
         );

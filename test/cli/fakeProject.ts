@@ -24,6 +24,9 @@ export interface FakeProjectOptions {
   readonly before?: (command: string) => void;
 }
 
+/** The state of a stack that no run has written, as some backends print it. */
+export const EMPTY: Deployment = {};
+
 /** Answers as Pulumi's command does in a project with several stacks. */
 export class FakeProject extends Pulumi {
   constructor(
@@ -63,7 +66,7 @@ export class FakeProject extends Pulumi {
         const deployment = { ...stacks, ...others }[name] ?? `no stack named '${name}' found`;
         if (typeof deployment === "string")
           return { exitCode: 6, stdout: "", stderr: `error: ${deployment}\n` };
-        return answer({ version: 3, deployment: withRoot(deployment, name) });
+        return answer({ version: 3, deployment: deployment === EMPTY ? null : withRoot(deployment, name) });
       }
       case "whoami --json":
         return answer({ user: "me", url: "https://user:passw0rd@backend.example.com/?token=passw0rd" });

@@ -4,7 +4,7 @@ import { list } from "../../src/cli/list";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { AnotherService, anotherKey } from "../engine/anotherService";
 import { read } from "../package/pages";
-import { FakeProject, type FakeProjectOptions, KeptOutput, recorded } from "./fakeProject";
+import { EMPTY, FakeProject, type FakeProjectOptions, KeptOutput, recorded } from "./fakeProject";
 
 let emulator: Emulator;
 beforeEach(async () => {
@@ -160,6 +160,11 @@ it("list goes on without a stack that cannot be read, and says so; --orphans fai
   expect(shown.stderr).toMatch(/warning: cannot read the stack prod: .*access denied\n.*may be incomplete/);
   const orphans = await run({ stacks }, { orphans: true });
   expect(orphans).toMatchObject({ stdout: "", failure: { code: "OWNERSHIP_UNKNOWN" } });
+});
+
+it("list reads the state of a stack that no run has written", async () => {
+  emulator.add({ url: "https://a.example.com/", type: "production" });
+  expect(ownersIn((await run({ stacks: { dev: EMPTY } }, { orphans: true })).stdout)).toEqual([null]);
 });
 
 it("list says that the list is partial", async () => {

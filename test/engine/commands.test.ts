@@ -146,7 +146,9 @@ test("list shows the owner of each endpoint in every stack of the project, and a
   expect(kept).toMatchObject({ exitCode: 1, stdout: "" });
   expect(kept.stderr).toMatch(/elsewhere in other\/dev manages it .*\(NOT_DELETABLE\)$/m);
   expect(await json("list", "--orphans")).toMatchObject([{ id: byHand[0] }]);
-  expect(await json("delete", "--yes", byHand[0] ?? "")).toMatchObject({ deleted: [{ id: byHand[0] }] });
+  // The command's standard input is empty here.
+  const piped = await json("delete", "--yes", "-", byHand[0] ?? "");
+  expect(piped).toMatchObject({ deleted: [{ id: byHand[0] }] });
   expect(await json("list", "--orphans")).toEqual([]);
 });
 

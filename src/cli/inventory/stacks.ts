@@ -127,9 +127,14 @@ function namesOf(stacks: readonly ListedStack[]): string[] {
 }
 
 async function readState(pulumi: Pulumi): Promise<Deployment> {
-  const { deployment = {} } = await pulumi.json<Partial<ExportedStack>>(["stack", "export"]);
-  const { resources = [] } = deployment;
-  return { ...deployment, resources: resources.map(trimmed) };
+  const exported = await pulumi.json<Partial<ExportedStack> | null>(["stack", "export"]);
+  // A stack that no run has written may have null for any of these.
+  const { resources, pending_operations, ...deployment } = exported?.deployment ?? {};
+  return {
+    ...deployment,
+    resources: (resources ?? []).map(trimmed),
+    pending_operations: pending_operations ?? [],
+  };
 }
 
 /** A backend may have gigabytes of states. */

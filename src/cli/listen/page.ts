@@ -12,7 +12,7 @@ import type { Received, Refused } from "./localReceiver";
 
 export const LISTEN_PAGE_PATH = "/_listen/";
 /** How many deliveries the page keeps: bounds the memory that senders can use, with the size of a body. */
-const MOST_SHOWN = 500;
+const MOST_SHOWN = 200;
 /** How much of an answer is kept, in characters. */
 const LONGEST_ANSWER = 1_024;
 
