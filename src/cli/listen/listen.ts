@@ -92,7 +92,14 @@ export async function listen(flags: ListenFlags): Promise<void> {
       // Not at the receiver's port, which a tunnel may show to the world.
       if (page && port !== undefined)
         pageServer = await serveLocally(page.handler(), { port, option: "--page" });
-      if (endpoint !== undefined) await output.during(() => "Registering the endpoint…", endpoint.register());
+      if (endpoint !== undefined) {
+        const id = await output.during(() => "Registering the endpoint…", endpoint.register());
+        output.note(
+          endpoint.isOthers
+            ? `The service already had ${id} with this url, and answered with that, so it stays when this command stops.`
+            : `Registered ${id}. It is deleted when this command stops.`,
+        );
+      }
       const pageUrl = pageServer && `${pageServer.url}${LISTEN_PAGE_PATH}`;
       output.record({ url: server.url, ...(pageUrl === undefined ? {} : { page: pageUrl }) }, server.url);
       if (pageUrl !== undefined) output.note(`The page is at ${pageUrl}`);
