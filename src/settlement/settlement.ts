@@ -91,7 +91,8 @@ export class Settlement {
     const onWait = (milliseconds: number) => this.run.onWait(wanted, milliseconds);
     const look = (list: EndpointList) => this.#decide(wanted, known, list);
     const outcome = await settle(() => listWith(service, ids), look, { clock, cancelled, onWait });
-    if (outcome.kind === "absent") closeAbsent(ours, this.parts.book, this.run);
+    const asked = ours.filter(({ sameIp }) => sameIp);
+    if (outcome.kind === "absent") closeAbsent(asked, this.parts.book, this.run);
     return outcome;
   }
 
