@@ -167,10 +167,11 @@ export function decideAbsence(
       !pending.every(({ before }) => before.includes(id)),
   );
   if (!list.complete || isOdd) return { kind: "unknowable" };
-  const ends = pending.map(({ window }) => window.until).filter(Number.isFinite);
+  // Without a time, of the service or of the registration, it takes a whole patience.
+  const ends = pending.flatMap(({ unwanted, window }) => (unwanted ? [] : [window.until]));
   const { serverTime } = list;
-  const milliseconds =
-    serverTime === null ? 0 : Math.min(Math.max(0, ...ends.map((end) => end - serverTime)), patienceMs);
+  const left = ends.map((end) => (serverTime === null ? patienceMs : end - serverTime));
+  const milliseconds = Math.min(Math.max(0, ...left), patienceMs);
   return milliseconds > 0 ? { kind: "wait", milliseconds } : { kind: "absent" };
 }
 

@@ -1,5 +1,4 @@
 import { hashOf } from "./files";
-import { isProvisional } from "./identity";
 import { isAlive, isThisProcess, type ProcessName } from "./processes";
 import { type Window, windowOf } from "./time";
 import { isSameAccount, type Origin, type Trace } from "./trace";
@@ -27,8 +26,10 @@ export interface Entry extends Origin {
   readonly ip: string;
   /** Null until it is sent, and for an endpoint that was adopted. */
   readonly sent: Sent | null;
-  /** The endpoint's id, or the provisional id under which the registration went into the state; null until then. */
+  /** The endpoint's id; null until it is known. */
   readonly id: string | null;
+  /** The provisional id under which the registration went into the state as pending. */
+  readonly pendingId?: string;
   /** As a list showed it. */
   readonly createdAt: string | null;
   readonly adopted: boolean;
@@ -53,11 +54,6 @@ export interface Sent {
   readonly before: readonly string[];
   /** True if `before` has all of them. */
   readonly complete: boolean;
-}
-
-/** Returns the id that the service gave; undefined while it is unknown. */
-export function realIdOf({ id }: Entry): string | undefined {
-  return id === null || isProvisional(id) ? undefined : id;
 }
 
 export function windowOfSent({ serviceTime, lastTime }: Sent, patienceMs: number): Window {

@@ -1,7 +1,6 @@
 import type { Book } from "./book";
 import type { Entry } from "./entry";
 import { isWholeUp, wasUnderWay } from "./history";
-import { isProvisional } from "./identity";
 import type { Stack } from "./stack";
 
 /**
@@ -18,10 +17,11 @@ export type Status =
   | { readonly kind: "unknown"; readonly why: string };
 
 export async function statusOf(entry: Entry, stack: Stack): Promise<Status> {
-  const { id, sent } = entry;
+  const { id, pendingId, sent } = entry;
   const state = await stack.state();
   if (state === undefined) return { kind: "unknown", why: "the stack's state cannot be read" };
-  if (id !== null && state.has(entry)) return { kind: isProvisional(id) ? "pending" : "recorded" };
+  if (id !== null && state.has(entry)) return { kind: "recorded" };
+  if (pendingId !== undefined && state.hasPending(pendingId)) return { kind: "pending" };
   const at = sent?.at ?? 0;
   const runs = await stack.history(at);
   if (runs === undefined) return { kind: "unknown", why: "the stack's history cannot be read" };

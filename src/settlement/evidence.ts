@@ -3,16 +3,7 @@ import type { Asker } from "./asker";
 import type { Book } from "./book";
 import type { Pending } from "./decide";
 import { plainText, providerNameOf, type Resource } from "./deployment";
-import {
-  type Entry,
-  ipHash,
-  isLiving,
-  isSameStack,
-  mayTake,
-  realIdOf,
-  traceOfEntry,
-  windowOfSent,
-} from "./entry";
+import { type Entry, ipHash, isLiving, isSameStack, mayTake, traceOfEntry, windowOfSent } from "./entry";
 import { removeIfAbandoned, statusOf } from "./entryStatus";
 import { hashOf } from "./files";
 import type { Wanted } from "./identity";
@@ -24,6 +15,8 @@ import type { StackState } from "./stackState";
 import { type Holder, holderAmong, sameTime, strongest, traceOfEndpoint } from "./trace";
 
 export interface Known {
+  /** The endpoint of the pending resource that asks, if a run has found it before and the state does not have it yet. */
+  readonly ownId?: string | undefined;
   readonly pending: readonly Pending[];
   /** Returns who has an endpoint of this url and type, as far as the state and the book tell. */
   readonly holderOf: (endpoint: Endpoint) => Holder;
@@ -44,30 +37,34 @@ export class Evidence {
     const entries = this.book.entriesLike(wanted);
     const pending: Pending[] =
       handedOver === undefined ? [] : [this.#handedOver(handedOver, entries, wanted.ip)];
+    const own = handedOver && entryOf(handedOver, entries);
     for (const entry of entries) {
-      if (entry.closed || entry.adopted || (handedOver && entry.id === handedOver.id)) continue;
+      if (entry.closed || entry.adopted || entry === own) continue;
       const found = await this.#pendingOf(entry, wanted, { stack, handedOver });
       if (found) pending.push(found);
     }
     if (stack && state) pending.push(...(await this.#interrupted(wanted, stack, state, entries)));
     // The pending resources of the stack that no entry stands for: each explains an endpoint.
     const others = (state?.pendingLike(wanted) ?? [])
-      .filter(({ id }) => id !== handedOver?.id && !entries.some((entry) => entry.id === id))
+      .filter(({ id }) => id !== handedOver?.id && !entries.some(({ pendingId }) => pendingId === id))
       .map((each) => this.#handedOver(handedOverOf(each), [], plainText(each.inputs, "ip")));
     pending.push(...others.map((each) => ({ ...each, others: true })));
-    return { pending, holderOf: (endpoint) => this.#holderOf(endpoint, { entries, state, stack }) };
+    const rest = entries.filter((each) => each !== own);
+    const holderOf = (endpoint: Endpoint) => this.#holderOf(endpoint, { entries: rest, state, stack });
+    return { pending, holderOf, ownId: own?.id ?? undefined };
   }
 
   /** A command without a program does not know its stack. The entry of a pending registration names it. */
   #stackOf(handedOver: HandedOver | undefined, wanted: Wanted): Stack | undefined {
-    const named = handedOver && this.book.entriesLike(wanted).find(({ id }) => id === handedOver.id);
+    const named = handedOver && entryOf(handedOver, this.book.entriesLike(wanted));
     return named && this.stacks.of(named.stack);
   }
 
   #handedOver(handedOver: HandedOver, entries: readonly Entry[], ip: string | null | undefined): Pending {
     const { patienceMs } = this.asker;
-    const entry = entries.find(({ id }) => id === handedOver.id);
-    const pending = { ...pendingOf(handedOver, patienceMs), ip: ipHash(ip), entry };
+    const entry = entryOf(handedOver, entries);
+    const id = entry?.id ?? undefined;
+    const pending = { ...pendingOf(handedOver, patienceMs), id, ip: ipHash(ip), entry };
     return entry?.sent ? { ...pending, window: windowOfSent(entry.sent, patienceMs) } : pending;
   }
 
@@ -85,7 +82,7 @@ export class Evidence {
     const window = windowOfSent(sent, this.asker.patienceMs);
     const sameIp = wanted.anyIp === true || ip === ipHash(wanted.ip);
     const base = { window, before, complete, sameIp, ip, entry };
-    const id = realIdOf(entry);
+    const id = entry.id ?? undefined;
     if (!isOurs || isLiving(entry, this.asker.run))
       return id === undefined ? { ...base, others: true } : undefined;
     const status = await statusOf(entry, stack);
@@ -97,7 +94,7 @@ export class Evidence {
       case "another":
         return undefined;
       case "pending":
-        return { ...base, others: true };
+        return { ...base, id, others: true };
       case "later up":
         // That `up` would have taken over what it made, had the program still declared it.
         return { ...base, id, others, doubt: LATER_UP, unwanted: true };
@@ -162,4 +159,9 @@ export class Evidence {
     const ofTime = holders.filter((each) => sameTime(each, trace) !== false);
     return strongest(holderAmong(ofTime, trace), state?.holderOf(trace) ?? "nobody");
   }
+}
+
+/** Returns the entry of a pending resource. */
+function entryOf({ id }: HandedOver, entries: readonly Entry[]): Entry | undefined {
+  return entries.find(({ pendingId }) => pendingId === id);
 }

@@ -3,7 +3,7 @@ import type { Asker } from "./asker";
 import type { Book } from "./book";
 import { type Decision, type Doubt, decide, decideAbsence, type Pending, type Question } from "./decide";
 import { identityOf, plainText, type Resource } from "./deployment";
-import { type Entry, isUnderWay, mayTake, realIdOf } from "./entry";
+import { type Entry, isUnderWay, mayTake } from "./entry";
 import { removeIfAbandoned, statusOf } from "./entryStatus";
 import type { Evidence } from "./evidence";
 import { type Identity, isProvisional, keyHash } from "./identity";
@@ -84,7 +84,7 @@ export function listFor(
   { service }: Pick<LeftoverSources, "service">,
 ): Promise<EndpointList> {
   const answered = operations.flatMap(({ id }) => (!id || isProvisional(id) ? [] : [id]));
-  return listWith(service, [...new Set([...entries.flatMap((each) => realIdOf(each) ?? []), ...answered])]);
+  return listWith(service, [...new Set([...entries.flatMap(({ id }) => id ?? []), ...answered])]);
 }
 
 /** Decides what a list shows about pending registrations, as far as they belong to the account. No endpoint is named twice. */

@@ -55,6 +55,8 @@ export async function registerOnce(
   const before = [...new Set([...idsLike(baseline, registration), ...known])];
   const startedAt = clock.now();
   let sent: Sent = { at: clock.date(), serviceTime: service.time(), before, complete: baseline.complete };
+  /** What the first request that may have worked ended in. */
+  let lost: WebhookRegistrationError | undefined;
   for (let times = 1; ; times++) {
     const note = () => {
       const time = service.time();
@@ -65,7 +67,12 @@ export async function registerOnce(
     try {
       return { kind: "made", endpoint: await service.register(registration, note) };
     } catch (error) {
-      if (!(error instanceof WebhookRegistrationError) || error.outcome === "not-made") throw error;
+      if (!(error instanceof WebhookRegistrationError)) throw error;
+      if (error.outcome === "not-made") {
+        if (lost === undefined) throw error;
+        return { kind: "pending", sent, error: lost };
+      }
+      lost ??= error;
       const askedMs = error.retryAfterMs;
       const leftMs = error.statusCode === undefined ? startedAt + timeoutMs - clock.now() : 0;
       const forMs = Math.max(

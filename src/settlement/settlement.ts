@@ -3,7 +3,7 @@ import type { Asker } from "./asker";
 import type { Book } from "./book";
 import { type Decision, decide, mayHaveMade, type Pending } from "./decide";
 import { closeAbsent } from "./decisions";
-import { type Entry, ipHash, isLiving, realIdOf } from "./entry";
+import { type Entry, ipHash, isLiving } from "./entry";
 import type { Evidence, Known } from "./evidence";
 import { keyOf, provisionalId, type Wanted } from "./identity";
 import { type HandedOver, pendingOf } from "./pendingResource";
@@ -150,7 +150,7 @@ export class Settlement {
     const { sent, error } = registered;
     const { before, complete, serviceTime, lastTime: attemptedAt = serviceTime } = sent;
     const pending = { id: provisionalId(), before, complete, attemptedAt, error };
-    change({ sent, id: pending.id });
+    change({ sent, pendingId: pending.id });
     this.#here.set(hereKey(wanted), pending);
     this.leave(wanted);
     return { pending };
@@ -162,6 +162,8 @@ export class Settlement {
     const decision = this.#decide(wanted, known, await this.run.service.list());
     if (decision.kind !== "found") return undefined;
     this.#here.delete(hereKey(wanted));
+    const key = keyOf(wanted);
+    if (![...this.#here.keys()].some((each) => each.startsWith(`${key} `))) this.#unsettled.delete(key);
     this.parts.takings.takeOver(decision.by.entry, decision.endpoint, this.run.clock.date());
     return decision.endpoint;
   }
@@ -182,12 +184,13 @@ export class Settlement {
       .entriesLike(wanted)
       .filter((each) => isSameAccount(each, this.run.origin))
       .filter((each) => isLiving(each, this.run.run) || (each.sent?.at ?? 0) >= this.#startedAt)
-      .flatMap((each) => realIdOf(each) ?? []);
+      .flatMap(({ id }) => id ?? []);
   }
 
-  #decide(wanted: Wanted, { pending, holderOf }: Known, list: EndpointList): Decision {
+  #decide(wanted: Wanted, { ownId, pending, holderOf }: Known, list: EndpointList): Decision {
     const { holds, patienceMs } = this.run;
-    const holder = (endpoint: Endpoint) => (holds(endpoint.id) ? "somebody" : holderOf(endpoint));
+    const holder = (endpoint: Endpoint) =>
+      endpoint.id !== ownId && holds(endpoint.id) ? "somebody" : holderOf(endpoint);
     return decide({ identity: wanted, pending, list, holderOf: holder, patienceMs });
   }
 }

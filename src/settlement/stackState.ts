@@ -44,6 +44,11 @@ export class StackState {
     });
   }
 
+  /** Returns whether the registration of a resource is pending under this provisional id. */
+  hasPending(id: string): boolean {
+    return this.#of(id).length > 0;
+  }
+
   /** Returns whether several resources manage one endpoint. */
   isShared(endpoint: Trace): boolean {
     const managing = this.#of(endpoint.id).filter(({ resource }) => resource.external !== true);

@@ -1,7 +1,7 @@
 import type { Endpoint } from "../client";
 import type { Asker } from "./asker";
 import type { Book } from "./book";
-import { type Entry, isLiving, isSameStack, realIdOf, traceOfEntry } from "./entry";
+import { type Entry, isLiving, isSameStack, traceOfEntry } from "./entry";
 import type { Identity } from "./identity";
 import { thisProcess } from "./processes";
 import { holderAmong, type Trace, traceOfEndpoint } from "./trace";
@@ -36,7 +36,7 @@ export class Takings {
     const settled = this.book
       .entriesLike(endpoint)
       .filter((each) => each.name !== entry.name && !each.closed && isSameStack(each.stack, entry.stack))
-      .filter((each) => !isLiving(each, run) && realIdOf(each) === undefined)
+      .filter((each) => !isLiving(each, run) && each.id === null)
       .find((each) => each.sent?.before.includes(id) === false && mayHaveMade(each));
     if (settled) this.book.close(settled);
   }

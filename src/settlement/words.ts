@@ -30,7 +30,7 @@ export function describeDoubt(
   const ways = [
     ...(isReplacement ? [] : [`if the endpoint is this resource's, set adoptId: ${JSON.stringify(id)}`]),
     'to register another one on purpose, set ifExists: "register" for one run',
-    `to ${isReplacement ? "take it over, " : ""}delete it, or say that it is somebody else's, run \`npx webhook-endpoints recover\``,
+    `to delete it, or say that it is somebody else's, run \`npx webhook-endpoints recover\``,
   ];
   return (
     `an interrupted run may have registered ${describeUrl(url)}: ${describeEndpoints(candidates)}. It is not certain, because ${why}. ` +

@@ -374,49 +374,33 @@ describe("what is in doubt", () => {
     expect(entries()).toEqual([]);
   });
 
-  it("recover writes down the endpoint that a person names, and that the others are somebody else's", async () => {
+  it("recover forgets what is somebody else's, and the next up takes over the one that is left", async () => {
     const [other, own] = ids();
-    expect(await run(pulumi, [own ?? ""])).toBe("done");
-    expect(said.join("\n")).toContain(`The next \`pulumi up\` takes over ${own}.`);
-    expect(entries()).toEqual(
-      expect.arrayContaining([
-        expect.objectContaining({ id: own, closed: false }),
-        expect.objectContaining({ id: other, closed: true, foreign: true }),
-      ]),
-    );
+    expect(await run(pulumi, ["keep", ""])).toBe("undecided");
+    expect(entries()).toMatchObject([{ id: other, closed: true, foreign: true }]);
     expect(await run(pulumi)).toBe("done");
+    expect(said[0]).toContain(`it registered ${own}`);
+    expect(said[0]).toMatch(/The next `pulumi up` takes it over/);
     expect(said.join("\n")).not.toContain(other);
     expect(ids()).toHaveLength(2);
   });
 
-  it("recover writes down that all are somebody else's", async () => {
-    expect(await run(pulumi, ["none"])).toBe("done");
+  it("recover forgets all of them", async () => {
+    expect(await run(pulumi, ["keep", "keep"])).toBe("done");
     expect(entries()).toMatchObject([{ foreign: true }, { foreign: true }]);
     expect(await run(pulumi)).toBe("done");
     expect(said.join("\n")).toMatch(/it registered nothing/);
   });
 
   it.each(["wh_other", ""])("recover decides nothing when the answer is %j", async (answer) => {
-    expect(await run(pulumi, [answer])).toBe("undecided");
+    expect(await run(pulumi, [answer, answer])).toBe("undecided");
     expect(entries()).toEqual([]);
   });
 
-  it("recover asks about each registration, and lets nobody choose one endpoint twice", async () => {
-    emulator.add(args);
-    const [one = "", two = ""] = ids();
-    pulumi = killed({ operations: [interrupted("a"), interrupted("b")] });
-    expect(await run(pulumi, [one, one])).toBe("undecided");
-    expect(await run(pulumi, [one, two])).toBe("done");
-    expect(entries().filter(({ closed }) => !closed)).toHaveLength(2);
-  });
-
-  it("recover asks which of two registrations made which endpoint when they differ in ip", async () => {
+  it("recover is in doubt about two registrations that differ in ip", async () => {
     pulumi = killed({ operations: [interrupted("a", { ip: "10.0.0.1" }), interrupted("b")] });
     expect(await run(pulumi)).toBe("undecided");
     expect(said[0]).toMatch(/differs only in ip/);
-    expect(await run(pulumi, ids())).toBe("done");
-    const open = entries().filter(({ closed }) => !closed);
-    expect(new Set(open.map(({ ip }) => ip))).toEqual(new Set([ipHash("10.0.0.1"), ipHash(undefined)]));
   });
 
   it("recover asks when a later run has written the state, because nothing dates the interrupted run then", async () => {

@@ -347,10 +347,11 @@ const none: Rows = [
     { now: -3_600_000 },
     wait(patienceMs),
   ],
-  ["without the service's time, a complete list shows that it never happened", { now: null }, absent],
+  ["without the service's time, a whole patience has to pass", { now: null }, wait(patienceMs)],
+  ["without a window, a whole patience has to pass", { pending: [{ window: UNKNOWN }] }, wait(patienceMs)],
   [
-    "without a window, a complete list shows that it never happened",
-    { pending: [{ window: UNKNOWN }] },
+    "what no resource will take is not waited for",
+    { pending: [{ window: UNKNOWN, unwanted: true, doubt: "it is old" }] },
     absent,
   ],
 ];

@@ -213,6 +213,37 @@ describe("invariant 2, an endpoint is more than its id:", () => {
   });
 });
 
+describe("a pending resource whose endpoint a run has found, and whose state was not written,", () => {
+  const refreshing = () => world.plugin({ rootUrn: undefined });
+
+  test.each([
+    ["the same process, as the preview of a refresh and the refresh", true],
+    ["the next run", false],
+  ])("is read again with the same endpoint by %s", async (_, isSame) => {
+    const { id, state } = await pend({ happens: true });
+    const [made] = world.ids();
+    const first = refreshing();
+    expect((await first.read(id, state)).id).toBe(made);
+    expect((await (isSame ? first : refreshing()).read(id, state)).id).toBe(made);
+  });
+
+  test("is deleted with the endpoint", async () => {
+    const { id, state } = await pend({ happens: true });
+    await refreshing().read(id, state);
+    await refreshing().delete(id, state);
+    expect(world.ids()).toEqual([]);
+  });
+
+  test("is taken over by the next up", async () => {
+    const { id, state } = await pend({ happens: true });
+    const [made] = world.ids();
+    await refreshing().read(id, state);
+    const run = world.plugin();
+    await run.diff(id, state, inputs);
+    expect((await run.create(inputs)).id).toBe(made);
+  });
+});
+
 describe("invariant 6, what is in a state, of any resource, is never taken:", () => {
   test("create takes nothing that another resource has, also one that the next up deletes", async () => {
     for (const more of [{}, { delete: true }]) {

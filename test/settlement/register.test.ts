@@ -193,6 +193,13 @@ describe("after 503 with Retry-After", () => {
     expect(sent.at(-1)).toMatchObject({ serviceTime: epoch, lastTime: epoch + 30_000 });
   });
 
+  test("a second request that is refused leaves the first one pending", async () => {
+    service.fails({ ...busy, retryAfterMs: 2_000 });
+    service.fails({ code: "UNAUTHORIZED", outcome: "not-made", statusCode: 401 });
+    expect(await register()).toMatchObject({ kind: "pending", error: { statusCode: 503 } });
+    expect(service.sentAt).toHaveLength(2);
+  });
+
   test("an endpoint that the first request makes after the second was sent is not somebody else's", async () => {
     service.fails({ ...busy, retryAfterMs: 2_000 });
     service.fails(lost);

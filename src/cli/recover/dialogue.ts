@@ -38,28 +38,15 @@ function subjectOf({ identity, operations, resource }: Verdict): string {
   return names === "" ? what : `${names} (${what})`;
 }
 
-/**
- * Asks which endpoint a registration made.
- *
- * @param which its place among equal ones, such as " (1 of 2)"
- * @returns `"none"`, or undefined without an answer that fits
- */
-export async function chooseEndpoint(
-  verdict: Verdict,
-  { left, which, ask }: { left: readonly Endpoint[]; which: string; ask: Dialogue["ask"] },
-): Promise<Endpoint | "none" | undefined> {
-  const question = `${subjectOf(verdict)}: which endpoint did the interrupted registration${which} make? Enter an id, or "none" if all are somebody else's: `;
-  const answer = (await ask?.(question))?.trim();
-  return answer === "none" ? "none" : left.find(({ id }) => id === answer);
-}
-
-/** Asks what to do with an endpoint that no resource will take. Returns undefined without an answer that fits. */
+/** Asks what to do with an endpoint that no `up` will take. Returns undefined without an answer that fits. */
 export async function chooseFate(
   verdict: Verdict,
-  { id }: Endpoint,
+  endpoint: Endpoint,
   ask: Dialogue["ask"],
 ): Promise<"delete" | "keep" | undefined> {
-  const question = `${subjectOf(verdict)}: no resource will take ${id}. Make sure that no run is under way. Enter "delete" to delete it at the service, or "keep" to leave it there and forget it: `;
+  const question =
+    `${subjectOf(verdict)}: what to do with ${describeEndpoints([endpoint])}? Enter "delete" to delete it at the service (make sure that no ` +
+    'run is under way), or "keep" to leave it there and forget it, for example because it is somebody else\'s. Anything else leaves the case open: ';
   const answer = (await ask?.(question))?.trim();
   return answer === "delete" || answer === "keep" ? answer : undefined;
 }

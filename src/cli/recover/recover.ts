@@ -79,7 +79,7 @@ export async function recover(options: RecoverOptions): Promise<"done" | "undeci
   });
   try {
     const cases = await lookUp({ stack, deployment, entries, accounts, book, clock, say });
-    const remedies = new Remedies({ stack, deployment, turns, clock, dialogue });
+    const remedies = new Remedies({ stack, turns, clock, dialogue });
     let undecided = 0;
     for (const each of cases) {
       const category = categoryOf(each.verdict, deployment);

@@ -1,20 +1,18 @@
 import { type Endpoint, WebhookEndpointNotFoundError } from "../../client";
 import type { Clock } from "../../client/clock";
-import { type Category, isUnwanted } from "../../settlement/category";
+import type { Category } from "../../settlement/category";
+import type { Pending } from "../../settlement/decide";
 import { accept, close, closeAbsent, disown } from "../../settlement/decisions";
-import type { Deployment } from "../../settlement/deployment";
 import { endpointsOf } from "../../settlement/leftovers";
-import { handedOverOf } from "../../settlement/pendingResource";
 import { isAlive } from "../../settlement/processes";
 import type { Stack } from "../../settlement/stack";
 import { holderAmong, traceOfEndpoint } from "../../settlement/trace";
 import type { Turns } from "../../settlement/turns";
-import { chooseEndpoint, chooseFate, type Dialogue } from "./dialogue";
+import { chooseFate, type Dialogue } from "./dialogue";
 import type { Case } from "./lookUp";
 
 export interface RemediesOptions {
   readonly stack: Stack;
-  readonly deployment: Deployment;
   readonly turns: Turns;
   readonly clock: Clock;
   readonly dialogue: Dialogue;
@@ -28,67 +26,38 @@ export class Remedies {
   async apply(each: Case, category: Category): Promise<boolean> {
     const { verdict, sources } = each;
     const [endpoint] = endpointsOf(verdict.decision);
+    const [by] = verdict.by;
     switch (category) {
+      case "taken-over":
+        if (endpoint && by && by.entry === undefined) await this.#accept(each, endpoint, by);
+        return true;
       case "nothing":
         closeAbsent(verdict.by, sources.book, sources.asker);
         return true;
       case "unknowable":
         return false;
       case "in-doubt":
-        return this.#choose(each);
       case "unwanted":
-        return endpoint !== undefined && this.#decideFate(each, endpoint);
-      case "taken-over": {
-        const [by] = verdict.by;
-        // The state forgets operations, and the book does not.
-        if (endpoint && by?.entry === undefined) await this.#accept(each, endpoint, by);
-        return true;
-      }
+        return this.#decide(each);
     }
   }
 
-  /** Asks for each pending registration which endpoint it made. Where no resource will take any, that makes no difference. */
-  async #choose(each: Case): Promise<boolean> {
-    const { dialogue, deployment } = this.options;
-    const { verdict, sources } = each;
-    const { ask, say } = dialogue;
-    const candidates = endpointsOf(verdict.decision);
-    if (candidates.every((endpoint) => isUnwanted(verdict, endpoint, deployment))) {
-      for (const endpoint of candidates) if (!(await this.#decideFate(each, endpoint))) return false;
-      return true;
-    }
-    let left = candidates;
-    const chosen: Endpoint[] = [];
-    for (const [index] of verdict.by.entries()) {
-      const which = verdict.by.length === 1 ? "" : ` (${index + 1} of ${verdict.by.length})`;
-      const answer = await chooseEndpoint(verdict, { left, which, ask });
-      if (answer === undefined) return false;
-      if (answer === "none") break;
-      chosen.push(answer);
-      left = left.filter((endpoint) => endpoint !== answer);
-    }
-    for (const endpoint of left) await this.#disown(each, endpoint);
-    closeAbsent(verdict.by.slice(chosen.length), sources.book, sources.asker);
-    for (const [index, endpoint] of chosen.entries()) {
-      const doubt = await this.#accept(each, endpoint, verdict.by[index]);
-      say(
-        doubt === undefined
-          ? `The next \`pulumi up\` takes over ${endpoint.id}.`
-          : `\`pulumi up\` cannot take over ${endpoint.id}, because ${doubt}. Set adoptId: ${JSON.stringify(endpoint.id)}.`,
-      );
-    }
-    return true;
-  }
-
-  async #decideFate(each: Case, endpoint: Endpoint): Promise<boolean> {
+  /** Asks about each endpoint. Once a person has decided about all of them, nothing is left of the registrations. */
+  async #decide(each: Case): Promise<boolean> {
     const { dialogue } = this.options;
-    const fate = await chooseFate(each.verdict, endpoint, dialogue.ask);
-    if (fate === undefined) return false;
-    if (fate === "delete") return this.#delete(each, endpoint);
-    await this.#disown(each, endpoint);
-    close(each.verdict.by, each.sources.book);
-    dialogue.say(`${endpoint.id} stays at the service, and is forgotten.`);
-    return true;
+    const { decision, by } = each.verdict;
+    let isDecided = true;
+    for (const endpoint of endpointsOf(decision)) {
+      const fate = await chooseFate(each.verdict, endpoint, dialogue.ask);
+      const isDone = fate === "delete" ? await this.#delete(each, endpoint) : fate === "keep";
+      if (fate === "keep") {
+        await this.#disown(each, endpoint);
+        dialogue.say(`${endpoint.id} stays at the service, and is forgotten.`);
+      }
+      isDecided &&= isDone;
+    }
+    if (isDecided) close(by, each.sources.book);
+    return isDecided;
   }
 
   /** Deletes an endpoint, unless something has changed since a person was asked. */
@@ -111,32 +80,19 @@ export class Remedies {
       await account.client.delete(endpoint.id).catch((error: unknown) => {
         if (!(error instanceof WebhookEndpointNotFoundError)) throw error;
       });
-      close(verdict.by, sources.book);
       dialogue.say(`Deleted ${endpoint.id}.`);
       return true;
     });
     return deleted === true;
   }
 
+  async #accept({ sources: { book, asker } }: Case, endpoint: Endpoint, by: Pending): Promise<void> {
+    const { clock, stack, turns } = this.options;
+    await turns.take(endpoint, async () => accept(by, endpoint, { book, asker, stack }, clock.date()));
+  }
+
   async #disown({ sources: { book, asker } }: Case, endpoint: Endpoint): Promise<void> {
     const { stack, turns } = this.options;
     await turns.take(endpoint, async () => disown(endpoint, { book, asker, stack }));
-  }
-
-  /** Returns why `up` would not take the endpoint over all the same, as the end of a sentence. */
-  async #accept(
-    { verdict, sources: { book, asker, evidence } }: Case,
-    endpoint: Endpoint,
-    by: Case["verdict"]["by"][number] | undefined,
-  ): Promise<string | undefined> {
-    const { stack, turns, clock } = this.options;
-    if (by === undefined) return undefined;
-    await turns.take(endpoint, async () => accept(by, endpoint, { book, asker, stack }, clock.date()));
-    const { resource } = verdict;
-    const { pending } = await evidence.about(
-      { ...endpoint, anyIp: true },
-      resource && handedOverOf(resource),
-    );
-    return pending.find(({ id, others }) => id === endpoint.id && !others)?.doubt;
   }
 }

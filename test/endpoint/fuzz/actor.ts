@@ -157,8 +157,10 @@ export class Actor {
     );
     const { emulator, id } = known[at % known.length] ?? {};
     if (emulator === undefined || id === undefined) return;
-    if (what === "edit") emulator.edit(id, { url });
-    else {
+    if (what === "edit") {
+      emulator.edit(id, { url });
+      this.#others = this.#others.map((other) => (other.id === id ? { ...other, url } : other));
+    } else {
       emulator.remove(id);
       this.#others = this.#others.filter((other) => other.id !== id);
     }
