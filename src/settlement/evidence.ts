@@ -88,7 +88,7 @@ export class Evidence {
     const explaining = isSameAccount(entry, origin) ? { ...base, others: true } : undefined;
     if (!isOurs || isLiving(entry, this.asker.run)) return id === undefined ? explaining : undefined;
     const status = await statusOf(entry, stack);
-    const others = !mayTake(entry, origin);
+    if (!mayTake(entry, origin) && status.kind !== "recorded") return undefined;
     switch (status.kind) {
       case "recorded":
         this.book.close(entry);
@@ -99,17 +99,12 @@ export class Evidence {
         return explaining && { ...explaining, id };
       case "later up":
         // That `up` would have taken over what it made, had the program still declared it.
-        return { ...base, id, others, doubt: LATER_UP, unwanted: true };
+        return { ...base, id, doubt: LATER_UP, unwanted: true };
       case "unknown":
-        // It was answered, so its run has probably recorded it.
-        return { ...base, id, others: others || id !== undefined, doubt: status.why };
+        // If it was answered, its run has probably recorded it.
+        return { ...base, id, others: id !== undefined, doubt: status.why };
       case "lost":
-        return {
-          ...base,
-          id,
-          others,
-          doubt: handedOver ? undefined : await this.#doubtOfName(stack, wanted),
-        };
+        return { ...base, id, doubt: handedOver ? undefined : await this.#doubtOfName(stack, wanted) };
     }
   }
 

@@ -163,8 +163,6 @@ export class Settlement {
     const decision = this.#decide(wanted, known, await this.run.service.list());
     if (decision.kind !== "found") return undefined;
     this.#here.delete(hereKey(wanted));
-    const key = keyOf(wanted);
-    if (![...this.#here.keys()].some((each) => each.startsWith(`${key} `))) this.#unsettled.delete(key);
     this.parts.takings.takeOver(decision.by.entry, decision.endpoint, this.run.clock.date());
     return decision.endpoint;
   }
