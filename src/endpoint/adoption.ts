@@ -34,7 +34,7 @@ export async function adopt(
   const endpoint = await service.get(id).catch((error: unknown) => {
     if (!isGone(error)) throw error;
     // By this run, or behind Pulumi's back.
-    if (ledger.has(id, "deleted") || takings.hasHad(inputs, id)) return undefined;
+    if (ledger.has(id, "deleted") || takings.hasHad(entry, inputs, id)) return undefined;
     throw new EndpointError(
       "ADOPT_NOT_FOUND",
       `cannot adopt endpoint ${id}: the service has no endpoint with this id. Correct adoptId, or remove it to register a new one.`,

@@ -43,8 +43,8 @@ export class DuplicateCheck {
    * replaces do not count. None is ever adopted because it is alike (engine rule 17). Which of them are this program's own
    * is unknown until `diff` has been called for their resources, so the message fits both.
    */
-  async check(inputs: EndpointInputs): Promise<void> {
-    const ids = this.#alike(inputs, await this.run.baseline());
+  async check(inputs: EndpointInputs, except: readonly string[] = []): Promise<void> {
+    const ids = this.#alike(inputs, await this.run.baseline()).filter((id) => !except.includes(id));
     if (ids.length === 0) return;
     const names = this.#names.get(keyOfInputs(inputs)) ?? [];
     this.#report(inputs, ids, names.length > 1 ? names.shift() : names[0]);

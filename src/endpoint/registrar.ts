@@ -101,8 +101,8 @@ export class Registrar {
         "REGISTRATION_WAITS",
         `${describeUrl(inputs.url)} was not registered: a registration with the same url and type is pending in this run. Run the same command again.`,
       );
-    // Before a pending registration was sent, its own run checked.
-    if (!replaced?.pending) await duplicates.check(inputs);
+    // What was there before a pending registration was sent, its own run has reported.
+    await duplicates.check(inputs, replaced?.pending?.before);
     const { url, type, ip } = inputs;
     const known = ledger.alikeSoFar(baseline, inputs);
     const registered = await settlement.register({ url, type, ip }, { entry, baseline, known });

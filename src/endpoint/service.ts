@@ -37,6 +37,7 @@ export class Service {
   /** The service's time, and when it was told on a clock of ours that never goes back. */
   #told: { readonly time: number; readonly at: number } | undefined;
   #baseline: Promise<EndpointList> | undefined;
+  #baselineAt = 0;
   #before: Promise<EndpointList | undefined> | undefined;
   #shared: Promise<EndpointList | undefined> | undefined;
   #sharedAt = 0;
@@ -60,12 +61,16 @@ export class Service {
     return time === null ? null : time - this.options.clock.date();
   };
 
-  /** The endpoints that were there before the run registered any. A list that fails is asked for again. */
+  /** The endpoints that were there a moment ago. Registrations share a list for some seconds; one that fails is asked for again. */
   baseline(): Promise<EndpointList> {
-    this.#baseline ??= this.list().catch((error: unknown) => {
-      this.#baseline = undefined;
-      throw error;
-    });
+    const now = this.options.clock.now();
+    if (this.#baseline === undefined || now - this.#baselineAt > LIST_LIFETIME_MS) {
+      this.#baselineAt = now;
+      this.#baseline = this.list().catch((error: unknown) => {
+        this.#baseline = undefined;
+        throw error;
+      });
+    }
     return this.#baseline;
   }
 

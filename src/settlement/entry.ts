@@ -33,6 +33,8 @@ export interface Entry extends Origin {
   /** As a list showed it. */
   readonly createdAt: string | null;
   readonly adopted: boolean;
+  /** When a later run took it over, in milliseconds on this machine's clock. */
+  readonly takenAt?: number;
   /** True once its outcome is recorded elsewhere, or known. */
   readonly closed: boolean;
   /** True if a person said that the endpoint is not this stack's. Such an entry is closed, and stays. */

@@ -5,7 +5,7 @@ import type { Stack } from "./stack";
 
 /**
  * What became of an open entry of an earlier run:
- * - `recorded`: the run that sent it succeeded, or the state has it
+ * - `recorded`: the state has it, or the run that sent it or took it over ended by itself
  * - `pending`: the state has it under its provisional id
  * - `another`: it is older than the stack, so an earlier stack of this name sent it, which may have been renamed
  * - `later up`: an `up` has succeeded since then that would have settled or recorded it
@@ -22,11 +22,13 @@ export async function statusOf(entry: Entry, stack: Stack): Promise<Status> {
   if (state === undefined) return { kind: "unknown", why: "the stack's state cannot be read" };
   if (id !== null && state.has(entry)) return { kind: "recorded" };
   if (pendingId !== undefined && state.hasPending(pendingId)) return { kind: "pending" };
-  const at = sent?.at ?? 0;
+  const at = entry.takenAt ?? sent?.at ?? 0;
   const runs = await stack.history(at);
   if (runs === undefined) return { kind: "unknown", why: "the stack's history cannot be read" };
-  if (runs.some((run) => run.kind === "update" && run.succeeded && wasUnderWay(run, at)))
-    return { kind: "recorded" };
+  // A run that failed has recorded what was answered, unless it was stopped: then it leaves an operation (engine rule 35).
+  const isAnswered = id !== null && !state.hasOperation(entry.key);
+  const run = runs.find((each) => each.kind !== "destroy" && wasUnderWay(each, at));
+  if (run?.succeeded || (run && isAnswered)) return { kind: "recorded" };
   const wasDestroyed = runs.some(({ kind, start }) => kind === "destroy" && start > at);
   if (at < state.times.created && !wasDestroyed) return { kind: "another" };
   return { kind: runs.some((run) => isWholeUp(run) && run.start > at) ? "later up" : "lost" };

@@ -12,7 +12,7 @@ import { type HandedOver, handedOverOf, pendingOf } from "./pendingResource";
 import type { Stack, Stacks } from "./stack";
 import { isAmbiguous } from "./stackName";
 import type { StackState } from "./stackState";
-import { type Holder, holderAmong, sameTime, strongest, traceOfEndpoint } from "./trace";
+import { type Holder, holderAmong, isSameAccount, sameTime, strongest, traceOfEndpoint } from "./trace";
 
 export interface Known {
   /** The endpoint of the pending resource that asks, if a run has found it before and the state does not have it yet. */
@@ -83,10 +83,12 @@ export class Evidence {
     const sameIp = wanted.anyIp === true || ip === ipHash(wanted.ip);
     const base = { window, before, complete, sameIp, ip, entry };
     const id = entry.id ?? undefined;
-    if (!isOurs || isLiving(entry, this.asker.run))
-      return id === undefined ? { ...base, others: true } : undefined;
+    const { origin } = this.asker;
+    // What was sent to another account explains nothing in this one.
+    const explaining = isSameAccount(entry, origin) ? { ...base, others: true } : undefined;
+    if (!isOurs || isLiving(entry, this.asker.run)) return id === undefined ? explaining : undefined;
     const status = await statusOf(entry, stack);
-    const others = !mayTake(entry, this.asker.origin);
+    if (!mayTake(entry, origin) && status.kind !== "recorded") return undefined;
     switch (status.kind) {
       case "recorded":
         this.book.close(entry);
@@ -94,19 +96,15 @@ export class Evidence {
       case "another":
         return undefined;
       case "pending":
-        return { ...base, id, others: true };
+        return explaining && { ...explaining, id };
       case "later up":
         // That `up` would have taken over what it made, had the program still declared it.
-        return { ...base, id, others, doubt: LATER_UP, unwanted: true };
+        return { ...base, id, doubt: LATER_UP, unwanted: true };
       case "unknown":
-        return { ...base, id, others, doubt: status.why };
+        // If it was answered, its run has probably recorded it.
+        return { ...base, id, others: id !== undefined, doubt: status.why };
       case "lost":
-        return {
-          ...base,
-          id,
-          others,
-          doubt: handedOver ? undefined : await this.#doubtOfName(stack, wanted),
-        };
+        return { ...base, id, doubt: handedOver ? undefined : await this.#doubtOfName(stack, wanted) };
     }
   }
 

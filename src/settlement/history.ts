@@ -49,7 +49,8 @@ export async function readHistory(
     if (runs.some(({ start, end }) => Number.isNaN(start + end))) return undefined;
     if (entries.length < PAGE_SIZE || runs.some(({ end }) => end + HISTORY_PRECISION_MS < since)) return runs;
   }
-  return undefined;
+  // Nobody looks further back than to the last `up` that recorded everything.
+  return runs.some(isWholeUp) ? runs : undefined;
 }
 
 function pastRun({ kind, result, startTime, endTime, environment = {} }: HistoryEntry): PastRun {

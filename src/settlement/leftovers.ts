@@ -47,6 +47,8 @@ export interface LeftoverSources {
 
 /** Finds what interrupted runs of a stack made and no resource has. @throws WebhookError when the service's list fails */
 export async function leftoversOf(stack: Stack, sources: LeftoverSources): Promise<Leftover[]> {
+  // Without the state, every endpoint would look like one.
+  if ((await stack.state()) === undefined) return [];
   const entries = await openEntries(stack, sources.book, sources.asker.run);
   if (entries.length === 0) return [];
   const verdicts = await verdictsOf({ entries }, await listFor({ entries }, sources), sources);
@@ -67,13 +69,18 @@ export async function openEntries(stack: Stack, book: Book, run: string): Promis
   const open: Entry[] = [];
   for (const entry of book.entriesOf(stack.name)) {
     if (entry.closed || isUnderWay(entry, run)) continue;
-    if (entry.sent === null && !entry.adopted) {
+    if (entry.adopted) {
+      // The endpoint was there before.
+      book.close(entry);
+      continue;
+    }
+    if (entry.sent === null) {
       await removeIfAbandoned(entry, stack, book);
       continue;
     }
     const { kind } = await statusOf(entry, stack);
     if (kind === "recorded") book.close(entry);
-    else if (!entry.adopted && kind !== "pending" && kind !== "another") open.push(entry);
+    else if (kind !== "pending" && kind !== "another") open.push(entry);
   }
   return open;
 }

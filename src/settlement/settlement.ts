@@ -91,7 +91,8 @@ export class Settlement {
     const onWait = (milliseconds: number) => this.run.onWait(wanted, milliseconds);
     const look = (list: EndpointList) => this.#decide(wanted, known, list);
     const outcome = await settle(() => listWith(service, ids), look, { clock, cancelled, onWait });
-    if (outcome.kind === "absent") closeAbsent(ours, this.parts.book, this.run);
+    const asked = ours.filter(({ sameIp }) => sameIp);
+    if (outcome.kind === "absent") closeAbsent(asked, this.parts.book, this.run);
     return outcome;
   }
 
@@ -162,8 +163,6 @@ export class Settlement {
     const decision = this.#decide(wanted, known, await this.run.service.list());
     if (decision.kind !== "found") return undefined;
     this.#here.delete(hereKey(wanted));
-    const key = keyOf(wanted);
-    if (![...this.#here.keys()].some((each) => each.startsWith(`${key} `))) this.#unsettled.delete(key);
     this.parts.takings.takeOver(decision.by.entry, decision.endpoint, this.run.clock.date());
     return decision.endpoint;
   }

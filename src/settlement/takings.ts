@@ -1,7 +1,7 @@
 import type { Endpoint } from "../client";
 import type { Asker } from "./asker";
 import type { Book } from "./book";
-import { type Entry, isLiving, isSameStack, traceOfEntry } from "./entry";
+import { type Entry, isLiving, isSameStack, mayTake, traceOfEntry } from "./entry";
 import type { Identity } from "./identity";
 import { thisProcess } from "./processes";
 import { holderAmong, type Trace, traceOfEndpoint } from "./trace";
@@ -21,7 +21,7 @@ export class Takings {
   takeOver(entry: Entry | undefined, { id, createdAt }: Endpoint, now: number): void {
     if (entry === undefined) return;
     const sent = entry.sent ?? { at: now, serviceTime: null, before: [], complete: false };
-    this.#take(entry, { id, createdAt, sent });
+    this.#take(entry, { id, createdAt, sent, takenAt: now });
   }
 
   /** Writes down that a resource takes an endpoint that a person named. One registration may have made it, and is settled by that. */
@@ -41,9 +41,11 @@ export class Takings {
     if (settled) this.book.close(settled);
   }
 
-  /** Returns whether a resource on this machine has or had this endpoint. */
-  hasHad(identity: Identity, id: string): boolean {
-    return this.book.entriesLike(identity).some((entry) => entry.id === id);
+  /** Returns whether a resource of the stack has or had this endpoint, as its entries on this machine tell. @param own one of them */
+  hasHad(own: Entry | undefined, identity: Identity, id: string): boolean {
+    const isOurs = (entry: Entry) =>
+      own !== undefined && isSameStack(entry.stack, own.stack) && mayTake(entry, this.asker.origin);
+    return this.book.entriesLike(identity).some((entry) => entry.id === id && isOurs(entry));
   }
 
   /** Returns whether another process of this run has an endpoint for a resource of its own (engine rule 34). */

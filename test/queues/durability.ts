@@ -1,5 +1,7 @@
-// Proves that no delivery is lost: `npm run durability`, or `npm run durability -- sqs 1000` for one queue and fewer deliveries.
+// Proves that no delivery is lost, and that no process grows: `npm run durability`, or `npm run durability -- sqs 1000` for one queue
+// and fewer deliveries. To see growth, ten times as many are sent, except to moto, which takes longer for each the more it has had.
 
+import { growth } from "./growth";
 import { runScenario } from "./scenario";
 import { startPostgres } from "./stores/postgres";
 import { startDurableRedis } from "./stores/redis";
@@ -11,6 +13,9 @@ export const STORES = {
   "pg-boss": startPostgres,
   sqs: startSqs,
 } as const;
+
+/** Over 50,000 deliveries, this is 40 bytes for each. */
+const MOST_GROWTH_MIB = 2;
 
 async function main([only, count = "5000"]: readonly string[]): Promise<void> {
   const names = (Object.keys(STORES) as (keyof typeof STORES)[]).filter((name) => (only ?? name) === name);
@@ -39,9 +44,27 @@ async function main([only, count = "5000"]: readonly string[]): Promise<void> {
         console.log({ lost: lost.slice(0, 10), repeatedWithoutCause: repeatedWithoutCause.slice(0, 10) });
         process.exitCode = 1;
       }
+      await store.dispose();
+      await report(kind, kind === "sqs" ? deliveries / 5 : deliveries * 10);
     } finally {
       await store.dispose();
     }
+  }
+}
+
+/** Prints how much a receiver and a worker grow. */
+async function report(kind: keyof typeof STORES, deliveries: number): Promise<void> {
+  const store = await STORES[kind]();
+  try {
+    const { answers, receiverMiB, workerMiB } = await growth(kind, store, deliveries);
+    const ok = Math.max(receiverMiB, workerMiB) < MOST_GROWTH_MIB;
+    console.log(
+      `${ok ? "ok    " : "FAILED"} ${kind}: ${deliveries} deliveries, answers ${JSON.stringify(answers)}: the receiver grew by ` +
+        `${receiverMiB.toFixed(2)} MiB, the worker by ${workerMiB.toFixed(2)} MiB`,
+    );
+    if (!ok) process.exitCode = 1;
+  } finally {
+    await store.dispose();
   }
 }
 

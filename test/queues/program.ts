@@ -46,6 +46,10 @@ async function main({
     await queue.prepare(url);
     process.exit();
   }
+  process.on("message", () => {
+    globalThis.gc?.();
+    tell({ heapMiB: process.memoryUsage().heapUsed / 2 ** 20 });
+  });
   if (role === "receiver") {
     const opened = await queue.open(url);
     const receiver = createReceiver({
@@ -57,10 +61,6 @@ async function main({
     });
     const server = createServer(nodeHandler(receiver)).listen(0, "127.0.0.1", () => {
       tell({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` });
-    });
-    process.on("message", () => {
-      globalThis.gc?.();
-      tell({ heapMiB: process.memoryUsage().heapUsed / 2 ** 20 });
     });
     return;
   }

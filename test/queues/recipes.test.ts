@@ -193,3 +193,37 @@ describe.each(Object.entries(settings))("the recipe %s", (name, setting) => {
     expect((await recipe.run("dead-letters.js").ended()) === 0).toBe(true);
   });
 });
+
+test("pg-boss takes the same delivery once while its job exists: an hour later too, and not after seven days", async () => {
+  const store = await startPostgres();
+  const recipe = new Recipe("pg-boss", { WEBHOOK_RECEIVER, DATABASE_URL: store.url });
+  // PostgreSQL's own clock decides, so the job is made older.
+  recipe.add(
+    "later.js",
+    `import { pgBossQueue } from "pulumi-webhook-endpoints/receiver/queues";
+    import { startBoss } from "./queue.js";
+    const boss = await startBoss();
+    const queue = pgBossQueue(boss, "webhooks");
+    const delivery = { version: 1, id: "msg_1", key: "msg_1", timestamp: 1, body: "" };
+    await queue.add(delivery);
+    const [job] = await boss.fetch("webhooks");
+    await boss.complete("webhooks", job.id);
+    for (const age of ["1 hour", "2 days", "8 days"]) {
+      const older = "UPDATE pgboss.job SET completed_on = now() - $2::interval WHERE id = $1";
+      await boss.getDb().executeSql(older, [job.id, age]);
+      await boss.getDb().executeSql("UPDATE pgboss.queue SET maintain_on = NULL", []);
+      await boss.supervise("webhooks");
+      await queue.add(delivery);
+      console.log(age, (await boss.fetch("webhooks")).length);
+    }
+    await boss.stop();`,
+  );
+  try {
+    const running = recipe.run("later.js");
+    await running.ended();
+    expect(running.lines).toEqual(["1 hour 0", "2 days 0", "8 days 1"]);
+  } finally {
+    await recipe.dispose();
+    await store.dispose();
+  }
+});

@@ -1,11 +1,11 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import http from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { delivered, jobSucceeded, secret } from "../receiver/support";
 import { type Started, startProgram } from "./processes";
 import type { ProgramOptions } from "./program";
+import { CONNECTIONS, connections, post } from "./sender";
 import type { Store } from "./stores/store";
 
 export interface ScenarioOptions {
@@ -37,7 +37,6 @@ export interface ScenarioResult {
   readonly totalMs: number;
 }
 
-const CONNECTIONS = 8;
 /** How long the last deliveries may take after the last kill. */
 const DRAIN_MS = 120_000;
 
@@ -90,7 +89,7 @@ export async function runScenario(options: ScenarioOptions): Promise<ScenarioRes
 
     const answers: Record<string, number> = {};
     const ids = Array.from({ length: deliveries }, (_, index) => `msg_${index}`);
-    const agent = new http.Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+    const agent = connections();
     const next = ids.entries();
     const connection = async () => {
       for (const [index, id] of next) {
@@ -158,24 +157,4 @@ function handledIn(log: string) {
     else starts.set(id, [...(starts.get(id) ?? []), Number(pid)]);
   }
   return { done, starts };
-}
-
-/** Returns the status, or 0 if the connection broke. */
-function post(
-  url: string,
-  agent: http.Agent,
-  { headers, body }: ReturnType<typeof delivered>,
-): Promise<number> {
-  return new Promise((resolve) => {
-    const request = http.request(url, {
-      method: "POST",
-      agent,
-      headers: { ...headers, "content-length": body.length },
-    });
-    request.on("response", (response) => {
-      response.resume().on("end", () => resolve(response.statusCode ?? 0));
-      response.on("error", () => resolve(0));
-    });
-    request.on("error", () => resolve(0)).end(body);
-  });
 }

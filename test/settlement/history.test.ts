@@ -40,10 +40,15 @@ test("a history that ends with a whole page is read to its end", async () => {
   expect((await read(minutes(100), 0)).runs).toHaveLength(100);
 });
 
-test("a history that goes too far back cannot be read", async () => {
+test("a long history is read as far back as 2,000 runs", async () => {
   const { runs, pages } = await read(minutes(2_500), 0);
-  expect(runs).toBeUndefined();
+  expect(runs).toHaveLength(2_000);
   expect(pages).toHaveLength(40);
+});
+
+test("a long history without an up that recorded everything cannot be read", async () => {
+  const failed = minutes(2_500).map((each) => ({ ...each, result: "failed" }));
+  expect((await read(failed, 0)).runs).toBeUndefined();
 });
 
 test("a run without a readable time makes the history unreadable", async () => {

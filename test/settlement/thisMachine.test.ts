@@ -179,6 +179,7 @@ describe("what a killed run on this machine registered", () => {
     await world.register();
     expect(histories).toThrow(/ENOENT/);
     world.resources = [];
+    world.edit((entry) => ({ ...entry, id: null }));
     const next = world.plugin();
     for (let times = 0; times < 3; times++) await failure(next.create(inputs));
     expect(histories()).toBe(1);

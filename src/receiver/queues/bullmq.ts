@@ -37,10 +37,11 @@ const PLAIN = /^[\w-]{1,128}$/;
  */
 export function bullmqQueue(queue: BullmqQueue): DeliveryQueue {
   checkFunctions("bullmqQueue: queue", queue, { functions: ["add"], advice: "Pass a Queue of BullMQ." });
-  if (queuesOffline(queue.opts?.connection))
+  const setting = riskySetting(queue.opts?.connection);
+  if (setting !== undefined)
     warnerOnce()(
-      "bullmqQueue: the queue's connection keeps commands while Redis is away, so deliveries collect in memory. Set enableOfflineQueue: " +
-        "false in the options of its connection.",
+      `bullmqQueue: the queue's connection keeps commands while Redis is away, so deliveries collect in memory. Set ${setting} in the ` +
+        "options of its connection.",
     );
   const retries = queue.defaultJobOptions?.attempts === undefined ? RETRIES : {};
   const kept = { removeOnComplete: { age: KEEP_SECONDS }, removeOnFail: false } as const;
@@ -55,9 +56,11 @@ function bullmqJobId(key: string): string {
   return PLAIN.test(key) ? `webhook-${key}` : `webhook~${hashOf(key)}`;
 }
 
-/** Whether a connection of ioredis, or its options, have the offline queue on, as it is by default. */
-function queuesOffline(connection: unknown): boolean {
-  if (typeof connection !== "object" || connection === null || "isOpen" in connection) return false;
+/** Returns what to set in a connection of ioredis, or in its options, so that commands fail while Redis is away. */
+function riskySetting(connection: unknown): string | undefined {
+  if (typeof connection !== "object" || connection === null || "isOpen" in connection) return undefined;
   const { options = connection } = connection as { options?: unknown };
-  return (options as { enableOfflineQueue?: unknown }).enableOfflineQueue !== false;
+  const { enableOfflineQueue, maxRetriesPerRequest } = options as Partial<Record<string, unknown>>;
+  if (enableOfflineQueue !== false) return "enableOfflineQueue: false";
+  return maxRetriesPerRequest === null ? "maxRetriesPerRequest: 1" : undefined;
 }

@@ -34,9 +34,11 @@ export function pgBossQueue(boss: PgBossClient, name: string): DeliveryQueue {
     throw new TypeError("pgBossQueue: name must be a non-empty string.");
   let isChecked = false;
 
+  /** A queue that cannot be read is checked again with the next delivery. */
   async function check(): Promise<void> {
-    isChecked = true;
     const queue = (await boss.getQueue?.(name)) as { deleteAfterSeconds?: unknown } | null | undefined;
+    if (isChecked) return;
+    isChecked = true;
     const kept = Number(queue?.deleteAfterSeconds ?? KEEP_SECONDS);
     if (kept > 0 && kept < KEEP_SECONDS)
       warnerOnce()(
@@ -45,6 +47,7 @@ export function pgBossQueue(boss: PgBossClient, name: string): DeliveryQueue {
       );
   }
 
+  check().catch(() => {});
   return {
     async add(delivery) {
       await boss.send(name, delivery, { id: uuidOf(delivery.key) });

@@ -48,11 +48,13 @@ describe("bullmqQueue", () => {
     [{ host: "a" }, 1],
     [{ host: "a", enableOfflineQueue: true }, 1],
     [{ host: "a", enableOfflineQueue: false }, 0],
+    [{ host: "a", enableOfflineQueue: false, maxRetriesPerRequest: null }, 1],
+    [{ host: "a", enableOfflineQueue: false, maxRetriesPerRequest: 1 }, 0],
     [{ options: { enableOfflineQueue: false } }, 0],
     [{ options: {} }, 1],
     [{ isOpen: true }, 0],
     [undefined, 0],
-  ])("with the connection %j, warns %i times of an offline queue", (connection, times) => {
+  ])("with the connection %j, warns %i times of commands that wait", (connection, times) => {
     bullmqQueue({ add: jest.fn(), opts: { connection } });
     expect(warnings).toHaveLength(times);
   });
@@ -69,14 +71,17 @@ describe("pgBossQueue", () => {
     expect(ids[2]).not.toBe(ids[0]);
   });
 
-  test("warns once of a queue that forgets within three days", async () => {
+  test("warns once of a queue that forgets within three days, at its start or as soon as it can be read", async () => {
     const getQueue = jest.fn().mockResolvedValue({ deleteAfterSeconds: 3600 });
+    getQueue.mockRejectedValueOnce(new Error("not started"));
     const queue = pgBossQueue({ send: jest.fn(), getQueue }, "webhooks");
-    await queue.add(delivery("a"));
-    await queue.add(delivery("b"));
     await new Promise(setImmediate);
+    expect(warnings).toEqual([]);
+    await queue.add(delivery("a"));
+    await new Promise(setImmediate);
+    await queue.add(delivery("b"));
     expect(warnings).toEqual([expect.stringMatching(/forgets a delivery 3600 seconds/)]);
-    expect(getQueue).toHaveBeenCalledTimes(1);
+    expect(getQueue).toHaveBeenCalledTimes(2);
     for (const kept of [{ deleteAfterSeconds: 0 }, { deleteAfterSeconds: 259_200 }, {}, null])
       await pgBossQueue({ send: jest.fn(), getQueue: async () => kept }, "q").add(delivery("a"));
     await new Promise(setImmediate);

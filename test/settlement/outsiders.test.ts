@@ -1,0 +1,149 @@
+import type { EndpointState } from "../../src/endpoint/types";
+import { codeOf, failure, inputs, otherInputs, stateOf, VerbsWorld } from "./verbsWorld";
+
+/** What outsiders found in the settlement, each as they reproduced it. */
+const DAY = 24 * 60 * 60_000;
+const a = { apiKey: "key-a" };
+const b = { apiKey: "key-b" };
+
+let world: VerbsWorld;
+beforeEach(async () => {
+  world = await VerbsWorld.start({ accounts: { "key-a": "a", "key-b": "b" } });
+});
+afterEach(() => world.close());
+
+/** Leaves a registration pending in the state that was never made. */
+async function pendInVain(): Promise<{ id: string; state: EndpointState }> {
+  const times = Number.POSITIVE_INFINITY;
+  world.service.fault({ operation: "register", kind: "hang-before" });
+  world.service.fault({ operation: "list", kind: "status", status: 500, after: 1, times });
+  const { id, properties } = (await failure(world.register())) as Error & {
+    id: string;
+    properties: EndpointState;
+  };
+  world.service.clearFaults();
+  world.record("jobs", id, { outputs: { ...properties } });
+  world.ended("failed");
+  return { id, state: properties };
+}
+
+describe("after a run that failed by itself,", () => {
+  test("what it recorded and `state move` gave away is not taken back", async () => {
+    const moved = await world.register();
+    world.ended("failed", { until: 1_000 });
+    world.clock.skip(60_000);
+    expect((await world.register()).id).not.toBe(moved.id);
+    expect(world.warnings.join()).toContain(`already has an endpoint with this url`);
+  });
+
+  test("what it recorded and `state move` gave away is not named as a leftover", async () => {
+    const moved = await world.register();
+    world.ended("failed", { until: 1_000 });
+    world.clock.skip(60_000);
+    await world.plugin().check({}, { ...otherInputs });
+    expect(world.warnings.join()).not.toContain(moved.id);
+  });
+
+  test("what a stopped run left is named all the same, because the state keeps its operation", async () => {
+    const left = await world.register();
+    world.interrupt("jobs", inputs);
+    world.ended("failed", { until: 1_000 });
+    world.clock.skip(60_000);
+    await world.plugin().check({}, { ...otherInputs });
+    expect(world.warnings.join()).toContain(left.id);
+  });
+});
+
+test("what was taken over, recorded and then given up does not stop a new declaration", async () => {
+  const lost = await world.lose();
+  world.ended("failed", { from: -70_000, until: -50_000 });
+  world.clock.skip(60_000);
+  expect((await world.register()).id).toBe(lost);
+  world.ended("succeeded", { until: 1_000 });
+  world.clock.skip(60_000);
+  expect((await world.register()).id).not.toBe(lost);
+});
+
+describe("what somebody registers long after a lost registration", () => {
+  test("is refused with ifExists: fail", async () => {
+    const { id, state } = await pendInVain();
+    world.clock.skip(DAY);
+    world.service.add(inputs);
+    const up = world.plugin();
+    const declared = { ...inputs, ifExists: "fail" } as const;
+    await up.diff(id, state, declared);
+    expect(await codeOf(up.create(declared))).toBe("ENDPOINT_EXISTS");
+  });
+
+  test("is named", async () => {
+    const { id, state } = await pendInVain();
+    world.clock.skip(DAY);
+    const other = world.service.add(inputs);
+    const up = world.plugin();
+    await up.diff(id, state, inputs);
+    await up.create(inputs);
+    expect(world.warnings.join()).toContain(other.id);
+  });
+});
+
+test("without the CLI on PATH, a healthy second run warns of nothing", async () => {
+  const environment = { PATH: "/nonexistent" };
+  const made = await world.plugin({ environment }).create(inputs);
+  world.clock.skip(60_000);
+  const run = world.plugin({ environment });
+  await run.check({ ...inputs }, { ...inputs });
+  await run.diff(made.id, stateOf(made), inputs);
+  expect(world.warnings).toEqual([]);
+});
+
+describe("what another machine registers ten minutes into a run", () => {
+  test("is refused with ifExists: fail", async () => {
+    const run = world.plugin();
+    await run.check({}, { ...inputs });
+    world.clock.skip(600_000);
+    world.service.add(inputs);
+    expect(await codeOf(run.create({ ...inputs, ifExists: "fail" }))).toBe("ENDPOINT_EXISTS");
+  });
+
+  test("is not taken for a registration that fails, at a service whose times have no zone", async () => {
+    const run = world.plugin();
+    await run.check({}, { ...inputs });
+    world.clock.skip(600_000);
+    const theirs = world.service.add({ ...inputs, createdAt: "2026-01-01 00:10:00" });
+    world.service.fault({ operation: "register", kind: "status", status: 500 });
+    expect((await run.create(inputs).catch((error: { id: string }) => error)).id).not.toBe(theirs.id);
+  });
+});
+
+test.each([
+  ["of a second provider", { ...b, provider: "second" }],
+  ["of another stack", { ...b, environment: { PULUMI_BACKEND_URL: "file:///other" } }],
+])("a lost registration %s in another account explains no endpoint in this one", async (_, other) => {
+  await world.lose(other, { thenMs: 0 });
+  await world.loseInVain(a, { thenMs: 2_000 });
+  for (let times = 0; times < 2; times++) world.service.add(inputs, "a");
+  world.clock.skip(60_000);
+  expect(await codeOf(world.register(a))).toBe("REGISTRATION_IN_DOUBT");
+});
+
+test("an answered registration with another ip stays in the book while its endpoint is there", async () => {
+  const withIp = await world.register({}, { ...inputs, ip: "192.0.2.1" });
+  world.clock.skip(60_000);
+  await world.register();
+  expect(world.book().find(({ id }) => id === withIp.id)?.closed).toBe(false);
+});
+
+test("adoptId of what another account had here is not found, and nothing is registered", async () => {
+  const had = await world.register({ ...b, environment: { PULUMI_BACKEND_URL: "file:///other" } });
+  expect(await codeOf(world.register(a, { ...inputs, adoptId: had.id }))).toBe("ADOPT_NOT_FOUND");
+  expect(world.ids("a")).toEqual([]);
+});
+
+test("an entry of an adopted endpoint needs no history, and is closed by the next run", async () => {
+  world.printHistory = "exit 1";
+  const { id } = world.service.add(inputs);
+  await world.register({}, { ...inputs, adoptId: id });
+  world.clock.skip(60_000);
+  await world.plugin().check({}, { ...otherInputs });
+  expect(world.book()).toMatchObject([{ id, closed: true }]);
+});
