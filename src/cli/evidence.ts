@@ -43,7 +43,7 @@ export function sourcesOf(
     timeoutMs,
     patienceMs,
     skew: service.skew,
-    countsOvertaken: true,
+    countsAll: true,
   };
   const stacks = {
     current: async () => stack,

@@ -11,6 +11,6 @@ export interface Asker {
   readonly patienceMs: number;
   /** The service's clock less this machine's, in milliseconds; null if unknown. */
   readonly skew: () => number | null;
-  /** Whether overtaken operations count too: nothing takes what they made, so only a person's command asks for that. */
-  readonly countsOvertaken?: boolean;
+  /** True for a person's command: overtaken operations count too, though nothing takes what they made, and what other keys sent. */
+  readonly countsAll?: boolean;
 }

@@ -26,7 +26,7 @@ export function categoryOf(verdict: Verdict, deployment: Deployment): Category {
 }
 
 /** Returns whether no resource will take an endpoint: an `up` did without, or the program's resource has been made since. */
-export function isUnwanted({ by, operations }: Verdict, endpoint: Endpoint, deployment: Deployment): boolean {
+function isUnwanted({ by, operations }: Verdict, endpoint: Endpoint, deployment: Deployment): boolean {
   const isMadeSince = (operation: Resource) =>
     // A replacement leaves its older resource in the state.
     isOvertaken(operation, deployment) ||

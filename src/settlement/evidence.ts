@@ -84,11 +84,12 @@ export class Evidence {
     const base = { window, before, complete, sameIp, ip, entry };
     const id = entry.id ?? undefined;
     const { origin } = this.asker;
-    // What was sent to another account explains nothing in this one.
-    const explaining = isSameAccount(entry, origin) ? { ...base, others: true } : undefined;
+    // What was sent to another account explains nothing in this one. To a command, it may have been this one, with an older key.
+    const explains = this.asker.countsAll === true || isSameAccount(entry, origin);
+    const explaining = explains ? { ...base, others: true } : undefined;
     if (!isOurs || isLiving(entry, this.asker.run)) return id === undefined ? explaining : undefined;
     const status = await statusOf(entry, stack);
-    if (!mayTake(entry, origin) && status.kind !== "recorded") return undefined;
+    if (!mayTake(entry, origin) && status.kind !== "recorded") return explaining && { ...explaining, id };
     switch (status.kind) {
       case "recorded":
         this.book.close(entry);
@@ -125,7 +126,7 @@ export class Evidence {
     entries: readonly Entry[],
   ): Promise<Pending[]> {
     const { asker } = this;
-    const left = state.operationsLike(wanted, { overtaken: asker.countsOvertaken === true });
+    const left = state.operationsLike(wanted, { overtaken: asker.countsAll === true });
     if (left.length === 0) return [];
     const interruption = await interruptionOf(stack, state, asker.timeoutMs + asker.patienceMs);
     for (const { adopted, closed, provider, sender, sent, stack: name } of entries) {
