@@ -1,6 +1,6 @@
 import type { Book } from "./book";
 import type { Entry } from "./entry";
-import { isWholeUp, wasUnderWay } from "./history";
+import { isWholeUp, type PastRun, wasUnderWay } from "./history";
 import type { Stack } from "./stack";
 
 /**
@@ -27,8 +27,10 @@ export async function statusOf(entry: Entry, stack: Stack): Promise<Status> {
   if (runs === undefined) return { kind: "unknown", why: "the stack's history cannot be read" };
   // A run that failed has recorded what was answered, unless it was stopped: then it leaves an operation (engine rule 35).
   const isAnswered = id !== null && !state.hasOperation(entry.key);
-  const run = runs.find((each) => each.kind !== "destroy" && wasUnderWay(each, at));
-  if (run?.succeeded || (run && isAnswered)) return { kind: "recorded" };
+  // A refresh registers nothing, and takes over what is pending.
+  const kinds = entry.takenAt === undefined ? ["update"] : ["update", "refresh"];
+  const isOwn = (run: PastRun) => kinds.includes(run.kind ?? "") && wasUnderWay(run, at);
+  if (runs.some((run) => isOwn(run) && (run.succeeded || isAnswered))) return { kind: "recorded" };
   const wasDestroyed = runs.some(({ kind, start }) => kind === "destroy" && start > at);
   if (at < state.times.created && !wasDestroyed) return { kind: "another" };
   return { kind: runs.some((run) => isWholeUp(run) && run.start > at) ? "later up" : "lost" };

@@ -37,6 +37,13 @@ describe("what a killed run on this machine registered", () => {
     expect((await world.register()).id).toBe(lost);
   });
 
+  test("is taken over after a refresh that began in the second of the kill", async () => {
+    const lost = await world.lose({}, { thenMs: 300 });
+    world.ended("succeeded", { kind: "refresh", from: -100, until: 100 });
+    world.clock.skip(60_000);
+    expect((await world.register()).id).toBe(lost);
+  });
+
   test("goes to only one of two equal resources", async () => {
     const lost = await world.lose();
     const next = world.plugin();
