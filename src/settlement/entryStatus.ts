@@ -10,10 +10,11 @@ import type { Stack } from "./stack";
  * - `another`: it is older than the stack, so an earlier stack of this name sent it, which may have been renamed
  * - `later up`: an `up` has succeeded since then that would have settled or recorded it
  * - `lost`: the run did not record it
+ * - `failed`: the run failed, and either recorded it, and the state has given it up since, or did not
  * - `unknown`: why that cannot be told, as the end of a sentence
  */
 export type Status =
-  | { readonly kind: "recorded" | "pending" | "another" | "later up" | "lost" }
+  | { readonly kind: "recorded" | "pending" | "another" | "later up" | "lost" | "failed" }
   | { readonly kind: "unknown"; readonly why: string };
 
 export async function statusOf(entry: Entry, stack: Stack): Promise<Status> {
@@ -25,15 +26,16 @@ export async function statusOf(entry: Entry, stack: Stack): Promise<Status> {
   const at = entry.takenAt ?? sent?.at ?? 0;
   const runs = await stack.history(at);
   if (runs === undefined) return { kind: "unknown", why: "the stack's history cannot be read" };
-  // A run that failed has recorded what was answered, unless it was stopped: then it leaves an operation (engine rule 35).
-  const isAnswered = id !== null && !state.hasOperation(entry.key);
   // A refresh registers nothing, and takes over what is pending.
   const kinds = entry.takenAt === undefined ? ["update"] : ["update", "refresh"];
   const isOwn = (run: PastRun) => kinds.includes(run.kind ?? "") && wasUnderWay(run, at);
-  if (runs.some((run) => isOwn(run) && (run.succeeded || isAnswered))) return { kind: "recorded" };
+  if (runs.some((run) => isOwn(run) && run.succeeded)) return { kind: "recorded" };
+  // A run that was stopped leaves an operation (engine rule 35). Without one, it recorded what was answered, or its plugin was killed.
+  const hasFailed = id !== null && !state.hasOperation(entry.key) && runs.some(isOwn);
   const wasDestroyed = runs.some(({ kind, start }) => kind === "destroy" && start > at);
   if (at < state.times.created && !wasDestroyed) return { kind: "another" };
-  return { kind: runs.some((run) => isWholeUp(run) && run.start > at) ? "later up" : "lost" };
+  if (runs.some((run) => isWholeUp(run) && run.start > at)) return { kind: "later up" };
+  return { kind: hasFailed ? "failed" : "lost" };
 }
 
 /** Removes an entry that was never sent, unless it shows that an interrupted operation registered nothing. */

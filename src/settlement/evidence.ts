@@ -22,6 +22,9 @@ export interface Known {
   readonly holderOf: (endpoint: Endpoint) => Holder;
 }
 
+const FAILED =
+  "the run that registered it failed, and has not recorded it, or the state has given it up since";
+
 /** Gathers what the state and the book tell about the pending registrations of one url and type. */
 export class Evidence {
   constructor(
@@ -104,6 +107,8 @@ export class Evidence {
       case "unknown":
         // If it was answered, its run has probably recorded it.
         return { ...base, id, others: id !== undefined, doubt: status.why };
+      case "failed":
+        return { ...base, id, doubt: FAILED };
       case "lost":
         return { ...base, id, doubt: handedOver ? undefined : await this.#doubtOfName(stack, wanted) };
     }
