@@ -132,7 +132,7 @@ function assemble(
   });
   const origins = new OriginCheck({ origin, service, stacks, log });
 
-  /** Names once what interrupted runs have left, before anything else happens. A service that fails fails the verbs. */
+  /** Names once what interrupted runs have left, before anything else happens. If the service cannot be asked, the next run does. */
   let named: Promise<void> | undefined;
   const nameLeftovers = (): Promise<void> => {
     named ??= (async () => {
