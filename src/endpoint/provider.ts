@@ -1,7 +1,7 @@
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { systemClock } from "../client/clock";
 import { isProvisional } from "../settlement/identity";
-import { type Trace, traceOfResource } from "../settlement/trace";
+import { traceOfResource } from "../settlement/trace";
 import { sameUrl } from "../shared/url";
 import { changedArguments, checkArguments, NAME_INPUT } from "./arguments";
 import { connectEngine } from "./engine";
@@ -167,7 +167,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         if (
           !ledger.mayDelete(id) ||
           takings.isTakenBeside(state, endpoint) ||
-          (await isShared(endpoint, stacks))
+          (await (await stacks.current())?.isShared(endpoint))
         ) {
           engine.warn(`endpoint ${id} is not deleted: another resource of this program has it.`);
           return;
@@ -188,13 +188,6 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       await (isPending(state) ? work() : registrar.inTurn(state, work));
     },
   });
-}
-
-/** Returns whether two resources of the stack have one endpoint, as two providers may adopt it. The state is read again before that is believed. */
-async function isShared(endpoint: Trace, stacks: Run["stacks"]): Promise<boolean> {
-  const stack = await stacks.current();
-  const isInState = (await stack?.state())?.isShared(endpoint);
-  return isInState === true && (await stack?.stateNow())?.isShared(endpoint) === true;
 }
 
 /**

@@ -4,6 +4,7 @@ import type { StackName } from "./entry";
 import { type PastRun, readHistory } from "./history";
 import { stackNameOf } from "./stackName";
 import { StackState } from "./stackState";
+import type { Trace } from "./trace";
 
 /** How long the CLI may take to print something of a stack, in milliseconds. */
 const TIMEOUT_MS = 60_000;
@@ -41,6 +42,12 @@ export class Stack {
     } catch {
       return undefined;
     }
+  }
+
+  /** Returns whether several resources manage one endpoint. The state is read again before that is believed. */
+  async isShared(endpoint: Trace): Promise<boolean> {
+    if ((await this.state())?.isShared(endpoint) !== true) return false;
+    return (await this.stateNow())?.isShared(endpoint) === true;
   }
 
   /** Returns the runs that ended since a moment, and perhaps earlier ones, the last one first. Undefined when they cannot be read. */
