@@ -107,7 +107,8 @@ function script(client: NodeRedisClient | IoredisClient, text: string): Script {
 }
 
 function isClient(value: object | undefined): boolean {
-  return typeof value === "object" && value !== null && ("evalsha" in value || "evalSha" in value);
+  const { evalsha, evalSha } = (value ?? {}) as { evalsha?: unknown; evalSha?: unknown };
+  return typeof evalsha === "function" || typeof evalSha === "function";
 }
 
 function callsOf(client: NodeRedisClient | IoredisClient, { sha1, text }: { sha1: string; text: string }) {
