@@ -146,11 +146,17 @@ describe("after an interrupted run", () => {
       await project.succeed("cancel", "--yes");
       const undecided = await recover("--yes");
       expect(undecided.exitCode).toBe(2);
-      expect(undecided.output).toMatch(/REGISTRATION_IN_DOUBT/);
-      const stopped = await project.pulumi("up", "--yes", "--skip-preview");
-      expect(stopped.exitCode).not.toBe(0);
-      expect(stopped.output).toMatch(/REGISTRATION_IN_DOUBT/);
-      for (const { output } of [undecided, stopped]) for (const id of ids()) expect(output).toContain(id);
+      const messages = [undecided.output];
+      // Elsewhere only the state tells when the run was killed, and a failed `up` writes it.
+      if (!isElsewhere) {
+        const stopped = await project.pulumi("up", "--yes", "--skip-preview");
+        expect(stopped.exitCode).not.toBe(0);
+        messages.push(stopped.output);
+      }
+      for (const message of messages) {
+        expect(message).toMatch(/REGISTRATION_IN_DOUBT/);
+        for (const id of ids()) expect(message).toContain(id);
+      }
       expect(emulator.endpoints()).toHaveLength(2);
       // The older one is its own.
       expect(await recover("leave", "keep")).toMatchObject({ exitCode: 2 });
