@@ -1,5 +1,6 @@
 import { PROVIDER_NAME_KEY, settingText } from "../endpoint/settings";
-import { type Deployment, nameOf, plainText, plainValue, type Resource } from "../settlement/deployment";
+import { type Deployment, plainText, plainValue, type Resource } from "../settlement/deployment";
+import { nameOf } from "../shared/urn";
 import { type Account, openAccount } from "./account";
 import { readConfiguration, type StackConfiguration } from "./configuration";
 import { CliError } from "./errors";

@@ -1,3 +1,4 @@
+import { parseJson } from "../shared/json";
 import { type ReceiverConfig, ReceiverConfigError } from "../stack";
 import { parseConfig } from "../stack/parse";
 import { problemsOfSecrets } from "../stack/problems";
@@ -65,13 +66,4 @@ function checked(found: readonly unknown[], place: string): readonly string[] {
       : problemsOfSecrets(secrets);
   if (problems.length === 0) return secrets as string[];
   throw new ReceiverConfigError("CONFIG_INVALID", `${place} cannot be used: ${problems.join("; ")}`);
-}
-
-/** Returns undefined for invalid JSON, because the parser's own message repeats a part of it. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -9,10 +9,9 @@ import { type Clock, systemClock } from "../client/clock";
 import { decide } from "../settlement/decide";
 import { pulumiHome } from "../settlement/files";
 import { alike } from "../settlement/identity";
-import { Locks } from "../settlement/lock";
 import { ownPending, registerOnce } from "../settlement/register";
 import { settle } from "../settlement/settle";
-import { Turns, type TurnsOptions } from "../settlement/turns";
+import { Turns } from "../settlement/turns";
 import { describeUrl } from "../shared/url";
 import type { Account } from "./account";
 import { AccountService } from "./accountService";
@@ -25,11 +24,6 @@ export interface TemporaryEndpointOptions {
   readonly clock?: Clock;
   /** Prints what is going on. */
   readonly note: (text: string) => void;
-}
-
-/** Returns the turns of this machine. Without the lock, times alone tell what this process has registered. */
-export function machineTurns(options: Omit<TurnsOptions, "onFailure">): Turns {
-  return new Turns(new Locks(pulumiHome(process.env)), { ...options, onFailure: () => {} });
 }
 
 /** A development endpoint that exists while a command runs. */
@@ -66,7 +60,7 @@ export class TemporaryEndpoint {
   async register(): Promise<string> {
     const { note, url, clock = systemClock } = this.#options;
     const onWait = () => note(`Waiting for another process that is registering ${describeUrl(url)}.`);
-    const turns = machineTurns({ clock, cancelled: undefined, onWait });
+    const turns = new Turns(pulumiHome(process.env), { clock, cancelled: undefined, onWait });
     const registration = { url, type: "development" } as const;
     // A turn without a signal is never cancelled.
     await turns.take(registration, async () => {

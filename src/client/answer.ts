@@ -53,14 +53,10 @@ export class MalformedAnswer extends Error {
 }
 
 /** @throws MalformedAnswer instead of the parser's own error, whose message quotes the body */
-export function parseJson(body: Uint8Array): unknown {
+export function parseBody(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
   } catch {
     throw new MalformedAnswer(body.length === 0 ? "it is empty" : "it is not JSON");
   }
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

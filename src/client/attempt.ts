@@ -1,5 +1,6 @@
 import type { Dispatcher } from "undici";
-import { type Answer, decompress, isRecord } from "./answer";
+import { isRecord } from "../shared/json";
+import { type Answer, decompress } from "./answer";
 import type { Clock } from "./clock";
 import type { WebhookErrorCode } from "./errors";
 import type { Operation } from "./operations";

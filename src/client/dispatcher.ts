@@ -2,8 +2,9 @@ import { setMaxListeners } from "node:events";
 import type { Dispatcher } from "undici";
 import { EnvHttpProxyAgent } from "undici";
 import { isUrl } from "../isUrl";
+import { isLoopback } from "../shared/url";
 import { WebhookError } from "./errors";
-import { isLoopback, type ResolvedOptions } from "./options";
+import type { ResolvedOptions } from "./options";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

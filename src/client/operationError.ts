@@ -1,5 +1,6 @@
 import { isUrl } from "../isUrl";
-import { headerOf, isRecord, serverTimeOf } from "./answer";
+import { isRecord } from "../shared/json";
+import { headerOf, serverTimeOf } from "./answer";
 import type { Attempt } from "./attempt";
 import type { WebhookErrorCode } from "./errors";
 import { WebhookEndpointNotFoundError, WebhookError, WebhookRegistrationError } from "./errors";

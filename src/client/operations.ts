@@ -1,5 +1,5 @@
 import { isUrl } from "../isUrl";
-import { type Answer, MalformedAnswer, parseJson } from "./answer";
+import { type Answer, MalformedAnswer, parseBody } from "./answer";
 import type { Endpoint, EndpointList, Registration } from "./endpoint";
 import { WebhookError, WebhookRegistrationError } from "./errors";
 import type { OperationName } from "./options";
@@ -36,7 +36,7 @@ export function registerOperation(registration: Registration): Operation<Endpoin
     path: COLLECTION,
     body: JSON.stringify({ url, type, ip }),
     description: `register a webhook endpoint for ${shownPartOf(url)} (${type})`,
-    parse: ({ body }) => parseEndpoint(parseJson(body)),
+    parse: ({ body }) => parseEndpoint(parseBody(body)),
   };
 }
 
@@ -46,7 +46,7 @@ export function listOperation(): Operation<EndpointList> {
     method: "GET",
     path: COLLECTION,
     description: "list the webhook endpoints",
-    parse: ({ body, headers }) => parseList(parseJson(body), headers),
+    parse: ({ body, headers }) => parseList(parseBody(body), headers),
   };
 }
 
@@ -58,7 +58,7 @@ export function getOperation(id: string): Operation<Endpoint> {
     path: pathOf(id, "get"),
     description: `get webhook endpoint ${JSON.stringify(id)}`,
     parse: ({ body }) => {
-      const endpoint = parseEndpoint(parseJson(body));
+      const endpoint = parseEndpoint(parseBody(body));
       if (endpoint.id !== id) throw new MalformedAnswer("its id is not the one that was asked for");
       return endpoint;
     },

@@ -1,5 +1,6 @@
 import type { Dispatcher } from "undici";
 import { isUrl } from "../isUrl";
+import { isLoopback } from "../shared/url";
 import type { WebhookErrorCode } from "./errors";
 import { WebhookError } from "./errors";
 
@@ -152,14 +153,6 @@ function integer(name: string, value: unknown, range: Range): number {
 
 function invalid(problem: string): WebhookError {
   return new WebhookError(`Cannot create a webhooks client: ${problem}`, { code: "INVALID_OPTION" });
-}
-
-const LOOPBACK =
-  /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4}\])\.?$/i;
-
-/** Returns whether a host, in the spelling of `URL`, is this machine. */
-export function isLoopback(hostname: string): boolean {
-  return LOOPBACK.test(hostname);
 }
 
 function baseUrlProblem(value: unknown): string | undefined {

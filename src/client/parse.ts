@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Headers, isRecord, MalformedAnswer, serverTimeOf } from "./answer";
+import { isRecord } from "../shared/json";
+import { type Headers, MalformedAnswer, serverTimeOf } from "./answer";
 import type { Endpoint, EndpointList, UnrecognizedEndpoint } from "./endpoint";
 import { linksToNextPage, mentionsMore } from "./partialList";
 

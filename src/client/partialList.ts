@@ -1,4 +1,5 @@
-import { type Headers, isRecord } from "./answer";
+import { isRecord } from "../shared/json";
+import type { Headers } from "./answer";
 
 /** Names are compared in lower case and without punctuation: `next_page_token` is `nextpagetoken`. */
 const MORE = /^(next(cursor|link|offset|page|pagetoken|token|url)?|has(more|next|nextpage)|more)$/;

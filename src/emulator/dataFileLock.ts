@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { parseJson } from "../shared/json";
 import { EmulatorError } from "./errors";
 
 /** What a lock file says about the emulator that uses the data file. */
@@ -107,11 +108,7 @@ export class DataFileLock {
 
 /** Returns what a lock file says. A missing or malformed one names nobody. */
 function parsed(content: string | undefined): Partial<Holder> {
-  try {
-    return Object(JSON.parse(content ?? ""));
-  } catch {
-    return {};
-  }
+  return Object(parseJson(content ?? ""));
 }
 
 function isHolding({ token, pid, startedAt }: Partial<Holder>): boolean {

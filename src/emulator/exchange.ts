@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { parseJson } from "../shared/json";
 import type { Storage } from "./dataFile";
 import type { Faults } from "./faults";
 import { isOwnHost } from "./hosts";
@@ -70,7 +71,7 @@ export function exchange(options: ExchangeOptions) {
 
     const body = await readBody(request);
     if (body === "gone") return;
-    if (body !== "tooLarge" && body.text !== "") entry.body = parsed(body.text);
+    if (body !== "tooLarge" && body.text !== "") entry.body = parseJson(body.text) ?? body.text;
 
     const perform = async (): Promise<Answer> => {
       if (body === "tooLarge") return TOO_LARGE;
@@ -95,12 +96,4 @@ export function exchange(options: ExchangeOptions) {
 
 function reset(request: IncomingMessage): void {
   request.socket.resetAndDestroy();
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

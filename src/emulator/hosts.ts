@@ -1,11 +1,9 @@
 import type { IncomingMessage } from "node:http";
-
-/** Loopback names and addresses, as a client writes them in the Host header. */
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/i;
+import { isLoopback } from "../shared/url";
 
 /** Returns whether a request names this machine by a loopback name or address. */
 export function isLoopbackHost({ headers }: IncomingMessage): boolean {
-  return LOOPBACK.test(nameIn(headers.host));
+  return isLoopback(nameIn(headers.host));
 }
 
 /**

@@ -1,3 +1,4 @@
+import { isRecord } from "../shared/json";
 import type { EmulatedEndpoint, EmulatedEndpointType } from "./endpoint";
 
 /** The signing secrets of each endpoint type, newest first. */
@@ -34,8 +35,4 @@ function isSecrets(value: unknown): value is SecretsByType {
   return [value.production, value.development].every(
     (list) => Array.isArray(list) && list.length > 0 && list.every((secret) => typeof secret === "string"),
   );
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
 }

@@ -2,11 +2,9 @@ import { isIP } from "node:net";
 import { isUrl } from "../isUrl";
 import { unknownOptions } from "../knownOptions";
 import { isProvisional } from "../settlement/identity";
+import { UNKNOWN_VALUE } from "../shared/unknownValue";
 import { describeUrl, isPrivateHost } from "../shared/url";
 import type { EndpointInputs, EndpointState } from "./types";
-
-/** How the engine writes a value that is not known yet, in a preview (engine rule 6). */
-export const UNKNOWN_VALUE = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
 /** The input that carries a resource's name to `check`, which messages need and the state does not. */
 export const NAME_INPUT = "__resourceName";

@@ -5,7 +5,6 @@ import { Book } from "../settlement/book";
 import { Evidence } from "../settlement/evidence";
 import { pulumiHome } from "../settlement/files";
 import { leftoversOf } from "../settlement/leftovers";
-import { Locks } from "../settlement/lock";
 import { Settlement } from "../settlement/settlement";
 import { Stacks } from "../settlement/stack";
 import { Takings } from "../settlement/takings";
@@ -105,11 +104,10 @@ function assemble(
         ),
     },
   );
-  const turns = new Turns(engine.run === undefined ? undefined : new Locks(pulumiHome(environment)), {
+  const turns = new Turns(engine.run === undefined ? undefined : pulumiHome(environment), {
     clock,
     cancelled,
     onWait: ({ url }) => log.info(`waiting for another process that is registering ${describeUrl(url)}`),
-    onFailure: () => {}, // The book says what is wrong with the folder.
   });
   const duplicates = new DuplicateCheck({
     ledger,

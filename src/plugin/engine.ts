@@ -3,6 +3,7 @@ import { EngineClient } from "@pulumi/pulumi/proto/engine_grpc_pb";
 import { LogRequest, LogSeverity } from "@pulumi/pulumi/proto/engine_pb";
 import type { Engine } from "../endpoint/engine";
 import { startOfParent } from "../settlement/processes";
+import { stackOf } from "../shared/urn";
 
 /** The engine that started this plugin, by its address. Its log shows under Diagnostics in `preview` and `up`. */
 export class PluginEngine implements Engine {
@@ -40,7 +41,7 @@ export class PluginEngine implements Engine {
 
   /** Notes a resource that the engine asks about: its URN names the stack. */
   met(urn: string): void {
-    const [stack, project] = urn.replace(/^urn:pulumi:/, "").split("::");
+    const { stack, project } = stackOf(urn);
     if (stack && project)
       this.#rootUrn = `urn:pulumi:${stack}::${project}::pulumi:pulumi:Stack::${project}-${stack}`;
   }

@@ -4,14 +4,15 @@ import * as proto from "@pulumi/pulumi/proto/provider_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { Engine } from "../endpoint/engine";
-import { nameOf } from "../settlement/deployment";
+import { UNKNOWN_VALUE } from "../shared/unknownValue";
+import { nameOf } from "../shared/urn";
 import type { PluginEngine } from "./engine";
 import { callFunction, noteDeclared } from "./functions";
 import { type Resource, Resources, type SettingLookup } from "./resources";
 import { rpcError } from "./rpcError";
 import { schema } from "./schema";
 import { settingLookup } from "./settings";
-import { conceal, type Properties, reveal, UNKNOWN_VALUE } from "./values";
+import { conceal, type Properties, reveal } from "./values";
 
 export interface ServiceOptions {
   readonly environment: NodeJS.ProcessEnv;

@@ -1,11 +1,10 @@
 import { PROVIDER_NAME_KEY, settingText } from "../endpoint/settings";
+import { parseJson } from "../shared/json";
+import { isDefaultProvider } from "../shared/urn";
 import type { SettingLookup } from "./resources";
 import type { Properties } from "./values";
 
 const NAMESPACE = /^webhooks:/;
-
-/** What the engine calls the provider of a resource that names none. */
-const DEFAULT_PROVIDER = /^default(_|$)/;
 
 export interface SettingSources {
   /** The provider's own inputs. */
@@ -20,18 +19,10 @@ export interface SettingSources {
  */
 export function settingLookup({ inputs, providerName, environment }: SettingSources): SettingLookup {
   // The stack's configuration of this package, as JSON by names such as `baseUrl`. Undocumented.
-  const stack = parseObject(environment.PULUMI_CONFIG ?? "");
+  const stack = Object(parseJson(environment.PULUMI_CONFIG ?? ""));
   return (key) => {
-    if (key === PROVIDER_NAME_KEY) return DEFAULT_PROVIDER.test(providerName) ? "" : providerName;
+    if (key === PROVIDER_NAME_KEY) return isDefaultProvider(providerName) ? "" : providerName;
     const name = key.replace(NAMESPACE, "");
     return settingText(inputs[name]) || settingText(stack[name]);
   };
-}
-
-function parseObject(json: string): Properties {
-  try {
-    return Object(JSON.parse(json));
-  } catch {
-    return {};
-  }
 }

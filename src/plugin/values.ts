@@ -1,4 +1,5 @@
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
+import { UNKNOWN_VALUE } from "../shared/unknownValue";
 
 /** Properties of a resource or of a provider. */
 export type Properties = Readonly<Record<string, unknown>>;
@@ -12,9 +13,6 @@ export interface Revealed {
 // How the engine writes a secret: an envelope with this key and value, and the secret under `value`.
 const ENVELOPE_KEY = "4dabf18193072939515e22adb298388d";
 const SECRET_ENVELOPE = "1b47061264138c4ac30d75fd1eb44270";
-
-/** A value that is not known yet, as the verbs know it: that of an unknown string. */
-export const UNKNOWN_VALUE = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
 /** What the engine writes for unknown values of other types: boolean, number, list and map. */
 const OTHER_UNKNOWN_VALUES: ReadonlySet<unknown> = new Set([

@@ -1,3 +1,4 @@
+import { isRecord, parseJson } from "../shared/json";
 import { asBuffer } from "./bytes";
 import type { Delivery, JobEvent, KeyedDelivery } from "./types";
 
@@ -29,7 +30,7 @@ const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
  */
 export function readEvent(body: Uint8Array): ReadEvent {
   const text = textOf(body);
-  const message = parseJson(text);
+  const message = parseSafely(text);
   if (!isRecord(message)) return { event: undefined, jobId: undefined, data: message, message };
   const { type, status, data } = message;
   return {
@@ -61,7 +62,7 @@ function jobIdOf(message: Record<string, unknown>, text: string): string | undef
   const id = rawJobId(message);
   if (typeof id !== "number" || Number.isSafeInteger(id)) return id?.toString();
   // JSON.parse has rounded the number, and two jobs could share the result: so take its digits from the JSON.
-  const exact = parseJson(quoteNumbers(text));
+  const exact = parseSafely(quoteNumbers(text));
   return isRecord(exact) ? rawJobId(exact)?.toString() : undefined;
 }
 
@@ -82,23 +83,14 @@ function quoteNumbers(json: string): string {
   }
 }
 
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function textOf(body: Uint8Array): string {
   const text = asBuffer(body).toString("utf8");
   return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
 }
 
 /** Returns undefined if the string is not JSON. */
-function parseJson(text: string): unknown {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+function parseSafely(text: string): unknown {
+  const value = parseJson(text);
   // A name can be written with escapes, so a backslash is reason enough to look.
   if (text.includes("__proto__") || text.includes("\\")) dropPrototypes(value);
   return value;

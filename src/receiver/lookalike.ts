@@ -1,4 +1,5 @@
-import { EVENT_BY_STATUS, isRecord, JOB_EVENTS } from "./event";
+import { isRecord } from "../shared/json";
+import { EVENT_BY_STATUS, JOB_EVENTS } from "./event";
 
 /** Names of events that stand for one of ours, once case and punctuation are gone: `JOB_SUCCEEDED`, `jobs.failed`, `job.success`. */
 const LIKE_AN_EVENT = /^jobs?(runn|succe|fail)/;

@@ -1,8 +1,6 @@
 import { isEndpointType } from "../shared/permanent";
+import { isDefaultProvider, nameOf } from "../shared/urn";
 import type { Identity } from "./identity";
-
-/** The engine's own provider is named `default` or after its version. */
-const DEFAULT_PROVIDER = /^default(_\d+_\d+_\d+\w*)?$/;
 
 /** What `pulumi stack export` prints. Fields that nothing here reads are kept as they are. */
 export interface ExportedStack {
@@ -87,13 +85,8 @@ export function plainText(properties: Properties | undefined, name: string): str
   return typeof value === "string" ? value : undefined;
 }
 
-/** Returns the name that the program gave a resource. */
-export function nameOf(urn: string): string {
-  return urn.split("::").slice(3).join("::") || urn;
-}
-
 /** Returns the name of a resource's WebhooksProvider; undefined for the default provider. */
 export function providerNameOf({ provider = "" }: Pick<Resource, "provider">): string | undefined {
   const name = nameOf(provider.slice(0, provider.lastIndexOf("::")));
-  return DEFAULT_PROVIDER.test(name) ? undefined : name;
+  return isDefaultProvider(name) ? undefined : name;
 }

@@ -1,4 +1,5 @@
 import { runPulumi } from "../shared/pulumiCommand";
+import { stackOf } from "../shared/urn";
 import type { ExportedStack } from "./deployment";
 import type { StackName } from "./entry";
 import { type PastRun, readHistory } from "./history";
@@ -94,7 +95,7 @@ export class Stacks {
 
   /** Returns what prints a stack, by its name alone: that leaves its organization open. */
   #printerOf({ urn }: StackName): Print {
-    const stack = urn.replace(/^urn:pulumi:/, "").split("::")[0] ?? "";
+    const { stack } = stackOf(urn);
     return async (args) => {
       const options = { env: this.environment, signal: AbortSignal.timeout(TIMEOUT_MS) };
       const { exitCode, stdout } = await runPulumi([...args, "--stack", stack], options);

@@ -1,9 +1,9 @@
+import { nameOf } from "../shared/urn";
 import {
   type Deployment,
   endpointsIn,
   identityOf,
   interruptedRegistrations,
-  nameOf,
   plainText,
   providerNameOf,
   type Resource,

@@ -23,6 +23,14 @@ export function describeUrl(url: string): string {
   return isUrl(url) ? `${new URL(url).origin}/…` : "(not a url)";
 }
 
+const LOOPBACK =
+  /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4}\])\.?$/i;
+
+/** Returns whether a host, in the spelling of `URL`, is this machine. */
+export function isLoopback(hostname: string): boolean {
+  return LOOPBACK.test(hostname);
+}
+
 const PRIVATE_RANGES =
   "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.168.0.0/16 ::/127 fc00::/7 fe80::/10";
 const privateAddresses = new BlockList();

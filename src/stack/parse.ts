@@ -1,8 +1,7 @@
+import { isRecord, parseJson } from "../shared/json";
 import { fingerprintOf, type ReceiverConfig, type ReceiverEndpoint } from "./config";
 import { ReceiverConfigError } from "./error";
 import { problemsOfSecrets, problemsOfTolerance } from "./problems";
-
-type Json = Record<string, unknown>;
 
 export const HOW_TO_GET_IT = "`pulumi stack output receiver --show-secrets --json`";
 
@@ -28,7 +27,7 @@ export function parseConfig(config: unknown, { where }: { where: string }): Rece
   const value = typeof config === "string" ? parseText(config) : config;
   if (value === MASKED) throw invalid([`it is masked: use the output of ${HOW_TO_GET_IT}`]);
   if (config === undefined) throw invalid([`it is not set: use the output of ${HOW_TO_GET_IT}`]);
-  if (!isObject(value)) throw invalid([`it is not the JSON that ${HOW_TO_GET_IT} prints`]);
+  if (!isRecord(value)) throw invalid([`it is not the JSON that ${HOW_TO_GET_IT} prints`]);
   const { version, secrets, toleranceSeconds = 300, endpoints = {} } = value;
   if (version !== 1) {
     throw invalid([
@@ -39,7 +38,7 @@ export function parseConfig(config: unknown, { where }: { where: string }): Rece
   }
   const problems = Array.isArray(secrets) ? problemsOfSecrets(secrets) : ["secrets must be a list"];
   problems.push(...problemsOfTolerance(toleranceSeconds));
-  if (!isObject(endpoints) || !Object.values(endpoints).every(isEndpoint))
+  if (!isRecord(endpoints) || !Object.values(endpoints).every(isEndpoint))
     problems.push("endpoints must be an object whose values have an id, a url and a type");
   if (problems.length > 0) throw invalid(problems);
   const checked = {
@@ -57,19 +56,6 @@ function parseText(text: string): unknown {
   return typeof value === "string" && value !== MASKED ? parseJson(value) : value;
 }
 
-/** Returns undefined for invalid JSON, because the parser's own message repeats a part of it. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function isEndpoint(value: unknown): value is ReceiverEndpoint {
-  return isObject(value) && [value.id, value.url, value.type].every((part) => typeof part === "string");
+  return isRecord(value) && [value.id, value.url, value.type].every((part) => typeof part === "string");
 }

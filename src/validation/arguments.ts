@@ -1,9 +1,9 @@
 import { unknownOptions } from "../knownOptions";
+import { parseJson } from "../shared/json";
+import { UNKNOWN_VALUE } from "../shared/unknownValue";
 import { createVerifier, WebhookSecretError } from "../signature";
 import { problemOfUrl } from "./url";
 
-/** The engine's placeholder for a value that is not known yet (engine rule 6). */
-const UNKNOWN_VALUE = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 export const ARGUMENT_NAMES: readonly string[] = ["url", "secrets", "receiver", "timeoutSeconds", "triggers"];
 
 /** The arguments as the verbs get them. */
@@ -67,12 +67,4 @@ function isUnknown(value: unknown): boolean {
 
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,6 @@
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from "undici";
 import { isUrl } from "../isUrl";
+import { isLoopback } from "../shared/url";
 import type { ValidationDelivery } from "./delivery";
 
 /** What came back: a status, or why there is none. */
@@ -22,9 +23,7 @@ export interface PostOptions {
 
 /** Opens the way to a receiver: through the proxy that the environment names, or directly to this machine. */
 export function openDispatcher(url: string): Dispatcher {
-  const host = new URL(url).hostname;
-  const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(host);
-  return isLoopback ? new Agent() : new EnvHttpProxyAgent();
+  return isLoopback(new URL(url).hostname) ? new Agent() : new EnvHttpProxyAgent();
 }
 
 /** Sends a delivery on a connection of its own and reads the status. Redirects are not followed. Never rejects. */

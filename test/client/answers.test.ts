@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { MalformedAnswer, parseJson } from "../../src/client/answer";
+import { MalformedAnswer, parseBody } from "../../src/client/answer";
 import { parseEndpoint, parseList } from "../../src/client/parse";
 import { linksToNextPage } from "../../src/client/partialList";
 import { endpoint } from "./support";
@@ -173,10 +173,10 @@ describe("a row of a list that is not as documented", () => {
   );
 });
 
-test("parseJson refuses bytes that are not JSON, without quoting them", () => {
+test("parseBody refuses bytes that are not JSON, without quoting them", () => {
   for (const body of [Buffer.from(""), Buffer.from("<html>secret"), Buffer.from([0x22, 0xff, 0x22])]) {
-    expect(() => parseJson(body)).toThrow(MalformedAnswer);
-    expect(() => parseJson(body)).not.toThrow(/secret/);
+    expect(() => parseBody(body)).toThrow(MalformedAnswer);
+    expect(() => parseBody(body)).not.toThrow(/secret/);
   }
 });
 

@@ -2,10 +2,10 @@ import {
   type Deployment,
   idsInState,
   interruptedRegistrations,
-  nameOf,
   plainText,
 } from "../../src/settlement/deployment";
 import { TYPE_TOKEN } from "../../src/shared/permanent";
+import { nameOf } from "../../src/shared/urn";
 
 const urn = (name: string, type = TYPE_TOKEN) => `urn:pulumi:dev::test::${type}::${name}`;
 

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { checkArguments } from "../../endpoint/arguments";
-import { nameOf } from "../../settlement/deployment";
+import { nameOf } from "../../shared/urn";
 import { CliError } from "../errors";
 import { addStackOptions, type InventoryFlags, inventoryOptions } from "../flags";
 import {

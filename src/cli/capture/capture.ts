@@ -1,3 +1,4 @@
+import { parseJson } from "../../shared/json";
 import { lineHeaders } from "./headerLines";
 import { type Capture, type HeaderPair, headerValue, isOurHeader } from "./headerPair";
 import { jsonCaptures } from "./jsonCapture";
@@ -10,7 +11,7 @@ const UTF16_MARK = Buffer.from([0xff, 0xfe]);
  */
 export function readCaptures(file: Buffer): Capture[] {
   const text = textOf(file);
-  const json = /^\s*[{["]/.test(text) ? parsed(text) : undefined;
+  const json = /^\s*[{["]/.test(text) ? parseJson(text) : undefined;
   const captures = json === undefined ? [textCapture(file, text)] : jsonCaptures(json);
   const ours = captures.filter(({ headers }) => headers.some(isOurHeader));
   return ours.length > 0 ? ours : captures;
@@ -20,14 +21,6 @@ export function readCaptures(file: Buffer): Capture[] {
 function textOf(file: Buffer): string {
   const encoding = file.subarray(0, 2).equals(UTF16_MARK) ? "utf16le" : "utf8";
   return file.toString(encoding).replace(/^\uFEFF/, "");
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function textCapture(file: Buffer, text: string): Capture {

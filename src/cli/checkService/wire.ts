@@ -1,6 +1,6 @@
 import type { Dispatcher } from "undici";
 import { type Endpoint, WebhookError, WebhooksClient } from "../../client";
-import { type Headers, MalformedAnswer, parseJson, serverTimeOf } from "../../client/answer";
+import { type Headers, MalformedAnswer, parseBody, serverTimeOf } from "../../client/answer";
 import type { Clock } from "../../client/clock";
 import { openDispatcher } from "../../client/dispatcher";
 import { resolveOptions } from "../../client/options";
@@ -128,7 +128,7 @@ export function lastTime(exchanges: readonly Exchange[]): number | null {
 /** Returns the endpoint in the last response, or undefined if there is none that can be read. */
 export function endpointIn({ exchanges }: Performed<unknown>): Endpoint | undefined {
   try {
-    return parseEndpoint(parseJson(Buffer.concat(exchanges.at(-1)?.chunks ?? [])));
+    return parseEndpoint(parseBody(Buffer.concat(exchanges.at(-1)?.chunks ?? [])));
   } catch {
     return undefined;
   }
@@ -149,7 +149,7 @@ export function problemOf({ exchanges, error }: Performed<unknown>): string {
   const last = exchanges.at(-1);
   if (last === undefined || error?.code !== "MALFORMED_RESPONSE") return error?.code ?? "";
   try {
-    const answer = parseJson(Buffer.concat(last.chunks));
+    const answer = parseBody(Buffer.concat(last.chunks));
     if (last.method === "GET" && last.path === "/webhooks") parseList(answer, last.headers);
     else parseEndpoint(answer);
     return "it is not the endpoint that was asked for";

@@ -1,7 +1,8 @@
 import type { EndpointList } from "../../client";
 import type { Origin } from "../../endpoint/origin";
-import { type Deployment, nameOf, plainText, type Resource } from "../../settlement/deployment";
+import { type Deployment, plainText, type Resource } from "../../settlement/deployment";
 import { isProvisional } from "../../settlement/identity";
+import { nameOf } from "../../shared/urn";
 import type { Account } from "../account";
 import type { KnownStack } from "../inventory/stacks";
 import { error, type Finding } from "./finding";

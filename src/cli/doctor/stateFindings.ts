@@ -2,13 +2,13 @@ import type { Origin } from "../../endpoint/origin";
 import {
   type Deployment,
   interruptedRegistrations,
-  nameOf,
   plainText,
   type Resource,
 } from "../../settlement/deployment";
 import { pendingResources } from "../../settlement/pendingResource";
 import { isOvertaken } from "../../settlement/stackState";
 import { isEndpointType } from "../../shared/permanent";
+import { nameOf } from "../../shared/urn";
 import type { Inventory } from "../inventory/inventory";
 import { describeResource } from "../inventory/ownership";
 import type { Stacks } from "../inventory/stacks";

@@ -6,6 +6,7 @@ import { identityOf, interruptedRegistrations, type Resource } from "../../settl
 import { isSameStack, type StackName } from "../../settlement/entry";
 import { keyOf } from "../../settlement/identity";
 import { handedOverOf, pendingResources } from "../../settlement/pendingResource";
+import { describeStackOf } from "../../shared/urn";
 import type { Account } from "../account";
 import type { AccountService } from "../accountService";
 import { settlementStack, sourcesOf } from "../evidence";
@@ -69,7 +70,7 @@ export async function claimsOn(
         pending.some((each) => isOf(each, stack.name) && mayHaveMade(each, endpoint)) ||
         operations.some((operation) => mayAdopt(operation, endpoint)) ||
         hidden.some((resource) => !handedOverOf(resource).before.includes(endpoint.id));
-      if (isClaimed) claims.set(endpoint.id, describeStack(stack.name));
+      if (isClaimed) claims.set(endpoint.id, describeStackOf(stack.name.urn));
     }
   }
   const { evidence } = sourcesOf(undefined, account, sources);
@@ -77,7 +78,7 @@ export async function claimsOn(
     const { pending } = await evidence.about({ ...endpoint, anyIp: true });
     const isUnread = ({ entry }: Pending) => !names.some((name) => entry && isSameStack(entry.stack, name));
     const by = pending.find((each) => isUnread(each) && mayHaveMade(each, endpoint));
-    if (by?.entry && !claims.has(endpoint.id)) claims.set(endpoint.id, describeStack(by.entry.stack));
+    if (by?.entry && !claims.has(endpoint.id)) claims.set(endpoint.id, describeStackOf(by.entry.stack.urn));
   }
   return claims;
 }
@@ -104,9 +105,4 @@ function mayAdopt({ inputs = {} }: Resource, endpoint: Endpoint): boolean {
 
 function isOf({ entry }: Pending, name: StackName): boolean {
   return entry === undefined || isSameStack(entry.stack, name);
-}
-
-function describeStack({ urn }: StackName): string {
-  const [stack = "", project = ""] = urn.replace(/^urn:pulumi:/, "").split("::");
-  return `${project}/${stack}`;
 }

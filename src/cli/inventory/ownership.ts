@@ -1,14 +1,9 @@
 import type { Endpoint } from "../../client";
 import type { Origin } from "../../endpoint/origin";
-import {
-  type Deployment,
-  nameOf,
-  type Properties,
-  plainText,
-  type Resource,
-} from "../../settlement/deployment";
+import { type Deployment, type Properties, plainText, type Resource } from "../../settlement/deployment";
 import { isEndpointType } from "../../shared/permanent";
 import { sameUrl } from "../../shared/url";
+import { describeStackOf, nameOf } from "../../shared/urn";
 
 /**
  * Who has an endpoint:
@@ -129,8 +124,7 @@ export function dataOfOwner(owner: Owner): object | null {
 
 /** Describes a resource by its project, its stack and its name. */
 export function describeResource({ urn }: Resource): string {
-  const [stack = "", project = ""] = urn.replace(/^urn:pulumi:/, "").split("::");
-  return `${nameOf(urn)} in ${project}/${stack}`;
+  return `${nameOf(urn)} in ${describeStackOf(urn)}`;
 }
 
 /** Returns whether the state encrypts the url of an endpoint's owner, because the program declared it as a secret, or may do so. */

@@ -1,9 +1,9 @@
 import type { Endpoint } from "../../client";
 import type { Category } from "../../settlement/category";
-import { nameOf } from "../../settlement/deployment";
 import { endpointsOf, type Verdict } from "../../settlement/leftovers";
 import { describeDoubt, describeEndpoints, describeUnknowable } from "../../settlement/words";
 import { describeUrl } from "../../shared/url";
+import { nameOf } from "../../shared/urn";
 
 /** How a recovery talks to the person at the terminal. */
 export interface Dialogue {

@@ -1,6 +1,6 @@
 import type { Clock } from "../../client/clock";
 import type { Book } from "../../settlement/book";
-import { type Deployment, interruptedRegistrations, nameOf } from "../../settlement/deployment";
+import { type Deployment, interruptedRegistrations } from "../../settlement/deployment";
 import { type Entry, mayTake } from "../../settlement/entry";
 import { hashOf } from "../../settlement/files";
 import {
@@ -13,6 +13,7 @@ import {
 import { pendingResources } from "../../settlement/pendingResource";
 import { settle } from "../../settlement/settle";
 import type { Stack } from "../../settlement/stack";
+import { nameOf } from "../../shared/urn";
 import type { Account } from "../account";
 import { AccountService } from "../accountService";
 import type { Accounts } from "../accounts";

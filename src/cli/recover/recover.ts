@@ -1,15 +1,15 @@
 import { type Clock, systemClock } from "../../client/clock";
 import { Book } from "../../settlement/book";
 import { categoryOf } from "../../settlement/category";
-import { type Deployment, interruptedRegistrations, nameOf, plainText } from "../../settlement/deployment";
+import { type Deployment, interruptedRegistrations, plainText } from "../../settlement/deployment";
 import { pulumiHome } from "../../settlement/files";
 import { openEntries } from "../../settlement/leftovers";
-import { Locks } from "../../settlement/lock";
 import { pendingResources } from "../../settlement/pendingResource";
 import type { Print } from "../../settlement/stack";
 import { isOvertaken } from "../../settlement/stackState";
 import { Turns } from "../../settlement/turns";
 import { describeUrl } from "../../shared/url";
+import { nameOf } from "../../shared/urn";
 import { Accounts } from "../accounts";
 import { NO_RUN, settlementStack } from "../evidence";
 import type { Pulumi } from "../pulumi";
@@ -71,11 +71,10 @@ export async function recover(options: RecoverOptions): Promise<"done" | "undeci
   }
 
   const accounts = await Accounts.read(pulumi, deployment, environment);
-  const turns = new Turns(new Locks(pulumiHome(environment)), {
+  const turns = new Turns(pulumiHome(environment), {
     clock,
     cancelled: undefined,
     onWait: ({ url }) => say(`Waiting for another process that is registering ${describeUrl(url)}.`),
-    onFailure: () => {}, // The book says what is wrong with the folder.
   });
   try {
     const cases = await lookUp({ stack, deployment, entries, accounts, book, clock, say });

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { JOB_EVENTS } from "../../receiver/event";
+import { parseJson } from "../../shared/json";
 import { CliError } from "../errors";
 import { readInput } from "../inputFile";
 
@@ -18,14 +19,7 @@ function defaultData(event: string): string {
 async function jsonOf(data: string): Promise<string> {
   const isFile = data.startsWith("@");
   const text = (isFile ? (await readInput(data.slice(1), "--data")).toString("utf8") : data).trim();
-  try {
-    JSON.parse(text);
-    return text;
-  } catch {
-    const where = isFile ? "the file of --data" : "--data";
-    throw new CliError(
-      "WRONG_USE",
-      `${where} must hold JSON, such as {"jobId":"job_1","status":"succeeded"}`,
-    );
-  }
+  if (parseJson(text) !== undefined) return text;
+  const where = isFile ? "the file of --data" : "--data";
+  throw new CliError("WRONG_USE", `${where} must hold JSON, such as {"jobId":"job_1","status":"succeeded"}`);
 }

@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { parseJson } from "../../shared/json";
 import { type HeaderPair, headerValue } from "../capture/headerPair";
 
 /** Returns what else is conspicuous about a delivery that no secret signed, as sentences. */
@@ -20,16 +21,7 @@ export function hintsFor(body: Buffer, headers: readonly HeaderPair[]): string[]
     hints.push("The body is what a program printed instead of the bytes, which are lost.");
   else if (text.includes("\uFFFD"))
     hints.push("The body has characters that a decoder could not read and replaced, so its bytes are lost.");
-  else if (/^\s*[{[]/.test(text) && !isJson(text))
+  else if (/^\s*[{[]/.test(text) && parseJson(text) === undefined)
     hints.push("The body begins like JSON and is not valid, so it may be cut off.");
   return hints;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,3 +1,5 @@
+import { parseJson } from "../../shared/json";
+
 /** Fewer digits may be a word. */
 const SHORTEST_HEX = 16;
 
@@ -10,8 +12,8 @@ export function printedBytes(text: string): Buffer | undefined {
   const shown = text.startsWith("<Buffer ") && text.endsWith(">") ? text.slice(8, -1) : text;
   if (!/[^0-9a-f\s]/i.test(shown) && (shown !== text || text.length >= SHORTEST_HEX)) return ofHex(shown);
   const list = text.replace(/^(?:Uint8Array|Buffer)\(\d+\)\s*/, "").replace(/,\s*\]$/, "]");
-  if (list.startsWith("[") && !/[^\d,\s]/.test(list.slice(1, -1))) return bytesOf(parsed(list));
-  if (/^\{\s*"(type|data|0)"/.test(text)) return ofJson(parsed(text));
+  if (list.startsWith("[") && !/[^\d,\s]/.test(list.slice(1, -1))) return bytesOf(parseJson(list));
+  if (/^\{\s*"(type|data|0)"/.test(text)) return ofJson(parseJson(text));
   const start = text.startsWith("b") ? 1 : 0;
   const quote = text[start] ?? "";
   const isQuoted = text.length > start + 1 && "'\"`".includes(quote) && text.endsWith(quote);
@@ -28,14 +30,6 @@ function ofHex(text: string): Buffer | undefined {
 function ofJson(json: unknown): Buffer | undefined {
   const { type, data, ...others } = Object(json) as Readonly<Record<string, unknown>>;
   return bytesOf(type === "Buffer" ? data : Object.values({ ...others }));
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function bytesOf(list: unknown): Buffer | undefined {

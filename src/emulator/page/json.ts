@@ -1,3 +1,5 @@
+import { parseJson } from "../../shared/json";
+
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 /** Longer JSON is shown as it is, in characters. */
 const LONGEST = 64 * 1024;
@@ -10,11 +12,7 @@ const DEEPEST_INDENT = 20;
  */
 export function prettyJson(text: string): string | undefined {
   if (text.length > LONGEST || !/^\s*[{[]/.test(text)) return undefined;
-  try {
-    JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  if (parseJson(text) === undefined) return undefined;
   const tokens = text.match(TOKEN) ?? [];
   let depth = 0;
   const line = () => `\n${"  ".repeat(Math.min(depth, DEEPEST_INDENT))}`;

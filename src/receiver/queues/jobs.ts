@@ -1,4 +1,5 @@
 import { CodedError } from "../../error";
+import { parseJson } from "../../shared/json";
 import { asBuffer } from "../bytes";
 import type { QueuedDelivery } from "./delivery";
 
@@ -42,7 +43,8 @@ export class QueuedDeliveryError extends CodedError<QueuedDeliveryErrorCode> {
 
 /** @throws QueuedDeliveryError, whose message says what is wrong and repeats nothing of the value */
 export function parseQueued(value: unknown): QueuedDelivery {
-  const parsed = typeof value === "string" || value instanceof Uint8Array ? parseJson(value) : value;
+  const text = value instanceof Uint8Array ? asBuffer(value).toString("utf8") : value;
+  const parsed = typeof text === "string" ? parseJson(text) : text;
   if (typeof parsed !== "object" || parsed === null) throw notADelivery("it is not a JSON object");
   const { version, id, key, timestamp, body } = parsed as Partial<Record<keyof QueuedDelivery, unknown>>;
   if (typeof version === "number" && version > 1)
@@ -62,12 +64,4 @@ function notADelivery(problem: string): QueuedDeliveryError {
     "NOT_A_DELIVERY",
     `this is not a delivery that a receiver queued: ${problem}. Use the queue for deliveries only`,
   );
-}
-
-function parseJson(text: string | Uint8Array): unknown {
-  try {
-    return JSON.parse(typeof text === "string" ? text : asBuffer(text).toString("utf8"));
-  } catch {
-    return undefined;
-  }
 }

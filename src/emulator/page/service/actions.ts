@@ -1,3 +1,4 @@
+import { parseJson } from "../../../shared/json";
 import type { LoggedAttempt } from "../../deliveries/event";
 import { runJob } from "../../deliveries/job";
 import { validateRegistration } from "../../endpoint";
@@ -79,12 +80,8 @@ async function sendEvent(form: URLSearchParams, context: PageContext): Promise<s
 
 /** Returns the event's type that a body names. */
 function typeIn(body: string): string | undefined {
-  try {
-    const { type } = Object(JSON.parse(body));
-    return typeof type === "string" ? type : undefined;
-  } catch {
-    return undefined;
-  }
+  const { type } = Object(parseJson(body));
+  return typeof type === "string" ? type : undefined;
 }
 
 async function replay(form: URLSearchParams, context: PageContext): Promise<string> {

@@ -1,0 +1,24 @@
+/** The engine's own provider is named `default`, or `default` and its version. */
+const DEFAULT_PROVIDER = /^default(_\d+_\d+_\d+\w*)?$/;
+
+/** Returns the name that the program gave a resource. */
+export function nameOf(urn: string): string {
+  return urn.split("::").slice(3).join("::") || urn;
+}
+
+/** Returns the stack and the project of a resource. */
+export function stackOf(urn: string): { readonly stack: string; readonly project: string } {
+  const [stack = "", project = ""] = urn.replace(/^urn:pulumi:/, "").split("::");
+  return { stack, project };
+}
+
+/** Describes the stack of a resource, as `project/stack`. */
+export function describeStackOf(urn: string): string {
+  const { project, stack } = stackOf(urn);
+  return `${project}/${stack}`;
+}
+
+/** Returns whether a provider of this name is the engine's own, which no program declared. */
+export function isDefaultProvider(name: string): boolean {
+  return DEFAULT_PROVIDER.test(name);
+}
