@@ -15,7 +15,7 @@ export interface Engine extends EngineLog {
   /** Fires when the user cancels the run. Absent where that is not known. */
   readonly cancelled?: AbortSignal | undefined;
   /** Returns when the command was started, in milliseconds since 1970: this process may have started later. Undefined if unknown. */
-  startedAt?(): number | undefined;
+  startedAt(): number | undefined;
   /** Returns the URN of the stack, or undefined when the engine does not know it: in a command without a program. */
   rootUrn(): Promise<string | undefined>;
 }

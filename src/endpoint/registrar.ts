@@ -12,8 +12,8 @@ import { type AdoptionSources, adopt } from "./adoption";
 import type { DuplicateCheck } from "./duplicateCheck";
 import { EndpointError, PendingError, runCancelled } from "./errors";
 import type { Replaced } from "./handover";
-import { stateOf } from "./state";
-import type { EndpointInputs, EndpointState } from "./types";
+import { type PendingState, stateOf } from "./state";
+import type { EndpointInputs } from "./types";
 
 export interface RegistrarSources extends AdoptionSources {
   readonly settlement: Settlement;
@@ -58,7 +58,7 @@ export class Registrar {
   }
 
   /** Settles a pending registration for `read`: returns its endpoint, or undefined when it never happened. */
-  settleForRead(id: string, state: PendingInState): Promise<Endpoint | undefined> {
+  settleForRead(id: string, state: PendingState): Promise<Endpoint | undefined> {
     const { clock, ledger, settlement, takings } = this.run;
     return this.inTurn(state, async () => {
       const outcome = known(await settlement.settle(state, { id, ...state.pending }), state);
@@ -71,7 +71,7 @@ export class Registrar {
   }
 
   /** Settles a pending registration for `delete`: deletes its endpoint, or returns false when there is none to delete. */
-  settleForDelete(id: string, state: PendingInState): Promise<boolean> {
+  settleForDelete(id: string, state: PendingState): Promise<boolean> {
     const { ledger, log, service, settlement } = this.run;
     return this.inTurn(state, async () => {
       if (ledger.has(id, "settled")) return true;
@@ -182,5 +182,3 @@ function inDoubt(wanted: Identity, doubt: Doubt, options?: { isReplacement: bool
 function hasEndpoint(replaced: Replaced | undefined): boolean {
   return replaced !== undefined && !isProvisional(replaced.id);
 }
-
-type PendingInState = EndpointState & Required<Pick<EndpointState, "pending">>;

@@ -78,7 +78,7 @@ function assemble(
   const stacks = new Stacks(
     async () => (engine.run === undefined ? undefined : engine.rootUrn()),
     environment,
-    engine.startedAt?.() ?? clock.date(),
+    engine.startedAt(),
   );
   const asker = {
     origin: originHashes(origin),

@@ -1,10 +1,9 @@
 import type { Endpoint, EndpointList } from "../client";
 import { sameUrl } from "../shared/url";
 
-import type { Resource } from "./deployment";
 import type { Entry } from "./entry";
 import { alike, type Identity } from "./identity";
-import { parseTimestamp, placeIn, type Window } from "./time";
+import { parseTimestamp, placeIn, UNKNOWN, type Window } from "./time";
 import type { Holder } from "./trace";
 
 /** A pending registration: one that was sent, or may have been, and whose outcome is unknown. */
@@ -31,8 +30,6 @@ export interface Pending {
   readonly unwanted?: boolean | undefined;
   /** The entry of the book that records it. */
   readonly entry?: Entry | undefined;
-  /** The interrupted operation that shows it. It may be pending in one of several ways. */
-  readonly operation?: Resource | undefined;
 }
 
 /**
@@ -168,7 +165,10 @@ export function decideAbsence(
   );
   if (!list.complete || isOdd) return { kind: "unknowable" };
   // Without a time, of the service or of the registration, it takes a whole patience.
-  const ends = pending.flatMap(({ unwanted, window }) => (unwanted ? [] : [window.until]));
+  const ends = pending
+    // Nobody waits for what a later `up` did without, unless it may still come.
+    .filter(({ unwanted, window }) => unwanted !== true || window.until !== UNKNOWN.until)
+    .map(({ window }) => window.until);
   const { serverTime } = list;
   const left = ends.map((end) => (serverTime === null ? patienceMs : end - serverTime));
   const milliseconds = Math.min(Math.max(0, ...left), patienceMs);

@@ -12,11 +12,23 @@ interface Options {
   readonly stack: Stack;
 }
 
-/** Writes down that an operation of the state made an endpoint, at a time in milliseconds: the state may forget it before the next `up`. */
-export function accept({ ip }: Pending, endpoint: Endpoint, options: Options, at: number): void {
+/**
+ * Writes down that what the state holds as interrupted or pending made an endpoint: the state may forget it before the next `up`.
+ *
+ * @param pending.id the provisional id, if a resource has one
+ * @param at the time in milliseconds
+ */
+export function accept(
+  pending: { readonly by: Pending; readonly id: string | undefined },
+  endpoint: Endpoint,
+  options: Options,
+  at: number,
+): void {
   const { id, createdAt } = endpoint;
+  const { ip } = pending.by;
+  const pendingId = pending.id === undefined ? {} : { pendingId: pending.id };
   const sent = { at, serviceTime: null, before: [], complete: false };
-  options.book.begin({ ...ofNoRun(options), ...(ip && { ip }), sent, id, createdAt }, endpoint);
+  options.book.begin({ ...ofNoRun(options), ...(ip && { ip }), ...pendingId, sent, id, createdAt }, endpoint);
 }
 
 /** Writes down that an endpoint is not this stack's, for ever: nothing takes it, and nothing names it again. */

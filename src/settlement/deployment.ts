@@ -45,11 +45,6 @@ export interface Resource {
 
 export type Properties = Readonly<Record<string, unknown>>;
 
-/** Returns the ids of every resource in the state, of those that the next `up` deletes too. */
-export function idsInState({ resources = [] }: Deployment): ReadonlySet<string> {
-  return new Set(resources.flatMap(({ id }) => (id === undefined ? [] : [id])));
-}
-
 /** Returns the endpoints in the state, also those that the next `up` deletes. */
 export function endpointsIn({ resources = [] }: Deployment): Resource[] {
   return resources.filter(({ type }) => isEndpointType(type));

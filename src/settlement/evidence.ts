@@ -43,7 +43,7 @@ export class Evidence {
     const own = handedOver && entryOf(handedOver, entries);
     for (const entry of entries) {
       if (entry.closed || entry.adopted || entry === own) continue;
-      const found = await this.#pendingOf(entry, wanted, { stack, handedOver });
+      const found = await this.#pendingOf(entry, wanted, stack);
       if (found) pending.push(found);
     }
     if (stack && state) pending.push(...(await this.#interrupted(wanted, stack, state, entries)));
@@ -72,19 +72,14 @@ export class Evidence {
   }
 
   /** Returns a pending registration of an open entry. Closes or removes an entry whose outcome is known. */
-  async #pendingOf(
-    entry: Entry,
-    wanted: Wanted,
-    { stack, handedOver }: { stack: Stack | undefined; handedOver: HandedOver | undefined },
-  ): Promise<Pending | undefined> {
+  async #pendingOf(entry: Entry, wanted: Wanted, stack: Stack | undefined): Promise<Pending | undefined> {
     const { sent, ip } = entry;
     const isOurs = stack !== undefined && isSameStack(entry.stack, stack.name);
     if (isOurs && sent === null) await removeIfAbandoned(entry, stack, this.book);
     if (sent === null) return undefined;
     const { before, complete } = sent;
     const window = windowOfSent(sent, this.asker.patienceMs);
-    const sameIp = wanted.anyIp === true || ip === ipHash(wanted.ip);
-    const base = { window, before, complete, sameIp, ip, entry };
+    const base = { window, before, complete, sameIp: ip === ipHash(wanted.ip), ip, entry };
     const id = entry.id ?? undefined;
     const { origin } = this.asker;
     // What was sent to another account explains nothing in this one. To a command, it may have been this one, with an older key.
@@ -110,7 +105,7 @@ export class Evidence {
       case "failed":
         return { ...base, id, doubt: FAILED };
       case "lost":
-        return { ...base, id, doubt: handedOver ? undefined : await this.#doubtOfName(stack, wanted) };
+        return { ...base, id, doubt: await this.#doubtOfName(stack, wanted) };
     }
   }
 
@@ -137,8 +132,11 @@ export class Evidence {
     for (const { adopted, closed, provider, sender, sent, stack: name } of entries) {
       // The state was read before this provider began to create anything.
       if (adopted || !isSameStack(name, stack.name) || sender === asker.sender) continue;
-      // A registration counts once, also when its entry was closed since.
-      if (closed && (sent === null || !mayHaveSent(interruption, sent.at))) continue;
+      // A registration counts once, also when its entry was closed since. Without a time, an open entry probably stands for an operation.
+      if (
+        sent === null || interruption.sent === undefined ? closed : !mayHaveSent(interruption.sent, sent.at)
+      )
+        continue;
       const isOfEntry = (each: Resource) => hashOf(providerNameOf(each) ?? "") === provider;
       const index = left.findIndex(isOfEntry);
       if (index >= 0) left.splice(index, 1);

@@ -9,8 +9,6 @@ export type Identity = Pick<Endpoint, "url" | "type">;
 /** What a resource or a person asks for: an endpoint with this url, type and ip. */
 export type Wanted = Identity & {
   readonly ip?: string | null | undefined;
-  /** True if the ip is unknown: then it makes no difference. */
-  readonly anyIp?: boolean;
 };
 
 /** Returns one string for all spellings of a url, and the type. */

@@ -40,7 +40,8 @@ export async function interruptionOf(
   const { written, created } = state.times;
   const runs = await stack.history(Number.isNaN(created) ? 0 : created);
   if (runs === undefined) return { doubt: "the stack's history cannot be read" };
-  if (!(written < stack.startedAt)) return { doubt: "nothing tells when the interrupted run ended" };
+  if (stack.startedAt === undefined || !(written < stack.startedAt))
+    return { doubt: "nothing tells when the interrupted run ended" };
   const settled = runs.find(isWholeUp);
   // A run that began later has written nothing.
   const last = runs.find(({ start }) => start <= written);
@@ -54,8 +55,8 @@ export async function interruptionOf(
 }
 
 /** Returns whether an interrupted operation may have sent something at a moment. */
-export function mayHaveSent({ sent }: Interruption, at: number): boolean {
-  return sent !== undefined && at >= sent.from - CLOCK_TOLERANCE_MS && at <= sent.until + CLOCK_TOLERANCE_MS;
+export function mayHaveSent({ from, until }: Window, at: number): boolean {
+  return at >= from - CLOCK_TOLERANCE_MS && at <= until + CLOCK_TOLERANCE_MS;
 }
 
 /** Returns the pending registration that an interrupted operation shows. */
@@ -72,11 +73,10 @@ export function pendingOperation(
     window: UNKNOWN,
     before: [],
     complete: false,
-    sameIp: wanted.anyIp === true || ip === ipHash(wanted.ip),
+    sameIp: ip === ipHash(wanted.ip),
     ip,
     others: hashOf(providerNameOf(operation) ?? "") !== asker.origin.provider,
     unwanted: isUnwanted || overtakenSince !== undefined,
-    operation,
   };
   const { id } = operation;
   // It was answered right before the kill. That is proof, unless an `up` has done without it.
@@ -86,9 +86,9 @@ export function pendingOperation(
   const { timeoutMs, patienceMs } = asker;
   if (sent === undefined) {
     const { doubt } = interruption;
+    if (base.unwanted || stack.startedAt === undefined) return { ...base, doubt };
     // It was sent before this run began.
-    const until = stack.startedAt + skew + patienceMs;
-    return base.unwanted ? { ...base, doubt } : { ...base, doubt, window: { ...UNKNOWN, until } };
+    return { ...base, doubt, window: { ...UNKNOWN, until: stack.startedAt + skew + patienceMs } };
   }
   const isSecret = plainText(operation.inputs, "url") === undefined;
   const earliest = (time: number) => Math.max(time, overtakenSince || time) + skew - CLOCK_TOLERANCE_MS;

@@ -116,7 +116,7 @@ export async function verdictsOf(
       if (by.length > 0) verdicts.push({ identity, decision, by, operations: [] });
       continue;
     }
-    const known = await evidence.about({ ...identity, anyIp: true });
+    const known = await evidence.about(identity);
     for (const decided of decideAll({ ...known, identity, list, patienceMs }, named))
       verdicts.push({ identity, ...decided, operations: operations.filter((each) => keyOf(each) === key) });
   }

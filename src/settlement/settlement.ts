@@ -40,10 +40,8 @@ export interface PendingHere extends HandedOver {
  * happens in that one's turn.
  */
 export class Settlement {
-  /** The registrations of this run that are pending, by url, type and ip. */
-  readonly #here = new Map<string, PendingHere>();
-  /** The urls and types of which something is pending and stays so in this run. */
-  readonly #unsettled = new Set<string>();
+  /** The urls and types of which something stays pending in this run, with the registrations that this run has sent, by ip. */
+  readonly #unsettled = new Map<string, Map<string, PendingHere>>();
   readonly #startedAt: number;
 
   constructor(
@@ -97,8 +95,10 @@ export class Settlement {
   }
 
   /** Notes that something stays pending: nothing equal is registered in this run, because it could be mistaken for that. */
-  leave(wanted: Wanted): void {
-    this.#unsettled.add(keyOf(wanted));
+  leave(wanted: Wanted): Map<string, PendingHere> {
+    const left = this.#unsettled.get(keyOf(wanted)) ?? new Map<string, PendingHere>();
+    this.#unsettled.set(keyOf(wanted), left);
+    return left;
   }
 
   isUnsettled(wanted: Wanted): boolean {
@@ -107,7 +107,7 @@ export class Settlement {
 
   /** Returns the registration of this run with these inputs that is pending. */
   pendingHere(wanted: Wanted): PendingHere | undefined {
-    return this.#here.get(hereKey(wanted));
+    return this.#unsettled.get(keyOf(wanted))?.get(wanted.ip ?? "");
   }
 
   /**
@@ -152,8 +152,7 @@ export class Settlement {
     const { before, complete, serviceTime, lastTime: attemptedAt = serviceTime } = sent;
     const pending = { id: provisionalId(), before, complete, attemptedAt, error };
     change({ sent, pendingId: pending.id });
-    this.#here.set(hereKey(wanted), pending);
-    this.leave(wanted);
+    this.leave(wanted).set(wanted.ip ?? "", pending);
     return { pending };
   }
 
@@ -162,7 +161,9 @@ export class Settlement {
     const known = await this.parts.evidence.about(wanted, pending);
     const decision = this.#decide(wanted, known, await this.run.service.list());
     if (decision.kind !== "found") return undefined;
-    this.#here.delete(hereKey(wanted));
+    const left = this.leave(wanted);
+    left.delete(wanted.ip ?? "");
+    if (left.size === 0) this.#unsettled.delete(keyOf(wanted));
     this.parts.takings.takeOver(decision.by.entry, decision.endpoint, this.run.clock.date());
     return decision.endpoint;
   }
@@ -192,8 +193,4 @@ export class Settlement {
       endpoint.id !== ownId && holds(endpoint.id) ? "somebody" : holderOf(endpoint);
     return decide({ identity: wanted, pending, list, holderOf: holder, patienceMs });
   }
-}
-
-function hereKey(wanted: Wanted): string {
-  return `${keyOf(wanted)} ${wanted.ip ?? ""}`;
 }

@@ -18,11 +18,11 @@ export class Stack {
   #state: Promise<StackState | undefined> | undefined;
   #history: { readonly since: number; readonly runs: Promise<PastRun[] | undefined> } | undefined;
 
-  /** @param startedAt when this run began, in milliseconds on this machine's clock */
+  /** @param startedAt when this run began, in milliseconds on this machine's clock; undefined if nothing tells */
   constructor(
     readonly name: StackName,
     private readonly print: Print,
-    readonly startedAt: number,
+    readonly startedAt: number | undefined,
   ) {}
 
   /**
@@ -68,12 +68,12 @@ export class Stacks {
 
   /**
    * @param rootUrn returns the root URN of the run's stack; undefined while the engine does not know it
-   * @param startedAt when the run began, in milliseconds on this machine's clock
+   * @param startedAt when the run began, in milliseconds on this machine's clock; undefined if nothing tells
    */
   constructor(
     private readonly rootUrn: () => Promise<string | undefined>,
     private readonly environment: NodeJS.ProcessEnv,
-    private readonly startedAt: number,
+    private readonly startedAt: number | undefined,
   ) {}
 
   /** Returns the stack of this run. Until a program runs, a dynamic provider does not know it (engine rule 33). */

@@ -5,6 +5,7 @@ import { recover } from "../../src/cli/recover/recover";
 import type { Endpoint } from "../../src/client";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { originOf } from "../../src/endpoint/origin";
+import { createProvider } from "../../src/endpoint/provider";
 import { Book } from "../../src/settlement/book";
 import type { Operation, Resource } from "../../src/settlement/deployment";
 import { type Entry, ipHash } from "../../src/settlement/entry";
@@ -204,6 +205,25 @@ describe("what the next up takes over", () => {
     const resource = { ...resourceOf("a"), id: "pending:1", outputs: { ...args, pending } };
     expect(await run(killed({ resources: [resource] }))).toBe("done");
     expect(said.join("\n")).toMatch(new RegExp(`^a .*${id}.*takes it over`));
+    // A destroy knows neither its stack nor the run that sent it.
+    const settings: Record<string, string> = {
+      "webhooks:baseUrl": emulator.url,
+      "webhooks:apiKey": emulator.apiKey,
+    };
+    const engine = { run: "destroy", startedAt: () => undefined, rootUrn: async () => undefined };
+    const provider = createProvider({
+      engine: { ...engine, warn: () => {}, info: () => {} },
+      environment: environment(),
+    });
+    await provider.configure({ config: { get: (key: string) => settings[key] } as never });
+    await provider.delete("pending:1", {
+      ...args,
+      ip: null,
+      createdAt: null,
+      updatedAt: null,
+      pending,
+    } as never);
+    expect(ids()).toEqual([before.id]);
   });
 
   it("recover believes the id that an operation holds when the kill came right after the answer, whatever ran since", async () => {

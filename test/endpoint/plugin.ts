@@ -265,10 +265,12 @@ function codeOf({ clock, run, environment = {}, programFile }: CommandOptions): 
   return `exports.handler = () => {
     const { createProvider } = require("pulumi-webhook-endpoints/provider");
     const engine = require(${JSON.stringify(join(root, "dist/endpoint/engine.js"))}).connectEngine();
+    const clock = ${clock};
+    const startedAt = clock?.date();
     return createProvider({
-      ${clock === undefined ? "" : `clock: ${clock},`}
+      clock,
       environment: { ...process.env, ...${JSON.stringify(environment)} },
-      engine: { ...engine, run: ${JSON.stringify(run)} ?? engine.run, rootUrn: ${rootUrn} },
+      engine: { ...engine, run: ${JSON.stringify(run)} ?? engine.run, startedAt: () => startedAt, rootUrn: ${rootUrn} },
     });
   };`;
 }

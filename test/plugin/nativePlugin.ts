@@ -18,17 +18,20 @@ export class NativePlugin {
     this.#commands += 1;
     const { clock, run = `command ${this.#commands}`, programFile = "" } = options;
     const environment = { ...process.env, ...options.environment };
+    // biome-ignore lint/security/noGlobalEval: the clock is code for another process
+    const time = clock && eval(`(${clock})`);
+    const startedAt = time?.date();
     const engine = {
       run,
       warn: () => {},
       info: () => {},
+      startedAt: () => startedAt,
       rootUrn: async () => (existsSync(programFile) ? ROOT_URN : undefined),
       attach: () => {},
       cancel: () => {},
       met: () => {},
     };
-    // biome-ignore lint/security/noGlobalEval: the clock is code for another process
-    const resources = new Resources({ environment, engine, clock: clock && eval(`(${clock})`) });
+    const resources = new Resources({ environment, engine, clock: time });
     const service = createService({ environment, engine, resources });
     const { [PROVIDER_NAME_KEY]: name = "default", ...settings } = config;
     const args = Object.entries(settings).map(([key, value]) => [key.replace("webhooks:", ""), value]);

@@ -5,7 +5,13 @@ import { createReceiverValidation } from "../../src/validation/provider";
 
 // The compiler checks that the schema has each argument and output of the TypeScript types, and no other.
 
-const engine = { warn: () => {}, info: () => {}, run: undefined, rootUrn: async () => undefined };
+const engine = {
+  warn: () => {},
+  info: () => {},
+  run: undefined,
+  startedAt: () => undefined,
+  rootUrn: async () => undefined,
+};
 const resources = schema.resources;
 const checks = {
   "webhooks:index:WebhookEndpoint": createProvider({ environment: {}, engine }),

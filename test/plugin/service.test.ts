@@ -42,6 +42,7 @@ function serviceOver(answers: Partial<Record<keyof Verbs, unknown>> = {}) {
       warn: () => {},
       info: () => {},
       run: undefined,
+      startedAt: () => undefined,
       rootUrn: async () => undefined,
       attach: (address) => attached.push(address),
       cancel: () => attached.push("cancelled"),

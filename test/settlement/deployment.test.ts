@@ -1,9 +1,4 @@
-import {
-  type Deployment,
-  idsInState,
-  interruptedRegistrations,
-  plainText,
-} from "../../src/settlement/deployment";
+import { type Deployment, interruptedRegistrations, plainText } from "../../src/settlement/deployment";
 import { TYPE_TOKEN } from "../../src/shared/permanent";
 import { nameOf } from "../../src/shared/urn";
 
@@ -25,11 +20,6 @@ const deployment: Deployment = {
     { type: "creating", resource: { urn: urn("c"), type: TYPE_TOKEN } },
   ],
 };
-
-it("idsInState returns the ids of all resources, of those to be deleted too", () => {
-  expect(idsInState(deployment)).toEqual(new Set(["wh_1", "wh_2"]));
-  expect(idsInState({})).toEqual(new Set());
-});
 
 it("interruptedRegistrations returns the endpoints that were being created, in the state's order", () => {
   expect(interruptedRegistrations(deployment).map((resource) => nameOf(resource.urn))).toEqual(["b", "c"]);

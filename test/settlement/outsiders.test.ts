@@ -129,3 +129,78 @@ test("an entry of an adopted endpoint needs no history, and is closed by the nex
   await world.plugin().check({}, { ...otherInputs });
   expect(world.book()).toMatchObject([{ id, closed: true }]);
 });
+
+describe("in a backend with organizations, what a stack of the same name lost", () => {
+  const cloud = { environment: { PULUMI_BACKEND_URL: "https://api.pulumi.com" } };
+
+  test("is not taken over with a pending registration", async () => {
+    const foreign = await world.lose(cloud);
+    const { id, state } = await pendInVain();
+    world.clock.skip(60_000);
+    const up = world.plugin(cloud);
+    await up.diff(id, state, inputs);
+    const error = await failure(up.create(inputs));
+    expect(error.message).toMatch(/in another organization.*REGISTRATION_IN_DOUBT/);
+    expect(error.message).toContain(foreign);
+  });
+
+  test("is not deleted with a pending registration", async () => {
+    const foreign = await world.lose(cloud);
+    const { id, state } = await pendInVain();
+    world.clock.skip(60_000);
+    await world.plugin(cloud).delete(id, state);
+    expect(world.ids()).toEqual([foreign]);
+    expect(world.warnings.join()).toContain(foreign);
+  });
+});
+
+test("what was lost before an `up` without it is waited for when it is declared again at once", async () => {
+  await world.loseInVain({}, { thenMs: 3_000 });
+  world.ended("succeeded", { from: -1_500, until: -200 });
+  const made = world.plugin().create(inputs);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const late = world.service.add(inputs);
+  expect(await made.catch(({ message }: Error) => message)).toMatch(
+    new RegExp(`${late.id}.*REGISTRATION_IN_DOUBT`),
+  );
+});
+
+test("where nothing tells when the run began, what another machine's killed run sent is not dated", async () => {
+  world.interrupt("jobs", inputs);
+  world.clock.skip(600_000);
+  const theirs = world.service.add(inputs);
+  world.clock.skip(12_000);
+  // The run that asks has recorded another resource since.
+  world.written = world.clock.text(-1_000);
+  const error = await failure(world.register({ startedAt: undefined }));
+  expect(error.message).toMatch(new RegExp(`${theirs.id}.*REGISTRATION_IN_DOUBT`));
+});
+
+test("a renamed resource adopts its own endpoint also after a refresh in the same run", async () => {
+  const made = await world.register();
+  world.record("jobs", made.id, { inputs: { ...inputs }, outputs: { ...stateOf(made) } });
+  world.ended("succeeded");
+  const up = world.plugin();
+  await up.read(made.id, stateOf(made));
+  await up.diff(made.id, stateOf(made), inputs);
+  expect((await up.create({ ...inputs, adoptId: made.id })).id).toBe(made.id);
+});
+
+test("once a hook has settled a lost registration, an equal resource is registered", async () => {
+  const up = world.plugin();
+  world.service.fault({ operation: "register", kind: "hang-before" });
+  await failure(up.create(inputs));
+  const { id } = world.service.add(inputs);
+  expect((await up.create(inputs)).id).toBe(id);
+  expect((await up.create(inputs)).id).not.toBe(id);
+});
+
+test("a stale entry of an earlier stack of the name does not hide what a killed run on another machine sent", async () => {
+  await world.loseInVain();
+  world.created = world.clock.text();
+  world.clock.skip(60_000);
+  world.interrupt("jobs", inputs);
+  const lost = world.service.add(inputs);
+  world.clock.skip(60_000);
+  expect((await world.register()).id).toBe(lost.id);
+});

@@ -51,6 +51,8 @@ export interface PluginOptions {
   /** The name of the WebhooksProvider. Default: the default provider. */
   readonly provider?: string;
   readonly rootUrn?: string | undefined;
+  /** When the run began. Default: now. */
+  readonly startedAt?: number | undefined;
   readonly environment?: NodeJS.ProcessEnv;
   /** Default: the world's. */
   readonly clock?: Clock;
@@ -106,10 +108,12 @@ export class VerbsWorld {
     this.#runs += 1;
     this.save();
     const urn = "rootUrn" in rest ? rest.rootUrn : rootUrn;
+    const startedAt = "startedAt" in rest ? rest.startedAt : (clock ?? this.clock).date();
     const verbs = createProvider({
       engine: {
         run: run ?? `127.0.0.1:${this.#runs}`,
         rootUrn: async () => urn,
+        startedAt: () => startedAt,
         info: (message) => this.infos.push(message),
         warn: (message) => this.warnings.push(message),
       },

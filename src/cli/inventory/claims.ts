@@ -65,7 +65,7 @@ export async function claimsOn(
               )),
         ]);
     for (const endpoint of suspects) {
-      const { pending } = await evidence.about({ ...endpoint, anyIp: true });
+      const { pending } = await evidence.about(endpoint);
       const isClaimed =
         pending.some((each) => isOf(each, stack.name) && mayHaveMade(each, endpoint)) ||
         operations.some((operation) => mayAdopt(operation, endpoint)) ||
@@ -75,7 +75,7 @@ export async function claimsOn(
   }
   const { evidence } = sourcesOf(undefined, account, sources);
   for (const endpoint of inBook) {
-    const { pending } = await evidence.about({ ...endpoint, anyIp: true });
+    const { pending } = await evidence.about(endpoint);
     const isUnread = ({ entry }: Pending) => !names.some((name) => entry && isSameStack(entry.stack, name));
     const by = pending.find((each) => isUnread(each) && mayHaveMade(each, endpoint));
     if (by?.entry && !claims.has(endpoint.id)) claims.set(endpoint.id, describeStackOf(by.entry.stack.urn));

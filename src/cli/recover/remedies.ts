@@ -86,9 +86,11 @@ export class Remedies {
     return deleted === true;
   }
 
-  async #accept({ sources: { book, asker } }: Case, endpoint: Endpoint, by: Pending): Promise<void> {
+  async #accept({ verdict, sources }: Case, endpoint: Endpoint, by: Pending): Promise<void> {
     const { clock, stack, turns } = this.options;
-    await turns.take(endpoint, async () => accept(by, endpoint, { book, asker, stack }, clock.date()));
+    const { book, asker } = sources;
+    const pending = { by, id: verdict.resource?.id };
+    await turns.take(endpoint, async () => accept(pending, endpoint, { book, asker, stack }, clock.date()));
   }
 
   async #disown({ sources: { book, asker } }: Case, endpoint: Endpoint): Promise<void> {

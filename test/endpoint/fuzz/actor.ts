@@ -225,9 +225,11 @@ export class Actor {
 
   /** Deletes what no resource has, and is nobody else's. */
   #delete(condemned: (id: string) => boolean): void {
+    const strangers = this.world.strangers();
     for (const emulator of this.world.emulators)
-      for (const { id } of this.world.strangers()) {
-        if (this.#others.some((other) => other.id === id) || !condemned(id)) continue;
+      for (const { id } of strangers) {
+        const isThere = emulator.endpoints().some((each) => each.id === id);
+        if (!isThere || this.#others.some((other) => other.id === id) || !condemned(id)) continue;
         this.#tell(`deletes ${id} by hand`);
         emulator.remove(id);
       }
