@@ -6,22 +6,20 @@ import {
   type WebhooksClient,
 } from "../client";
 import type { Clock } from "../client/clock";
+import { ServiceClock } from "../settlement/serviceClock";
 
 /** An account's service as the settlement needs it: it remembers the service's time. */
 export class AccountService {
-  /** The service's time, and when it was told on a clock of ours that never goes back. */
-  #told: { readonly time: number; readonly at: number } | undefined;
+  readonly #clock: ServiceClock;
 
   constructor(
     private readonly client: WebhooksClient,
-    private readonly clock: Clock,
-  ) {}
+    clock: Clock,
+  ) {
+    this.#clock = new ServiceClock(clock);
+  }
 
-  list = async (): Promise<EndpointList> => {
-    const list = await this.client.list();
-    if (list.serverTime !== null) this.#told = { time: list.serverTime, at: this.clock.now() };
-    return list;
-  };
+  list = async (): Promise<EndpointList> => this.#clock.read(await this.client.list());
 
   /** Returns undefined if the service has no endpoint with this id. */
   find = (id: string): Promise<Endpoint | undefined> =>
@@ -34,13 +32,7 @@ export class AccountService {
   register = (registration: Registration, onSend: () => void): Promise<Endpoint> =>
     this.client.register(registration, { onSend });
 
-  /** Returns the service's time, in milliseconds since 1970; null until a list has told it. */
-  time = (): number | null =>
-    this.#told === undefined ? null : this.#told.time + this.clock.now() - this.#told.at;
+  time = (): number | null => this.#clock.time();
 
-  /** Returns the service's clock less this machine's, in milliseconds; null until a list has told it. */
-  skew = (): number | null => {
-    const time = this.time();
-    return time === null ? null : time - this.clock.date();
-  };
+  skew = (): number | null => this.#clock.skew();
 }

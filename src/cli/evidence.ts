@@ -20,14 +20,14 @@ export interface Surroundings {
 
 /** Returns a stack as the settlement knows it; undefined if its state is empty, and so says nothing of its name. */
 export function settlementStack(
-  { resources = [] }: Deployment,
+  deployment: Deployment,
   print: Print,
   { environment, clock }: Surroundings,
 ): Stack | undefined {
-  const root = resources.find(({ type }) => type === "pulumi:pulumi:Stack");
+  const root = deployment.resources?.find(({ type }) => type === "pulumi:pulumi:Stack");
   if (root === undefined) return undefined;
   const name = stackNameOf(root.urn, { environment, folder: process.cwd() });
-  return new Stack(name, print, clock.date());
+  return new Stack(name, print, clock.date(), deployment);
 }
 
 /** Returns what the settlement needs to look up what interrupted runs made in an account. @param stack undefined: none of them */

@@ -82,11 +82,7 @@ export class OriginCheck {
     return holderAmong([recorded], traceOfEndpoint(endpoint, originHashes(this.run.origin)));
   }
 
-  /**
-   * Returns whether today's service has a recorded endpoint to delete, as far as that has to be asked.
-   *
-   * @throws EndpointError `OTHER_BASE_URL` when another service than the recorded one does not have it
-   */
+  /** Returns whether today's service has a recorded endpoint to delete, as far as that has to be asked. */
   async isThere(id: string, state: EndpointState): Promise<boolean> {
     if (!this.isElsewhere(state)) {
       const listed = await this.run.service.listedBefore(id);
@@ -98,9 +94,7 @@ export class OriginCheck {
       );
       return false;
     }
-    if (await this.#find(id, state)) return true;
-    this.assertSameService(id, state);
-    return false;
+    return this.#find(id, state);
   }
 
   async #find(id: string, state: EndpointState): Promise<boolean> {

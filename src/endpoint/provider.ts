@@ -162,7 +162,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         );
         return;
       }
-      const work = async () => {
+      await registrar.inTurn(state, async () => {
         const endpoint = traceOfResource({ id, outputs: { ...state } });
         if (
           !ledger.mayDelete(id) ||
@@ -183,9 +183,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
           if (!isGone(error)) throw error;
           origins.concludeGone(id, state, error);
         }
-      };
-      // A pending registration takes its turn when it is settled.
-      await (isPending(state) ? work() : registrar.inTurn(state, work));
+      });
     },
   });
 }

@@ -70,21 +70,19 @@ export class Registrar {
     });
   }
 
-  /** Settles a pending registration for `delete`: deletes its endpoint, or returns false when there is none to delete. */
-  settleForDelete(id: string, state: PendingState): Promise<boolean> {
+  /** Settles a pending registration for `delete`, in its turn: deletes its endpoint, or returns false when there is none to delete. */
+  async settleForDelete(id: string, state: PendingState): Promise<boolean> {
     const { ledger, log, service, settlement } = this.run;
-    return this.inTurn(state, async () => {
-      if (ledger.has(id, "settled")) return true;
-      const outcome = known(await settlement.settle(state, { id, ...state.pending }), state);
-      if (outcome?.kind === "doubt")
-        log.warn(`${describeDoubt(state, outcome)} The resource is deleted, and these endpoints are left.`);
-      if (outcome?.kind !== "found") return outcome !== undefined;
-      await service.delete(outcome.endpoint.id);
-      settlement.forget(outcome.by);
-      ledger.note(id, "settled");
-      ledger.noteOurs(outcome.endpoint, "owned");
-      return true;
-    });
+    if (ledger.has(id, "settled")) return true;
+    const outcome = known(await settlement.settle(state, { id, ...state.pending }), state);
+    if (outcome?.kind === "doubt")
+      log.warn(`${describeDoubt(state, outcome)} The resource is deleted, and these endpoints are left.`);
+    if (outcome?.kind !== "found") return outcome !== undefined;
+    await service.delete(outcome.endpoint.id);
+    settlement.forget(outcome.by);
+    ledger.note(id, "settled");
+    ledger.noteOurs(outcome.endpoint, "owned");
+    return true;
   }
 
   async #register(

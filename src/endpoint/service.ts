@@ -7,6 +7,7 @@ import {
   type WebhooksClient,
 } from "../client";
 import { type Clock, sleep } from "../client/clock";
+import { ServiceClock } from "../settlement/serviceClock";
 import type { EngineLog } from "./engine";
 import { isGone, isUnauthorized, undefinedIfGone } from "./errors";
 import { describeAnswer, hasAnswer } from "./shownAnswer";
@@ -34,8 +35,7 @@ export interface ServiceOptions {
 export class Service {
   /** True once any `find` of this run has found its endpoint. */
   hasFound = false;
-  /** The service's time, and when it was told on a clock of ours that never goes back. */
-  #told: { readonly time: number; readonly at: number } | undefined;
+  readonly #clock: ServiceClock;
   #baseline: Promise<EndpointList> | undefined;
   #baselineAt = 0;
   #before: Promise<EndpointList | undefined> | undefined;
@@ -49,17 +49,13 @@ export class Service {
   constructor(
     private readonly client: WebhooksClient,
     private readonly options: ServiceOptions,
-  ) {}
+  ) {
+    this.#clock = new ServiceClock(options.clock);
+  }
 
-  /** Returns the service's time, in milliseconds since 1970; null until it has told it. */
-  time = (): number | null =>
-    this.#told === undefined ? null : Math.round(this.#told.time + this.options.clock.now() - this.#told.at);
+  time = (): number | null => this.#clock.time();
 
-  /** Returns the service's clock less this machine's, in milliseconds; null until the service has told its time. */
-  skew = (): number | null => {
-    const time = this.time();
-    return time === null ? null : time - this.options.clock.date();
-  };
+  skew = (): number | null => this.#clock.skew();
 
   /** The endpoints that were there a moment ago. Registrations share a list for some seconds; one that fails is asked for again. */
   baseline(): Promise<EndpointList> {
@@ -80,11 +76,8 @@ export class Service {
     return (await this.#before)?.endpoints.find((each) => each.id === id);
   }
 
-  list = async (): Promise<EndpointList> => {
-    const list = await this.#watched("list", this.client.list({ signal: this.options.cancelled }));
-    if (list.serverTime !== null) this.#told = { time: list.serverTime, at: this.options.clock.now() };
-    return list;
-  };
+  list = async (): Promise<EndpointList> =>
+    this.#clock.read(await this.#watched("list", this.client.list({ signal: this.options.cancelled })));
 
   /** @param onSend called right before each attempt */
   register = (registration: Registration, onSend: () => void): Promise<Endpoint> =>

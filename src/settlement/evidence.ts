@@ -2,17 +2,24 @@ import type { Endpoint } from "../client";
 import type { Asker } from "./asker";
 import type { Book } from "./book";
 import type { Pending } from "./decide";
-import { plainText, providerNameOf, type Resource } from "./deployment";
+import { plainText, type Resource } from "./deployment";
 import { type Entry, ipHash, isLiving, isSameStack, mayTake, traceOfEntry, windowOfSent } from "./entry";
 import { removeIfAbandoned, statusOf } from "./entryStatus";
-import { hashOf } from "./files";
 import type { Wanted } from "./identity";
 import { interruptionOf, LATER_UP, mayHaveSent, pendingOperation } from "./interruption";
 import { type HandedOver, handedOverOf, pendingOf } from "./pendingResource";
 import type { Stack, Stacks } from "./stack";
 import { isAmbiguous } from "./stackName";
 import type { StackState } from "./stackState";
-import { type Holder, holderAmong, isSameAccount, sameTime, strongest, traceOfEndpoint } from "./trace";
+import {
+  type Holder,
+  holderAmong,
+  isSameAccount,
+  providerHashOf,
+  sameTime,
+  strongest,
+  traceOfEndpoint,
+} from "./trace";
 
 export interface Known {
   /** The endpoint of the pending resource that asks, if a run has found it before and the state does not have it yet. */
@@ -137,7 +144,7 @@ export class Evidence {
         sent === null || interruption.sent === undefined ? closed : !mayHaveSent(interruption.sent, sent.at)
       )
         continue;
-      const isOfEntry = (each: Resource) => hashOf(providerNameOf(each) ?? "") === provider;
+      const isOfEntry = (each: Resource) => providerHashOf(each) === provider;
       const index = left.findIndex(isOfEntry);
       if (index >= 0) left.splice(index, 1);
     }

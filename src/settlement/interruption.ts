@@ -1,13 +1,13 @@
 import type { Asker } from "./asker";
 import type { Pending } from "./decide";
-import { plainText, providerNameOf, type Resource } from "./deployment";
+import { plainText, type Resource } from "./deployment";
 import { ipHash } from "./entry";
-import { hashOf } from "./files";
 import { HISTORY_PRECISION_MS, isWholeUp } from "./history";
 import { isProvisional, type Wanted } from "./identity";
 import type { Stack } from "./stack";
 import type { StackState } from "./stackState";
 import { CLOCK_TOLERANCE_MS, UNKNOWN, type Window } from "./time";
+import { providerHashOf } from "./trace";
 
 export const LATER_UP = "an `up` has succeeded since then and did not record it";
 const SECRET_URL = "the state keeps the url of an interrupted registration as a secret";
@@ -75,7 +75,7 @@ export function pendingOperation(
     complete: false,
     sameIp: ip === ipHash(wanted.ip),
     ip,
-    others: hashOf(providerNameOf(operation) ?? "") !== asker.origin.provider,
+    others: providerHashOf(operation) !== asker.origin.provider,
     unwanted: isUnwanted || overtakenSince !== undefined,
   };
   const { id } = operation;

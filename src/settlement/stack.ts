@@ -1,6 +1,6 @@
 import { runPulumi } from "../shared/pulumiCommand";
 import { stackOf } from "../shared/urn";
-import type { ExportedStack } from "./deployment";
+import type { Deployment, ExportedStack } from "./deployment";
 import type { StackName } from "./entry";
 import { type PastRun, readHistory } from "./history";
 import { stackNameOf } from "./stackName";
@@ -18,12 +18,18 @@ export class Stack {
   #state: Promise<StackState | undefined> | undefined;
   #history: { readonly since: number; readonly runs: Promise<PastRun[] | undefined> } | undefined;
 
-  /** @param startedAt when this run began, in milliseconds on this machine's clock; undefined if nothing tells */
+  /**
+   * @param startedAt when this run began, in milliseconds on this machine's clock; undefined if nothing tells
+   * @param deployment its state, if that was read before
+   */
   constructor(
     readonly name: StackName,
     private readonly print: Print,
     readonly startedAt: number | undefined,
-  ) {}
+    deployment?: Deployment,
+  ) {
+    if (deployment !== undefined) this.#state = Promise.resolve(new StackState(deployment));
+  }
 
   /**
    * Returns the state as it was when this was first called. Undefined when the CLI is not on PATH, or cannot read the state, or

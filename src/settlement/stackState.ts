@@ -8,10 +8,9 @@ import {
   providerNameOf,
   type Resource,
 } from "./deployment";
-import { hashOf } from "./files";
 import { type Identity, keyHash, keyOf } from "./identity";
 import { pendingResources } from "./pendingResource";
-import { type Holder, holderAmong, type Trace, traceOfResource } from "./trace";
+import { type Holder, holderAmong, providerHashOf, type Trace, traceOfResource } from "./trace";
 
 /** What a stack's state held at one moment. */
 export class StackState {
@@ -39,7 +38,7 @@ export class StackState {
   has(entry: Trace): boolean {
     return this.#of(entry.id).some(({ resource, trace }) => {
       const holder = holderAmong([trace], entry);
-      const isOfProvider = () => hashOf(providerNameOf(resource) ?? "") === entry.provider;
+      const isOfProvider = () => providerHashOf(resource) === entry.provider;
       return holder === "somebody" || (holder === "unclear" && isOfProvider());
     });
   }

@@ -1,5 +1,5 @@
 import type { Endpoint } from "../client";
-import { identityOf, plainText, type Resource } from "./deployment";
+import { identityOf, plainText, providerNameOf, type Resource } from "./deployment";
 import { hashOf } from "./files";
 import { keyHash } from "./identity";
 import { isSameTime, placeIn, type Window } from "./time";
@@ -40,6 +40,11 @@ export function originHashes({
   readonly provider?: string | undefined;
 }): Origin {
   return { service: hashOf(baseUrl), fingerprint: account, provider: hashOf(provider ?? "") };
+}
+
+/** Returns the hash of the name of a resource's provider. */
+export function providerHashOf(resource: Pick<Resource, "provider">): string {
+  return hashOf(providerNameOf(resource) ?? "");
 }
 
 /** Returns whether two things were registered with one key at one base URL. */

@@ -88,11 +88,7 @@ export function stackOf(
   { name, deployment }: KnownStack,
   { pulumi, environment, clock }: Pick<ClaimsOptions, "pulumi" | "environment" | "clock">,
 ) {
-  return settlementStack(
-    deployment,
-    async (args) => (args[1] === "export" ? { deployment } : pulumi.of(name).json(args)),
-    { environment, clock },
-  );
+  return settlementStack(deployment, (args) => pulumi.of(name).json(args), { environment, clock });
 }
 
 /** Returns whether an interrupted operation was to adopt an endpoint. An id that the state encrypts may be any. */

@@ -51,13 +51,7 @@ export async function recover(options: RecoverOptions): Promise<"done" | "undeci
     return "undecided";
   }
   const { deployment } = exported;
-  let first: unknown = exported;
-  const print: Print = async (args) => {
-    if (args[1] !== "export") return pulumi.json(args);
-    const known = first;
-    first = undefined;
-    return known ?? pulumi.json([...args, "--show-secrets"]);
-  };
+  const print: Print = (args) => pulumi.json(args[1] === "export" ? [...args, "--show-secrets"] : args);
   const stack = settlementStack(deployment, print, { environment, clock });
   const book = new Book(environment, say);
   const entries = stack === undefined ? [] : await openEntries(stack, book, NO_RUN);
