@@ -356,8 +356,8 @@ export class Actor {
       for (let runs = 0; runs < 2; runs++) {
         this.#tell(`undisturbed ${command}`);
         const problems = await this.#command(command, command === "up" ? { refresh: true } : {});
-        // With another key, an endpoint that was edited before its time was known cannot be told from another account's.
-        await this.#deleteNamed(/is not in the account of the current API key/);
+        // What was edited before its time was known cannot be told from another account's, or from what has its id now.
+        await this.#deleteNamed(/is not in the account of the current API key|has used this id again/);
         wrong = [...problems, ...this.world.differences(program, this.#others)];
         if (wrong.length === 0) break;
       }
