@@ -65,10 +65,10 @@ async function play(wire: Wire, options: CheckServiceOptions): Promise<Ended> {
     let isClean = false;
     onRegistering?.(() => (isClean ? undefined : leftover([...made])));
     const note = (text: string) => output.note(text);
-    const work = check({ wire, findings, urls, made, clock, stopped, note });
+    const work = check({ wire, findings, urls, before: list, made, clock, stopped, note });
     const doing = () => `Checking the service. It has had ${wire.exchanges.length} requests…`;
     await output.during(doing, work).finally(async () => {
-      const left = await deleteAll(wire, made, urls);
+      const left = await deleteAll({ wire, urls, before: list, made });
       isClean = left.length === 0;
       if (isClean) return;
       report();

@@ -28,23 +28,41 @@ export function leftBy(url: string, { endpoints }: EndpointList): readonly Endpo
   });
 }
 
+interface Deletion {
+  readonly wire: Wire;
+  readonly urls: CheckUrls;
+  /** What the service listed before the check. */
+  readonly before: EndpointList;
+  /** The ids that this check, or an interrupted one, has registered. */
+  readonly made: ReadonlySet<string>;
+}
+
 /**
- * Deletes endpoints, and whatever else the list shows that this check has registered.
+ * Returns whether the endpoint that the service answered with is a new one. Some services keep one endpoint for each url or account, and
+ * answer with that.
+ */
+export async function wasMade(id: string, url: string, { wire, before }: Deletion): Promise<boolean> {
+  if (isIn(before, id)) return false;
+  if (before.complete) return true;
+  // The list may have left it out. Somebody else's has another url.
+  const shown = await wire.account.client.get(id).catch(onlyWebhookError);
+  return !(shown instanceof WebhookError) && (shown.url === url || sameUrl(shown.url, url));
+}
+
+/**
+ * Deletes what was made, and whatever else the list shows that this check has registered. What was there before stays, also if the
+ * service has given it the check's url.
  *
- * @param ids those that this check knows to have registered
  * @returns the ids of those that may still be there
  */
-export async function deleteAll(
-  { account: { client } }: Wire,
-  ids: ReadonlySet<string>,
-  urls: CheckUrls,
-): Promise<readonly string[]> {
+export async function deleteAll({ wire, urls, before, made }: Deletion): Promise<readonly string[]> {
+  const { client } = wire.account;
   const list = await client.list().catch(onlyWebhookError);
   const rows = list instanceof WebhookError ? [] : [...list.endpoints, ...list.unrecognized];
   const isOurs = (url: string | null) => url !== null && (sameUrl(url, urls.own) || url === urls.invalid);
-  const listed = rows.filter(({ url }) => isOurs(url)).map(({ id }) => id);
+  const listed = rows.filter(({ id, url }) => isOurs(url) && !isIn(before, id)).map(({ id }) => id);
   const left: string[] = [];
-  for (const id of new Set([...ids, ...listed])) {
+  for (const id of new Set([...made, ...listed])) {
     const deleted = await client.delete(id).catch(onlyWebhookError);
     const found = await client.get(id).catch(onlyWebhookError);
     const isGone = [deleted, found].some((each) => each instanceof WebhookEndpointNotFoundError);
@@ -52,6 +70,10 @@ export async function deleteAll(
     if (!isGone && !(deleted === undefined && found instanceof WebhookError)) left.push(id);
   }
   return left;
+}
+
+function isIn({ endpoints, unrecognized }: EndpointList, id: string): boolean {
+  return [...endpoints, ...unrecognized].some((each) => each.id === id);
 }
 
 function onlyWebhookError(error: unknown): WebhookError {
