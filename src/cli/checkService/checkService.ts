@@ -55,7 +55,10 @@ async function play(wire: Wire, options: CheckServiceOptions): Promise<Ended> {
   const { value: list, error } = listing;
   if (error !== undefined && ["UNREACHABLE", "UNAUTHORIZED"].includes(error.code)) throw error;
   findings.operation("list", listing);
-  const report = () => printFindings(findings.all(), { output, baseUrl: account.origin.baseUrl });
+  const report = () => {
+    findings.responses(wire.exchanges);
+    printFindings(findings.all(), { output, baseUrl: account.origin.baseUrl });
+  };
   if (list !== undefined) {
     findings.wholeList(list);
     const urls = urlsOf(url);
@@ -76,7 +79,6 @@ async function play(wire: Wire, options: CheckServiceOptions): Promise<Ended> {
     });
   }
   if (stopped.aborted) return "stopped";
-  findings.responses(wire.exchanges);
   report();
   return findings.all().some(({ verdict }) => verdict === "differs") ? "differs" : "meets";
 }

@@ -65,11 +65,17 @@ export async function deleteAll({ wire, urls, before, made }: Deletion): Promise
   for (const id of new Set([...made, ...listed])) {
     const deleted = await client.delete(id).catch(onlyWebhookError);
     const found = await client.get(id).catch(onlyWebhookError);
-    const isGone = [deleted, found].some((each) => each instanceof WebhookEndpointNotFoundError);
+    const isGone = [deleted, found].some(saysGone);
     // A service that cannot get it may have deleted it nevertheless.
     if (!isGone && !(deleted === undefined && found instanceof WebhookError)) left.push(id);
   }
   return left;
+}
+
+/** A service may answer 410 where the contract asks for 404. */
+function saysGone(answer: unknown): boolean {
+  if (answer instanceof WebhookEndpointNotFoundError) return true;
+  return answer instanceof WebhookError && answer.statusCode === 410;
 }
 
 function isIn({ endpoints, unrecognized }: EndpointList, id: string): boolean {

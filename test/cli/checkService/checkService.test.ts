@@ -113,15 +113,25 @@ test.each(["truncated", "malformed", "empty", "oversized"] as const)(
 );
 
 test("what cannot be deleted is named, and the findings are printed nevertheless", async () => {
-  const { ended, differs, left, output } = await withEmulator({}, [
+  const { ended, differs, clauses, left, output } = await withEmulator({}, [
     { operation: "delete", kind: "status", status: 500, ...always },
   ]);
   expect([ended, differs]).toEqual(["ENDPOINT_LEFT", ["delete"]]);
   expect(left).not.toHaveLength(0);
+  expect(clauses.date?.verdict).toBe("meets");
   expect(output).toContain("DELETE /webhooks/");
 });
 
-async function withSecondService(broken?: ClauseId) {
+test("after a key that the service refuses in the middle of the check, what was not sent differs in nothing", async () => {
+  const fault = { operation: "list", kind: "status", status: 401, after: 3, ...always } as const;
+  const { clauses, differs } = await withEmulator({}, [fault]);
+  expect(differs).toEqual(["list"]);
+  expect(clauses.list?.cameBack).toBe("GET /webhooks: 401");
+  const { duplicates, refusals } = clauses;
+  expect([duplicates?.verdict, refusals?.verdict]).toEqual(["cannot tell", "cannot tell"]);
+});
+
+async function withSecondService(broken?: ClauseId | "spelling" | "gone") {
   const service = new SecondService(fast.now, broken);
   try {
     const result = await checked({ WEBHOOKS_BASE_URL: await service.listen(), WEBHOOKS_API_KEY: KEY });
@@ -147,6 +157,20 @@ test.each(CLAUSE_IDS)(
     expect(output).not.toContain("whsec_MfKQ");
   },
 );
+
+test("a response without an endpoint that can be read is reported with the reason", async () => {
+  const { clauses, left } = await withSecondService("spelling");
+  expect(clauses.register).toMatchObject({
+    verdict: "differs",
+    cameBack: expect.stringContaining('the type of the endpoint is neither "production" nor "development"'),
+  });
+  expect(left).toEqual([]);
+});
+
+test("an endpoint that the service calls gone is not left", async () => {
+  const { ended, differs } = await withSecondService("gone");
+  expect([ended, differs]).toEqual(["differs", ["delete-again", "unknown-id"]]);
+});
 
 test("nothing is registered unless the person agrees, and the question names what is sent", async () => {
   const questions: string[] = [];
