@@ -44,6 +44,13 @@ describe("bullmqQueue", () => {
     });
   });
 
+  test("keeps the backoff of the queue if only that is set", async () => {
+    const add = jest.fn();
+    await bullmqQueue({ add, defaultJobOptions: { backoff: 500 } }).add(delivery("k"));
+    expect(add.mock.calls[0][2]).toMatchObject({ attempts: 11 });
+    expect(add.mock.calls[0][2]).not.toHaveProperty("backoff");
+  });
+
   test.each<[unknown, number]>([
     [{ host: "a" }, 1],
     [{ host: "a", enableOfflineQueue: true }, 1],
@@ -150,6 +157,10 @@ describe("sqsHandler", () => {
     expect(await sqsHandler(worker)(records("a", "b", "c"))).toEqual({
       batchItemFailures: [{ itemIdentifier: "id of b" }],
     });
+  });
+
+  test("refuses at start what is no worker", () => {
+    expect(() => sqsHandler({ handlers: {} } as never)).toThrow(/Pass queueWorker\(\{ handlers \}\)/);
   });
 
   test("hands back what still runs shortly before the function's time is up, after telling it to stop", async () => {
