@@ -25,7 +25,7 @@ function receiverWith(options: Partial<QueueReceiverOptions> = {}) {
 test("a verified delivery is handed to the queue as plain JSON with the exact bytes, and answered 202", async () => {
   const { receiver, queued, outcomes } = receiverWith();
   const at = 1_700_000_000_000;
-  const body = Buffer.from(' {"type":"job.succeeded","data":{"jobId":"\\u0000é"}}\n');
+  const body = Buffer.from(' {"type":"job.succeeded","data":{"jobId":"\\u0000é\\uffff"}}\n');
   const request = delivered({ id: "msg_q", body, at });
   const now = createReceiver({
     secrets: secret,
@@ -40,7 +40,7 @@ test("a verified delivery is handed to the queue as plain JSON with the exact by
       key: "msg_q",
       timestamp: at / 1000,
       event: "job.succeeded",
-      jobId: "\ufffdé",
+      jobId: "\ufffdé\ufffd",
       body: body.toString("base64"),
     },
   ]);
