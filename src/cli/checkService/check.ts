@@ -20,6 +20,8 @@ export interface CheckOptions {
   readonly before: EndpointList;
   /** Gets the id of each endpoint that was registered. */
   readonly made: Set<string>;
+  /** Gets each url whose registration may have worked, although it got no id. */
+  readonly lost: Set<string>;
   readonly clock: Clock;
   /** Ends the check between two requests. */
   readonly stopped: AbortSignal;
@@ -61,10 +63,11 @@ interface Registered extends Performed<string> {
 }
 
 async function registered(url: string, options: CheckOptions): Promise<Registered> {
-  const { wire, clock, made, note } = options;
+  const { wire, clock, made, lost, note } = options;
   const endpoint = new TemporaryEndpoint({ account: wire.account, url, clock, note });
   const performed = await wire.perform("POST", () => endpoint.register());
   const id = performed.value;
+  if (performed.error?.code === "REGISTRATION_LOST") lost.add(url);
   const came = described(performed.exchanges);
   if (id === undefined) return { ...performed, came, isOwn: true };
   const isOwn = made.has(id) || (!endpoint.isOthers && (await wasMade(id, url, options)));

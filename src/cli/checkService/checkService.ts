@@ -65,17 +65,18 @@ async function play(wire: Wire, options: CheckServiceOptions): Promise<Ended> {
     const old = leftBy(url, list).map(({ id }) => id);
     if (!(await ask(questionOf({ baseUrl: account.origin.baseUrl, urls, old })))) return "declined";
     const made = new Set(old);
+    const lost = new Set<string>();
     let isClean = false;
     onRegistering?.(() => (isClean ? undefined : leftover([...made])));
     const note = (text: string) => output.note(text);
-    const work = check({ wire, findings, urls, before: list, made, clock, stopped, note });
+    const work = check({ wire, findings, urls, before: list, made, lost, clock, stopped, note });
     const doing = () => `Checking the service. It has had ${wire.exchanges.length} requests…`;
     await output.during(doing, work).finally(async () => {
-      const left = await deleteAll({ wire, urls, before: list, made });
-      isClean = left.length === 0;
+      const left = await deleteAll({ wire, urls, before: list, made, lost });
+      isClean = left.isClean;
       if (isClean) return;
       report();
-      throw new CliError("ENDPOINT_LEFT", leftover(left));
+      throw new CliError("ENDPOINT_LEFT", leftover(left.ids));
     });
   }
   if (stopped.aborted) return "stopped";

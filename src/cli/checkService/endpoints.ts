@@ -35,13 +35,26 @@ interface Deletion {
   readonly before: EndpointList;
   /** The ids that this check, or an interrupted one, has registered. */
   readonly made: ReadonlySet<string>;
+  /** The urls whose registration may have worked, although it got no id. */
+  readonly lost: ReadonlySet<string>;
+}
+
+/** What may still be there after a check. */
+export interface Left {
+  readonly isClean: boolean;
+  /** Those that are known. */
+  readonly ids: readonly string[];
 }
 
 /**
  * Returns whether the endpoint that the service answered with is a new one. Some services keep one endpoint for each url or account, and
  * answer with that.
  */
-export async function wasMade(id: string, url: string, { wire, before }: Deletion): Promise<boolean> {
+export async function wasMade(
+  id: string,
+  url: string,
+  { wire, before }: Pick<Deletion, "wire" | "before">,
+): Promise<boolean> {
   if (isIn(before, id)) return false;
   if (before.complete) return true;
   // The list may have left it out. Somebody else's has another url.
@@ -52,24 +65,23 @@ export async function wasMade(id: string, url: string, { wire, before }: Deletio
 /**
  * Deletes what was made, and whatever else the list shows that this check has registered. What was there before stays, also if the
  * service has given it the check's url.
- *
- * @returns the ids of those that may still be there
  */
-export async function deleteAll({ wire, urls, before, made }: Deletion): Promise<readonly string[]> {
+export async function deleteAll({ wire, urls, before, made, lost }: Deletion): Promise<Left> {
   const { client } = wire.account;
   const list = await client.list().catch(onlyWebhookError);
   const rows = list instanceof WebhookError ? [] : [...list.endpoints, ...list.unrecognized];
   const isOurs = (url: string | null) => url !== null && (sameUrl(url, urls.own) || url === urls.invalid);
   const listed = rows.filter(({ id, url }) => isOurs(url) && !isIn(before, id)).map(({ id }) => id);
-  const left: string[] = [];
+  const ids: string[] = [];
   for (const id of new Set([...made, ...listed])) {
     const deleted = await client.delete(id).catch(onlyWebhookError);
     const found = await client.get(id).catch(onlyWebhookError);
     const isGone = [deleted, found].some(saysGone);
     // A service that cannot get it may have deleted it nevertheless.
-    if (!isGone && !(deleted === undefined && found instanceof WebhookError)) left.push(id);
+    if (!isGone && !(deleted === undefined && found instanceof WebhookError)) ids.push(id);
   }
-  return left;
+  const isUnseen = lost.size > 0 && listed.every((id) => made.has(id));
+  return { isClean: ids.length === 0 && !isUnseen, ids };
 }
 
 /** A service may answer 410 where the contract asks for 404. */

@@ -122,6 +122,12 @@ test("what cannot be deleted is named, and the findings are printed nevertheless
   expect(output).toContain("DELETE /webhooks/");
 });
 
+test("a lost registration that no list shows is reported as left", async () => {
+  const fault = { operation: "register", kind: "reset-after" } as const;
+  const { ended, left } = await withEmulator({ pageSize: 1, listShape: "data" }, [fault]);
+  expect([ended, left.length]).toEqual(["ENDPOINT_LEFT", 1]);
+});
+
 test("after a key that the service refuses in the middle of the check, what was not sent differs in nothing", async () => {
   const fault = { operation: "list", kind: "status", status: 401, after: 3, ...always } as const;
   const { clauses, differs } = await withEmulator({}, [fault]);
