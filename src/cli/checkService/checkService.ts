@@ -5,7 +5,7 @@ import { CliError } from "../errors";
 import type { Output } from "../output";
 import { machineTurns } from "../temporaryEndpoint";
 import { check } from "./check";
-import { deleteAll, leftBy, urlsOf } from "./endpoints";
+import { deleteAll, leftBy, newCheck, urlsOf } from "./endpoints";
 import { Findings } from "./findings";
 import { leftover, printFindings, questionOf } from "./report";
 import { Wire } from "./wire";
@@ -61,7 +61,7 @@ async function play(wire: Wire, options: CheckServiceOptions): Promise<Ended> {
   };
   if (list !== undefined) {
     findings.wholeList(list);
-    const urls = urlsOf(url);
+    const urls = urlsOf(url, newCheck(list.serverTime));
     const old = leftBy(url, list).map(({ id }) => id);
     if (!(await ask(questionOf({ baseUrl: account.origin.baseUrl, urls, old })))) return "declined";
     const made = new Set(old);

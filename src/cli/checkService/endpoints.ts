@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Endpoint, type EndpointList, WebhookEndpointNotFoundError, WebhookError } from "../../client";
+import { parseTimestamp } from "../../settlement/time";
 import { sameUrl } from "../../shared/url";
 import type { Wire } from "./wire";
 
@@ -11,18 +12,35 @@ export interface CheckUrls {
 }
 
 const INVALID = "not-a-url";
-const MARK = /[?&]check=([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+const MARK = /[?&]check=(([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})$/;
+/** How much older than its check an endpoint may seem, in milliseconds: as much as a wrong time zone can make of it. */
+const OLDER_MS = 24 * 60 * 60 * 1000;
 
-export function urlsOf(url: string, check: string = randomUUID()): CheckUrls {
+/**
+ * Returns a UUID of version 7, which begins with its time.
+ * @param at the service's time, in milliseconds since 1970; null if it does not tell it
+ */
+export function newCheck(at: number | null): string {
+  const time = Math.max(0, at ?? Date.now())
+    .toString(16)
+    .padStart(12, "0");
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
+}
+
+export function urlsOf(url: string, check: string): CheckUrls {
   const marked = (base: string) => `${base}${base.includes("?") ? "&" : "?"}check=${check}`;
   return { own: marked(url), invalid: marked(INVALID) };
 }
 
-/** Returns the endpoints that checks with this url have registered and not deleted. */
+/**
+ * Returns the endpoints that checks with this url have registered and not deleted. An endpoint that is older than its check is somebody's:
+ * the service has only moved it to the url of the check.
+ */
 export function leftBy(url: string, { endpoints }: EndpointList): readonly Endpoint[] {
   return endpoints.filter((endpoint) => {
-    const [, check] = MARK.exec(endpoint.url) ?? [];
+    const [, check, high, low] = MARK.exec(endpoint.url) ?? [];
     if (check === undefined || endpoint.type !== "development") return false;
+    if (parseTimestamp(endpoint.createdAt) < Number.parseInt(`${high}${low}`, 16) - OLDER_MS) return false;
     const { own, invalid } = urlsOf(url, check);
     return sameUrl(endpoint.url, own) || endpoint.url === invalid;
   });

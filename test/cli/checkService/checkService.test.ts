@@ -192,7 +192,7 @@ test("nothing is registered unless the person agrees, and the question names wha
 
 test("a check deletes what an interrupted one with the same url has left, and nothing else", async () => {
   const emulator = await startEmulator({ apiKey: API_KEY, now: fast.now });
-  const mark = "check=5f0c2d1a-0000-4000-8000-000000000000";
+  const mark = "check=018c2d1a-0000-7000-8000-000000000000";
   const type = "development";
   emulator.add({ url: `${URL}?${mark}`, type });
   const kept = [

@@ -19,7 +19,10 @@ const KEY = "keeps-one-endpoint-52";
 const pathOf = (url: string) => url.split("?")[0];
 
 /** Runs a check at a service that has an endpoint of somebody's, and returns what the service has afterwards. */
-async function checkedBeside(mine: Row, { habit, isPartial = false }: { habit: Habit; isPartial?: boolean }) {
+async function checkedBeside(
+  mine: Row,
+  { habit, isPartial = false }: { habit: Habit | undefined; isPartial?: boolean },
+) {
   const rows = [mine];
   const deleted: string[] = [];
   const register = ({ url, type }: Row): Row => {
@@ -76,6 +79,18 @@ test.each(habits)("a service that keeps one endpoint and %s, keeps it after a ch
   const { ended, differs, clauses, deleted } = await checkedBeside(mine(), { habit });
   expect([ended, differs, deleted]).toEqual(["differs", ["register"], []]);
   expect(clauses.register?.cameBack).toMatch(/with mine, which may be somebody's: it stays/);
+});
+
+test("an endpoint that a check has moved to its url is not taken for what the check has left", async () => {
+  const mark = "019b0000-0000-7000-8000-000000000000"; // December 2025
+  const moved = { ...mine(), url: `${URL}?check=${mark}` };
+  const { deleted } = await checkedBeside(
+    { ...moved, createdAt: "2025-06-01T00:00:00Z" },
+    { habit: habits[2] },
+  );
+  expect(deleted).not.toContain("mine");
+  const left = await checkedBeside(moved, { habit: habits[2] });
+  expect(left.deleted).toContain("mine");
 });
 
 test("an endpoint that the list leaves out is not deleted for being returned", async () => {
