@@ -34,7 +34,10 @@ export class InvalidDataError extends CodedError<"INVALID_DATA"> {
   readonly issues: readonly SchemaIssue[];
 
   constructor(event: string, issues: readonly SchemaIssue[]) {
-    super("INVALID_DATA", `The data of "${event}" does not fit its schema${placesOf(issues)}. See the error's issues.`);
+    super(
+      "INVALID_DATA",
+      `The data of "${event}" does not fit its schema${placesOf(issues)}. See the error's issues.`,
+    );
     this.issues = issues;
   }
 }
