@@ -1,6 +1,7 @@
 import type { Endpoint } from "../../client";
 import { parseTimestamp, placeIn, windowOf } from "../../settlement/time";
-import type { CheckOptions } from "./check";
+import type { Findings } from "./findings";
+import type { Wire } from "./wire";
 
 /** The longest timestamp that a finding quotes whole, in characters. */
 const LONGEST_SHOWN = 60;
@@ -12,7 +13,7 @@ const LONGEST_SHOWN = 60;
 export function judgeTimes(
   shown: readonly (Endpoint | undefined)[],
   sentAt: number | null,
-  { wire, findings }: CheckOptions,
+  { wire, findings }: { wire: Wire; findings: Findings },
 ): void {
   const window = windowOf(sentAt, wire.account.patienceMs);
   for (const endpoint of shown) {
