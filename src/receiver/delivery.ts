@@ -53,6 +53,11 @@ export class VerifiedDelivery implements Delivery {
     return this.#isWatched;
   }
 
+  /** @throws why the delivery was given up, if it was */
+  throwIfExpired(): void {
+    if (this.#expired !== undefined) throw this.#expired;
+  }
+
   expire(reason: Error): void {
     this.#expired = reason;
     this.#controller?.abort(reason);

@@ -106,9 +106,14 @@ function workOn(
     delivery.data = data;
     return call();
   };
+  const callInTime = (data: unknown) => {
+    // The delivery is the sender's or the queue's again, so somebody else may be handling it.
+    delivery.throwIfExpired();
+    return callWith(data);
+  };
   return () => {
     const data = validData(schema, event, delivery.data);
-    return isThenable(data) ? Promise.resolve(data).then(callWith) : callWith(data);
+    return isThenable(data) ? Promise.resolve(data).then(callInTime) : callWith(data);
   };
 }
 
@@ -135,9 +140,10 @@ async function run(
   delivery: VerifiedDelivery,
   { timeoutMs, signal, onLate }: RunOptions,
 ): Promise<Processed> {
+  // A claim may have taken so long that the handler would only start after it was told to stop.
+  if (signal?.aborted) return { outcome: "failed", error: stopReason(signal) };
   const stop = () => delivery.expire(stopReason(signal));
-  if (signal?.aborted) stop();
-  else signal?.addEventListener("abort", stop, { once: true });
+  signal?.addEventListener("abort", stop, { once: true });
   try {
     const started = work();
     const working = isThenable(started) ? Promise.resolve(started) : undefined;

@@ -32,8 +32,12 @@ type Failure = Pick<Outcome, "event" | "error"> & {
   readonly id: string | undefined;
 };
 
+/** Of these, the sender or the queue needs no help. */
+const ORDINARY = ["handled", "unhandled", "duplicate", "validation", "held", "queued"];
+
+/** Logs a failure, whose error is whatever was thrown, also undefined. */
 export function logFailure({ outcome, event, id = "without an id", error }: Failure): void {
-  if (outcome !== "failed" && error === undefined) return;
+  if (error === undefined && ORDINARY.includes(outcome)) return;
   console.error(`Webhook delivery ${id} (${event ?? "unknown event"}): ${outcome}.`, error);
 }
 

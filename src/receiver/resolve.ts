@@ -63,11 +63,12 @@ export function resolveOptions<Events extends object>(
   for (const name of FUNCTIONS) checkOptionalFunction(`createReceiver: ${name}`, options[name]);
   const { toleranceSeconds = DEFAULT_TOLERANCE_SECONDS, maxBodyBytes, dedupeKey, now = Date.now } = options;
   checkTolerance(toleranceSeconds, LONGEST_TOLERANCE_SECONDS);
-  const most = options.queue?.maxBodyBytes ?? Number.POSITIVE_INFINITY;
+  const most = options.queue?.maxBodyBytes ?? Number.MAX_SAFE_INTEGER;
+  checkNumber("createReceiver: queue.maxBodyBytes", most, { least: 0 });
   const resolvedMaxBodyBytes = maxBodyBytes ?? Math.min(1024 * 1024, most);
   checkNumber("createReceiver: maxBodyBytes", resolvedMaxBodyBytes, {
     least: 0,
-    most: Math.min(most, Number.MAX_SAFE_INTEGER),
+    most,
   });
   return {
     toleranceSeconds,
@@ -81,6 +82,10 @@ export function resolveOptions<Events extends object>(
 type Taking = Pick<ResolvedOptions, "take" | "isKnown">;
 
 function handling<Events extends object>(options: ReceiverOptions<Events>): Taking {
+  if (options.handlers === undefined)
+    throw new TypeError(
+      "createReceiver: handlers must be an object with a function for each event, unless there is a queue.",
+    );
   const processing = resolveHandling(
     "createReceiver",
     options,

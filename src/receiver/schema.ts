@@ -24,6 +24,9 @@ export type EventSchemas<Events extends object> = {
   readonly [Name in keyof Events]?: StandardSchema<Events[Name]> | true | undefined;
 };
 
+/** How many places a message names. */
+const MOST_PLACES = 5;
+
 /** A delivery's data does not fit the schema of its event. */
 export class InvalidDataError extends CodedError<"INVALID_DATA"> {
   override readonly name = "InvalidDataError";
@@ -31,10 +34,9 @@ export class InvalidDataError extends CodedError<"INVALID_DATA"> {
   readonly issues: readonly SchemaIssue[];
 
   constructor(event: string, issues: readonly SchemaIssue[]) {
-    const places = [...new Set(issues.map(placeOf))].join(", ");
     super(
       "INVALID_DATA",
-      `The data of "${event}" does not fit its schema, at ${places}. See the error's issues.`,
+      `The data of "${event}" does not fit its schema${placesOf(issues)}. See the error's issues.`,
     );
     this.issues = issues;
   }
@@ -47,6 +49,7 @@ export class InvalidDataError extends CodedError<"INVALID_DATA"> {
  */
 export function schemasByEvent(owner: string, events: unknown): ReadonlyMap<string, StandardSchema | true> {
   if (events === undefined) return new Map();
+  if (isThenable(events)) throw new TypeError(`${owner}: events is a promise; await it first.`);
   if (typeof events !== "object" || events === null || Symbol.iterator in events)
     throw new TypeError(
       `${owner}: events must be an object with a Standard Schema, or true, for each event.`,
@@ -72,6 +75,14 @@ export function validData(schema: StandardSchema, event: string, data: unknown):
     return result.value;
   };
   return isThenable(checked) ? Promise.resolve(checked).then(read) : read(checked);
+}
+
+/** Returns the end of a sentence that says where the issues are. Empty if there is none. */
+function placesOf(issues: readonly SchemaIssue[]): string {
+  const places = [...new Set(issues.map(placeOf))];
+  const named = places.slice(0, MOST_PLACES).join(", ");
+  const more = places.length > MOST_PLACES ? ` and ${places.length - MOST_PLACES} more places` : "";
+  return places.length === 0 ? "" : `, at ${named}${more}`;
 }
 
 function placeOf({ path = [] }: SchemaIssue): string {

@@ -94,6 +94,44 @@ test("a schema that throws or hangs fails the delivery", async () => {
   expect(await receiverOf({ handlers, events, handlerTimeoutMs: 10 }).outcomeOf()).toBe("timed-out");
 });
 
+test("a handler is not started once its delivery has passed its deadline, however late the schema is", async () => {
+  const gate = deferred<{ value: Output }>();
+  const slow: StandardSchema<Output> = {
+    "~standard": { version: 1, vendor: "test", validate: () => gate.promise },
+  };
+  const handler = jest.fn();
+  const { outcomeOf } = receiverOf({
+    handlers: { "job.succeeded": handler },
+    events: { "job.succeeded": slow },
+    handlerTimeoutMs: 10,
+  });
+  expect(await outcomeOf()).toBe("timed-out");
+  gate.resolve({ value: { output: "late" } });
+  await new Promise(setImmediate);
+  expect(handler).not.toHaveBeenCalled();
+});
+
+test("the message about data that does not fit names five places at most", async () => {
+  const issues = Array.from({ length: 1000 }, (_, index) => ({ message: "no", path: [index] }));
+  const outcomeWith = async (found: typeof issues) => {
+    const events: Record<string, StandardSchema> = {
+      "job.succeeded": { "~standard": { version: 1, vendor: "test", validate: () => ({ issues: found }) } },
+    };
+    const { receiver, outcomes } = receiverOf({ handlers: { "job.succeeded": () => {} }, events });
+    await receiver.handle(delivered({ body: body(1) }));
+    return String(outcomes[0]?.error);
+  };
+  expect(await outcomeWith(issues)).toContain("at 0, 1, 2, 3, 4 and 995 more places. See");
+  expect(await outcomeWith([])).toContain("does not fit its schema. See");
+});
+
+test("events that are a promise are refused, as nothing would be validated", () => {
+  const events = Promise.resolve({ "job.succeeded": outputSchema });
+  expect(() => receiverOf({ handlers: {}, events: events as never })).toThrow(
+    /events is a promise; await it/,
+  );
+});
+
 test("an event beyond the three has a handler once it is declared, with or without a schema", async () => {
   const paid = jest.fn();
   const receiver = createReceiver<{ "invoice.paid": { amount: number }; "invoice.sent": { to: string } }>({

@@ -4,9 +4,13 @@ import { Queue } from "bullmq";
 
 const queue = new Queue("webhooks", { connection: { url: process.env.REDIS_URL ?? "" } });
 
-for (const job of await queue.getFailed()) {
-  const { id, event, jobId, body } = job.data;
-  console.log(id, event, jobId, job.failedReason, Buffer.from(body, "base64").toString());
+const failed = await queue.getFailed();
+for (const job of failed) {
+  const { id, event, jobId, body } = job.data ?? {};
+  // Without a body, it is no delivery: something else has used the queue.
+  const text = typeof body === "string" ? Buffer.from(body, "base64").toString() : JSON.stringify(job.data);
+  console.log(id, event, jobId, job.failedReason, text);
 }
-if (process.argv[2] === "retry") await queue.retryJobs({ state: "failed" });
+if (process.argv[2] === "retry")
+  for (const job of failed) await job.retry("failed", { resetAttemptsMade: true });
 await queue.close();

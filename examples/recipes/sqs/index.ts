@@ -11,6 +11,8 @@ const deadLetters = new aws.sqs.Queue("webhooks-dead", {
 });
 const queue = new aws.sqs.Queue("webhooks", {
   fifoQueue: true,
+  // How long a delivery may wait for a worker.
+  messageRetentionSeconds: 14 * 24 * 3600,
   // AWS advises six times the worker's timeout.
   visibilityTimeoutSeconds: 6 * WORKER_SECONDS,
   redrivePolicy: pulumi.jsonStringify({ deadLetterTargetArn: deadLetters.arn, maxReceiveCount: 10 }),

@@ -1,10 +1,10 @@
-import { type Endpoint, WebhookEndpointNotFoundError } from "../../client";
+import { type Endpoint, type EndpointList, WebhookEndpointNotFoundError } from "../../client";
 import { type Clock, sleep } from "../../client/clock";
-import { parseTimestamp, placeIn, windowOf } from "../../settlement/time";
 import { sameUrl } from "../../shared/url";
 import { TemporaryEndpoint } from "../temporaryEndpoint";
-import type { CheckUrls } from "./endpoints";
+import { type CheckUrls, wasMade } from "./endpoints";
 import type { Findings } from "./findings";
+import { judgeTimes } from "./times";
 import { described, endpointIn, isBroken, isRedirect, lastTime, type Performed, type Wire } from "./wire";
 
 /** How soon a list must contain a new endpoint, and how long the check waits for it, in milliseconds. */
@@ -16,8 +16,12 @@ export interface CheckOptions {
   readonly wire: Wire;
   readonly findings: Findings;
   readonly urls: CheckUrls;
+  /** What the service listed before the check. Of it, nothing is deleted but what is in `made`. */
+  readonly before: EndpointList;
   /** Gets the id of each endpoint that was registered. */
   readonly made: Set<string>;
+  /** Gets each url whose registration may have worked, although it got no id. */
+  readonly lost: Set<string>;
   readonly clock: Clock;
   /** Ends the check between two requests. */
   readonly stopped: AbortSignal;
@@ -51,22 +55,44 @@ async function wrongKey({ wire, findings }: CheckOptions): Promise<void> {
   if (isRefused && exchanges.some(isBroken)) findings.add("list", "differs", came);
 }
 
-async function registered(url: string, options: CheckOptions): Promise<Performed<string>> {
-  const { wire, clock, made, note } = options;
+interface Registered extends Performed<string> {
+  /** What came back, and that the endpoint is not new, if it is not. */
+  readonly came: string;
+  /** False if the service answered with an endpoint that may be somebody's. */
+  readonly isOwn: boolean;
+}
+
+async function registered(url: string, options: CheckOptions): Promise<Registered> {
+  const { wire, clock, made, lost, note } = options;
   const endpoint = new TemporaryEndpoint({ account: wire.account, url, clock, note });
   const performed = await wire.perform("POST", () => endpoint.register());
-  if (performed.value !== undefined) made.add(performed.value);
-  return performed;
+  const id = performed.value;
+  if (performed.error?.code === "REGISTRATION_LOST") lost.add(url);
+  const came = described(performed.exchanges);
+  if (id === undefined) return { ...performed, came, isOwn: true };
+  const isOwn = made.has(id) || (!endpoint.isOthers && (await wasMade(id, url, options)));
+  if (isOwn) made.add(id);
+  return {
+    ...performed,
+    isOwn,
+    came: isOwn
+      ? came
+      : `${came}, with ${id}, which may be somebody's: it stays, but its url may have changed`,
+  };
 }
 
 async function register(options: CheckOptions): Promise<string | undefined> {
   const { findings, urls } = options;
   const performed = await registered(urls.own, options);
+  const { came, isOwn } = performed;
+  if (!isOwn) {
+    findings.add("register", "differs", came);
+    return undefined;
+  }
   const id = findings.operation("register", performed);
   const answered = endpointIn(performed);
   const problem = answered ? problemIn(answered, urls.own) : "without an endpoint that can be read";
-  if (id !== undefined && problem !== undefined)
-    findings.add("register", "differs", `${described(performed.exchanges)}, ${problem}`);
+  if (id !== undefined && problem !== undefined) findings.add("register", "differs", `${came}, ${problem}`);
   return id;
 }
 
@@ -112,50 +138,25 @@ async function get(id: string, { wire, findings, urls }: CheckOptions): Promise<
   return got;
 }
 
-function judgeTimes(
-  shown: readonly (Endpoint | undefined)[],
-  sentAt: number | null,
-  { wire, findings }: CheckOptions,
-): void {
-  const window = windowOf(sentAt, wire.account.patienceMs);
-  for (const endpoint of shown) {
-    if (endpoint === undefined) continue;
-    const { createdAt } = endpoint;
-    const came = `createdAt is ${JSON.stringify(createdAt)}`;
-    const place = placeIn(window, createdAt);
-    if (createdAt === null || Number.isNaN(parseTimestamp(createdAt)))
-      findings.add("timestamps", "differs", `${came}, which is not a time with a time zone`);
-    else if (place === "outside")
-      findings.add("timestamps", "differs", `${came}, and Date was ${new Date(sentAt ?? 0).toUTCString()}`);
-    else if (place === "across")
-      findings.add(
-        "timestamps",
-        "cannot tell",
-        `${came}, which may be a whole minute by chance; check again`,
-      );
-    else findings.add("timestamps", "meets", came);
-  }
-}
-
 async function registerAgain(first: string, options: CheckOptions): Promise<void> {
   const { findings, urls } = options;
-  const { value, exchanges } = await registered(urls.own, { ...options, note: () => {} });
-  const came = described(exchanges);
+  const { value, exchanges, came, isOwn } = await registered(urls.own, { ...options, note: () => {} });
   if (exchanges.some(isBroken)) findings.add("register", "differs", came);
-  else if (exchanges.some(isRedirect)) findings.add("duplicates", "cannot tell", came);
+  else if (exchanges.length === 0 || exchanges.some(isRedirect))
+    findings.add("duplicates", "cannot tell", came);
   else if (value === first) findings.add("duplicates", "differs", `${came}, with the id of the first`);
-  else findings.add("duplicates", value === undefined ? "differs" : "meets", came);
+  else findings.add("duplicates", value === undefined || !isOwn ? "differs" : "meets", came);
 }
 
 async function registerInvalid(options: CheckOptions): Promise<void> {
   const { findings, urls } = options;
-  const { value, error, exchanges } = await registered(urls.invalid, options);
-  const came = described(exchanges);
-  const status = exchanges.at(-1)?.status;
-  if (status === undefined) findings.add("register", "differs", came);
+  const { value, error, exchanges, came } = await registered(urls.invalid, options);
+  const [last] = exchanges.slice(-1);
+  if (last === undefined) findings.add("refusals", "cannot tell", came);
+  else if (last.status === undefined) findings.add("register", "differs", came);
   else if (value !== undefined || error?.code === "MALFORMED_RESPONSE")
     findings.add("refusals", "cannot tell", `${came}: the service accepts a url that is none`);
-  else findings.add("refusals", status >= 400 && !exchanges.some(isBroken) ? "meets" : "differs", came);
+  else findings.add("refusals", last.status >= 400 && !exchanges.some(isBroken) ? "meets" : "differs", came);
 }
 
 async function remove(id: string, { wire, findings }: CheckOptions): Promise<void> {

@@ -6,7 +6,7 @@ import type { Account } from "../account";
 import { CliError } from "../errors";
 import type { Output } from "../output";
 import { check } from "./check";
-import { deleteAll, leftBy, urlsOf } from "./endpoints";
+import { deleteAll, leftBy, newCheck, urlsOf } from "./endpoints";
 import { Findings } from "./findings";
 import { leftover, printFindings, questionOf } from "./report";
 import { Wire } from "./wire";
@@ -56,28 +56,31 @@ async function play(wire: Wire, options: CheckServiceOptions): Promise<Ended> {
   const { value: list, error } = listing;
   if (error !== undefined && ["UNREACHABLE", "UNAUTHORIZED"].includes(error.code)) throw error;
   findings.operation("list", listing);
-  const report = () => printFindings(findings.all(), { output, baseUrl: account.origin.baseUrl });
+  const report = () => {
+    findings.responses(wire.exchanges);
+    printFindings(findings.all(), { output, baseUrl: account.origin.baseUrl });
+  };
   if (list !== undefined) {
     findings.wholeList(list);
-    const urls = urlsOf(url);
+    const urls = urlsOf(url, newCheck(list.serverTime));
     const old = leftBy(url, list).map(({ id }) => id);
     if (!(await ask(questionOf({ baseUrl: account.origin.baseUrl, urls, old })))) return "declined";
     const made = new Set(old);
+    const lost = new Set<string>();
     let isClean = false;
     onRegistering?.(() => (isClean ? undefined : leftover([...made])));
     const note = (text: string) => output.note(text);
-    const work = check({ wire, findings, urls, made, clock, stopped, note });
+    const work = check({ wire, findings, urls, before: list, made, lost, clock, stopped, note });
     const doing = () => `Checking the service. It has had ${wire.exchanges.length} requests…`;
     await output.during(doing, work).finally(async () => {
-      const left = await deleteAll(wire, made, urls);
-      isClean = left.length === 0;
+      const left = await deleteAll({ wire, urls, before: list, made, lost });
+      isClean = left.isClean;
       if (isClean) return;
       report();
-      throw new CliError("ENDPOINT_LEFT", leftover(left));
+      throw new CliError("ENDPOINT_LEFT", leftover(left.ids));
     });
   }
   if (stopped.aborted) return "stopped";
-  findings.responses(wire.exchanges);
   report();
   return findings.all().some(({ verdict }) => verdict === "differs") ? "differs" : "meets";
 }

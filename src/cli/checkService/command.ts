@@ -91,7 +91,7 @@ const STATUS = { meets: EXIT.yes, differs: EXIT.no, stopped: EXIT.interrupted } 
 
 /** @throws CliError `WRONG_USE` without a terminal */
 function questioned(terminal: Terminal | undefined): Promise<string> {
-  if (terminal !== undefined) return terminal.question("[y/N] ");
+  if (terminal !== undefined) return terminal.question("Go on? [y/N] ");
   throw new CliError(
     "WRONG_USE",
     "without a terminal, nobody can be asked. Add --yes to register without a question",

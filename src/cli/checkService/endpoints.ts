@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Endpoint, type EndpointList, WebhookEndpointNotFoundError, WebhookError } from "../../client";
+import { parseTimestamp } from "../../settlement/time";
 import { sameUrl } from "../../shared/url";
 import type { Wire } from "./wire";
 
@@ -11,47 +12,104 @@ export interface CheckUrls {
 }
 
 const INVALID = "not-a-url";
-const MARK = /[?&]check=([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+const MARK = /[?&]check=(([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})$/;
+/** How much older than its check an endpoint may seem, in milliseconds: as much as a wrong time zone can make of it. */
+const OLDER_MS = 24 * 60 * 60 * 1000;
 
-export function urlsOf(url: string, check: string = randomUUID()): CheckUrls {
+/**
+ * Returns a UUID of version 7, which begins with its time.
+ * @param at the service's time, in milliseconds since 1970; null if it does not tell it
+ */
+export function newCheck(at: number | null): string {
+  const time = Math.max(0, at ?? Date.now())
+    .toString(16)
+    .padStart(12, "0");
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
+}
+
+export function urlsOf(url: string, check: string): CheckUrls {
   const marked = (base: string) => `${base}${base.includes("?") ? "&" : "?"}check=${check}`;
   return { own: marked(url), invalid: marked(INVALID) };
 }
 
-/** Returns the endpoints that checks with this url have registered and not deleted. */
+/**
+ * Returns the endpoints that checks with this url have registered and not deleted. An endpoint that is older than its check is somebody's:
+ * the service has only moved it to the url of the check.
+ */
 export function leftBy(url: string, { endpoints }: EndpointList): readonly Endpoint[] {
   return endpoints.filter((endpoint) => {
-    const [, check] = MARK.exec(endpoint.url) ?? [];
+    const [, check, high, low] = MARK.exec(endpoint.url) ?? [];
     if (check === undefined || endpoint.type !== "development") return false;
+    if (parseTimestamp(endpoint.createdAt) < Number.parseInt(`${high}${low}`, 16) - OLDER_MS) return false;
     const { own, invalid } = urlsOf(url, check);
     return sameUrl(endpoint.url, own) || endpoint.url === invalid;
   });
 }
 
+interface Deletion {
+  readonly wire: Wire;
+  readonly urls: CheckUrls;
+  /** What the service listed before the check. */
+  readonly before: EndpointList;
+  /** The ids that this check, or an interrupted one, has registered. */
+  readonly made: ReadonlySet<string>;
+  /** The urls whose registration may have worked, although it got no id. */
+  readonly lost: ReadonlySet<string>;
+}
+
+/** What may still be there after a check. */
+export interface Left {
+  readonly isClean: boolean;
+  /** Those that are known. */
+  readonly ids: readonly string[];
+}
+
 /**
- * Deletes endpoints, and whatever else the list shows that this check has registered.
- *
- * @param ids those that this check knows to have registered
- * @returns the ids of those that may still be there
+ * Returns whether the endpoint that the service answered with is a new one. Some services keep one endpoint for each url or account, and
+ * answer with that.
  */
-export async function deleteAll(
-  { account: { client } }: Wire,
-  ids: ReadonlySet<string>,
-  urls: CheckUrls,
-): Promise<readonly string[]> {
+export async function wasMade(
+  id: string,
+  url: string,
+  { wire, before }: Pick<Deletion, "wire" | "before">,
+): Promise<boolean> {
+  if (isIn(before, id)) return false;
+  if (before.complete) return true;
+  // The list may have left it out. Somebody else's has another url.
+  const shown = await wire.account.client.get(id).catch(onlyWebhookError);
+  return !(shown instanceof WebhookError) && (shown.url === url || sameUrl(shown.url, url));
+}
+
+/**
+ * Deletes what was made, and whatever else the list shows that this check has registered. What was there before stays, also if the
+ * service has given it the check's url.
+ */
+export async function deleteAll({ wire, urls, before, made, lost }: Deletion): Promise<Left> {
+  const { client } = wire.account;
   const list = await client.list().catch(onlyWebhookError);
   const rows = list instanceof WebhookError ? [] : [...list.endpoints, ...list.unrecognized];
   const isOurs = (url: string | null) => url !== null && (sameUrl(url, urls.own) || url === urls.invalid);
-  const listed = rows.filter(({ url }) => isOurs(url)).map(({ id }) => id);
-  const left: string[] = [];
-  for (const id of new Set([...ids, ...listed])) {
+  const listed = rows.filter(({ id, url }) => isOurs(url) && !isIn(before, id)).map(({ id }) => id);
+  const ids: string[] = [];
+  for (const id of new Set([...made, ...listed])) {
     const deleted = await client.delete(id).catch(onlyWebhookError);
     const found = await client.get(id).catch(onlyWebhookError);
-    const isGone = [deleted, found].some((each) => each instanceof WebhookEndpointNotFoundError);
+    const isGone = [deleted, found].some(saysGone);
     // A service that cannot get it may have deleted it nevertheless.
-    if (!isGone && !(deleted === undefined && found instanceof WebhookError)) left.push(id);
+    if (!isGone && !(deleted === undefined && found instanceof WebhookError)) ids.push(id);
   }
-  return left;
+  const isUnseen = lost.size > 0 && listed.every((id) => made.has(id));
+  return { isClean: ids.length === 0 && !isUnseen, ids };
+}
+
+/** A service may answer 410 where the contract asks for 404. */
+function saysGone(answer: unknown): boolean {
+  if (answer instanceof WebhookEndpointNotFoundError) return true;
+  return answer instanceof WebhookError && answer.statusCode === 410;
+}
+
+function isIn({ endpoints, unrecognized }: EndpointList, id: string): boolean {
+  return [...endpoints, ...unrecognized].some((each) => each.id === id);
 }
 
 function onlyWebhookError(error: unknown): WebhookError {

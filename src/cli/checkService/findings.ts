@@ -6,6 +6,7 @@ import {
   hasDate,
   isBroken,
   isRedirect,
+  isRefused,
   mentionsSecret,
   type Performed,
   problemOf,
@@ -42,7 +43,8 @@ export class Findings {
     const { exchanges, error, value } = performed;
     const came = described(exchanges);
     const isOther = exchanges.some(isRedirect) || error?.code === "UNREACHABLE";
-    if (isOther) this.add(clause, "cannot tell", came);
+    if (exchanges.length === 0) this.add(clause, "cannot tell", `${came}: ${error?.code}`);
+    else if (isOther) this.add(clause, "cannot tell", came);
     else if (exchanges.some(isBroken)) this.add(clause, "differs", came);
     else if (error !== undefined) this.add(clause, "differs", `${came}, ${problemOf(performed)}`);
     else this.add(clause, "meets", came);
@@ -57,13 +59,13 @@ export class Findings {
     );
   }
 
-  /** Judges the clauses about every response, and lists that failed once. */
+  /** Judges the clauses about every response, and lists that failed, some of which no finding has told. */
   responses(exchanges: readonly Exchange[]): void {
     // The list with another key has a clause of its own.
     const isList = ({ method, path, isStranger }: Exchange) =>
       method === "GET" && path === "/webhooks" && !isStranger;
-    const broken = exchanges.find((each) => isList(each) && isBroken(each));
-    if (broken !== undefined) this.add("list", "differs", described([broken]));
+    const failed = exchanges.find((each) => isList(each) && (isBroken(each) || isRefused(each)));
+    if (failed !== undefined) this.add("list", "differs", described([failed]));
     const answered = exchanges.filter(({ status }) => status !== undefined);
     const judge = (clause: ClauseId, isWrong: (each: Exchange) => boolean, what: string) => {
       const wrong = answered.find(isWrong);

@@ -6,7 +6,7 @@ import type { Finding, Verdict } from "./findings";
 const STYLES = { meets: "green", differs: "red", "cannot tell": "yellow" } as const;
 const VERDICT_WIDTH = 13;
 
-/** Says what the check sends, and asks whether it may. */
+/** Says what the check sends, before somebody is asked whether it may. */
 export function questionOf({
   baseUrl,
   urls,
@@ -21,7 +21,6 @@ export function questionOf({
     `The check sends requests to ${baseUrl}/webhooks, one of them with a wrong API key.`,
     `It registers up to three development endpoints, and deletes them: two for ${urls.own}, and one for ${urls.invalid}, which the service should reject.`,
     ...(old.length === 0 ? [] : [`It also deletes what an interrupted check has left: ${old.join(", ")}.`]),
-    "Go on?",
   ];
 }
 

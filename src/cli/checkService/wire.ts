@@ -108,6 +108,15 @@ export function isBroken({ method, status, isCut, headers }: Exchange): boolean 
   return status === 408 || (status >= 500 && !isBusy);
 }
 
+function isSuccess({ status = 0 }: Partial<Exchange> = {}): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** Returns true for a response that refuses a request, and does not just ask for a pause. */
+export function isRefused({ status = 0 }: Exchange): boolean {
+  return status >= 400 && status < 500 && status !== 429;
+}
+
 export function isRedirect({ status = 0 }: Exchange): boolean {
   return status >= 300 && status < 400;
 }
@@ -147,13 +156,16 @@ export function described(exchanges: readonly Exchange[]): string {
 /** Describes what is wrong with the last response of an operation that failed. Quotes nothing of it. */
 export function problemOf({ exchanges, error }: Performed<unknown>): string {
   const last = exchanges.at(-1);
-  if (last === undefined || error?.code !== "MALFORMED_RESPONSE") return error?.code ?? "";
+  const { code = "" } = error ?? {};
+  // A registration whose response cannot be read counts as lost.
+  const isRead = code === "MALFORMED_RESPONSE" || (code === "REGISTRATION_LOST" && isSuccess(last));
+  if (last === undefined || !isRead) return code;
   try {
     const answer = parseBody(Buffer.concat(last.chunks));
     if (last.method === "GET" && last.path === "/webhooks") parseList(answer, last.headers);
     else parseEndpoint(answer);
-    return "it is not the endpoint that was asked for";
+    return code === "MALFORMED_RESPONSE" ? "it is not the endpoint that was asked for" : code;
   } catch (problem) {
-    return problem instanceof MalformedAnswer ? problem.message : error.code;
+    return problem instanceof MalformedAnswer ? problem.message : code;
   }
 }

@@ -17,7 +17,8 @@ interface BullmqJobOptions {
 }
 
 /** With the backoff, the last of these attempts is about 17 minutes after the first. */
-const RETRIES = { attempts: 11, backoff: { type: "exponential", delay: 1000 } };
+const ATTEMPTS = 11;
+const BACKOFF = { type: "exponential", delay: 1000 };
 const KEEP_SECONDS = 3 * 24 * 60 * 60;
 const PLAIN = /^[\w-]{1,128}$/;
 
@@ -30,7 +31,8 @@ const PLAIN = /^[\w-]{1,128}$/;
  * const receiver = createReceiver({ secrets, queue: bullmqQueue(queue) });
  * ```
  *
- * Jobs are attempted 11 times, with an exponential backoff from one second on, unless the queue's `defaultJobOptions` set `attempts`.
+ * Jobs are attempted 11 times, with an exponential backoff from one second on, unless the queue's `defaultJobOptions` set
+ * `attempts` or `backoff`.
  * Warns once if the connection queues commands while Redis is away: they would collect in memory.
  *
  * @throws TypeError if it is not a queue
@@ -43,12 +45,18 @@ export function bullmqQueue(queue: BullmqQueue): DeliveryQueue {
       `bullmqQueue: the queue's connection keeps commands while Redis is away, so deliveries collect in memory. Set ${setting} in the ` +
         "options of its connection.",
     );
-  const retries = queue.defaultJobOptions?.attempts === undefined ? RETRIES : {};
+  const retries = retriesBeside(queue.defaultJobOptions);
   const kept = { removeOnComplete: { age: KEEP_SECONDS }, removeOnFail: false } as const;
   return {
     add: (delivery) =>
       queue.add("delivery", delivery, { jobId: bullmqJobId(delivery.key), ...retries, ...kept }),
   };
+}
+
+/** Returns what the queue's own options leave open. A job's options replace those of its queue. */
+function retriesBeside({ attempts, backoff }: NonNullable<BullmqQueue["defaultJobOptions"]> = {}) {
+  if (attempts !== undefined) return {};
+  return backoff === undefined ? { attempts: ATTEMPTS, backoff: BACKOFF } : { attempts: ATTEMPTS };
 }
 
 /** Returns the id of a delivery's job. BullMQ refuses ids that are integers or hold a colon. */

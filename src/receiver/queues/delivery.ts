@@ -59,12 +59,12 @@ export function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("base64url");
 }
 
-/** Shortens a string, and replaces what PostgreSQL cannot store in JSON. */
+/** What PostgreSQL cannot store in JSON: NUL and lone surrogates. What SQS refuses in a message: U+FFFE and U+FFFF, too. */
+const UNSTORABLE = /[\0\ufffe\uffff\p{Surrogate}]/gu;
+
+/** Shortens a string, and replaces what a queue cannot store. */
 function storable(text: string): string {
-  return text
-    .slice(0, LONGEST_NAME)
-    .replaceAll("\0", "\ufffd")
-    .replace(/\p{Surrogate}/gu, "\ufffd");
+  return text.slice(0, LONGEST_NAME).replace(UNSTORABLE, "\ufffd");
 }
 
 /** A queue did not confirm a delivery in time. It may have it nevertheless: then the sender's retry is the same delivery. */

@@ -1,6 +1,7 @@
 import { CodedError } from "../../error";
 import { parseJson } from "../../shared/json";
 import { asBuffer } from "../bytes";
+import { isRecord } from "../event";
 import type { QueuedDelivery } from "./delivery";
 
 /** One thing that a queue wants handled. */
@@ -8,6 +9,8 @@ export interface Job {
   readonly data: unknown;
   readonly isBullmq: boolean;
   readonly signal: AbortSignal | undefined;
+  /** What to pass, if a program passed what the data is wrapped in. */
+  readonly advice?: string | undefined;
 }
 
 /** Returns what a queue passed to its worker: a batch of pg-boss, a job of either, or the data itself. */
@@ -18,7 +21,7 @@ export function jobsIn(queued: unknown, signal: AbortSignal | undefined): Job[] 
 
 function jobOf(queued: unknown, signal: AbortSignal | undefined): Job {
   if (typeof queued !== "object" || queued === null || !("data" in queued))
-    return { data: queued, isBullmq: false, signal };
+    return { data: queued, isBullmq: false, signal, advice: adviceFor(queued) };
   const {
     data,
     moveToFailed,
@@ -27,6 +30,15 @@ function jobOf(queued: unknown, signal: AbortSignal | undefined): Job {
   // Each job of pg-boss has a signal of its own.
   const ownSignal = own instanceof AbortSignal ? own : undefined;
   return { data, isBullmq: typeof moveToFailed === "function", signal: ownSignal ?? signal };
+}
+
+/** Returns what to do about a value that holds deliveries, and is none: acknowledging it would lose them. */
+function adviceFor(value: unknown): string | undefined {
+  if (!isRecord(value)) return undefined;
+  if (Array.isArray(value.Records)) return "Pass sqsHandler(worker) to Lambda";
+  if ("Body" in value) return "Pass its Body";
+  if ("value" in value && "offset" in value) return "Pass its value";
+  return isRecord(value.message) && "value" in value.message ? "Pass message.value" : undefined;
 }
 
 /**
@@ -40,6 +52,8 @@ export class QueuedDeliveryError extends CodedError<QueuedDeliveryErrorCode> {
   /** BullMQ does not retry a job that failed with an error of the name "UnrecoverableError". */
   override readonly name: string = "QueuedDeliveryError";
 }
+
+const NOT_BASE64 = /[^A-Za-z0-9+/=]/;
 
 /** @throws QueuedDeliveryError, whose message says what is wrong and repeats nothing of the value */
 export function parseQueued(value: unknown): QueuedDelivery {
@@ -55,6 +69,7 @@ export function parseQueued(value: unknown): QueuedDelivery {
   if (version !== 1) throw notADelivery("it has no version 1");
   for (const [name, text] of Object.entries({ id, key, body }))
     if (typeof text !== "string") throw notADelivery(`its ${name} is not a string`);
+  if (NOT_BASE64.test(String(body))) throw notADelivery("its body is not base64");
   if (!Number.isSafeInteger(timestamp)) throw notADelivery("its timestamp is not an integer");
   return parsed as QueuedDelivery;
 }

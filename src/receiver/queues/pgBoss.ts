@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { CodedError } from "../../error";
 import { checkFunctions } from "../checks";
 import { warnerOnce } from "../reports";
 import type { DeliveryQueue } from "./delivery";
@@ -7,6 +8,19 @@ import type { DeliveryQueue } from "./delivery";
 export interface PgBossClient {
   send(name: string, data: object, options: { readonly id: string }): PromiseLike<string | null>;
   getQueue?(name: string): PromiseLike<unknown>;
+  getJobById?(name: string, id: string): PromiseLike<unknown>;
+}
+
+/** pg-boss did not take a delivery that it does not have. */
+class QueueDroppedError extends CodedError<"QUEUE_DROPPED"> {
+  override readonly name = "QueueDroppedError";
+
+  constructor(name: string) {
+    super(
+      "QUEUE_DROPPED",
+      `The queue ${name} of pg-boss dropped the delivery. Create the queue with the policy "standard", which is the default.`,
+    );
+  }
 }
 
 const KEEP_SECONDS = 3 * 24 * 60 * 60;
@@ -50,7 +64,11 @@ export function pgBossQueue(boss: PgBossClient, name: string): DeliveryQueue {
   check().catch(() => {});
   return {
     async add(delivery) {
-      await boss.send(name, delivery, { id: uuidOf(delivery.key) });
+      const id = uuidOf(delivery.key);
+      const added = await boss.send(name, delivery, { id });
+      // It has a job with this id, or the queue's policy allows no more jobs: that delivery would be lost.
+      if (added === null && boss.getJobById !== undefined && !(await boss.getJobById(name, id)))
+        throw new QueueDroppedError(name);
       if (!isChecked) check().catch(() => {});
     },
   };

@@ -81,10 +81,15 @@ const HAND_BACK_MS = 500;
  *
  * The messages of a batch are handled at the same time. 1.5 seconds before the function's time is up, the signals of those that still run
  * fire; a second later, they are handed back. It never rejects because of a message.
+ *
+ * @throws TypeError if the worker is not a function
  */
 export function sqsHandler(
   worker: QueueWorker,
 ): (event: SqsEvent, context?: LambdaContext) => Promise<SqsBatchResult> {
+  // Otherwise each message would fail, and nothing would say why.
+  if (typeof worker !== "function")
+    throw new TypeError("sqsHandler: worker is not a function. Pass queueWorker({ handlers }).");
   return async ({ Records }, context) => {
     const leftMs = context?.getRemainingTimeInMillis?.() ?? Number.POSITIVE_INFINITY;
     const stopping = new AbortController();

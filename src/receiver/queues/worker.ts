@@ -119,24 +119,25 @@ export function queueWorker<Events extends object = NoEvents>(
     throwUnlessDone(processed);
   }
 
-  async function handleJob({ data, isBullmq, signal }: Job): Promise<void> {
+  async function handleJob({ data, isBullmq, signal, advice }: Job): Promise<void> {
     let queued: QueuedDelivery;
     try {
+      if (advice !== undefined) throw new TypeError(`The worker got what holds a delivery. ${advice}.`);
       queued = parseQueued(data);
     } catch (error) {
-      return refuse(error as QueuedDeliveryError, isBullmq);
+      return refuse(error, isBullmq);
     }
     return handle(queued, signal);
   }
 
-  function refuse(error: QueuedDeliveryError, isBullmq: boolean): void {
-    const { code, reason } = error;
-    const outcome = code === "DELIVERY_VERSION" ? "failed" : "not-a-delivery";
+  function refuse(error: unknown, isBullmq: boolean): void {
+    const isPoison = error instanceof QueuedDeliveryError && error.code === "NOT_A_DELIVERY";
     const nothing = { id: undefined, timestamp: undefined, event: undefined, jobId: undefined };
+    const outcome = isPoison ? "not-a-delivery" : "failed";
     notify(onOutcome, { ...nothing, outcome, durationMs: 0, error });
-    // A worker that is updated can handle it.
-    if (outcome === "failed") throw error;
-    if (isBullmq) throw new UnrecoverableError(code, reason);
+    // A worker that is updated, or called as it should be, can handle it.
+    if (!isPoison) throw error;
+    if (isBullmq) throw new UnrecoverableError(error.code, error.reason);
   }
 
   // Three parameters: BullMQ passes a signal only to a function that has the third.

@@ -1,67 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { openAccount } from "../../../src/cli/account";
-import { type CheckServiceOptions, checkService } from "../../../src/cli/checkService/checkService";
+import type { CheckServiceOptions } from "../../../src/cli/checkService/checkService";
 import { CLAUSE_IDS, CLAUSES, type ClauseId } from "../../../src/cli/checkService/clauses";
 import { type EmulatorOptions, type Fault, startEmulator } from "../../../src/emulator";
-import { FastClock } from "../../endpoint/fastClock";
 import { read } from "../../package/pages";
 import { API_KEY } from "../commandLine";
-import { KeptOutput } from "../fakeProject";
 import { KEY, SecondService } from "./secondService";
-
-const URL = "https://hooks.example.com/check";
-const fast = new FastClock(20);
-const clock = {
-  now: () => performance.now() * fast.speed,
-  date: fast.now,
-  after: (milliseconds: number, callback: () => void) => {
-    const timer = setTimeout(callback, fast.real(milliseconds));
-    return () => clearTimeout(timer);
-  },
-};
-
-const home = mkdtempSync(join(tmpdir(), "check-service-"));
-const { PULUMI_HOME } = process.env;
-beforeAll(() => {
-  process.env.PULUMI_HOME = home;
-});
-afterAll(() => {
-  if (PULUMI_HOME === undefined) delete process.env.PULUMI_HOME;
-  else process.env.PULUMI_HOME = PULUMI_HOME;
-  rmSync(home, { recursive: true });
-});
-
-interface Checked {
-  readonly ended: unknown;
-  readonly clauses: Readonly<Record<string, { verdict: string; cameBack: string }>>;
-  readonly differs: readonly string[];
-  readonly output: string;
-}
-
-async function checked(
-  environment: NodeJS.ProcessEnv,
-  options: Partial<CheckServiceOptions> = {},
-): Promise<Checked> {
-  const output = new KeptOutput(true);
-  const account = openAccount(() => undefined, environment);
-  const stopped = new AbortController().signal;
-  const ended = await checkService({
-    ...{ account, url: URL, output, clock, stopped, ask: async () => true, ...options },
-  }).catch((error: { code: string }) => error.code);
-  await account.client.close();
-  const { stdout, stderr } = output.kept;
-  const { clauses = [] } = stdout === "" ? {} : JSON.parse(stdout);
-  return {
-    ended,
-    clauses: Object.fromEntries(clauses.map((each: { clause: string }) => [each.clause, each])),
-    differs: clauses.flatMap(({ clause, verdict }: { clause: string; verdict: string }) =>
-      verdict === "differs" ? [clause] : [],
-    ),
-    output: stdout + stderr,
-  };
-}
+import { checked, fast, URL } from "./support";
 
 async function withEmulator(
   options: EmulatorOptions,
@@ -170,15 +113,31 @@ test.each(["truncated", "malformed", "empty", "oversized"] as const)(
 );
 
 test("what cannot be deleted is named, and the findings are printed nevertheless", async () => {
-  const { ended, differs, left, output } = await withEmulator({}, [
+  const { ended, differs, clauses, left, output } = await withEmulator({}, [
     { operation: "delete", kind: "status", status: 500, ...always },
   ]);
   expect([ended, differs]).toEqual(["ENDPOINT_LEFT", ["delete"]]);
   expect(left).not.toHaveLength(0);
+  expect(clauses.date?.verdict).toBe("meets");
   expect(output).toContain("DELETE /webhooks/");
 });
 
-async function withSecondService(broken?: ClauseId) {
+test("a lost registration that no list shows is reported as left", async () => {
+  const fault = { operation: "register", kind: "reset-after" } as const;
+  const { ended, left } = await withEmulator({ pageSize: 1, listShape: "data" }, [fault]);
+  expect([ended, left.length]).toEqual(["ENDPOINT_LEFT", 1]);
+});
+
+test("after a key that the service refuses in the middle of the check, what was not sent differs in nothing", async () => {
+  const fault = { operation: "list", kind: "status", status: 401, after: 3, ...always } as const;
+  const { clauses, differs } = await withEmulator({}, [fault]);
+  expect(differs).toEqual(["list"]);
+  expect(clauses.list?.cameBack).toBe("GET /webhooks: 401");
+  const { duplicates, refusals } = clauses;
+  expect([duplicates?.verdict, refusals?.verdict]).toEqual(["cannot tell", "cannot tell"]);
+});
+
+async function withSecondService(broken?: ClauseId | "spelling" | "gone") {
   const service = new SecondService(fast.now, broken);
   try {
     const result = await checked({ WEBHOOKS_BASE_URL: await service.listen(), WEBHOOKS_API_KEY: KEY });
@@ -205,6 +164,20 @@ test.each(CLAUSE_IDS)(
   },
 );
 
+test("a response without an endpoint that can be read is reported with the reason", async () => {
+  const { clauses, left } = await withSecondService("spelling");
+  expect(clauses.register).toMatchObject({
+    verdict: "differs",
+    cameBack: expect.stringContaining('the type of the endpoint is neither "production" nor "development"'),
+  });
+  expect(left).toEqual([]);
+});
+
+test("an endpoint that the service calls gone is not left", async () => {
+  const { ended, differs } = await withSecondService("gone");
+  expect([ended, differs]).toEqual(["differs", ["delete-again", "unknown-id"]]);
+});
+
 test("nothing is registered unless the person agrees, and the question names what is sent", async () => {
   const questions: string[] = [];
   const ask = async (lines: readonly string[]) => {
@@ -219,7 +192,7 @@ test("nothing is registered unless the person agrees, and the question names wha
 
 test("a check deletes what an interrupted one with the same url has left, and nothing else", async () => {
   const emulator = await startEmulator({ apiKey: API_KEY, now: fast.now });
-  const mark = "check=5f0c2d1a-0000-4000-8000-000000000000";
+  const mark = "check=018c2d1a-0000-7000-8000-000000000000";
   const type = "development";
   emulator.add({ url: `${URL}?${mark}`, type });
   const kept = [

@@ -21,7 +21,7 @@ function environment(apiKey = API_KEY) {
 const registrations = () => emulator.requests.filter(({ method }) => method === "POST").length;
 
 test("check-service --yes --json prints one value, and exits with 0 if no clause differs", async () => {
-  const { status, stdout } = await run([...ARGUMENTS, "--yes", "--json"], environment());
+  const { status, stdout, stderr } = await run([...ARGUMENTS, "--yes", "--json"], environment());
   const { baseUrl, clauses } = JSON.parse(stdout);
   expect([status, baseUrl]).toEqual([0, emulator.url]);
   expect(clauses[0]).toEqual({
@@ -32,6 +32,8 @@ test("check-service --yes --json prints one value, and exits with 0 if no clause
     otherwise: expect.any(String),
   });
   expect(emulator.endpoints()).toEqual([]);
+  expect(stderr).toMatch(/up to three development endpoints/);
+  expect(stderr).not.toContain("Go on?");
 });
 
 test("check-service exits with 1 if a clause differs, and says what follows", async () => {

@@ -20,7 +20,8 @@ interface Response {
 const LAG_MS = 7_000;
 
 /**
- * A service written from docs/service-contract.md alone. It numbers its endpoints, wraps its list, and can break one clause.
+ * A service written from docs/service-contract.md alone. It numbers its endpoints, wraps its list, and can break one clause, spell the
+ * types in upper case, or answer 410 for 404.
  */
 export class SecondService {
   rows: Row[] = [];
@@ -30,7 +31,7 @@ export class SecondService {
   /** @param now milliseconds since 1970 */
   constructor(
     private readonly now: () => number,
-    private readonly broken?: ClauseId,
+    private readonly broken?: ClauseId | "spelling" | "gone",
   ) {
     this.#server = createServer(async (request, response) => {
       const { status, body, headers = {} } = this.#respond(request, await bodyOf(request));
@@ -53,7 +54,7 @@ export class SecondService {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  #breaks(clause: ClauseId): boolean {
+  #breaks(clause: ClauseId | "spelling" | "gone"): boolean {
     return this.broken === clause;
   }
 
@@ -64,6 +65,7 @@ export class SecondService {
     const row = this.rows.find((each) => String(each.id) === id);
     if (id === undefined) return method === "POST" ? this.#register(JSON.parse(body)) : this.#list();
     if (row === undefined) {
+      if (this.#breaks("gone")) return { status: 410 };
       if (this.#breaks("unknown-id") && Number(id) > this.#made) return { status: 400 };
       return this.#breaks("delete-again") && method === "DELETE" && Number(id) <= this.#made
         ? { status: 409 }
@@ -84,11 +86,12 @@ export class SecondService {
     const same = this.rows.find((each) => each.url === url && each.type === type);
     if (same !== undefined && this.#breaks("duplicates")) return { status: 200, body: this.#shown(same) };
     this.#made += 1;
-    const row = { id: this.#made, url, type, created: this.now() };
+    const spelt = this.#breaks("spelling") ? type.toUpperCase() : type;
+    const row = { id: this.#made, url, type: spelt, created: this.now() };
     this.rows.push(row);
     const secret = this.#breaks("secrets") ? { secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" } : {};
     if (this.#breaks("register")) return { status: 201, body: { id: row.id } };
-    return { status: 200, body: { id: row.id, url, type, ...secret } };
+    return { status: 200, body: { id: row.id, url, type: spelt, ...secret } };
   }
 
   #list(): Response {

@@ -44,6 +44,13 @@ describe("bullmqQueue", () => {
     });
   });
 
+  test("keeps the backoff of the queue if only that is set", async () => {
+    const add = jest.fn();
+    await bullmqQueue({ add, defaultJobOptions: { backoff: 500 } }).add(delivery("k"));
+    expect(add.mock.calls[0][2]).toMatchObject({ attempts: 11 });
+    expect(add.mock.calls[0][2]).not.toHaveProperty("backoff");
+  });
+
   test.each<[unknown, number]>([
     [{ host: "a" }, 1],
     [{ host: "a", enableOfflineQueue: true }, 1],
@@ -62,13 +69,27 @@ describe("bullmqQueue", () => {
 
 describe("pgBossQueue", () => {
   test("derives a UUID from the key, always the same", async () => {
-    const send = jest.fn().mockResolvedValue(null);
+    const send = jest.fn().mockResolvedValue("id");
     const queue = pgBossQueue({ send }, "webhooks");
     for (const key of ["msg_1", "msg_1", "msg_2"]) await queue.add(delivery(key));
     const ids = send.mock.calls.map(([, , { id }]) => id);
     expect(ids[0]).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(ids[1]).toBe(ids[0]);
     expect(ids[2]).not.toBe(ids[0]);
+  });
+
+  test("rejects what pg-boss dropped for another reason than that it has the delivery", async () => {
+    const jobs: string[] = [];
+    const send = async (_name: string, _data: object, { id }: { id: string }) => {
+      if (jobs.length > 0) return null; // the policy `short` allows one queued job
+      jobs.push(id);
+      return id;
+    };
+    const getJobById = async (_name: string, id: string) => (jobs.includes(id) ? { id } : null);
+    const queue = pgBossQueue({ send, getJobById }, "webhooks");
+    await queue.add(delivery("a"));
+    await queue.add(delivery("a"));
+    await expect(queue.add(delivery("b"))).rejects.toMatchObject({ code: "QUEUE_DROPPED" });
   });
 
   test("warns once of a queue that forgets within three days, at its start or as soon as it can be read", async () => {
@@ -136,6 +157,10 @@ describe("sqsHandler", () => {
     expect(await sqsHandler(worker)(records("a", "b", "c"))).toEqual({
       batchItemFailures: [{ itemIdentifier: "id of b" }],
     });
+  });
+
+  test("refuses at start what is no worker", () => {
+    expect(() => sqsHandler({ handlers: {} } as never)).toThrow(/Pass queueWorker\(\{ handlers \}\)/);
   });
 
   test("hands back what still runs shortly before the function's time is up, after telling it to stop", async () => {

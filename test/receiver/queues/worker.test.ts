@@ -140,10 +140,37 @@ describe("a worker that is told to stop", () => {
     await expect(workerOf({ handlers }).worker(queued(), { signal })).rejects.toThrow("already");
   });
 
+  test("before it starts, hands back without calling the handler", async () => {
+    const handler = jest.fn();
+    const { worker, outcomes } = workerOf({ handlers: { "job.succeeded": handler } });
+    const reason = new Error("already");
+    await expect(worker(queued(), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    expect(outcomes).toMatchObject([{ outcome: "failed", error: reason }]);
+    expect(handler).not.toHaveBeenCalled();
+  });
+
   test("BullMQ passes its signal only to a function with three parameters", () => {
     expect(workerOf().worker).toHaveLength(3);
   });
 });
+
+test.each<[string, unknown, RegExp]>([
+  [
+    "an event of Lambda",
+    { Records: [{ messageId: "1", body: "{}" }] },
+    /Pass sqsHandler\(worker\) to Lambda/,
+  ],
+  ["a message of SQS", { MessageId: "1", Body: "{}" }, /Pass its Body/],
+  ["a message of Kafka", { key: null, value: Buffer.from("{}"), offset: "1" }, /Pass its value/],
+  ["what kafkajs passes to eachMessage", { topic: "t", message: { value: "{}" } }, /Pass message\.value/],
+])(
+  "%s in place of what it holds is handed back, as an acknowledgment would lose it",
+  async (_what, given, advice) => {
+    const { worker, outcomes } = workerOf();
+    await expect(worker(given)).rejects.toThrow(advice);
+    expect(outcomes).toMatchObject([{ outcome: "failed", error: { name: "TypeError" } }]);
+  },
+);
 
 describe("data that is no delivery", () => {
   const wrong: [string, unknown, RegExp][] = [
@@ -152,6 +179,7 @@ describe("data that is no delivery", () => {
     ["no JSON", "{", /not a JSON object/],
     ["another object", { hello: "world" }, /no version 1/],
     ["a delivery without a body", { ...queued(), body: undefined }, /its body is not a string/],
+    ["a delivery whose body was decoded", { ...queued(), body: '{"type":1}' }, /its body is not base64/],
     ["a delivery with a wrong time", { ...queued(), timestamp: "soon" }, /its timestamp is not an integer/],
   ];
 

@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openAccount } from "../../../src/cli/account";
+import { type CheckServiceOptions, checkService } from "../../../src/cli/checkService/checkService";
+import { FastClock } from "../../endpoint/fastClock";
+import { KeptOutput } from "../fakeProject";
+
+export const URL = "https://hooks.example.com/check";
+export const fast = new FastClock(20);
+const clock = {
+  now: () => performance.now() * fast.speed,
+  date: fast.now,
+  after: (milliseconds: number, callback: () => void) => {
+    const timer = setTimeout(callback, fast.real(milliseconds));
+    return () => clearTimeout(timer);
+  },
+};
+
+const home = mkdtempSync(join(tmpdir(), "check-service-"));
+const { PULUMI_HOME } = process.env;
+beforeAll(() => {
+  process.env.PULUMI_HOME = home;
+});
+afterAll(() => {
+  if (PULUMI_HOME === undefined) delete process.env.PULUMI_HOME;
+  else process.env.PULUMI_HOME = PULUMI_HOME;
+  rmSync(home, { recursive: true });
+});
+
+export interface Checked {
+  readonly ended: unknown;
+  readonly clauses: Readonly<Record<string, { verdict: string; cameBack: string }>>;
+  readonly differs: readonly string[];
+  readonly output: string;
+}
+
+/** Plays the contract at a service, twenty times as fast. */
+export async function checked(
+  environment: NodeJS.ProcessEnv,
+  options: Partial<CheckServiceOptions> = {},
+): Promise<Checked> {
+  const output = new KeptOutput(true);
+  const account = openAccount(() => undefined, environment);
+  const stopped = new AbortController().signal;
+  const ended = await checkService({
+    ...{ account, url: URL, output, clock, stopped, ask: async () => true, ...options },
+  }).catch((error: { code: string }) => error.code);
+  await account.client.close();
+  const { stdout, stderr } = output.kept;
+  const { clauses = [] } = stdout === "" ? {} : JSON.parse(stdout);
+  return {
+    ended,
+    clauses: Object.fromEntries(clauses.map((each: { clause: string }) => [each.clause, each])),
+    differs: clauses.flatMap(({ clause, verdict }: { clause: string; verdict: string }) =>
+      verdict === "differs" ? [clause] : [],
+    ),
+    output: stdout + stderr,
+  };
+}
