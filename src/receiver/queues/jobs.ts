@@ -1,7 +1,6 @@
 import { CodedError } from "../../error";
-import { parseJson } from "../../shared/json";
+import { isRecord, parseJson } from "../../shared/json";
 import { asBuffer } from "../bytes";
-import { isRecord } from "../event";
 import type { QueuedDelivery } from "./delivery";
 
 /** One thing that a queue wants handled. */
