@@ -94,6 +94,12 @@ describe("what is invalid in a program", () => {
     },
   );
 
+  it("the engine stops at the first resource with problems, as the documentation says", async () => {
+    project.declare({ first: { url: "/hush", type: "hush" }, second: { url: "/hush", type: "hush" } });
+    const { output } = await project.pulumi("preview");
+    expect(problemsIn(output)).toEqual({ first: [expect.any(String), expect.any(String)] });
+  });
+
   test.each([
     'WebhookEndpoint.get("read", "")',
     'WebhookEndpoint.get("read", "..")',
@@ -175,6 +181,22 @@ new WebhookEndpoint("a", { url: "https://hooks.example.com", type: "production" 
     } finally {
       configured.dispose();
     }
+  });
+
+  it("a wrong path in the base URL is one warning in the preview, because the program may deploy the service, and an error in up", async () => {
+    project.inlineProgram(`
+const provider = new WebhooksProvider("account", { baseUrl: ${JSON.stringify(`${emulator.url}/wrong`)} });
+for (const name of ["a", "b"])
+  new WebhookEndpoint(name, { url: "https://hooks.example.com/" + name, type: "production" }, { provider });`);
+    const output = await project.preview();
+    expect(output.match(/(?<=^ +warning: ).*$/gm)).toEqual([
+      expect.stringMatching(/answered with 404\. .*check baseUrl\. If this program also deploys the service/),
+    ]);
+    const { exitCode, output: failed } = await project.pulumi("up", "--yes", "--skip-preview");
+    expect(exitCode).not.toBe(0);
+    expect(problemsIn(failed).a).toEqual([expect.stringMatching(/check baseUrl.*\(REJECTED\)$/)]);
+    await project.destroy();
+    emulator.clearRequests();
   });
 
   const malformed: [settings: object, says: Record<string, string>][] = [
