@@ -36,8 +36,8 @@ export interface RecoverOptions {
  */
 export async function recover(options: RecoverOptions): Promise<"done" | "undecided"> {
   const { pulumi, dialogue, yes, environment = process.env, clock = systemClock } = options;
-  const { say, ask } = dialogue;
-  const exported = await exportState(pulumi, async (files) => {
+  const { say, ask, during } = dialogue;
+  const exported = await exportState(pulumi, during, async (files) => {
     say(
       "The killed run left empty .attrs files in the backend. Until they are removed, no command can read the state:",
     );
@@ -60,7 +60,10 @@ export async function recover(options: RecoverOptions): Promise<"done" | "undeci
   };
   const stack = settlementStack(deployment, print, { environment, clock });
   const book = new Book(environment, say);
-  const entries = stack === undefined ? [] : await openEntries(stack, book, NO_RUN);
+  const entries =
+    stack === undefined
+      ? []
+      : await during(() => "Reading what earlier runs sent…", openEntries(stack, book, NO_RUN));
   const interrupted = interruptedRegistrations(deployment);
   if (
     stack === undefined ||
@@ -70,7 +73,11 @@ export async function recover(options: RecoverOptions): Promise<"done" | "undeci
     return "done";
   }
 
-  const accounts = await Accounts.read(pulumi, deployment, environment);
+  let progress = "Reading the settings…";
+  const onStep = (text: string) => {
+    progress = text;
+  };
+  const accounts = await during(() => progress, Accounts.read(pulumi, deployment, environment));
   const turns = new Turns(new Locks(pulumiHome(environment)), {
     clock,
     cancelled: undefined,
@@ -78,7 +85,8 @@ export async function recover(options: RecoverOptions): Promise<"done" | "undeci
     onFailure: () => {}, // The book says what is wrong with the folder.
   });
   try {
-    const cases = await lookUp({ stack, deployment, entries, accounts, book, clock, say });
+    const looking = lookUp({ stack, deployment, entries, accounts, book, clock, say, onStep });
+    const cases = await during(() => progress, looking);
     const remedies = new Remedies({ stack, turns, clock, dialogue });
     let undecided = 0;
     for (const each of cases) {
