@@ -2,11 +2,11 @@ import { text } from "node:stream/consumers";
 import { Command } from "commander";
 import { carryOut, type DeletionOptions, type Plan, reasonOfOwner, withTerminal } from "./deletion/plan";
 import { CliError } from "./errors";
-import { addStackOptions, type InventoryFlags, inventoryOptions, jsonOption } from "./flags";
+import { deletionCommand, type InventoryFlags, inventoryOptions } from "./flags";
 import { checkIds, reasonOfMissing } from "./get";
 import { assertOwnershipKnown, type Inventory } from "./inventory/inventory";
 import { explainOwner } from "./inventory/ownership";
-import { EXIT, type ExitStatus, endsByItself, usage } from "./run";
+import { EXIT, type ExitStatus, endsByItself } from "./run";
 import { withService } from "./service";
 import { countOf } from "./words";
 
@@ -20,31 +20,22 @@ export function deleteCommand(): Command {
     .argument(
       "<id...>",
       "the endpoints; - for standard input: what `list --json` prints, or an id on each line",
-    )
-    .option("-y, --yes", "delete without asking");
-  return addStackOptions(command)
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      usage({
-        exit: {
-          [EXIT.yes]: "the endpoints were deleted, or standard input named none",
-          [EXIT.no]: "not all were deleted; the endpoints that it names as deleted are",
-          [EXIT.interrupted]:
-            "Ctrl-C ended it; the endpoints that it names are deleted, and up to eight more may be",
-        },
-        examples: ["delete wh_5f0c2d", "list --orphans --json | npx webhook-endpoints delete --yes -"],
-      }),
-    )
-    .action(
-      endsByItself(async (given: readonly string[], flags: InventoryFlags & { readonly yes?: boolean }) => {
-        const named = given.filter((id) => id !== "-");
-        const ids = named.length === given.length ? named : [...named, ...idsIn(await text(process.stdin))];
-        return withTerminal(flags.yes === true, (asking) =>
-          deleteEndpoints({ ...inventoryOptions(flags), ...asking, ids }),
-        );
-      }),
     );
+  return deletionCommand(command, {
+    exit: {
+      [EXIT.yes]: "the endpoints were deleted, or standard input named none",
+      [EXIT.no]: "not all were deleted; the endpoints that it names as deleted are",
+    },
+    examples: ["delete wh_5f0c2d", "list --orphans --json | npx webhook-endpoints delete --yes -"],
+  }).action(
+    endsByItself(async (given: readonly string[], flags: InventoryFlags & { readonly yes?: boolean }) => {
+      const named = given.filter((id) => id !== "-");
+      const ids = named.length === given.length ? named : [...named, ...idsIn(await text(process.stdin))];
+      return withTerminal(flags.yes === true, (asking) =>
+        deleteEndpoints({ ...inventoryOptions(flags), ...asking, ids }),
+      );
+    }),
+  );
 }
 
 export interface DeleteOptions extends DeletionOptions {

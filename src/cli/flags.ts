@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import type { InventoryOptions } from "./inventory/inventory";
 import { Output } from "./output";
 import { Pulumi } from "./pulumi";
+import { EXIT, type Usage, usage } from "./run";
 
 /** The options of the commands that need to know who has an endpoint. */
 export interface InventoryFlags {
@@ -24,6 +25,22 @@ export function addStackOptions(command: Command): Command {
         .argParser(collect)
         .default([], "none"),
     );
+}
+
+/** Completes a command that says who has endpoints: with its options, `--json`, and the end of its help. */
+export function inventoryCommand(command: Command, help: Usage): Command {
+  return addStackOptions(command).addOption(jsonOption()).addHelpText("after", usage(help));
+}
+
+/** The same for a command that deletes endpoints. */
+export function deletionCommand(command: Command, { exit, examples }: Usage): Command {
+  return inventoryCommand(command.option("-y, --yes", "delete without asking"), {
+    exit: {
+      ...exit,
+      [EXIT.interrupted]: "Ctrl-C ended it; it names the endpoints that it deleted, or may have deleted",
+    },
+    examples,
+  });
 }
 
 export function stackOption(): Option {

@@ -1,12 +1,12 @@
 import { Command } from "commander";
 import { describeAge } from "./age";
 import { CliError } from "./errors";
-import { addStackOptions, type InventoryFlags, inventoryOptions, jsonOption } from "./flags";
+import { type InventoryFlags, inventoryCommand, inventoryOptions } from "./flags";
 import { type Entry, type InventoryOptions, takeInventory, warnOfGaps } from "./inventory/inventory";
 import { describeOwner } from "./inventory/ownership";
 import { dataOfEntry } from "./list";
 import { mayBeKey } from "./mayBeKey";
-import { EXIT, endsByItself, usage } from "./run";
+import { EXIT, endsByItself } from "./run";
 import { withService } from "./service";
 
 export function getCommand(): Command {
@@ -16,24 +16,18 @@ export function getCommand(): Command {
       "Shows one endpoint, its age and the resource that manages it. It looks in the states of all stacks of all projects in the backend.",
     )
     .argument("<id>", "the endpoint");
-  return addStackOptions(command)
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      usage({
-        exit: {
-          [EXIT.yes]: "the endpoint was shown",
-          [EXIT.no]: "there is none with this id, or the command failed",
-        },
-        examples: ["get wh_5f0c2d", "get wh_5f0c2d --stack prod --json"],
-      }),
-    )
-    .action(
-      endsByItself(async (id: string, flags: InventoryFlags) => {
-        await get({ ...inventoryOptions(flags), id });
-        return EXIT.yes;
-      }),
-    );
+  return inventoryCommand(command, {
+    exit: {
+      [EXIT.yes]: "the endpoint was shown",
+      [EXIT.no]: "there is none with this id, or the command failed",
+    },
+    examples: ["get wh_5f0c2d", "get wh_5f0c2d --stack prod --json"],
+  }).action(
+    endsByItself(async (id: string, flags: InventoryFlags) => {
+      await get({ ...inventoryOptions(flags), id });
+      return EXIT.yes;
+    }),
+  );
 }
 
 export interface GetOptions extends InventoryOptions {

@@ -1,13 +1,7 @@
 import { Command } from "commander";
 import { describeAge } from "./age";
 import { CliError } from "./errors";
-import {
-  addStackOptions,
-  type InventoryFlags,
-  inventoryOptions,
-  jsonOption,
-  projectOnlyOption,
-} from "./flags";
+import { type InventoryFlags, inventoryCommand, inventoryOptions, projectOnlyOption } from "./flags";
 import {
   assertOwnershipKnown,
   type Entry,
@@ -16,7 +10,7 @@ import {
   warnOfGaps,
 } from "./inventory/inventory";
 import { dataOfOwner, describeOwner } from "./inventory/ownership";
-import { EXIT, endsByItself, usage } from "./run";
+import { EXIT, endsByItself } from "./run";
 import { withService } from "./service";
 
 const HEADINGS = ["ID", "TYPE", "AGE", "URL", "MANAGED BY"];
@@ -27,30 +21,24 @@ export function listCommand(): Command {
     .description(
       "Shows every endpoint that the service lists, with its age and the resource that manages it. It looks in the states of all " +
         "stacks of all projects in the backend.",
-    );
-  return addStackOptions(command)
+    )
     .addOption(projectOnlyOption())
     .option(
       "--orphans",
       "show only the endpoints that no stack has, and that no interrupted run may have registered",
-    )
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      usage({
-        exit: {
-          [EXIT.yes]: "the endpoints were shown",
-          [EXIT.no]: "the command failed; --orphans fails if a stack cannot be read",
-        },
-        examples: ["list", "list --stack prod --project-only", "list --orphans --json | jq -r '.[].id'"],
-      }),
-    )
-    .action(
-      endsByItself(async ({ orphans = false, ...flags }: InventoryFlags & { orphans?: boolean }) => {
-        await list({ ...inventoryOptions(flags), orphans });
-        return EXIT.yes;
-      }),
     );
+  return inventoryCommand(command, {
+    exit: {
+      [EXIT.yes]: "the endpoints were shown",
+      [EXIT.no]: "the command failed; --orphans fails if a stack cannot be read",
+    },
+    examples: ["list", "list --stack prod --project-only", "list --orphans --json | jq -r '.[].id'"],
+  }).action(
+    endsByItself(async ({ orphans = false, ...flags }: InventoryFlags & { orphans?: boolean }) => {
+      await list({ ...inventoryOptions(flags), orphans });
+      return EXIT.yes;
+    }),
+  );
 }
 
 export interface ListOptions extends InventoryOptions {

@@ -3,10 +3,10 @@ import type { EndpointType } from "../client";
 import { parseDuration } from "./age";
 import { carryOut, type DeletionOptions, type Plan, reasonOfOwner, withTerminal } from "./deletion/plan";
 import { CliError } from "./errors";
-import { addStackOptions, type InventoryFlags, inventoryOptions, jsonOption } from "./flags";
+import { deletionCommand, type InventoryFlags, inventoryOptions } from "./flags";
 import { assertOwnershipKnown, type Entry, type Inventory } from "./inventory/inventory";
 import { explainOwner } from "./inventory/ownership";
-import { EXIT, endsByItself, usage } from "./run";
+import { EXIT, endsByItself } from "./run";
 import { withService } from "./service";
 import { countOf } from "./words";
 
@@ -32,33 +32,21 @@ export function pruneCommand(): Command {
       new Option("--type <type>", "the type of the endpoints")
         .choices(["development", "production"])
         .default("development"),
-    )
-    .option("-y, --yes", "delete without asking");
-  return addStackOptions(command)
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      usage({
-        exit: {
-          [EXIT.yes]: "the endpoints were deleted or only shown, or there were none",
-          [EXIT.no]: "the command failed; the endpoints that it names as deleted are deleted",
-          [EXIT.interrupted]:
-            "Ctrl-C ended it; the endpoints that it names are deleted, and up to eight more may be",
-        },
-        examples: [
-          "prune --older-than 7d",
-          "prune --older-than 12h --also-stack acme/billing/dev --yes --json",
-        ],
-      }),
-    )
-    .action(
-      endsByItself(async ({ olderThan: olderThanMs, type, yes = false, ...flags }: Flags) => {
-        await withTerminal(yes, (asking) =>
-          prune({ ...inventoryOptions(flags), ...asking, olderThanMs, type }),
-        );
-        return EXIT.yes;
-      }),
     );
+  return deletionCommand(command, {
+    exit: {
+      [EXIT.yes]: "the endpoints were deleted or only shown, or there were none",
+      [EXIT.no]: "the command failed; the endpoints that it names as deleted are deleted",
+    },
+    examples: ["prune --older-than 7d", "prune --older-than 12h --also-stack acme/billing/dev --yes --json"],
+  }).action(
+    endsByItself(async ({ olderThan: olderThanMs, type, yes = false, ...flags }: Flags) => {
+      await withTerminal(yes, (asking) =>
+        prune({ ...inventoryOptions(flags), ...asking, olderThanMs, type }),
+      );
+      return EXIT.yes;
+    }),
+  );
 }
 
 export interface PruneOptions extends DeletionOptions {

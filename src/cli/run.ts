@@ -71,14 +71,33 @@ export function endsByItself<Arguments extends unknown[]>(
   };
 }
 
-/** Makes Ctrl-C end the process at once, with one line and the documented exit status. Returns a function that undoes this. */
+/** What Ctrl-C waits for. */
+let finish: (() => Promise<unknown>) | undefined;
+
+/** Waits for work. Ctrl-C calls `onInterrupt`, which makes the work end within a second, and ends the process only after that. */
+export function endingOnInterrupt<T>(work: Promise<T>, onInterrupt: () => Promise<void>): Promise<T> {
+  finish = async () => {
+    await onInterrupt();
+    await work;
+  };
+  return work.finally(() => {
+    finish = undefined;
+  });
+}
+
+/** Makes Ctrl-C end the process, with one line and the documented exit status. Returns a function that undoes this. */
 export function endOnInterrupt(): () => void {
-  const interrupt = () => {
-    fail(new CliError("INTERRUPTED", "Ctrl-C ended the command"));
+  const interrupt = async () => {
+    await finish?.().catch(() => undefined);
+    fail(interrupted());
     process.exit(EXIT.interrupted);
   };
   process.once("SIGINT", interrupt);
   return () => process.off("SIGINT", interrupt);
+}
+
+export function interrupted(): CliError {
+  return new CliError("INTERRUPTED", "Ctrl-C ended the command");
 }
 
 /**

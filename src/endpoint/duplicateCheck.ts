@@ -11,6 +11,9 @@ import { type Handover, keyOfInputs } from "./handover";
 import type { Ledger } from "./ledger";
 import type { EndpointInputs } from "./types";
 
+/** Refusals of a service that is not at this address. */
+const WRONG_ADDRESS: readonly string[] = ["MALFORMED_RESPONSE", "REDIRECTED", "REJECTED"];
+
 /** Where to look for what a new registration would duplicate. */
 export interface DuplicateSources {
   readonly ledger: Ledger;
@@ -71,6 +74,10 @@ export class DuplicateCheck {
       if (isUnauthorized(error)) return [keyRefused(error).message];
       if (!(error instanceof WebhookError)) throw error;
       this.#lookFailed = true;
+      if (WRONG_ADDRESS.includes(error.code)) {
+        const reason = `${error.reason} If this program also deploys the service, it may not be there yet.`;
+        this.run.log.warn(reason);
+      }
     }
     return [];
   }

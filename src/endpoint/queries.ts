@@ -2,6 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { Endpoint } from "../client/endpoint";
 import { CodedError } from "../error";
 import { unknownOptions } from "../knownOptions";
+import { failOnce } from "../shared/failOnce";
 import { mayBeSecret } from "./declaredUrls";
 import { type LookupOptions, lookUpEndpoint, lookUpEndpoints } from "./lookup";
 import type { EndpointType } from "./types";
@@ -80,7 +81,7 @@ function ask<Args, Answer extends Endpoint | Endpoint[]>(
       throw error instanceof CodedError ? failure(error.message) : error;
     }
   });
-  return answer as pulumi.Output<Answer>;
+  return failOnce(answer) as pulumi.Output<Answer>;
 }
 
 /** Returns an error that ends the program with its message alone: one thrown this late is printed with its stack. */

@@ -6,6 +6,7 @@ import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { Engine } from "../endpoint/engine";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
 import { nameOf } from "../shared/urn";
+import { detailedDiff, plainDiff } from "./diff";
 import type { PluginEngine } from "./engine";
 import { callFunction, noteDeclared } from "./functions";
 import { type Resource, Resources, type SettingLookup } from "./resources";
@@ -67,7 +68,7 @@ export function createService({
     // Another key or base URL never replaces a provider: that would replace each of its endpoints.
     diffConfig: unary((request: proto.DiffRequest) => {
       const same = isEqual(request.getOldInputs() ?? request.getOlds(), request.getNews());
-      return diffResponse({ changes: !same, replaces: [] });
+      return plainDiff({ changes: !same });
     }),
 
     configure: unary(async (request: proto.ConfigureRequest) => {
@@ -110,9 +111,10 @@ export function createService({
     }),
 
     diff: unary(async (request: proto.DiffRequest) => {
-      const { verbs } = resourceOf(request.getUrn());
+      const { verbs, outputNames: names } = resourceOf(request.getUrn());
       const olds = reveal(request.getOlds()).values;
-      return diffResponse(await verbs.diff(request.getId(), olds, reveal(request.getNews()).values));
+      const news = reveal(request.getNews()).values;
+      return detailedDiff(await verbs.diff(request.getId(), olds, news), { olds, news, names });
     }),
 
     create: unary(async (request: proto.CreateRequest) => {
@@ -182,18 +184,6 @@ function unary<Request, Response>(
         (error: unknown) => respond(error instanceof Error ? rpcError(error) : (error as object)),
       );
   };
-}
-
-interface Diff {
-  readonly changes?: boolean;
-  readonly replaces?: readonly string[];
-}
-
-function diffResponse({ changes, replaces = [] }: Diff): proto.DiffResponse {
-  const { DIFF_SOME, DIFF_NONE } = proto.DiffResponse.DiffChanges;
-  const response = new proto.DiffResponse();
-  response.setChanges(changes ? DIFF_SOME : DIFF_NONE);
-  return response.setReplacesList([...replaces]);
 }
 
 /** Returns the outputs that a program may know before the resource exists. */

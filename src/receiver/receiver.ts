@@ -19,6 +19,7 @@ import type {
   Rejection,
   Secrets,
 } from "./types";
+import { validatedIds } from "./validated";
 
 const PARSED_BODY_ADVICE =
   "The webhook receiver got a body that was read or parsed before it could be verified; a signature covers the bytes as sent. " +
@@ -92,6 +93,7 @@ export function startedReceiver<Events extends object>(
     onUnrecorded = logUnrecorded,
   } = options;
   const onError = (error: unknown) => notify(onSecretsError, error);
+  const validated = validatedIds();
   const source = keySource(options.secrets, { now, initial, onError });
 
   function reject(rejection: Rejection, answer: ReceiverResponse): ReceiverResponse {
@@ -111,8 +113,11 @@ export function startedReceiver<Events extends object>(
     const answer = refusalAnswer(ownFault ? "not-ready" : "unverified");
     const { status } = answer;
     const claimed = readSignatureHeaders(headers);
-    const known = typeof claimed !== "string" && claimed.id.length <= LONGEST_ID;
-    return reject(known ? { reason, status, unverifiedId: claimed.id } : { reason, status }, answer);
+    const unverifiedId =
+      typeof claimed !== "string" && claimed.id.length <= LONGEST_ID ? claimed.id : undefined;
+    if (unverifiedId === undefined) return reject({ reason, status }, answer);
+    if (reason === "signature-mismatch" && validated.expectsBroken(unverifiedId)) return answer;
+    return reject({ reason, status, unverifiedId }, answer);
   }
 
   function verifyWith(keys: readonly Uint8Array[], { body, headers }: ReceiverRequest): VerificationResult {
@@ -159,6 +164,7 @@ export function startedReceiver<Events extends object>(
     if (!isKnown(event)) warnOfLookalike(message);
     const delivery = new VerifiedDelivery({ id, timestamp, rawBody: request.body, event, jobId, data });
     const unrecorded = (last: unknown) => notify(onUnrecorded, { id, timestamp, event, jobId, error: last });
+    if (event === VALIDATION_EVENT) validated.add(id);
     const { outcome, error, retryAfterMs } =
       event === VALIDATION_EVENT ? VALIDATED : await takeKeyed(delivery, unrecorded);
     const answer = outcomeAnswer(outcome, retryAfterMs);

@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { EndpointType } from "../endpoint/types";
 import { unknownOptions } from "../knownOptions";
+import { failOnce } from "../shared/failOnce";
 import type { ReceiverConfig } from "./config";
 import { fingerprintOf } from "./config";
 import { problemsOfSecrets, problemsOfTolerance } from "./problems";
@@ -50,7 +51,7 @@ export function receiverConfig(args: ReceiverConfigArgs): pulumi.Output<Receiver
       const unmarked = { version: 1, secrets, toleranceSeconds, endpoints: named } as const;
       return { ...unmarked, fingerprint: fingerprintOf(secrets) };
     });
-  return pulumi.secret(config);
+  return failOnce(pulumi.secret(config));
 }
 
 /** Throws with the problems of every value that is known: in a preview, an unknown value hides no problem of the others. */

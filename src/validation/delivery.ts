@@ -10,24 +10,34 @@ export interface ValidationDelivery {
   readonly body: string;
 }
 
-export interface DeliveryPair {
+/** Deliveries with the same body and time. */
+export interface Deliveries {
   readonly genuine: ValidationDelivery;
-  /** The same body, signed with a key that nobody has. */
+  /** Has the id of the genuine one, and is signed with a key that nobody has. */
   readonly broken: ValidationDelivery;
+  /** As `broken`, with an id of its own: no receiver takes it for a duplicate. */
+  readonly brokenAnew: ValidationDelivery;
 }
 
-/** Signs a new pair of deliveries. Each has an id of its own, so that no receiver takes one for a duplicate of the other. */
-export function deliveryPair(secret: string): DeliveryPair {
-  const nobodysSecret = `whsec_${randomBytes(32).toString("base64")}`;
-  return { genuine: signed(secret), broken: signed(nobodysSecret) };
-}
-
-function signed(secret: string): ValidationDelivery {
+/** Signs new deliveries. */
+export function deliveriesFor(secret: string): Deliveries {
   const now = Date.now();
-  const id = `msg_validation_${randomUUID()}`;
   const body = bodyAt(new Date(now).toISOString());
-  const signature = sign({ id, timestamp: Math.floor(now / 1000), body, secret });
-  return { headers: { ...signature, "content-type": "application/json" }, body };
+  const signed = (id: string, key: string): ValidationDelivery => {
+    const signature = sign({ id, timestamp: Math.floor(now / 1000), body, secret: key });
+    return { headers: { ...signature, "content-type": "application/json" }, body };
+  };
+  const nobodysSecret = `whsec_${randomBytes(32).toString("base64")}`;
+  const [id, anotherId] = [newId(), newId()];
+  return {
+    genuine: signed(id, secret),
+    broken: signed(id, nobodysSecret),
+    brokenAnew: signed(anotherId, nobodysSecret),
+  };
+}
+
+function newId(): string {
+  return `msg_validation_${randomUUID()}`;
 }
 
 /** JSON that no serializer writes this way: a receiver that parses the body and serializes it again gets other bytes. */

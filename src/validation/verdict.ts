@@ -36,9 +36,13 @@ export function isRefuting(code: ValidationErrorCode): boolean {
   return REFUTING.has(code);
 }
 
+export function isAccepted({ status }: Answer): boolean {
+  return isWithin(status, 200);
+}
+
 /** Judges a pair of answers. Null means: the genuine delivery was accepted and the broken one refused. */
 export function judge({ genuine, broken }: Answers): ValidationErrorCode | null {
-  if (isWithin(broken.status, 200)) return "BROKEN_ACCEPTED";
+  if (isAccepted(broken)) return "BROKEN_ACCEPTED";
   if (genuine.status === null) return "RECEIVER_UNREACHABLE";
   const both = [genuine.status, broken.status].filter((status) => status !== null);
   if (both.some((status) => isWithin(status, 300))) return "RECEIVER_REDIRECTED";

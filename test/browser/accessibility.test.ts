@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import type { Page } from "puppeteer-core";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { receiver } from "../emulator/receiver";
+import { ambiguousNames, look, scrollsSideways, tabThrough, violations } from "./accessible";
 import { type HeadlessBrowser, startBrowser } from "./browser";
 import { press, shows, unfold } from "./support";
 
@@ -46,18 +46,6 @@ async function fullPage(): Promise<Page> {
   return page;
 }
 
-interface Violation {
-  readonly id: string;
-  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
-}
-
-async function violations(page: Page): Promise<string[]> {
-  const found = (await page.evaluate("axe.run().then(({ violations }) => violations)")) as Violation[];
-  return found.flatMap(({ id, nodes }) =>
-    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
-  );
-}
-
 test.each([
   ["light", 1200],
   ["dark", 1200],
@@ -67,13 +55,7 @@ test.each([
   "axe-core finds nothing in %s at %i pixels: folded, unfolded, filtered, and with an alert",
   async (scheme, width) => {
     const page = await fullPage();
-    // Not as a script tag, which the page's content security policy forbids.
-    await page.evaluate(readFileSync(require.resolve("axe-core/axe.min.js"), "utf8"));
-    await page.emulateMediaFeatures([
-      { name: "prefers-color-scheme", value: scheme },
-      { name: "prefers-reduced-motion", value: "reduce" },
-    ]);
-    await page.setViewport({ width, height: 800 });
+    await look(page, scheme, width);
     expect(await violations(page)).toEqual([]);
     await unfold(page, "main");
     expect(await violations(page)).toEqual([]);
@@ -84,29 +66,17 @@ test.each([
     await shows(page, "#alert", /no answer/i);
     expect(await violations(page)).toEqual([]);
     await emulator.goOnline();
-    const scrolls = "document.documentElement.scrollWidth > document.documentElement.clientWidth";
-    expect(await page.evaluate(scrolls)).toBe(false);
+    expect(await scrollsSideways(page)).toBe(false);
   },
 );
 
 test("every control can be reached with Tab, in the order of the page, and has a name of its own", async () => {
   const page = await fullPage();
   await unfold(page, "main");
-  const tabStops = `[...document.querySelectorAll("a, button, input:not([type=hidden]), select, textarea, summary, pre")]
-    .filter((element) => element.checkVisibility())`;
-  const expected = (await page.evaluate(`${tabStops}.length`)) as number;
-  await page.evaluate("document.activeElement.blur(); window.stops = []");
-  expect(expected).toBeGreaterThan(100);
-  for (let n = 0; n < expected; n += 1) {
-    await page.keyboard.press("Tab");
-    await page.evaluate("stops.push(document.activeElement)");
-  }
-  const missed = `${tabStops}.filter((element, index) => element !== stops[index]).map((element) => element.outerHTML)`;
-  expect(await page.evaluate(missed)).toEqual([]);
-  const names = `[...document.querySelectorAll("button, #deliveries a, #endpoints a")].filter((element) => element.checkVisibility())
-    .map((element) => element.textContent.replace(/\\s+/g, " ").trim())`;
-  const all = (await page.evaluate(names)) as string[];
-  expect(all.filter((name, index) => name === "" || all.indexOf(name) !== index)).toEqual([]);
+  const { stops, missed } = await tabThrough(page);
+  expect(stops).toBeGreaterThan(100);
+  expect(missed).toEqual([]);
+  expect(await ambiguousNames(page)).toEqual([]);
 });
 
 test("links lead to each section on a narrow screen, and are not there on a wide one", async () => {

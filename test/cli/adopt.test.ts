@@ -48,10 +48,10 @@ it("programText quotes every string so that the program declares exactly the end
   expect(text).not.toMatch(/[^\n\x20-\x7e\ud800-\udfff]/);
 });
 
-it("programText compiles at the end of a program that has the import already", () => {
+it("programText compiles at the end of a program that has the import already, also a second time", () => {
   const endpoint = { url: "https://a/", type: "production", createdAt: null, updatedAt: null } as const;
-  const text = programText([{ name: "b", endpoint: { ...endpoint, id: "wh_1" } }]);
-  const program = `import { WebhookEndpoint } from "pulumi-webhook-endpoints";\nnew WebhookEndpoint("a", { url: "https://a/", type: "production" });\n${text}`;
+  const texts = ["wh_1", "wh_2"].map((id) => programText([{ name: id, endpoint: { ...endpoint, id } }]));
+  const program = `import { WebhookEndpoint } from "pulumi-webhook-endpoints";\nnew WebhookEndpoint("a", { url: "https://a/", type: "production" });\n${texts.join("")}`;
   const sources = new Map([
     ["index.ts", program],
     [
@@ -72,7 +72,7 @@ it("programText compiles at the end of a program that has the import already", (
   const compiled = ts.createProgram([...sources.keys()], options, host);
   const index = compiled.getSourceFile("index.ts");
   expect(compiled.getSemanticDiagnostics(index).map(({ messageText }) => messageText)).toEqual([]);
-  expect(declaredBy(program)).toHaveLength(2);
+  expect(declaredBy(program)).toHaveLength(3);
 });
 
 it("the page of the command shows what adopt writes", () => {

@@ -28,6 +28,8 @@ let emulator: Emulator;
 let home: string;
 let said: string[];
 let questions: string[];
+/** What a terminal shows while the command works. */
+let progress: string[];
 
 beforeEach(async () => {
   clock = skippingClock();
@@ -90,6 +92,11 @@ const ran = (start: number, end: number, kind = "update", result = "succeeded"):
 async function run(pulumi: FakePulumi, answers?: string[]) {
   said = [];
   questions = [];
+  progress = [];
+  const during = <T>(describe: () => string, work: Promise<T>) => {
+    progress.push(describe());
+    return work;
+  };
   const ask = async (question: string) => {
     questions.push(question);
     return answers?.[questions.length - 1] ?? "";
@@ -99,7 +106,7 @@ async function run(pulumi: FakePulumi, answers?: string[]) {
     yes: answers === undefined,
     environment: environment(),
     clock,
-    dialogue: { say: (line) => said.push(line), ...(answers ? { ask } : {}) },
+    dialogue: { say: (line) => said.push(line), during, ...(answers ? { ask } : {}) },
   });
 }
 
@@ -136,6 +143,17 @@ it("recover says so and asks nobody when no registration was interrupted", async
   expect(await run(killed({ resources: [living("a", {}, { id })] }), [])).toBe("done");
   expect(said).toEqual([expect.stringMatching(/^Nothing to recover/)]);
   expect(emulator.requests).toEqual([]);
+});
+
+test("recover shows what it is doing while it takes long, with counts", async () => {
+  emulator.add(args);
+  await run(killed({ operations: [interrupted("a")] }));
+  expect(progress).toEqual([
+    "Reading the state of the stack…",
+    "Reading what earlier runs sent…",
+    "Reading the settings…",
+    "Looking up what interrupted runs registered: account 1 of 1.",
+  ]);
 });
 
 describe("what the next up takes over", () => {

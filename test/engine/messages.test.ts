@@ -98,6 +98,7 @@ describe("what is invalid in a program", () => {
     'WebhookEndpoint.get("read", "")',
     'WebhookEndpoint.get("read", "..")',
     'getWebhookEndpoint({ id: "" })',
+    'exports.found = getWebhookEndpoint({ id: ".." })',
   ])("the preview reports every problem at once and sends nothing: %s", async (program) => {
     project.program(program);
     const { exitCode, output } = await project.pulumi("preview");
@@ -105,7 +106,7 @@ describe("what is invalid in a program", () => {
     expect(output).toMatch(
       /error: .*(is not a valid id|is empty)\. Pass the id that the service (issued|returned)/,
     );
-    expect(output).not.toMatch(/\n\s+at /);
+    expect(output).not.toMatch(/\n\s+at |PromiseRejectionHandledWarning/);
     expect(emulator.requests).toEqual([]);
   });
 
@@ -175,6 +176,22 @@ new WebhookEndpoint("a", { url: "https://hooks.example.com", type: "production" 
     } finally {
       configured.dispose();
     }
+  });
+
+  it("a wrong path in the base URL is one warning in the preview, because the program may deploy the service, and an error in up", async () => {
+    project.inlineProgram(`
+const provider = new WebhooksProvider("account", { baseUrl: ${JSON.stringify(`${emulator.url}/wrong`)} });
+for (const name of ["a", "b"])
+  new WebhookEndpoint(name, { url: "https://hooks.example.com/" + name, type: "production" }, { provider });`);
+    const output = await project.preview();
+    expect(output.match(/(?<=^ +warning: ).*$/gm)).toEqual([
+      expect.stringMatching(/answered with 404\. .*check baseUrl\. If this program also deploys the service/),
+    ]);
+    const { exitCode, output: failed } = await project.pulumi("up", "--yes", "--skip-preview");
+    expect(exitCode).not.toBe(0);
+    expect(problemsIn(failed).a).toEqual([expect.stringMatching(/check baseUrl.*\(REJECTED\)$/)]);
+    await project.destroy();
+    emulator.clearRequests();
   });
 
   const malformed: [settings: object, says: Record<string, string>][] = [

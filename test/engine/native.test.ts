@@ -63,7 +63,9 @@ test("a YAML program goes from the first up to destroy, and its state is small",
   expect(JSON.stringify(recorded)).not.toMatch(/__provider|__resourceName|external/);
 
   project.endpointsInYaml({ jobs: { ...jobs, type: "development" } }, { outputs });
-  expect(await project.preview()).toMatch(/1 to replace/);
+  const replacing = await project.preview("--diff");
+  expect(replacing).toMatch(/ +~ type *: "production" => "development"\n[\s\S]*1 to replace/);
+  expect(replacing).not.toMatch(/account|baseUrl/);
   await project.up();
   expect(changes().map(({ method }) => method)).toEqual(["POST", "DELETE"]);
   expect(emulator.endpoints()).toMatchObject([{ url: jobs.url, type: "development" }]);

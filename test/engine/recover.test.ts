@@ -18,7 +18,7 @@ const ask = async (question) => {
   console.log(question);
   return answers.shift() ?? "";
 };
-recover({ pulumi: new Pulumi(), yes: false, dialogue: { say: console.log, ask } }).then((outcome) => {
+recover({ pulumi: new Pulumi(), yes: false, dialogue: { say: console.log, ask, during: (_describe, work) => work } }).then((outcome) => {
   process.exitCode = outcome === "done" ? 0 : 2;
 });
 `;

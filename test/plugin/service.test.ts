@@ -101,6 +101,26 @@ describe("the plugin passes what the engine says to the verb, and what the verb 
     expect(response.getReplacesList()).toEqual(replaces);
   });
 
+  test.each([
+    ["changed", { url: "u" }, { url: "v" }, [["url", "UPDATE_REPLACE"]]],
+    ["added", { url: null }, { url: "v" }, [["url", "ADD_REPLACE"]]],
+    ["removed", { url: "u" }, {}, [["url", "DELETE_REPLACE"]]],
+    ["of no declared property", { url: "u", account: "a" }, { url: "u" }, []],
+  ])("diff, which shows only what the program declares: %s", async (_what, olds, news, shown) => {
+    const replaces = shown.length > 0 ? ["url"] : ["account"];
+    const { call } = serviceOver({ diff: { changes: true, replaces } });
+    const fields = { Id: "wh_1", Olds: struct(olds), News: struct(news) };
+    const response = await call<proto.DiffResponse>("diff", requestOf(new proto.DiffRequest(), fields));
+    const { Kind } = proto.PropertyDiff;
+    const kinds = Object.fromEntries(Object.entries(Kind).map(([name, kind]) => [kind, name]));
+    expect(response.getHasdetaileddiff()).toBe(true);
+    const given: unknown[] = [];
+    response.getDetaileddiffMap().forEach((diff, name) => {
+      given.push([name, kinds[diff.getKind()]]);
+    });
+    expect(given).toEqual(shown);
+  });
+
   test("create", async () => {
     const { call, calls } = serviceOver({ create: { id: "wh_1", outs: { url: "u", at: null } } });
     const request = requestOf(new proto.CreateRequest(), { Properties: struct({ url: secret("u") }) });

@@ -140,6 +140,7 @@ exports.receiver = receiverConfig({ secrets: ${JSON.stringify(wrong)}, tolerance
     ),
   );
   expect(output).not.toContain("secret 1 of 1");
+  expect(output).not.toContain("PromiseRejectionHandledWarning");
   expect(leaked(output, [issued, plain])).toEqual([]);
 });
 

@@ -34,6 +34,18 @@ function verifying(secret: string, read: (raw: string) => string): RequestListen
   };
 }
 
+/** Accepts an id that it has seen before it verifies anything. */
+export function dedupingFirst(secret: string): RequestListener {
+  const verify = standard(secret);
+  const seen = new Set<unknown>();
+  return (request, response) => {
+    const id = request.headers["webhook-id"];
+    if (seen.has(id)) return always(200)(request, response);
+    seen.add(id);
+    verify(request, response);
+  };
+}
+
 /** Answers everything with this. */
 export function always(status: number, headers: Record<string, string> = {}): RequestListener {
   return (request, response) => {

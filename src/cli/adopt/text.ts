@@ -1,10 +1,13 @@
 import type { Endpoint } from "../../client";
 import { isUrl } from "../../isUrl";
+import { hashOf } from "../../settlement/files";
 import { NATIVE_TYPE_TOKEN } from "../../shared/permanent";
 import { printableJson } from "../printable";
 
 /** How long a name made from a host may be, in characters. */
 const MAX_LENGTH = 40;
+/** How much of a hash tells two files apart, in characters. */
+const ALIAS_LENGTH = 8;
 
 /** An endpoint and the name of the resource that takes it over. */
 export interface Adoption {
@@ -14,19 +17,20 @@ export interface Adoption {
 
 /**
  * Returns TypeScript program text. Its next `up` adopts the endpoints. It also compiles at the end of a program that imports
- * `WebhookEndpoint` itself.
+ * `WebhookEndpoint` itself, or to which such text for other endpoints was appended before.
  */
 export function programText(adoptions: readonly Adoption[]): string {
+  const alias = `Adopted_${hashOf(...adoptions.map(({ endpoint }) => endpoint.id)).slice(0, ALIAS_LENGTH)}`;
   const declarations = adoptions.map(
     ({ name, endpoint: { id, url, type } }) => `
-new AdoptedEndpoint(${printableJson(name)}, {
+new ${alias}(${printableJson(name)}, {
   url: ${printableJson(url)},
   type: ${printableJson(type)},
   adoptId: ${printableJson(id)},
 });
 `,
   );
-  return `import { WebhookEndpoint as AdoptedEndpoint } from "pulumi-webhook-endpoints";\n${declarations.join("")}`;
+  return `import { WebhookEndpoint as ${alias} } from "pulumi-webhook-endpoints";\n${declarations.join("")}`;
 }
 
 /** Returns a file for `pulumi import --file` with the native plugin. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Endpoint, WebhookEndpointNotFoundError, WebhookError } from "../../client";
 import { systemClock } from "../../client/clock";
 import { Book } from "../../settlement/book";
@@ -6,12 +7,15 @@ import { keyHash, keyOf } from "../../settlement/identity";
 import { Locks } from "../../settlement/lock";
 import type { Account } from "../account";
 import { type Entry, type Inventory, type InventoryOptions, takeInventory } from "../inventory/inventory";
+import { interrupted } from "../run";
 import { countOf } from "../words";
 
 /** How many endpoints are deleted at once. */
 const MAX_DELETIONS = 8;
 /** How long what was read about owners is relied on at least, in milliseconds. It is relied on as long as it took to read. */
 const LEAST_FRESH_MS = 1_000;
+/** How long deletions under way may take after Ctrl-C, in milliseconds. */
+const GRACE_MS = 600;
 /** A file system's clock may be behind this process's by as much, in milliseconds. */
 const FILE_TIME_TOLERANCE_MS = 20;
 
@@ -25,6 +29,9 @@ export interface DeletionRule {
 /** Deletes endpoints that nothing has even now: a run may take one over while a person decides, or while others are deleted. */
 export class Deletion {
   readonly deleted = new Set<Entry>();
+  /** The deletions that were sent and not answered yet. */
+  readonly #underWay = new Map<Entry, Promise<void>>();
+  readonly #interruption = new AbortController();
   readonly #locks: Locks;
   readonly #book: Book;
   /** Of the first endpoint that could not be deleted. */
@@ -41,16 +48,42 @@ export class Deletion {
     this.#book = new Book(environment, () => {}); // Runs warn of a book that cannot be used.
   }
 
-  /** @throws WebhookError of the first endpoint that could not be deleted; what concerns one endpoint only does not stop the others */
+  /**
+   * @throws WebhookError of the first endpoint that could not be deleted; what concerns one endpoint only does not stop the others
+   * @throws CliError `INTERRUPTED` after `interrupt`
+   */
   async run(candidates: readonly Entry[]): Promise<void> {
     const work = async () => {
       for (let left = candidates; left.length > 0; ) left = await this.#runBatch(left);
     };
+    const { signal } = this.#interruption;
+    const stopped = new Promise<never>((_resolve, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    });
     await this.options.output.during(
       () => `Deleting: ${this.deleted.size} of ${countOf(candidates.length, "endpoint")} deleted.`,
-      work(),
+      Promise.race([work(), stopped]),
     );
     if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** Returns whether the deletion of an endpoint was sent, and nothing tells whether it was done. */
+  isUnknown(entry: Entry): boolean {
+    return this.#underWay.has(entry);
+  }
+
+  /** Sends no more deletions, gives those under way a moment, names those that have not ended by then, and ends `run`. */
+  async interrupt(): Promise<void> {
+    this.#isStopped = true;
+    const grace = new AbortController();
+    await Promise.race([
+      Promise.allSettled(this.#underWay.values()),
+      sleep(GRACE_MS, undefined, { signal: grace.signal }).catch(() => undefined),
+    ]);
+    grace.abort();
+    for (const { endpoint } of this.#underWay.keys())
+      this.options.output.warn(`${endpoint.id}: it is unknown whether it was deleted`);
+    this.#interruption.abort(interrupted());
   }
 
   /** Reads owners once, deletes as long as that can be relied on, and returns what is left. */
@@ -103,11 +136,17 @@ export class Deletion {
       const isBusy = release === "aborted" || this.#book.isInUse(endpoint, readAt - FILE_TIME_TOLERANCE_MS);
       for (let entry = isFresh() && group.shift(); entry; entry = isFresh() && group.shift()) {
         if (isBusy) this.#keep(entry, "a run is registering or adopting its url");
-        else await this.#delete(entry);
+        else await this.#send(entry);
       }
     } finally {
       if (release !== "aborted") release?.();
     }
+  }
+
+  async #send(entry: Entry): Promise<void> {
+    const deleting = this.#delete(entry);
+    this.#underWay.set(entry, deleting);
+    await deleting.finally(() => this.#underWay.delete(entry));
   }
 
   async #delete(entry: Entry): Promise<void> {

@@ -10,7 +10,7 @@ import {
 import type { Owner } from "../inventory/ownership";
 import { readBackend } from "../inventory/stacks";
 import { dataOfEntry } from "../list";
-import { dataOfFailure } from "../run";
+import { dataOfFailure, endingOnInterrupt } from "../run";
 import { openTerminal } from "../terminal";
 import { countOf } from "../words";
 import { Deletion, type DeletionRule } from "./deletion";
@@ -56,23 +56,27 @@ export async function carryOut(
   const candidates = considered.filter(mayDelete);
   const isConfirmed = await confirm(candidates, noun, options);
   const deletion = new Deletion(account, options, { mayDelete, check });
-  const failed: unknown = await (isConfirmed ? deletion.run(candidates) : undefined)?.catch(
-    (error: unknown) => error,
-  );
-  const error = failed ?? refusal;
-  const kept = considered
-    .filter((entry) => !deletion.deleted.has(entry))
-    .map((entry) => ({
-      ...dataOfEntry(entry),
-      reason: reasonToKeep(entry) ?? (isConfirmed ? "not-deleted" : "not-confirmed"),
-    }));
-  const deleted = [...deletion.deleted].map(dataOfEntry);
-  const failure = error === undefined ? {} : { error: dataOfFailure(error) };
-  output.data({ backend, stacks, deleted, kept, ...failure }, () => {
-    if (isConfirmed) output.line(`Deleted ${countOf(deleted.length, "endpoint")}.`);
-  });
-  if (error !== undefined) throw error;
-  return kept.length === 0;
+  const outcomeOf = (entry: Entry) => {
+    if (!isConfirmed) return "not-confirmed";
+    return deletion.isUnknown(entry) ? "unknown" : "not-deleted";
+  };
+  const deleteAndReport = async () => {
+    const failed: unknown = await (isConfirmed ? deletion.run(candidates) : undefined)?.catch(
+      (error: unknown) => error,
+    );
+    const error = failed ?? refusal;
+    const kept = considered
+      .filter((entry) => !deletion.deleted.has(entry))
+      .map((entry) => ({ ...dataOfEntry(entry), reason: reasonToKeep(entry) ?? outcomeOf(entry) }));
+    const deleted = [...deletion.deleted].map(dataOfEntry);
+    const failure = error === undefined ? {} : { error: dataOfFailure(error) };
+    output.data({ backend, stacks, deleted, kept, ...failure }, () => {
+      if (isConfirmed) output.line(`Deleted ${countOf(deleted.length, "endpoint")}.`);
+    });
+    if (error !== undefined) throw error;
+    return kept.length === 0;
+  };
+  return endingOnInterrupt(deleteAndReport(), () => deletion.interrupt());
 }
 
 /** Returns why an endpoint that somebody has is kept; undefined for an orphan. */

@@ -1,13 +1,7 @@
 import { Command } from "commander";
-import {
-  addStackOptions,
-  type InventoryFlags,
-  inventoryOptions,
-  jsonOption,
-  projectOnlyOption,
-} from "../flags";
+import { type InventoryFlags, inventoryCommand, inventoryOptions, projectOnlyOption } from "../flags";
 import type { Output } from "../output";
-import { EXIT, endsByItself, usage } from "../run";
+import { EXIT, endsByItself } from "../run";
 import { type Diagnosis, diagnose } from "./diagnose";
 import type { ShownSetting } from "./settings";
 
@@ -21,25 +15,18 @@ export function doctorCommand(): Command {
       "Checks where each setting comes from, whether the service answers and accepts the key, the clocks, the versions, and what the " +
         "stacks recorded. It changes nothing. Each finding has a remedy.",
     );
-  return addStackOptions(command)
-    .addOption(projectOnlyOption())
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      usage({
-        exit: { [EXIT.yes]: "there is no error; there may be notes", [EXIT.no]: "there is an error" },
-        examples: ["doctor", "doctor --stack prod --project-only --json"],
-      }),
-    )
-    .action(
-      endsByItself(async (flags: InventoryFlags) => {
-        const options = inventoryOptions(flags);
-        const environment = process.env;
-        const diagnosis = await diagnose({ ...options, environment, folder: process.cwd(), now: Date.now });
-        print(diagnosis, options.output);
-        return diagnosis.findings.some(({ level }) => level === "error") ? EXIT.no : EXIT.yes;
-      }),
-    );
+  return inventoryCommand(command.addOption(projectOnlyOption()), {
+    exit: { [EXIT.yes]: "there is no error; there may be notes", [EXIT.no]: "there is an error" },
+    examples: ["doctor", "doctor --stack prod --project-only --json"],
+  }).action(
+    endsByItself(async (flags: InventoryFlags) => {
+      const options = inventoryOptions(flags);
+      const environment = process.env;
+      const diagnosis = await diagnose({ ...options, environment, folder: process.cwd(), now: Date.now });
+      print(diagnosis, options.output);
+      return diagnosis.findings.some(({ level }) => level === "error") ? EXIT.no : EXIT.yes;
+    }),
+  );
 }
 
 function print(diagnosis: Diagnosis, output: Output): void {

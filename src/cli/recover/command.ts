@@ -35,6 +35,7 @@ Examples:
         const lines = yes ? undefined : openTerminal();
         const dialogue: Dialogue = {
           say: (line) => output.line(line),
+          during: (describe, work) => output.during(describe, work),
           ...(lines === undefined ? {} : { ask: (question: string) => lines.question(question) }),
         };
         try {

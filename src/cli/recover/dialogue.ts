@@ -4,12 +4,15 @@ import { endpointsOf, type Verdict } from "../../settlement/leftovers";
 import { describeDoubt, describeEndpoints, describeUnknowable } from "../../settlement/words";
 import { describeUrl } from "../../shared/url";
 import { nameOf } from "../../shared/urn";
+import type { Output } from "../output";
 
 /** How a recovery talks to the person at the terminal. */
 export interface Dialogue {
   readonly say: (line: string) => void;
   /** Absent without a terminal. */
   readonly ask?: (question: string) => Promise<string>;
+  /** Waits for work that asks nothing. If it takes longer than a second, a terminal shows what the command is doing. */
+  readonly during: Output["during"];
 }
 
 /** Describes a verdict in a line. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ExportedStack } from "../../settlement/deployment";
 import { type Pulumi, pulumiFailed } from "../pulumi";
+import type { Dialogue } from "./dialogue";
 
 const COMMAND = ["stack", "export", "--show-secrets"];
 
@@ -14,9 +15,10 @@ const COMMAND = ["stack", "export", "--show-secrets"];
  */
 export async function exportState(
   pulumi: Pulumi,
+  during: Dialogue["during"],
   mayRemove: (files: readonly string[]) => Promise<boolean>,
 ): Promise<ExportedStack | undefined> {
-  const result = await pulumi.run(COMMAND);
+  const result = await during(() => "Reading the state of the stack…", pulumi.run(COMMAND));
   if (result.exitCode === 0) return pulumi.parse(COMMAND, result.stdout);
   const empty = /\bEOF\b/.test(result.stderr) ? await emptyAttributesFiles(pulumi) : [];
   if (empty.length === 0) throw pulumiFailed(COMMAND, result);

@@ -34,15 +34,21 @@ export interface LookUpOptions {
   readonly book: Book;
   readonly clock: Clock;
   readonly say: (line: string) => void;
+  /** Called with what is under way, with counts. */
+  readonly onStep: (text: string) => void;
 }
 
 /** Looks up what interrupted runs of a stack made, in each account that they may have used. Waits for what may still be made. */
 export async function lookUp(options: LookUpOptions): Promise<Case[]> {
-  const { stack, entries, book, clock, say } = options;
+  const { stack, entries, book, clock, say, onStep } = options;
   const cases: Case[] = [];
   const seen = new Set<Entry["name"]>();
   const isNew = ({ by }: Verdict) => by.some(({ entry }) => entry === undefined || !seen.has(entry.name));
-  for (const [account, traces] of byAccount(options)) {
+  const accounts = [...byAccount(options)];
+  for (const [at, [account, traces]] of accounts.entries()) {
+    const found =
+      cases.length === 0 ? "" : `, ${cases.length} registration${cases.length === 1 ? "" : "s"} looked up`;
+    onStep(`Looking up what interrupted runs registered: account ${at + 1} of ${accounts.length}${found}.`);
     const sources = sourcesOf(stack, account, { book, service: new AccountService(account.client, clock) });
     let verdicts: Verdict[] = [];
     const onWait = (milliseconds: number) =>

@@ -36,8 +36,8 @@ export interface RecoverOptions {
  */
 export async function recover(options: RecoverOptions): Promise<"done" | "undecided"> {
   const { pulumi, dialogue, yes, environment = process.env, clock = systemClock } = options;
-  const { say, ask } = dialogue;
-  const exported = await exportState(pulumi, async (files) => {
+  const { say, ask, during } = dialogue;
+  const exported = await exportState(pulumi, during, async (files) => {
     say(
       "The killed run left empty .attrs files in the backend. Until they are removed, no command can read the state:",
     );
@@ -54,7 +54,10 @@ export async function recover(options: RecoverOptions): Promise<"done" | "undeci
   const print: Print = (args) => pulumi.json(args[1] === "export" ? [...args, "--show-secrets"] : args);
   const stack = settlementStack(deployment, print, { environment, clock });
   const book = new Book(environment, say);
-  const entries = stack === undefined ? [] : await openEntries(stack, book, NO_RUN);
+  const entries =
+    stack === undefined
+      ? []
+      : await during(() => "Reading what earlier runs sent…", openEntries(stack, book, NO_RUN));
   const interrupted = interruptedRegistrations(deployment);
   if (
     stack === undefined ||
@@ -64,14 +67,19 @@ export async function recover(options: RecoverOptions): Promise<"done" | "undeci
     return "done";
   }
 
-  const accounts = await Accounts.read(pulumi, deployment, environment);
+  let progress = "Reading the settings…";
+  const onStep = (text: string) => {
+    progress = text;
+  };
+  const accounts = await during(() => progress, Accounts.read(pulumi, deployment, environment));
   const turns = new Turns(pulumiHome(environment), {
     clock,
     cancelled: undefined,
     onWait: ({ url }) => say(`Waiting for another process that is registering ${describeUrl(url)}.`),
   });
   try {
-    const cases = await lookUp({ stack, deployment, entries, accounts, book, clock, say });
+    const looking = lookUp({ stack, deployment, entries, accounts, book, clock, say, onStep });
+    const cases = await during(() => progress, looking);
     const remedies = new Remedies({ stack, turns, clock, dialogue });
     let undecided = 0;
     for (const each of cases) {

@@ -1,0 +1,39 @@
+import * as proto from "@pulumi/pulumi/proto/provider_pb";
+import type { Properties } from "./values";
+
+/** What the verb `diff` returns. */
+interface Diff {
+  readonly changes?: boolean;
+  readonly replaces?: readonly string[];
+}
+
+interface Sides {
+  readonly olds: Properties;
+  readonly news: Properties;
+  /** The properties that a program sees. */
+  readonly names: readonly string[];
+}
+
+export function plainDiff({ changes, replaces = [] }: Diff): proto.DiffResponse {
+  const { DIFF_SOME, DIFF_NONE } = proto.DiffResponse.DiffChanges;
+  const response = new proto.DiffResponse();
+  response.setChanges(changes ? DIFF_SOME : DIFF_NONE);
+  return response.setReplacesList([...replaces]);
+}
+
+/**
+ * Adds which properties a replacement changes. Otherwise its preview lists each output that no program declares as removed (engine
+ * rule 45).
+ */
+export function detailedDiff(diff: Diff, { olds, news, names }: Sides): proto.DiffResponse {
+  const { ADD_REPLACE, DELETE_REPLACE, UPDATE_REPLACE } = proto.PropertyDiff.Kind;
+  const response = plainDiff(diff);
+  const { replaces = [] } = diff;
+  for (const name of replaces.filter((each) => names.includes(each))) {
+    const isAdded = (olds[name] ?? null) === null;
+    const isRemoved = (news[name] ?? null) === null;
+    const kind = isAdded ? ADD_REPLACE : isRemoved ? DELETE_REPLACE : UPDATE_REPLACE;
+    response.getDetaileddiffMap().set(name, new proto.PropertyDiff().setKind(kind));
+  }
+  return response.setHasdetaileddiff(replaces.length > 0);
+}

@@ -1,0 +1,13 @@
+/**
+ * Returns an output whose failure ends the program without a PromiseRejectionHandledWarning. An output has promises that the SDK
+ * handles only when the program passes it on. If it fails before, as with a value that is known at once, Node warns of that.
+ */
+export function failOnce<Output extends object>(output: Output): Output {
+  const [isKnown, isSecret] = ["isKnown", "isSecret"].map((name) =>
+    Promise.resolve<unknown>(Reflect.get(output, name)),
+  );
+  isKnown?.catch(() => {});
+  // Nobody ever handles this one, so the SDK reports the error also of an output that is never passed on.
+  void isSecret?.then(() => {});
+  return output;
+}
