@@ -65,7 +65,7 @@ export class Registrar {
       if (outcome?.kind === "doubt") throw inDoubt(state, outcome);
       if (outcome === undefined) return undefined;
       ledger.note(id, "settled");
-      takings.takeOver(outcome.by.entry, outcome.endpoint, clock.date());
+      takings.takeOver(outcome.by.entry, undefined, outcome.endpoint, clock.date());
       return ledger.noteOurs(outcome.endpoint, "recovered");
     });
   }
@@ -91,7 +91,7 @@ export class Registrar {
     entry: Entry | undefined,
   ): Promise<Endpoint> {
     const { duplicates, ledger, service, settlement } = this.run;
-    const baseline = await service.baseline();
+    const baseline = await service.baseline(settlement.idsInBook(inputs));
     const found = (await this.#retried(inputs)) ?? (await this.#settled(inputs, replaced, entry));
     if (found) return ledger.noteOurs(found, "made");
     if (settlement.isUnsettled(inputs))
@@ -140,7 +140,7 @@ export class Registrar {
       if (isHandedOver) ledger.note(replaced.id, "settled");
       if (found?.kind !== "found") return undefined;
       const { endpoint, by } = found;
-      takings.takeOver(by.entry ?? entry, endpoint, clock.date());
+      takings.takeOver(by.entry, entry, endpoint, clock.date());
       log.info(
         `took over ${endpoint.id} (${describeUrl(inputs.url)}) that an interrupted run had registered`,
       );

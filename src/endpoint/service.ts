@@ -57,10 +57,16 @@ export class Service {
 
   skew = (): number | null => this.#clock.skew();
 
-  /** The endpoints that were there a moment ago. Registrations share a list for some seconds; one that fails is asked for again. */
-  baseline(): Promise<EndpointList> {
+  /**
+   * The endpoints that were there a moment ago. Registrations share a list for some seconds; one that fails is asked for again.
+   *
+   * @param known ids that another process has written down: a list that lacks one may be older than it
+   */
+  async baseline(known: readonly string[] = []): Promise<EndpointList> {
     const now = this.options.clock.now();
-    if (this.#baseline === undefined || now - this.#baselineAt > LIST_LIFETIME_MS) {
+    const listed = await this.#baseline?.catch(() => undefined);
+    const isOld = known.some((id) => !listed?.endpoints.some((endpoint) => endpoint.id === id));
+    if (this.#baseline === undefined || isOld || now - this.#baselineAt > LIST_LIFETIME_MS) {
       this.#baselineAt = now;
       this.#baseline = this.list().catch((error: unknown) => {
         this.#baseline = undefined;

@@ -30,8 +30,10 @@ export async function statusOf(entry: Entry, stack: Stack): Promise<Status> {
   const kinds = entry.takenAt === undefined ? ["update"] : ["update", "refresh"];
   const isOwn = (run: PastRun) => kinds.includes(run.kind ?? "") && wasUnderWay(run, at);
   if (runs.some((run) => isOwn(run) && run.succeeded)) return { kind: "recorded" };
-  // A run that was stopped leaves an operation (engine rule 35). Without one, it recorded what was answered, or its plugin was killed.
-  const hasFailed = id !== null && !state.hasOperation(entry.key) && runs.some(isOwn);
+  // A run that was stopped leaves an operation (engine rule 35). Without one, it recorded what was answered, or that it was pending, or
+  // its plugin was killed.
+  const wasKnown = id !== null || pendingId !== undefined;
+  const hasFailed = wasKnown && !state.hasOperation(entry.key) && runs.some(isOwn);
   const wasDestroyed = runs.some(({ kind, start }) => kind === "destroy" && start > at);
   if (at < state.times.created && !wasDestroyed) return { kind: "another" };
   if (runs.some((run) => isWholeUp(run) && run.start > at)) return { kind: "later up" };

@@ -45,9 +45,8 @@ export class Evidence {
     // The state first: what is under way in it is in the book by then.
     const state = await stack?.state();
     const entries = this.book.entriesLike(wanted);
-    const pending: Pending[] =
-      handedOver === undefined ? [] : [this.#handedOver(handedOver, entries, wanted.ip)];
-    const own = handedOver && entryOf(handedOver, entries);
+    const own = handedOver && this.#entryOf(handedOver, entries);
+    const pending: Pending[] = handedOver === undefined ? [] : [this.#handedOver(handedOver, own, wanted.ip)];
     for (const entry of entries) {
       if (entry.closed || entry.adopted || entry === own) continue;
       const found = await this.#pendingOf(entry, wanted, stack);
@@ -57,7 +56,7 @@ export class Evidence {
     // The pending resources of the stack that no entry stands for: each explains an endpoint.
     const others = (state?.pendingLike(wanted) ?? [])
       .filter(({ id }) => id !== handedOver?.id && !entries.some(({ pendingId }) => pendingId === id))
-      .map((each) => this.#handedOver(handedOverOf(each), [], plainText(each.inputs, "ip")));
+      .map((each) => this.#handedOver(handedOverOf(each), undefined, plainText(each.inputs, "ip")));
     pending.push(...others.map((each) => ({ ...each, others: true })));
     const rest = entries.filter((each) => each !== own);
     const holderOf = (endpoint: Endpoint) => this.#holderOf(endpoint, { entries: rest, state, stack });
@@ -66,13 +65,20 @@ export class Evidence {
 
   /** A command without a program does not know its stack. The entry of a pending registration names it. */
   #stackOf(handedOver: HandedOver | undefined, wanted: Wanted): Stack | undefined {
-    const named = handedOver && entryOf(handedOver, this.book.entriesLike(wanted));
+    const named = handedOver && this.#entryOf(handedOver, this.book.entriesLike(wanted));
     return named && this.stacks.of(named.stack);
   }
 
-  #handedOver(handedOver: HandedOver, entries: readonly Entry[], ip: string | null | undefined): Pending {
+  /** Returns the entry of a pending resource, unless another process of this run has just taken what it made. */
+  #entryOf({ id }: HandedOver, entries: readonly Entry[]): Entry | undefined {
+    const { run, sender } = this.asker;
+    const entry = entries.find(({ pendingId }) => pendingId === id);
+    const isTaken = entry?.takenAt !== undefined && entry.sender !== sender && isLiving(entry, run);
+    return isTaken ? undefined : entry;
+  }
+
+  #handedOver(handedOver: HandedOver, entry: Entry | undefined, ip: string | null | undefined): Pending {
     const { patienceMs } = this.asker;
-    const entry = entryOf(handedOver, entries);
     const id = entry?.id ?? undefined;
     const pending = { ...pendingOf(handedOver, patienceMs), id, ip: ipHash(ip), entry };
     return entry?.sent ? { ...pending, window: windowOfSent(entry.sent, patienceMs) } : pending;
@@ -112,17 +118,19 @@ export class Evidence {
       case "failed":
         return { ...base, id, doubt: FAILED };
       case "lost":
-        return { ...base, id, doubt: await this.#doubtOfName(stack, wanted) };
+        return { ...base, id, doubt: await this.#doubtOfName(sent.at, stack, wanted) };
     }
   }
 
-  /** In a backend with organizations, only an interrupted operation shows that an entry is this stack's. */
-  async #doubtOfName(stack: Stack, wanted: Wanted): Promise<string | undefined> {
+  /** In a backend with organizations, only an operation that was interrupted at that time shows that an entry is this stack's. */
+  async #doubtOfName(at: number, stack: Stack, wanted: Wanted): Promise<string | undefined> {
     if (!isAmbiguous(stack.name)) return undefined;
-    const operations = (await stack.state())?.operationsLike(wanted) ?? [];
-    return operations.length > 0
-      ? undefined
-      : "it may be that of a stack with the same name in another organization or backend";
+    const state = await stack.state();
+    if (state !== undefined && state.operationsLike(wanted).length > 0) {
+      const { sent } = await interruptionOf(stack, state, this.asker.timeoutMs + this.asker.patienceMs);
+      if (sent !== undefined && mayHaveSent({ from: sent.sureFrom, until: sent.until }, at)) return undefined;
+    }
+    return "it may be that of a stack with the same name in another organization or backend";
   }
 
   /** Returns the interrupted operations that no entry stands for, as those of other machines. */
@@ -168,9 +176,4 @@ export class Evidence {
     const ofTime = holders.filter((each) => sameTime(each, trace) !== false);
     return strongest(holderAmong(ofTime, trace), state?.holderOf(trace) ?? "nobody");
   }
-}
-
-/** Returns the entry of a pending resource. */
-function entryOf({ id }: HandedOver, entries: readonly Entry[]): Entry | undefined {
-  return entries.find(({ pendingId }) => pendingId === id);
 }

@@ -133,7 +133,7 @@ export class Settlement {
     const registered = await registerOnce(ip == null ? identity : { ...identity, ip }, {
       ...this.run,
       baseline,
-      known: [...known, ...this.#idsInBook(wanted)],
+      known: [...known, ...this.idsInBook(wanted)],
       onSend: (sent) => change({ sent }),
       others: async () => {
         const { pending, holderOf } = await evidence.about(wanted);
@@ -164,7 +164,7 @@ export class Settlement {
     const left = this.leave(wanted);
     left.delete(wanted.ip ?? "");
     if (left.size === 0) this.#unsettled.delete(keyOf(wanted));
-    this.parts.takings.takeOver(decision.by.entry, decision.endpoint, this.run.clock.date());
+    this.parts.takings.takeOver(decision.by.entry, undefined, decision.endpoint, this.run.clock.date());
     return decision.endpoint;
   }
 
@@ -178,7 +178,7 @@ export class Settlement {
   }
 
   /** Returns the ids of this url and type that runs of this account have written down since this run began. */
-  #idsInBook(wanted: Wanted): string[] {
+  idsInBook(wanted: Wanted): string[] {
     // An id from before this run may be used again.
     return this.parts.book
       .entriesLike(wanted)

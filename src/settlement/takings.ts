@@ -16,12 +16,17 @@ export class Takings {
   /**
    * Writes down that a resource takes what a registration made, in one file: a kill leaves nothing half done.
    *
-   * @param entry the registration's; without one, the resource's own
+   * @param by the registration's entry
+   * @param own the resource's
    */
-  takeOver(entry: Entry | undefined, { id, createdAt }: Endpoint, now: number): void {
+  takeOver(by: Entry | undefined, own: Entry | undefined, { id, createdAt }: Endpoint, now: number): void {
+    // The resource may have been moved here from the stack that sent it: that one has it no more.
+    const isMoved = by !== undefined && own !== undefined && !isSameStack(by.stack, own.stack);
+    const entry = isMoved ? own : (by ?? own);
     if (entry === undefined) return;
     const sent = entry.sent ?? { at: now, serviceTime: null, before: [], complete: false };
     this.#take(entry, { id, createdAt, sent, takenAt: now });
+    if (isMoved) this.book.close(by);
   }
 
   /** Writes down that a resource takes an endpoint that a person named. One registration may have made it, and is settled by that. */

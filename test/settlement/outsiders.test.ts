@@ -1,5 +1,14 @@
 import type { EndpointState } from "../../src/endpoint/types";
-import { codeOf, failure, inputs, otherInputs, stateOf, VerbsWorld } from "./verbsWorld";
+import {
+  codeOf,
+  failure,
+  inputs,
+  otherInputs,
+  type PluginOptions,
+  rootUrn,
+  stateOf,
+  VerbsWorld,
+} from "./verbsWorld";
 
 /** What outsiders found in the settlement, each as they reproduced it. */
 const DAY = 24 * 60 * 60_000;
@@ -12,18 +21,29 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
+/** Leaves a registration pending that was made. */
+async function pendIn(options: PluginOptions = {}): Promise<{ id: string; state: EndpointState }> {
+  world.service.fault({ operation: "register", kind: "reset-after" });
+  return pended(options);
+}
+
 /** Leaves a registration pending in the state that was never made. */
 async function pendInVain(): Promise<{ id: string; state: EndpointState }> {
-  const times = Number.POSITIVE_INFINITY;
   world.service.fault({ operation: "register", kind: "hang-before" });
+  const { id, state } = await pended({});
+  world.record("jobs", id, { outputs: { ...state } });
+  world.ended("failed");
+  return { id, state };
+}
+
+async function pended(options: PluginOptions): Promise<{ id: string; state: EndpointState }> {
+  const times = Number.POSITIVE_INFINITY;
   world.service.fault({ operation: "list", kind: "status", status: 500, after: 1, times });
-  const { id, properties } = (await failure(world.register())) as Error & {
+  const { id, properties } = (await failure(world.register(options))) as Error & {
     id: string;
     properties: EndpointState;
   };
   world.service.clearFaults();
-  world.record("jobs", id, { outputs: { ...properties } });
-  world.ended("failed");
   return { id, state: properties };
 }
 
@@ -203,4 +223,64 @@ test("a stale entry of an earlier stack of the name does not hide what a killed 
   const lost = world.service.add(inputs);
   world.clock.skip(60_000);
   expect((await world.register()).id).toBe(lost.id);
+});
+
+test("a pending resource that moves to another provider keeps its endpoint: the process that it leaves deletes nothing", async () => {
+  const { id, state } = await pendIn({ provider: "one" });
+  const before = world.ids();
+  world.record("jobs", id, { provider: "one", inputs: { ...inputs }, outputs: { ...state } });
+  world.ended("failed");
+  world.clock.skip(60_000);
+  const run = "127.0.0.1:99";
+  const left = world.plugin({ run, provider: "one" });
+  // It reads the state before the take-over, for a resource that stays.
+  await left.check({ ...otherInputs }, { ...otherInputs });
+  const entered = world.plugin({ run, provider: "two" });
+  await entered.diff(id, state, inputs);
+  expect([(await entered.create(inputs)).id]).toEqual(before);
+  await left.delete(id, state);
+  expect(world.ids()).toEqual(before);
+});
+
+describe("a pending resource that was moved to another stack", () => {
+  const there = { rootUrn: rootUrn.replaceAll("dev", "s2") };
+
+  test.each([
+    ["first", true],
+    ["last", false],
+  ])("keeps its endpoint there, if that stack runs %s", async (_, isFirst) => {
+    const { id, state } = await pendIn();
+    const [made = ""] = world.ids();
+    world.ended("failed", { from: -60_000 });
+    world.clock.skip(60_000);
+    const takeOver = async () => {
+      const moved = world.plugin(there);
+      await moved.diff(id, state, inputs);
+      return moved.create(inputs);
+    };
+    if (isFirst) expect((await takeOver()).id).toBe(made);
+    const here = await world.register().catch(({ message }: Error) => ({ id: message }));
+    expect(here.id).not.toBe(made);
+    expect(`${here.id} ${world.warnings.join()}`).toContain(made);
+    if (!isFirst) expect((await takeOver()).id).toBe(made);
+  });
+});
+
+test("what another stack on this machine has registered a moment ago is refused with ifExists: fail", async () => {
+  const run = world.plugin();
+  await run.check({}, { ...inputs });
+  await world.register({ environment: { PULUMI_BACKEND_URL: "file:///other" } });
+  world.clock.skip(3_000);
+  expect(await codeOf(run.create({ ...inputs, ifExists: "fail" }))).toBe("ENDPOINT_EXISTS");
+});
+
+test("in a backend with organizations, an interrupted operation does not show whose an older entry is", async () => {
+  const cloud = { environment: { PULUMI_BACKEND_URL: "https://api.pulumi.com" } };
+  const foreign = await world.lose(cloud);
+  world.clock.skip(600_000);
+  world.interrupt("jobs", inputs);
+  world.service.add(inputs);
+  world.clock.skip(60_000);
+  const outcome = await world.register(cloud).catch(({ message }: Error) => ({ id: message }));
+  expect(outcome.id).not.toBe(foreign);
 });

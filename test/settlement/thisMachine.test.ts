@@ -133,8 +133,9 @@ describe("what a killed run on this machine registered", () => {
   });
 
   test("is taken over in a backend with organizations if the state has the interrupted operation too", async () => {
-    const lost = await world.lose(backend("https://api.pulumi.com"));
+    const lost = await world.lose(backend("https://api.pulumi.com"), { thenMs: 1_000 });
     world.interrupt("jobs", inputs);
+    world.clock.skip(60_000);
     expect((await world.register(backend("https://api.pulumi.com"))).id).toBe(lost);
   });
 
