@@ -4,6 +4,7 @@ import { checkServiceCommand } from "./checkService/command";
 import { deleteCommand } from "./delete";
 import { doctorCommand } from "./doctor/command";
 import { emulatorCommand } from "./emulator/command";
+import { explainCommand } from "./explain/command";
 import { getCommand } from "./get";
 import { listCommand } from "./list";
 import { listenCommand } from "./listen/command";
@@ -29,10 +30,11 @@ program("webhook-endpoints", [
   verifyCommand(),
   recoverCommand(),
   checkServiceCommand(),
+  explainCommand(),
   emulatorCommand(),
 ])
   .description(
-    "Shows, adopts, cleans up and recovers webhook endpoints, tries receivers, explains signatures, checks and emulates the service.",
+    "Shows, adopts, cleans up and recovers webhook endpoints, tries receivers, explains signatures and errors, checks and emulates the service.",
   )
   .version(version)
   .addHelpText(
