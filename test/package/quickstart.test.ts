@@ -1,13 +1,12 @@
-import { execFile, spawn } from "node:child_process";
-import { once } from "node:events";
-import { chmodSync, mkdirSync, readFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { parseReceiverConfig } from "../../src/stack";
 import { Project } from "../engine/project";
 import { snippetsOf } from "../receiver/readme/snippets";
-import { commandsOf, read, root } from "./pages";
+import { commandsOf, read } from "./pages";
+import { fakeNpm, freePort, Terminal } from "./terminal";
 
 jest.setTimeout(300_000);
 
@@ -55,28 +54,10 @@ function type(command: string, answer: string): Promise<string> {
   });
 }
 
-/** Puts an `npm` on PATH that only notes how it was called, as the packages are linked already, and an `npx` that runs the command. */
-function fakeNpm(): string {
-  mkdirSync(join(project.folder, "bin"));
-  const calls = join(project.folder, "npm-calls");
-  project.write("bin/npm", `#!/bin/sh\necho "$@" >> '${calls}'\n`);
-  project.write("bin/npx", `#!/bin/sh\nshift\nexec node '${join(root, "dist/cli/main.js")}' "$@"\n`);
-  for (const name of ["npm", "npx"]) chmodSync(join(project.folder, "bin", name), 0o755);
-  return calls;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  await once(server.close(), "close");
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
-
 test("the README's quick start, typed as it stands, registers the endpoint of the README's program", async () => {
   const commands = commandsOf(readme.split("\n## Quick start\n")[1]?.split("\n## ")[0] ?? "").slice(2);
   expect(commands).toHaveLength(6);
-  const calls = fakeNpm();
+  const { calls } = fakeNpm(project);
   project.write("index.ts", program?.code ?? "");
   await project.succeed("stack", "ls");
   for (const command of commands) {
@@ -90,29 +71,19 @@ test("the README's quick start, typed as it stands, registers the endpoint of th
   const registered = emulator.endpoints().find(({ url }) => url === "https://hooks.example.com/jobs");
   expect(registered?.type).toBe("production");
 
-  // Other tests may listen on the README's port at the same time.
   const port = await freePort();
   const here = (text: string) => text.replace("8080", String(port));
   const [start = "", send = ""] = commandsOf(readme.split("\n## Receiving deliveries\n")[1] ?? "");
   project.write("receiver.mjs", here(receiver?.code ?? ""));
-  const child = spawn("bash", ["-c", start], {
-    ...shell(),
-    detached: true,
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  const [pid, ended] = [child.pid ?? 0, once(child, "exit")];
-  let printed = "";
-  child.stdout.on("data", (chunk) => {
-    printed += chunk;
-  });
+  const terminal = new Terminal(shell());
   try {
-    for (let answer: unknown; answer === undefined && child.exitCode === null; )
+    terminal.start(start);
+    for (let answer: unknown; answer === undefined; )
       answer = await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined);
     expect(await type(here(send), "")).toMatch(/^job\.succeeded msg_\w+: 200, after \d+ ms\n$/);
-    while (!printed.includes("is done")) await once(child.stdout, "data");
+    await terminal.until(/^job_\w+ is done$/m);
   } finally {
-    if (child.exitCode === null) process.kill(-pid, "SIGTERM");
-    await ended;
+    await terminal.end();
   }
 });
 
