@@ -4,7 +4,7 @@ import { commandsOf, packedFiles, read, root } from "./pages";
 
 const MOST_LINES = 130;
 const CLI_COMMANDS =
-  /^pulumi (up|preview|refresh|destroy|cancel|config (set|rm)|stack (output|export|import|select)|state delete|import|env run)\b/;
+  /^pulumi (new|package add|stack init|up|preview|refresh|destroy|cancel|config (set|rm)|stack (output|export|import|select)|state delete|import|env run)\b/;
 
 const manifest: {
   readonly name: string;
@@ -70,10 +70,14 @@ function problemOfOwn(command: string): string | undefined {
   return unknown.length === 0 ? undefined : `does not know ${unknown.join(", ")}`;
 }
 
-test.each(pages)("%s names only commands that exist", (page) => {
-  const problems = commandsOf(read(page)).map((command) => [command, problemOf(command)]);
-  expect(problems.filter(([, problem]) => problem !== undefined)).toEqual([]);
-});
+// tutorial.test.ts runs the commands of the tutorial.
+test.each(pages.filter((page) => page !== "docs/tutorial.md"))(
+  "%s names only commands that exist",
+  (page) => {
+    const problems = commandsOf(read(page)).map((command) => [command, problemOf(command)]);
+    expect(problems.filter(([, problem]) => problem !== undefined)).toEqual([]);
+  },
+);
 
 test.each([
   "npm run nothing",
