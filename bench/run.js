@@ -3,7 +3,7 @@
 const { spawnSync } = require("node:child_process");
 const path = require("node:path");
 
-for (const name of ["engine", "verification", "receiver", "queues"]) {
+for (const name of ["engine", "losses", "verification", "receiver", "queues"]) {
   const { status } = spawnSync(
     process.execPath,
     [path.join(__dirname, `${name}.js`), ...process.argv.slice(2)],

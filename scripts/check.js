@@ -15,15 +15,17 @@ const CHECKS = [
   { name: "package", command: "publint", args: ["--strict", "$PACKED"] },
   // In every way that TypeScript resolves an import, including the old node10.
   { name: "types of the package", command: "attw", args: ["--no-color", "--profile", "strict", "$PACKED"] },
+  // Its warnings are errors: an export without a description, or a link to an anchor that does not exist.
+  { name: "site", command: "typedoc", args: ["--out", "$SITE", "--logLevel", "Warn"] },
 ];
 
 async function main() {
   const temporary = fs.mkdtempSync(path.join(os.tmpdir(), "check-"));
   onEnd(() => fs.rmSync(temporary, { recursive: true, force: true }));
-  const packed = await pack(temporary);
+  const places = { $PACKED: await pack(temporary), $SITE: path.join(temporary, "site") };
   let failed = 0;
   for (const check of CHECKS) {
-    if (!(await passes(check, packed))) failed++;
+    if (!(await passes(check, places))) failed++;
   }
   console.log(failed === 0 ? "All checks passed." : `${failed} of ${CHECKS.length} checks failed.`);
   process.exitCode = failed === 0 ? 0 : 1;
@@ -40,11 +42,11 @@ async function pack(folder) {
   );
 }
 
-/** Runs one check and prints its result. Returns whether it passed. */
-async function passes({ name, command, args }, packed) {
+/** Runs one check, with the places that its arguments name, and prints its result. Returns whether it passed. */
+async function passes({ name, command, args }, places) {
   const started = Date.now();
   const bin = path.join(root, "node_modules/.bin", command);
-  const filled = args.map((arg) => (arg === "$PACKED" ? packed : arg));
+  const filled = args.map((arg) => places[arg] ?? arg);
   const { ok, reason, lines } = await run(bin, filled, { cwd: root });
   const seconds = ((Date.now() - started) / 1000).toFixed(1);
   console.log(`${ok ? "ok    " : "FAILED"} ${name} (${command}, ${seconds} s)`);

@@ -1,4 +1,4 @@
-const { execFile } = require("node:child_process");
+const { execFile, spawn } = require("node:child_process");
 const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
@@ -49,6 +49,19 @@ class Stack {
     const started = process.hrtime.bigint();
     await this.pulumi(...args, "--yes", "--skip-preview", "--suppress-progress");
     return Number(process.hrtime.bigint() - started) / 1e9;
+  }
+
+  /** Runs a command, and kills it with its plugins as soon as something is true. */
+  async killed(isTime, ...args) {
+    const options = { cwd: this.#folder, env: this.#environment, detached: true, stdio: "ignore" };
+    const child = spawn("pulumi", [...args, "--yes", "--skip-preview", "--non-interactive"], options);
+    const watch = setInterval(() => {
+      if (!isTime()) return;
+      clearInterval(watch);
+      process.kill(-child.pid, "SIGKILL");
+    }, 1);
+    await new Promise((resolve) => child.once("close", resolve));
+    clearInterval(watch);
   }
 
   /** Returns the size of an endpoint in the state, in bytes of compact JSON: with and without the provider's code, and inputs and outputs alone. */

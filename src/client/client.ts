@@ -18,6 +18,7 @@ import { resolveOptions } from "./options";
 
 /** What a client takes from its surroundings. */
 export interface ClientEnvironment {
+  /** The clock that measures waits and timeouts. */
   readonly clock?: Clock;
   /** Returns a number from 0 up to but not including 1, for the jitter of backoffs. Default: `Math.random`. */
   readonly random?: () => number;

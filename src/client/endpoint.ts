@@ -1,3 +1,4 @@
+/** What an endpoint is for. The service defines what the types mean, and may sign them with different secrets. */
 export type EndpointType = "production" | "development";
 
 /** An endpoint as the service described it at one moment: an immutable snapshot. */
@@ -6,6 +7,7 @@ export interface Endpoint {
   readonly id: string;
   /** In the service's own spelling. */
   readonly url: string;
+  /** What the endpoint is for. The service defines what the types mean. */
   readonly type: EndpointType;
   /** In the service's own format; null after a registration, whose answer has none. */
   readonly createdAt: string | null;
@@ -18,6 +20,7 @@ export interface Endpoint {
  * "development", a timestamp is present and neither a string nor a number, or the list shows its id several times with different values.
  */
 export interface UnrecognizedEndpoint {
+  /** The endpoint's id, as the service lists it. */
   readonly id: string;
   /** In the service's own spelling; null if it has none that can be read, so that it may be any url. */
   readonly url: string | null;
@@ -25,6 +28,7 @@ export interface UnrecognizedEndpoint {
 
 /** The result of `list`, frozen. */
 export interface EndpointList {
+  /** The endpoints that could be read. */
   readonly endpoints: readonly Endpoint[];
   /**
    * Endpoints that this package cannot read. They exist, so their ids are not absent. Nor can a registration be called absent
@@ -45,6 +49,7 @@ export interface EndpointList {
 export interface Registration {
   /** Where events are delivered. It may hold a token, so messages show only its scheme and host. */
   readonly url: string;
+  /** What the endpoint is for. The service defines what the types mean. */
   readonly type: EndpointType;
   /** An address or CIDR range to filter by; the service never returns it. Default: none. */
   readonly ip?: string | undefined;

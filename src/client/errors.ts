@@ -30,16 +30,23 @@ export type WebhookErrorCode =
   | "ABORTED"
   | "CLOSED";
 
+/** What a `WebhookError` carries besides its message. */
 export interface WebhookErrorOptions {
+  /** Why the operation failed. Stable. */
   readonly code: WebhookErrorCode;
+  /** The HTTP status, if there was a response. */
   readonly statusCode?: number | undefined;
+  /** The response's body, if there was one. */
   readonly responseText?: string | undefined;
+  /** The service's time of the response, in milliseconds since 1970. */
   readonly serverTime?: number | null | undefined;
+  /** The error that this one comes from, such as that of the connection. */
   readonly cause?: unknown;
 }
 
 /** A failed request to the webhook service. Its message holds no key, no path of a webhook's url and no response text. */
 export class WebhookError extends CodedError<WebhookErrorCode> {
+  /** The name of the class, as a string that a minifier keeps. */
   override readonly name: string = "WebhookError";
   /** The HTTP status; absent if there was no response. */
   declare readonly statusCode?: number;
@@ -59,6 +66,7 @@ export class WebhookError extends CodedError<WebhookErrorCode> {
 
 /** A get or delete that was answered 404: the account that the key belongs to has no endpoint with that id. */
 export class WebhookEndpointNotFoundError extends WebhookError {
+  /** Always `"WebhookEndpointNotFoundError"`. */
   override readonly name = "WebhookEndpointNotFoundError";
 }
 
@@ -69,14 +77,19 @@ export class WebhookEndpointNotFoundError extends WebhookError {
  */
 export type RegistrationOutcome = "not-made" | "undecided";
 
+/** What a `WebhookRegistrationError` carries besides its message. */
 export interface WebhookRegistrationErrorOptions extends WebhookErrorOptions {
+  /** Whether an endpoint may exist. */
   readonly outcome: RegistrationOutcome;
+  /** How long the service asked to wait, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
 }
 
 /** A registration that failed. */
 export class WebhookRegistrationError extends WebhookError {
+  /** Always `"WebhookRegistrationError"`. */
   override readonly name = "WebhookRegistrationError";
+  /** Whether an endpoint may exist. */
   readonly outcome: RegistrationOutcome;
   /**
    * How long the service asked to wait, in milliseconds, at most 60,000. Present only after 503 with `Retry-After`, whose

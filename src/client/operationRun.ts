@@ -18,6 +18,7 @@ export interface OperationContext extends AttemptContext {
   readonly cancelled: AbortSignal | undefined;
 }
 
+/** Options of one operation of the client. */
 export interface OperationOptions {
   /** Ends the operation at once: it fails with `ABORTED` and the signal's reason as `cause`. */
   readonly signal?: AbortSignal | undefined;

@@ -4,9 +4,11 @@ import { isLoopback } from "../shared/url";
 import type { WebhookErrorCode } from "./errors";
 import { WebhookError } from "./errors";
 
+/** Options of `WebhooksClient`. An invalid one throws `INVALID_OPTION`. */
 export interface WebhooksClientOptions {
   /** Where the API is, such as `https://api.example.com/v1`; `/webhooks` is appended. Plain http only to loopback. */
   readonly baseUrl: string;
+  /** The API key. No message, log or error shows it. */
   readonly apiKey: string;
   /** The header that carries the key. Default: `X-Api-Key`. */
   readonly apiKeyHeader?: string | undefined;
@@ -38,10 +40,13 @@ export interface WebhooksClientOptions {
 
 /** Why a request waits, and for how long. */
 export interface Wait {
+  /** The operation that waits. */
   readonly operation: OperationName;
   /** How many attempts have failed so far. */
   readonly attempt: number;
+  /** How long it waits, in milliseconds. */
   readonly delayMs: number;
+  /** Why it waits. */
   readonly code: WebhookErrorCode;
   /** Absent when there was no response. */
   readonly statusCode?: number;

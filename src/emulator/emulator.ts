@@ -27,9 +27,11 @@ export interface Emulator {
   rotateKey(oldKey: string, newKey: string): void;
   /** Makes API requests fail. If several faults match a request, the one planted first applies. */
   fault(fault: Fault): PlantedFault;
+  /** Removes every planted fault. */
   clearFaults(): void;
   /** The last 100,000 requests to the management API, oldest first. */
   readonly requests: readonly LoggedRequest[];
+  /** Empties `requests`. */
   clearRequests(): void;
   /**
    * Sends an event to each matching endpoint, and retries after a failure: an answer other than 2xx, a timeout, or no
@@ -48,6 +50,7 @@ export interface Emulator {
   replay(id?: string): Promise<LoggedAttempt>;
   /** The last 100,000 delivery attempts, oldest first. */
   readonly deliveries: readonly LoggedAttempt[];
+  /** Empties `deliveries`. */
   clearDeliveries(): void;
   /** Returns the signing secrets for endpoints of this type, newest first. Default `production`. */
   secrets(type?: EmulatedEndpointType): readonly string[];
@@ -55,6 +58,7 @@ export interface Emulator {
   rotateSecret(options?: RotationOptions): SecretRotation;
   /** Closes every connection and refuses new ones until `goOnline`. Endpoints, faults and logs are kept. */
   goOffline(): Promise<void>;
+  /** Accepts connections again on the same port, after `goOffline()`. Throws `EMULATOR_CLOSED` after `close()`. */
   goOnline(): Promise<void>;
   /**
    * Ends every connection, wait and delivery at once, and frees the port.

@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { isUrl } from "../isUrl";
 
+/** The types of endpoints. Each has signing secrets of its own. */
 export type EmulatedEndpointType = "production" | "development";
 
 export const ENDPOINT_TYPES: readonly EmulatedEndpointType[] = ["production", "development"];
@@ -10,8 +11,11 @@ export const ENDPOINT_TYPES: readonly EmulatedEndpointType[] = ["production", "d
  * emulator's own deliveries ignore it.
  */
 export interface EndpointInput {
+  /** Where deliveries go. */
   readonly url: string;
+  /** What the endpoint is for. */
   readonly type: EmulatedEndpointType;
+  /** The filter of addresses. The emulator ignores it. */
   readonly ip?: string | undefined;
 }
 
@@ -23,11 +27,17 @@ export interface AddedEndpoint extends EndpointInput {
 
 /** A frozen snapshot of an endpoint. Timestamps are in ISO 8601. */
 export interface EmulatedEndpoint {
+  /** The id that the emulator assigned. */
   readonly id: string;
+  /** Where deliveries go. */
   readonly url: string;
+  /** What the endpoint is for. */
   readonly type: EmulatedEndpointType;
+  /** The filter of addresses. The emulator ignores it. */
   readonly ip: string | undefined;
+  /** When it was registered, as an ISO 8601 string. */
   readonly createdAt: string;
+  /** When it was last changed, as an ISO 8601 string. */
   readonly updatedAt: string;
 }
 

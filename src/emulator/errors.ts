@@ -1,5 +1,6 @@
 import { CodedError } from "../error";
 
+/** Why the emulator refused something. Stable. */
 export type EmulatorErrorCode =
   | "EMULATOR_OPTIONS"
   | "EMULATOR_LISTEN"
@@ -14,5 +15,6 @@ export type EmulatorErrorCode =
 
 /** Thrown when the emulator is used incorrectly. A bad API request gets an error status instead. */
 export class EmulatorError extends CodedError<EmulatorErrorCode> {
+  /** Always `"EmulatorError"`. */
   override readonly name = "EmulatorError";
 }

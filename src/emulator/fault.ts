@@ -1,9 +1,11 @@
 import type { OutgoingHttpHeaders } from "node:http";
 
+/** The operations of the service's API. */
 export type Operation = "register" | "list" | "get" | "delete";
 
 /** Selects the requests that fail. */
 export interface FaultTarget {
+  /** The operation that fails, or every one. */
   readonly operation: Operation | "any";
   /** Only requests for this endpoint. Applies to get and delete. */
   readonly id?: string;
@@ -47,7 +49,9 @@ export type Misbehaviour =
       readonly effect?: boolean;
     };
 
+/** Which requests fail, and how. */
 export type Fault = FaultTarget & Misbehaviour;
+/** The kind of a fault. */
 export type FaultKind = Misbehaviour["kind"];
 
 /** Every kind of fault. Useful for generating a test matrix. */
@@ -66,8 +70,10 @@ export const FAULT_KINDS: readonly FaultKind[] = [
   "oversized",
 ];
 
+/** A fault that was planted. */
 export interface PlantedFault {
   /** How many requests have failed so far. */
   readonly hits: number;
+  /** Removes the fault. */
   remove(): void;
 }

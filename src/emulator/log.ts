@@ -30,6 +30,7 @@ export class Log<Entry> {
 export interface LoggedRequest {
   /** When it arrived: milliseconds since 1970, by the emulator's clock. */
   readonly at: number;
+  /** The HTTP method. */
   readonly method: string;
   /** The path with the query, as sent. */
   readonly path: string;
@@ -39,6 +40,7 @@ export interface LoggedRequest {
   readonly account: string | null;
   /** Null until the request is answered. */
   readonly statusCode: number | null;
+  /** The fault that it hit. */
   readonly fault?: FaultKind;
   /** The parsed body, or the raw string when it is not JSON. */
   readonly body?: unknown;

@@ -1,4 +1,6 @@
+/** How many requests the API accepts. */
 export interface RateLimit {
+  /** How many requests in a second. Any more get 429 with Retry-After. */
   readonly requestsPerSecond: number;
   /** How many requests may arrive at once after a pause. Default: `requestsPerSecond`, rounded up. */
   readonly burst?: number | undefined;

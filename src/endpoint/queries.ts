@@ -8,15 +8,19 @@ import { type LookupOptions, lookUpEndpoint, lookUpEndpoints } from "./lookup";
 import type { EndpointType } from "./types";
 import { stackSettings, type WebhooksProvider } from "./webhooksProvider";
 
+/** The options of a query. */
 export interface QueryOptions {
   /** The account to ask. Default: that of the stack's configuration or of the environment. */
   provider?: WebhooksProvider;
 }
 
+/** The argument of `getWebhookEndpoint`. */
 export interface GetWebhookEndpointArgs {
+  /** The id that the service assigned. */
   id: pulumi.Input<string>;
 }
 
+/** The filter of `getWebhookEndpoints`. Without it, every endpoint is returned. */
 export interface GetWebhookEndpointsArgs {
   /** Only endpoints with this url, in any spelling. Default: all. */
   url?: pulumi.Input<string>;

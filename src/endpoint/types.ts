@@ -8,6 +8,7 @@ export type EndpointType = "production" | "development";
 export interface WebhookEndpointArgs {
   /** An absolute http(s) URL without user info and fragment. The service gets it exactly as written. */
   url: pulumi.Input<string>;
+  /** What the endpoint is for. The service defines what the types mean. A change replaces the endpoint. */
   type: pulumi.Input<EndpointType>;
   /** An IPv4 or IPv6 address or CIDR range to filter by. The service never returns it, so its drift cannot be seen. */
   ip?: pulumi.Input<string>;

@@ -27,6 +27,7 @@ const OUTPUTS = {
 export class WebhookEndpoint extends pulumi.CustomResource {
   /** As declared. Read by `WebhookEndpoint.get`, it is in the service's own spelling. */
   declare public readonly url: pulumi.Output<string>;
+  /** What the endpoint is for. The service defines what the types mean. */
   declare public readonly type: pulumi.Output<EndpointType>;
   /** The address filter as declared. The service does not return it. */
   declare public readonly ip: pulumi.Output<string | null>;

@@ -6,6 +6,7 @@ import type { Delivery, Handler, Handlers, KeyedDelivery, NoEvents, Secrets } fr
 
 /** What a receiver that handles deliveries, and a worker of a queue, have in common. */
 export interface HandlingOptions<Events extends object = NoEvents> {
+  /** A function for each event. */
   readonly handlers: Handlers<Events>;
   /**
    * By event: a schema that its data must fit, of any library that implements Standard Schema, such as Zod, Valibot or ArkType. The
@@ -70,6 +71,7 @@ interface CommonOptions extends ReceiverHooks {
 export interface ReceiverOptions<Events extends object = NoEvents>
   extends CommonOptions,
     HandlingOptions<Events> {
+  /** Not together with `handlers`. */
   readonly queue?: undefined;
   /** Where handled deliveries are remembered. Default: `memoryDedupe()`, for one process. */
   readonly dedupe?: DedupeStore | undefined;
@@ -82,9 +84,14 @@ export interface QueueReceiverOptions extends CommonOptions {
    * queue fails or takes longer than `handlerTimeoutMs`. See `pulumi-webhook-endpoints/receiver/queues`.
    */
   readonly queue: DeliveryQueue;
+  /** An option of `queueWorker` when there is a queue. */
   readonly handlers?: undefined;
+  /** An option of `queueWorker` when there is a queue. */
   readonly events?: undefined;
+  /** An option of `queueWorker` when there is a queue. */
   readonly onUnhandled?: undefined;
+  /** An option of `queueWorker` when there is a queue. */
   readonly dedupe?: undefined;
+  /** An option of `queueWorker` when there is a queue. */
   readonly leaseMs?: undefined;
 }

@@ -4,6 +4,7 @@ import { isThenable } from "./deadline";
 
 /** The part of a Standard Schema (https://standardschema.dev) that is used: of Zod, Valibot, ArkType and others. */
 export interface StandardSchema<Data = unknown> {
+  /** What the Standard Schema specification defines. */
   readonly "~standard": {
     readonly version: 1;
     readonly vendor: string;
@@ -11,11 +12,15 @@ export interface StandardSchema<Data = unknown> {
     readonly types?: { readonly input: unknown; readonly output: Data } | undefined;
   };
 }
+/** What the validation of a schema returns. */
 export type SchemaResult<Data> =
   | { readonly value: Data; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] };
+/** What does not fit a schema. */
 export interface SchemaIssue {
+  /** Says what is wrong. */
   readonly message: string;
+  /** Where in the data. */
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 

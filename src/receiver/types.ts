@@ -60,7 +60,9 @@ export type Handlers<Events extends object = NoEvents> = {
 
 /** A request with its whole body, as an adapter hands it over. */
 export interface ReceiverRequest {
+  /** The HTTP method. */
   readonly method: string;
+  /** The headers, in any case. */
   readonly headers: HeadersLike;
   /** The bytes as received, not parsed, not decoded. */
   readonly body: Uint8Array;
@@ -68,7 +70,9 @@ export interface ReceiverRequest {
 
 /** The answer to send. */
 export interface ReceiverResponse {
+  /** The HTTP status to send. */
   readonly status: number;
+  /** The headers to send. */
   readonly headers: Readonly<Record<string, string>>;
   /** Empty for a delivery that was handled. */
   readonly body: string;
@@ -85,6 +89,7 @@ export interface ReceiverResponse {
  */
 export type Refusal = "method" | "size" | "timeout" | "aborted" | "parsed-body";
 
+/** Verifies requests, and calls a handler for each delivery. An adapter connects it to a server. */
 export interface Receiver {
   /** A larger body is refused with `refuse("size")`, best before it is read. */
   readonly maxBodyBytes: number;
@@ -99,6 +104,7 @@ export interface Receiver {
 
 /** A request that was refused before any handler could run. Holds no secret, no header and nothing of the body. */
 export interface Rejection {
+  /** Why it was refused. Stable. */
   readonly reason: Refusal | VerificationFailure | "no-secrets";
   /** The HTTP status that was answered. */
   readonly status: number;
@@ -138,13 +144,19 @@ export type OutcomeKind =
 
 /** The result of a verified delivery. Holds no secret, and nothing of the body but event and job id. */
 export interface Outcome {
+  /** What became of the delivery. */
   readonly outcome: OutcomeKind;
   /** The HTTP status that was answered. */
   readonly status: number;
+  /** The header `webhook-id`. */
   readonly id: string;
+  /** When it was sent, in unix seconds. */
   readonly timestamp: number;
+  /** The event's name. Undefined if the body names none. */
   readonly event: string | undefined;
+  /** The job's id. Undefined if the body has none. */
   readonly jobId: string | undefined;
+  /** How long it took, in milliseconds. */
   readonly durationMs: number;
   /** The error that the handler, the dedupe store, the schema or the queue threw. */
   readonly error?: unknown;
@@ -152,9 +164,13 @@ export interface Outcome {
 
 /** A delivery that could not be recorded as handled before its lease ended, so that a retry of it is handled again. */
 export interface UnrecordedDelivery {
+  /** The header `webhook-id`. */
   readonly id: string;
+  /** When it was sent, in unix seconds. */
   readonly timestamp: number;
+  /** The event's name. Undefined if the body names none. */
   readonly event: string | undefined;
+  /** The job's id. Undefined if the body has none. */
   readonly jobId: string | undefined;
   /** The last error that the dedupe store threw, or a `NotRecordedError` (code `DELIVERY_NOT_RECORDED`) if it refused. */
   readonly error: unknown;

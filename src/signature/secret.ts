@@ -8,6 +8,7 @@ const PREFIX = "whsec_";
  * Thrown by `sign`, `createVerifier` and `createReceiver`, which run at start-up. `verify` returns false instead.
  */
 export class WebhookSecretError extends CodedError<"SECRET_INVALID"> {
+  /** Always `"WebhookSecretError"`. */
   override readonly name = "WebhookSecretError";
 
   constructor(problem: string) {

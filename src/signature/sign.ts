@@ -3,6 +3,7 @@ import { hashable, signatureOf } from "./hmac";
 import type { RawBody } from "./result";
 import { keyOf } from "./secret";
 
+/** What `sign` signs. */
 export interface SignOptions {
   /** Unique to the message and the same in each of its retries: visible ASCII without '.'. */
   readonly id: string;
@@ -17,8 +18,11 @@ export interface SignOptions {
 /** The headers that carry a signature, with the names of the Standard Webhooks specification. */
 // Not an interface: TypeScript would not accept that as a record, which `verify` and `fetch` take.
 export type SignedHeaders = {
+  /** The id. */
   readonly "webhook-id": string;
+  /** The time in unix seconds. */
   readonly "webhook-timestamp": string;
+  /** `v1,` and the signature as base64. */
   readonly "webhook-signature": string;
 };
 

@@ -4,6 +4,7 @@ import type { RawBody, VerificationResult } from "./result";
 import { keysOf, WebhookSecretError } from "./secret";
 import { checkTolerance, DEFAULT_TOLERANCE_SECONDS } from "./tolerance";
 
+/** Options of `createVerifier`. */
 export interface VerifierOptions {
   /** `whsec_` and the base64 of the key. Give several while a secret is rotated: any of them may match. */
   readonly secrets: string | readonly string[];
@@ -13,6 +14,7 @@ export interface VerifierOptions {
   readonly now?: (() => number) | undefined;
 }
 
+/** Verifies deliveries with the same secrets. */
 export interface Verifier {
   /** Returns true if the delivery is genuine, by the rules of the function `verify`. */
   verify(rawBody: RawBody, headers: HeadersLike): boolean;

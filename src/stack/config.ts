@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 
 /** The configuration of a receiver: what `receiverConfig` makes, and what a stack's secret output holds. Plain JSON. */
 export interface ReceiverConfig {
+  /** The version of this format. */
   version: 1;
   /** `whsec_…`; several while one is rotated. */
   secrets: string[];
@@ -16,9 +17,13 @@ export interface ReceiverConfig {
   fingerprint: string;
 }
 
+/** An endpoint that delivers to the receiver. For people: verification does not use it. */
 export interface ReceiverEndpoint {
+  /** The id that the service assigned. */
   id: string;
+  /** Where deliveries go. */
   url: string;
+  /** What the endpoint is for. */
   type: string;
 }
 

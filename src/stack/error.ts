@@ -14,5 +14,6 @@ export type ReceiverConfigErrorCode =
 
 /** A receiver's configuration is not available or cannot be used. Neither the message nor a property holds a secret. */
 export class ReceiverConfigError extends CodedError<ReceiverConfigErrorCode> {
+  /** Always `"ReceiverConfigError"`. */
   override readonly name = "ReceiverConfigError";
 }

@@ -10,6 +10,7 @@ import {
 } from "./receiver";
 import { shown } from "./shown";
 
+/** Where `receiverFromEnv` reads the configuration. */
 export interface EnvSource {
   /** The name of the environment variable that holds the configuration as JSON. Default: `WEBHOOK_RECEIVER`. */
   readonly variable?: string | undefined;

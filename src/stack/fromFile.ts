@@ -13,6 +13,7 @@ import {
 } from "./receiver";
 import { shown } from "./shown";
 
+/** Where `receiverFromFile` reads the configuration. */
 export interface FileSource {
   /** The file that holds the configuration as JSON, such as a mounted secret. A relative path is resolved once, at the start. */
   readonly path: string;

@@ -11,7 +11,9 @@ import {
 } from "./receiver";
 import { masked, shown } from "./shown";
 
+/** Where `receiverFromStack` reads the configuration. */
 export interface StackSource {
+  /** The stack's name, as `pulumi stack ls` shows it. */
   readonly stackName: string;
   /** The program's folder. Default: the current one. */
   readonly workDir?: string | undefined;

@@ -13,6 +13,7 @@ export interface ReceiverConfigEndpoint {
   readonly type: pulumi.Output<EndpointType>;
 }
 
+/** The argument of `receiverConfig`. */
 export interface ReceiverConfigArgs {
   /** The endpoints whose deliveries the receiver gets, by names that you choose. Default: none. */
   endpoints?: Record<string, ReceiverConfigEndpoint>;

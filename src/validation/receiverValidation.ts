@@ -36,6 +36,7 @@ export interface ReceiverValidationArgs {
  * const jobs = new WebhookEndpoint("jobs", { url, type: "production" }, { dependsOn: proven });
  */
 export class ReceiverValidation extends pulumi.CustomResource {
+  /** Where the receiver listens. */
   declare public readonly url: pulumi.Output<string>;
   /** When the receiver was last validated by an `up`, in ISO 8601. */
   declare public readonly validatedAt: pulumi.Output<string>;

@@ -7,6 +7,7 @@ import { canPass } from "./verdict";
 
 export type { ValidationResult } from "./probe";
 
+/** Options of `validateReceiver`. */
 export interface ValidateReceiverOptions {
   /** Where the receiver listens: an absolute http(s) URL without user-info. */
   readonly url: string;

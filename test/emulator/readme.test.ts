@@ -13,7 +13,6 @@ const read = (path: string) => readFileSync(resolve(__dirname, "../..", path), "
 const GUIDE = "docs/emulator.md";
 
 test.each([
-  ["README.md", "Testing without the service", "[] [] false\n"],
   [GUIDE, "In your own tests", "false 3\ntrue 0\n"],
   [GUIDE, "A receiver that refuses", ""],
 ])("the emulator program of %s compiles and runs", async (page, heading, output) => {

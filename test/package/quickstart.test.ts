@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process";
-import { chmodSync, mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { parseReceiverConfig } from "../../src/stack";
 import { Project } from "../engine/project";
 import { snippetsOf } from "../receiver/readme/snippets";
 import { commandsOf, read } from "./pages";
+import { fakeNpm, freePort, Terminal } from "./terminal";
 
 jest.setTimeout(300_000);
 
@@ -14,6 +15,7 @@ const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
 const readme = read("README.md");
 const [program] = snippetsOf(readme.split("\n## ")[0] ?? "");
+const [receiver] = snippetsOf(readme, "Receiving deliveries");
 
 let emulator: Emulator;
 let project: Project;
@@ -30,17 +32,21 @@ afterAll(async () => {
   await emulator.close();
 });
 
-/** Runs a shell command of the documentation in the project, with what a person would type in answer to it. */
-function type(command: string, answer: string): Promise<string> {
-  const bin = join(project.folder, "bin");
+/** Where a person types the commands of the documentation. */
+function shell() {
   const env = {
     ...project.env,
-    PATH: [bin, project.env.PATH].join(delimiter),
+    PATH: [join(project.folder, "bin"), project.env.PATH].join(delimiter),
     PULUMI_SKIP_CONFIRMATIONS: "true", // a person answers "yes"
     PULUMI_STACK: "dev",
   };
+  return { cwd: project.folder, env };
+}
+
+/** Runs a shell command of the documentation in the project, with what a person would type in answer to it. */
+function type(command: string, answer: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = execFile("bash", ["-c", command], { cwd: project.folder, env }, (error, out, err) => {
+    const child = execFile("bash", ["-c", command], shell(), (error, out, err) => {
       if (error === null) resolve(out);
       else reject(new Error(`${command}:\n${out}${err}`));
     });
@@ -48,38 +54,46 @@ function type(command: string, answer: string): Promise<string> {
   });
 }
 
-/** Puts an `npm` on PATH that only notes how it was called: the packages are linked already. */
-function fakeNpm(): string {
-  mkdirSync(join(project.folder, "bin"));
-  const calls = join(project.folder, "npm-calls");
-  project.write("bin/npm", `#!/bin/sh\necho "$@" >> '${calls}'\n`);
-  chmodSync(join(project.folder, "bin/npm"), 0o755);
-  return calls;
-}
-
 test("the README's quick start, typed as it stands, registers the endpoint of the README's program", async () => {
   const commands = commandsOf(readme.split("\n## Quick start\n")[1]?.split("\n## ")[0] ?? "").slice(2);
-  expect(commands).toHaveLength(5);
-  const calls = fakeNpm();
+  expect(commands).toHaveLength(6);
+  const { calls } = fakeNpm(project);
   project.write("index.ts", program?.code ?? "");
   await project.succeed("stack", "ls");
   for (const command of commands) {
     const answer = command.endsWith("apiKey") ? emulator.apiKey : SECRET;
     await type(command.replace("https://api.example.com/v1", emulator.url), answer);
   }
-  expect(readFileSync(calls, "utf8")).toBe("install pulumi-webhook-endpoints\n");
+  const home = process.env.HOME;
+  expect(readFileSync(calls, "utf8")).toMatch(
+    new RegExp(`^pack --pack-destination ${home}\ninstall ${home}/pulumi-webhook-endpoints-.*.tgz\n$`),
+  );
   const registered = emulator.endpoints().find(({ url }) => url === "https://hooks.example.com/jobs");
   expect(registered?.type).toBe("production");
 
-  const receiving = commandsOf(readme.split("\n## Receiving deliveries\n")[1] ?? "")[0] ?? "";
+  const port = await freePort();
+  const here = (text: string) => text.replace("8080", String(port));
+  const [start = "", send = ""] = commandsOf(readme.split("\n## Receiving deliveries\n")[1] ?? "");
+  project.write("receiver.mjs", here(receiver?.code ?? ""));
+  const terminal = new Terminal(shell());
+  try {
+    terminal.start(start);
+    for (let answer: unknown; answer === undefined; )
+      answer = await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined);
+    expect(await type(here(send), "")).toMatch(/^job\.succeeded msg_\w+: 200, after \d+ ms\n$/);
+    await terminal.until(/^job_\w+ is done$/m);
+  } finally {
+    await terminal.end();
+  }
+});
+
+test("the command of the page of frameworks gives a receiver the stack's output", async () => {
+  const [command = ""] = commandsOf(read("docs/frameworks.md"));
   // The receiver's folder is another one; the command runs in the program's here.
-  expect(receiving).toContain("pulumi --cwd ../infra stack output");
-  const here = receiving.replace("--cwd ../infra", "--cwd .");
+  expect(command).toContain("pulumi --cwd ../infra stack output");
+  const here = command.replace("--cwd ../infra", "--cwd .");
   const shown = await type(here.replace(/node .*/, "printenv WEBHOOK_RECEIVER"), "");
-  expect(parseReceiverConfig(shown)).toMatchObject({
-    secrets: [SECRET],
-    endpoints: { jobs: { id: registered?.id } },
-  });
+  expect(parseReceiverConfig(shown)).toMatchObject({ secrets: [SECRET], endpoints: { jobs: {} } });
 });
 
 test("every program on the pages of settings and of the resource type-checks and runs", async () => {

@@ -220,7 +220,7 @@ describe("the log of a receiver", () => {
     "with a dot in the id": {
       reason: "malformed-id",
       send: post(withHeader("webhook-id", "msg.1")),
-      cause: "visible ASCII without `.`",
+      cause: "contains a dot, a space",
     },
     "with a large body": {
       reason: "size",

@@ -29,12 +29,7 @@ const RECEIVER_WITH_REDIS = "receiver.ts with Redis, for several processes";
 
 const read = (page: string) => readFileSync(resolve(__dirname, "../..", page), "utf8");
 const titles = [RECEIVER, RECEIVER_WITH_REDIS, ...Object.keys(frameworks)];
-/** Every page that shows a receiver, with its snippets. */
-const pages = {
-  "README.md": snippetsOf(read("README.md"), "Receiving deliveries"),
-  "docs/frameworks.md": snippetsOf(read("docs/frameworks.md")),
-};
-const snippets = Object.values(pages).flat();
+const snippets = snippetsOf(read("docs/frameworks.md"));
 const codeOf = (title: string) => snippets.find((snippet) => snippet.title === title)?.code ?? "";
 const apps: App[] = [];
 
@@ -61,11 +56,6 @@ afterAll(removeFolders);
 
 test("every receiver in the documentation is for a framework that is tested here, and each of these has one", () => {
   expect(new Set(snippets.map(({ title }) => title))).toEqual(new Set(titles));
-});
-
-test.each(titles)('the receiver "%s" is the same on every page that shows it', (title) => {
-  const codes = snippets.filter((snippet) => snippet.title === title).map(({ code }) => code);
-  expect(new Set(codes).size).toBe(1);
 });
 
 test("a receiver takes no more than a dozen lines in any framework", () => {

@@ -1,6 +1,7 @@
 import type { SignedHeaders } from "../../signature";
 import type { EmulatedEndpointType } from "../endpoint";
 
+/** Which endpoints get an event. */
 export interface EventTarget {
   /** Only this endpoint. Default: every endpoint of the account. */
   readonly endpointId?: string;
@@ -30,10 +31,12 @@ export interface EmulatedEvent extends EventTarget {
   readonly timeoutMs?: number;
 }
 
+/** How the delivery to an endpoint ended. */
 export type DeliveryOutcome = "delivered" | "failed" | "endpoint-gone" | "closed";
 
 /** The result of an event at one endpoint. */
 export interface EndpointDelivery {
+  /** The id of the endpoint. */
   readonly endpointId: string;
   /** The `webhook-id` of each attempt. */
   readonly id: string;
@@ -42,6 +45,7 @@ export interface EndpointDelivery {
    * before.
    */
   readonly outcome: DeliveryOutcome;
+  /** How many attempts there were. */
   readonly attempts: number;
   /** The status of the last attempt. Null when it got no answer. */
   readonly statusCode: number | null;
@@ -49,10 +53,13 @@ export interface EndpointDelivery {
 
 /** The result of an event. */
 export interface Delivery {
+  /** The header `webhook-id`. */
   readonly id: string;
+  /** The event's name. */
   readonly type: string;
   /** True when every endpoint accepted the event. False when no endpoint matched. */
   readonly delivered: boolean;
+  /** The delivery to each endpoint. */
   readonly endpoints: readonly EndpointDelivery[];
 }
 
@@ -62,9 +69,13 @@ export interface LoggedAttempt {
   readonly number: number;
   /** When it was sent: milliseconds since 1970, by the emulator's clock. */
   readonly at: number;
+  /** The header `webhook-id`. */
   readonly id: string;
+  /** The event's name. */
   readonly type: string;
+  /** The id of the endpoint. */
   readonly endpointId: string;
+  /** The url that it was sent to. */
   readonly url: string;
   /** 1 for the first. */
   readonly attempt: number;
@@ -80,9 +91,13 @@ export interface LoggedAttempt {
   readonly durationMs: number;
   /** The wait until the next attempt. Null when this was the last. */
   readonly retryInMs: number | null;
+  /** Whether the body was changed after signing. */
   readonly tampered: boolean;
+  /** Whether it repeats an earlier attempt. */
   readonly replayed: boolean;
+  /** The headers that were sent. */
   readonly headers: SignedHeaders;
+  /** The body, as it was sent. */
   readonly body: string;
 }
 

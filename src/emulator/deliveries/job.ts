@@ -4,6 +4,7 @@ import type { Deliveries } from "./deliveries";
 import type { Delivery, EventTarget } from "./event";
 import { Patience } from "./patience";
 
+/** Options of `runJob`. */
 export interface JobOptions extends EventTarget {
   /** Default `succeeded`. */
   readonly outcome?: "succeeded" | "failed";
@@ -15,9 +16,13 @@ export interface JobOptions extends EventTarget {
   readonly timeoutMs?: number;
 }
 
+/** A job that has run, with its events. */
 export interface Job {
+  /** The job's id. */
   readonly jobId: string;
+  /** The delivery of `job.running`. */
   readonly running: Delivery;
+  /** The delivery of `job.succeeded` or `job.failed`. */
   readonly finished: Delivery;
 }
 

@@ -10,6 +10,7 @@ export type SecretsOption =
   | readonly string[]
   | { readonly [Type in EmulatedEndpointType]?: string | readonly string[] };
 
+/** Options of `rotateSecret`. */
 export interface RotationOptions {
   /** `whsec_` followed by base64. Default: a new secret. */
   readonly secret?: string;
@@ -17,7 +18,9 @@ export interface RotationOptions {
   readonly type?: EmulatedEndpointType;
 }
 
+/** A rotation of the signing secret that is under way. */
 export interface SecretRotation {
+  /** The new secret. */
   readonly secret: string;
   /** Ends the overlap. From then on only the new secret signs. */
   finish(): void;

@@ -2,7 +2,9 @@ import type { Receiver } from "../types";
 import { type NodeHandlerOptions, type NodeResponse, nodeHandler } from "./node";
 import type { NodeRequest } from "./nodeBody";
 
+/** Options of `fastifyPlugin`. */
 export interface FastifyPluginOptions extends NodeHandlerOptions {
+  /** The receiver that handles the requests. */
   readonly receiver: Receiver;
   /** The route that deliveries are sent to, below the plugin's prefix. Default: `/`. */
   readonly path?: string | undefined;

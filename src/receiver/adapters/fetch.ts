@@ -2,6 +2,7 @@ import { GrowingBytes } from "../bytes";
 import type { Receiver, ReceiverResponse, Refusal } from "../types";
 import { type BodyTimeoutOptions, bodyTimeoutOf, guarded } from "./adapter";
 
+/** Options of `fetchHandler`. */
 export interface FetchHandlerOptions extends BodyTimeoutOptions {}
 
 const ADVICE =

@@ -4,26 +4,41 @@ import { guarded } from "./adapter";
 
 /** The parts of an event that are used: of API Gateway's REST (v1) and HTTP (v2) APIs, function URLs, and load balancers. */
 export interface LambdaHttpEvent {
+  /** The method, in events of version 1 and of load balancers. */
   readonly httpMethod?: string | undefined;
+  /** Where the request comes from. */
   readonly requestContext?: LambdaRequestContext | undefined;
+  /** The headers, each with one value. */
   readonly headers?: Readonly<Record<string, string | undefined>> | null | undefined;
+  /** The headers, each with all its values. */
   readonly multiValueHeaders?: Readonly<Record<string, string[] | undefined>> | null | undefined;
+  /** The body: a string, or base64 if `isBase64Encoded` is true. */
   readonly body?: string | null | undefined;
+  /** Whether the body is base64. */
   readonly isBase64Encoded?: boolean | undefined;
 }
 
 /** One property of each kind of event, by which TypeScript tells the kinds apart. */
 export interface LambdaRequestContext {
+  /** The request, in events of version 2. */
   readonly http?: { readonly method?: string | undefined } | undefined;
+  /** The method, in events of version 1. */
   readonly httpMethod?: string | undefined;
+  /** Present in events of a load balancer. */
   readonly elb?: unknown;
 }
 
+/** What the function returns: the receiver's response. */
 export interface LambdaHttpResult {
+  /** The HTTP status. */
   statusCode: number;
+  /** The headers of the response. */
   headers?: Record<string, string>;
+  /** The headers for a load balancer that is set to several values. */
   multiValueHeaders?: Record<string, string[]>;
+  /** The body of the response. */
   body: string;
+  /** Always false. */
   isBase64Encoded: false;
 }
 

@@ -5,6 +5,7 @@ import type { Receiver, ReceiverResponse } from "../types";
 import { type BodyTimeoutOptions, bodyTimeoutOf, guarded } from "./adapter";
 import { isHttp2, type NodeRequest, readBody } from "./nodeBody";
 
+/** Options of `nodeHandler`. */
 export interface NodeHandlerOptions extends BodyTimeoutOptions {}
 
 /** A response of Node's http, https or http2 server. */

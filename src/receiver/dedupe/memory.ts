@@ -1,6 +1,7 @@
 import { checkNumber, checkOptions } from "../checks";
 import type { Claim, DedupeStore } from "./store";
 
+/** Options of `memoryDedupe`. */
 export interface MemoryDedupeOptions {
   /** How many deliveries are remembered, at about 100 bytes each. Default 100,000. */
   readonly maxEntries?: number | undefined;

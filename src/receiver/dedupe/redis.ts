@@ -4,16 +4,21 @@ import type { Claim, DedupeStore } from "./store";
 
 /** The part of a node-redis client that is used, versions 4 to 6: `createClient`, `createCluster`, `createSentinel`, or a pool. */
 export interface NodeRedisClient {
+  /** Runs a script that the server has, by its hash. */
   evalSha(sha1: string, options: { keys: string[]; arguments: string[] }): unknown;
+  /** Runs a script by its source. */
   eval(script: string, options: { keys: string[]; arguments: string[] }): unknown;
 }
 
 /** The part of an ioredis client that is used, versions 5 and 6: `Redis` or `Cluster`. */
 export interface IoredisClient {
+  /** Runs a script that the server has, by its hash. */
   evalsha(sha1: string, numberOfKeys: number, ...keysAndArguments: string[]): unknown;
+  /** Runs a script by its source. */
   eval(script: string, numberOfKeys: number, ...keysAndArguments: string[]): unknown;
 }
 
+/** Options of `redisDedupe`. */
 export interface RedisDedupeOptions {
   /** A connected client of node-redis or ioredis. Configuring it, listening for its errors and closing it is up to you. */
   readonly client: NodeRedisClient | IoredisClient;

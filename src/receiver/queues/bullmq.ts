@@ -4,8 +4,11 @@ import { type DeliveryQueue, hashOf } from "./delivery";
 
 /** The part of a `Queue` of BullMQ that is used, versions 5 and 6. */
 export interface BullmqQueue {
+  /** Adds a job. */
   add(name: string, data: unknown, options: BullmqJobOptions): PromiseLike<unknown>;
+  /** The queue's options. */
   readonly opts?: { readonly connection?: unknown } | undefined;
+  /** The options of jobs that set none of their own. */
   readonly defaultJobOptions?: { readonly attempts?: number; readonly backoff?: unknown } | undefined;
 }
 interface BullmqJobOptions {

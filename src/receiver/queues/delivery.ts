@@ -7,6 +7,7 @@ import type { Delivery } from "../types";
 
 /** A verified delivery as it stands in a queue: plain JSON. Later versions of the package read it, too. */
 export interface QueuedDelivery {
+  /** The version of this format. A worker refuses a later one with `DELIVERY_VERSION`. */
   readonly version: 1;
   /** `webhook-id`: the same in each retry of the sender. */
   readonly id: string;
@@ -19,6 +20,7 @@ export interface QueuedDelivery {
   readonly timestamp: number;
   /** The event's name and the job's id, at most 256 characters of each, for people. The worker reads both from the body. */
   readonly event?: string;
+  /** The job's id. Absent if the body has none. */
   readonly jobId?: string;
   /** The exact bytes of the body, in base64. */
   readonly body: string;

@@ -6,7 +6,9 @@ import type { DeliveryQueue } from "./delivery";
 
 /** The part of a `PgBoss` that is used, version 12. */
 export interface PgBossClient {
+  /** Adds a job. */
   send(name: string, data: object, options: { readonly id: string }): PromiseLike<string | null>;
+  /** Returns the settings of a queue. */
   getQueue?(name: string): PromiseLike<unknown>;
   getJobById?(name: string, id: string): PromiseLike<unknown>;
 }

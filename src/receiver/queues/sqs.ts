@@ -4,6 +4,7 @@ import type { QueueWorker } from "./worker";
 
 /** The part of an `SQS` of `@aws-sdk/client-sqs` that is used: the client with a method for each operation, not `SQSClient`. */
 export interface SqsClient {
+  /** Sends a message. */
   sendMessage(input: SqsMessage): PromiseLike<unknown>;
 }
 interface SqsMessage {
@@ -13,7 +14,9 @@ interface SqsMessage {
   readonly MessageGroupId?: string;
 }
 
+/** Options of `sqsQueue`. */
 export interface SqsQueueOptions {
+  /** A client of `@aws-sdk/client-sqs`. */
   readonly client: SqsClient;
   /** The url of a standard or a FIFO queue. */
   readonly queueUrl: string;
@@ -58,9 +61,12 @@ export function sqsQueue(options: SqsQueueOptions): DeliveryQueue {
 
 /** The parts of the event of a Lambda function on SQS that are used. */
 export interface SqsEvent {
+  /** The messages. */
   readonly Records: readonly { readonly messageId: string; readonly body: string }[];
 }
+/** What the function returns to SQS. */
 export interface SqsBatchResult {
+  /** The messages that SQS delivers again. */
   batchItemFailures: { itemIdentifier: string }[];
 }
 interface LambdaContext {

@@ -34,12 +34,15 @@ export interface QueueWorkerOptions<Events extends object = NoEvents> extends Ha
  * the error says what is wrong with it.
  */
 export interface WorkerOutcome extends Pick<Outcome, "event" | "jobId" | "durationMs" | "error"> {
+  /** What became of the delivery. */
   readonly outcome: Exclude<OutcomeKind, "validation" | "queued" | "queue-unavailable"> | "not-a-delivery";
   /** Undefined if the job could not be read. */
   readonly id: string | undefined;
+  /** When it was sent, in unix seconds. */
   readonly timestamp: number | undefined;
 }
 
+/** What a queue passes with a delivery. */
 export interface WorkerContext {
   /** Tells the handler to stop: its delivery's `signal` fires. A handler that used the signal hands its delivery back. */
   readonly signal?: AbortSignal | undefined;
@@ -57,6 +60,7 @@ export type QueueWorker = (
 
 /** Another worker is handling the delivery. */
 export class DeliveryHeldError extends CodedError<"DELIVERY_HELD"> {
+  /** Always `"DeliveryHeldError"`. */
   override readonly name = "DeliveryHeldError";
 }
 
