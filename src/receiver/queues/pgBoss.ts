@@ -10,6 +10,7 @@ export interface PgBossClient {
   send(name: string, data: object, options: { readonly id: string }): PromiseLike<string | null>;
   /** Returns the settings of a queue. */
   getQueue?(name: string): PromiseLike<unknown>;
+  /** Returns a job, or null. Tells a job that the queue has from one that it dropped, because `send` gives null for both. */
   getJobById?(name: string, id: string): PromiseLike<unknown>;
 }
 
