@@ -1,4 +1,4 @@
-import { CodedError } from "../error";
+import { CodedError } from "../shared/codedError";
 
 /** What a command of this package could not do. */
 export class CliError extends CodedError<CliErrorCode> {

@@ -1,5 +1,5 @@
-import { nearestOf } from "../knownOptions";
 import { JOB_EVENTS, VALIDATION_EVENT } from "../receiver/event";
+import { nearestOf } from "../shared/knownOptions";
 import { CliError } from "./errors";
 import { mayBeKey } from "./mayBeKey";
 

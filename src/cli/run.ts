@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { CodedError } from "../error";
+import { CodedError } from "../shared/codedError";
 import { asTypedIn } from "./commandName";
 import { CliError } from "./errors";
 import { jsonResult } from "./jsonResult";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
-import { CodedError } from "../error";
+import { CodedError } from "../shared/codedError";
 import { ReceiverConfigError } from "../stack";
 import { fingerprintOf, type ReceiverEndpoint } from "../stack/config";
 import { shown } from "../stack/shown";

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import type { Dispatcher } from "undici";
 import { EnvHttpProxyAgent } from "undici";
-import { isUrl } from "../isUrl";
+import { isUrl } from "../shared/isUrl";
 import { isLoopback } from "../shared/url";
 import { WebhookError } from "./errors";
 import type { ResolvedOptions } from "./options";

@@ -1,4 +1,4 @@
-import { CodedError } from "../error";
+import { CodedError } from "../shared/codedError";
 
 /**
  * What went wrong. Stable, for programs to compare.

@@ -1,4 +1,4 @@
-import { isUrl } from "../isUrl";
+import { isUrl } from "../shared/isUrl";
 import { isRecord } from "../shared/json";
 import { headerOf, serverTimeOf } from "./answer";
 import type { Attempt } from "./attempt";

@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import { isUrl } from "../isUrl";
+import { isUrl } from "../shared/isUrl";
 import { isLoopback } from "../shared/url";
 import type { WebhookErrorCode } from "./errors";
 import { WebhookError } from "./errors";

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { isUrl } from "../isUrl";
+import { isUrl } from "../shared/isUrl";
 
 /** The types of endpoints. Each has signing secrets of its own. */
 export type EmulatedEndpointType = "production" | "development";

@@ -1,4 +1,4 @@
-import { CodedError } from "../error";
+import { CodedError } from "../shared/codedError";
 
 /** Why the emulator refused something. Stable. */
 export type EmulatorErrorCode =

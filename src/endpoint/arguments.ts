@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
-import { isUrl } from "../isUrl";
-import { unknownOptions } from "../knownOptions";
 import { isProvisional } from "../settlement/identity";
+import { isUrl } from "../shared/isUrl";
+import { unknownOptions } from "../shared/knownOptions";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
 import { describeUrl, isPrivateHost } from "../shared/url";
 import type { EndpointInputs, EndpointState } from "./types";

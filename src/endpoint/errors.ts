@@ -1,5 +1,5 @@
 import { WebhookEndpointNotFoundError, WebhookError } from "../client/errors";
-import { CodedError } from "../error";
+import { CodedError } from "../shared/codedError";
 import { describeUrl } from "../shared/url";
 import { HOW_TO_SEE_ANSWER, hasAnswer } from "./shownAnswer";
 import type { PendingState } from "./state";

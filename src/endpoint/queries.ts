@@ -1,8 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Endpoint } from "../client/endpoint";
-import { CodedError } from "../error";
-import { unknownOptions } from "../knownOptions";
+import { CodedError } from "../shared/codedError";
 import { failOnce } from "../shared/failOnce";
+import { unknownOptions } from "../shared/knownOptions";
 import { mayBeSecret } from "./declaredUrls";
 import { type LookupOptions, lookUpEndpoint, lookUpEndpoints } from "./lookup";
 import type { EndpointType } from "./types";

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { unknownOptions } from "../knownOptions";
+import { unknownOptions } from "../shared/knownOptions";
 import { PROVIDER_NAME_KEY, SETTING_NAMES, type SettingName } from "./settings";
 
 /** The settings of one account. A setting left out comes from the stack's configuration, then from the environment. */

@@ -1,8 +1,8 @@
 import type { Engine } from "../endpoint/engine";
 import { type LookupOptions, lookUpEndpoint, lookUpEndpoints } from "../endpoint/lookup";
 import { isSecretUrl, noteSecretUrl } from "../endpoint/secretUrls";
-import { unknownOptions } from "../knownOptions";
 import { Stacks } from "../settlement/stack";
+import { unknownOptions } from "../shared/knownOptions";
 import { schema } from "./schema";
 import type { Properties, Revealed } from "./values";
 

@@ -1,4 +1,4 @@
-import { unknownOptions } from "../knownOptions";
+import { unknownOptions } from "../shared/knownOptions";
 import { isThenable } from "./deadline";
 
 /** A name that a message may repeat. Anything else could be a value in the wrong place, such as a secret. */

@@ -1,4 +1,4 @@
-import { CodedError } from "../error";
+import { CodedError } from "../shared/codedError";
 
 /** A handler did not settle in time. It is the reason of its delivery's `signal`. */
 export class DeadlineError extends CodedError<"HANDLER_DEADLINE"> {

@@ -1,4 +1,4 @@
-import { CodedError } from "../error";
+import { CodedError } from "../shared/codedError";
 import { isThenable, LATE, within } from "./deadline";
 
 /** The dedupe store did not record a handled delivery, because it no longer holds this worker's claim. */

@@ -1,4 +1,4 @@
-import { CodedError } from "../error";
+import { CodedError } from "../shared/codedError";
 import { checkFunctions } from "./checks";
 import { isThenable } from "./deadline";
 

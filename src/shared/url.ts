@@ -1,5 +1,5 @@
 import { BlockList, isIP } from "node:net";
-import { isUrl } from "../isUrl";
+import { isUrl } from "./isUrl";
 
 /**
  * Returns a url in the spelling that a service may normalize it to: case of scheme and host, default port, an empty path's

@@ -1,4 +1,4 @@
-import { CodedError } from "../error";
+import { CodedError } from "../shared/codedError";
 
 const PREFIX = "whsec_";
 

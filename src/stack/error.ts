@@ -1,4 +1,4 @@
-import { CodedError } from "../error";
+import { CodedError } from "../shared/codedError";
 
 /**
  * - `CONFIG_MISSING`: the named place has no configuration

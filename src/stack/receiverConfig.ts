@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { EndpointType } from "../endpoint/types";
-import { unknownOptions } from "../knownOptions";
 import { failOnce } from "../shared/failOnce";
+import { unknownOptions } from "../shared/knownOptions";
 import type { ReceiverConfig } from "./config";
 import { fingerprintOf } from "./config";
 import { problemsOfSecrets, problemsOfTolerance } from "./problems";

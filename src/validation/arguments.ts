@@ -1,5 +1,5 @@
-import { unknownOptions } from "../knownOptions";
 import { parseJson } from "../shared/json";
+import { unknownOptions } from "../shared/knownOptions";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
 import { createVerifier, WebhookSecretError } from "../signature";
 import { problemOfUrl } from "./url";

@@ -1,4 +1,4 @@
-import { CodedError } from "../error";
+import { CodedError } from "../shared/codedError";
 import type { ValidationErrorCode } from "./verdict";
 
 /** Why a receiver is not validated, or why a validation cannot be made. Stable. */

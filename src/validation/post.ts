@@ -1,5 +1,5 @@
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from "undici";
-import { isUrl } from "../isUrl";
+import { isUrl } from "../shared/isUrl";
 import { isLoopback } from "../shared/url";
 import type { ValidationDelivery } from "./delivery";
 

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { unknownOptions } from "../knownOptions";
+import { unknownOptions } from "../shared/knownOptions";
 import type { ReceiverConfig } from "../stack/config";
 import { ARGUMENT_NAMES } from "./arguments";
 import { PROVIDER_CODE, TYPE_TOKEN } from "./permanent";

@@ -1,4 +1,4 @@
-import { isUrl } from "../isUrl";
+import { isUrl } from "../shared/isUrl";
 
 /** What is wrong with a receiver's url, in words that do not repeat it; undefined when it can be used. */
 export function problemOfUrl(url: unknown): string | undefined {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { unknownOptions } from "../knownOptions";
+import { unknownOptions } from "../shared/knownOptions";
 import { openDispatcher } from "./post";
 import { probe, type ValidationResult } from "./probe";
 import { problemOfUrl } from "./url";

@@ -23,9 +23,6 @@ interface Room {
 
 /** The rooms and packages that each room may import. `index.ts` only re-exports. */
 const ROOMS: Readonly<Record<string, Room>> = {
-  "error.ts": {},
-  "isUrl.ts": {},
-  "knownOptions.ts": {},
   shared: {},
   "index.ts": { rooms: ["client", "endpoint", "stack", "validation"] },
   "provider.ts": { rooms: ["endpoint", "validation"] },
@@ -54,9 +51,6 @@ const ROOMS: Readonly<Record<string, Room>> = {
     packages: ["commander", "undici"],
   },
 };
-
-/** Files that belong to no room, and that any room may import. They import nothing themselves. */
-const SHARED: readonly string[] = ["error.ts", "isUrl.ts", "knownOptions.ts"];
 
 /** The packages that requiring a room's index must not load, directly or indirectly. */
 const NEVER_LOADED: Readonly<Record<string, (packageName: string) => boolean>> = {
@@ -130,7 +124,7 @@ function roomViolations({ from, to, isFile, typeOnly }: Import): string[] {
   const rule = ROOMS[room];
   if (rule === undefined) return [`${from}: the design has no room "${room}"`];
   const target = isFile ? roomOf(to) : to;
-  if (isFile && (SHARED.includes(to) || target === "shared")) return [];
+  if (isFile && target === "shared") return [];
   const allowed = isFile ? [room, ...(rule.rooms ?? [])] : rule.packages;
   if (allowed?.includes(target)) return [];
   if (!rule.types?.includes(target)) return [`${from}: ${room} may not import ${target}`];

@@ -30,7 +30,7 @@ test.each([...receiver, "signature"])(
     expect(files).toContainEqual(expect.stringMatching(`^dist/${subpath.split("/")[0]}/`));
     expect(
       files.filter(
-        (file) => !/^dist\/(receiver\/|signature\/|(error|knownOptions|shared\/json)\.js$)/.test(file),
+        (file) => !/^dist\/(receiver\/|signature\/|shared\/(codedError|json|knownOptions)\.js$)/.test(file),
       ),
     ).toEqual([]);
   },

@@ -1,6 +1,6 @@
 import type { Endpoint } from "../../client";
-import { isUrl } from "../../isUrl";
 import { hashOf } from "../../settlement/files";
+import { isUrl } from "../../shared/isUrl";
 import { NATIVE_TYPE_TOKEN } from "../../shared/permanent";
 import { printableJson } from "../printable";
 

@@ -1,5 +1,5 @@
 import { systemClock } from "../../client/clock";
-import { CodedError } from "../../error";
+import { CodedError } from "../../shared/codedError";
 import { openAccount } from "../account";
 import { AccountService } from "../accountService";
 import { asTypedIn } from "../commandName";

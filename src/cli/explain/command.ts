@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { nearestOf } from "../../knownOptions";
+import { nearestOf } from "../../shared/knownOptions";
 import { CliError } from "../errors";
 import { jsonOption } from "../flags";
 import { Output } from "../output";

@@ -1,10 +1,10 @@
 import type { Endpoint, EndpointList } from "../../client";
 import { systemClock } from "../../client/clock";
-import { isUrl } from "../../isUrl";
 import type { Resource } from "../../settlement/deployment";
 import { keyOf } from "../../settlement/identity";
 import { listWith } from "../../settlement/settle";
 import { parseTimestamp } from "../../settlement/time";
+import { isUrl } from "../../shared/isUrl";
 import { describeUrl } from "../../shared/url";
 import type { Account } from "../account";
 import { AccountService } from "../accountService";

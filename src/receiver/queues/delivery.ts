@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { CodedError } from "../../error";
+import { CodedError } from "../../shared/codedError";
 import { asBuffer } from "../bytes";
 import { isThenable, LATE, within } from "../deadline";
 import type { Processed } from "../process";

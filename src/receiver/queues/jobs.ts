@@ -1,4 +1,4 @@
-import { CodedError } from "../../error";
+import { CodedError } from "../../shared/codedError";
 import { isRecord, parseJson } from "../../shared/json";
 import { asBuffer } from "../bytes";
 import type { QueuedDelivery } from "./delivery";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { CodedError } from "../../error";
+import { CodedError } from "../../shared/codedError";
 import { checkFunctions } from "../checks";
 import { warnerOnce } from "../reports";
 import type { DeliveryQueue } from "./delivery";

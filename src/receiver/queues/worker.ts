@@ -1,4 +1,4 @@
-import { CodedError } from "../../error";
+import { CodedError } from "../../shared/codedError";
 import { checkOptionalFunction, checkOptions } from "../checks";
 import type { DedupeStore } from "../dedupe/store";
 import { VerifiedDelivery } from "../delivery";
