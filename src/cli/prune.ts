@@ -23,6 +23,7 @@ export function pruneCommand(): Command {
       "Deletes the development endpoints that no stack has and that are older than a duration, after it has shown them and asked. " +
         "Without a terminal and without --yes, it only shows them. It reads the stacks of all projects in the backend, and deletes nothing if it cannot read one of them.",
     )
+    .usage("--older-than <duration> [options]")
     .requiredOption(
       "--older-than <duration>",
       "how old an endpoint must be, such as 90m, 12h, 7d or 2w",

@@ -23,9 +23,10 @@ export function checkServiceCommand(): Command {
     .summary("check whether a service keeps the contract")
     .description(
       "Plays the contract (docs/service-contract.md) at the configured service, and says of each clause whether the service meets it, " +
-        "what came back, and what this package does if it differs. It registers up to three development endpoints after a question, " +
+        "what came back, and what this package does if it differs. It asks first, then registers up to three development endpoints, " +
         "and deletes them.",
     )
+    .usage("--url <url> [options]")
     .requiredOption(
       "--url <url>",
       "your own url that the check may register; the service may send it events meanwhile",
