@@ -1,7 +1,7 @@
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { systemClock } from "../client/clock";
 import { isProvisional } from "../settlement/identity";
-import { traceOfResource } from "../settlement/trace";
+import { type Trace, traceOfResource } from "../settlement/trace";
 import { sameUrl } from "../shared/url";
 import { changedArguments, checkArguments, NAME_INPUT } from "./arguments";
 import { connectEngine } from "./engine";
@@ -162,13 +162,17 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         );
         return;
       }
+      const recorded = traceOfResource({ id, outputs: { ...state } });
+      const isAnothers = async (endpoint: Trace) =>
+        takings.isTakenBeside(state, endpoint) ||
+        (await (await stacks.current())?.isShared(endpoint)) === true;
+      // When it was made, which no registration answers, tells it from one of another service with the same id.
+      const dated = async () => ({
+        ...recorded,
+        createdAt: recorded.createdAt ?? (await service.find(id))?.createdAt,
+      });
       await registrar.inTurn(state, async () => {
-        const endpoint = traceOfResource({ id, outputs: { ...state } });
-        if (
-          !ledger.mayDelete(id) ||
-          takings.isTakenBeside(state, endpoint) ||
-          (await (await stacks.current())?.isShared(endpoint))
-        ) {
+        if (!ledger.mayDelete(id) || ((await isAnothers(recorded)) && (await isAnothers(await dated())))) {
           engine.warn(`endpoint ${id} is not deleted: another resource of this program has it.`);
           return;
         }

@@ -50,8 +50,13 @@ export class StackState {
 
   /** Returns whether several resources manage one endpoint. */
   isShared(endpoint: Trace): boolean {
-    const managing = this.#of(endpoint.id).filter(({ resource }) => resource.external !== true);
-    return managing.filter(({ trace }) => holderAmong([trace], endpoint) !== "nobody").length > 1;
+    // Two base URLs may name one service. But a registration at the other one made another endpoint: what was adopted has its time.
+    const isAnother = ({ createdAt, service = endpoint.service }: Trace) =>
+      createdAt === undefined && endpoint.service !== undefined && service !== endpoint.service;
+    const managing = this.#of(endpoint.id)
+      .filter(({ resource, trace }) => resource.external !== true && !isAnother(trace))
+      .filter(({ trace }) => holderAmong([trace], endpoint) !== "nobody");
+    return managing.length > 1;
   }
 
   /**

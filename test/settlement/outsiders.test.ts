@@ -1,3 +1,4 @@
+import { type Emulator, startEmulator } from "../../src/emulator";
 import type { EndpointState } from "../../src/endpoint/types";
 import {
   codeOf,
@@ -283,4 +284,41 @@ test("in a backend with organizations, an interrupted operation does not show wh
   world.clock.skip(60_000);
   const outcome = await world.register(cloud).catch(({ message }: Error) => ({ id: message }));
   expect(outcome.id).not.toBe(foreign);
+});
+
+describe("of two services that both count their endpoints, the endpoint that a resource leaves", () => {
+  const newId = () => "1";
+  const isRecordedWith = (outputs: EndpointState, { id }: { id: string }) =>
+    world.record("jobs", id, { outputs: { ...outputs } });
+  let other: Emulator;
+  beforeEach(async () => {
+    await world.close();
+    world = await VerbsWorld.start({ newId });
+    other = await startEmulator({ newId, now: world.clock.date });
+  });
+  afterEach(() => other.close());
+
+  test("is deleted, though the new one has the same id, url and type", async () => {
+    const left = await world.register();
+    isRecordedWith(stateOf(left), left);
+    world.clock.skip(DAY);
+    const moved = await world.plugin({ run: "up", baseUrl: other.url, provider: "other" }).create(inputs);
+    expect(moved.id).toBe(left.id);
+    isRecordedWith(stateOf(moved), moved);
+    await world.plugin({ run: "up" }).delete(left.id, stateOf(left));
+    expect([world.ids(), other.endpoints()]).toEqual([[], [expect.objectContaining({ id: moved.id })]]);
+  });
+
+  test("is kept, if the second base URL is another name of the first service, which has used the id again", async () => {
+    const left = await world.register();
+    isRecordedWith(stateOf(left), left);
+    world.clock.skip(DAY);
+    const moved = await world.plugin({ run: "up", baseUrl: other.url, provider: "other" }).create(inputs);
+    isRecordedWith(stateOf(moved), moved);
+    world.service.remove(left.id);
+    world.service.add(inputs);
+    await world.plugin({ run: "up" }).delete(left.id, stateOf(left));
+    expect(world.ids()).toEqual([moved.id]);
+    expect(world.warnings.at(-1)).toContain("another resource of this program has it");
+  });
 });

@@ -40,7 +40,10 @@ export function emulatorCommand(): Command {
       "how many API requests per second to accept; any more get 429",
       wholeNumber,
     )
-    .option("--allowed-host <name...>", "more host names to answer at, such as that of a proxy on this machine")
+    .option(
+      "--allowed-host <name...>",
+      "more host names to answer at, such as that of a proxy on this machine",
+    )
     .addHelpText(
       "after",
       `
