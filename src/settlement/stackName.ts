@@ -46,11 +46,14 @@ function projectFile(folder: string): string | undefined {
   return found ?? (parent === folder ? undefined : projectFile(parent));
 }
 
-/** Returns the same string for all spellings of a backend's URL. A folder's may be relative, or hold links; a query holds options. */
+/**
+ * Returns the same string for all spellings of a backend's URL, without what logs a user in. A folder's may be relative, or hold links;
+ * a query holds options.
+ */
 function normalized(url: string, folder: string): string {
   const [address = ""] = url.split("?");
   const path = /^file:\/\/(.*)$/.exec(address)?.[1];
-  if (path === undefined) return address.replace(/\/+$/, "");
+  if (path === undefined) return address.replace(/^([^/]*:\/\/)[^/]*@/, "$1").replace(/\/+$/, "");
   return `file://${withoutLinks(resolve(folder, path.replace(/^~/, homedir())))}`;
 }
 
