@@ -24,7 +24,7 @@ export function deleteCommand(): Command {
   return deletionCommand(command, {
     exit: {
       [EXIT.yes]: "the endpoints were deleted, or standard input named none",
-      [EXIT.no]: "not all were deleted; the endpoints that it names as deleted are",
+      [EXIT.no]: "not all were deleted; it names those that were",
     },
     examples: ["delete wh_5f0c2d", "list --orphans --json | npx webhook-endpoints delete --yes -"],
   }).action(

@@ -5,7 +5,7 @@ import { checkUrl, wholeNumber } from "./arguments";
 import { CliError } from "./errors";
 import { jsonOption } from "./flags";
 import { Output } from "./output";
-import { EXIT, type ExitStatus, endsByItself, exitHelp } from "./run";
+import { EXIT, type ExitStatus, endsByItself, usage } from "./run";
 import { addSecretOptions, readSecrets, type SecretFlags } from "./secrets";
 
 /** In seconds. */
@@ -33,13 +33,16 @@ export function probeCommand(): Command {
     .addOption(jsonOption())
     .addHelpText(
       "after",
-      `${exitHelp({
-        [EXIT.yes]: "the receiver accepted each genuine delivery and refused each broken one",
-        [EXIT.no]: "it did not, or the command failed",
-      })}
-Examples:
-  $ npx webhook-endpoints probe https://hooks.example.com/jobs --stack prod
-  $ npx webhook-endpoints probe http://127.0.0.1:8080/jobs --secret-env WEBHOOK_SECRET --wait 60`,
+      usage({
+        exit: {
+          [EXIT.yes]: "the receiver accepted each genuine delivery and refused each broken one",
+          [EXIT.no]: "it did not, or the command failed",
+        },
+        examples: [
+          "probe https://hooks.example.com/jobs --stack prod",
+          "probe http://127.0.0.1:8080/jobs --secret-env WEBHOOK_SECRET --wait 60",
+        ],
+      }),
     )
     .action(endsByItself(probe));
 }

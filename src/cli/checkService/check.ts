@@ -155,7 +155,7 @@ async function registerInvalid(options: CheckOptions): Promise<void> {
   if (last === undefined) findings.add("refusals", "cannot tell", came);
   else if (last.status === undefined) findings.add("register", "differs", came);
   else if (value !== undefined || error?.code === "MALFORMED_RESPONSE")
-    findings.add("refusals", "cannot tell", `${came}: the service accepts a url that is none`);
+    findings.add("refusals", "cannot tell", `${came}: the service accepts something that is not a url`);
   else findings.add("refusals", last.status >= 400 && !exchanges.some(isBroken) ? "meets" : "differs", came);
 }
 

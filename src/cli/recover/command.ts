@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { Output } from "../output";
 import { Pulumi } from "../pulumi";
-import { EXIT, endsByItself, exitHelp } from "../run";
+import { EXIT, endsByItself, usage } from "../run";
 import { openTerminal } from "../terminal";
 import type { Dialogue } from "./dialogue";
 import { recover } from "./recover";
@@ -19,15 +19,14 @@ export function recoverCommand(): Command {
     .option("-y, --yes", "do not ask; delete nothing, and leave what needs a decision as it is")
     .addHelpText(
       "after",
-      `${exitHelp({
-        [EXIT.yes]: "`pulumi up` settles what is left, or there was nothing to recover",
-        [EXIT.no]: "the command failed",
-        [EXIT.undecided]: "something needs your decision",
-        [EXIT.interrupted]: "Ctrl-C ended it",
-      })}
-Examples:
-  $ npx webhook-endpoints recover
-  $ npx webhook-endpoints recover --stack prod --yes && pulumi up --stack prod --yes`,
+      usage({
+        exit: {
+          [EXIT.yes]: "`pulumi up` settles what is left, or there was nothing to recover",
+          [EXIT.no]: "the command failed",
+          [EXIT.undecided]: "something needs your decision",
+        },
+        examples: ["recover", "recover --stack prod --yes && pulumi up --stack prod --yes"],
+      }),
     )
     .action(
       endsByItself(async ({ stack, yes = false }: { stack?: string; yes?: boolean }) => {

@@ -7,7 +7,7 @@ import { parseDuration } from "../age";
 import { checkUrl, wholeNumber } from "../arguments";
 import { jsonOption } from "../flags";
 import { Output } from "../output";
-import { EXIT, type ExitStatus, endsByItself, exitHelp } from "../run";
+import { EXIT, type ExitStatus, endsByItself, usage } from "../run";
 import { addSecretOptions, readSecrets, type SigningSecrets } from "../secrets";
 import { durationText } from "../timeText";
 import { adviceFor } from "./advice";
@@ -41,16 +41,19 @@ export function sendCommand(): Command {
     .addOption(jsonOption())
     .addHelpText(
       "after",
-      `${exitHelp({
-        [EXIT.yes]:
-          "the receiver accepted each delivery (2xx); with --tamper, or an --age above its tolerance, it refused each (4xx)",
-        [EXIT.no]: "it did not, or the command failed",
-      })}
-Examples:
-  $ npx webhook-endpoints send job.succeeded --to http://127.0.0.1:8080/jobs --secret-env WEBHOOK_SECRET
-  $ npx webhook-endpoints send job.failed --stack dev --data '{"jobId":"job_1","status":"failed"}'
-  $ npx webhook-endpoints send job.succeeded --stack dev --tamper
-  $ npx webhook-endpoints send --capture captures/1795253400000-msg_2Lh9.json --to http://127.0.0.1:8080/jobs`,
+      usage({
+        exit: {
+          [EXIT.yes]:
+            "the receiver accepted each delivery (2xx); with --tamper, or an --age above its tolerance, it refused each (4xx)",
+          [EXIT.no]: "it did not, or the command failed",
+        },
+        examples: [
+          "send job.succeeded --to http://127.0.0.1:8080/jobs --secret-env WEBHOOK_SECRET",
+          `send job.failed --stack dev --data '{"jobId":"job_1","status":"failed"}'`,
+          "send job.succeeded --stack dev --tamper",
+          "send --capture captures/1795253400000-msg_2Lh9.json --to http://127.0.0.1:8080/jobs",
+        ],
+      }),
     )
     .action(endsByItself(send));
 }

@@ -3,7 +3,7 @@ import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/tolerance";
 import { unixSeconds, wholeNumber } from "../arguments";
 import { jsonOption } from "../flags";
 import { Output } from "../output";
-import { EXIT, type ExitStatus, endsByItself, exitHelp } from "../run";
+import { EXIT, type ExitStatus, endsByItself, usage } from "../run";
 import { addSecretOptions, readSecrets, type SecretFlags } from "../secrets";
 import { durationText } from "../timeText";
 import { diagnoseInWorker } from "./inWorker";
@@ -48,16 +48,17 @@ export function verifyCommand(): Command {
     .addOption(jsonOption())
     .addHelpText(
       "after",
-      `
-Each path may be - for standard input.
-${exitHelp({
-  [EXIT.yes]: "the delivery verifies",
-  [EXIT.no]: "it does not verify, or the command failed",
-})}
-Examples:
-  $ npx webhook-endpoints verify --capture captures/1795253400000-msg_2Lh9.json --secret-env WEBHOOK_SECRET
-  $ npx webhook-endpoints verify --headers headers.txt --body body.json --secret-env WEBHOOK_SECRET
-  $ npx webhook-endpoints verify --headers headers.txt --body body.json --stack dev --at 2026-11-21T09:30:00Z`,
+      `\nEach path may be - for standard input.\n${usage({
+        exit: {
+          [EXIT.yes]: "the delivery verifies",
+          [EXIT.no]: "it does not verify, or the command failed",
+        },
+        examples: [
+          "verify --capture captures/1795253400000-msg_2Lh9.json --secret-env WEBHOOK_SECRET",
+          "verify --headers headers.txt --body body.json --secret-env WEBHOOK_SECRET",
+          "verify --headers headers.txt --body body.json --stack dev --at 2026-11-21T09:30:00Z",
+        ],
+      })}`,
     )
     .action(endsByItself(verifyCapture));
 }
