@@ -1,8 +1,9 @@
 import type { Dispatcher } from "undici";
+import { isUrl } from "../shared/isUrl";
+import { postDelivery } from "../shared/post";
 import { type Deliveries, deliveriesFor, type ValidationDelivery } from "./delivery";
-import { post } from "./post";
 import { reasonOf } from "./reason";
-import { type Answers, canPass, isAccepted, judge, type ValidationErrorCode } from "./verdict";
+import { type Answer, type Answers, canPass, isAccepted, judge, type ValidationErrorCode } from "./verdict";
 
 /** A delivery is given at least this long, in milliseconds, also when the time of its probe is over. */
 const SHORTEST_DELIVERY_MS = 1_000;
@@ -53,9 +54,14 @@ export async function probe({
   signal,
 }: ProbeOptions): Promise<ValidationResult> {
   const endsAt = performance.now() + timeoutMs;
-  const send = (delivery: ValidationDelivery) => {
+  const send = async ({ headers, body }: ValidationDelivery): Promise<Answer> => {
     const leftMs = Math.max(endsAt - performance.now(), SHORTEST_DELIVERY_MS);
-    return post(delivery, { url, dispatcher, timeoutMs: leftMs, signal });
+    const request = { url, headers, body, dispatcher, signal, timeoutMs: leftMs, longestAnswer: 0 };
+    const answer = await postDelivery(request);
+    if (answer.status === null) return answer;
+    const { location } = answer.headers;
+    const isTarget = typeof location === "string" && isUrl(location, url);
+    return { status: answer.status, ...(isTarget ? { location: new URL(location, url).href } : {}) };
   };
   // One after the other: a receiver of this package that knows the genuine one does not report the broken one.
   const sendAll = async ({ genuine, broken, brokenAnew }: Deliveries): Promise<Answers> => {

@@ -1,5 +1,4 @@
-import type { Answer } from "./post";
-import type { Answers, ValidationErrorCode } from "./verdict";
+import type { Answer, Answers, ValidationErrorCode } from "./verdict";
 
 export interface Explained extends Answers {
   readonly code: ValidationErrorCode;

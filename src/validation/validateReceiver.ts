@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { unknownOptions } from "../shared/knownOptions";
-import { openDispatcher } from "./post";
+import { openDispatcher } from "../shared/post";
 import { probe, type ValidationResult } from "./probe";
 import { problemOfUrl } from "./url";
 import { canPass } from "./verdict";

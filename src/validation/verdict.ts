@@ -1,4 +1,12 @@
-import type { Answer } from "./post";
+/** What came back: a status, or why there is none. */
+export interface Answer {
+  /** Null when there was no answer. */
+  readonly status: number | null;
+  /** Where a redirect points to, absolute. */
+  readonly location?: string;
+  /** The system's or TLS's code, such as `ENOTFOUND`, when there was no answer. */
+  readonly failure?: string;
+}
 
 /** Why a receiver is not validated. Stable. See the table of errors in the documentation. */
 export type ValidationErrorCode =

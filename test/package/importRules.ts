@@ -23,7 +23,7 @@ interface Room {
 
 /** The rooms and packages that each room may import. `index.ts` only re-exports. */
 const ROOMS: Readonly<Record<string, Room>> = {
-  shared: {},
+  shared: { packages: ["undici"] },
   "index.ts": { rooms: ["client", "endpoint", "stack", "validation"] },
   "provider.ts": { rooms: ["endpoint", "validation"] },
   signature: {},

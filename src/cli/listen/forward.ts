@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici";
 import type { ReceiverRequest, ReceiverResponse } from "../../receiver";
+import { postDelivery } from "../../shared/post";
 import { deliveryHeaders, pairsOf } from "../capture/captureFile";
-import { postDelivery } from "../post";
 
 /** What a target answered, or that it did not. */
 export interface Forwarded {

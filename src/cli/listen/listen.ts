@@ -1,6 +1,6 @@
 import { nodeHandler } from "../../receiver/adapters/node";
+import { openDispatcher } from "../../shared/post";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/tolerance";
-import { openDispatcher } from "../../validation/post";
 import { CliError } from "../errors";
 import { Output } from "../output";
 import { Pulumi } from "../pulumi";

@@ -1,6 +1,6 @@
+import { type DeliveryAnswer, type DeliveryRequest, postDelivery } from "../../shared/post";
 import { sign } from "../../signature";
 import { withoutSecrets } from "../knownSecrets";
-import { type DeliveryAnswer, type DeliveryRequest, postDelivery } from "../post";
 import type { NamedSecret } from "../secrets";
 
 /** How much of an answer is shown, in characters. */

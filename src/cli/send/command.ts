@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { Command } from "commander";
 import { tampered } from "../../emulator/deliveries/message";
+import { openDispatcher } from "../../shared/post";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/tolerance";
-import { openDispatcher } from "../../validation/post";
 import { parseDuration } from "../age";
 import { checkUrl, wholeNumber } from "../arguments";
 import { jsonOption } from "../flags";

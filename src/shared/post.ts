@@ -1,0 +1,88 @@
+import { setMaxListeners } from "node:events";
+import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from "undici";
+import { isLoopback } from "./url";
+
+const ANSWER_TIMEOUT_MS = 15_000;
+const LONGEST_ANSWER_BYTES = 64 * 1024;
+
+export interface DeliveryRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array;
+  readonly dispatcher: Dispatcher;
+  /** How long the answer may take, in milliseconds. Default: as long as the default deadline of a receiver's handlers. */
+  readonly timeoutMs?: number;
+  /** How much of the answer's body is read, in bytes. The rest is dropped. Default: 64 KiB. */
+  readonly longestAnswer?: number;
+  /** Ends the request. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What came back. */
+export type DeliveryAnswer =
+  | {
+      readonly status: number;
+      readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+      readonly body: Buffer;
+    }
+  | {
+      readonly status: null;
+      /** The system's or TLS's code, such as `ECONNREFUSED`. It does not repeat the url. */
+      readonly failure: string;
+    };
+
+/** Opens the way to a receiver: through the proxy that the environment names, or directly to this machine. */
+export function openDispatcher(url: string): Dispatcher {
+  return isLoopback(new URL(url).hostname) ? new Agent() : new EnvHttpProxyAgent();
+}
+
+/** Sends a delivery on a connection of its own, and reads the answer. Redirects are not followed. Never rejects. */
+export async function postDelivery({
+  url,
+  headers,
+  body,
+  dispatcher,
+  timeoutMs = ANSWER_TIMEOUT_MS,
+  longestAnswer = LONGEST_ANSWER_BYTES,
+  signal,
+}: DeliveryRequest): Promise<DeliveryAnswer> {
+  if (signal) setMaxListeners(0, signal);
+  // It takes whole milliseconds only.
+  const timeout = AbortSignal.timeout(Math.ceil(timeoutMs));
+  try {
+    const answer = await request(url, {
+      method: "POST",
+      headers,
+      body,
+      dispatcher,
+      // A connection that is kept would hide a new release behind the old one; and one that the receiver has closed would look like a
+      // failed delivery.
+      reset: true,
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+    });
+    const read = longestAnswer > 0 ? await beginningOf(answer.body, longestAnswer) : Buffer.alloc(0);
+    answer.body.on("error", () => undefined).destroy();
+    return { status: answer.statusCode, headers: answer.headers, body: read };
+  } catch (error) {
+    return { status: null, failure: failureName(error) };
+  }
+}
+
+async function beginningOf(body: AsyncIterable<Buffer>, bytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length >= bytes) break;
+  }
+  return Buffer.concat(chunks).subarray(0, bytes);
+}
+
+/** The code of a failure. Not its message, which may repeat the url. */
+function failureName(error: unknown): string {
+  const { code, name, errors } = error as Partial<NodeJS.ErrnoException & AggregateError>;
+  if (name === "TimeoutError") return "timed out";
+  // Node tries each address of a name, and reports the failures of all.
+  return code ?? (errors?.[0] === undefined ? (name ?? "no reason given") : failureName(errors[0]));
+}
