@@ -6,10 +6,13 @@ const UNIX_SECONDS = /^\d{9,11}$/;
 /** A date with a time and a time zone. */
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d.*(Z|[+-]\d\d:?\d\d)$/i;
 
+/** More seconds than this no timer holds. */
+const LARGEST = 2_000_000;
+
 /** Parses a whole number. @throws InvalidArgumentError */
 export function wholeNumber(value: string): number {
-  if (/^\d{1,9}$/.test(value)) return Number(value);
-  throw new InvalidArgumentError("It must be a whole number.");
+  if (/^\d{1,7}$/.test(value) && Number(value) <= LARGEST) return Number(value);
+  throw new InvalidArgumentError(`It must be a whole number, at most ${LARGEST}.`);
 }
 
 /** Parses a moment into unix seconds. @throws InvalidArgumentError */

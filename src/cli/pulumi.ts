@@ -19,6 +19,8 @@ export interface RunOptions {
 export class Pulumi {
   /** @param stack default: the selected stack */
   constructor(readonly stack: string | undefined) {
+    // Pulumi takes an empty name for the selected stack.
+    if (stack === "") throw new CliError("WRONG_USE", "the name of a stack must not be empty");
     // Pulumi's messages repeat it, and somebody may have passed a key in its place.
     if (stack !== undefined && shown(stack) !== stack) hideValue(stack);
   }

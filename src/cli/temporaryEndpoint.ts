@@ -45,7 +45,7 @@ export class TemporaryEndpoint {
     return `${what} for ${describeUrl(this.#options.url)} may still be registered. \`npx webhook-endpoints list\` shows it, and \`prune\` deletes it`;
   }
 
-  /** True if the service answered with an endpoint that was there before: it keeps one for each url, and this one stays. */
+  /** True if the service answered with an endpoint that was there before, or may have been: it keeps one for each url, and this one stays. */
   get isOthers(): boolean {
     return this.#isOthers;
   }
@@ -103,9 +103,7 @@ export class TemporaryEndpoint {
       });
       if (registered.kind === "made") {
         const { endpoint } = registered;
-        this.#isOthers = [...baseline.endpoints, ...baseline.unrecognized].some(
-          ({ id }) => id === endpoint.id,
-        );
+        this.#isOthers = registered.wasThere !== false;
         if (this.#isOthers) this.#mayExist = false;
         else if (same.length > 0)
           note(`The service already has ${same.join(", ")} with this url, so each event arrives once more.`);
@@ -134,9 +132,10 @@ export class TemporaryEndpoint {
   }
 
   /** Returns a service that says when the answer to the registration is lost. */
-  #noting(service: AccountService): Pick<AccountService, "list" | "register" | "time"> {
+  #noting(service: AccountService): Pick<AccountService, "find" | "list" | "register" | "time"> {
     const { note } = this.#options;
     return {
+      find: service.find,
       list: service.list,
       time: service.time,
       register: (registration, onSend) =>

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import type { Dispatcher } from "undici";
 import { EnvHttpProxyAgent } from "undici";
-import { isUrl } from "../shared/isUrl";
+import { ProxyError, proxyFor } from "../shared/proxy";
 import { isLoopback } from "../shared/url";
 import { WebhookError } from "./errors";
 import type { ResolvedOptions } from "./options";
@@ -41,17 +41,12 @@ export function openDispatcher(
   });
 }
 
-function chooseProxy(baseUrl: URL, env: Environment): string {
-  const forHttp = env.http_proxy ?? env.HTTP_PROXY;
-  const value = (baseUrl.protocol === "https:" ? (env.https_proxy ?? env.HTTPS_PROXY) : undefined) || forHttp;
-  if (!value) return "";
-  const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`;
-  if (!isUrl(url) || !/^(https?|socks5?):/i.test(url)) {
-    throw new WebhookError(
-      "Cannot create a webhooks client: HTTPS_PROXY or HTTP_PROXY in the environment is not the URL of a proxy. " +
-        "Set it to a URL such as http://proxy.example.com:8080, or remove it",
-      { code: "INVALID_OPTION" },
-    );
+function chooseProxy({ protocol }: URL, env: Environment): string {
+  try {
+    const url = proxyFor(protocol, env);
+    return protocol === "http:" && url !== "" && !isLoopback(new URL(url).hostname) ? "" : url;
+  } catch (error) {
+    if (!(error instanceof ProxyError)) throw error;
+    throw new WebhookError(`Cannot create a webhooks client: ${error.reason}`, { code: error.code });
   }
-  return baseUrl.protocol === "http:" && !isLoopback(new URL(url).hostname) ? "" : url;
 }

@@ -1,5 +1,6 @@
-import { mkdir, readFile, readlink, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { readFile, readlink, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { createFolder } from "../shared/createFolder";
 import { DataFileLock } from "./dataFileLock";
 import { EmulatorError } from "./errors";
 import { isData, type SavedData } from "./savedData";
@@ -32,7 +33,7 @@ export async function openDataFile(path: string): Promise<OpenedDataFile> {
   });
   const lock = new DataFileLock(target);
   try {
-    await makeFolder(dirname(target));
+    await createFolder(dirname(target));
     await lock.take();
   } catch (cause) {
     throw cause instanceof EmulatorError ? cause : unwritable(path, cause);
@@ -115,7 +116,7 @@ export class DataFile implements Storage {
     const { path, target } = this.file;
     const temporary = `${target}.tmp`;
     try {
-      await makeFolder(dirname(target));
+      await createFolder(dirname(target));
       await rm(temporary, { force: true });
       await writeFile(temporary, `${content}\n`, { mode: 0o600, flag: "wx" });
       await rename(temporary, target);
@@ -123,20 +124,6 @@ export class DataFile implements Storage {
       this.#dirty = true;
       throw unwritable(path, cause);
     }
-  }
-}
-
-/** Creates a folder and its parents. Node's own recursive mkdir loops forever in some unwritable places, such as /proc. */
-async function makeFolder(path: string): Promise<void> {
-  try {
-    await mkdir(path);
-  } catch (error) {
-    const parent = dirname(path);
-    if (codeOf(error) === "ENOENT" && parent !== path) {
-      await makeFolder(parent);
-      await mkdir(path);
-    }
-    // Otherwise the folder exists already, or writing the file fails and says why.
   }
 }
 

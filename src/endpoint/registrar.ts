@@ -105,6 +105,7 @@ export class Registrar {
     const known = ledger.alikeSoFar(baseline, inputs);
     const registered = await settlement.register({ url, type, ip }, { entry, baseline, known });
     if ("pending" in registered) throw this.#pendingError(inputs, registered.pending);
+    if ("others" in registered) throw notRegistered(inputs, registered.others);
     return ledger.noteOurs(registered.endpoint, "made");
   }
 
@@ -175,6 +176,15 @@ function known(outcome: Outcome | undefined, wanted: Identity) {
 
 function inDoubt(wanted: Identity, doubt: Doubt, options?: { isReplacement: boolean }): EndpointError {
   return new EndpointError("REGISTRATION_IN_DOUBT", describeDoubt(wanted, doubt, options));
+}
+
+function notRegistered({ url }: Identity, { id }: Endpoint): EndpointError {
+  return new EndpointError(
+    "ENDPOINT_EXISTS",
+    `the service answered the registration of ${describeUrl(url)} with ${id}, which was there before. It keeps one endpoint for each url, ` +
+      `so nothing was registered. If ${id} is to be this resource's, set adoptId: ${JSON.stringify(id)}. If another resource has it, declare ` +
+      "the url only once.",
+  );
 }
 
 function hasEndpoint(replaced: Replaced | undefined): boolean {

@@ -68,7 +68,7 @@ function handlersByEvent(
       `${owner}: handlers must be an object with a function for each event, not a Map, a list or a promise.`,
     );
   const events = [...new Set([...JOB_EVENTS, ...declared])];
-  for (const name of Object.keys(handlers)) {
+  for (const name of [...Object.keys(handlers), ...methodsLikeEvents(handlers)]) {
     if (!events.includes(name)) {
       throw new TypeError(
         `${owner}: "${name}" is not an event of the service (${events.join(", ")}). Declare other events in the option events, or ` +
@@ -86,6 +86,12 @@ function handlersByEvent(
     byEvent.set(event, (handler as Handler<EventDelivery>).bind(handlers));
   }
   return byEvent;
+}
+
+/** Returns the names of a class's methods that are meant for an event, as its dot shows. Its other methods are its own business. */
+function methodsLikeEvents(instance: object): string[] {
+  const prototype: unknown = Object.getPrototypeOf(instance);
+  return Object.getOwnPropertyNames(prototype ?? {}).filter((name) => name.includes("."));
 }
 
 /** @throws TypeError */

@@ -5,6 +5,7 @@ import { type Sent, windowOfSent } from "./entry";
 import type { Known } from "./evidence";
 import { alike } from "./identity";
 import { settle, type Waiting } from "./settle";
+import { isSameTime, placeIn } from "./time";
 
 /** How long to look for the endpoint of a registration whose answer could not be used, in milliseconds. */
 const LOOK_AFTER_ANSWER_MS = 5_000;
@@ -18,6 +19,7 @@ export interface SendingService {
   list(): Promise<EndpointList>;
   /** @param onSend called right before each attempt */
   register(registration: Registration, onSend: () => void): Promise<Endpoint>;
+  find(id: string): Promise<Endpoint | undefined>;
   /** Returns the service's time, in milliseconds since 1970; null if unknown. */
   time(): number | null;
 }
@@ -37,7 +39,12 @@ export interface RegisterOptions extends Waiting {
 }
 
 export type Registered =
-  | { readonly kind: "made"; readonly endpoint: Endpoint }
+  | {
+      readonly kind: "made";
+      readonly endpoint: Endpoint;
+      /** Whether it was there before: some services keep one endpoint for each url, and answer with that. Undefined if nothing tells. */
+      readonly wasThere: boolean | undefined;
+    }
   | { readonly kind: "pending"; readonly sent: Sent; readonly error: WebhookRegistrationError };
 
 /**
@@ -65,7 +72,8 @@ export async function registerOnce(
       onSend?.(sent);
     };
     try {
-      return { kind: "made", endpoint: await service.register(registration, note) };
+      const endpoint = await service.register(registration, note);
+      return { kind: "made", endpoint, wasThere: await wasThere(endpoint.id, sent) };
     } catch (error) {
       if (!(error instanceof WebhookRegistrationError)) throw error;
       if (error.outcome === "not-made") {
@@ -85,10 +93,21 @@ export async function registerOnce(
       const outcome = await settle(() => service.list(), look, { clock, cancelled, forMs }).catch(
         () => undefined,
       );
-      if (outcome?.kind === "found") return { kind: "made", endpoint: outcome.endpoint };
+      if (outcome?.kind === "found") return { kind: "made", endpoint: outcome.endpoint, wasThere: false };
       const mayResend = askedMs !== undefined && times < MAX_SENT && outcome?.kind === "absent";
       if (!mayResend) return { kind: "pending", sent, error };
     }
+  }
+
+  async function wasThere(id: string, sent: Sent): Promise<boolean | undefined> {
+    const listed = baseline.endpoints.find((each) => each.id === id);
+    const isListed = listed !== undefined || baseline.unrecognized.some((each) => each.id === id);
+    if (!isListed && baseline.complete) return false;
+    const found = await service.find(id).catch(() => undefined);
+    // Its id may have been used again since the list.
+    if (isListed) return isSameTime(listed?.createdAt, found?.createdAt) ?? true;
+    const place = placeIn(windowOfSent(sent, patienceMs), found?.createdAt);
+    return place === "inside" ? false : place === "outside" ? true : undefined;
   }
 
   async function decideOwn(list: EndpointList, sent: Sent): Promise<Decision> {

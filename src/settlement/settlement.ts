@@ -111,7 +111,7 @@ export class Settlement {
   }
 
   /**
-   * Registers an endpoint once.
+   * Registers an endpoint once. `others` is one that was there before and that no resource of this run has: the service answered with it.
    *
    * @param known endpoints that are known to be there, and that the baseline may lack
    * @throws WebhookRegistrationError when it was certainly not made
@@ -123,7 +123,9 @@ export class Settlement {
       baseline,
       known,
     }: { entry: Entry | undefined; baseline: EndpointList; known: readonly string[] },
-  ): Promise<{ readonly endpoint: Endpoint } | { readonly pending: PendingHere }> {
+  ): Promise<
+    { readonly endpoint: Endpoint } | { readonly others: Endpoint } | { readonly pending: PendingHere }
+  > {
     const { book, evidence } = this.parts;
     const { ip, ...identity } = wanted;
     let current = entry;
@@ -145,6 +147,10 @@ export class Settlement {
       throw error;
     });
     if (registered.kind === "made") {
+      if (registered.wasThere === true && !this.run.holds(registered.endpoint.id)) {
+        if (current) book.remove(current);
+        return { others: registered.endpoint };
+      }
       change({ id: registered.endpoint.id, createdAt: registered.endpoint.createdAt });
       return registered;
     }

@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from "undici";
+import { proxyFor } from "./proxy";
 import { isLoopback } from "./url";
 
 const ANSWER_TIMEOUT_MS = 15_000;
@@ -31,9 +32,16 @@ export type DeliveryAnswer =
       readonly failure: string;
     };
 
-/** Opens the way to a receiver: through the proxy that the environment names, or directly to this machine. */
+/**
+ * Opens the way to a receiver: through the proxy that the environment names, or directly to this machine.
+ *
+ * @throws ProxyError
+ */
 export function openDispatcher(url: string): Dispatcher {
-  return isLoopback(new URL(url).hostname) ? new Agent() : new EnvHttpProxyAgent();
+  const { hostname, protocol } = new URL(url);
+  if (isLoopback(hostname)) return new Agent();
+  const proxy = proxyFor(protocol, process.env);
+  return new EnvHttpProxyAgent({ httpProxy: proxy, httpsProxy: proxy });
 }
 
 /** Sends a delivery on a connection of its own, and reads the answer. Redirects are not followed. Never rejects. */

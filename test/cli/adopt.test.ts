@@ -48,6 +48,18 @@ it("programText quotes every string so that the program declares exactly the end
   expect(text).not.toMatch(/[^\n\x20-\x7e\ud800-\udfff]/);
 });
 
+it("adopt warns of a url that a stack keeps as a secret, because the code has it in plain text", async () => {
+  const managed = emulator.add({ url: "https://a.example.com/t0ken", type: "production" });
+  const orphan = emulator.add({ url: "https://a.example.com/t0ken", type: "development" });
+  const url = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", ciphertext: "v1:x" };
+  const resource = { ...recorded("a", managed), inputs: { url, type: "production" }, outputs: {} };
+  const { stdout, stderr } = await run({ dev: { resources: [resource] } }, { ids: [orphan.id] });
+  expect(stdout).toContain("t0ken");
+  expect(stderr).toMatch(
+    new RegExp(`the url of ${orphan.id} may be a secret, .*secret of the stack's configuration`),
+  );
+});
+
 it("programText compiles at the end of a program that has the import already, also a second time", () => {
   const endpoint = { url: "https://a/", type: "production", createdAt: null, updatedAt: null } as const;
   const texts = ["wh_1", "wh_2"].map((id) => programText([{ name: id, endpoint: { ...endpoint, id } }]));

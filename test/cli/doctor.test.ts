@@ -76,6 +76,17 @@ it("doctor shows where each setting comes from, and no value of a secret", async
   });
 });
 
+it.each([
+  { "webhooks:apiKeyHeader": "Authorization: Bearer KEY" },
+  { "webhooks:apiKeyScheme": "Bearer KEY" },
+  { "webhooks:apiKeyScheme": "sk_live_51HxYz0123456789" },
+])("doctor shows no key in the place of another setting: %j", async (wrong) => {
+  const [[name, value] = ["", ""]] = Object.entries(wrong);
+  const given = value.replace("KEY", emulator.apiKey);
+  const { settings: shown } = await run({ config: { ...settings(), [name]: given } });
+  expect(JSON.stringify(shown)).not.toContain(given);
+});
+
 it("doctor shows no base URL that may hold a password, and goes on without the service", async () => {
   const config = { ...settings(), "webhooks:baseUrl": "https://user:passw0rd@example.com" };
   const { service, codes, stacks, ...rest } = await run({

@@ -199,12 +199,27 @@ it("list shows only the host of a url that its stack keeps as a secret, with --j
     inputs: { url: encrypted, type: "production" },
     outputs: {},
   };
+  emulator.add({ url: "https://a.example.com:443/t0ken", type: "development" });
   for (const json of [true, false]) {
     const { stdout, stderr } = await run({ stacks: { dev: { resources: [resource] } } }, { json });
     expect(stdout).toContain("https://a.example.com/…");
     expect(stdout + stderr).not.toContain("t0ken");
   }
 });
+
+it.each<Partial<Parameters<typeof run>[0]> & { projectOnly?: boolean }>([
+  { others: { "organization/other/dev": "passphrase must be set" } },
+  { projectOnly: true },
+])(
+  "list shows only the host of a url that a stack may keep as a secret which was not read: %j",
+  async (options) => {
+    emulator.add({ url: "https://a.example.com/t0ken", type: "production" });
+    const { projectOnly = false, ...project } = options;
+    const { stdout, stderr } = await run({ stacks: { dev: {} }, ...project }, { projectOnly });
+    expect(stdout).toContain("https://a.example.com/…");
+    expect(stdout + stderr).not.toContain("t0ken");
+  },
+);
 
 it("list shows only the host of a url with a user name or a password", async () => {
   emulator.add({ url: "https://user:pa55@a.example.com/x", type: "production" });

@@ -30,35 +30,45 @@ function register(args: readonly string[] = [], env: Readonly<Record<string, str
   return listen(["--register", PUBLIC_URL, ...args], settings);
 }
 
-test("listen --register leaves an endpoint of a service that keeps one for each url", async () => {
-  const { id } = emulator.add({ url: PUBLIC_URL, type: "production" });
-  const service = createServer((request, response) => {
-    if (request.method === "POST") {
-      request.resume();
-      response.writeHead(201).end(JSON.stringify({ id, url: PUBLIC_URL, type: "production" }));
-      return;
+test.each([
+  { list: "the whole list", headers: {} },
+  { list: "a list that lacks it, because it is a part", headers: { link: '</webhooks?page=2>; rel="next"' } },
+])(
+  "listen --register leaves an endpoint of a service that keeps one for each url, by $list",
+  async (part) => {
+    const { id } = emulator.add({ url: PUBLIC_URL, type: "production", createdAt: "2026-01-31T12:00:00Z" });
+    const service = createServer((request, response) => {
+      if (request.url === "/webhooks" && request.method === "GET" && "link" in part.headers) {
+        response.writeHead(200, part.headers).end("[]");
+        return;
+      }
+      if (request.method === "POST") {
+        request.resume();
+        response.writeHead(201).end(JSON.stringify({ id, url: PUBLIC_URL, type: "production" }));
+        return;
+      }
+      const headers = { "X-Api-Key": API_KEY };
+      void fetch(`${emulator.url}${request.url}`, { method: request.method ?? "", headers }).then(
+        async (answer) => response.writeHead(answer.status).end(await answer.text()),
+      );
+    });
+    await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
+    try {
+      const { port } = service.address() as AddressInfo;
+      const started = register([], { WEBHOOKS_BASE_URL: `http://127.0.0.1:${port}` });
+      await addressOf(started);
+      const { status, stderr } = await started.signal("SIGINT");
+      expect([status, emulator.endpoints().map((each) => each.id)]).toEqual([0, [id]]);
+      expect(stderr).toContain(
+        `The service already had ${id} with this url, and answered with that, so it stays`,
+      );
+      expect(stderr).not.toMatch(/once more|before anything was registered/);
+    } finally {
+      service.closeAllConnections();
+      service.close();
     }
-    const headers = { "X-Api-Key": API_KEY };
-    void fetch(`${emulator.url}${request.url}`, { method: request.method ?? "", headers }).then(
-      async (answer) => response.writeHead(answer.status).end(await answer.text()),
-    );
-  });
-  await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
-  try {
-    const { port } = service.address() as AddressInfo;
-    const started = register([], { WEBHOOKS_BASE_URL: `http://127.0.0.1:${port}` });
-    await addressOf(started);
-    const { status, stderr } = await started.signal("SIGINT");
-    expect([status, emulator.endpoints().map((each) => each.id)]).toEqual([0, [id]]);
-    expect(stderr).toContain(
-      `The service already had ${id} with this url, and answered with that, so it stays`,
-    );
-    expect(stderr).not.toMatch(/once more|before anything was registered/);
-  } finally {
-    service.closeAllConnections();
-    service.close();
-  }
-});
+  },
+);
 
 async function addressOf(started: Started): Promise<string> {
   return (await started.until(ADDRESS))[0];

@@ -52,6 +52,26 @@ test("listen --page shows what arrives and what is refused, without credentials"
   expect(await post(page, "replays", { number: "1" })).toBe(404);
 });
 
+test("what listen --page saves for verify has a header twice that came twice", async () => {
+  const { url, page } = await listen();
+  const { port } = new URL(url);
+  const signed = sign({ id: "msg_1", timestamp: Math.floor(Date.now() / 1000), body: BODY, secret: SECRET });
+  const headers = { ...signed, "webhook-id": ["msg_1", "msg_2"], "content-length": BODY.length };
+  const status = await new Promise((resolve) => {
+    const request = http.request({ host: "127.0.0.1", port, method: "POST", headers }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
+    });
+    request.end(BODY);
+  });
+  expect(status).toBe(401);
+  const saved = JSON.parse(await textOf(`${page}attempts/1/capture`)) as { headers: [string, string][] };
+  expect(saved.headers.filter(([name]) => name === "webhook-id").map(([, value]) => value)).toEqual([
+    "msg_1",
+    "msg_2",
+  ]);
+});
+
 test("listen --page replays a delivery to the target, byte for byte, and shows its answer", async () => {
   const target = await receiver(500, 200);
   const { url, page } = await listen("--forward-to", target.url);

@@ -21,6 +21,19 @@ function isGenuine(
   );
 }
 
+test.each([
+  ["send", "job.failed", "--to", "http://127.0.0.1:1", "--age", "9999w"],
+  ["verify", "--capture", "x", "--search", "3000000"],
+  ["list", "--stack", ""],
+  ["list", "--also-stack", ""],
+])("%s %s %s %s %s %s is wrong use", async (...args) => {
+  const { status, stderr } = await run(
+    args.filter((arg): arg is string => arg !== undefined),
+    { env },
+  );
+  expect([status, stderr]).toEqual([1, expect.stringContaining("(WRONG_USE)")]);
+});
+
 test.each(["job.running", "job.succeeded", "job.failed"])(
   "send %s delivers what the service would, and exits with 0 when it is accepted",
   async (event) => {

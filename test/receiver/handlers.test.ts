@@ -106,6 +106,12 @@ describe("a handler that did not run", () => {
       [handler, /handlers must be an object/],
       [{ "job.succeeded": generator }, /"job\.succeeded" is a generator function/],
       [{ "job.succeeded": async function* () {} }, /is a generator function/],
+      [
+        new (class {
+          "job.succeded"() {}
+        })(),
+        /"job\.succeded" is not an event/,
+      ],
       [{ "job.success": handler }, /"job\.success" is not an event.*job\.succeeded/],
       [{ "job.failed": 1 }, /"job\.failed" is not a function/],
     ];

@@ -322,3 +322,47 @@ describe("of two services that both count their endpoints, the endpoint that a r
     expect(world.warnings.at(-1)).toContain("another resource of this program has it");
   });
 });
+
+describe("at a service that keeps one endpoint for each url, and answers a registration with that", () => {
+  /** Makes the service answer the next registration so. */
+  const answerWith = (id: string) => {
+    const body = JSON.stringify({ id, ...inputs });
+    world.service.fault({ operation: "register", kind: "status", status: 200, body });
+  };
+
+  test.each([
+    ["in the list", {}],
+    ["in no list, which is a part", { pageSize: 1, listShape: "data" }],
+  ] as const)("somebody's endpoint is not taken: it is %s", async (_where, options) => {
+    await world.close();
+    world = await VerbsWorld.start(options);
+    if ("pageSize" in options) world.service.add({ ...otherInputs, createdAt: "2025-11-30T12:34:56Z" });
+    const { id } = world.service.add({ ...inputs, createdAt: "2025-11-30T12:34:56Z" });
+    answerWith(id);
+    const error = await failure(world.register());
+    expect(error.message).toMatch(new RegExp(`${id}, which was there before.*adoptId.*ENDPOINT_EXISTS`));
+    expect([world.ids().includes(id), world.book()]).toEqual([true, []]);
+  });
+
+  test("a replacement keeps the resource's own endpoint", async () => {
+    const own = await world.register();
+    world.record("jobs", own.id, { outputs: { ...stateOf(own) } });
+    answerWith(own.id);
+    const up = world.plugin();
+    const changed = { ...inputs, ip: "203.0.113.7" };
+    expect((await up.diff(own.id, stateOf(own), changed)).replaces).toEqual(["ip"]);
+    expect((await up.create(changed)).id).toBe(own.id);
+    await up.delete(own.id, stateOf(own));
+    expect(world.ids()).toEqual([own.id]);
+  });
+
+  test("an id that is used again within a moment is a new endpoint's", async () => {
+    await world.close();
+    world = await VerbsWorld.start({ newId: () => "1" });
+    const old = world.service.add({ ...otherInputs, createdAt: "2025-11-30T12:34:56Z" });
+    const run = world.plugin();
+    await run.check({}, { ...inputs }); // lists
+    world.service.remove(old.id);
+    expect((await run.create(inputs)).id).toBe("1");
+  });
+});

@@ -30,6 +30,7 @@ class ScriptedService {
     const { complete, endpoints } = this;
     return { endpoints: [...endpoints], unrecognized: [], complete, serverTime: this.time() };
   };
+  find = async (id: string) => this.endpoints.find((each) => each.id === id);
   time = () => epoch + this.clock.now();
 
   make(offsetMs = 0): Endpoint {

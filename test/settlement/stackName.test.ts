@@ -40,12 +40,12 @@ test.each(["https://api.pulumi.com", "https://api.pulumi.com/", "https://api.pul
   },
 );
 
-test.each(["postgres://user:passw0rd@db.example.com/pulumi", "postgres://other@db.example.com/pulumi?sslmode=require"])(
-  "the backend %s is named without its user and password",
-  (PULUMI_BACKEND_URL) => {
-    expect(backendOf({ PULUMI_BACKEND_URL })).toBe("postgres://db.example.com/pulumi");
-  },
-);
+test.each([
+  "postgres://user:passw0rd@db.example.com/pulumi",
+  "postgres://other@db.example.com/pulumi?sslmode=require",
+])("the backend %s is named without its user and password", (PULUMI_BACKEND_URL) => {
+  expect(backendOf({ PULUMI_BACKEND_URL })).toBe("postgres://db.example.com/pulumi");
+});
 
 test("a backend's folder that is a link, or below one, is named by what it links to, also before it exists", () => {
   mkdirSync(join(folder, "real"));

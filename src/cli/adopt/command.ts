@@ -74,6 +74,11 @@ export async function adopt(options: AdoptOptions): Promise<void> {
       output.note("There is nothing to adopt.");
       return;
     }
+    for (const { endpoint, shownUrl } of adoptable)
+      if (shownUrl !== endpoint.url && !native)
+        output.warn(
+          `the url of ${endpoint.id} may be a secret, and the code contains it in plain text. Before you commit the code, replace the url with a secret of the stack's configuration`,
+        );
     const adoptions = named(adoptable, inventory);
     output.raw(native ? importFile(adoptions) : programText(adoptions));
     output.note(

@@ -33,8 +33,10 @@ function textCapture(file: Buffer, text: string): Capture {
 
 /** Returns where the body starts: after the first blank line that follows a header. */
 function bodyStart(file: Buffer): number {
-  const found = /\S.*?\n\r?\n/s.exec(file.toString("latin1"));
-  return found === null ? -1 : found.index + found[0].length;
+  const text = file.toString("latin1");
+  const blank = /\n\r?\n/g;
+  blank.lastIndex = Math.max(text.search(/\S/), 0);
+  return blank.test(text) ? blank.lastIndex : -1;
 }
 
 /** Drops the line end that an editor adds to a file, if the headers say how long the body is. */

@@ -16,9 +16,10 @@ function requestsIn(json: unknown, depth: number): Capture[] {
   if (typeof json !== "object" || json === null || depth > DEEPEST) return [];
   const { rawHeaders, multiValueHeaders, headers } = json as Readonly<Record<string, unknown>>;
   // Those that were sent twice are joined or dropped in `headers`.
-  const given = [rawHeaders, multiValueHeaders, headers].find(
+  const all = [rawHeaders, multiValueHeaders, headers].filter(
     (each) => typeof each === "object" && each !== null,
   );
+  const given = all.find((each) => Object.keys(each as object).length > 0) ?? all[0];
   return given === undefined
     ? Object.values(json).flatMap((each) => requestsIn(each, depth + 1))
     : [{ headers: headersOf(given), ...bodyOf(json), ...arrivalOf(json) }];

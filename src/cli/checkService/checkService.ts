@@ -56,9 +56,9 @@ async function play(wire: Wire, options: CheckServiceOptions): Promise<Ended> {
   const { value: list, error } = listing;
   if (error !== undefined && ["UNREACHABLE", "UNAUTHORIZED"].includes(error.code)) throw error;
   findings.operation("list", listing);
-  const report = () => {
+  const report = (error?: CliError) => {
     findings.responses(wire.exchanges);
-    printFindings(findings.all(), { output, baseUrl: account.origin.baseUrl });
+    printFindings(findings.all(), { output, baseUrl: account.origin.baseUrl, error });
   };
   if (list !== undefined) {
     findings.wholeList(list);
@@ -76,8 +76,9 @@ async function play(wire: Wire, options: CheckServiceOptions): Promise<Ended> {
       const left = await deleteAll({ wire, urls, before: list, made, lost });
       isClean = left.isClean;
       if (isClean) return;
-      report();
-      throw new CliError("ENDPOINT_LEFT", leftover(left.ids));
+      const error = new CliError("ENDPOINT_LEFT", leftover(left.ids));
+      report(error);
+      throw error;
     });
   }
   if (stopped.aborted) return "stopped";

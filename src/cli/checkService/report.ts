@@ -1,4 +1,7 @@
+import { describeUrl } from "../../shared/url";
+import type { CliError } from "../errors";
 import type { Output } from "../output";
+import { dataOfFailure } from "../run";
 import { CLAUSES } from "./clauses";
 import type { CheckUrls } from "./endpoints";
 import type { Finding, Verdict } from "./findings";
@@ -17,9 +20,10 @@ export function questionOf({
   /** The ids of what an interrupted check has left. */
   old: readonly string[];
 }): readonly string[] {
+  const mark = urls.own.slice(urls.own.lastIndexOf("check="));
   return [
     `The check sends requests to ${baseUrl}/webhooks, one of them with a wrong API key.`,
-    `It registers up to three development endpoints, and deletes them: two for ${urls.own}, and one for ${urls.invalid}, which the service should reject.`,
+    `It registers up to three development endpoints, and deletes them: two for ${describeUrl(urls.own)}, with ${mark} at its end, and one for ${urls.invalid}, which the service should reject.`,
     ...(old.length === 0 ? [] : [`It also deletes what an interrupted check has left: ${old.join(", ")}.`]),
   ];
 }
@@ -32,10 +36,11 @@ export function leftover(ids: readonly string[]): string {
 /** Prints each clause with its verdict and what came back and, if the service differs, what it should do and what follows. */
 export function printFindings(
   findings: readonly Finding[],
-  { output, baseUrl }: { output: Output; baseUrl: string },
+  { output, baseUrl, error }: { output: Output; baseUrl: string; error: CliError | undefined },
 ): void {
   const clauses = findings.map((finding) => ({ ...finding, ...CLAUSES[finding.clause] }));
-  output.data({ baseUrl, clauses }, () => {
+  const failure = error === undefined ? {} : { error: dataOfFailure(error) };
+  output.data({ baseUrl, clauses, ...failure }, () => {
     for (const { clause, verdict, cameBack, service, otherwise } of clauses) {
       output.line(`${verdict.padEnd(VERDICT_WIDTH)}${clause}: ${cameBack}`, STYLES[verdict]);
       if (verdict !== "differs") continue;

@@ -7,6 +7,7 @@ import {
   type SettingName,
 } from "../../endpoint/settings";
 import type { FoundConfiguration, StackConfiguration } from "../configuration";
+import { mayBeKey } from "../mayBeKey";
 
 /** A setting and where it comes from. */
 export interface ShownSetting {
@@ -27,35 +28,35 @@ export function shownSettings(
   environment: NodeJS.ProcessEnv,
 ): ShownSettings {
   const configuration = found?.configuration ?? {};
-  const entries = SETTING_NAMES.map((name) => [name, shownSetting(name, configuration, environment)]);
-  return Object.fromEntries(entries);
+  const apiKey = foundSetting("apiKey", configuration, environment).value;
+  const shown = (name: SettingName): ShownSetting => {
+    const { value, isSecret, ...source } = foundSetting(name, configuration, environment);
+    if (value === null) return { value: SETTING_DEFAULTS[name] ?? null, ...source };
+    if (name === "apiKey") return { value: null, ...source, fingerprint: fingerprintOf(value) };
+    const holdsKey = apiKey !== null && value.includes(apiKey);
+    return { value: isSecret || holdsKey || isRefused(name, value) ? null : value, ...source };
+  };
+  return Object.fromEntries(SETTING_NAMES.map((name) => [name, shown(name)])) as ShownSettings;
 }
 
-function shownSetting(
+function foundSetting(
   name: SettingName,
   configuration: StackConfiguration,
   environment: NodeJS.ProcessEnv,
-): ShownSetting {
-  const { value: inStack, secret = false } = configuration[`webhooks:${name}`] ?? {};
+): Pick<ShownSetting, "value" | "from" | "name"> & { readonly isSecret: boolean } {
+  const { value: inStack, secret: isSecret = false } = configuration[`webhooks:${name}`] ?? {};
   const variable = environmentNameOf(name);
-  const value = inStack || environment[variable] || null;
-  if (value === null) return { value: SETTING_DEFAULTS[name] ?? null, from: "default", name: null };
-  const from = inStack ? "stack" : "environment";
-  const source = { stack: `webhooks:${name}`, environment: variable }[from];
-  const shown = {
-    value: mayShow(name, value, secret && from === "stack") ? value : null,
-    from,
-    name: source,
-  } as const;
-  return name === "apiKey" ? { ...shown, fingerprint: fingerprintOf(value) } : shown;
+  const inEnvironment = environment[variable];
+  if (inStack) return { value: inStack, from: "stack", name: `webhooks:${name}`, isSecret };
+  if (inEnvironment) return { value: inEnvironment, from: "environment", name: variable, isSecret: false };
+  return { value: null, from: "default", name: null, isSecret: false };
 }
 
-/** A base URL that the client would refuse may hold a password. */
-function mayShow(name: SettingName, value: string, isSecret: boolean): boolean {
-  if (isSecret || name === "apiKey") return false;
-  if (name !== "baseUrl") return true;
-  const resolved = resolveSettings((key) => (key === "webhooks:baseUrl" ? value : "x"), {});
-  return !("problems" in resolved) || !resolved.problems.some((problem) => problem.startsWith("baseUrl "));
+/** A base URL that the client would refuse may hold a password, and a header or scheme a key. */
+function isRefused(name: SettingName, value: string): boolean {
+  if ((name === "apiKeyHeader" || name === "apiKeyScheme") && mayBeKey(value)) return true;
+  const resolved = resolveSettings((key) => (key === `webhooks:${name}` ? value : undefined), {});
+  return "problems" in resolved && resolved.problems.some((problem) => problem.startsWith(`${name} `));
 }
 
 function fingerprintOf(apiKey: string): string {

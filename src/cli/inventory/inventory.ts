@@ -5,7 +5,7 @@ import { keyOf } from "../../settlement/identity";
 import { listWith } from "../../settlement/settle";
 import { parseTimestamp } from "../../settlement/time";
 import { isUrl } from "../../shared/isUrl";
-import { describeUrl } from "../../shared/url";
+import { describeUrl, normalizeUrl } from "../../shared/url";
 import type { Account } from "../account";
 import { AccountService } from "../accountService";
 import { CliError } from "../errors";
@@ -89,12 +89,15 @@ export async function inventoryOf(
     const owner = recorded.get(endpoint.id) ?? claimed ?? left;
     return { endpoint, owner, ageMs: ageOf(endpoint, list.serverTime) };
   });
-  // An unmanaged endpoint may have the same url as one whose url is a secret.
+  // A stack that was not read may keep any url as a secret. And an unmanaged endpoint may have the same url as one whose url is a secret.
+  const isUnread = ({ kind }: Owner) => kind === "unknown" && (projectOnly || stacks.unreadable.length > 0);
   const secretUrls = new Set(
-    entries.filter(({ owner }) => mayHaveSecretUrl(owner)).map(({ endpoint }) => endpoint.url),
+    entries
+      .filter(({ owner }) => mayHaveSecretUrl(owner) || isUnread(owner))
+      .map(({ endpoint }) => normalizeUrl(endpoint.url)),
   );
   const shownUrlOf = ({ url }: Endpoint) =>
-    secretUrls.has(url) || hasCredentials(url) ? describeUrl(url) : url;
+    secretUrls.has(normalizeUrl(url)) || hasCredentials(url) ? describeUrl(url) : url;
   return {
     entries: entries.map((entry) => ({ ...entry, shownUrl: shownUrlOf(entry.endpoint) })),
     list,
@@ -128,7 +131,7 @@ export function warnOfGaps({ list, stacks, entries }: Inventory, output: Output)
     );
   if (entries.some(({ endpoint, shownUrl }) => endpoint.url !== shownUrl))
     output.note(
-      "Only the host is shown of a url that a stack keeps as a secret, that an interrupted run may have registered, or that has a user name.",
+      "Only the host is shown of a url that a stack keeps as a secret, or may keep as one, that an interrupted run may have registered, or that has a user name.",
     );
 }
 

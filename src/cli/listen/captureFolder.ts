@@ -1,6 +1,7 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ReceiverRequest } from "../../receiver";
+import { createFolder } from "../../shared/createFolder";
 import { dataOfRequest } from "../capture/captureFile";
 import { CliError } from "../errors";
 import { mayBeKey } from "../mayBeKey";
@@ -29,7 +30,7 @@ export class CaptureFolder {
   /** Makes the folder if there is none. @throws CliError `FILE_UNWRITABLE` */
   static async open(path: string, warn: (text: string) => void): Promise<CaptureFolder> {
     try {
-      await mkdir(path, { recursive: true });
+      await createFolder(path);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       const folder = mayBeKey(path) ? "the folder" : `the folder ${path}`;

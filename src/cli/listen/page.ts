@@ -72,7 +72,7 @@ export class ListenPage {
       ...{ number: this.#count, at: now(), id, type, attempt: 1, tampered: false, replayed, ...result },
       endpointId: "here",
       url: target?.url ?? address(),
-      headers: Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value])),
+      headers: headers.map(([name, value]) => [name.toLowerCase(), value] as const),
       body: request?.body ?? "",
     });
   }

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { Command } from "commander";
+import { Command, InvalidArgumentError } from "commander";
 import { tampered } from "../../emulator/deliveries/message";
 import { openDispatcher } from "../../shared/post";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/tolerance";
@@ -35,7 +35,7 @@ export function sendCommand(): Command {
     .option("--sign-anew", "sign the captured delivery now, so that it is not too old")
     .option("--new-id", "give it a new id too, so that a receiver that dedupes handles it again")
     .option("--tamper", "change the body after signing, as an attacker would; the receiver should refuse it")
-    .option("--age <duration>", "sign with an old timestamp: 90s, 15m, 2h, 7d", parseDuration, 0)
+    .option("--age <duration>", "sign with an old timestamp: 90s, 15m, 2h, 7d", parseAge, 0)
     .option("--repeat <count>", "how often to send it, under the same id", wholeNumber, 1);
   return addSecretOptions(command)
     .addOption(jsonOption())
@@ -109,6 +109,13 @@ interface Prepared {
   readonly message: Message;
   /** Undefined if nothing is signed here, and the url is known. */
   readonly signing: SigningSecrets | undefined;
+}
+
+/** Parses an age. @throws InvalidArgumentError */
+function parseAge(value: string): number {
+  const age = parseDuration(value);
+  if (age < Date.now()) return age;
+  throw new InvalidArgumentError("It must not go back further than 1970.");
 }
 
 /** @throws CliError of the options, the files and the secrets */

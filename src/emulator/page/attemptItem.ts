@@ -52,7 +52,7 @@ export function replayForm(attempt: ShownAttempt): Html {
 }
 
 function requestText(attempt: ShownAttempt): string {
-  const lines = Object.entries(headersOf(attempt)).map(([name, value]) => `${name}: ${value}`);
+  const lines = headersOf(attempt).map(([name, value]) => `${name}: ${value}`);
   return [`POST ${short(attempt.url, 2000)}`, ...lines].join("\n");
 }
 

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import type { ShownAttempt } from "./console";
+import type { HeaderPair, ShownAttempt } from "./console";
 import { INVISIBLE, visible } from "./html";
 
 /** A representation of an attempt to copy or to save. */
@@ -38,7 +38,7 @@ function captureOf(attempt: ShownAttempt) {
   const isBase64Encoded = !isUtf8(bytes);
   return {
     receivedAt: new Date(attempt.at).toISOString(),
-    headers: Object.entries(headersOf(attempt)),
+    headers: headersOf(attempt),
     body: bytes.toString(isBase64Encoded ? "base64" : "utf8"),
     isBase64Encoded,
   };
@@ -48,9 +48,11 @@ export function bytesOf({ body }: ShownAttempt): Buffer {
   return Buffer.from(body);
 }
 
-/** The headers that a receiver needs to verify and to read the body. */
-export function headersOf({ headers }: ShownAttempt): Readonly<Record<string, string>> {
-  return { "content-type": "application/json", ...headers };
+/** The headers that a receiver needs to verify and to read the body. One that came twice is there twice. */
+export function headersOf({ headers }: ShownAttempt): readonly HeaderPair[] {
+  const pairs = Symbol.iterator in headers ? headers : Object.entries(headers);
+  const hasType = pairs.some(([name]) => name === "content-type");
+  return hasType ? pairs : [["content-type", "application/json"], ...pairs];
 }
 
 /** An id can contain anything. */
@@ -58,7 +60,7 @@ export function fileNameOf({ id, number }: ShownAttempt): string {
   return `${id.replace(/[^\w-]/g, "_").slice(0, 60)}-${number}.json`;
 }
 
-/** Returns a command for a POSIX shell that repeats an attempt, byte for byte. */
+/** Returns a command for a POSIX shell, or for fish, that repeats an attempt, byte for byte. */
 function curlCommand(attempt: ShownAttempt): string {
   const bytes = bytesOf(attempt);
   const text = bytes.toString("utf8");
@@ -67,9 +69,7 @@ function curlCommand(attempt: ShownAttempt): string {
   const lines = [
     // Without --globoff, brackets in a url are a pattern.
     `curl --globoff --url ${quoted(url)}`,
-    ...Object.entries(headersOf(attempt)).map(
-      ([name, value]) => `--header ${quoted(visible(`${name}: ${value}`))}`,
-    ),
+    ...headersOf(attempt).map(([name, value]) => `--header ${quoted(visible(`${name}: ${value}`))}`),
     // With --data, a body that begins with @ would be the name of a file to send.
     isPlain ? `--data-raw ${quoted(text)}` : "--data-binary @-",
   ];
@@ -77,6 +77,7 @@ function curlCommand(attempt: ShownAttempt): string {
   return isPlain ? command : `printf %s ${quoted(bytes.toString("base64"))} | base64 --decode | ${command}`;
 }
 
+/** In single quotes, a backslash means something to fish. */
 function quoted(value: string): string {
-  return `'${value.replaceAll("'", "'\\''")}'`;
+  return `'${value.replace(/['\\]/g, (character) => `'\\${character}'`)}'`;
 }

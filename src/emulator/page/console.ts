@@ -2,13 +2,15 @@ import type { LoggedAttempt, OpenAttempt } from "../deliveries/event";
 import type { Html } from "./html";
 import type { View } from "./view";
 
+export type HeaderPair = readonly [name: string, value: string];
+
 /** An attempt with its result, or without one while the receiver has not answered. */
 export type ShownAttempt = Omit<OpenAttempt, "body" | "headers"> &
   Partial<Omit<LoggedAttempt, "body" | "headers">> & {
     /** A string is sent as UTF-8. */
     readonly body: string | Uint8Array;
     /** Those to show, to copy and to save: none that holds a credential. */
-    readonly headers: Readonly<Record<string, string>>;
+    readonly headers: Readonly<Record<string, string>> | readonly HeaderPair[];
   };
 
 /** Performs an action and returns the id of the section that shows the result. Throws an EmulatorError for an invalid form. */

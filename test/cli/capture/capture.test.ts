@@ -44,6 +44,9 @@ const whole: Readonly<Record<string, string | Buffer>> = {
     body: Buffer.from(BODY).toString("base64"),
     isBase64Encoded: true,
   }),
+  "an event of AWS Lambda with empty multiValueHeaders": JSON.stringify({
+    ...{ multiValueHeaders: {}, rawHeaders: [], headers: HEADERS, body: BODY },
+  }),
   "an object with rawHeaders": JSON.stringify({ rawHeaders: entries.flat(), headers: {}, rawBody: BODY }),
   "a line of a log": JSON.stringify({
     level: 30,
@@ -98,4 +101,8 @@ test("a header that was sent twice is there twice", () => {
 test("all deliveries of a file are found", () => {
   const log = [{ headers: HEADERS }, { headers: { ...HEADERS, "webhook-id": "msg_2" } }];
   expect(readCaptures(Buffer.from(JSON.stringify(log)))).toHaveLength(2);
+});
+
+test("a long text without a blank line has no body, and is read at once", () => {
+  expect(captureIn(`${lines}\r\n${"x: y\n".repeat(200_000)}`).body).toBeUndefined();
 });

@@ -120,6 +120,7 @@ test("what cannot be deleted is named, and the findings are printed nevertheless
   expect(left).not.toHaveLength(0);
   expect(clauses.date?.verdict).toBe("meets");
   expect(output).toContain("DELETE /webhooks/");
+  expect(output).toContain('"code": "ENDPOINT_LEFT"');
 });
 
 test("a lost registration that no list shows is reported as left", async () => {
@@ -187,7 +188,9 @@ test("nothing is registered unless the person agrees, and the question names wha
   const { ended, emulator } = await withEmulator({}, [], { ask });
   expect(ended).toBe("declined");
   expect(emulator.requests.map(({ method }) => method)).toEqual(["GET"]);
-  expect(questions.join("\n")).toMatch(/https:\/\/hooks\.example\.com\/check\?check=[0-9a-f-]{36}/);
+  expect(questions.join("\n")).toMatch(
+    /two for https:\/\/hooks\.example\.com\/…, with check=[0-9a-f-]{36} at its end/,
+  );
 });
 
 test("a check deletes what an interrupted one with the same url has left, and nothing else", async () => {

@@ -35,6 +35,7 @@ async function captured(event: EmulatedEvent, query = "") {
 test.each<[string, string]>([
   ["plain JSON", '{"type":"job.running","data":{"jobId":"job_1"}}'],
   ["quotes and shell characters", `{"a":"it's $HOME \`id\` $(id) \\\\ !! \\"x\\""}`],
+  ["a backslash before a quote, which ends no string in fish", "\\'; id #"],
   ["line feeds", "one\n\n two\n"],
   ["a name of a file, as curl reads it", "@/etc/hostname"],
   ["nothing", ""],
@@ -48,6 +49,8 @@ test.each<[string, string]>([
   const { status, headers, body: command } = await capture("curl");
   expect([status, headers["content-type"]]).toEqual([200, "text/plain; charset=utf-8"]);
   expect(command).not.toMatch(/[^\P{C}\n]/u);
+  // In fish, a backslash in single quotes escapes.
+  for (const token of command.match(/'[^']*'|\\./gs) ?? []) expect(token).not.toMatch(/^'.*\\/s);
   const { stdout } = await runScript(FAKE_CURL + command);
   const { args, stdin } = JSON.parse(stdout) as { args: string[]; stdin: string | null };
   const after = (name: string) => args.flatMap((arg, index) => (args[index - 1] === name ? [arg] : []));

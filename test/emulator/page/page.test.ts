@@ -140,13 +140,13 @@ describe("deliveries", () => {
     expect(await readPage(emulator)).toMatch(/Attempt 1 .* Replay of attempt 1 .* Tampered [\d:. ]+→ 200/);
   });
 
-  test("ten thousand deliveries make a page of bounded size, with older ones on further pages", async () => {
+  test("three thousand deliveries make a page of bounded size, with older ones on further pages", async () => {
     const { url } = await receiver();
     const emulator = await started();
     const { id: endpointId } = emulator.add({ ...HOOK, url });
     await emulator.deliver({ type: "first", body: "x".repeat(1_000_000), endpointId });
     await emulator.replay();
-    for (let n = 0; n < 100; n += 1) {
+    for (let n = 0; n < 30; n += 1) {
       await Promise.all(
         Array.from({ length: 100 }, () => emulator.deliver({ type: "job.running", endpointId })),
       );
@@ -154,11 +154,11 @@ describe("deliveries", () => {
     const { body } = await visit(emulator);
     expect(body.match(/<article class="card" data-key="msg_/g)).toHaveLength(25);
     expect(body.length).toBeLessThan(100_000);
-    expect(body).toContain("10001 in total");
+    expect(body).toContain("3001 in total");
     const last = await visit(emulator, "/_emulator/?page=999999");
     expect(last.body.match(/<article class="card" data-key="msg_/g)).toHaveLength(1);
     expect(last.body).toContain("… and 996000 more characters");
-    expect(last.body).toMatch(/Page 401 of 401/);
+    expect(last.body).toMatch(/Page 121 of 121/);
     for (const page of ["0", "-1", "1.5", "x", "Infinity"]) {
       expect((await visit(emulator, `/_emulator/?page=${page}`)).status).toBe(200);
     }
