@@ -57,6 +57,9 @@ module.exports = {
   // `npm run check` compiles the sources in its check of types.
   skipErrorChecking: true,
   highlightLanguages: ["js", "json", "python", "sh", "ts", "yaml", "yml"],
+  // scripts/site.js draws them.
+  ignoredHighlightLanguages: ["mermaid"],
+  customJs: "scripts/site.js",
   // There is no public repository to link to yet.
   disableSources: true,
   excludePrivate: true,

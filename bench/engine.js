@@ -2,7 +2,7 @@
 // would write, with the shortest one that works, and with the cheapest resource possible. Only the ratios of one run mean something.
 
 const { startEmulator } = require("../dist/emulator");
-const { verdict } = require("./measure");
+const { keep, verdict } = require("./measure");
 const programs = require("./engine/programs");
 const { Stack } = require("./engine/stack");
 
@@ -47,6 +47,7 @@ async function compare(count) {
     `  native: inputs and outputs ${Math.round(properties)} bytes; the limit is ${MOST_NATIVE_BYTES}: ${verdict(properties < MOST_NATIVE_BYTES)}`,
   );
   if (count === MOST_TIME.count) {
+    keep(results);
     const time = results.ours.seconds["all four"] / results["by value"].seconds["all four"];
     console.log(
       `  time ${time.toFixed(2)} times that of by value; the limit is ${MOST_TIME.ratio}: ${verdict(time <= MOST_TIME.ratio)}`,

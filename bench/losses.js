@@ -2,7 +2,7 @@
 // There should be as many as the program declares.
 
 const { startEmulator } = require("../dist/emulator");
-const { verdict } = require("./measure");
+const { keep, verdict } = require("./measure");
 const programs = require("./engine/programs");
 const { Stack } = require("./engine/stack");
 
@@ -24,12 +24,14 @@ const MISHAPS = {
 
 async function main() {
   console.log(`${COUNT} endpoints, and how many there are after a mishap and another \`pulumi up\``);
+  const left = {};
   for (const [mishap, happen] of Object.entries(MISHAPS)) {
-    const left = [];
-    for (const name of ["ours", "barest"])
-      left.push(`${name} ${await endpointsAfter(happen, programs[name])}`);
-    console.log(`  ${mishap}: ${left.join(", ")}: ${verdict(left[0] === `ours ${COUNT}`)}`);
+    const ours = await endpointsAfter(happen, programs.ours);
+    const barest = await endpointsAfter(happen, programs.barest);
+    left[mishap] = { ours, barest };
+    console.log(`  ${mishap}: ours ${ours}, barest ${barest}: ${verdict(ours === COUNT)}`);
   }
+  keep(left);
   console.log("");
 }
 

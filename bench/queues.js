@@ -4,7 +4,7 @@
 require("ts-node/register/transpile-only");
 const { startDurableRedis } = require("../test/queues/stores/redis.ts");
 const { startPostgres } = require("../test/queues/stores/postgres.ts");
-const { verdict } = require("./measure.js");
+const { keep, verdict } = require("./measure.js");
 const { median, rounds } = require("./receiver/drive.js");
 
 const MOST_OF_BY_HAND = 1.0;
@@ -32,11 +32,15 @@ function report(measured) {
   console.log(
     "receivers: deliveries of 1 KiB in a second, and microseconds of CPU time for each (medians)\n",
   );
-  const of = (name, what) => median(measured.map((round) => round[name][what]));
+  const figures = {};
   for (const name of Object.keys(measured[0])) {
-    const perSecond = of(name, "perSecond").toFixed(0).padStart(7);
-    console.log(`  ${name.padEnd(24)}${perSecond}${of(name, "cpu").toFixed(1).padStart(9)}`);
+    const [cpu, perSecond] = ["cpu", "perSecond"].map((what) =>
+      median(measured.map((round) => round[name][what])),
+    );
+    figures[name] = { cpu, perSecond };
+    console.log(`  ${name.padEnd(24)}${perSecond.toFixed(0).padStart(7)}${cpu.toFixed(1).padStart(9)}`);
   }
+  keep(figures);
   const cpu = median(measured.map((round) => round.BullMQ.cpu / round["BullMQ by hand"].cpu));
   const time = median(measured.map((round) => round["BullMQ by hand"].perSecond / round.BullMQ.perSecond));
   console.log(

@@ -3,7 +3,7 @@
 
 const { execFileSync } = require("node:child_process");
 const path = require("node:path");
-const { verdict } = require("./measure.js");
+const { keep, verdict } = require("./measure.js");
 const { median, rounds } = require("./receiver/drive.js");
 
 const MOST_OF_BARE = 2.0;
@@ -28,6 +28,7 @@ async function cpu() {
   }
   const ofBare = median(measured.map(({ ours, bare }) => ours.cpu / bare.cpu));
   const ofStandard = median(measured.map(({ ours, standardwebhooks }) => ours.cpu / standardwebhooks.cpu));
+  keep({ ours: ofBare, standardwebhooks: ofBare / ofStandard });
   console.log(
     `  ${ofBare.toFixed(2)} times the bare server, at most ${MOST_OF_BARE}: ${verdict(ofBare <= MOST_OF_BARE)}`,
   );
