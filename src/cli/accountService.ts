@@ -1,11 +1,6 @@
-import {
-  type Endpoint,
-  type EndpointList,
-  type Registration,
-  WebhookEndpointNotFoundError,
-  type WebhooksClient,
-} from "../client";
+import type { Endpoint, EndpointList, Registration, WebhooksClient } from "../client";
 import type { Clock } from "../client/clock";
+import { saysGone } from "../client/errors";
 import { ServiceClock } from "../settlement/serviceClock";
 
 /** An account's service as the settlement needs it: it remembers the service's time. */
@@ -24,7 +19,7 @@ export class AccountService {
   /** Returns undefined if the service has no endpoint with this id. */
   find = (id: string): Promise<Endpoint | undefined> =>
     this.client.get(id).catch((error: unknown) => {
-      if (error instanceof WebhookEndpointNotFoundError) return undefined;
+      if (saysGone(error)) return undefined;
       throw error;
     });
 

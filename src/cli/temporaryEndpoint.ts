@@ -1,16 +1,12 @@
-import {
-  type Endpoint,
-  type Registration,
-  WebhookEndpointNotFoundError,
-  WebhookError,
-  WebhookRegistrationError,
-} from "../client";
+import { type Endpoint, type Registration, WebhookError, WebhookRegistrationError } from "../client";
 import { type Clock, systemClock } from "../client/clock";
+import { saysGone } from "../client/errors";
 import { decide } from "../settlement/decide";
 import { pulumiHome } from "../settlement/files";
 import { alike } from "../settlement/identity";
 import { ownPending, registerOnce } from "../settlement/register";
 import { settle } from "../settlement/settle";
+import { parseTimestamp } from "../settlement/time";
 import { Turns } from "../settlement/turns";
 import { describeUrl } from "../shared/url";
 import type { Account } from "./account";
@@ -26,12 +22,15 @@ export interface TemporaryEndpointOptions {
   readonly note: (text: string) => void;
 }
 
+/** How much older than its registration an endpoint is if it was there before, in milliseconds: clocks differ. */
+const OLDER_MS = 60_000;
+
 /** A development endpoint that exists while a command runs. */
 export class TemporaryEndpoint {
   #id: string | undefined;
   /** True while an endpoint may exist that this process has to delete. */
   #mayExist = false;
-  #isOthers = false;
+  #wasThere: boolean | undefined = false;
   readonly #options: TemporaryEndpointOptions;
 
   constructor(options: TemporaryEndpointOptions) {
@@ -45,9 +44,12 @@ export class TemporaryEndpoint {
     return `${what} for ${describeUrl(this.#options.url)} may still be registered. \`npx webhook-endpoints list\` shows it, and \`prune\` deletes it`;
   }
 
-  /** True if the service answered with an endpoint that was there before, or may have been: it keeps one for each url, and this one stays. */
-  get isOthers(): boolean {
-    return this.#isOthers;
+  /**
+   * Whether the service answered with an endpoint that was there before: some keep one for each url. Undefined if nothing tells. Only if this
+   * is false is it deleted.
+   */
+  get wasThere(): boolean | undefined {
+    return this.#wasThere;
   }
 
   /**
@@ -77,7 +79,7 @@ export class TemporaryEndpoint {
     try {
       await this.#options.account.client.delete(id);
     } catch (error) {
-      if (!(error instanceof WebhookEndpointNotFoundError))
+      if (!saysGone(error))
         throw new CliError(
           "ENDPOINT_LEFT",
           `${this.leftover}: it could not be deleted. ${error instanceof WebhookError ? error.reason : ""}`.trim(),
@@ -103,8 +105,8 @@ export class TemporaryEndpoint {
       });
       if (registered.kind === "made") {
         const { endpoint } = registered;
-        this.#isOthers = registered.wasThere !== false;
-        if (this.#isOthers) this.#mayExist = false;
+        this.#wasThere = registered.wasThere ?? (await wasThere(endpoint.id, service));
+        if (this.#wasThere !== false) this.#mayExist = false;
         else if (same.length > 0)
           note(`The service already has ${same.join(", ")} with this url, so each event arrives once more.`);
         return endpoint;
@@ -132,10 +134,9 @@ export class TemporaryEndpoint {
   }
 
   /** Returns a service that says when the answer to the registration is lost. */
-  #noting(service: AccountService): Pick<AccountService, "find" | "list" | "register" | "time"> {
+  #noting(service: AccountService): Pick<AccountService, "list" | "register" | "time"> {
     const { note } = this.#options;
     return {
-      find: service.find,
       list: service.list,
       time: service.time,
       register: (registration, onSend) =>
@@ -146,4 +147,12 @@ export class TemporaryEndpoint {
         }),
     };
   }
+}
+
+/** Returns whether an endpoint is older than the moment, as its time tells. */
+async function wasThere(id: string, service: AccountService): Promise<boolean | undefined> {
+  const now = service.time();
+  const endpoint = await service.find(id).catch(() => undefined);
+  const ageMs = (now ?? Number.NaN) - parseTimestamp(endpoint?.createdAt);
+  return Number.isNaN(ageMs) ? undefined : ageMs > OLDER_MS;
 }

@@ -1,4 +1,14 @@
 import { createInterface } from "node:readline/promises";
+import { withoutSecrets } from "./knownSecrets";
+import { printable } from "./printable";
+
+/** Returns text that cannot control the terminal, and that holds no secret that the command knows. */
+function shown(text: string): string {
+  return text
+    .split("\n")
+    .map((line) => printable(withoutSecrets(line)))
+    .join("\n");
+}
 
 /** Questions to a person. */
 export interface Terminal {
@@ -18,7 +28,7 @@ export function openTerminal(): Terminal | undefined {
   // At the end of the input (Ctrl-D), a question would wait forever.
   const ended = new Promise<string>((resolve) => lines.once("close", () => resolve("")));
   return {
-    question: (text) => Promise.race([lines.question(text), ended]),
+    question: (text) => Promise.race([lines.question(shown(text)), ended]),
     close: () => lines.close(),
   };
 }

@@ -70,6 +70,14 @@ export class WebhookEndpointNotFoundError extends WebhookError {
   override readonly name = "WebhookEndpointNotFoundError";
 }
 
+/** Returns whether the service says that it has no such endpoint: with 404 or, as some services do, with 410. */
+export function saysGone(answer: unknown): boolean {
+  return (
+    answer instanceof WebhookEndpointNotFoundError ||
+    (answer instanceof WebhookError && answer.statusCode === 410)
+  );
+}
+
 /**
  * - `"not-made"`: no endpoint was registered, so sending it again is safe. The request was never sent, or was answered
  *   with any 3xx but 303 or any 4xx but 408.

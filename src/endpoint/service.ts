@@ -7,6 +7,7 @@ import {
   type WebhooksClient,
 } from "../client";
 import { type Clock, sleep } from "../client/clock";
+import { saysGone } from "../client/errors";
 import { ServiceClock } from "../settlement/serviceClock";
 import type { EngineLog } from "./engine";
 import { isGone, isUnauthorized, undefinedIfGone } from "./errors";
@@ -179,7 +180,7 @@ export class Service {
 /** Returns an error that means that the endpoint is gone: to the verbs, 410 says the same as 404. */
 function goneOf(error: unknown): WebhookEndpointNotFoundError | undefined {
   if (isGone(error)) return error;
-  if (!(error instanceof WebhookError) || error.statusCode !== 410) return undefined;
+  if (!(error instanceof WebhookError) || !saysGone(error)) return undefined;
   return new WebhookEndpointNotFoundError(error.reason, { code: "NOT_FOUND", statusCode: 410, cause: error });
 }
 

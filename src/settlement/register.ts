@@ -5,7 +5,6 @@ import { type Sent, windowOfSent } from "./entry";
 import type { Known } from "./evidence";
 import { alike } from "./identity";
 import { settle, type Waiting } from "./settle";
-import { isSameTime, placeIn } from "./time";
 
 /** How long to look for the endpoint of a registration whose answer could not be used, in milliseconds. */
 const LOOK_AFTER_ANSWER_MS = 5_000;
@@ -19,7 +18,6 @@ export interface SendingService {
   list(): Promise<EndpointList>;
   /** @param onSend called right before each attempt */
   register(registration: Registration, onSend: () => void): Promise<Endpoint>;
-  find(id: string): Promise<Endpoint | undefined>;
   /** Returns the service's time, in milliseconds since 1970; null if unknown. */
   time(): number | null;
 }
@@ -42,7 +40,7 @@ export type Registered =
   | {
       readonly kind: "made";
       readonly endpoint: Endpoint;
-      /** Whether it was there before: some services keep one endpoint for each url, and answer with that. Undefined if nothing tells. */
+      /** Whether it was there before: some services keep one endpoint for each url, and answer with that. Undefined if a partial list lacks it. */
       readonly wasThere: boolean | undefined;
     }
   | { readonly kind: "pending"; readonly sent: Sent; readonly error: WebhookRegistrationError };
@@ -73,7 +71,8 @@ export async function registerOnce(
     };
     try {
       const endpoint = await service.register(registration, note);
-      return { kind: "made", endpoint, wasThere: await wasThere(endpoint.id, sent) };
+      const isListed = [...baseline.endpoints, ...baseline.unrecognized].some(({ id }) => id === endpoint.id);
+      return { kind: "made", endpoint, wasThere: isListed || (baseline.complete ? false : undefined) };
     } catch (error) {
       if (!(error instanceof WebhookRegistrationError)) throw error;
       if (error.outcome === "not-made") {
@@ -97,17 +96,6 @@ export async function registerOnce(
       const mayResend = askedMs !== undefined && times < MAX_SENT && outcome?.kind === "absent";
       if (!mayResend) return { kind: "pending", sent, error };
     }
-  }
-
-  async function wasThere(id: string, sent: Sent): Promise<boolean | undefined> {
-    const listed = baseline.endpoints.find((each) => each.id === id);
-    const isListed = listed !== undefined || baseline.unrecognized.some((each) => each.id === id);
-    if (!isListed && baseline.complete) return false;
-    const found = await service.find(id).catch(() => undefined);
-    // Its id may have been used again since the list.
-    if (isListed) return isSameTime(listed?.createdAt, found?.createdAt) ?? true;
-    const place = placeIn(windowOfSent(sent, patienceMs), found?.createdAt);
-    return place === "inside" ? false : place === "outside" ? true : undefined;
   }
 
   async function decideOwn(list: EndpointList, sent: Sent): Promise<Decision> {

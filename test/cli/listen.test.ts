@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { createServer, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { basename, join } from "node:path";
+import { Readable } from "node:stream";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { sign } from "../../src/signature";
 import { receiver } from "../emulator/receiver";
@@ -12,11 +13,16 @@ const ADDRESS = /http:\/\/127\.0\.0\.1:\d+(?=$|"\})/m;
 const PUBLIC_URL = "http://127.0.0.1:9/jobs";
 
 let emulator: Emulator;
+const fronts: Server[] = [];
 beforeEach(async () => {
   emulator = await startEmulator({ apiKey: API_KEY, secrets: SECRET });
 });
 afterEach(async () => {
   await cleanUp();
+  for (const front of fronts.splice(0)) {
+    front.closeAllConnections();
+    front.close();
+  }
   await emulator.close();
 });
 
@@ -30,43 +36,65 @@ function register(args: readonly string[] = [], env: Readonly<Record<string, str
   return listen(["--register", PUBLIC_URL, ...args], settings);
 }
 
-test.each([
-  { list: "the whole list", headers: {} },
-  { list: "a list that lacks it, because it is a part", headers: { link: '</webhooks?page=2>; rel="next"' } },
-])(
-  "listen --register leaves an endpoint of a service that keeps one for each url, by $list",
-  async (part) => {
-    const { id } = emulator.add({ url: PUBLIC_URL, type: "production", createdAt: "2026-01-31T12:00:00Z" });
-    const service = createServer((request, response) => {
-      if (request.url === "/webhooks" && request.method === "GET" && "link" in part.headers) {
-        response.writeHead(200, part.headers).end("[]");
-        return;
-      }
-      if (request.method === "POST") {
-        request.resume();
-        response.writeHead(201).end(JSON.stringify({ id, url: PUBLIC_URL, type: "production" }));
-        return;
-      }
-      const headers = { "X-Api-Key": API_KEY };
-      void fetch(`${emulator.url}${request.url}`, { method: request.method ?? "", headers }).then(
-        async (answer) => response.writeHead(answer.status).end(await answer.text()),
-      );
-    });
-    await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
-    try {
-      const { port } = service.address() as AddressInfo;
-      const started = register([], { WEBHOOKS_BASE_URL: `http://127.0.0.1:${port}` });
-      await addressOf(started);
-      const { status, stderr } = await started.signal("SIGINT");
-      expect([status, emulator.endpoints().map((each) => each.id)]).toEqual([0, [id]]);
-      expect(stderr).toContain(
-        `The service already had ${id} with this url, and answered with that, so it stays`,
-      );
-      expect(stderr).not.toMatch(/once more|before anything was registered/);
-    } finally {
-      service.closeAllConnections();
-      service.close();
+/** A service in front of the emulator, which answers a request itself if it wants to. */
+async function inFront(answer: (request: IncomingMessage) => string | undefined): Promise<string> {
+  const service = createServer((request, response) => {
+    const own = answer(request);
+    if (own !== undefined) {
+      request.resume();
+      response
+        .writeHead(own.startsWith("[") ? 200 : 201, own === "[]" ? { link: '</2>; rel="next"' } : {})
+        .end(own);
+      return;
     }
+    const { method = "", url = "" } = request;
+    const body = method === "POST" ? Readable.toWeb(request) : null;
+    const forwarded = { method, headers: { "X-Api-Key": API_KEY }, body, duplex: "half" } as RequestInit;
+    void fetch(`${emulator.url}${url}`, forwarded).then(async (came) => {
+      response.writeHead(came.status).end(await came.text());
+    });
+  });
+  await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
+  fronts.push(service);
+  return `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+}
+const isList = ({ method, url }: IncomingMessage) => method === "GET" && url === "/webhooks";
+
+test.each(["the whole list", "a list that lacks it, because it is a part"])(
+  "listen --register leaves an endpoint of a service that keeps one for each url, by %s",
+  async (list) => {
+    const { id } = emulator.add({ url: PUBLIC_URL, type: "production", createdAt: "2026-01-31T12:34:56Z" });
+    const url = await inFront((request) => {
+      if (request.method === "POST") return JSON.stringify({ id, url: PUBLIC_URL, type: "production" });
+      return isList(request) && list !== "the whole list" ? "[]" : undefined;
+    });
+    const started = register([], { WEBHOOKS_BASE_URL: url });
+    await addressOf(started);
+    const { status, stderr } = await started.signal("SIGINT");
+    expect([status, emulator.endpoints().map((each) => each.id)]).toEqual([0, [id]]);
+    expect(stderr).toContain(
+      `The service already had ${id} with this url, and answered with that, so it stays`,
+    );
+    expect(stderr).not.toMatch(/once more|before anything was registered/);
+  },
+);
+
+test.each([true, false])(
+  "listen --register deletes its endpoint at a service that lists only a part, if its time tells that it is new: %p",
+  async (tells) => {
+    const url = await inFront((request) => {
+      if (isList(request)) return "[]";
+      if (request.method !== "GET" || tells) return undefined;
+      const { createdAt, ...untold } = emulator.endpoints()[0] ?? {};
+      return JSON.stringify(untold);
+    });
+    const started = register([], { WEBHOOKS_BASE_URL: url });
+    await addressOf(started);
+    const { status, stderr } = await started.signal("SIGINT");
+    expect([status, emulator.endpoints().length]).toEqual([0, tells ? 0 : 1]);
+    expect(stderr).toMatch(
+      tells ? /^Registered wh_/m : /nothing tells whether this one is new.*delete it with/,
+    );
   },
 );
 

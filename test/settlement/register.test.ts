@@ -245,3 +245,18 @@ test("an endpoint that another pending registration or resource explains is not 
   const others = async () => ({ pending: [], holderOf: () => "somebody" as const });
   expect(await register({ others })).toMatchObject({ kind: "pending" });
 });
+
+test.each([
+  [true, true, true],
+  [true, false, false],
+  [false, true, true],
+  [false, false, undefined],
+])(
+  "in a list that is complete: %p, and that has it: %p, the endpoint of an answer was there before: %p",
+  async (complete, isListed, wasThere) => {
+    service.complete = complete;
+    const listed = service.make();
+    service.answers.push(async () => (isListed ? listed : service.make()));
+    expect(await register()).toMatchObject({ kind: "made", wasThere });
+  },
+);

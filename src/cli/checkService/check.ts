@@ -70,7 +70,7 @@ async function registered(url: string, options: CheckOptions): Promise<Registere
   if (performed.error?.code === "REGISTRATION_LOST") lost.add(url);
   const came = described(performed.exchanges);
   if (id === undefined) return { ...performed, came, isOwn: true };
-  const isOwn = made.has(id) || (!endpoint.isOthers && (await wasMade(id, url, options)));
+  const isOwn = made.has(id) || (endpoint.wasThere !== true && (await wasMade(id, url, options)));
   if (isOwn) made.add(id);
   return {
     ...performed,

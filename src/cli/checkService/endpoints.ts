@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { type Endpoint, type EndpointList, WebhookEndpointNotFoundError, WebhookError } from "../../client";
+import { type Endpoint, type EndpointList, WebhookError } from "../../client";
+import { saysGone } from "../../client/errors";
 import { parseTimestamp } from "../../settlement/time";
 import { sameUrl } from "../../shared/url";
 import type { Wire } from "./wire";
@@ -100,12 +101,6 @@ export async function deleteAll({ wire, urls, before, made, lost }: Deletion): P
   }
   const isUnseen = lost.size > 0 && listed.every((id) => made.has(id));
   return { isClean: ids.length === 0 && !isUnseen, ids };
-}
-
-/** A service may answer 410 where the contract asks for 404. */
-function saysGone(answer: unknown): boolean {
-  if (answer instanceof WebhookEndpointNotFoundError) return true;
-  return answer instanceof WebhookError && answer.statusCode === 410;
 }
 
 function isIn({ endpoints, unrecognized }: EndpointList, id: string): boolean {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Endpoint, WebhookEndpointNotFoundError, WebhookError } from "../../client";
+import { type Endpoint, WebhookError } from "../../client";
 import { systemClock } from "../../client/clock";
+import { saysGone } from "../../client/errors";
 import { Book } from "../../settlement/book";
 import { pulumiHome } from "../../settlement/files";
 import { keyHash, keyOf } from "../../settlement/identity";
@@ -155,7 +156,7 @@ export class Deletion {
     try {
       await this.account.client.delete(id);
     } catch (error) {
-      if (!(error instanceof WebhookEndpointNotFoundError)) {
+      if (!saysGone(error)) {
         output.warn(`${id} was not deleted`);
         this.#isStopped ||= !isOfOneEndpoint(error);
         if (!(error instanceof WebhookError)) throw error;

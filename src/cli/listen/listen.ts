@@ -95,9 +95,11 @@ export async function listen(flags: ListenFlags): Promise<void> {
       if (endpoint !== undefined) {
         const id = await output.during(() => "Registering the endpoint…", endpoint.register());
         output.note(
-          endpoint.isOthers
-            ? `The service already had ${id} with this url, and answered with that, so it stays when this command stops.`
-            : `Registered ${id}. It is deleted when this command stops.`,
+          {
+            true: `The service already had ${id} with this url, and answered with that, so it stays when this command stops.`,
+            false: `Registered ${id}. It is deleted when this command stops.`,
+            undefined: `The service answered with ${id}. It lists only a part of its endpoints, and nothing tells whether this one is new. So it stays when this command stops: delete it with \`npx webhook-endpoints delete ${id}\`.`,
+          }[`${endpoint.wasThere}`],
         );
       }
       const pageUrl = pageServer && `${pageServer.url}${LISTEN_PAGE_PATH}`;
@@ -126,7 +128,7 @@ interface Stopping {
 
 /** Says why the command does not stop at once. If it has only prepared a registration, it does. */
 function sayWhatIsLeft({ output, endpoint, server }: Stopping): void {
-  const isTemporary = endpoint !== undefined && !endpoint.isOthers;
+  const isTemporary = endpoint !== undefined && endpoint.wasThere === false;
   if (isTemporary && endpoint.leftover === undefined) {
     output.note("Stopped before anything was registered.");
     process.exit(EXIT.yes);

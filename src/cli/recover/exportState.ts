@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
 import type { ExportedStack } from "../../settlement/deployment";
+import { findProject } from "../project";
 import { type Pulumi, pulumiFailed } from "../pulumi";
 import type { Dialogue } from "./dialogue";
 
@@ -30,9 +31,10 @@ export async function exportState(
 /** Returns the empty attributes files of a file backend; none for any other backend. */
 async function emptyAttributesFiles(pulumi: Pulumi): Promise<string[]> {
   const { url = "" } = await pulumi.json<{ url?: string }>(["whoami", "--json"], { ofStack: false });
-  if (!url.startsWith("file://")) return [];
-  const { pathname } = new URL(url.replace("file://~", `file://${process.env.HOME ?? ""}`));
-  const backend = join(fileURLToPath(`file://${pathname}`), ".pulumi");
+  const [, place] = /^file:\/\/([^?]*)/.exec(url) ?? [];
+  if (place === undefined) return [];
+  // A relative one counts from the project's folder.
+  const backend = resolve(findProject() ?? "", decodeURI(place).replace(/^~/, homedir()), ".pulumi");
   if (!existsSync(backend)) return [];
   return readdirSync(backend, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".attrs"))

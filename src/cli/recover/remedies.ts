@@ -1,5 +1,6 @@
-import { type Endpoint, WebhookEndpointNotFoundError } from "../../client";
+import type { Endpoint } from "../../client";
 import type { Clock } from "../../client/clock";
+import { saysGone } from "../../client/errors";
 import type { Category } from "../../settlement/category";
 import type { Pending } from "../../settlement/decide";
 import { accept, close, closeAbsent, disown } from "../../settlement/decisions";
@@ -78,7 +79,7 @@ export class Remedies {
       if (current && holderAmong([shown], traceOfEndpoint(current, sources.asker.origin)) !== "somebody")
         return kept("it has changed since it was shown");
       await account.client.delete(endpoint.id).catch((error: unknown) => {
-        if (!(error instanceof WebhookEndpointNotFoundError)) throw error;
+        if (!saysGone(error)) throw error;
       });
       dialogue.say(`Deleted ${endpoint.id}.`);
       return true;
