@@ -41,7 +41,7 @@ function bashScript(commands: readonly Command[], shell: Shell): string {
         .join(" ")}" ;;`,
   );
   const names = commands.map((command) => command.name());
-  return `${shell === "zsh" ? "autoload -U +X bashcompinit && bashcompinit\n" : ""}_webhook_endpoints() {
+  return `${shell === "zsh" ? "autoload -U +X compinit bashcompinit && { (( $+functions[compdef] )) || compinit; } && bashcompinit\n" : ""}_webhook_endpoints() {
   local words=""
   if [ "$COMP_CWORD" -eq 1 ]; then
     words="${names.join(" ")}"

@@ -1,4 +1,4 @@
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { InventoryOptions } from "./inventory/inventory";
 import { Output } from "./output";
 import { Pulumi } from "./pulumi";
@@ -14,7 +14,10 @@ export interface InventoryFlags {
 
 /** Adds the options that say where the service is, and which stacks may have its endpoints. */
 export function addStackOptions(command: Command): Command {
-  const collect = (name: string, names: readonly string[]) => [...names, name];
+  const collect = (name: string, names: readonly string[]) => {
+    if (name === "") throw new InvalidArgumentError("The name of a stack must not be empty.");
+    return [...names, name];
+  };
   return command
     .addOption(stackOption())
     .addOption(

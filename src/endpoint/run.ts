@@ -74,7 +74,12 @@ function assemble(
 
   const ledger = new Ledger();
   const handover = new Handover();
-  const book = new Book(environment, log.warn);
+  const book = new Book(environment, (problem) =>
+    log.warn(
+      `${problem}. If this run is killed, the next one on this machine does not know what it registered, and other runs on this ` +
+        "machine don't either.",
+    ),
+  );
   const stacks = new Stacks(
     async () => (engine.run === undefined ? undefined : engine.rootUrn()),
     environment,

@@ -90,8 +90,10 @@ function handlersByEvent(
 
 /** Returns the names of a class's methods that are meant for an event, as its dot shows. Its other methods are its own business. */
 function methodsLikeEvents(instance: object): string[] {
-  const prototype: unknown = Object.getPrototypeOf(instance);
-  return Object.getOwnPropertyNames(prototype ?? {}).filter((name) => name.includes("."));
+  const prototype: object | null = Object.getPrototypeOf(instance);
+  if (prototype === null) return [];
+  const own = Object.getOwnPropertyNames(prototype).filter((name) => name.includes("."));
+  return [...own, ...methodsLikeEvents(prototype)];
 }
 
 /** @throws TypeError */

@@ -20,14 +20,15 @@ const EXTENSION = ".json";
 export class Book {
   readonly #home: string;
   readonly #folder: string;
-  readonly #warn: (message: string) => void;
+  readonly #onProblem: (problem: string) => void;
   #count = 0;
-  #hasWarned = false;
+  #hasProblem = false;
 
-  constructor(environment: NodeJS.ProcessEnv, warn: (message: string) => void) {
+  /** @param onProblem told once that the book cannot be written or read; what it throws goes to whoever uses the book */
+  constructor(environment: NodeJS.ProcessEnv, onProblem: (problem: string) => void) {
     this.#home = pulumiHome(environment);
     this.#folder = join(this.#home, "webhook-endpoints", "book");
-    this.#warn = warn;
+    this.#onProblem = onProblem;
   }
 
   /** Returns the entries of a url and type, of all stacks, the oldest first. */
@@ -137,12 +138,8 @@ export class Book {
     try {
       return work();
     } catch (error) {
-      if (!this.#hasWarned)
-        this.#warn(
-          `cannot use ${this.#folder}: ${(error as Error).message}. If this run is killed, the next one on this machine does not know ` +
-            "what it registered, and other runs on this machine don't either.",
-        );
-      this.#hasWarned = true;
+      if (!this.#hasProblem) this.#onProblem(`cannot use ${this.#folder}: ${(error as Error).message}`);
+      this.#hasProblem = true;
       return undefined;
     }
   }

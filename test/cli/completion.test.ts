@@ -21,7 +21,8 @@ test("bash completes a subcommand and its options", async () => {
 test("zsh gets the script of bash, and what makes zsh understand it", async () => {
   const { stdout: bash } = await run(["completion", "bash"]);
   const { stdout: zsh } = await run(["completion", "zsh"]);
-  expect(zsh).toBe(`autoload -U +X bashcompinit && bashcompinit\n${bash}`);
+  expect(zsh).toMatch(/^autoload .*compinit.* bashcompinit\n/);
+  expect(zsh.slice(zsh.indexOf("\n") + 1)).toBe(bash);
 });
 
 test("fish gets a line for each subcommand and each option", async () => {

@@ -210,6 +210,7 @@ it("list shows only the host of a url that its stack keeps as a secret, with --j
 it.each<Partial<Parameters<typeof run>[0]> & { projectOnly?: boolean }>([
   { others: { "organization/other/dev": "passphrase must be set" } },
   { projectOnly: true },
+  { stacks: {} },
 ])(
   "list shows only the host of a url that a stack may keep as a secret which was not read: %j",
   async (options) => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, utimesSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -462,4 +462,18 @@ it("prune touches only the account of the key", async () => {
   now = NOW;
   expect((await run({ stacks: { dev: {} } })).deleted).toEqual([]);
   expect(emulator.endpoints()).toHaveLength(1);
+});
+
+it("prune deletes nothing while this machine's book cannot be read", async () => {
+  const home = mkdtempSync(join(tmpdir(), "prune-"));
+  try {
+    added("a");
+    mkdirSync(join(home, "webhook-endpoints"));
+    writeFileSync(join(home, "webhook-endpoints", "book"), "not a folder");
+    const { failure } = await run({ stacks: { dev: {} } }, { environment: { PULUMI_HOME: home } });
+    expect(failure).toMatchObject({ code: "OWNERSHIP_UNKNOWN", message: expect.stringContaining("ENOTDIR") });
+    expect(emulator.endpoints()).toHaveLength(1);
+  } finally {
+    rmSync(home, { recursive: true });
+  }
 });

@@ -107,9 +107,9 @@ describe("a handler that did not run", () => {
       [{ "job.succeeded": generator }, /"job\.succeeded" is a generator function/],
       [{ "job.succeeded": async function* () {} }, /is a generator function/],
       [
-        new (class {
+        new (class extends class {
           "job.succeded"() {}
-        })(),
+        } {})(),
         /"job\.succeded" is not an event/,
       ],
       [{ "job.success": handler }, /"job\.success" is not an event.*job\.succeeded/],

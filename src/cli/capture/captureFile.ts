@@ -3,7 +3,7 @@ import type { HeadersLike } from "../../signature/headers";
 import type { HeaderPair } from "./headerPair";
 
 /** Headers whose values open something. They are left out of captures, because captures are shared. */
-const CREDENTIAL = /auth|cookie|token|secret|passw|key|session|jwt|assertion|credential/i;
+const CREDENTIAL = /auth|cookie|token|secret|passw|key|session|jwt|assertion|credential|bypass/i;
 
 /** What a capture says of a request: everything that verifies it, or sends it again. */
 export interface RequestData {

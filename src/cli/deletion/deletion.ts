@@ -7,6 +7,7 @@ import { pulumiHome } from "../../settlement/files";
 import { keyHash, keyOf } from "../../settlement/identity";
 import { Locks } from "../../settlement/lock";
 import type { Account } from "../account";
+import { CliError } from "../errors";
 import { type Entry, type Inventory, type InventoryOptions, takeInventory } from "../inventory/inventory";
 import { interrupted } from "../run";
 import { countOf } from "../words";
@@ -46,7 +47,9 @@ export class Deletion {
   ) {
     const { environment = process.env } = options;
     this.#locks = new Locks(pulumiHome(environment));
-    this.#book = new Book(environment, () => {}); // Runs warn of a book that cannot be used.
+    this.#book = new Book(environment, (problem) => {
+      throw new CliError("OWNERSHIP_UNKNOWN", problem);
+    });
   }
 
   /**

@@ -25,15 +25,18 @@ export interface ClaimsOptions {
 /**
  * Returns the stacks, as `project/stack`, of which an interrupted run may have registered an endpoint or was to adopt it, by the
  * endpoint's id. The states and this machine's book tell.
+ *
+ * @param onProblem told that the book cannot be read
  */
 export async function claimsOn(
   endpoints: readonly Endpoint[],
   stacks: readonly KnownStack[],
   options: ClaimsOptions,
+  onProblem: (problem: string) => void,
 ): Promise<ReadonlyMap<string, string>> {
   const { account, service, environment } = options;
   const claims = new Map<string, string>();
-  const book = new Book(environment, () => {}); // Runs warn of a book that cannot be used.
+  const book = new Book(environment, onProblem);
   const names: StackName[] = [];
   const sources = { book, service };
   const inBook = endpoints.filter((endpoint) => book.entriesLike(endpoint).some(({ closed }) => !closed));

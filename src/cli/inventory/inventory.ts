@@ -13,7 +13,7 @@ import type { Output } from "../output";
 import type { Pulumi } from "../pulumi";
 import { type ClaimsOptions, claimsOn } from "./claims";
 import { mayHaveSecretUrl, type Owner, Ownership } from "./ownership";
-import { readStacks, type StackScope, type Stacks } from "./stacks";
+import { NO_STACK, readStacks, type StackScope, type Stacks } from "./stacks";
 
 /** An earlier time is no time: a service that does not know one answers year 1, or 1970. */
 const FIRST_TIME = Date.UTC(1971, 0, 1);
@@ -67,16 +67,20 @@ export function takeInventory(
 
 export async function inventoryOf(
   list: EndpointList,
-  stacks: Stacks,
+  read: Stacks,
   { projectOnly = false, ...options }: ClaimsOptions & Pick<StackScope, "projectOnly">,
 ): Promise<Inventory> {
   const ownership = new Ownership(
-    stacks.known.map(({ deployment }) => deployment),
+    read.known.map(({ deployment }) => deployment),
     options.account.origin,
   );
   const recorded = new Map(list.endpoints.map((endpoint) => [endpoint.id, ownership.ownerOf(endpoint)]));
   const unrecorded = list.endpoints.filter(({ id }) => recorded.get(id) === undefined);
-  const claims = await claimsOn(unrecorded, stacks.known, options);
+  const unreadable = [...read.unreadable];
+  const claims = await claimsOn(unrecorded, read.known, options, (why) =>
+    unreadable.push({ what: "what interrupted runs have registered", why }),
+  );
+  const stacks = { ...read, unreadable };
   const left: Owner =
     whyUnknown(stacks) !== undefined
       ? { kind: "unknown", why: "unknown" }
@@ -90,7 +94,8 @@ export async function inventoryOf(
     return { endpoint, owner, ageMs: ageOf(endpoint, list.serverTime) };
   });
   // A stack that was not read may keep any url as a secret. And an unmanaged endpoint may have the same url as one whose url is a secret.
-  const isUnread = ({ kind }: Owner) => kind === "unknown" && (projectOnly || stacks.unreadable.length > 0);
+  const isPartial = projectOnly || unreadable.length > 0 || read.absence === NO_STACK;
+  const isUnread = ({ kind }: Owner) => kind === "unknown" && isPartial;
   const secretUrls = new Set(
     entries
       .filter(({ owner }) => mayHaveSecretUrl(owner) || isUnread(owner))

@@ -30,6 +30,9 @@ export interface KnownStack {
 }
 
 /** Something that could not be read, such as "the stack prod", and why. */
+/** Why a project that has no stack yet has none to read. Those of other projects are not read either. */
+export const NO_STACK = "the project has no stack in this backend";
+
 export interface UnreadableStack {
   readonly what: string;
   readonly why: string;
@@ -104,8 +107,7 @@ async function stackNames(pulumi: Pulumi, projectOnly: boolean): Promise<StackNa
       return { own: [], others: [], absence };
     }
     const listed = pulumi.parse<readonly ListedStack[]>(LIST_COMMAND, result.stdout);
-    if (listed.length === 0)
-      return { own: [], others: [], absence: "the project has no stack in this backend" };
+    if (listed.length === 0) return { own: [], others: [], absence: NO_STACK };
     const current = listed.find((stack) => stack.current === true)?.name;
     // The stacks of this project have the same names here. One that is renamed now may be missing in the first list.
     const all = projectOnly ? [] : await pulumi.json<ListedStack[]>(LIST_ALL_COMMAND, { ofStack: false });
