@@ -47,7 +47,8 @@ export const CLAUSES = {
   },
   duplicates: {
     service: "A second registration of the same url and type makes a second endpoint.",
-    otherwise: "Can't replace an endpoint whose url stays the same, for example to change its `ip`.",
+    otherwise:
+      "Refuses to take an endpoint that was there before, and can't replace one whose url stays the same, for example to change its `ip`.",
   },
   refusals: {
     service: "A registration that the service rejects gets a 4xx other than 408.",
