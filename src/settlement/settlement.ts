@@ -118,15 +118,12 @@ export class Settlement {
    */
   async register(
     wanted: Wanted,
-    {
-      entry,
-      baseline,
-      known,
-    }: { entry: Entry | undefined; baseline: EndpointList; known: readonly string[] },
+    options: { entry: Entry | undefined; baseline: EndpointList; known: readonly string[] },
   ): Promise<
     { readonly endpoint: Endpoint } | { readonly others: Endpoint } | { readonly pending: PendingHere }
   > {
     const { book, evidence } = this.parts;
+    const { entry, baseline, known } = options;
     const { ip, ...identity } = wanted;
     let current = entry;
     const change = (fields: Partial<Entry>) => {
