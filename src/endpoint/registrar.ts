@@ -6,7 +6,7 @@ import { type Identity, isProvisional } from "../settlement/identity";
 import type { Outcome } from "../settlement/settle";
 import type { PendingHere, Settlement } from "../settlement/settlement";
 import type { Turns } from "../settlement/turns";
-import { describeDoubt, describeUnknowable } from "../settlement/words";
+import { describeDoubt, describeSpared, describeUnknowable } from "../settlement/words";
 import { describeUrl } from "../shared/url";
 import { type AdoptionSources, adopt } from "./adoption";
 import type { DuplicateCheck } from "./duplicateCheck";
@@ -75,8 +75,7 @@ export class Registrar {
     const { ledger, log, service, settlement } = this.run;
     if (ledger.has(id, "settled")) return true;
     const outcome = known(await settlement.settle(state, { id, ...state.pending }), state);
-    if (outcome?.kind === "doubt")
-      log.warn(`${describeDoubt(state, outcome)} The resource is deleted, and these endpoints are left.`);
+    if (outcome?.kind === "doubt") log.warn(describeSpared(state, outcome));
     if (outcome?.kind !== "found") return outcome !== undefined;
     await service.delete(outcome.endpoint.id);
     settlement.forget(outcome.by);

@@ -22,20 +22,29 @@ export function describeEndpoints(endpoints: readonly Pick<Endpoint, "id" | "cre
  * @param options.isReplacement whether the resource has an endpoint already: then adoptId has no effect
  */
 export function describeDoubt(
-  { url }: Identity,
-  { candidates, why }: Doubt,
+  identity: Identity,
+  doubt: Doubt,
   { isReplacement = false }: { isReplacement?: boolean } = {},
 ): string {
-  const [{ id } = { id: "" }] = candidates;
+  const [{ id } = { id: "" }] = doubt.candidates;
   const ways = [
     ...(isReplacement ? [] : [`if the endpoint is this resource's, set adoptId: ${JSON.stringify(id)}`]),
     'to register another one on purpose, set ifExists: "register" for one run',
     `to delete it, or say that it is somebody else's, run \`npx webhook-endpoints recover\``,
   ];
+  return `${describeCandidates(identity, doubt)} Nothing was registered or changed. Ways on: ${ways.join("; ")}.`;
+}
+
+/** Says what a deleted resource leaves, because it is in doubt. */
+export function describeSpared(identity: Identity, doubt: Doubt): string {
   return (
-    `an interrupted run may have registered ${describeUrl(url)}: ${describeEndpoints(candidates)}. It is not certain, because ${why}. ` +
-    `Nothing was registered or changed. Ways on: ${ways.join("; ")}.`
+    `${describeCandidates(identity, doubt)} The resource is deleted, and these endpoints are left. If one is this resource's, delete ` +
+    `it with \`npx webhook-endpoints delete ${doubt.candidates[0]?.id}\`.`
   );
+}
+
+function describeCandidates({ url }: Identity, { candidates, why }: Doubt): string {
+  return `an interrupted run may have registered ${describeUrl(url)}: ${describeEndpoints(candidates)}. It is not certain, because ${why}.`;
 }
 
 /** Says that a list is partial and shows nothing, and the ways on. */

@@ -57,7 +57,7 @@ export function versionFindings({ node, pulumi, sdk }: Versions): Finding[] {
     findings.push(
       note(
         "CLI_OLD",
-        `the Pulumi CLI ${pulumi} is older than the package is tested with (${oldestSdk})`,
+        `the Pulumi CLI ${pulumi} is older than the package supports (${oldestSdk})`,
         "Update it.",
       ),
     );

@@ -16,7 +16,7 @@ export function recoverCommand(): Command {
         "of a killed run, which make the state unreadable.",
     )
     .option("-s, --stack <name>", "the stack (default: the selected one)")
-    .option("-y, --yes", "do not ask; delete nothing, and leave what needs a decision as it is")
+    .option("-y, --yes", "do not ask; delete no endpoint, and leave what needs a decision as it is")
     .addHelpText(
       "after",
       usage({
