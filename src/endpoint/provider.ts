@@ -165,11 +165,11 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       const recorded = traceOfResource({ id, outputs: { ...state } });
       const isAnothers = async (endpoint: Trace) =>
         takings.isTakenBeside(state, endpoint) ||
-        (await (await stacks.current())?.isShared(endpoint)) === true;
+        (await (await stacks.current())?.isShared(endpoint, takings.takenBeside(state))) === true;
       // When it was made, which no registration answers, tells it from one of another service with the same id.
       const dated = async () => ({
         ...recorded,
-        createdAt: recorded.createdAt ?? (await service.find(id))?.createdAt,
+        createdAt: recorded.createdAt ?? (await service.find(id).catch(() => undefined))?.createdAt,
       });
       await registrar.inTurn(state, async () => {
         if (!ledger.mayDelete(id) || ((await isAnothers(recorded)) && (await isAnothers(await dated())))) {

@@ -16,6 +16,7 @@ export type Print = (args: readonly string[]) => Promise<unknown>;
 /** One stack: its state as the CLI prints it, also while a run is under way (engine rule 37), and its history. */
 export class Stack {
   #state: Promise<StackState | undefined> | undefined;
+  #atDeletion: Promise<StackState | undefined> | undefined;
   #history: { readonly since: number; readonly runs: Promise<PastRun[] | undefined> } | undefined;
 
   /**
@@ -51,10 +52,17 @@ export class Stack {
     }
   }
 
-  /** Returns whether several resources manage one endpoint. The state is read again before that is believed. */
-  async isShared(endpoint: Trace): Promise<boolean> {
-    if ((await this.state())?.isShared(endpoint) !== true) return false;
-    return (await this.stateNow())?.isShared(endpoint) === true;
+  /**
+   * Returns whether several resources manage one endpoint. The run may have changed the state before its first deletion, so it is read
+   * again then, and once more before that is believed.
+   *
+   * @param made what other processes of the run have registered
+   */
+  async isShared(endpoint: Trace, made: readonly Trace[]): Promise<boolean> {
+    this.#atDeletion ??= this.stateNow();
+    const state = (await this.#atDeletion) ?? (await this.state());
+    if (state?.isShared(endpoint, made) !== true) return false;
+    return (await this.stateNow())?.isShared(endpoint, made) ?? true;
   }
 
   /** Returns the runs that ended since a moment, and perhaps earlier ones, the last one first. Undefined when they cannot be read. */

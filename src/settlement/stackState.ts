@@ -48,15 +48,19 @@ export class StackState {
     return this.#of(id).length > 0;
   }
 
-  /** Returns whether several resources manage one endpoint. */
-  isShared(endpoint: Trace): boolean {
-    // Two base URLs may name one service. But a registration at the other one made another endpoint: what was adopted has its time.
-    const isAnother = ({ createdAt, service = endpoint.service }: Trace) =>
-      createdAt === undefined && endpoint.service !== undefined && service !== endpoint.service;
-    const managing = this.#of(endpoint.id)
-      .filter(({ resource, trace }) => resource.external !== true && !isAnother(trace))
-      .filter(({ trace }) => holderAmong([trace], endpoint) !== "nobody");
-    return managing.length > 1;
+  /**
+   * Returns whether several resources manage one endpoint.
+   *
+   * @param made what other processes of the run have registered: they tell when, which a state does not until a refresh
+   */
+  isShared(endpoint: Trace, made: readonly Trace[]): boolean {
+    const dated = (trace: Trace): Trace => {
+      const isSame = ({ id, key, service }: Trace) =>
+        id === trace.id && key === trace.key && service === trace.service;
+      return { ...trace, window: trace.createdAt === undefined ? made.find(isSame)?.window : undefined };
+    };
+    const managing = this.#of(endpoint.id).filter(({ resource }) => resource.external !== true);
+    return managing.filter(({ trace }) => holderAmong([dated(trace)], endpoint) !== "nobody").length > 1;
   }
 
   /**

@@ -53,14 +53,18 @@ export class Takings {
     return this.book.entriesLike(identity).some((entry) => entry.id === id && isOurs(entry));
   }
 
-  /** Returns whether another process of this run has an endpoint for a resource of its own (engine rule 34). */
+  /** Returns whether another process of this run has an endpoint for a resource of its own. */
   isTakenBeside(identity: Identity, endpoint: Trace): boolean {
+    return holderAmong(this.takenBeside(identity), endpoint) !== "nobody";
+  }
+
+  /** Returns what other processes of this run have for resources of their own (engine rule 34). */
+  takenBeside(identity: Identity): Trace[] {
     const { patienceMs, run, sender } = this.asker;
-    const takers = this.book
+    return this.book
       .entriesLike(identity)
-      .filter((entry) => !entry.closed && entry.sender !== sender && isLiving(entry, run));
-    const traces = takers.map((entry) => traceOfEntry(entry, patienceMs));
-    return holderAmong(traces, endpoint) !== "nobody";
+      .filter((entry) => !entry.closed && entry.sender !== sender && isLiving(entry, run))
+      .map((entry) => traceOfEntry(entry, patienceMs));
   }
 
   #take(entry: Entry, fields: Partial<Entry>): void {

@@ -81,6 +81,8 @@ export class VerbsWorld {
   operations: Operation[] = [];
   /** The last run first. */
   history: PastRun[] = [];
+  /** What the stand-in for `pulumi stack export` does, as a shell command. */
+  printState = "cat state.json";
   /** What the stand-in for `pulumi stack history` does, as a shell command. Its seventh argument is the page. */
   printHistory = "cat history-$7.json 2>/dev/null || echo '[]'";
   /** When the stack's first run began. */
@@ -235,7 +237,7 @@ export class VerbsWorld {
         JSON.stringify(this.history.slice((page - 1) * 50, page * 50)),
       );
     const command = join(this.folder, "pulumi");
-    const text = `#!/bin/sh\ncd "${this.folder}"\ncase "$2" in\n  export) cat state.json;;\n  history) ${this.printHistory};;\n  *) exit 1;;\nesac\n`;
+    const text = `#!/bin/sh\ncd "${this.folder}"\ncase "$2" in\n  export) ${this.printState};;\n  history) ${this.printHistory};;\n  *) exit 1;;\nesac\n`;
     writeFileSync(command, text);
     chmodSync(command, 0o755);
   }
