@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { EmulatedEndpoint, Misbehaviour, Operation } from "../../src/emulator";
 import type { PendingState } from "../../src/endpoint/state";
 import { isProvisional } from "../../src/settlement/identity";
@@ -8,9 +7,9 @@ import { type Declared, nameOf, type Problems } from "./engineModel";
 import type { Plugin } from "./plugin";
 import { World, type WorldOptions } from "./world";
 
-/** How many times faster time runs. Any faster, and a machine that stalls makes requests time out that should not. */
-const speed = 10;
-/** Delays within and beyond an operation's timeout of ten seconds, and within the window of twenty, in real milliseconds. */
+/** How many times faster time runs. */
+const speed = 20;
+/** Delays within and beyond an operation's timeout of ten seconds, and within the window of twenty, in the emulator's milliseconds. */
 const late = 3_000 / speed;
 const tooLate = 15_000 / speed;
 
@@ -185,7 +184,7 @@ async function run({ operation, kind, command, times: count, service }: Cell, pl
     await execute(world, command, after);
     emulator.clearFaults();
     // The service must have carried out every request.
-    if (misbehaviour.kind === "late-commit") await sleep(tooLate + 200);
+    if (misbehaviour.kind === "late-commit") await world.clock.sleep((tooLate + 200) * speed);
 
     const problems: string[] = [];
     const wrong = () => {

@@ -47,7 +47,7 @@ async function expectDoubtAbout(id: string): Promise<void> {
 }
 
 /** The real CLI takes longer to start than the history's times are exact to. */
-const startLater = () => sleep(world.clock.real(2_000));
+const startLater = () => world.clock.sleep(2_000);
 
 test("an up with --refresh takes over what a killed plugin registered", async () => {
   await world.stack.up(before);
@@ -83,7 +83,7 @@ test("after a kill and an up that failed, an up on another machine stops, becaus
   await world.stack.up(before);
   await killedUp();
   const [{ id } = { id: "" }] = world.strangers();
-  await sleep(world.clock.real(8_000));
+  await world.clock.sleep(8_000);
   world.emulator.fault({ operation: "list", kind: "status", status: 400, times: 5 });
   await world.machine.elsewhere(async () => {
     expect(await world.stack.up(program)).not.toEqual([]);
@@ -97,7 +97,7 @@ test("after two runs that were ended by Ctrl-C twice, an up on another machine s
   await world.stack.up(before);
   await killedUp({ leavesHistory: true });
   const [{ id } = { id: "" }] = world.strangers();
-  await sleep(world.clock.real(8_000));
+  await world.clock.sleep(8_000);
   // It is killed when it has begun to create, and before it knows the endpoint of the first. Its checks list, too.
   const list = world.emulator.fault({ operation: "list", kind: "hang-before", after: 2 });
   const run = world.stack.up(program, { leavesHistory: true }).catch(() => {});
@@ -113,7 +113,7 @@ test("after a kill between the two steps of a replacement that deletes first, an
   const deletesFirst = [...before, { ...declared("lost"), deleteBeforeReplace: true }];
   await world.stack.up(deletesFirst);
   await killedUp({ of: deletesFirst, replace: ["lost"] });
-  await sleep(world.clock.real(8_000));
+  await world.clock.sleep(8_000);
   await world.machine.elsewhere(async () => expect(await world.stack.up(deletesFirst)).toEqual([]));
   expect(world.differences(deletesFirst, [])).toEqual([]);
 });
@@ -124,7 +124,7 @@ test("after a kill in the middle of a move to another provider, an up on another
   await world.stack.up(program);
   const moved = [...before, { ...declared("lost"), provider: "second" }];
   await killedUp({ of: moved });
-  await sleep(world.clock.real(8_000));
+  await world.clock.sleep(8_000);
   await world.machine.elsewhere(async () => expect(await world.stack.up(moved)).toEqual([]));
   expect(world.differences(moved, [])).toEqual([]);
 });

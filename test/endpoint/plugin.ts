@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { beatsFile, follow } from "./fastClock";
 import { ROOT_URN } from "./rootUrn";
 
 const root = join(__dirname, "../..");
@@ -113,11 +114,11 @@ export class Plugin {
       );
     });
     const script = join(root, "node_modules/@pulumi/pulumi/cmd/dynamic-provider/index.js");
-    const child = spawn(process.execPath, [script, `127.0.0.1:${port}`], {
+    const child = spawn(process.execPath, ["--require", beatsFile, script, `127.0.0.1:${port}`], {
       cwd: root,
-      env: { PATH: process.env.PATH, PULUMI_NODEJS_PROJECT: "test", ...env },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+      env: { PATH: process.env.PATH, PULUMI_NODEJS_PROJECT: "test", FOLLOWS_BEATS: "", ...env },
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+    }) as ChildProcessWithoutNullStreams;
     const address = await new Promise<string>((resolve, reject) => {
       createInterface({ input: child.stdout }).once("line", (line) => resolve(`127.0.0.1:${line.trim()}`));
       child.once("exit", () => reject(new Error("the plugin ended before it was ready")));
@@ -126,6 +127,7 @@ export class Plugin {
     const client = new providerServices.ResourceProviderClient(address, grpc.credentials.createInsecure(), {
       "grpc.use_local_subchannel_pool": 1,
     });
+    follow(child);
     const plugin = new Plugin(logs, child, engine, client);
     child.stderr.on("data", (text) => {
       plugin.printed += text;

@@ -59,7 +59,7 @@ export class World {
           environment: machine.environment,
           programFile: machine.programFile,
         }),
-      now: clock.now,
+      now: clock.date,
       trace: (verb, name) => this.calls.push(`${verb} ${name}`),
       programRuns: (isRunning) => machine.programRuns(isRunning),
     });
@@ -75,7 +75,7 @@ export class World {
       const ids = options.reusesIds ? { newId } : {};
       const started: Emulator = await startEmulator({
         accounts,
-        now: clock.now,
+        now: clock.date,
         ...ids,
         ...options.emulator,
       });

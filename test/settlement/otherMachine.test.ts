@@ -172,7 +172,7 @@ describe("the preview", () => {
   });
 
   test("says nothing of a duplicate that create would take over, and waits for nothing", async () => {
-    interrupted({ thenMs: 0 });
+    interrupted({ thenMs: 1 });
     const startedAt = world.clock.now();
     expect(await preview()).toBe("");
     expect(world.warnings.join()).not.toMatch(/already has/);

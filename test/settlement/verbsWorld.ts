@@ -8,6 +8,7 @@ import type { EndpointInputs, EndpointState } from "../../src/endpoint/types";
 import type { Deployment, Operation, Resource } from "../../src/settlement/deployment";
 import type { Entry } from "../../src/settlement/entry";
 import { TYPE_TOKEN } from "../../src/shared/permanent";
+import { FastClock } from "../endpoint/fastClock";
 
 /** The URN of the stack. */
 export const rootUrn = "urn:pulumi:dev::test::pulumi:pulumi:Stack::test-dev";
@@ -21,16 +22,12 @@ const LONG_MS = 60_000;
 
 /** A clock that runs fast, and that a test can put forward. */
 class JumpingClock implements Clock {
-  readonly #startedAt = performance.now();
+  readonly #fast = new FastClock(SPEED);
   #skippedMs = 0;
 
-  now = (): number => (performance.now() - this.#startedAt) * SPEED + this.#skippedMs;
-  date = (): number => Date.UTC(2026, 0, 1) + this.now();
-
-  after(milliseconds: number, callback: () => void): () => void {
-    const timer = setTimeout(callback, Math.ceil(milliseconds / SPEED));
-    return () => clearTimeout(timer);
-  }
+  now = (): number => this.#fast.now() + this.#skippedMs;
+  date = (): number => this.#fast.date() + this.#skippedMs;
+  after = this.#fast.after;
 
   skip(milliseconds: number): void {
     this.#skippedMs += milliseconds;

@@ -4,14 +4,14 @@ import { type EmulatorOptions, type Fault, startEmulator } from "../../../src/em
 import { read } from "../../package/pages";
 import { API_KEY } from "../commandLine";
 import { KEY, SecondService } from "./secondService";
-import { checked, fast, URL } from "./support";
+import { checked, clock, speed, URL } from "./support";
 
 async function withEmulator(
   options: EmulatorOptions,
   faults: readonly Fault[] = [],
   more: Partial<CheckServiceOptions> = {},
 ) {
-  const emulator = await startEmulator({ apiKey: API_KEY, now: fast.now, ...options });
+  const emulator = await startEmulator({ apiKey: API_KEY, now: clock.date, ...options });
   try {
     const own = emulator.add({ url: "https://hooks.example.com/jobs", type: "development" });
     for (const fault of faults) emulator.fault(fault);
@@ -93,7 +93,7 @@ test.each(faults)(
 
 test.each<[Fault, ClauseId]>([
   [{ operation: "register", kind: "status", status: 500, ...always }, "register"],
-  [{ operation: "register", kind: "late-commit", delayMs: 12_000 / fast.speed }, "register"],
+  [{ operation: "register", kind: "late-commit", delayMs: 12_000 / speed }, "register"],
   [{ operation: "list", kind: "status", status: 500, ...always }, "list"],
   [{ operation: "list", kind: "status", status: 500, after: 3 }, "list"],
   [{ operation: "get", kind: "status", status: 500, ...always }, "get"],
@@ -139,7 +139,7 @@ test("after a key that the service refuses in the middle of the check, what was 
 });
 
 async function withSecondService(broken?: ClauseId | "spelling" | "gone") {
-  const service = new SecondService(fast.now, broken);
+  const service = new SecondService(clock.date, broken);
   try {
     const result = await checked({ WEBHOOKS_BASE_URL: await service.listen(), WEBHOOKS_API_KEY: KEY });
     return { ...result, left: service.rows };
@@ -194,7 +194,7 @@ test("nothing is registered unless the person agrees, and the question names wha
 });
 
 test("a check deletes what an interrupted one with the same url has left, and nothing else", async () => {
-  const emulator = await startEmulator({ apiKey: API_KEY, now: fast.now });
+  const emulator = await startEmulator({ apiKey: API_KEY, now: clock.date });
   const mark = "check=018c2d1a-0000-7000-8000-000000000000";
   const type = "development";
   emulator.add({ url: `${URL}?${mark}`, type });
@@ -212,7 +212,7 @@ test("a check deletes what an interrupted one with the same url has left, and no
 test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])(
   "a check that is stopped at request %i deletes what it has registered",
   async (count) => {
-    const emulator = await startEmulator({ apiKey: API_KEY, now: fast.now });
+    const emulator = await startEmulator({ apiKey: API_KEY, now: clock.date });
     const stopping = new AbortController();
     const unwatch = setInterval(() => emulator.requests.length >= count && stopping.abort(), 1);
     const options = { stopped: stopping.signal };

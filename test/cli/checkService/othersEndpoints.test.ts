@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { checked, fast, URL } from "./support";
+import { checked, clock, URL } from "./support";
 
 interface Row {
   readonly id: string;
@@ -28,7 +28,7 @@ async function checkedBeside(
   const register = ({ url, type }: Row): Row => {
     const same = rows.find((row) => pathOf(row.url) === pathOf(url));
     if (same === undefined) {
-      const row = { id: `new_${rows.length}`, url, type, createdAt: new Date(fast.now()).toISOString() };
+      const row = { id: `new_${rows.length}`, url, type, createdAt: new Date(clock.date()).toISOString() };
       rows.push(row);
       return row;
     }
@@ -38,7 +38,7 @@ async function checkedBeside(
   const server = createServer(async (request, response) => {
     const body = await bodyOf(request);
     const answer = (status: number, value?: unknown) =>
-      response.writeHead(status, { date: new Date(fast.now()).toUTCString() }).end(JSON.stringify(value));
+      response.writeHead(status, { date: new Date(clock.date()).toUTCString() }).end(JSON.stringify(value));
     if (request.headers["x-api-key"] !== KEY) return answer(401);
     const id = request.url?.split("/")[2];
     const row = rows.find((each) => each.id === id);

@@ -7,15 +7,8 @@ import { FastClock } from "../../endpoint/fastClock";
 import { KeptOutput } from "../fakeProject";
 
 export const URL = "https://hooks.example.com/check";
-export const fast = new FastClock(20);
-const clock = {
-  now: () => performance.now() * fast.speed,
-  date: fast.now,
-  after: (milliseconds: number, callback: () => void) => {
-    const timer = setTimeout(callback, fast.real(milliseconds));
-    return () => clearTimeout(timer);
-  },
-};
+export const speed = 20;
+export const clock = new FastClock(speed);
 
 const home = mkdtempSync(join(tmpdir(), "check-service-"));
 const { PULUMI_HOME } = process.env;

@@ -1,13 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { EmulatedEndpoint, PlantedFault } from "../../../src/emulator";
-import { isPending } from "../../../src/endpoint/state";
-import type { EndpointState } from "../../../src/endpoint/types";
-import { keyOf } from "../../../src/settlement/identity";
-import { patienceFor, placeIn, windowOf } from "../../../src/settlement/time";
 import { sameUrl } from "../../../src/shared/url";
 import { type Declared, nameOf, type Problems, type RunOptions } from "../engineModel";
 import { Killed } from "../plugin";
-import { timeoutSeconds, World } from "../world";
+import { World } from "../world";
 import type { LivingPlugin } from "./livingPlugin";
 import { type Arguments, type Command, type Heal, type Kill, providers, type Step } from "./scenario";
 
@@ -15,7 +10,6 @@ import { type Arguments, type Command, type Heal, type Kill, providers, type Ste
 const speed = 10;
 /** How long the real CLI takes at least to start a run, in milliseconds: more than the history's times are exact to. */
 const startMs = 2_000;
-const patienceMs = patienceFor(timeoutSeconds * 1_000);
 
 /** Everything that is wrong after at most two undisturbed runs, one more that changes nothing, and a destroy. */
 export interface Outcome {
@@ -248,34 +242,14 @@ export class Actor {
   async #lateCommits(): Promise<void> {
     const met = this.#late.filter(({ fault, hits }) => fault.hits > hits);
     for (const late of met) late.hits = late.fault.hits;
-    if (met.length > 0) await sleep(Math.max(...met.map(({ milliseconds }) => milliseconds)) + 50);
-    this.#forgetTooLate();
-  }
-
-  /**
-   * Takes back what a registration made too late to be told from another process's: a busy machine may have delayed its request
-   * on the way to the service.
-   */
-  #forgetTooLate(): void {
-    const { emulators, stack } = this.world;
-    for (const { outputs } of stack.resources) {
-      const state = outputs as unknown as EndpointState;
-      if (!isPending(state)) continue;
-      const made = this.world.strangers().filter((each) => keyOf(each) === keyOf(state));
-      for (const endpoint of made) {
-        const isOther = this.#others.some(({ id }) => id === endpoint.id);
-        const window = windowOf(state.pending.attemptedAt, patienceMs);
-        if (isOther || placeIn(window, endpoint.createdAt) !== "outside") continue;
-        this.#tell(`endpoint ${endpoint.id} came too late`);
-        emulators.find((each) => each.endpoints().some(({ id }) => id === endpoint.id))?.remove(endpoint.id);
-      }
-    }
+    if (met.length === 0) return;
+    await this.world.clock.sleep((Math.max(...met.map(({ milliseconds }) => milliseconds)) + 50) * speed);
   }
 
   /** A command that is killed, and what the user does then. */
   async #killed(command: Command["command"], options: RunOptions, kill: Kill): Promise<void> {
     for (const [index, requests] of kill.after.entries()) {
-      await sleep(this.world.clock.real(startMs));
+      await this.world.clock.sleep(startMs);
       const isSecond = index > 0;
       if (isSecond) this.#tell("an up that is killed too");
       const stopWatching = this.#watch(requests, kill);
