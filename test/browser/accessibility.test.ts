@@ -5,8 +5,6 @@ import { ambiguousNames, look, scrollsSideways, tabThrough, violations } from ".
 import { type HeadlessBrowser, startBrowser } from "./browser";
 import { press, shows, unfold } from "./support";
 
-jest.setTimeout(60_000);
-
 let browser: HeadlessBrowser;
 let emulator: Emulator;
 

@@ -6,8 +6,6 @@ import { ambiguousNames, look, scrollsSideways, tabThrough, violations } from ".
 import { type HeadlessBrowser, startBrowser } from "./browser";
 import { shows, unfold } from "./support";
 
-jest.setTimeout(60_000);
-
 let browser: HeadlessBrowser;
 
 beforeAll(async () => {

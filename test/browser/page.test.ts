@@ -3,8 +3,6 @@ import { receiver } from "../emulator/receiver";
 import { type HeadlessBrowser, startBrowser } from "./browser";
 import { press, shows } from "./support";
 
-jest.setTimeout(60_000);
-
 let browser: HeadlessBrowser;
 let emulator: Emulator;
 

@@ -293,7 +293,7 @@ test("Ctrl-C ends every wait, and a registration that got no answer stays pendin
   const cancelledAt = Date.now();
   cli.kill("SIGINT");
   expect((await printed).join("")).toMatch(/receiver was not validated.*RUN_CANCELLED/);
-  expect(Date.now() - cancelledAt).toBeLessThan(10_000);
+  expect(Date.now() - cancelledAt).toBeLessThan(40_000);
   expect(processes()).toEqual([]);
   const recorded = Object.values(await project.endpoints());
   expect(recorded.map(({ id }) => id)).toEqual([expect.stringMatching(/^pending:/)]);

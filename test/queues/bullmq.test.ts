@@ -9,8 +9,6 @@ import { bullmqQueue, queueWorker } from "../../src/receiver/queues";
 import { delivered, jobSucceeded, secret } from "../receiver/support";
 import { type RedisServer, startRedis } from "../redis/server";
 
-jest.setTimeout(60_000);
-
 const EVENTS_PER_SECOND = 200;
 /** How many deliveries wait for an answer at most, on a machine that is too slow for the pace. */
 const MOST_OPEN = 50;

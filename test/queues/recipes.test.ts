@@ -6,8 +6,6 @@ import { startDurableRedis } from "./stores/redis";
 import { startSqs } from "./stores/sqs";
 import type { Store } from "./stores/store";
 
-jest.setTimeout(60_000);
-
 const WEBHOOK_RECEIVER = JSON.stringify({ version: 1, secrets: [secret] });
 const ACCOUNT = "123456789012";
 

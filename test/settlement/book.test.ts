@@ -230,7 +230,7 @@ test("a full book says so and keeps working on what it has", () => {
   book.begin(begun({ id: "b" }), identity);
   expect(warnings).toEqual([expect.stringMatching(/20000 entries/)]);
   expect(ids()).toEqual(["a"]);
-}, 60_000);
+});
 
 test("a crowded book collects the closed entries of other stacks, too", () => {
   const book = open();
@@ -242,7 +242,7 @@ test("a crowded book collects the closed entries of other stacks, too", () => {
   for (let made = 0; made < 10_001; made++) writeFileSync(join(folder(), shard, `${made}.json`), "");
   open().entriesOf(stack);
   expect(ids()).toEqual([]);
-}, 60_000);
+});
 
 test("an entry lives while its run and its process do", () => {
   const entry = open().begin(begun({ sent }), identity);

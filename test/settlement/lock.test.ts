@@ -75,7 +75,7 @@ test("several processes never hold one lock at once, and each gets its turn", as
     expect(lines[at + 1]).toBe(lines[at]?.replace("in", "out"));
   }
   expect(claims()).toEqual([]);
-}, 60_000);
+});
 
 test("two that ask in one process take turns, too", async () => {
   const release = await take();
@@ -103,7 +103,7 @@ test("what a killed process held is taken over at once", async () => {
   await once(holder, "exit");
   const startedAt = performance.now();
   const release = await take({ onWait: () => (waits += 1) });
-  expect(performance.now() - startedAt).toBeLessThan(5_000);
+  expect(performance.now() - startedAt).toBeLessThan(30_000);
   expect(waits).toBe(1);
   expect(claims()).toHaveLength(1);
   if (release !== "aborted") release();

@@ -4,7 +4,7 @@ import { FUZZ_NOW_MS, fuzz } from "./fuzz/run";
 const mutations = Number(process.env.FUZZ_MESSAGES ?? 20_000);
 const seed = fuzzSeed();
 
-jest.setTimeout(30_000 + mutations);
+jest.setTimeout(120_000 + mutations);
 
 test(`of ${mutations} mutated messages no forged one is accepted, and none that the reference accepts is refused but for the documented differences (seed ${seed})`, () => {
   jest.useFakeTimers({ now: FUZZ_NOW_MS });
