@@ -50,13 +50,13 @@ test("the README installs the file that `npm pack` creates", () => {
 
 /** Returns what is wrong with a documented command, or undefined. */
 function problemOf(command: string): string | undefined {
-  const plain = command.replace(/^[A-Z_]+="\$\((.*)\)" /, "");
+  const plain = command.replace(/^[A-Z_]+="\$\((.*)\)" /, "").replace(/^npx -p \S+\.tgz /, "npx ");
   const [program, first = "", second = ""] = plain.split(" ");
   if (program === "npm" && first === "run")
     return second in manifest.scripts ? undefined : "has no such script";
   if (program === "npm") return ["test", "install", "pack"].includes(first) ? undefined : "is not known here";
   if (program === "npx" && first === "webhook-endpoints") return problemOfOwn(plain.split(" && ")[0] ?? "");
-  if (program === "node") return undefined;
+  if (program === "node" || program === "export") return undefined;
   return CLI_COMMANDS.test(plain) ? undefined : "is not known here";
 }
 

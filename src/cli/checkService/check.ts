@@ -1,5 +1,6 @@
-import { type Endpoint, type EndpointList, WebhookEndpointNotFoundError } from "../../client";
+import type { Endpoint, EndpointList } from "../../client";
 import { type Clock, sleep } from "../../client/clock";
+import { saysGone } from "../../client/errors";
 import { sameUrl } from "../../shared/url";
 import { TemporaryEndpoint } from "../temporaryEndpoint";
 import { type CheckUrls, wasMade } from "./endpoints";
@@ -168,16 +169,16 @@ async function remove(id: string, { wire, findings }: CheckOptions): Promise<voi
     if (value !== undefined) findings.add("delete", "differs", `${described(exchanges)} after the delete`);
   }
   const { error, exchanges } = await wire.perform("DELETE", () => client.delete(id));
-  const isFine = error === undefined || error instanceof WebhookEndpointNotFoundError;
+  const isFine = error === undefined || saysGone(error);
   findings.add("delete-again", isFine ? "meets" : "differs", described(exchanges));
 }
 
 async function tryUnknownId(id: string, { wire, findings }: CheckOptions): Promise<void> {
   const { client } = wire.account;
   const judge = (performed: Performed<unknown>) => {
-    const isNotFound = performed.error instanceof WebhookEndpointNotFoundError;
-    findings.add("unknown-id", isNotFound ? "meets" : "differs", described(performed.exchanges));
-    return isNotFound;
+    const isGone = saysGone(performed.error);
+    findings.add("unknown-id", isGone ? "meets" : "differs", described(performed.exchanges));
+    return isGone;
   };
   // Nothing is deleted unless the service has said that it does not exist.
   if (judge(await wire.perform("GET", () => client.get(id))) && findings.keeps("delete"))

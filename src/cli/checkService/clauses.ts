@@ -60,11 +60,11 @@ export const CLAUSES = {
     otherwise: "Can't delete endpoints. They stay in the state, or deliver events that nobody wants.",
   },
   "delete-again": {
-    service: "Deleting an endpoint twice does no harm: the second request gets 404 or 2xx.",
+    service: "Deleting an endpoint twice does no harm: the second request gets 404, 410 or 2xx.",
     otherwise: "Reports an error if the response to a delete is lost, although the endpoint is gone.",
   },
   "unknown-id": {
-    service: "Get and delete of an unknown id get 404.",
+    service: "Get and delete of an unknown id get 404 or 410.",
     otherwise:
       "Doesn't notice that an endpoint was deleted outside Pulumi. A refresh or a delete fails instead.",
   },
