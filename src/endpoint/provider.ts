@@ -1,11 +1,11 @@
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { systemClock } from "../client/clock";
 import { isProvisional } from "../settlement/identity";
-import { type Trace, traceOfResource } from "../settlement/trace";
 import { sameUrl } from "../shared/url";
 import { changedArguments, checkArguments, NAME_INPUT } from "./arguments";
+import { deleteEndpoint } from "./deletion";
 import { connectEngine } from "./engine";
-import { aboutResource, EndpointError, explained, isGone, PendingError } from "./errors";
+import { aboutResource, EndpointError, explained, PendingError } from "./errors";
 import { assertSameDoor } from "./originCheck";
 import { type Run, type RunOptions, startRun } from "./run";
 import { isPending, isRecorded, stateOf } from "./state";
@@ -154,40 +154,9 @@ export function createProvider(options: Partial<RunOptions> = {}) {
     },
 
     async delete(id: string, state: WithProvider<EndpointState>): Promise<void> {
-      const { ledger, nameLeftovers, origins, registrar, service, stacks, takings } = requireRun();
-      await nameLeftovers();
-      if (ledger.has(id, "wanted") && !ledger.mayDelete(id)) {
-        engine.warn(
-          `endpoint ${id} is kept, because adoptId names it. Remove adoptId to register a new one.`,
-        );
-        return;
-      }
-      const recorded = traceOfResource({ id, outputs: { ...state } });
-      const isAnothers = async (endpoint: Trace) =>
-        takings.isTakenBeside(state, endpoint) ||
-        (await (await stacks.current())?.isShared(endpoint, takings.takenBeside(state))) === true;
-      // When it was made, which no registration answers, tells it from one of another service with the same id.
-      const dated = async () => ({
-        ...recorded,
-        createdAt: recorded.createdAt ?? (await service.find(id).catch(() => undefined))?.createdAt,
-      });
-      await registrar.inTurn(state, async () => {
-        if (!ledger.mayDelete(id) || ((await isAnothers(recorded)) && (await isAnothers(await dated())))) {
-          engine.warn(`endpoint ${id} is not deleted: another resource of this program has it.`);
-          return;
-        }
-        try {
-          if (isPending(state)) {
-            origins.assertSameService(id, state);
-            if (!(await registrar.settleForDelete(id, state))) origins.concludeGone(id, state);
-          } else if (await origins.isThere(id, state)) await service.delete(id);
-          else origins.concludeGone(id, state);
-          ledger.note(id, "deleted");
-        } catch (error) {
-          if (!isGone(error)) throw error;
-          origins.concludeGone(id, state, error);
-        }
-      });
+      const run = requireRun();
+      await run.nameLeftovers();
+      await deleteEndpoint(id, state, run);
     },
   });
 }

@@ -5,7 +5,6 @@ import type { StackName } from "./entry";
 import { type PastRun, readHistory } from "./history";
 import { stackNameOf } from "./stackName";
 import { StackState } from "./stackState";
-import type { Trace } from "./trace";
 
 /** How long the CLI may take to print something of a stack, in milliseconds. */
 const TIMEOUT_MS = 60_000;
@@ -52,17 +51,10 @@ export class Stack {
     }
   }
 
-  /**
-   * Returns whether several resources manage one endpoint. The run may have changed the state before its first deletion, so it is read
-   * again then, and once more before that is believed.
-   *
-   * @param made what other processes of the run have registered
-   */
-  async isShared(endpoint: Trace, made: readonly Trace[]): Promise<boolean> {
+  /** Returns the state for a deletion: the run may have changed it before its first one, so it is read again then. */
+  async atDeletion(): Promise<StackState | undefined> {
     this.#atDeletion ??= this.stateNow();
-    const state = (await this.#atDeletion) ?? (await this.state());
-    if (state?.isShared(endpoint, made) !== true) return false;
-    return (await this.stateNow())?.isShared(endpoint, made) ?? true;
+    return (await this.#atDeletion) ?? this.state();
   }
 
   /** Returns the runs that ended since a moment, and perhaps earlier ones, the last one first. Undefined when they cannot be read. */
