@@ -35,7 +35,7 @@ export async function deleteEndpoint(id: string, state: EndpointState, run: Run)
 async function otherHolderOf(id: string, state: EndpointState, run: Run): Promise<Holder> {
   const { service, stacks, takings } = run;
   const stack = await stacks.current();
-  const recorded = await stack?.atDeletion();
+  const recorded = await stack?.present();
   const known = stack === undefined ? [] : takings.ofStack(stack.name, state);
   const holderOf = (endpoint: Trace) =>
     strongest(takings.holderBeside(state, endpoint), recorded?.otherHolderOf(endpoint, known) ?? "nobody");

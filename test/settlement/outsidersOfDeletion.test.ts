@@ -1,3 +1,5 @@
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { failure, inputs, otherInputs, stateOf, VerbsWorld } from "./verbsWorld";
 
@@ -37,6 +39,17 @@ describe("an endpoint that another resource has is not deleted", () => {
     world.clock.skip(DAY);
     const leaving = world.plugin({ provider: "one", run: "up" });
     await leaving.check({}, { ...otherInputs }); // reads the state
+    isRecorded("imported", made, "two");
+    await leaving.delete(made.id, stateOf(made));
+    expect(world.ids()).toEqual([made.id]);
+  });
+
+  test("if it got that during the run, after the provider that leaves it had deleted another one", async () => {
+    const made = await world.register({ provider: "one" });
+    const replaced = await world.register({ provider: "one" }, otherInputs);
+    isRecorded("old", made, "one");
+    const leaving = world.plugin({ provider: "one", run: "up" });
+    await leaving.delete(replaced.id, stateOf(replaced)); // deleteBeforeReplace
     isRecorded("imported", made, "two");
     await leaving.delete(made.id, stateOf(made));
     expect(world.ids()).toEqual([made.id]);
@@ -110,4 +123,17 @@ describe("of two services that both count their endpoints, the endpoint that a r
       /one with the same id, url and type.*npx webhook-endpoints delete 1/,
     );
   });
+});
+
+test("deletions that come together read the state twice at most", async () => {
+  const made = [];
+  for (const name of ["a", "b", "c", "d", "e"])
+    made.push(await world.register({}, { ...inputs, url: `https://hooks.example.com/${name}` }));
+  world.printState = "echo read >> reads; cat state.json";
+  const up = world.plugin();
+  await up.check({}, { ...otherInputs });
+  rmSync(join(world.folder, "reads"));
+  await Promise.all(made.map((each) => up.delete(each.id, stateOf(each))));
+  expect(world.ids()).toEqual([]);
+  expect(readFileSync(join(world.folder, "reads"), "utf8")).toMatch(/^(read\n){1,2}$/);
 });
