@@ -7,12 +7,18 @@ import type { EndpointState } from "./types";
 /** Deletes the endpoint of a resource, unless another resource has it. What the service does not know is gone. */
 export async function deleteEndpoint(id: string, state: EndpointState, run: Run): Promise<void> {
   const { ledger, log, origins, registrar, service } = run;
+  if (!(await origins.isHere(id, state))) {
+    origins.concludeGone(id, state);
+    return;
+  }
   if (ledger.has(id, "wanted") && !ledger.mayDelete(id)) {
     log.warn(`endpoint ${id} is kept, because adoptId names it. Remove adoptId to register a new one.`);
     return;
   }
+  // With another key, the same id, url and type may be a coincidence.
+  const ofThisRun = origins.isElsewhere(state) ? "unclear" : "somebody";
   await registrar.inTurn(state, async () => {
-    const other = ledger.mayDelete(id) ? await otherHolderOf(id, state, run) : "somebody";
+    const other = ledger.mayDelete(id) ? await otherHolderOf(id, state, run) : ofThisRun;
     if (other !== "nobody") {
       log.warn(describeKept(id, other));
       return;
@@ -21,9 +27,10 @@ export async function deleteEndpoint(id: string, state: EndpointState, run: Run)
       if (isPending(state)) {
         origins.assertSameService(id, state);
         if (!(await registrar.settleForDelete(id, state))) origins.concludeGone(id, state);
-      } else if (await origins.isThere(id, state)) await service.delete(id);
-      else origins.concludeGone(id, state);
-      ledger.note(id, "deleted");
+      } else if (!(await origins.isUsedAgain(id, state))) {
+        await service.delete(id);
+        ledger.note(id, "deleted");
+      }
     } catch (error) {
       if (!isGone(error)) throw error;
       origins.concludeGone(id, state, error);

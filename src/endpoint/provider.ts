@@ -81,14 +81,15 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         origins.warnOfOtherKey(id, olds);
         replaces.push("pending");
       }
-      if (ledger.has(id, "made")) replaces.push("id");
-      ledger.note(id, "owned");
       const ofRefresh = ledger.endRefresh(id);
+      // Otherwise the ledger must not hear of it: the id may be another endpoint's here.
+      const isHere = ofRefresh || (await origins.isHere(id, olds));
+      if (isHere && ledger.has(id, "made")) replaces.push("id");
+      if (isHere) ledger.note(id, "owned");
       if (!ofRefresh) {
-        const mayMove = replaces.length === 0 || (origins.isOtherService(olds) && !isProvisional(id));
-        const reason = mayMove ? await origins.reasonToMove(id, olds) : undefined;
-        if (reason) replaces.push(reason);
-        ledger.note(id, replaces.length === 0 ? "kept" : "replaced");
+        const mayMove = !isHere && (replaces.length === 0 || origins.isOtherService(olds));
+        if (mayMove) replaces.push(await origins.reasonToMove(id, olds));
+        if (isHere) ledger.note(id, replaces.length === 0 ? "kept" : "replaced");
         if (replaces.length > 0) handover.announce({ id, pending }, news);
       }
       const movedService = !ofRefresh && origins.isOtherService(olds);
@@ -129,16 +130,19 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       const { external, ip, type } = props;
       const pending = isPending(props);
       if (pending) origins.assertSameService(id, props);
-      // A resource whose registration was pending has just taken this endpoint over, so this resource loses it.
-      if (!external && !pending && ledger.has(id, "recovered")) return {};
-      if (!external) ledger.note(id, "owned");
+      if (!external && !origins.isElsewhere(props)) ledger.note(id, "owned");
       const endpoint = pending ? await registrar.settleForRead(id, props) : await service.find(id);
       if (!origins.isSameEndpoint(props, endpoint)) {
         origins.concludeGone(id, props);
         if (!pending) origins.countMiss();
         return {};
       }
-      if (!external) ledger.note(endpoint.id, "refreshed");
+      // A resource whose registration was pending has just taken this endpoint over, so this resource loses it.
+      if (!external && !pending && ledger.has(id, "recovered")) return {};
+      if (!external) {
+        ledger.note(endpoint.id, "owned");
+        ledger.note(endpoint.id, "refreshed");
+      }
       const url = sameUrl(props.url, endpoint.url) ? props.url : endpoint.url;
       const inputs = { url, type: endpoint.type, ...(ip && { ip }) };
       const state = { ...stateOf(endpoint, inputs, origin), ...(external && { external }) };
