@@ -20,7 +20,7 @@ export async function deleteEndpoint(id: string, state: EndpointState, run: Run)
   await registrar.inTurn(state, async () => {
     const other = ledger.mayDelete(id) ? await otherHolderOf(id, state, run) : ofThisRun;
     if (other !== "nobody") {
-      log.warn(describeKept(id, other));
+      log.warn(describeKept(id, state, other));
       return;
     }
     try {
@@ -54,11 +54,11 @@ async function otherHolderOf(id: string, state: EndpointState, run: Run): Promis
   return holderOf({ ...trace, createdAt: endpoint?.createdAt });
 }
 
-function describeKept(id: string, other: Holder): string {
+function describeKept(id: string, { baseUrl }: EndpointState, other: Holder): string {
   const kept = `endpoint ${id} is not deleted: another resource of this program has it`;
   if (other === "somebody") return `${kept}.`;
   return (
-    `${kept}, or one with the same id, url and type at another base URL or in another account. If you still see endpoint ${id} and ` +
-    `no resource has it, delete it with \`npx webhook-endpoints delete ${id}\`.`
+    `${kept}, or one with the same id, url and type at another base URL or in another account. The deleted resource was registered at ` +
+    `${baseUrl}. If its endpoint is still there and no resource has it, delete it at the service.`
   );
 }
