@@ -100,7 +100,7 @@ export class DuplicateCheck {
   #alike(inputs: EndpointInputs, list: EndpointList): Endpoint["id"][] {
     const { ledger } = this.run;
     const ids = ledger.alikeSoFar(list, inputs);
-    return ids.filter((id) => ledger.isKept(id) || !(ledger.isClaimed(id) || this.#replaced.has(id)));
+    return ids.filter((id) => ledger.isKept(id) || !(ledger.isGivenUp(id) || this.#replaced.has(id)));
   }
 
   #report(inputs: EndpointInputs, ids: readonly string[], name: unknown): void {

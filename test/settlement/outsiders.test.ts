@@ -323,6 +323,52 @@ describe("of two services that both count their endpoints, the endpoint that a r
   });
 });
 
+describe("after the refresh of `up --refresh`, an endpoint of this program", () => {
+  /** Makes an endpoint, and refreshes it in the next run. */
+  async function refreshed() {
+    const made = await world.register();
+    const state = stateOf(made);
+    world.record("jobs", made.id, { inputs: { ...inputs }, outputs: { ...state } });
+    world.ended("succeeded");
+    world.clock.skip(60_000);
+    const up = world.plugin();
+    await up.read(made.id, state);
+    await up.diff(made.id, state, inputs);
+    return { id: made.id, up };
+  }
+
+  test("is refused as a duplicate with ifExists: fail", async () => {
+    const { up } = await refreshed();
+    expect(await codeOf(up.create({ ...inputs, ifExists: "fail" }))).toBe("ENDPOINT_EXISTS");
+  });
+
+  test("is named as a duplicate", async () => {
+    const { id, up } = await refreshed();
+    await up.create(inputs);
+    expect(world.warnings.join()).toContain(
+      `this url (https://hooks.example.com/…) and type (production): ${id}.`,
+    );
+  });
+
+  test("does not stop its own replacement with ifExists: fail", async () => {
+    const { up } = await refreshed();
+    const args = { ...inputs, ifExists: "fail", __resourceName: "jobs" } as const;
+    expect((await up.check({}, args)).failures).toEqual([]);
+    const { __resourceName: _, ...news } = args;
+    expect((await up.create(news)).id).toBeDefined();
+  });
+});
+
+test("what a deleted pending registration had made is not named as a duplicate", async () => {
+  const { id, state } = await pendIn();
+  world.record("jobs", id, { outputs: { ...state } });
+  world.clock.skip(60_000);
+  const up = world.plugin();
+  await up.delete(id, state);
+  await up.create(inputs);
+  expect([world.warnings, world.ids()]).toEqual([[], [expect.any(String)]]);
+});
+
 describe("at a service that keeps one endpoint for each url, and answers a registration with that", () => {
   /** Makes the service answer the next registration so. */
   const answerWith = (id: string) => {
