@@ -1,5 +1,6 @@
-import { type Holder, strongest, type Trace, traceOfResource } from "../settlement/trace";
+import { type Holder, strongest, type Trace } from "../settlement/trace";
 import { isGone } from "./errors";
+import { traceOf } from "./originCheck";
 import type { Run } from "./run";
 import { isPending } from "./state";
 import type { EndpointState } from "./types";
@@ -46,7 +47,7 @@ async function otherHolderOf(id: string, state: EndpointState, run: Run): Promis
   const known = stack === undefined ? [] : takings.ofStack(stack.name, state);
   const holderOf = (endpoint: Trace) =>
     strongest(takings.holderBeside(state, endpoint), recorded?.otherHolderOf(endpoint, known) ?? "nobody");
-  const trace = traceOfResource({ id, outputs: { ...state } });
+  const trace = traceOf(id, state);
   const other = holderOf(trace);
   if (other === "nobody" || trace.createdAt !== undefined) return other;
   // When it was made, which no registration answers, tells it from one of another service with the same id.

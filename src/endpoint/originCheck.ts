@@ -5,6 +5,7 @@ import {
   type Holder,
   holderAmong,
   originHashes,
+  type Trace,
   traceOfEndpoint,
   traceOfResource,
 } from "../settlement/trace";
@@ -78,8 +79,10 @@ export class OriginCheck {
   }
 
   #holderOf(endpoint: Endpoint, state: EndpointState): Holder {
-    const recorded = traceOfResource({ id: endpoint.id, outputs: { ...state } });
-    return holderAmong([recorded], traceOfEndpoint(endpoint, originHashes(this.run.origin)));
+    return holderAmong(
+      [traceOf(endpoint.id, state)],
+      traceOfEndpoint(endpoint, originHashes(this.run.origin)),
+    );
   }
 
   /**
@@ -114,7 +117,7 @@ export class OriginCheck {
     const { origin, stacks } = this.run;
     if (provider === origin.provider && !this.isOtherService(state)) return false;
     const recorded = await (await stacks.current())?.state();
-    return (recorded?.providerOf(id) ?? { name: provider }).name !== origin.provider;
+    return (recorded?.providerOf(traceOf(id, state)) ?? { name: provider }).name !== origin.provider;
   }
 
   /**
@@ -171,6 +174,11 @@ export class OriginCheck {
     const { provider } = this.run.origin;
     return provider ? `${setting} of the provider ${JSON.stringify(provider)}` : `webhooks:${setting}`;
   }
+}
+
+/** Returns what the verbs get of a resource's state as a trace of its endpoint. */
+export function traceOf(id: string, state: EndpointState): Trace {
+  return traceOfResource({ id, outputs: { ...state } });
 }
 
 /**

@@ -118,9 +118,14 @@ export class StackState {
     return named.length === 1 ? named[0]?.id : undefined;
   }
 
-  /** Returns the provider that has an endpoint, without a name if it is the default one; undefined when the state lacks the id. */
-  providerOf(id: string): { readonly name: string | undefined } | undefined {
-    const found = this.#of(id).find(({ resource }) => resource.delete !== true);
+  /**
+   * Returns the provider of the resource that has recorded an endpoint, without a name if it is the default one; undefined if no resource
+   * has, or if several have the id and none recorded it so.
+   */
+  providerOf(recorded: Trace): { readonly name: string | undefined } | undefined {
+    const named = this.#of(recorded.id).filter(({ resource }) => resource.delete !== true);
+    const own = named.find(({ trace }) => holderAmong([trace], recorded) === "somebody");
+    const found = own ?? (named.length === 1 ? named[0] : undefined);
     return found && { name: providerNameOf(found.resource) };
   }
 

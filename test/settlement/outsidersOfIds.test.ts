@@ -1,4 +1,4 @@
-import { type Emulator, startEmulator } from "../../src/emulator";
+import { DEFAULT_API_KEY, type Emulator, startEmulator } from "../../src/emulator";
 import type { EndpointState } from "../../src/endpoint/types";
 import { codeOf, failure, inputs, otherInputs, type PluginOptions, stateOf, VerbsWorld } from "./verbsWorld";
 
@@ -12,7 +12,7 @@ let two: PluginOptions;
 beforeEach(async () => {
   world = await VerbsWorld.start({ accounts: { "key-a": "a", "key-b": "b" }, newId: counter() });
   other = await startEmulator({ newId: counter(), now: world.clock.date });
-  two = { baseUrl: other.url, provider: "two" };
+  two = { baseUrl: other.url, apiKey: DEFAULT_API_KEY, provider: "two" };
 });
 afterEach(async () => {
   await world.close();
@@ -129,6 +129,29 @@ describe("a resource of another account, whose id a pending registration has her
     await destroy.delete(stranger.id, stranger.state);
     await destroy.delete(pending.id, pending.state);
     expect([world.ids("a"), world.ids("b")]).toEqual([[stranger.id], []]);
+  });
+});
+
+describe("a resource whose id another one has at another service", () => {
+  test.each([
+    ["first", true],
+    ["last", false],
+  ])("moves to that one's provider, if the state has it %s", async (_, isFirst) => {
+    const moving = await recorded("moving", {});
+    await recorded("other", two, otherInputs);
+    if (!isFirst) world.resources.reverse();
+    const { replaces } = await world.plugin(two).diff(moving.id, moving.state, inputs);
+    expect(replaces).toEqual(["provider"]);
+  });
+
+  test("has not moved, if the base URL of its provider has changed by mistake", async () => {
+    await recorded("other", two, otherInputs);
+    const { id, state } = await recorded("jobs", { provider: "one" });
+    const third = await startEmulator({ newId: counter(), now: world.clock.date });
+    const up = world.plugin({ ...two, baseUrl: third.url, provider: "one" });
+    const outcome = await up.diff(id, state, inputs).catch(({ message }: Error) => message);
+    await third.close();
+    expect(outcome).toContain("OTHER_BASE_URL");
   });
 });
 
