@@ -20,7 +20,8 @@ export interface DuplicateSources {
   readonly handover: Handover;
   readonly settlement: Settlement;
   readonly stacks: Stacks;
-  readonly baseline: () => Promise<EndpointList>;
+  /** Returns the endpoints that were there a moment ago, and those with this url and type that the list may not show yet. */
+  readonly baseline: (inputs: EndpointInputs) => Promise<EndpointList>;
   readonly log: EngineLog;
 }
 
@@ -47,7 +48,7 @@ export class DuplicateCheck {
    * is unknown until `diff` has been called for their resources, so the message fits both.
    */
   async check(inputs: EndpointInputs, except: readonly string[] = []): Promise<void> {
-    const ids = this.#alike(inputs, await this.run.baseline()).filter((id) => !except.includes(id));
+    const ids = this.#alike(inputs, await this.run.baseline(inputs)).filter((id) => !except.includes(id));
     if (ids.length === 0) return;
     const names = this.#names.get(keyOfInputs(inputs)) ?? [];
     this.#report(inputs, ids, names.length > 1 ? names.shift() : names[0]);
@@ -84,7 +85,7 @@ export class DuplicateCheck {
 
   async #preview(inputs: EndpointInputs, name: unknown): Promise<void> {
     const { baseline, settlement, stacks } = this.run;
-    const list = await baseline();
+    const list = await baseline(inputs);
     if (this.#alike(inputs, list).length === 0) return;
     const decision = await settlement.preview(inputs, list);
     if (decision?.kind === "doubt" && inputs.ifExists !== "register")
