@@ -9,6 +9,7 @@ import type { EngineLog } from "./engine";
 import { aboutResource, EndpointError, isUnauthorized, keyRefused } from "./errors";
 import { type Handover, keyOfInputs } from "./handover";
 import type { Ledger } from "./ledger";
+import type { Origin } from "./origin";
 import type { EndpointInputs } from "./types";
 
 /** Refusals of a service that is not at this address. */
@@ -20,6 +21,7 @@ export interface DuplicateSources {
   readonly handover: Handover;
   readonly settlement: Settlement;
   readonly stacks: Stacks;
+  readonly origin: Origin;
   /** Returns the endpoints that were there a moment ago, and those with this url and type that the list may not show yet. */
   readonly baseline: (inputs: EndpointInputs) => Promise<EndpointList>;
   readonly log: EngineLog;
@@ -84,7 +86,7 @@ export class DuplicateCheck {
   }
 
   async #preview(inputs: EndpointInputs, name: unknown): Promise<void> {
-    const { baseline, settlement, stacks } = this.run;
+    const { baseline, origin, settlement, stacks } = this.run;
     const list = await baseline(inputs);
     if (this.#alike(inputs, list).length === 0) return;
     const decision = await settlement.preview(inputs, list);
@@ -92,7 +94,7 @@ export class DuplicateCheck {
       throw new EndpointError("REGISTRATION_IN_DOUBT", aboutResource(name, describeDoubt(inputs, decision)));
     if (decision !== undefined && decision.kind !== "absent") return;
     const state = await (await stacks.current())?.state();
-    const own = typeof name === "string" ? state?.idOf(name) : undefined;
+    const own = typeof name === "string" ? state?.idOf(name, origin.provider, inputs) : undefined;
     if (own !== undefined) this.#replaced.add(own);
     const ids = this.#alike(inputs, list);
     if (ids.length > 0) this.#report(inputs, ids, name);

@@ -120,6 +120,7 @@ function assemble(
     handover,
     settlement,
     stacks,
+    origin,
     log,
     baseline: (inputs) => {
       const ids = settlement.idsInBook(inputs);

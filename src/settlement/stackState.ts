@@ -110,10 +110,17 @@ export class StackState {
     });
   }
 
-  /** Returns the id of the endpoint of this name, if exactly one has it. */
-  idOf(name: string): string | undefined {
+  /**
+   * Returns the id of the endpoint of this name, provider, url and type, if exactly one has it: resources with other parents may have the
+   * same name. A url that the state encrypts may be any.
+   */
+  idOf(name: string, provider: string | undefined, identity: Identity): string | undefined {
     const named = endpointsIn(this.#deployment).filter(
-      (each) => each.delete !== true && nameOf(each.urn) === name,
+      (each) =>
+        each.delete !== true &&
+        nameOf(each.urn) === name &&
+        providerNameOf(each) === provider &&
+        keyOf(identityOf(each) ?? identity) === keyOf(identity),
     );
     return named.length === 1 ? named[0]?.id : undefined;
   }

@@ -1,3 +1,4 @@
+import { TYPE_TOKEN } from "../../src/shared/permanent";
 import { codeOf, inputs, otherInputs, type PluginOptions, stateOf, VerbsWorld } from "./verbsWorld";
 
 /** What outsiders found about warnings and refusals of duplicates, each as they reproduced it. */
@@ -32,5 +33,33 @@ describe("while the service's list lags, what was registered a moment ago", () =
     const { id, outs } = await world.register(options);
     await world.plugin({ ...options, run: "destroy" }).delete(id, stateOf({ outs }));
     expect((await up.create(declared)).id).not.toBe(id);
+  });
+});
+
+describe("of two resources with one name below different parents", () => {
+  const urnBelow = (parent: string) => `urn:pulumi:dev::test::${parent}$${TYPE_TOKEN}::hook`;
+  const hook = { ...inputs, ifExists: "fail", __resourceName: "hook" } as const;
+
+  async function recordedBelow(parent: string, args = inputs): Promise<void> {
+    const made = await world.register({}, args);
+    world.record("hook", made.id, {
+      urn: urnBelow(parent),
+      inputs: { ...args },
+      outputs: { ...stateOf(made) },
+    });
+    world.ended("succeeded");
+    world.clock.skip(60_000);
+  }
+
+  test("one that `--replace` replaces is no duplicate of itself", async () => {
+    await recordedBelow("a:A");
+    await recordedBelow("b:B", otherInputs);
+    expect((await world.plugin().check({}, hook)).failures).toEqual([]);
+  });
+
+  test("a new one of another provider is refused with ifExists: fail", async () => {
+    await recordedBelow("a:A");
+    const { failures } = await world.plugin({ provider: "two" }).check({}, hook);
+    expect(failures?.[0]?.reason).toContain("ENDPOINT_EXISTS");
   });
 });
