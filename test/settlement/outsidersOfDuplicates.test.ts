@@ -63,3 +63,31 @@ describe("of two resources with one name below different parents", () => {
     expect(failures?.[0]?.reason).toContain("ENDPOINT_EXISTS");
   });
 });
+
+describe("where a partial list lacks somebody's endpoint, with which the service answers a registration", () => {
+  async function answered(createdAt?: string) {
+    const { id } = world.service.add({ ...inputs, ...(createdAt && { createdAt }) });
+    const body = JSON.stringify({ data: [], has_more: true });
+    world.service.fault({ operation: "list", kind: "status", status: 200, body, times: 100 });
+    const answer = JSON.stringify({ id, ...inputs });
+    world.service.fault({ operation: "register", kind: "status", status: 200, body: answer });
+    return { id, made: world.register().catch(({ message }: Error) => ({ id: message })) };
+  }
+
+  test("it is not taken, as the time at which it was made tells", async () => {
+    const { id, made } = await answered("2025-11-30T12:34:56Z");
+    expect((await made).id).toMatch(new RegExp(`${id}, which was there before.*adoptId.*ENDPOINT_EXISTS`));
+    expect([world.ids(), world.book()]).toEqual([[id], []]);
+  });
+
+  test("what was made just now is taken", async () => {
+    const { id, made } = await answered();
+    expect((await made).id).toBe(id);
+  });
+
+  test("it is taken if the service does not tell when it was made", async () => {
+    world.service.fault({ operation: "get", kind: "status", status: 500, times: 100 });
+    const { id, made } = await answered("2025-11-30T12:34:56Z");
+    expect((await made).id).toBe(id);
+  });
+});

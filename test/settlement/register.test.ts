@@ -250,7 +250,7 @@ test.each([
   [true, true, true],
   [true, false, false],
   [false, true, true],
-  [false, false, undefined],
+  [false, false, false],
 ])(
   "in a list that is complete: %p, and that has it: %p, the endpoint of an answer was there before: %p",
   async (complete, isListed, wasThere) => {
@@ -258,5 +258,23 @@ test.each([
     const listed = service.make();
     service.answers.push(async () => (isListed ? listed : service.make()));
     expect(await register()).toMatchObject({ kind: "made", wasThere });
+  },
+);
+
+test.each([
+  ["more than a minute before it was sent", -150_000, true],
+  ["about when it was sent", -30_000, false],
+  ["at a time that the service does not tell", undefined, undefined],
+])(
+  "a partial list leaves it to the time whether an endpoint was there before: %s",
+  async (_, offsetMs, wasThere) => {
+    service.complete = false;
+    const baseline = await service.list();
+    service.answers.push(async () => {
+      const made = service.make(offsetMs);
+      if (offsetMs === undefined) service.endpoints.length = 0;
+      return { ...made, createdAt: null };
+    });
+    expect(await register({ baseline })).toMatchObject({ kind: "made", wasThere });
   },
 );
