@@ -33,8 +33,6 @@ export class DuplicateCheck {
   #lookFailed = false;
   /** The names of the resources that have been checked, by their inputs: `create` gets only the inputs. */
   readonly #names = new Map<string, string[]>();
-  /** The endpoints of resources that are replaced without a `diff` (engine rule 17). */
-  readonly #replaced = new Set<string>();
 
   constructor(private readonly run: DuplicateSources) {}
 
@@ -86,7 +84,7 @@ export class DuplicateCheck {
   }
 
   async #preview(inputs: EndpointInputs, name: unknown): Promise<void> {
-    const { baseline, origin, settlement, stacks } = this.run;
+    const { baseline, ledger, origin, settlement, stacks } = this.run;
     const list = await baseline(inputs);
     if (this.#alike(inputs, list).length === 0) return;
     const decision = await settlement.preview(inputs, list);
@@ -95,7 +93,8 @@ export class DuplicateCheck {
     if (decision !== undefined && decision.kind !== "absent") return;
     const state = await (await stacks.current())?.state();
     const own = typeof name === "string" ? state?.idOf(name, origin.provider, inputs) : undefined;
-    if (own !== undefined) this.#replaced.add(own);
+    // It is replaced without a `diff` (engine rule 17).
+    if (own !== undefined && !ledger.isKept(own)) ledger.note(own, "replaced");
     const ids = this.#alike(inputs, list);
     if (ids.length > 0) this.#report(inputs, ids, name);
   }
@@ -103,7 +102,7 @@ export class DuplicateCheck {
   #alike(inputs: EndpointInputs, list: EndpointList): Endpoint["id"][] {
     const { ledger } = this.run;
     const ids = ledger.alikeSoFar(list, inputs);
-    return ids.filter((id) => ledger.isKept(id) || !(ledger.isGivenUp(id) || this.#replaced.has(id)));
+    return ids.filter((id) => ledger.isKept(id) || !ledger.isGivenUp(id));
   }
 
   #report(inputs: EndpointInputs, ids: readonly string[], name: unknown): void {

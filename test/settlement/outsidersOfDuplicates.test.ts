@@ -91,3 +91,17 @@ describe("where a partial list lacks somebody's endpoint, with which the service
     expect((await made).id).toBe(id);
   });
 });
+
+test("at a service that keeps one endpoint for each url, a resource that `--replace` replaces keeps its own", async () => {
+  const made = await world.register();
+  world.record("jobs", made.id, { inputs: { ...inputs }, outputs: { ...stateOf(made) } });
+  world.ended("succeeded");
+  world.clock.skip(60_000);
+  const up = world.plugin();
+  await up.check({}, { ...inputs, __resourceName: "jobs" });
+  const body = JSON.stringify({ id: made.id, ...inputs });
+  world.service.fault({ operation: "register", kind: "status", status: 200, body });
+  expect((await up.create(inputs)).id).toBe(made.id);
+  await up.delete(made.id, stateOf(made));
+  expect(world.ids()).toEqual([made.id]);
+});
