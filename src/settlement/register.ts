@@ -79,7 +79,10 @@ export async function registerOnce(
     };
     try {
       const endpoint = await service.register(registration, note);
-      const isListed = [...baseline.endpoints, ...baseline.unrecognized].some(({ id }) => id === endpoint.id);
+      // An id with another url was that of an endpoint which is deleted since: some services use ids again.
+      const isListed = [...baseline.endpoints, ...baseline.unrecognized].some(
+        ({ id, url }) => id === endpoint.id && (url === null || sameUrl(url, registration.url)),
+      );
       const wasThere = isListed || (baseline.complete ? false : await isOlder(endpoint, sent));
       return { kind: "made", endpoint, wasThere };
     } catch (error) {

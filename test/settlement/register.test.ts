@@ -278,3 +278,13 @@ test.each([
     expect(await register({ baseline })).toMatchObject({ kind: "made", wasThere });
   },
 );
+
+test.each([
+  ["another url", { url: "https://hooks.example.com/other" }, false],
+  ["another type", { type: "development" as const }, true],
+])("an answered id that was listed with %s shows whether it was used again", async (_, listed, wasThere) => {
+  const used = service.make();
+  const baseline = { ...(await service.list()), endpoints: [{ ...used, ...listed }] };
+  service.answers.push(async () => used);
+  expect(await register({ baseline })).toMatchObject({ kind: "made", wasThere });
+});
