@@ -19,9 +19,15 @@ export async function deleteEndpoint(id: string, state: EndpointState, run: Run)
   // With another key, the same id, url and type may be a coincidence.
   const ofThisRun = origins.isElsewhere(state) ? "unclear" : "somebody";
   await registrar.inTurn(state, async () => {
-    const other = ledger.mayDelete(id) ? await otherHolderOf(id, state, run) : ofThisRun;
+    if (!ledger.mayDelete(id)) {
+      log.warn(describeKept(id, state, ofThisRun));
+      return;
+    }
+    const other = await otherHolderOf(id, state, run);
     if (other !== "nobody") {
-      log.warn(describeKept(id, state, other));
+      // The engine may be about to delete the other resource, too. The state shows that only afterwards.
+      const ifGone = ` If that one goes too, delete the endpoint with \`npx webhook-endpoints delete ${id}\`.`;
+      log.warn(`${describeKept(id, state, other)}${other === "somebody" ? ifGone : ""}`);
       return;
     }
     try {

@@ -123,6 +123,16 @@ describe("of two services that both count their endpoints, the endpoint that a r
   });
 });
 
+test("if two resources with one endpoint go before the state shows it, a warning names the way to delete that", async () => {
+  const made = await world.register({ provider: "one" });
+  for (const provider of ["one", "two"])
+    world.record(provider, made.id, { provider, inputs: { ...inputs }, outputs: { ...stateOf(made) } });
+  for (const provider of ["one", "two"])
+    await world.plugin({ run: "up", provider }).delete(made.id, stateOf(made));
+  expect(world.ids()).toEqual([made.id]);
+  expect(world.warnings.at(-1)).toMatch(/If that one goes too, .*`npx webhook-endpoints delete wh_/);
+});
+
 test("deletions that come together read the state twice at most", async () => {
   const made = [];
   for (const name of ["a", "b", "c", "d", "e"])
