@@ -6,7 +6,6 @@ import { pulumiHome } from "../settlement/files";
 import { alike } from "../settlement/identity";
 import { ownPending, registerOnce } from "../settlement/register";
 import { settle } from "../settlement/settle";
-import { parseTimestamp } from "../settlement/time";
 import { Turns } from "../settlement/turns";
 import { describeUrl } from "../shared/url";
 import type { Account } from "./account";
@@ -21,9 +20,6 @@ export interface TemporaryEndpointOptions {
   /** Prints what is going on. */
   readonly note: (text: string) => void;
 }
-
-/** How much older than its registration an endpoint is if it was there before, in milliseconds: clocks differ. */
-const OLDER_MS = 60_000;
 
 /** A development endpoint that exists while a command runs. */
 export class TemporaryEndpoint {
@@ -105,7 +101,7 @@ export class TemporaryEndpoint {
       });
       if (registered.kind === "made") {
         const { endpoint } = registered;
-        this.#wasThere = registered.wasThere ?? (await wasThere(endpoint.id, service));
+        this.#wasThere = registered.wasThere;
         if (this.#wasThere !== false) this.#mayExist = false;
         else if (same.length > 0)
           note(`The service already has ${same.join(", ")} with this url, so each event arrives once more.`);
@@ -134,10 +130,11 @@ export class TemporaryEndpoint {
   }
 
   /** Returns a service that says when the answer to the registration is lost. */
-  #noting(service: AccountService): Pick<AccountService, "list" | "register" | "time"> {
+  #noting(service: AccountService): Pick<AccountService, "list" | "find" | "register" | "time"> {
     const { note } = this.#options;
     return {
       list: service.list,
+      find: service.find,
       time: service.time,
       register: (registration, onSend) =>
         service.register(registration, onSend).catch((error: unknown) => {
@@ -147,12 +144,4 @@ export class TemporaryEndpoint {
         }),
     };
   }
-}
-
-/** Returns whether an endpoint is older than the moment, as its time tells. */
-async function wasThere(id: string, service: AccountService): Promise<boolean | undefined> {
-  const now = service.time();
-  const endpoint = await service.find(id).catch(() => undefined);
-  const ageMs = (now ?? Number.NaN) - parseTimestamp(endpoint?.createdAt);
-  return Number.isNaN(ageMs) ? undefined : ageMs > OLDER_MS;
 }

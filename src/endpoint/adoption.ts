@@ -47,7 +47,7 @@ export async function adopt(
   }
   assertAsDeclared(endpoint, inputs);
   const trace = traceOfEndpoint(endpoint, originHashes(origin));
-  if (ledger.isKept(id) || takings.isTakenBeside(endpoint, trace)) {
+  if (ledger.isKept(id) || takings.holderBeside(endpoint, trace) !== "nobody") {
     throw new EndpointError(
       "ADOPT_TAKEN",
       `cannot adopt endpoint ${id}: another resource of this program already has it. Name it in only one of them.`,

@@ -9,6 +9,7 @@ import type { EngineLog } from "./engine";
 import { aboutResource, EndpointError, isUnauthorized, keyRefused } from "./errors";
 import { type Handover, keyOfInputs } from "./handover";
 import type { Ledger } from "./ledger";
+import type { Origin } from "./origin";
 import type { EndpointInputs } from "./types";
 
 /** Refusals of a service that is not at this address. */
@@ -20,7 +21,9 @@ export interface DuplicateSources {
   readonly handover: Handover;
   readonly settlement: Settlement;
   readonly stacks: Stacks;
-  readonly baseline: () => Promise<EndpointList>;
+  readonly origin: Origin;
+  /** Returns the endpoints that were there a moment ago, and those with this url and type that the list may not show yet. */
+  readonly baseline: (inputs: EndpointInputs) => Promise<EndpointList>;
   readonly log: EngineLog;
 }
 
@@ -30,8 +33,6 @@ export class DuplicateCheck {
   #lookFailed = false;
   /** The names of the resources that have been checked, by their inputs: `create` gets only the inputs. */
   readonly #names = new Map<string, string[]>();
-  /** The endpoints of resources that are replaced without a `diff` (engine rule 17). */
-  readonly #replaced = new Set<string>();
 
   constructor(private readonly run: DuplicateSources) {}
 
@@ -47,7 +48,7 @@ export class DuplicateCheck {
    * is unknown until `diff` has been called for their resources, so the message fits both.
    */
   async check(inputs: EndpointInputs, except: readonly string[] = []): Promise<void> {
-    const ids = this.#alike(inputs, await this.run.baseline()).filter((id) => !except.includes(id));
+    const ids = this.#alike(inputs, await this.run.baseline(inputs)).filter((id) => !except.includes(id));
     if (ids.length === 0) return;
     const names = this.#names.get(keyOfInputs(inputs)) ?? [];
     this.#report(inputs, ids, names.length > 1 ? names.shift() : names[0]);
@@ -83,16 +84,17 @@ export class DuplicateCheck {
   }
 
   async #preview(inputs: EndpointInputs, name: unknown): Promise<void> {
-    const { baseline, settlement, stacks } = this.run;
-    const list = await baseline();
+    const { baseline, ledger, origin, settlement, stacks } = this.run;
+    const list = await baseline(inputs);
     if (this.#alike(inputs, list).length === 0) return;
     const decision = await settlement.preview(inputs, list);
     if (decision?.kind === "doubt" && inputs.ifExists !== "register")
       throw new EndpointError("REGISTRATION_IN_DOUBT", aboutResource(name, describeDoubt(inputs, decision)));
     if (decision !== undefined && decision.kind !== "absent") return;
     const state = await (await stacks.current())?.state();
-    const own = typeof name === "string" ? state?.idOf(name) : undefined;
-    if (own !== undefined) this.#replaced.add(own);
+    const own = typeof name === "string" ? state?.idOf(name, origin.provider, inputs) : undefined;
+    // It is replaced without a `diff` (engine rule 17).
+    if (own !== undefined && !ledger.isKept(own)) ledger.note(own, "replaced");
     const ids = this.#alike(inputs, list);
     if (ids.length > 0) this.#report(inputs, ids, name);
   }
@@ -100,7 +102,7 @@ export class DuplicateCheck {
   #alike(inputs: EndpointInputs, list: EndpointList): Endpoint["id"][] {
     const { ledger } = this.run;
     const ids = ledger.alikeSoFar(list, inputs);
-    return ids.filter((id) => ledger.isKept(id) || !(ledger.isClaimed(id) || this.#replaced.has(id)));
+    return ids.filter((id) => ledger.isKept(id) || !ledger.isGivenUp(id));
   }
 
   #report(inputs: EndpointInputs, ids: readonly string[], name: unknown): void {

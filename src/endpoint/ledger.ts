@@ -41,8 +41,8 @@ export class Ledger {
     this.#facts.set(id, facts.add(fact));
   }
 
-  /** Records that this run registered, adopted or recovered an endpoint. */
-  noteOurs(endpoint: Endpoint, fact: "owned" | "made" | "recovered"): Endpoint {
+  /** Records that this run registered, adopted, recovered or deleted an endpoint that no list may show yet. */
+  noteOurs(endpoint: Endpoint, fact: "made" | "recovered" | "deleted"): Endpoint {
     this.note(endpoint.id, fact);
     const key = keyOf(endpoint);
     this.#ours.set(key, (this.#ours.get(key) ?? new Set<string>()).add(endpoint.id));
@@ -61,6 +61,11 @@ export class Ledger {
   /** Returns whether a resource has this endpoint after this run. */
   isKept(id: string): boolean {
     return this.has(id, "made") || this.has(id, "kept");
+  }
+
+  /** Returns whether this run replaces or has deleted the resource that had this endpoint. */
+  isGivenUp(id: string): boolean {
+    return this.has(id, "replaced") || this.has(id, "deleted");
   }
 
   /** Returns whether a resource that this run has met has or had this endpoint. */

@@ -1,9 +1,11 @@
 import type { Endpoint } from "../client";
+import { isProvisional } from "../settlement/identity";
 import type { Stacks } from "../settlement/stack";
 import {
   type Holder,
   holderAmong,
   originHashes,
+  type Trace,
   traceOfEndpoint,
   traceOfResource,
 } from "../settlement/trace";
@@ -35,8 +37,8 @@ export class OriginCheck {
   constructor(private readonly run: OriginSources) {}
 
   /**
-   * Returns why an endpoint has to be registered again, or undefined if it stays:
-   * - `account`: it was registered with another key, and today's key does not find it. A rotated key finds it.
+   * Returns why an endpoint that is not here has to be registered again:
+   * - `account`: it was registered with another key. A rotated key finds it.
    * - `provider`: the resource has moved to a provider of another name, at another base URL that does not know the endpoint.
    *
    * A base URL that has changed without another provider is a mistake, unless the service itself has moved and knows the
@@ -44,8 +46,7 @@ export class OriginCheck {
    *
    * @throws EndpointError `OTHER_BASE_URL`
    */
-  async reasonToMove(id: string, state: EndpointState): Promise<"account" | "provider" | undefined> {
-    if (!this.isElsewhere(state) || (await this.#find(id, state))) return undefined;
+  async reasonToMove(id: string, state: EndpointState): Promise<"account" | "provider"> {
     if (this.isOtherService(state)) {
       if (await this.isOtherProvider(id, state)) return "provider";
       throw this.#otherService(id, state, undefined);
@@ -78,27 +79,32 @@ export class OriginCheck {
   }
 
   #holderOf(endpoint: Endpoint, state: EndpointState): Holder {
-    const recorded = traceOfResource({ id: endpoint.id, outputs: { ...state } });
-    return holderAmong([recorded], traceOfEndpoint(endpoint, originHashes(this.run.origin)));
+    return holderAmong(
+      [traceOf(endpoint.id, state)],
+      traceOfEndpoint(endpoint, originHashes(this.run.origin)),
+    );
   }
 
-  /** Returns whether today's service has a recorded endpoint to delete, as far as that has to be asked. */
-  async isThere(id: string, state: EndpointState): Promise<boolean> {
-    if (!this.isElsewhere(state)) {
-      const listed = await this.run.service.listedBefore(id);
-      if (listed === undefined || (sameUrl(listed.url, state.url) && listed.type === state.type)) return true;
-      if (this.#holderOf(listed, state) === "somebody") return true;
-      this.run.log.warn(
-        `endpoint ${id} is not deleted: the service has used this id again, or somebody has changed the endpoint. It is now for ` +
-          `${describeUrl(listed.url)} (${listed.type}). If it is this resource's, delete it at the service.`,
-      );
-      return false;
-    }
-    return this.#find(id, state);
-  }
-
-  async #find(id: string, state: EndpointState): Promise<boolean> {
+  /**
+   * Returns whether a recorded endpoint is at today's service, as far as that has to be asked. If a resource was registered elsewhere, its
+   * id may be another endpoint's here.
+   */
+  async isHere(id: string, state: EndpointState): Promise<boolean> {
+    if (!this.isElsewhere(state) || isProvisional(id)) return true;
     return this.isSameEndpoint(state, await this.run.service.find(id));
+  }
+
+  /** Returns whether another endpoint has the id of one that was here, and warns then. */
+  async isUsedAgain(id: string, state: EndpointState): Promise<boolean> {
+    if (this.isElsewhere(state)) return false;
+    const listed = await this.run.service.listedBefore(id);
+    if (listed === undefined || (sameUrl(listed.url, state.url) && listed.type === state.type)) return false;
+    if (this.#holderOf(listed, state) === "somebody") return false;
+    this.run.log.warn(
+      `endpoint ${id} is not deleted: the service has used this id again, or somebody has changed the endpoint. It is now for ` +
+        `${describeUrl(listed.url)} (${listed.type}). If it is this resource's, delete it at the service.`,
+    );
+    return true;
   }
 
   /**
@@ -111,7 +117,7 @@ export class OriginCheck {
     const { origin, stacks } = this.run;
     if (provider === origin.provider && !this.isOtherService(state)) return false;
     const recorded = await (await stacks.current())?.state();
-    return (recorded?.providerOf(id) ?? { name: provider }).name !== origin.provider;
+    return (recorded?.providerOf(traceOf(id, state)) ?? { name: provider }).name !== origin.provider;
   }
 
   /**
@@ -168,6 +174,11 @@ export class OriginCheck {
     const { provider } = this.run.origin;
     return provider ? `${setting} of the provider ${JSON.stringify(provider)}` : `webhooks:${setting}`;
   }
+}
+
+/** Returns what the verbs get of a resource's state as a trace of its endpoint. */
+export function traceOf(id: string, state: EndpointState): Trace {
+  return traceOfResource({ id, outputs: { ...state } });
 }
 
 /**

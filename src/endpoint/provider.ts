@@ -1,11 +1,11 @@
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { systemClock } from "../client/clock";
 import { isProvisional } from "../settlement/identity";
-import { type Trace, traceOfResource } from "../settlement/trace";
 import { sameUrl } from "../shared/url";
 import { changedArguments, checkArguments, NAME_INPUT } from "./arguments";
+import { deleteEndpoint } from "./deletion";
 import { connectEngine } from "./engine";
-import { aboutResource, EndpointError, explained, isGone, PendingError } from "./errors";
+import { aboutResource, EndpointError, explained, PendingError } from "./errors";
 import { assertSameDoor } from "./originCheck";
 import { type Run, type RunOptions, startRun } from "./run";
 import { isPending, isRecorded, stateOf } from "./state";
@@ -81,14 +81,15 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         origins.warnOfOtherKey(id, olds);
         replaces.push("pending");
       }
-      if (ledger.has(id, "made")) replaces.push("id");
-      ledger.note(id, "owned");
       const ofRefresh = ledger.endRefresh(id);
+      // Otherwise the ledger must not hear of it: the id may be another endpoint's here.
+      const isHere = ofRefresh || (await origins.isHere(id, olds));
+      if (isHere && ledger.has(id, "made")) replaces.push("id");
+      if (isHere) ledger.note(id, "owned");
       if (!ofRefresh) {
-        const mayMove = replaces.length === 0 || (origins.isOtherService(olds) && !isProvisional(id));
-        const reason = mayMove ? await origins.reasonToMove(id, olds) : undefined;
-        if (reason) replaces.push(reason);
-        ledger.note(id, replaces.length === 0 ? "kept" : "replaced");
+        const mayMove = !isHere && (replaces.length === 0 || origins.isOtherService(olds));
+        if (mayMove) replaces.push(await origins.reasonToMove(id, olds));
+        if (isHere) ledger.note(id, replaces.length === 0 ? "kept" : "replaced");
         if (replaces.length > 0) handover.announce({ id, pending }, news);
       }
       const movedService = !ofRefresh && origins.isOtherService(olds);
@@ -129,16 +130,19 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       const { external, ip, type } = props;
       const pending = isPending(props);
       if (pending) origins.assertSameService(id, props);
-      // A resource whose registration was pending has just taken this endpoint over, so this resource loses it.
-      if (!external && !pending && ledger.has(id, "recovered")) return {};
-      if (!external) ledger.note(id, "owned");
+      if (!external && !origins.isElsewhere(props)) ledger.note(id, "owned");
       const endpoint = pending ? await registrar.settleForRead(id, props) : await service.find(id);
       if (!origins.isSameEndpoint(props, endpoint)) {
         origins.concludeGone(id, props);
         if (!pending) origins.countMiss();
         return {};
       }
-      if (!external) ledger.note(endpoint.id, "refreshed");
+      // A resource whose registration was pending has just taken this endpoint over, so this resource loses it.
+      if (!external && !pending && ledger.has(id, "recovered")) return {};
+      if (!external) {
+        ledger.note(endpoint.id, "owned");
+        ledger.note(endpoint.id, "refreshed");
+      }
       const url = sameUrl(props.url, endpoint.url) ? props.url : endpoint.url;
       const inputs = { url, type: endpoint.type, ...(ip && { ip }) };
       const state = { ...stateOf(endpoint, inputs, origin), ...(external && { external }) };
@@ -154,40 +158,9 @@ export function createProvider(options: Partial<RunOptions> = {}) {
     },
 
     async delete(id: string, state: WithProvider<EndpointState>): Promise<void> {
-      const { ledger, nameLeftovers, origins, registrar, service, stacks, takings } = requireRun();
-      await nameLeftovers();
-      if (ledger.has(id, "wanted") && !ledger.mayDelete(id)) {
-        engine.warn(
-          `endpoint ${id} is kept, because adoptId names it. Remove adoptId to register a new one.`,
-        );
-        return;
-      }
-      const recorded = traceOfResource({ id, outputs: { ...state } });
-      const isAnothers = async (endpoint: Trace) =>
-        takings.isTakenBeside(state, endpoint) ||
-        (await (await stacks.current())?.isShared(endpoint, takings.takenBeside(state))) === true;
-      // When it was made, which no registration answers, tells it from one of another service with the same id.
-      const dated = async () => ({
-        ...recorded,
-        createdAt: recorded.createdAt ?? (await service.find(id).catch(() => undefined))?.createdAt,
-      });
-      await registrar.inTurn(state, async () => {
-        if (!ledger.mayDelete(id) || ((await isAnothers(recorded)) && (await isAnothers(await dated())))) {
-          engine.warn(`endpoint ${id} is not deleted: another resource of this program has it.`);
-          return;
-        }
-        try {
-          if (isPending(state)) {
-            origins.assertSameService(id, state);
-            if (!(await registrar.settleForDelete(id, state))) origins.concludeGone(id, state);
-          } else if (await origins.isThere(id, state)) await service.delete(id);
-          else origins.concludeGone(id, state);
-          ledger.note(id, "deleted");
-        } catch (error) {
-          if (!isGone(error)) throw error;
-          origins.concludeGone(id, state, error);
-        }
-      });
+      const run = requireRun();
+      await run.nameLeftovers();
+      await deleteEndpoint(id, state, run);
     },
   });
 }

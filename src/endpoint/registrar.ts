@@ -80,7 +80,7 @@ export class Registrar {
     await service.delete(outcome.endpoint.id);
     settlement.forget(outcome.by);
     ledger.note(id, "settled");
-    ledger.noteOurs(outcome.endpoint, "owned");
+    ledger.noteOurs(outcome.endpoint, "deleted");
     return true;
   }
 

@@ -5,6 +5,7 @@ import { Book } from "../settlement/book";
 import { Evidence } from "../settlement/evidence";
 import { pulumiHome } from "../settlement/files";
 import { leftoversOf } from "../settlement/leftovers";
+import { listWith } from "../settlement/settle";
 import { Settlement } from "../settlement/settlement";
 import { Stacks } from "../settlement/stack";
 import { Takings } from "../settlement/takings";
@@ -119,8 +120,12 @@ function assemble(
     handover,
     settlement,
     stacks,
+    origin,
     log,
-    baseline: () => service.baseline(),
+    baseline: (inputs) => {
+      const ids = settlement.idsInBook(inputs);
+      return listWith({ list: () => service.baseline(ids), find: service.find }, ids);
+    },
   });
   const registrar = new Registrar({
     service,

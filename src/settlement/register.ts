@@ -5,17 +5,22 @@ import { type Sent, windowOfSent } from "./entry";
 import type { Known } from "./evidence";
 import { alike } from "./identity";
 import { settle, type Waiting } from "./settle";
+import { placeIn } from "./time";
 
 /** How long to look for the endpoint of a registration whose answer could not be used, in milliseconds. */
 const LOOK_AFTER_ANSWER_MS = 5_000;
 /** How long to wait at least after 503 with `Retry-After`, in milliseconds: lists lag. */
 const LEAST_WAIT_TO_RESEND_MS = 10_000;
+/** How much older than its registration an endpoint must be to have been there before, in milliseconds: clocks differ. */
+const OLDER_MS = 60_000;
 /** How often a registration is sent at most. */
 const MAX_SENT = 4;
 
 /** What sending needs of a client. */
 export interface SendingService {
   list(): Promise<EndpointList>;
+  /** Undefined if the service has none with this id. */
+  find(id: string): Promise<Endpoint | undefined>;
   /** @param onSend called right before each attempt */
   register(registration: Registration, onSend: () => void): Promise<Endpoint>;
   /** Returns the service's time, in milliseconds since 1970; null if unknown. */
@@ -40,7 +45,10 @@ export type Registered =
   | {
       readonly kind: "made";
       readonly endpoint: Endpoint;
-      /** Whether it was there before: some services keep one endpoint for each url, and answer with that. Undefined if a partial list lacks it. */
+      /**
+       * Whether it was there before: some services keep one endpoint for each url, and answer with that. Undefined if a partial list lacks
+       * it, and the service does not tell when it was made.
+       */
       readonly wasThere: boolean | undefined;
     }
   | { readonly kind: "pending"; readonly sent: Sent; readonly error: WebhookRegistrationError };
@@ -71,8 +79,12 @@ export async function registerOnce(
     };
     try {
       const endpoint = await service.register(registration, note);
-      const isListed = [...baseline.endpoints, ...baseline.unrecognized].some(({ id }) => id === endpoint.id);
-      return { kind: "made", endpoint, wasThere: isListed || (baseline.complete ? false : undefined) };
+      // An id with another url was that of an endpoint which is deleted since: some services use ids again.
+      const isListed = [...baseline.endpoints, ...baseline.unrecognized].some(
+        ({ id, url }) => id === endpoint.id && (url === null || sameUrl(url, registration.url)),
+      );
+      const wasThere = isListed || (baseline.complete ? false : await isOlder(endpoint, sent));
+      return { kind: "made", endpoint, wasThere };
     } catch (error) {
       if (!(error instanceof WebhookRegistrationError)) throw error;
       if (error.outcome === "not-made") {
@@ -96,6 +108,16 @@ export async function registerOnce(
       const mayResend = askedMs !== undefined && times < MAX_SENT && outcome?.kind === "absent";
       if (!mayResend) return { kind: "pending", sent, error };
     }
+  }
+
+  /** Returns whether an endpoint is older than its registration; undefined if nothing tells. Asks once, in vain or not. */
+  async function isOlder(answered: Endpoint, { serviceTime }: Sent): Promise<boolean | undefined> {
+    const { createdAt } = answered.createdAt
+      ? answered
+      : ((await service.find(answered.id).catch(() => undefined)) ?? answered);
+    if (serviceTime === null) return undefined;
+    const place = placeIn({ from: serviceTime - OLDER_MS, until: Number.MAX_VALUE }, createdAt);
+    return place === "unknown" ? undefined : place === "outside";
   }
 
   async function decideOwn(list: EndpointList, sent: Sent): Promise<Decision> {

@@ -10,7 +10,14 @@ import {
 } from "./deployment";
 import { type Identity, keyHash, keyOf } from "./identity";
 import { pendingResources } from "./pendingResource";
-import { type Holder, holderAmong, providerHashOf, type Trace, traceOfResource } from "./trace";
+import {
+  type Holder,
+  holderAmong,
+  isSameAccount,
+  providerHashOf,
+  type Trace,
+  traceOfResource,
+} from "./trace";
 
 /** What a stack's state held at one moment. */
 export class StackState {
@@ -49,18 +56,19 @@ export class StackState {
   }
 
   /**
-   * Returns whether several resources manage one endpoint.
+   * Returns whether another resource than the one that is deleted manages its endpoint.
    *
-   * @param made what other processes of the run have registered: they tell when, which a state does not until a refresh
+   * @param known what is known of endpoints that this stack registered: it tells when, which a state does not until a refresh
    */
-  isShared(endpoint: Trace, made: readonly Trace[]): boolean {
-    const dated = (trace: Trace): Trace => {
-      const isSame = ({ id, key, service }: Trace) =>
-        id === trace.id && key === trace.key && service === trace.service;
-      return { ...trace, window: trace.createdAt === undefined ? made.find(isSame)?.window : undefined };
-    };
-    const managing = this.#of(endpoint.id).filter(({ resource }) => resource.external !== true);
-    return managing.filter(({ trace }) => holderAmong([dated(trace)], endpoint) !== "nobody").length > 1;
+  otherHolderOf(endpoint: Trace, known: readonly Trace[]): Holder {
+    const datedOf = (trace: Trace) => (isSameAccount(trace, endpoint) ? [trace] : dated(trace, known));
+    const holders = this.#of(endpoint.id)
+      .filter(({ resource }) => resource.external !== true)
+      .map(({ trace }) => holderAmong(datedOf(trace), endpoint))
+      .filter((holder) => holder !== "nobody")
+      .toSorted((a, b) => Number(b === "somebody") - Number(a === "somebody"));
+    // The first one is the resource itself.
+    return holders[1] ?? "nobody";
   }
 
   /**
@@ -102,17 +110,29 @@ export class StackState {
     });
   }
 
-  /** Returns the id of the endpoint of this name, if exactly one has it. */
-  idOf(name: string): string | undefined {
+  /**
+   * Returns the id of the endpoint of this name, provider, url and type, if exactly one has it: resources with other parents may have the
+   * same name. A url that the state encrypts may be any.
+   */
+  idOf(name: string, provider: string | undefined, identity: Identity): string | undefined {
     const named = endpointsIn(this.#deployment).filter(
-      (each) => each.delete !== true && nameOf(each.urn) === name,
+      (each) =>
+        each.delete !== true &&
+        nameOf(each.urn) === name &&
+        providerNameOf(each) === provider &&
+        keyOf(identityOf(each) ?? identity) === keyOf(identity),
     );
     return named.length === 1 ? named[0]?.id : undefined;
   }
 
-  /** Returns the provider that has an endpoint, without a name if it is the default one; undefined when the state lacks the id. */
-  providerOf(id: string): { readonly name: string | undefined } | undefined {
-    const found = this.#of(id).find(({ resource }) => resource.delete !== true);
+  /**
+   * Returns the provider of the resource that has recorded an endpoint, without a name if it is the default one; undefined if no resource
+   * has, or if several have the id and none recorded it so.
+   */
+  providerOf(recorded: Trace): { readonly name: string | undefined } | undefined {
+    const named = this.#of(recorded.id).filter(({ resource }) => resource.delete !== true);
+    const own = named.find(({ trace }) => holderAmong([trace], recorded) === "somebody");
+    const found = own ?? (named.length === 1 ? named[0] : undefined);
     return found && { name: providerNameOf(found.resource) };
   }
 
@@ -152,4 +172,13 @@ export function isOvertaken(operation: Resource, deployment: Deployment): boolea
   const isSame = (name: string) =>
     JSON.stringify(living?.inputs?.[name]) === JSON.stringify(operation.inputs?.[name]);
   return living !== undefined && ["url", "type", "ip"].every(isSame);
+}
+
+/** Returns a trace with each time that may be its own; the trace itself if nothing is known of it. */
+function dated(trace: Trace, known: readonly Trace[]): readonly Trace[] {
+  if (trace.createdAt !== undefined) return [trace];
+  const same = known.filter(
+    (each) => each.id === trace.id && each.key === trace.key && isSameAccount(each, trace),
+  );
+  return same.length === 0 ? [trace] : same.map(({ createdAt, window }) => ({ ...trace, createdAt, window }));
 }

@@ -1,10 +1,10 @@
 import type { Endpoint } from "../client";
 import type { Asker } from "./asker";
 import type { Book } from "./book";
-import { type Entry, isLiving, isSameStack, mayTake, traceOfEntry } from "./entry";
+import { type Entry, isLiving, isSameStack, mayTake, type StackName, traceOfEntry } from "./entry";
 import type { Identity } from "./identity";
 import { thisProcess } from "./processes";
-import { holderAmong, type Trace, traceOfEndpoint } from "./trace";
+import { type Holder, holderAmong, type Trace, traceOfEndpoint } from "./trace";
 
 /** Which endpoints the resources of this run and of others on this machine take, as the book tells. */
 export class Takings {
@@ -53,18 +53,21 @@ export class Takings {
     return this.book.entriesLike(identity).some((entry) => entry.id === id && isOurs(entry));
   }
 
-  /** Returns whether another process of this run has an endpoint for a resource of its own. */
-  isTakenBeside(identity: Identity, endpoint: Trace): boolean {
-    return holderAmong(this.takenBeside(identity), endpoint) !== "nobody";
+  /** Returns whether another process of this run has an endpoint for a resource of its own (engine rule 34). */
+  holderBeside(identity: Identity, endpoint: Trace): Holder {
+    const { run, sender } = this.asker;
+    const beside = (entry: Entry) => !entry.closed && entry.sender !== sender && isLiving(entry, run);
+    return holderAmong(this.#tracesOf(identity, beside), endpoint);
   }
 
-  /** Returns what other processes of this run have for resources of their own (engine rule 34). */
-  takenBeside(identity: Identity): Trace[] {
-    const { patienceMs, run, sender } = this.asker;
-    return this.book
-      .entriesLike(identity)
-      .filter((entry) => !entry.closed && entry.sender !== sender && isLiving(entry, run))
-      .map((entry) => traceOfEntry(entry, patienceMs));
+  /** Returns what the runs of a stack on this machine registered or took. */
+  ofStack(stack: StackName, identity: Identity): Trace[] {
+    return this.#tracesOf(identity, (entry) => isSameStack(entry.stack, stack));
+  }
+
+  #tracesOf(identity: Identity, wanted: (entry: Entry) => boolean): Trace[] {
+    const entries = this.book.entriesLike(identity).filter(wanted);
+    return entries.map((entry) => traceOfEntry(entry, this.asker.patienceMs));
   }
 
   #take(entry: Entry, fields: Partial<Entry>): void {

@@ -1,5 +1,5 @@
-/** A timestamp that ends with its time zone. */
-const ZONED = /(Z|GMT|UTC|[+-]\d\d:?\d\d)$/i;
+/** A timestamp with a time, that ends with its time zone: the end of "03-11-2026" is none. */
+const ZONED = /(?<=:\d\d.*)(Z|GMT|UTC|[+-]\d\d:?\d\d)$/i;
 /** A date without a time: of which time zone is unknown. */
 const DATE_ONLY = /^\d{4}-\d\d-\d\d$/;
 const MINUTE_MS = 60_000;

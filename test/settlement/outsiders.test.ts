@@ -323,6 +323,52 @@ describe("of two services that both count their endpoints, the endpoint that a r
   });
 });
 
+describe("after the refresh of `up --refresh`, an endpoint of this program", () => {
+  /** Makes an endpoint, and refreshes it in the next run. */
+  async function refreshed() {
+    const made = await world.register();
+    const state = stateOf(made);
+    world.record("jobs", made.id, { inputs: { ...inputs }, outputs: { ...state } });
+    world.ended("succeeded");
+    world.clock.skip(60_000);
+    const up = world.plugin();
+    await up.read(made.id, state);
+    await up.diff(made.id, state, inputs);
+    return { id: made.id, up };
+  }
+
+  test("is refused as a duplicate with ifExists: fail", async () => {
+    const { up } = await refreshed();
+    expect(await codeOf(up.create({ ...inputs, ifExists: "fail" }))).toBe("ENDPOINT_EXISTS");
+  });
+
+  test("is named as a duplicate", async () => {
+    const { id, up } = await refreshed();
+    await up.create(inputs);
+    expect(world.warnings.join()).toContain(
+      `this url (https://hooks.example.com/…) and type (production): ${id}.`,
+    );
+  });
+
+  test("does not stop its own replacement with ifExists: fail", async () => {
+    const { up } = await refreshed();
+    const args = { ...inputs, ifExists: "fail", __resourceName: "jobs" } as const;
+    expect((await up.check({}, args)).failures).toEqual([]);
+    const { __resourceName: _, ...news } = args;
+    expect((await up.create(news)).id).toBeDefined();
+  });
+});
+
+test("what a deleted pending registration had made is not named as a duplicate", async () => {
+  const { id, state } = await pendIn();
+  world.record("jobs", id, { outputs: { ...state } });
+  world.clock.skip(60_000);
+  const up = world.plugin();
+  await up.delete(id, state);
+  await up.create(inputs);
+  expect([world.warnings, world.ids()]).toEqual([[], [expect.any(String)]]);
+});
+
 describe("at a service that keeps one endpoint for each url, and answers a registration with that", () => {
   /** Makes the service answer the next registration so. */
   const answerWith = (id: string) => {
@@ -348,62 +394,5 @@ describe("at a service that keeps one endpoint for each url, and answers a regis
     expect((await up.create(changed)).id).toBe(own.id);
     await up.delete(own.id, stateOf(own));
     expect(world.ids()).toEqual([own.id]);
-  });
-});
-
-describe("an endpoint that another resource has is not deleted", () => {
-  const isRecorded = (name: string, { id, outs }: { id: string; outs?: unknown }, provider?: string) =>
-    world.record(name, id, {
-      inputs: { ...inputs },
-      outputs: { ...stateOf({ outs }) },
-      ...(provider && { provider }),
-    });
-
-  test("if that one is recorded at another name of the service, though nothing tells when it was made", async () => {
-    const made = await world.register();
-    const moved = { ...made, outs: { ...stateOf(made), baseUrl: "https://other-name.example.com" } };
-    isRecorded("moved", moved, "other");
-    world.clock.skip(DAY);
-    const adopted = await world.plugin().create({ ...inputs, adoptId: made.id });
-    isRecorded("adopted", adopted);
-    world.clock.skip(DAY);
-    await world.plugin().delete(adopted.id, stateOf(adopted));
-    expect(world.ids()).toEqual([made.id]);
-  });
-
-  test("if it got that during the run, after the run had read the state", async () => {
-    const made = await world.register({ provider: "one" });
-    isRecorded("old", made, "one");
-    world.clock.skip(DAY);
-    const leaving = world.plugin({ provider: "one", run: "up" });
-    await leaving.check({}, { ...otherInputs }); // reads the state
-    isRecorded("imported", made, "two");
-    await leaving.delete(made.id, stateOf(made));
-    expect(world.ids()).toEqual([made.id]);
-  });
-
-  test("if the state cannot be read a second time", async () => {
-    const made = await world.register({ provider: "one" });
-    isRecorded("one", made, "one");
-    isRecorded("two", made, "two");
-    world.clock.skip(DAY);
-    world.printState = "if [ -e once ]; then exit 1; fi; touch once; cat state.json";
-    await world.plugin({ provider: "one" }).delete(made.id, stateOf(made));
-    expect(world.ids()).toEqual([made.id]);
-  });
-
-  test("if the key of the provider that leaves it is refused, and nothing tells when it was made", async () => {
-    const made = await world.register({ ...a, provider: "one" });
-    isRecorded("one", made, "one");
-    isRecorded(
-      "two",
-      { ...made, outs: { ...stateOf(made), baseUrl: "https://other-name.example.com" } },
-      "two",
-    );
-    world.clock.skip(DAY);
-    for (const operation of ["get", "list"] as const)
-      world.service.fault({ operation, kind: "status", status: 401, times: Number.POSITIVE_INFINITY });
-    await world.plugin({ ...a, provider: "one" }).delete(made.id, stateOf(made));
-    expect(world.warnings.at(-1)).toContain("another resource of this program has it");
   });
 });

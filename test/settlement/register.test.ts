@@ -250,7 +250,7 @@ test.each([
   [true, true, true],
   [true, false, false],
   [false, true, true],
-  [false, false, undefined],
+  [false, false, false],
 ])(
   "in a list that is complete: %p, and that has it: %p, the endpoint of an answer was there before: %p",
   async (complete, isListed, wasThere) => {
@@ -260,3 +260,31 @@ test.each([
     expect(await register()).toMatchObject({ kind: "made", wasThere });
   },
 );
+
+test.each([
+  ["more than a minute before it was sent", -150_000, true],
+  ["about when it was sent", -30_000, false],
+  ["at a time that the service does not tell", undefined, undefined],
+])(
+  "a partial list leaves it to the time whether an endpoint was there before: %s",
+  async (_, offsetMs, wasThere) => {
+    service.complete = false;
+    const baseline = await service.list();
+    service.answers.push(async () => {
+      const made = service.make(offsetMs);
+      if (offsetMs === undefined) service.endpoints.length = 0;
+      return { ...made, createdAt: null };
+    });
+    expect(await register({ baseline })).toMatchObject({ kind: "made", wasThere });
+  },
+);
+
+test.each([
+  ["another url", { url: "https://hooks.example.com/other" }, false],
+  ["another type", { type: "development" as const }, true],
+])("an answered id that was listed with %s shows whether it was used again", async (_, listed, wasThere) => {
+  const used = service.make();
+  const baseline = { ...(await service.list()), endpoints: [{ ...used, ...listed }] };
+  service.answers.push(async () => used);
+  expect(await register({ baseline })).toMatchObject({ kind: "made", wasThere });
+});

@@ -10,7 +10,7 @@ test.each(["2026-01-01T12:00:00Z", "2026-01-01T13:00:00+01:00", "Thu, 01 Jan 202
   },
 );
 
-test.each([null, undefined, "", "2026-01-01T12:00:00", "1767268800", "soon Z"])(
+test.each([null, undefined, "", "2026-01-01T12:00:00", "1767268800", "soon Z", "03-11-2026"])(
   "the timestamp %s cannot be read",
   (timestamp) => {
     expect(parseTimestamp(timestamp)).toBeNaN();

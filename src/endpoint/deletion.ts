@@ -1,0 +1,71 @@
+import { type Holder, strongest, type Trace } from "../settlement/trace";
+import { isGone } from "./errors";
+import { traceOf } from "./originCheck";
+import type { Run } from "./run";
+import { isPending } from "./state";
+import type { EndpointState } from "./types";
+
+/** Deletes the endpoint of a resource, unless another resource has it. What the service does not know is gone. */
+export async function deleteEndpoint(id: string, state: EndpointState, run: Run): Promise<void> {
+  const { ledger, log, origins, registrar, service } = run;
+  if (!(await origins.isHere(id, state))) {
+    origins.concludeGone(id, state);
+    return;
+  }
+  if (ledger.has(id, "wanted") && !ledger.mayDelete(id)) {
+    log.warn(`endpoint ${id} is kept, because adoptId names it. Remove adoptId to register a new one.`);
+    return;
+  }
+  // With another key, the same id, url and type may be a coincidence.
+  const ofThisRun = origins.isElsewhere(state) ? "unclear" : "somebody";
+  await registrar.inTurn(state, async () => {
+    if (!ledger.mayDelete(id)) {
+      log.warn(describeKept(id, state, ofThisRun));
+      return;
+    }
+    const other = await otherHolderOf(id, state, run);
+    if (other !== "nobody") {
+      // The engine may be about to delete the other resource, too. The state shows that only afterwards.
+      const ifGone = ` If that one goes too, delete the endpoint with \`npx webhook-endpoints delete ${id}\`.`;
+      log.warn(`${describeKept(id, state, other)}${other === "somebody" ? ifGone : ""}`);
+      return;
+    }
+    try {
+      if (isPending(state)) {
+        origins.assertSameService(id, state);
+        if (!(await registrar.settleForDelete(id, state))) origins.concludeGone(id, state);
+      } else if (!(await origins.isUsedAgain(id, state))) {
+        await service.delete(id);
+        ledger.note(id, "deleted");
+      }
+    } catch (error) {
+      if (!isGone(error)) throw error;
+      origins.concludeGone(id, state, error);
+    }
+  });
+}
+
+/** Returns whether another resource of the stack has the endpoint, as the state and the book tell. */
+async function otherHolderOf(id: string, state: EndpointState, run: Run): Promise<Holder> {
+  const { service, stacks, takings } = run;
+  const stack = await stacks.current();
+  const recorded = await stack?.present();
+  const known = stack === undefined ? [] : takings.ofStack(stack.name, state);
+  const holderOf = (endpoint: Trace) =>
+    strongest(takings.holderBeside(state, endpoint), recorded?.otherHolderOf(endpoint, known) ?? "nobody");
+  const trace = traceOf(id, state);
+  const other = holderOf(trace);
+  if (other === "nobody" || trace.createdAt !== undefined) return other;
+  // When it was made, which no registration answers, tells it from one of another service with the same id.
+  const endpoint = await service.find(id).catch(() => undefined);
+  return holderOf({ ...trace, createdAt: endpoint?.createdAt });
+}
+
+function describeKept(id: string, { baseUrl }: EndpointState, other: Holder): string {
+  const kept = `endpoint ${id} is not deleted: another resource of this program has it`;
+  if (other === "somebody") return `${kept}.`;
+  return (
+    `${kept}, or one with the same id, url and type at another base URL or in another account. The deleted resource was registered at ` +
+    `${baseUrl}. If its endpoint is still there and no resource has it, delete it at the service.`
+  );
+}
