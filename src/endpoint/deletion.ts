@@ -47,9 +47,9 @@ export async function deleteEndpoint(id: string, state: EndpointState, run: Run)
 
 /** Returns whether another resource of the stack has the endpoint, as the state and the book tell. */
 async function otherHolderOf(id: string, state: EndpointState, run: Run): Promise<Holder> {
-  const { service, stacks, takings } = run;
+  const { handover, service, stacks, takings } = run;
   const stack = await stacks.current();
-  const recorded = await stack?.present();
+  const recorded = await stack?.present({ isAtEnd: !handover.isWaiting(id) });
   const known = stack === undefined ? [] : takings.ofStack(stack.name, state);
   const holderOf = (endpoint: Trace) =>
     strongest(takings.holderBeside(state, endpoint), recorded?.otherHolderOf(endpoint, known) ?? "nobody");

@@ -25,6 +25,11 @@ export class Handover {
     return (this.#replaced.get(keyOfInputs(inputs))?.size ?? 0) > 0;
   }
 
+  /** Returns whether a resource is still to be replaced: with `deleteBeforeReplace`, its `delete` comes before that `create`. */
+  isWaiting(id: string): boolean {
+    return [...this.#replaced.values()].some((group) => group.has(id));
+  }
+
   /** Hands over a resource that one with these inputs replaces. Each is handed over once. */
   take(inputs: EndpointInputs): Replaced | undefined {
     const group = this.#replaced.get(keyOfInputs(inputs));

@@ -15,9 +15,7 @@ export type Print = (args: readonly string[]) => Promise<unknown>;
 /** One stack: its state as the CLI prints it, also while a run is under way (engine rule 37), and its history. */
 export class Stack {
   #state: Promise<StackState | undefined> | undefined;
-  /** The last reading for `present`, and the one that begins when that is over. */
-  #reading: Promise<unknown> = Promise.resolve();
-  #next: Promise<StackState | undefined> | undefined;
+  #atEnd: Promise<StackState | undefined> | undefined;
   #history: { readonly since: number; readonly runs: Promise<PastRun[] | undefined> } | undefined;
 
   /**
@@ -55,16 +53,14 @@ export class Stack {
 
   /**
    * Returns the state as it is now, or as it was if it cannot be read now. A deletion needs it: the run may have imported the endpoint for
-   * another resource a moment ago. It costs about 0.3 s (engine rule 37). Those who ask while it is being read share the next reading.
+   * another resource a moment ago. Reading takes about 0.3 s (engine rule 37), so that at the end of the run is read once.
+   *
+   * @param isAtEnd whether only deletions follow: the engine deletes what is left when the program and all its steps are done
    */
-  async present(): Promise<StackState | undefined> {
-    this.#next ??= this.#reading.then(() => {
-      this.#next = undefined;
-      const reading = this.stateNow();
-      this.#reading = reading;
-      return reading;
-    });
-    return (await this.#next) ?? this.state();
+  async present({ isAtEnd }: { readonly isAtEnd: boolean }): Promise<StackState | undefined> {
+    const reading = this.#atEnd ?? this.stateNow();
+    if (isAtEnd) this.#atEnd = reading;
+    return (await reading) ?? this.state();
   }
 
   /** Returns the runs that ended since a moment, and perhaps earlier ones, the last one first. Undefined when they cannot be read. */

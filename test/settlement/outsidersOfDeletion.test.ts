@@ -49,6 +49,7 @@ describe("an endpoint that another resource has is not deleted", () => {
     const replaced = await world.register({ provider: "one" }, otherInputs);
     isRecorded("old", made, "one");
     const leaving = world.plugin({ provider: "one", run: "up" });
+    await leaving.diff(replaced.id, stateOf(replaced), { ...otherInputs, ip: "192.0.2.1" });
     await leaving.delete(replaced.id, stateOf(replaced)); // deleteBeforeReplace
     isRecorded("imported", made, "two");
     await leaving.delete(made.id, stateOf(made));
@@ -133,7 +134,7 @@ test("if two resources with one endpoint go before the state shows it, a warning
   expect(world.warnings.at(-1)).toMatch(/If that one goes too, .*`npx webhook-endpoints delete wh_/);
 });
 
-test("deletions that come together read the state twice at most", async () => {
+test("the deletions at the end of a run read the state once", async () => {
   const made = [];
   for (const name of ["a", "b", "c", "d", "e"])
     made.push(await world.register({}, { ...inputs, url: `https://hooks.example.com/${name}` }));
@@ -141,7 +142,7 @@ test("deletions that come together read the state twice at most", async () => {
   const up = world.plugin();
   await up.check({}, { ...otherInputs });
   rmSync(join(world.folder, "reads"));
-  await Promise.all(made.map((each) => up.delete(each.id, stateOf(each))));
+  for (const each of made) await up.delete(each.id, stateOf(each));
   expect(world.ids()).toEqual([]);
-  expect(readFileSync(join(world.folder, "reads"), "utf8")).toMatch(/^(read\n){1,2}$/);
+  expect(readFileSync(join(world.folder, "reads"), "utf8")).toBe("read\n");
 });
