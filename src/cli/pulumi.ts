@@ -1,11 +1,10 @@
 import { type PulumiCommandResult, runPulumi } from "../shared/pulumiCommand";
-import { shown } from "../stack/shown";
+import { masked, shown } from "../stack/shown";
 import { CliError } from "./errors";
 import { hideValue } from "./knownSecrets";
 
 /** How much of Pulumi's own error message is repeated, in characters. */
 const MAX_QUOTED_LENGTH = 300;
-const SIGNING_SECRET = /whsec_[\w+/=-]*/g;
 const CONTROL_CHARACTERS = /\p{Cc}/gu;
 
 export interface RunOptions {
@@ -74,10 +73,7 @@ export class Pulumi {
 export function pulumiFailed(args: readonly string[], { stderr, stdout }: PulumiCommandResult): CliError {
   const lines = (stderr.trim() || stdout.trim()).split("\n");
   const line = lines.find((text) => text.startsWith("error: ")) ?? lines[0] ?? "";
-  const quoted = line
-    .replace(/^error: /, "")
-    .replace(SIGNING_SECRET, "whsec_…")
-    .replace(CONTROL_CHARACTERS, "");
+  const quoted = masked(line.replace(/^error: /, "").replace(CONTROL_CHARACTERS, ""));
   const cut = quoted.length > MAX_QUOTED_LENGTH ? `${quoted.slice(0, MAX_QUOTED_LENGTH)}…` : quoted;
   return new CliError("PULUMI_FAILED", `\`pulumi ${args.join(" ")}\` failed: ${cut}`);
 }

@@ -17,3 +17,14 @@ it("pulumiFailed masks signing secrets and control characters, and cuts a long l
   expect(message).not.toMatch(/MfKQ|\p{Cc}/u);
   expect(message.length).toBeLessThan(400);
 });
+
+it.each([
+  "error: open 'postgres://user:hunter2pass@127.0.0.1:1/db': refused",
+  "error: parse postgres://user:hunter2/pa?ss@127.0.0.1:1/db: invalid port",
+  "error: postgres://127.0.0.1:1/db?user=me&password=hunter2pass: refused",
+  "postgres://user:hunter2pass@127.0.0.1:1/db refuses",
+])("pulumiFailed masks the password of the backend: %s", (stderr) => {
+  const message = messageOf(stderr);
+  expect(message).toMatch(/127\.0\.0\.1:1\/db.*(refuse|invalid port)/);
+  expect(message).not.toMatch(/user|hunter2|pa\?ss/);
+});
