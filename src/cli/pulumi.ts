@@ -71,8 +71,8 @@ export class Pulumi {
 
 /** Quotes one line of what Pulumi printed: the whole may hold values of the stack. */
 export function pulumiFailed(args: readonly string[], { stderr, stdout }: PulumiCommandResult): CliError {
-  const lines = (stderr.trim() || stdout.trim()).split("\n");
-  const line = lines.find((text) => text.startsWith("error: ")) ?? lines[0] ?? "";
+  const lines = (stderr.trim() || stdout.trim()).split(/[\r\n]+/);
+  const line = lines.find((text) => text.startsWith("error: ")) ?? lines.at(-1) ?? "";
   const quoted = masked(line.replace(/^error: /, "").replace(CONTROL_CHARACTERS, ""));
   const cut = quoted.length > MAX_QUOTED_LENGTH ? `${quoted.slice(0, MAX_QUOTED_LENGTH)}…` : quoted;
   return new CliError("PULUMI_FAILED", `\`pulumi ${args.join(" ")}\` failed: ${cut}`);

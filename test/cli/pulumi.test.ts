@@ -28,3 +28,9 @@ it.each([
   expect(message).toMatch(/127\.0\.0\.1:1\/db.*(refuse|invalid port)/);
   expect(message).not.toMatch(/user|hunter2|pa\?ss/);
 });
+
+it("pulumiFailed quotes the last line if no line is an error", () => {
+  expect(messageOf("Downloading pulumi v3…\r\n\npermission denied\n \n")).toBe(
+    "`pulumi stack export` failed: permission denied (PULUMI_FAILED)",
+  );
+});
