@@ -1,7 +1,8 @@
 import { type PulumiCommandResult, runPulumi } from "../shared/pulumiCommand";
-import { masked, shown } from "../stack/shown";
+import { masked } from "../stack/shown";
 import { CliError } from "./errors";
 import { hideValue } from "./knownSecrets";
+import { mayBeKey } from "./mayBeKey";
 
 /** How much of Pulumi's own error message is repeated, in characters. */
 const MAX_QUOTED_LENGTH = 300;
@@ -20,8 +21,6 @@ export class Pulumi {
   constructor(readonly stack: string | undefined) {
     // Pulumi takes an empty name for the selected stack.
     if (stack === "") throw new CliError("WRONG_USE", "the name of a stack must not be empty");
-    // Pulumi's messages repeat it, and somebody may have passed a key in its place.
-    if (stack !== undefined && shown(stack) !== stack) hideValue(stack);
   }
 
   /** Returns the same for another stack. */
@@ -36,7 +35,9 @@ export class Pulumi {
   ): Promise<PulumiCommandResult> {
     const stack = this.stack === undefined || !ofStack ? [] : ["--stack", this.stack];
     try {
-      return await runPulumi([...args, ...stack], { input });
+      const result = await runPulumi([...args, ...stack], { input });
+      this.#hideRefusedStack(result);
+      return result;
     } catch (cause) {
       throw new CliError(
         "PULUMI_MISSING",
@@ -44,6 +45,12 @@ export class Pulumi {
         { cause },
       );
     }
+  }
+
+  /** Hides a name that Pulumi refuses, if somebody may have passed a key in its place. A name that Pulumi accepts is shown. */
+  #hideRefusedStack({ exitCode, stderr }: PulumiCommandResult): void {
+    if (exitCode !== 0 && this.stack && stderr.includes(this.stack) && mayBeKey(this.stack))
+      hideValue(this.stack);
   }
 
   /** Returns what a command prints. @throws CliError `PULUMI_FAILED` */

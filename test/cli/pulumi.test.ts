@@ -1,4 +1,5 @@
-import { pulumiFailed } from "../../src/cli/pulumi";
+import { withoutSecrets } from "../../src/cli/knownSecrets";
+import { Pulumi, pulumiFailed } from "../../src/cli/pulumi";
 
 const messageOf = (stderr: string) =>
   pulumiFailed(["stack", "export"], { exitCode: 255, stdout: "", stderr }).message;
@@ -33,4 +34,10 @@ it("pulumiFailed quotes the last line if no line is an error", () => {
   expect(messageOf("Downloading pulumi v3…\r\n\npermission denied\n \n")).toBe(
     "`pulumi stack export` failed: permission denied (PULUMI_FAILED)",
   );
+});
+
+it("the name of a stack that nothing has refused is shown, however long it is", () => {
+  const names = ["production-eu-west-1", "organization/project-number-1/production"];
+  for (const name of names) new Pulumi(undefined).of(name);
+  expect(withoutSecrets(names.join())).toBe(names.join());
 });
