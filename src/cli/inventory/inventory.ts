@@ -123,7 +123,7 @@ export function warnOfGaps({ list, stacks, entries }: Inventory, output: Output)
     output.warn("the service listed only a part of its endpoints, so there may be more than are shown here");
   if (list.unrecognized.length > 0)
     output.warn(
-      `endpoints whose type is neither production nor development are not shown: ${list.unrecognized.map(({ id }) => id).join(", ")}`,
+      `endpoints that cannot be read are not shown: ${list.unrecognized.map(({ id }) => id).join(", ")}`,
     );
   for (const { what, why } of stacks.unreadable) output.warn(`cannot read ${what}: ${why}`);
   if (stacks.unreadable.length > 0)
