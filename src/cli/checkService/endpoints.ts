@@ -31,6 +31,11 @@ export function urlsOf(url: string, check: string): CheckUrls {
   return { own: marked(url), invalid: marked(INVALID) };
 }
 
+/** Returns a url as it was before a check has marked it. */
+export function withoutMark(url: string): string {
+  return url.replace(MARK, "");
+}
+
 /** The ids of the endpoints with the mark of an earlier check. */
 export interface Marked {
   /** What the check has registered and not deleted. */
