@@ -57,12 +57,12 @@ export async function deleteEndpoints(options: DeleteOptions): Promise<ExitStatu
   return isDone ? EXIT.yes : EXIT.no;
 }
 
-function planOf(ids: readonly string[], { entries }: Inventory, { output }: DeleteOptions): Plan {
+function planOf(ids: readonly string[], { entries, list }: Inventory, { output }: DeleteOptions): Plan {
   const found = new Map(entries.map((entry) => [entry.endpoint.id, entry]));
   const refused: string[] = [];
   for (const id of ids) {
     const entry = found.get(id);
-    const why = entry ? explainOwner(entry.owner) : reasonOfMissing(id);
+    const why = entry ? explainOwner(entry.owner) : reasonOfMissing(id, list);
     if (why === undefined) continue;
     refused.push(entry === undefined ? why : `${id} was not deleted: ${why}`);
   }

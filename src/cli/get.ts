@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import type { EndpointList } from "../client";
 import { describeAge } from "./age";
 import { CliError } from "./errors";
 import { type InventoryFlags, inventoryCommand, inventoryOptions } from "./flags";
@@ -41,7 +42,7 @@ export async function get({ id, ...options }: GetOptions): Promise<void> {
   await withService(options, async (account) => {
     const inventory = await takeInventory(account, { ...options, ids: [id] });
     const entry = inventory.entries.find(({ endpoint }) => endpoint.id === id);
-    if (entry === undefined) throw new CliError("ENDPOINT_MISSING", reasonOfMissing(id));
+    if (entry === undefined) throw new CliError("ENDPOINT_MISSING", reasonOfMissing(id, inventory.list));
     warnOfGaps({ ...inventory, entries: [entry] }, output);
     output.data(dataOfEntry(entry), () => {
       for (const [name, value] of linesOf(entry)) output.line(`${`${name}:`.padEnd(12)}${value}`);
@@ -58,8 +59,10 @@ export function checkIds(ids: readonly string[]): void {
     );
 }
 
-/** Says that the service has no endpoint with an id. It does not repeat what may be a key. */
-export function reasonOfMissing(id: string): string {
+/** Says why an inventory has no endpoint with an id. It does not repeat what may be a key. */
+export function reasonOfMissing(id: string, { unrecognized }: EndpointList): string {
+  if (unrecognized.some((each) => each.id === id))
+    return `the service has ${id}, but it cannot be read: its type is neither production nor development, its url or one of its times is invalid, or the list shows it twice`;
   const named = mayBeKey(id) ? "with the given id" : id;
   return `the service has no endpoint ${named} in the account of this key. \`npx webhook-endpoints list\` shows those that it has`;
 }

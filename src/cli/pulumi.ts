@@ -1,11 +1,11 @@
 import { type PulumiCommandResult, runPulumi } from "../shared/pulumiCommand";
-import { shown } from "../stack/shown";
+import { masked } from "../stack/shown";
 import { CliError } from "./errors";
 import { hideValue } from "./knownSecrets";
+import { mayBeKey } from "./mayBeKey";
 
 /** How much of Pulumi's own error message is repeated, in characters. */
 const MAX_QUOTED_LENGTH = 300;
-const SIGNING_SECRET = /whsec_[\w+/=-]*/g;
 const CONTROL_CHARACTERS = /\p{Cc}/gu;
 
 export interface RunOptions {
@@ -21,8 +21,6 @@ export class Pulumi {
   constructor(readonly stack: string | undefined) {
     // Pulumi takes an empty name for the selected stack.
     if (stack === "") throw new CliError("WRONG_USE", "the name of a stack must not be empty");
-    // Pulumi's messages repeat it, and somebody may have passed a key in its place.
-    if (stack !== undefined && shown(stack) !== stack) hideValue(stack);
   }
 
   /** Returns the same for another stack. */
@@ -37,7 +35,9 @@ export class Pulumi {
   ): Promise<PulumiCommandResult> {
     const stack = this.stack === undefined || !ofStack ? [] : ["--stack", this.stack];
     try {
-      return await runPulumi([...args, ...stack], { input });
+      const result = await runPulumi([...args, ...stack], { input });
+      this.#hideRefusedStack(result);
+      return result;
     } catch (cause) {
       throw new CliError(
         "PULUMI_MISSING",
@@ -45,6 +45,12 @@ export class Pulumi {
         { cause },
       );
     }
+  }
+
+  /** Hides a name that Pulumi refuses, if somebody may have passed a key in its place. A name that Pulumi accepts is shown. */
+  #hideRefusedStack({ exitCode, stderr }: PulumiCommandResult): void {
+    if (exitCode !== 0 && this.stack && stderr.includes(this.stack) && mayBeKey(this.stack))
+      hideValue(this.stack);
   }
 
   /** Returns what a command prints. @throws CliError `PULUMI_FAILED` */
@@ -72,12 +78,9 @@ export class Pulumi {
 
 /** Quotes one line of what Pulumi printed: the whole may hold values of the stack. */
 export function pulumiFailed(args: readonly string[], { stderr, stdout }: PulumiCommandResult): CliError {
-  const lines = (stderr.trim() || stdout.trim()).split("\n");
-  const line = lines.find((text) => text.startsWith("error: ")) ?? lines[0] ?? "";
-  const quoted = line
-    .replace(/^error: /, "")
-    .replace(SIGNING_SECRET, "whsec_…")
-    .replace(CONTROL_CHARACTERS, "");
+  const lines = (stderr.trim() || stdout.trim()).split(/[\r\n]+/);
+  const line = lines.find((text) => text.startsWith("error: ")) ?? lines.at(-1) ?? "";
+  const quoted = masked(line.replace(/^error: /, "").replace(CONTROL_CHARACTERS, ""));
   const cut = quoted.length > MAX_QUOTED_LENGTH ? `${quoted.slice(0, MAX_QUOTED_LENGTH)}…` : quoted;
   return new CliError("PULUMI_FAILED", `\`pulumi ${args.join(" ")}\` failed: ${cut}`);
 }

@@ -53,10 +53,7 @@ export function endsByItself<Arguments extends unknown[]>(
 ): (...args: Arguments) => Promise<void> {
   return async (...args) => {
     const release = endOnInterrupt();
-    process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") fail(error);
-    });
-    process.stderr.on("error", () => undefined);
+    failIfUnwritable();
     try {
       const status = await action(...args);
       // Its output may have failed meanwhile.
@@ -69,6 +66,14 @@ export function endsByItself<Arguments extends unknown[]>(
       release();
     }
   };
+}
+
+/** Makes the command fail if its output cannot be written. If nobody reads it any more, the command goes on in silence. */
+export function failIfUnwritable(): void {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") fail(error);
+  });
+  process.stderr.on("error", () => undefined);
 }
 
 /** What Ctrl-C waits for. */

@@ -20,6 +20,7 @@ export function masked(line: string): string {
   return line
     .replace(/\{.*/s, "{…")
     .replace(/whsec_[^\s"'`]*/gi, "whsec_…")
-    .replace(/:\/\/[^\s/@]*@/g, "://…@")
+    .replace(/:\/\/\S*@/g, "://…@")
+    .replace(/(:\/\/[^\s?]*\?)[^\s"'`]*/g, "$1…")
     .replace(LONG_RUN, (run) => (IRREGULAR.test(run) ? "…" : run));
 }

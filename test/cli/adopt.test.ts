@@ -153,16 +153,21 @@ it("adopt writes nothing when everything is managed", async () => {
   expect(stderr).toMatch(/nothing to adopt/);
 });
 
-it("adopt refuses a managed id by the name of its owner, and an id that does not exist", async () => {
+it("adopt refuses a managed id by the name of its owner, and one that does not exist or cannot be read", async () => {
   const managed = emulator.add({ url: "https://a.example.com/1", type: "production" });
   const stacks = { dev: { resources: [recorded("jobs", managed)] } };
   const refused = await run(stacks, { ids: [managed.id] });
   expect(refused).toMatchObject({ stdout: "", failure: { code: "NOT_ADOPTABLE" } });
   expect(String(refused.failure)).toContain(`urn:pulumi:dev::test::${TYPE_TOKEN}::jobs`);
-  expect(await run(stacks, { ids: ["wh_none"] })).toMatchObject({
-    stdout: "",
-    failure: { code: "NOT_ADOPTABLE" },
-  });
+  emulator.edit(managed.id, { url: "" });
+  for (const [id, why] of [
+    ["wh_none", "the service has no endpoint wh_none"],
+    [managed.id, `the service has ${managed.id}, but it cannot be read: `],
+  ] as const)
+    expect(await run(stacks, { ids: [id] })).toMatchObject({
+      stdout: "",
+      failure: { code: "NOT_ADOPTABLE", reason: expect.stringContaining(why) },
+    });
 });
 
 it("adopt leaves out an endpoint that an interrupted run may have registered", async () => {

@@ -258,3 +258,12 @@ test("the check for secrets in the output fails when there is one", async () => 
   const anyEvent = ["send", event, "--any-event"];
   await expect(run([...anyEvent, "--to", URL, ...SOURCE], { env })).rejects.toThrow(/part of a secret/);
 });
+
+test("a key that was passed to --stack is not repeated", async () => {
+  const unknown = stackFolder({ error: `error: no stack named "${API_KEY}" found` });
+  for (const command of ["list", "doctor"]) {
+    const { status, stdout, stderr } = await run([command, "--stack", API_KEY], unknown);
+    expect(status).toBe(1);
+    expect(stdout + stderr).toContain('no stack named "…" found');
+  }
+});

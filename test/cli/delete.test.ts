@@ -122,6 +122,17 @@ it("delete fails for an id that the service does not have, and deletes the other
   expect(JSON.parse(stdout)).toMatchObject({ deleted: [{ id }] });
 });
 
+it("delete says of an endpoint that cannot be read that the service has it", async () => {
+  const { id } = added("a");
+  emulator.edit(id, { url: "" });
+  const { status } = await run({}, { ids: [id] });
+  expect(status).toMatchObject({
+    code: "NOT_DELETABLE",
+    reason: expect.stringContaining("cannot be read: "),
+  });
+  expect(ids()).toEqual([id]);
+});
+
 it("delete takes what list --json prints, or an id on each line, and nothing else", () => {
   expect(idsIn('[{"id":"wh_1","owner":null},{"id":"wh_2"}]\n')).toEqual(["wh_1", "wh_2"]);
   expect(idsIn("wh_1\r\n\n  wh_2 \n")).toEqual(["wh_1", "wh_2"]);

@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { newCheck, urlsOf } from "../../src/cli/checkService/endpoints";
 import { list } from "../../src/cli/list";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { AnotherService, anotherKey } from "../engine/anotherService";
@@ -200,6 +201,7 @@ it("list shows only the host of a url that its stack keeps as a secret, with --j
     outputs: {},
   };
   emulator.add({ url: "https://a.example.com:443/t0ken", type: "development" });
+  emulator.add({ url: urlsOf(endpoint.url, newCheck(0)).own, type: "development" });
   for (const json of [true, false]) {
     const { stdout, stderr } = await run({ stacks: { dev: { resources: [resource] } } }, { json });
     expect(stdout).toContain("https://a.example.com/…");

@@ -1,4 +1,5 @@
-import { pulumiFailed } from "../../src/cli/pulumi";
+import { withoutSecrets } from "../../src/cli/knownSecrets";
+import { Pulumi, pulumiFailed } from "../../src/cli/pulumi";
 
 const messageOf = (stderr: string) =>
   pulumiFailed(["stack", "export"], { exitCode: 255, stdout: "", stderr }).message;
@@ -16,4 +17,27 @@ it("pulumiFailed masks signing secrets and control characters, and cuts a long l
   expect(message).toContain("bad whsec_… x");
   expect(message).not.toMatch(/MfKQ|\p{Cc}/u);
   expect(message.length).toBeLessThan(400);
+});
+
+it.each([
+  "error: open 'postgres://user:hunter2pass@127.0.0.1:1/db': refused",
+  "error: parse postgres://user:hunter2/pa?ss@127.0.0.1:1/db: invalid port",
+  "error: postgres://127.0.0.1:1/db?user=me&password=hunter2pass: refused",
+  "postgres://user:hunter2pass@127.0.0.1:1/db refuses",
+])("pulumiFailed masks the password of the backend: %s", (stderr) => {
+  const message = messageOf(stderr);
+  expect(message).toMatch(/127\.0\.0\.1:1\/db.*(refuse|invalid port)/);
+  expect(message).not.toMatch(/user|hunter2|pa\?ss/);
+});
+
+it("pulumiFailed quotes the last line if no line is an error", () => {
+  expect(messageOf("Downloading pulumi v3…\r\n\npermission denied\n \n")).toBe(
+    "`pulumi stack export` failed: permission denied (PULUMI_FAILED)",
+  );
+});
+
+it("the name of a stack that nothing has refused is shown, however long it is", () => {
+  const names = ["production-eu-west-1", "organization/project-number-1/production"];
+  for (const name of names) new Pulumi(undefined).of(name);
+  expect(withoutSecrets(names.join())).toBe(names.join());
 });

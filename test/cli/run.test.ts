@@ -92,6 +92,23 @@ it("a command fails with one line when its output cannot be written", async () =
   expect(stderr).toMatch(/^error: [^\n]*ENOSPC[^\n]*\(UNEXPECTED\)$/m);
 });
 
+it("an endpoint that cannot be read is not called missing, nor is its type alone blamed", async () => {
+  const url = "https://a.example.com/";
+  listed = [
+    { id: "up1", type: "PRODUCTION", url },
+    { id: "nourl", type: "production", url: null },
+  ];
+  for (const id of ["up1", "nourl"]) {
+    const { exitCode, stderr } = await ended(start(process.execPath, COMMAND, "get", id));
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringContaining(`error: the service has ${id}, but it cannot be read: `),
+    ]);
+  }
+  const { stderr } = await ended(start(process.execPath, COMMAND, "list"));
+  expect(stderr).toContain("warning: endpoints that cannot be read are not shown: up1, nourl\n");
+});
+
 it.each([
   [["list", "--jsn"], /unknown option '--jsn' \(Did you mean --json\?\) \(WRONG_USE\)/],
   [["prune"], /'--older-than <duration>' not specified \(WRONG_USE\)/],

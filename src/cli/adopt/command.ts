@@ -3,6 +3,7 @@ import { checkArguments } from "../../endpoint/arguments";
 import { nameOf } from "../../shared/urn";
 import { CliError } from "../errors";
 import { addStackOptions, type InventoryFlags, inventoryOptions } from "../flags";
+import { reasonOfMissing } from "../get";
 import {
   assertOwnershipKnown,
   duplicatesIn,
@@ -110,9 +111,7 @@ function orphansIn(inventory: Inventory, output: Output): Entry[] {
 /** @throws CliError `NOT_ADOPTABLE` */
 function entryOf(id: string, { entries, list }: Inventory): Entry {
   const entry = entries.find(({ endpoint }) => endpoint.id === id);
-  if (list.unrecognized.some((each) => each.id === id))
-    throw notAdoptable([`the type of ${id} at the service is neither production nor development`]);
-  if (entry === undefined) throw notAdoptable([`the service has no endpoint ${id}`]);
+  if (entry === undefined) throw notAdoptable([reasonOfMissing(id, list)]);
   if (entry.owner.kind === "manages")
     throw notAdoptable([
       `${id} is already managed: ${describeResource(entry.owner.resource)} (${entry.owner.resource.urn})`,

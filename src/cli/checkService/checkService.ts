@@ -6,7 +6,7 @@ import type { Account } from "../account";
 import { CliError } from "../errors";
 import type { Output } from "../output";
 import { check } from "./check";
-import { deleteAll, leftBy, newCheck, urlsOf } from "./endpoints";
+import { deleteAll, markedIn, newCheck, urlsOf } from "./endpoints";
 import { Findings } from "./findings";
 import { leftover, printFindings, questionOf } from "./report";
 import { Wire } from "./wire";
@@ -63,9 +63,9 @@ async function play(wire: Wire, options: CheckServiceOptions): Promise<Ended> {
   if (list !== undefined) {
     findings.wholeList(list);
     const urls = urlsOf(url, newCheck(list.serverTime));
-    const old = leftBy(url, list).map(({ id }) => id);
-    if (!(await ask(questionOf({ baseUrl: account.origin.baseUrl, urls, old })))) return "declined";
-    const made = new Set(old);
+    const marked = markedIn(list, url);
+    if (!(await ask(questionOf({ baseUrl: account.origin.baseUrl, urls, marked })))) return "declined";
+    const made = new Set(marked.left);
     const lost = new Set<string>();
     let isClean = false;
     onRegistering?.(() => (isClean ? undefined : leftover([...made])));

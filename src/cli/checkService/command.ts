@@ -5,7 +5,7 @@ import { CliError } from "../errors";
 import { jsonOption, stackOption } from "../flags";
 import { Output } from "../output";
 import { Pulumi } from "../pulumi";
-import { EXIT, endOnInterrupt, fail, usage } from "../run";
+import { EXIT, endOnInterrupt, fail, failIfUnwritable, usage } from "../run";
 import { openService } from "../service";
 import { stopSignal } from "../stopSignal";
 import { openTerminal, type Terminal } from "../terminal";
@@ -53,7 +53,7 @@ export function checkServiceCommand(): Command {
 
 async function run({ url, stack, yes = false, json }: Flags): Promise<void> {
   const output = new Output({ json });
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+  failIfUnwritable();
   const release = endOnInterrupt();
   checkUrl(url, "--url");
   if (new URL(url).hash !== "") throw new CliError("WRONG_USE", "--url must not contain a fragment");
@@ -80,7 +80,8 @@ async function run({ url, stack, yes = false, json }: Flags): Promise<void> {
       throw new CliError("INTERRUPTED", "nothing was registered, as you did not agree");
     if (ended === "stopped")
       fail(new CliError("INTERRUPTED", "a signal ended the check. Nothing of it is left"));
-    process.exitCode = STATUS[ended];
+    // Its output may have failed, even if nothing differs.
+    if (ended !== "meets") process.exitCode = STATUS[ended];
   } finally {
     release();
     terminal?.close();
@@ -88,7 +89,7 @@ async function run({ url, stack, yes = false, json }: Flags): Promise<void> {
   }
 }
 
-const STATUS = { meets: EXIT.yes, differs: EXIT.no, stopped: EXIT.interrupted } as const;
+const STATUS = { differs: EXIT.no, stopped: EXIT.interrupted } as const;
 
 /** @throws CliError `WRONG_USE` without a terminal */
 function questioned(terminal: Terminal | undefined): Promise<string> {

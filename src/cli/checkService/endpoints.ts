@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { type Endpoint, type EndpointList, WebhookError } from "../../client";
+import { type EndpointList, WebhookError } from "../../client";
 import { saysGone } from "../../client/errors";
-import { parseTimestamp } from "../../settlement/time";
+import { CLOCK_TOLERANCE_MS, parseTimestamp } from "../../settlement/time";
 import { sameUrl } from "../../shared/url";
 import type { Wire } from "./wire";
 
@@ -14,8 +14,6 @@ export interface CheckUrls {
 
 const INVALID = "not-a-url";
 const MARK = /[?&]check=(([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})$/;
-/** How much older than its check an endpoint may seem, in milliseconds: as much as a wrong time zone can make of it. */
-const OLDER_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Returns a UUID of version 7, which begins with its time.
@@ -33,18 +31,32 @@ export function urlsOf(url: string, check: string): CheckUrls {
   return { own: marked(url), invalid: marked(INVALID) };
 }
 
-/**
- * Returns the endpoints that checks with this url have registered and not deleted. An endpoint that is older than its check is somebody's:
- * the service has only moved it to the url of the check.
- */
-export function leftBy(url: string, { endpoints }: EndpointList): readonly Endpoint[] {
-  return endpoints.filter((endpoint) => {
+/** Returns a url as it was before a check has marked it. */
+export function withoutMark(url: string): string {
+  return url.replace(MARK, "");
+}
+
+/** The ids of the endpoints with the mark of an earlier check. */
+export interface Marked {
+  /** What the check has registered and not deleted. */
+  readonly left: readonly string[];
+  /** What may be somebody's: the service may only have moved it to the url of the check. */
+  readonly open: readonly string[];
+}
+
+/** Finds what earlier checks with this url may have left. Only an endpoint that is certainly no older than its check is theirs. */
+export function markedIn({ endpoints }: EndpointList, url: string): Marked {
+  const left: string[] = [];
+  const open: string[] = [];
+  for (const endpoint of endpoints) {
     const [, check, high, low] = MARK.exec(endpoint.url) ?? [];
-    if (check === undefined || endpoint.type !== "development") return false;
-    if (parseTimestamp(endpoint.createdAt) < Number.parseInt(`${high}${low}`, 16) - OLDER_MS) return false;
+    if (check === undefined || endpoint.type !== "development") continue;
     const { own, invalid } = urlsOf(url, check);
-    return sameUrl(endpoint.url, own) || endpoint.url === invalid;
-  });
+    if (!sameUrl(endpoint.url, own) && endpoint.url !== invalid) continue;
+    const sinceCheckMs = parseTimestamp(endpoint.createdAt) - Number.parseInt(`${high}${low}`, 16);
+    (sinceCheckMs >= -CLOCK_TOLERANCE_MS ? left : open).push(endpoint.id);
+  }
+  return { left, open };
 }
 
 interface Deletion {

@@ -3,7 +3,7 @@ import type { CliError } from "../errors";
 import type { Output } from "../output";
 import { dataOfFailure } from "../run";
 import { CLAUSES } from "./clauses";
-import type { CheckUrls } from "./endpoints";
+import type { CheckUrls, Marked } from "./endpoints";
 import type { Finding, Verdict } from "./findings";
 
 const STYLES = { meets: "green", differs: "red", "cannot tell": "yellow" } as const;
@@ -13,18 +13,21 @@ const VERDICT_WIDTH = 13;
 export function questionOf({
   baseUrl,
   urls,
-  old,
+  marked: { left, open },
 }: {
   baseUrl: string;
   urls: CheckUrls;
-  /** The ids of what an interrupted check has left. */
-  old: readonly string[];
+  marked: Marked;
 }): readonly string[] {
   const mark = urls.own.slice(urls.own.lastIndexOf("check="));
   return [
     `The check sends requests to ${baseUrl}/webhooks, one of them with a wrong API key.`,
     `It registers up to three development endpoints, and deletes them: two for ${describeUrl(urls.own)}, with ${mark} at its end, and one for ${urls.invalid}, which the service should reject.`,
-    ...(old.length === 0 ? [] : [`It also deletes what an interrupted check has left: ${old.join(", ")}.`]),
+    ...(left.length === 0 ? [] : [`It also deletes what an interrupted check has left: ${left.join(", ")}.`]),
+    ...open.map(
+      (id) =>
+        `${id} stays, although its url has the mark of a check: the service does not show that the check made it, so it may be somebody's. If it is not, delete it with \`npx webhook-endpoints delete ${id}\`.`,
+    ),
   ];
 }
 

@@ -8,6 +8,7 @@ import { isUrl } from "../../shared/isUrl";
 import { describeUrl, normalizeUrl } from "../../shared/url";
 import type { Account } from "../account";
 import { AccountService } from "../accountService";
+import { withoutMark } from "../checkService/endpoints";
 import { CliError } from "../errors";
 import type { Output } from "../output";
 import type { Pulumi } from "../pulumi";
@@ -99,15 +100,20 @@ export async function inventoryOf(
   const secretUrls = new Set(
     entries
       .filter(({ owner }) => mayHaveSecretUrl(owner) || isUnread(owner))
-      .map(({ endpoint }) => normalizeUrl(endpoint.url)),
+      .map(({ endpoint }) => unmarked(endpoint.url)),
   );
   const shownUrlOf = ({ url }: Endpoint) =>
-    secretUrls.has(normalizeUrl(url)) || hasCredentials(url) ? describeUrl(url) : url;
+    secretUrls.has(unmarked(url)) || hasCredentials(url) ? describeUrl(url) : url;
   return {
     entries: entries.map((entry) => ({ ...entry, shownUrl: shownUrlOf(entry.endpoint) })),
     list,
     stacks,
   };
+}
+
+/** Returns a url as it is compared: without what a check that was killed has added to it. */
+function unmarked(url: string): string {
+  return withoutMark(normalizeUrl(url));
 }
 
 /** Returns whether a url has a user name or a password. */
@@ -123,7 +129,7 @@ export function warnOfGaps({ list, stacks, entries }: Inventory, output: Output)
     output.warn("the service listed only a part of its endpoints, so there may be more than are shown here");
   if (list.unrecognized.length > 0)
     output.warn(
-      `endpoints whose type is neither production nor development are not shown: ${list.unrecognized.map(({ id }) => id).join(", ")}`,
+      `endpoints that cannot be read are not shown: ${list.unrecognized.map(({ id }) => id).join(", ")}`,
     );
   for (const { what, why } of stacks.unreadable) output.warn(`cannot read ${what}: ${why}`);
   if (stacks.unreadable.length > 0)

@@ -1,5 +1,8 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
 import { type Emulator, startEmulator } from "../../../src/emulator";
-import { API_KEY, cleanUp, makeFolder, run, stackFolder, start } from "../commandLine";
+import { API_KEY, cleanUp, MAIN, makeFolder, run, stackFolder, start } from "../commandLine";
 
 const ARGUMENTS = ["check-service", "--url", "https://hooks.example.com/check"];
 
@@ -43,6 +46,16 @@ test("check-service exits with 1 if a clause differs, and says what follows", as
   expect(stdout).toMatch(/^differs {6}get: GET \/webhooks\/wh_\w+: 500, then 200$/m);
   expect(stdout).toMatch(/^ +This package: Can't check/m);
   expect(stdout).toMatch(/13 clauses met, 1 not met, 1 undecided/);
+});
+
+test("check-service fails with one line when its output cannot be written", async () => {
+  const { cwd, env } = environment();
+  const args = [process.execPath, MAIN, ...ARGUMENTS, "--yes", "--json"];
+  const child = spawn("/bin/sh", ["-c", '"$0" "$@" > /dev/full', ...args], { cwd, env, stdio: "pipe" });
+  const [[status], stderr] = await Promise.all([once(child, "close"), text(child.stderr)]);
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^error: [^\n]*ENOSPC[^\n]*\(UNEXPECTED\)$/m);
+  expect(emulator.endpoints()).toEqual([]);
 });
 
 test("check-service registers nothing without a terminal and without --yes", async () => {

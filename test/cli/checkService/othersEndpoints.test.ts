@@ -1,12 +1,13 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import { newCheck } from "../../../src/cli/checkService/endpoints";
 import { checked, clock, URL } from "./support";
 
 interface Row {
   readonly id: string;
   url: string;
   readonly type: string;
-  readonly createdAt: string;
+  readonly createdAt: string | null;
 }
 
 /** How a service that keeps one endpoint answers a registration, when it has one already. */
@@ -21,7 +22,11 @@ const pathOf = (url: string) => url.split("?")[0];
 /** Runs a check at a service that has an endpoint of somebody's, and returns what the service has afterwards. */
 async function checkedBeside(
   mine: Row,
-  { habit, isPartial = false }: { habit: Habit | undefined; isPartial?: boolean },
+  {
+    habit,
+    isPartial = false,
+    checks = 1,
+  }: { habit: Habit | undefined; isPartial?: boolean; checks?: number },
 ) {
   const rows = [mine];
   const deleted: string[] = [];
@@ -54,8 +59,11 @@ async function checkedBeside(
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   try {
-    const result = await checked({ WEBHOOKS_BASE_URL: baseUrl, WEBHOOKS_API_KEY: KEY });
-    return { ...result, deleted };
+    const environment = { WEBHOOKS_BASE_URL: baseUrl, WEBHOOKS_API_KEY: KEY };
+    for (let before = 1; before < checks; before += 1) await checked(environment);
+    const questions: string[] = [];
+    const ask = async (lines: readonly string[]) => questions.push(...lines) > 0;
+    return { ...(await checked(environment, { ask })), deleted, question: questions.join("\n") };
   } finally {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
@@ -81,17 +89,40 @@ test.each(habits)("a service that keeps one endpoint and %s, keeps it after a ch
   expect(clauses.register?.cameBack).toMatch(/with mine, which may be somebody's: it stays/);
 });
 
-test("an endpoint that a check has moved to its url is not taken for what the check has left", async () => {
-  const mark = "019b0000-0000-7000-8000-000000000000"; // December 2025
-  const moved = { ...mine(), url: `${URL}?check=${mark}` };
-  const { deleted } = await checkedBeside(
-    { ...moved, createdAt: "2025-06-01T00:00:00Z" },
-    { habit: habits[2] },
-  );
-  expect(deleted).not.toContain("mine");
-  const left = await checkedBeside(moved, { habit: habits[2] });
-  expect(left.deleted).toContain("mine");
+const MARKED_AT = Date.parse("2026-01-01T00:00:00Z");
+const marked = (createdAt: string | null) => ({
+  ...mine(),
+  url: `${URL}?check=${newCheck(MARKED_AT)}`,
+  createdAt,
 });
+const seconds = (count: number) => new Date(MARKED_AT + count * 1_000).toISOString();
+
+test.each([null, "2026-01-01 00:00:00", "year 1", "2020-01-01", "2025-12-31T23:00:00Z"])(
+  "the second check too keeps an endpoint that the first has moved, which was created at %j",
+  async (createdAt) => {
+    const moving = { habit: habits[2], checks: 2 };
+    const { ended, deleted, question } = await checkedBeside({ ...mine(), createdAt }, moving);
+    expect([ended, deleted]).toEqual(["differs", []]);
+    expect(question).toMatch(/mine stays, although its url has the mark of a check: .* may be somebody's/);
+    expect(question).not.toContain("It also deletes");
+  },
+);
+
+test.each([null, "2026-01-01T00:00", seconds(-30)])(
+  "an endpoint with a check's mark that was created at %j is kept, because nothing shows that the check made it",
+  async (createdAt) => {
+    expect((await checkedBeside(marked(createdAt), { habit: habits[2] })).deleted).not.toContain("mine");
+  },
+);
+
+test.each([seconds(-3), seconds(0), seconds(30)])(
+  "an endpoint with a check's mark that was created at %s is what an interrupted check left, and is deleted",
+  async (createdAt) => {
+    const { deleted, question } = await checkedBeside(marked(createdAt), { habit: habits[2] });
+    expect(deleted).toContain("mine");
+    expect(question).toContain("It also deletes what an interrupted check has left: mine.");
+  },
+);
 
 test("an endpoint that the list leaves out is not deleted for being returned", async () => {
   for (const habit of habits.slice(0, 2)) {
