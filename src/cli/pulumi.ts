@@ -21,6 +21,7 @@ export class Pulumi {
   constructor(readonly stack: string | undefined) {
     // Pulumi takes an empty name for the selected stack.
     if (stack === "") throw new CliError("WRONG_USE", "the name of a stack must not be empty");
+    if (stack !== undefined && /whsec_/i.test(stack)) hideValue(stack);
   }
 
   /** Returns the same for another stack. */
