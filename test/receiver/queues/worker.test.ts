@@ -283,7 +283,8 @@ describe("with a dedupe store", () => {
 
   test("a store that fails hands the delivery back", async () => {
     const dedupe = { ...memoryDedupe(), claim: () => Promise.reject(new Error("store down")) };
-    await expect(workerOf({ dedupe }).worker(queued())).rejects.toThrow("store down");
+    const handlers = { "job.succeeded": () => {} };
+    await expect(workerOf({ dedupe, handlers }).worker(queued())).rejects.toThrow("store down");
   });
 
   test("without one, a delivery is handled each time that the queue asks", async () => {
