@@ -23,6 +23,7 @@ function isGenuine(
 
 test.each([
   ["send", "job.failed", "--to", "http://127.0.0.1:1", "--age", "9999w"],
+  ["send", "job.failed", "--to", "http://127.0.0.1:1", "--endpoint", "jobs"],
   ["verify", "--capture", "x", "--search", "3000000"],
   ["list", "--stack", ""],
   ["list", "--also-stack", ""],
