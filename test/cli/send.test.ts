@@ -124,6 +124,16 @@ describe("with --capture", () => {
     expect(isGenuine(sent, { age: 5 })).toBe(true);
   });
 
+  test("send says that HTTP does not allow a header of the capture", async () => {
+    const headers = { "webhook-id": "msg_1\u0001" };
+    const folder = makeFolder({ "capture.json": JSON.stringify({ headers, body: BODY }) });
+    const args = ["send", "--capture", join(folder, "capture.json"), "--to", "http://127.0.0.1:1"];
+    expect(await run(args)).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/Nothing was sent: HTTP/),
+    });
+  });
+
   test("send expects that an old delivery is refused, and says how to send it as a new one", async () => {
     const { url, received } = await receiver(401);
     const { status, stdout, stderr } = await run(captured(url, { age: 7_200 }));
@@ -223,7 +233,7 @@ test.each([
   [401, /another secret/],
   [404, /Check the path/],
   [500, /Its log says why/],
-  ["reset" as const, /did not answer/],
+  ["reset" as const, /did not answer\. Check the host name, its certificate, that it listens/],
 ])("send exits with 1 and advice when the answer is %s", async (reaction, advice) => {
   const { url } = await receiver(reaction);
   const { status, stderr } = await run(["send", "job.running", "--to", url, ...SOURCE], { env });
