@@ -80,7 +80,9 @@ function handlersByEvent(
   const byEvent = new Map<string, Handler<EventDelivery>>();
   for (const event of events) {
     const handler = (handlers as Record<string, unknown>)[event];
-    if (handler === undefined) continue;
+    // Every object inherits `toString` and others, which are not handlers.
+    const isEveryObjects = event in Object.prototype && !Object.hasOwn(handlers, event);
+    if (handler === undefined || isEveryObjects) continue;
     checkHandler(`${owner}: the handler of "${event}"`, handler);
     // Called for deliveries of its own event only. Bound, as it may be a method.
     byEvent.set(event, (handler as Handler<EventDelivery>).bind(handlers));

@@ -44,10 +44,10 @@ export async function processDelivery(
 ): Promise<Processed> {
   const { store, leaseMs, handlerTimeoutMs } = processing;
   const work = workOn(delivery, processing);
+  // Nothing to repeat, so a store need not remember it in place of one that was handled.
+  if (work === undefined) return UNHANDLED;
   const handle = (record?: () => Promise<void>) =>
-    work === undefined
-      ? UNHANDLED
-      : run(work, delivery, { timeoutMs: handlerTimeoutMs, signal, onLate: record });
+    run(work, delivery, { timeoutMs: handlerTimeoutMs, signal, onLate: record });
   if (store === undefined) return named(await handle());
 
   // The sender was sent away, and a claim that comes late would turn its retries away for a whole lease.

@@ -1,6 +1,7 @@
 import { CodedError } from "../shared/codedError";
 import { checkFunctions } from "./checks";
 import { isThenable } from "./deadline";
+import { VALIDATION_EVENT } from "./event";
 
 /** The part of a Standard Schema (https://standardschema.dev) that is used: of Zod, Valibot, ArkType and others. */
 export interface StandardSchema<Data = unknown> {
@@ -61,6 +62,10 @@ export function schemasByEvent(owner: string, events: unknown): ReadonlyMap<stri
     );
   const declared = Object.entries(events).filter(([, schema]) => schema !== undefined);
   for (const [event, schema] of declared) {
+    if (event === VALIDATION_EVENT)
+      throw new TypeError(
+        `${owner}: "${event}" cannot be declared in events, because no handler is called for it.`,
+      );
     if (schema === true) continue;
     // A schema may be a function with properties, as ArkType's are.
     checkFunctions(`${owner}: the schema of "${event}"`, schema?.["~standard"], {

@@ -8,7 +8,8 @@ const LONGEST_ANSWER_BYTES = 64 * 1024;
 
 export interface DeliveryRequest {
   readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
+  /** One with a list is sent once for each value. */
+  readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body: string | Uint8Array;
   readonly dispatcher: Dispatcher;
   /** How long the answer may take, in milliseconds. Default: as long as the default deadline of a receiver's handlers. */

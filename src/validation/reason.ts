@@ -7,6 +7,10 @@ export interface Explained extends Answers {
   readonly secret: string;
 }
 
+/** What to check if there was no answer. */
+export const REACHABLE =
+  "Check the host name, its certificate, that it listens, and that this machine can reach it";
+
 /** Says what failed, the likely cause and what to do. Shows only the origin of the url: the rest may hold a token. */
 export function reasonOf({ code, url, secret, genuine, broken }: Explained): string {
   const receiver = `the receiver at ${new URL(url).origin}/…`;
@@ -49,10 +53,7 @@ export function reasonOf({ code, url, secret, genuine, broken }: Explained): str
           `${receiver} did not answer a genuine delivery (${genuine.failure}), but answered ${broken.status} to a broken one. ` +
           "Check in the receiver's log what it does after it has verified a delivery"
         );
-      return (
-        `${receiver} did not answer (${genuine.failure}). Check the host name, its certificate, that it listens, and that ` +
-        "this machine can reach it"
-      );
+      return `${receiver} did not answer (${genuine.failure}). ${REACHABLE}`;
   }
 }
 

@@ -109,6 +109,14 @@ it("importFile is JSON that names the native type and the id", () => {
   });
 });
 
+it("namer names 50,000 endpoints of one host at once", () => {
+  const startedAt = performance.now();
+  const nameFor = namer([]);
+  const names = Array.from({ length: 50_000 }, () => nameFor("https://hooks.example.com/"));
+  expect([new Set(names).size, names.at(-1)]).toEqual([50_000, "hooks-example-com-50000"]);
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+});
+
 it("namer gives each url a name of its own, from its host alone", () => {
   const nameFor = namer(["hooks-example-com-2"]);
   expect(

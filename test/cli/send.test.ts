@@ -1,3 +1,5 @@
+import http from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createVerifier, sign } from "../../src/signature";
 import { receiver } from "../emulator/receiver";
@@ -23,6 +25,7 @@ function isGenuine(
 
 test.each([
   ["send", "job.failed", "--to", "http://127.0.0.1:1", "--age", "9999w"],
+  ["send", "job.failed", "--to", "http://127.0.0.1:1", "--endpoint", "jobs"],
   ["verify", "--capture", "x", "--search", "3000000"],
   ["list", "--stack", ""],
   ["list", "--also-stack", ""],
@@ -121,6 +124,32 @@ describe("with --capture", () => {
     expect(sent.body).toBe(BODY);
     expect(sent.headers).toMatchObject({ "content-type": "application/cloudevents+json" });
     expect(isGenuine(sent, { age: 5 })).toBe(true);
+  });
+
+  test("send sends a header twice that the capture has twice", async () => {
+    const seen: string[][] = [];
+    const server = http.createServer(({ rawHeaders }, response) => {
+      seen.push(rawHeaders.filter((_, at) => rawHeaders[at - (at % 2)] === "webhook-id"));
+      response.writeHead(401).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const headers = { "webhook-id": ["msg_1", "msg_2"], "Content-Type": "application/json" };
+    const folder = makeFolder({ "capture.json": JSON.stringify({ headers, body: BODY }) });
+    const args = ["send", "--capture", join(folder, "capture.json"), "--to", `http://127.0.0.1:${port}/`];
+    expect(await run(args)).toMatchObject({ status: 1, stdout: expect.stringContaining("msg_1: 401") });
+    expect(seen).toEqual([["webhook-id", "msg_1", "webhook-id", "msg_2"]]);
+    server.close();
+  });
+
+  test("send says that HTTP does not allow a header of the capture", async () => {
+    const headers = { "webhook-id": "msg_1\u0001" };
+    const folder = makeFolder({ "capture.json": JSON.stringify({ headers, body: BODY }) });
+    const args = ["send", "--capture", join(folder, "capture.json"), "--to", "http://127.0.0.1:1"];
+    expect(await run(args)).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/Nothing was sent: HTTP/),
+    });
   });
 
   test("send expects that an old delivery is refused, and says how to send it as a new one", async () => {
@@ -222,7 +251,7 @@ test.each([
   [401, /another secret/],
   [404, /Check the path/],
   [500, /Its log says why/],
-  ["reset" as const, /did not answer/],
+  ["reset" as const, /did not answer\. Check the host name, its certificate, that it listens/],
 ])("send exits with 1 and advice when the answer is %s", async (reaction, advice) => {
   const { url } = await receiver(reaction);
   const { status, stderr } = await run(["send", "job.running", "--to", url, ...SOURCE], { env });

@@ -78,12 +78,17 @@ describe("dedupeKey", () => {
 describe("the dedupe store", () => {
   test("the receiver claims with the lease, and completes with the token and three days", async () => {
     const store = { claim: jest.fn(working.claim), complete: jest.fn(working.complete), release: jest.fn() };
-    const { outcomeOf } = receiverOf({ dedupe: store, toleranceSeconds: 86_400, handlerTimeoutMs: 1000 });
+    const { outcomeOf } = receiverOf({
+      dedupe: store,
+      handlers,
+      toleranceSeconds: 86_400,
+      handlerTimeoutMs: 1000,
+    });
     await outcomeOf(delivered({ id: "msg_k" }));
     expect(store.claim).toHaveBeenCalledWith("msg_k", 11_000);
     expect(store.complete).toHaveBeenCalledWith("msg_k", "t", 3 * 24 * 3_600_000);
 
-    const { receiver, outcomeOf: usual } = receiverOf({ dedupe: store });
+    const { receiver, outcomeOf: usual } = receiverOf({ dedupe: store, handlers });
     await usual(delivered({ id: "msg_d" }));
     expect(store.claim).toHaveBeenLastCalledWith("msg_d", 25_000);
     expect(receiver.maxBodyBytes).toBe(2 ** 20);
@@ -130,7 +135,7 @@ describe("the dedupe store", () => {
     [1e30, "86400"],
   ])("a held claim with retryAfterMs %p has Retry-After %s", async (retryAfterMs, seconds) => {
     const claim = async () => ({ state: "held", retryAfterMs }) as Claim;
-    const { receiver } = receiverOf({ dedupe: { ...working, claim } });
+    const { receiver } = receiverOf({ dedupe: { ...working, claim }, handlers });
     expect(await receiver.handle(delivered())).toMatchObject({
       status: 503,
       headers: { "retry-after": seconds },
@@ -287,7 +292,10 @@ describe("a dedupe store that fails or hangs", () => {
     const claim = deferred<Claim>();
     // Its failure is ignored: an unhandled rejection would end this process.
     const release = jest.fn(broken);
-    const { receiver } = receiverOf({ dedupe: { ...working, claim: () => claim.promise, release } });
+    const { receiver } = receiverOf({
+      dedupe: { ...working, claim: () => claim.promise, release },
+      handlers,
+    });
     const answer = receiver.handle(delivered({ id: "msg_l" }));
     await jest.advanceTimersByTimeAsync(5000);
     expect(await answer).toMatchObject({ status: 503 });
@@ -296,7 +304,7 @@ describe("a dedupe store that fails or hangs", () => {
     expect(release).toHaveBeenCalledWith("msg_l", "late");
 
     const held = deferred<Claim>();
-    const other = receiverOf({ dedupe: { ...working, claim: () => held.promise, release } });
+    const other = receiverOf({ dedupe: { ...working, claim: () => held.promise, release }, handlers });
     const refused = other.receiver.handle(delivered());
     await jest.advanceTimersByTimeAsync(5000);
     expect(await refused).toMatchObject({ status: 503 });

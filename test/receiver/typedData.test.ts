@@ -132,6 +132,26 @@ test("events that are a promise are refused, as nothing would be validated", () 
   );
 });
 
+test("the event of validations cannot be declared, as no handler is called for it", () => {
+  const handlers = { "webhook.validation": () => {} } as never;
+  expect(() => receiverOf({ events: { "webhook.validation": true } as never, handlers })).toThrow(
+    /createReceiver: "webhook\.validation" cannot be declared/,
+  );
+});
+
+test("an event with the name of a method that each object has is handled by its own handler only", async () => {
+  const events = { toString: true, constructor: true } as never;
+  const own = jest.fn();
+  for (const none of [{}, Object.create({}), new (class Handlers {})()]) {
+    const { outcomeOf } = receiverOf({ events, handlers: none });
+    for (const type of ["toString", "constructor"])
+      expect(await outcomeOf(delivered({ body: { type, data: {} } }))).toBe("unhandled");
+  }
+  const { outcomeOf } = receiverOf({ events, handlers: { toString: own } as never });
+  expect(await outcomeOf(delivered({ body: { type: "toString", data: {} } }))).toBe("handled");
+  expect(own).toHaveBeenCalledTimes(1);
+});
+
 test("an event beyond the three has a handler once it is declared, with or without a schema", async () => {
   const paid = jest.fn();
   const receiver = createReceiver<{ "invoice.paid": { amount: number }; "invoice.sent": { to: string } }>({

@@ -47,11 +47,16 @@ export function importFile(adoptions: readonly Adoption[]): string {
  */
 export function namer(taken: Iterable<string>): (url: string) => string {
   const used = new Set(taken);
+  // Each host's next number, so that a thousand endpoints of one host are not a million attempts.
+  const next = new Map<string, number>();
   return (url) => {
     const host = isUrl(url) ? new URL(url).hostname : "";
     const base = slugOf(host) || "endpoint";
-    let name = base;
-    for (let number = 2; used.has(name); number++) name = `${base}-${number}`;
+    let number = next.get(base) ?? 1;
+    const numbered = () => (number === 1 ? base : `${base}-${number}`);
+    while (used.has(numbered())) number++;
+    const name = numbered();
+    next.set(base, number + 1);
     used.add(name);
     return name;
   };

@@ -32,9 +32,12 @@ export function pairsOf(headers: HeadersLike): HeaderPair[] {
 /** The headers of a delivery: those that a receiver needs to verify it and to read its body. */
 const DELIVERED = /^(webhook-.+|content-type|content-encoding|user-agent)$/i;
 
-/** Returns the headers to send a delivery on with: of one that is there twice, the first. */
-export function deliveryHeaders(headers: readonly HeaderPair[]): Record<string, string> {
-  const kept: Record<string, string> = {};
-  for (const [name, value] of headers) if (DELIVERED.test(name)) kept[name.toLowerCase()] ??= value;
+/** Returns the headers to send a delivery on with. One that is there twice is sent twice, as receivers refuse it. */
+export function deliveryHeaders(headers: readonly HeaderPair[]): Record<string, string[]> {
+  const kept: Record<string, string[]> = {};
+  for (const [given, value] of headers) {
+    const name = given.toLowerCase();
+    if (DELIVERED.test(name)) kept[name] = [...(kept[name] ?? []), value];
+  }
   return kept;
 }

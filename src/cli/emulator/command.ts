@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline";
 import { Command } from "commander";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulator";
+import { quoted } from "../../shared/quoted";
 import { wholeNumber } from "../arguments";
 import { EXIT, exitHelp } from "../run";
 import { stopSignal } from "../stopSignal";
@@ -114,16 +115,11 @@ function instructions({ url, apiKey, secrets }: Emulator, { dataFile, secret }: 
   const lasting = dataFile !== undefined || secret !== undefined;
   return `The emulated webhook service is running. Open ${url} in a browser to watch it. To use it in a stack, run:
 
-  pulumi config set webhooks:baseUrl ${url}
+  pulumi config set webhooks:baseUrl ${quoted(url)}
   pulumi config set --secret webhooks:apiKey ${quoted(apiKey)}
   pulumi config set --secret signingSecret ${secrets()[0] ?? ""}
 ${lasting ? "" : "\nEach start creates a new signing secret. To keep the secret and the endpoints, add --data-file emulator.json.\n"}
 The url of an endpoint can be on this machine, such as http://127.0.0.1:8080/jobs with the type development. Commands:
 ${LINES_HELP}
 `;
-}
-
-/** Quotes a value for a shell, if it needs that. */
-function quoted(value: string): string {
-  return /^[\w+/=.:-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`;
 }

@@ -1,4 +1,7 @@
+import { REACHABLE } from "../../validation/reason";
 import type { SentDelivery } from "./attempt";
+
+const NONE = { status: null, failure: null };
 
 /**
  * Returns what to do about the first answer that was not as expected.
@@ -6,8 +9,10 @@ import type { SentDelivery } from "./attempt";
  * @param fault why the receiver should have refused the delivery, if it should have
  */
 export function adviceFor(deliveries: readonly SentDelivery[], fault: string | undefined): string {
-  const { status } = deliveries.find(({ asExpected }) => !asExpected) ?? { status: null };
-  if (status === null) return "The receiver did not answer. Check that it listens at this url.";
+  const { status, failure } = deliveries.find(({ asExpected }) => !asExpected) ?? NONE;
+  if (failure === "UND_ERR_INVALID_ARG")
+    return "Nothing was sent: HTTP does not allow a header of the delivery. Check the headers of the capture.";
+  if (status === null) return `The receiver did not answer. ${REACHABLE}.`;
   if (status === 404) return "Nothing answers at this path. Check the path of the url.";
   if (status >= 300 && status < 400)
     return "The receiver redirects deliveries, and a service does not follow redirects. Use the url of the redirect's target.";

@@ -28,8 +28,10 @@ export function checkFlags(event: string | undefined, flags: SendFlags): void {
 }
 
 function problemOf(event: string | undefined, flags: SendFlags): string | undefined {
-  const { capture, data, anyEvent, id, signAnew = false, newId = false, age, repeat } = flags;
+  const { to, endpoint, capture, data, anyEvent, id, signAnew = false, newId = false, age, repeat } = flags;
   if (repeat < 1 || repeat > MOST_REPEATS) return `--repeat must be from 1 to ${MOST_REPEATS}`;
+  if (to !== undefined && endpoint !== undefined)
+    return "--to and --endpoint both name the receiver, so leave out one of them";
   if (capture === undefined) {
     if (event === undefined)
       return "the event is missing, such as job.succeeded; or name a captured delivery with --capture";

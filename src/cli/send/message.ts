@@ -11,7 +11,7 @@ export interface Message {
   /** How old it is when it arrives, in seconds. */
   readonly age: number;
   /** Called for each attempt: a delivery that is signed here gets a new timestamp. */
-  readonly headers: () => Readonly<Record<string, string>>;
+  readonly headers: () => Readonly<Record<string, string | string[]>>;
 }
 
 export interface SignedMessage {

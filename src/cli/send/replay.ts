@@ -26,7 +26,7 @@ export async function replayedMessage(path: string, { id, signAnew }: ReplayOpti
       "the file of --capture has no body. One of `listen --save` has headers and body",
     );
   const kept = deliveryHeaders(headers);
-  const { "webhook-id": captured = "", "webhook-timestamp": timestamp = "" } = kept;
+  const { "webhook-id": [captured = ""] = [], "webhook-timestamp": [timestamp = ""] = [] } = kept;
   const event = readEvent(body).event ?? "unknown event";
   if (signAnew === undefined) {
     const now = Math.floor(Date.now() / 1000);

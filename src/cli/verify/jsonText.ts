@@ -32,13 +32,14 @@ export interface JsonSpelling {
 
 /** Deeper JSON is not read: the reader is recursive. */
 const DEEPEST = 200;
-const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
+/** A token, or the beginning of a string. */
+const TOKEN = /["{}[\],:]|[^\s{}[\],:"]+/g;
 
 /** Reads JSON. Returns undefined for anything else, and for JSON that is nested too deeply. */
 export function readJsonText(text: string): JsonText | undefined {
   try {
     JSON.parse(text);
-    const tokens = text.match(TOKEN) ?? [];
+    const tokens = tokensOf(text);
     let at = 0;
     const next = () => tokens[at++] ?? "";
     const value = (token: string, depth: number): JsonText => {
@@ -62,6 +63,26 @@ export function readJsonText(text: string): JsonText | undefined {
     return value(next(), 0);
   } catch {
     return undefined;
+  }
+}
+
+/** Splits valid JSON. A regular expression for whole strings would need a stack as high as the escapes in a string are many. */
+function tokensOf(text: string): string[] {
+  const tokens: string[] = [];
+  const pattern = new RegExp(TOKEN);
+  for (let found = pattern.exec(text); found !== null; found = pattern.exec(text)) {
+    const [token] = found;
+    if (token === '"') pattern.lastIndex = endOfString(text, found.index);
+    tokens.push(token === '"' ? text.slice(found.index, pattern.lastIndex) : token);
+  }
+  return tokens;
+}
+
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
+    let before = end;
+    while (text[before - 1] === "\\") before--;
+    if ((end - before) % 2 === 0) return end + 1;
   }
 }
 

@@ -1,5 +1,5 @@
 import { CodedError } from "../../shared/codedError";
-import { isRecord, parseJson } from "../../shared/json";
+import { parseJson } from "../../shared/json";
 import { asBuffer } from "../bytes";
 import type { QueuedDelivery } from "./delivery";
 
@@ -8,19 +8,20 @@ export interface Job {
   readonly data: unknown;
   readonly isBullmq: boolean;
   readonly signal: AbortSignal | undefined;
-  /** What to pass, if a program passed what the data is wrapped in. */
-  readonly advice?: string | undefined;
+  /** What a program passed, and its place in that. BullMQ's job has more than its data, and none of it is the program's. */
+  readonly passed: unknown;
+  readonly path: string;
 }
 
 /** Returns what a queue passed to its worker: a batch of pg-boss, a job of either, or the data itself. */
 export function jobsIn(queued: unknown, signal: AbortSignal | undefined): Job[] {
-  if (Array.isArray(queued)) return queued.map((each) => jobOf(each, signal));
-  return [jobOf(queued, signal)];
+  if (Array.isArray(queued)) return queued.map((each, at) => jobOf(each, `[${at}]`, signal));
+  return [jobOf(queued, "", signal)];
 }
 
-function jobOf(queued: unknown, signal: AbortSignal | undefined): Job {
+function jobOf(queued: unknown, path: string, signal: AbortSignal | undefined): Job {
   if (typeof queued !== "object" || queued === null || !("data" in queued))
-    return { data: queued, isBullmq: false, signal, advice: adviceFor(queued) };
+    return { data: queued, isBullmq: false, signal, passed: queued, path };
   const {
     data,
     moveToFailed,
@@ -28,16 +29,8 @@ function jobOf(queued: unknown, signal: AbortSignal | undefined): Job {
   } = queued as Partial<Record<"data" | "moveToFailed" | "signal", unknown>>;
   // Each job of pg-boss has a signal of its own.
   const ownSignal = own instanceof AbortSignal ? own : undefined;
-  return { data, isBullmq: typeof moveToFailed === "function", signal: ownSignal ?? signal };
-}
-
-/** Returns what to do about a value that holds deliveries, and is none: acknowledging it would lose them. */
-function adviceFor(value: unknown): string | undefined {
-  if (!isRecord(value)) return undefined;
-  if (Array.isArray(value.Records)) return "Pass sqsHandler(worker) to Lambda";
-  if ("Body" in value) return "Pass its Body";
-  if ("value" in value && "offset" in value) return "Pass its value";
-  return isRecord(value.message) && "value" in value.message ? "Pass message.value" : undefined;
+  const isBullmq = typeof moveToFailed === "function";
+  return { data, isBullmq, signal: ownSignal ?? signal, passed: isBullmq ? { data } : queued, path };
 }
 
 /**

@@ -10,7 +10,8 @@ import { type Processed, processDelivery } from "../process";
 import { logFailure, logUnrecorded, notify, warnerOnce } from "../reports";
 import type { NoEvents, Outcome, OutcomeKind, UnrecordedDelivery } from "../types";
 import type { QueuedDelivery } from "./delivery";
-import { type Job, jobsIn, parseQueued, QueuedDeliveryError } from "./jobs";
+import { deliveryOf, isNoDelivery } from "./envelope";
+import { type Job, jobsIn, QueuedDeliveryError } from "./jobs";
 
 export interface QueueWorkerOptions<Events extends object = NoEvents> extends HandlingOptions<Events> {
   /**
@@ -123,19 +124,18 @@ export function queueWorker<Events extends object = NoEvents>(
     throwUnlessDone(processed);
   }
 
-  async function handleJob({ data, isBullmq, signal, advice }: Job): Promise<void> {
+  async function handleJob(job: Job): Promise<void> {
     let queued: QueuedDelivery;
     try {
-      if (advice !== undefined) throw new TypeError(`The worker got what holds a delivery. ${advice}.`);
-      queued = parseQueued(data);
+      queued = deliveryOf(job);
     } catch (error) {
-      return refuse(error, isBullmq);
+      return refuse(error, job.isBullmq);
     }
-    return handle(queued, signal);
+    return handle(queued, job.signal);
   }
 
   function refuse(error: unknown, isBullmq: boolean): void {
-    const isPoison = error instanceof QueuedDeliveryError && error.code === "NOT_A_DELIVERY";
+    const isPoison = isNoDelivery(error);
     const nothing = { id: undefined, timestamp: undefined, event: undefined, jobId: undefined };
     const outcome = isPoison ? "not-a-delivery" : "failed";
     notify(onOutcome, { ...nothing, outcome, durationMs: 0, error });

@@ -210,6 +210,13 @@ test.each(Object.entries(hints))("verify says what is conspicuous: %s", (_what, 
   expect(diagnosis).toMatchObject({ reason: "wrong-secret", finding: expect.stringMatching(hint) });
 });
 
+test("verify finds what was indented around a string of millions of escapes", () => {
+  const value = { type: "job.succeeded", data: { log: '"\\'.repeat(1_750_000) } };
+  const signed = JSON.stringify(value);
+  const diagnosis = diagnosisOf({ signed, body: JSON.stringify(value, null, 2) });
+  expect(diagnosis).toMatchObject({ reason: "body-reserialized" });
+});
+
 test("verify says that it gave up, instead of blaming the secret, when the time is over", () => {
   const body = JSON.stringify(Array.from({ length: 100 }, (_, index) => ({ index, name: "ö" })));
   const diagnosis = diagnosisOf({ signed: "other", body, seconds: 0 });

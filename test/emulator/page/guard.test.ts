@@ -30,6 +30,14 @@ test.each(["localhost", "LOCALHOST:80", "127.0.0.1:8787", "127.9.9.9", "[::1]:87
   },
 );
 
+test("the commands of the settings quote what a shell would run", async () => {
+  const { body } = await visit(await started({ apiKey: "a b" }), undefined, {
+    headers: { host: "a$(id).localhost" },
+  });
+  expect(body).toContain("baseUrl &#39;http://a$(id).localhost");
+  expect(body).toContain("apiKey &#39;a b&#39;");
+});
+
 test.each([
   ["::1", "accepted"],
   ["127.0.0.1", "accepted"],

@@ -172,6 +172,55 @@ test.each<[string, unknown, RegExp]>([
   },
 );
 
+describe("a delivery inside something else is handed back, with the advice what to pass", () => {
+  const json = JSON.stringify({ version: 1, id: "m", key: "m", timestamp: 1, body: "" });
+  const bytes = Buffer.from(json);
+  const base64 = bytes.toString("base64");
+  const record = { messageId: "1", body: json };
+
+  test.each<[string, unknown, string]>([
+    ["a record of SQS", record, "Pass its `body`."],
+    ["a record as JSON", JSON.stringify(record), "Pass its `body`."],
+    ["a list of records", [record], "Pass its `[0].body`, and the same of each other element."],
+    ["an event of Lambda on SQS", { Records: [record] }, "Pass sqsHandler(worker) to Lambda."],
+    ["what ReceiveMessage returns", { Messages: [{ Body: json }] }, "Pass its `Messages[0].Body`, and"],
+    ["what SNS sends", JSON.stringify({ Type: "Notification", Message: json }), "Pass its `Message`."],
+    [
+      "an event of Lambda on Kafka",
+      { records: { "webhooks-0": [{ offset: 1, value: base64 }] } },
+      'Pass its `records["webhooks-0"][0].value`, decoded from base64, and',
+    ],
+    ["a value in base64", base64, "Decode it from base64 first."],
+    ["a batch of kafkajs", { batch: { messages: [{ value: bytes }] } }, "`batch.messages[0].value`"],
+    ["a message of amqplib", { content: bytes, fields: {} }, "Pass its `content`."],
+    ["the same as JSON", JSON.stringify({ content: bytes }), "Pass its `content`."],
+    ["an entry of a Redis stream", { id: "1-0", message: { delivery: json } }, "`message.delivery`"],
+    ["what Pub/Sub pushes", { message: { data: base64 } }, "Pass its `message.data`, decoded from base64."],
+    ["data in base64", { data: base64 }, "Pass its `data`, decoded from base64."],
+    ["a job of BullMQ with a record", bullmqJob(record), "Pass its `data.body`."],
+    ["a job of pg-boss with a record", [{ id: "1", data: record }], "Pass its `[0].data.body`"],
+    ["JSON of JSON", JSON.stringify(json), "Parse it as JSON first."],
+    ["a later version", { body: json.replace("1", "2") }, "Pass its `body`."],
+    ["a field that may be a secret", { [`whsec_${base64}`]: json }, "Pass its `[…]`"],
+  ])("%s", async (_what, given, advice) => {
+    const { worker, outcomes } = workerOf();
+    await expect(worker(given)).rejects.toThrow(advice);
+    expect(outcomes).toMatchObject([{ outcome: "failed", error: { name: "TypeError" } }]);
+  });
+
+  test("what has no end, or fails when it is read, holds no delivery", async () => {
+    const endless: Record<string, unknown> = { many: Array.from({ length: 20_000 }, () => ({})) };
+    endless.itself = [endless, endless];
+    const fails = () => {
+      throw new Error("no");
+    };
+    const { worker, outcomes } = workerOf();
+    await worker(endless);
+    await worker(Object.defineProperty({}, "field", { enumerable: true, get: fails }));
+    expect(outcomes).toMatchObject([{ outcome: "not-a-delivery" }, { outcome: "not-a-delivery" }]);
+  });
+});
+
 describe("data that is no delivery", () => {
   const wrong: [string, unknown, RegExp][] = [
     ["null", null, /not a JSON object/],
@@ -234,7 +283,8 @@ describe("with a dedupe store", () => {
 
   test("a store that fails hands the delivery back", async () => {
     const dedupe = { ...memoryDedupe(), claim: () => Promise.reject(new Error("store down")) };
-    await expect(workerOf({ dedupe }).worker(queued())).rejects.toThrow("store down");
+    const handlers = { "job.succeeded": () => {} };
+    await expect(workerOf({ dedupe, handlers }).worker(queued())).rejects.toThrow("store down");
   });
 
   test("without one, a delivery is handled each time that the queue asks", async () => {

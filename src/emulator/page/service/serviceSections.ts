@@ -1,3 +1,4 @@
+import { quoted } from "../../../shared/quoted";
 import type { Secrets } from "../../deliveries/secrets";
 import { type EmulatedEndpointType, ENDPOINT_TYPES } from "../../endpoint";
 import type { LoggedRequest } from "../../log";
@@ -62,9 +63,9 @@ export function settingsSection({
   secret: string;
 }): Html {
   const commands = [
-    `pulumi config set webhooks:baseUrl ${url}`,
-    `pulumi config set --secret webhooks:apiKey ${apiKey}`,
-    `pulumi config set --secret signingSecret ${secret}`,
+    `pulumi config set webhooks:baseUrl ${quoted(url)}`,
+    `pulumi config set --secret webhooks:apiKey ${quoted(apiKey)}`,
+    `pulumi config set --secret signingSecret ${quoted(secret)}`,
   ];
   return section({ id: "settings", title: "Settings", note: "for a stack" }, [
     html`<pre tabindex="0" data-key="commands">${commands.join("\n")}</pre>`,

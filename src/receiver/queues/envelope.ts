@@ -1,0 +1,121 @@
+import { isRecord, parseJson } from "../../shared/json";
+import { asBuffer } from "../bytes";
+import type { QueuedDelivery } from "./delivery";
+import { type Job, parseQueued, QueuedDeliveryError } from "./jobs";
+
+/** How many objects and lists a delivery may be inside. */
+const DEEPEST = 8;
+/** How often a text may be encoded, as JSON or in base64. */
+const MOST_ENCODINGS = 3;
+/** How many values, and how many characters of text, are searched. */
+const MOST_VALUES = 10_000;
+const MOST_CHARACTERS = 32 * 1024 * 1024;
+/** A name that a message may repeat. Any other could be a secret. */
+const PLAIN_NAME = /^(?!whsec_)[a-z][\w-]{0,39}$/i;
+const SQS_BODY = /^\.Records\[\d+\]\.body$/;
+
+/**
+ * Returns the delivery of a job.
+ * @throws QueuedDeliveryError if the job holds none
+ * @throws TypeError if the delivery is inside something else, which says what to pass: an acknowledgment would lose the delivery
+ */
+export function deliveryOf(job: Job): QueuedDelivery {
+  try {
+    return parseQueued(job.data);
+  } catch (error) {
+    const advice = isNoDelivery(error) ? adviceFor(job) : undefined;
+    throw advice === undefined
+      ? error
+      : new TypeError(`The worker got what holds a delivery. ${advice}.`, { cause: error });
+  }
+}
+
+export function isNoDelivery(error: unknown): error is QueuedDeliveryError {
+  return error instanceof QueuedDeliveryError && error.code === "NOT_A_DELIVERY";
+}
+
+function adviceFor({ passed, path: start }: Job): string | undefined {
+  const found = search(passed);
+  const known = knownAdvice(passed);
+  // For the event of Lambda on SQS, there is a handler.
+  if (found === undefined || (known !== undefined && SQS_BODY.test(found.path))) return known;
+  const path = `${start}${found.path}`.replace(/^\./, "");
+  if (path === "") return found.isBase64 ? "Decode it from base64 first" : "Parse it as JSON first";
+  const others = path.includes("[") ? ", and the same of each other element" : "";
+  return `Pass its \`${path}\`${found.isBase64 ? ", decoded from base64" : ""}${others}`;
+}
+
+/** Returns what to pass in place of a value that should hold a delivery, whatever it holds. */
+function knownAdvice(value: unknown): string | undefined {
+  if (!isRecord(value) || "data" in value) return undefined;
+  if (Array.isArray(value.Records)) return "Pass sqsHandler(worker) to Lambda";
+  if ("Body" in value) return "Pass its Body";
+  if ("value" in value && "offset" in value) return "Pass its value";
+  return isRecord(value.message) && "value" in value.message ? "Pass message.value" : undefined;
+}
+
+interface Found {
+  readonly path: string;
+  readonly isBase64: boolean;
+}
+
+/** Finds a delivery inside a value, the least deep one first. */
+function search(root: unknown): Found | undefined {
+  const open = [{ value: root, path: "", depth: 0 }];
+  let characters = 0;
+  // The loop also reaches what it adds.
+  for (const { value, path, depth } of open) {
+    let inner = value;
+    let isBase64 = false;
+    for (let times = 0; times < MOST_ENCODINGS; times++) {
+      const text = textOf(inner);
+      characters += text?.length ?? 0;
+      if (text === undefined || characters > MOST_CHARACTERS) break;
+      inner = parseJson(text);
+      if (inner !== undefined) continue;
+      isBase64 = true;
+      inner = parseJson(Buffer.from(text, "base64").toString("utf8"));
+    }
+    if (isDelivery(inner)) return { path, isBase64 };
+    if (depth === DEEPEST) continue;
+    const isList = Array.isArray(inner);
+    for (const [name, each] of fieldsOf(inner))
+      if (open.length < MOST_VALUES)
+        open.push({ value: each, path: `${path}${isList ? `[${name}]` : step(name)}`, depth: depth + 1 });
+  }
+  return undefined;
+}
+
+/** Returns the text that a value is, or that its bytes are, also as JSON writes a Buffer. */
+function textOf(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  if (value instanceof Uint8Array) return asBuffer(value).toString("utf8");
+  const isBuffer = isRecord(value) && value.type === "Buffer" && Array.isArray(value.data);
+  return isBuffer ? Buffer.from(value.data as number[]).toString("utf8") : undefined;
+}
+
+function isDelivery(value: unknown): boolean {
+  if (!isRecord(value) || [value.id, value.key, value.body].some((each) => typeof each !== "string"))
+    return false;
+  try {
+    parseQueued(value);
+    return true;
+  } catch (error) {
+    return !isNoDelivery(error);
+  }
+}
+
+/** Returns the fields that may hold a delivery. */
+function fieldsOf(value: unknown): [name: string, value: unknown][] {
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return [];
+  try {
+    return Object.entries(value).filter(([, each]) => ["string", "object"].includes(typeof each));
+  } catch {
+    return []; // a getter threw
+  }
+}
+
+function step(name: string): string {
+  if (!PLAIN_NAME.test(name)) return "[…]";
+  return name.includes("-") ? `["${name}"]` : `.${name}`;
+}
