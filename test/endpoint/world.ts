@@ -33,7 +33,7 @@ export interface WorldOptions {
 }
 
 /** How long an operation may take, in seconds of the fast clock. */
-export const timeoutSeconds = 10;
+const timeoutSeconds = 10;
 
 /** A service with accounts, perhaps another service, and a stack that is to hold endpoints there. */
 export class World {
