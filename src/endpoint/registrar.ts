@@ -61,7 +61,7 @@ export class Registrar {
   settleForRead(id: string, state: PendingState): Promise<Endpoint | undefined> {
     const { clock, ledger, settlement, takings } = this.run;
     return this.inTurn(state, async () => {
-      const outcome = known(await settlement.settle(state, { id, ...state.pending }), state);
+      const outcome = conclusionOf(await settlement.settle(state, { id, ...state.pending }), state);
       if (outcome?.kind === "doubt") throw inDoubt(state, outcome);
       if (outcome === undefined) return undefined;
       ledger.note(id, "settled");
@@ -74,7 +74,7 @@ export class Registrar {
   async settleForDelete(id: string, state: PendingState): Promise<boolean> {
     const { ledger, log, service, settlement } = this.run;
     if (ledger.has(id, "settled")) return true;
-    const outcome = known(await settlement.settle(state, { id, ...state.pending }), state);
+    const outcome = conclusionOf(await settlement.settle(state, { id, ...state.pending }), state);
     if (outcome?.kind === "doubt") log.warn(describeSpared(state, outcome));
     if (outcome?.kind !== "found") return outcome !== undefined;
     await service.delete(outcome.endpoint.id);
@@ -101,10 +101,10 @@ export class Registrar {
     // What was there before a pending registration was sent, its own run has reported.
     await duplicates.check(inputs, replaced?.pending?.before);
     const { url, type, ip } = inputs;
-    const known = ledger.alikeSoFar(baseline, inputs);
-    const registered = await settlement.register({ url, type, ip }, { entry, baseline, known });
+    const alsoThere = ledger.alikeSoFar(baseline, inputs);
+    const registered = await settlement.register({ url, type, ip }, { entry, baseline, alsoThere });
     if ("pending" in registered) throw this.#pendingError(inputs, registered.pending);
-    if ("others" in registered) throw notRegistered(inputs, registered.others);
+    if ("existing" in registered) throw notRegistered(inputs, registered.existing);
     return ledger.noteOurs(registered.endpoint, "made");
   }
 
@@ -134,7 +134,7 @@ export class Registrar {
     try {
       const outcome = await settlement.settle(inputs, isHandedOver ? replaced.pending : undefined);
       const isAnother = inputs.ifExists === "register";
-      const found = isAnother && outcome?.kind === "unknowable" ? undefined : known(outcome, inputs);
+      const found = isAnother && outcome?.kind === "unknowable" ? undefined : conclusionOf(outcome, inputs);
       if (found?.kind === "doubt" && !isAnother)
         throw inDoubt(inputs, found, { isReplacement: hasEndpoint(replaced) });
       if (isHandedOver) ledger.note(replaced.id, "settled");
@@ -151,15 +151,15 @@ export class Registrar {
     }
   }
 
-  #pendingError(inputs: EndpointInputs, { id, before, attemptedAt, complete, error }: PendingHere): Error {
+  #pendingError(inputs: EndpointInputs, { id, before, error, ...sent }: PendingHere): Error {
     const times = { createdAt: null, updatedAt: null };
-    const pending = { before: [...before], attemptedAt, complete };
+    const pending = { ...sent, before: [...before] };
     return new PendingError(id, { ...stateOf(times, inputs, this.run.origin), pending }, error);
   }
 }
 
 /** Returns what a settlement found, or what is in doubt; undefined when nothing was made. @throws EndpointError when that is not known */
-function known(outcome: Outcome | undefined, wanted: Identity) {
+function conclusionOf(outcome: Outcome | undefined, wanted: Identity) {
   switch (outcome?.kind) {
     case "found":
     case "doubt":

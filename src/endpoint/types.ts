@@ -51,8 +51,10 @@ export interface EndpointState extends Origin {
 export interface PendingRegistration {
   /** The endpoints of this url and type that were there before it, or that belong to other resources. */
   before: string[];
-  /** When it was sent, in milliseconds on the service's clock; null when the service sends no time. */
+  /** When it was sent last, in milliseconds on the service's clock; null when the service sends no time. */
   attemptedAt: number | null;
+  /** When it was sent first, if it was sent again after 503. */
+  firstAttemptedAt?: number | null;
   /** True if `before` has all of them, because the list before the request was complete. */
   complete: boolean;
 }

@@ -1,6 +1,5 @@
 import type { Endpoint, EndpointList } from "../client";
 import { sameUrl } from "../shared/url";
-
 import type { Entry } from "./entry";
 import { alike, type Identity } from "./identity";
 import { parseTimestamp, placeIn, UNKNOWN, type Window } from "./time";
@@ -35,7 +34,7 @@ export interface Pending {
 /**
  * What a list shows about the pending registrations of one url and type:
  * - `found`: this one made this endpoint
- * - `absent`: none of them happened
+ * - `absent`: no endpoint of theirs shows, and none can appear any more
  * - `wait`: they may still happen, within so many milliseconds
  * - `unknowable`: the list is partial, so an endpoint that it lacks may exist
  * - `doubt`: one of these endpoints may be theirs, or somebody else's. A person must say.

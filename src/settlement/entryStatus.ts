@@ -5,7 +5,7 @@ import type { Stack } from "./stack";
 
 /**
  * What became of an open entry of an earlier run:
- * - `recorded`: the state has it, or the run that sent it or took it over ended by itself
+ * - `recorded`: the state has it, or the run that sent it or took it over succeeded
  * - `pending`: the state has it under its provisional id
  * - `another`: it is older than the stack, so an earlier stack of this name sent it, which may have been renamed
  * - `later up`: an `up` has succeeded since then that would have settled or recorded it

@@ -169,7 +169,7 @@ export class Evidence {
   ): Holder {
     const { origin, patienceMs, run } = this.asker;
     const trace = traceOfEndpoint(endpoint, origin);
-    // An open entry of this stack whose process is dead is evidence, and no holder.
+    // An open entry of this stack is evidence, and no holder, unless the process of this run that wrote it lives.
     const isHolder = (entry: Entry) =>
       entry.closed || !stack || !isSameStack(entry.stack, stack.name) || isLiving(entry, run);
     const holders = entries.filter(isHolder).map((entry) => traceOfEntry(entry, patienceMs));

@@ -9,13 +9,16 @@ export interface HandedOver {
   readonly id: string;
   readonly before: readonly string[];
   readonly complete: boolean;
-  /** In milliseconds on the service's clock; null if unknown. */
+  /** When it was sent last, in milliseconds on the service's clock; null if unknown. */
   readonly attemptedAt: number | null;
+  /** The same of the first time, if it was sent again after 503. */
+  readonly firstAttemptedAt?: number | null;
 }
 
 /** Returns what the state tells of a pending registration. */
-export function pendingOf({ attemptedAt, before, complete }: HandedOver, patienceMs: number): Pending {
-  return { window: windowOf(attemptedAt, patienceMs), before, complete, sameIp: true };
+export function pendingOf(handedOver: HandedOver, patienceMs: number): Pending {
+  const { attemptedAt, firstAttemptedAt = attemptedAt, before, complete } = handedOver;
+  return { window: windowOf(firstAttemptedAt, patienceMs, attemptedAt), before, complete, sameIp: true };
 }
 
 /** Returns the resources of a state whose registration is pending. */
@@ -25,11 +28,18 @@ export function pendingResources(deployment: Deployment): Resource[] {
 
 /** Returns the pending registration of a resource. What an edited state lacks is unknown. */
 export function handedOverOf({ id = "", outputs }: Resource): HandedOver {
-  const { before, complete, attemptedAt } = (outputs?.pending ?? {}) as Readonly<Record<string, unknown>>;
+  const { before, complete, attemptedAt, firstAttemptedAt } = (outputs?.pending ?? {}) as Readonly<
+    Record<string, unknown>
+  >;
   return {
     id,
     before: Array.isArray(before) ? before.filter((each) => typeof each === "string") : [],
     complete: complete === true,
-    attemptedAt: typeof attemptedAt === "number" ? attemptedAt : null,
+    attemptedAt: timeOf(attemptedAt),
+    ...(firstAttemptedAt === undefined ? {} : { firstAttemptedAt: timeOf(firstAttemptedAt) }),
   };
+}
+
+function timeOf(value: unknown): number | null {
+  return typeof value === "number" ? value : null;
 }

@@ -32,13 +32,13 @@ export interface RegisterOptions extends Waiting {
   /** What was there before. */
   readonly baseline: EndpointList;
   /** Endpoints of this url and type that are known to be there, and that the baseline may lack. */
-  readonly known?: readonly string[];
+  readonly alsoThere?: readonly string[];
   readonly timeoutMs: number;
   readonly patienceMs: number;
   /** Told right before each attempt. */
   readonly onSend?: (sent: Sent) => void;
   /** Returns what else is pending, and who has an endpoint. */
-  readonly others?: () => Promise<Known>;
+  readonly evidence?: () => Promise<Known>;
 }
 
 export type Registered =
@@ -55,7 +55,7 @@ export type Registered =
 
 /**
  * Registers an endpoint once, at a service that accepts duplicates and knows no idempotency key. If the answer is lost, looks for
- * the endpoint: for 5 s after an answer that cannot be used, and until the deadline otherwise. Sends it again only after 503 with
+ * the endpoint: for 5 s after an answer that cannot be used, and otherwise until `timeoutMs` after the request. Sends it again only after 503 with
  * `Retry-After`, and only once a complete list shows, after the wait, that nothing was made. Call it under the lock of url and type.
  *
  * @throws WebhookRegistrationError when it was certainly not made
@@ -64,14 +64,15 @@ export async function registerOnce(
   registration: Registration,
   options: RegisterOptions,
 ): Promise<Registered> {
-  const { service, baseline, known = [], clock, timeoutMs, patienceMs, cancelled, onSend } = options;
-  const before = [...new Set([...idsLike(baseline, registration), ...known])];
-  const startedAt = clock.now();
+  const { service, baseline, alsoThere = [], clock, timeoutMs, patienceMs, cancelled, onSend } = options;
+  const before = [...new Set([...idsLike(baseline, registration), ...alsoThere])];
+  let sentAt = clock.now();
   let sent: Sent = { at: clock.date(), serviceTime: service.time(), before, complete: baseline.complete };
   /** What the first request that may have worked ended in. */
   let lost: WebhookRegistrationError | undefined;
   for (let times = 1; ; times++) {
     const note = () => {
+      sentAt = clock.now();
       const time = service.time();
       // What was sent first may still make its endpoint.
       sent = times === 1 ? { ...sent, at: clock.date(), serviceTime: time } : { ...sent, lastTime: time };
@@ -93,7 +94,7 @@ export async function registerOnce(
       }
       lost ??= error;
       const askedMs = error.retryAfterMs;
-      const leftMs = error.statusCode === undefined ? startedAt + timeoutMs - clock.now() : 0;
+      const leftMs = error.statusCode === undefined ? sentAt + timeoutMs - clock.now() : 0;
       const forMs = Math.max(
         LOOK_AFTER_ANSWER_MS,
         leftMs,
@@ -105,6 +106,7 @@ export async function registerOnce(
         () => undefined,
       );
       if (outcome?.kind === "found") return { kind: "made", endpoint: outcome.endpoint, wasThere: false };
+      // What may still happen when the wait ends counts as absent.
       const mayResend = askedMs !== undefined && times < MAX_SENT && outcome?.kind === "absent";
       if (!mayResend) return { kind: "pending", sent, error };
     }
@@ -121,15 +123,15 @@ export async function registerOnce(
   }
 
   async function decideOwn(list: EndpointList, sent: Sent): Promise<Decision> {
-    const others = await options.others?.();
+    const known = await options.evidence?.();
     return decide({
       identity: registration,
       pending: [
         ownPending(sent, patienceMs),
-        ...(others?.pending ?? []).map((each) => ({ ...each, others: true })),
+        ...(known?.pending ?? []).map((each) => ({ ...each, others: true })),
       ],
       list,
-      holderOf: others?.holderOf ?? (() => "nobody"),
+      holderOf: known?.holderOf ?? (() => "nobody"),
       patienceMs,
     });
   }

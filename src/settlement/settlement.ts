@@ -95,10 +95,10 @@ export class Settlement {
   }
 
   /** Notes that something stays pending: nothing equal is registered in this run, because it could be mistaken for that. */
-  leave(wanted: Wanted): Map<string, PendingHere> {
+  leave(wanted: Wanted, pending?: PendingHere): void {
     const left = this.#unsettled.get(keyOf(wanted)) ?? new Map<string, PendingHere>();
     this.#unsettled.set(keyOf(wanted), left);
-    return left;
+    if (pending) left.set(wanted.ip ?? "", pending);
   }
 
   isUnsettled(wanted: Wanted): boolean {
@@ -111,19 +111,19 @@ export class Settlement {
   }
 
   /**
-   * Registers an endpoint once. `others` is one that was there before and that no resource of this run has: the service answered with it.
+   * Registers an endpoint once. `existing` is one that was there before and that no resource of this run has: the service answered with it.
    *
-   * @param known endpoints that are known to be there, and that the baseline may lack
+   * @param alsoThere endpoints that are known to be there, and that the baseline may lack
    * @throws WebhookRegistrationError when it was certainly not made
    */
   async register(
     wanted: Wanted,
-    options: { entry: Entry | undefined; baseline: EndpointList; known: readonly string[] },
+    options: { entry: Entry | undefined; baseline: EndpointList; alsoThere: readonly string[] },
   ): Promise<
-    { readonly endpoint: Endpoint } | { readonly others: Endpoint } | { readonly pending: PendingHere }
+    { readonly endpoint: Endpoint } | { readonly existing: Endpoint } | { readonly pending: PendingHere }
   > {
     const { book, evidence } = this.parts;
-    const { entry, baseline, known } = options;
+    const { entry, baseline, alsoThere } = options;
     const { ip, ...identity } = wanted;
     let current = entry;
     const change = (fields: Partial<Entry>) => {
@@ -132,9 +132,9 @@ export class Settlement {
     const registered = await registerOnce(ip == null ? identity : { ...identity, ip }, {
       ...this.run,
       baseline,
-      known: [...known, ...this.idsInBook(wanted)],
+      alsoThere: [...alsoThere, ...this.idsInBook(wanted)],
       onSend: (sent) => change({ sent }),
-      others: async () => {
+      evidence: async () => {
         const { pending, holderOf } = await evidence.about(wanted);
         // Its own entry is this very registration.
         return { pending: pending.filter((each) => !entry || each.entry?.name !== entry.name), holderOf };
@@ -146,16 +146,20 @@ export class Settlement {
     if (registered.kind === "made") {
       if (registered.wasThere === true && !this.run.holds(registered.endpoint.id)) {
         if (current) book.remove(current);
-        return { others: registered.endpoint };
+        return { existing: registered.endpoint };
       }
       change({ id: registered.endpoint.id, createdAt: registered.endpoint.createdAt });
       return registered;
     }
     const { sent, error } = registered;
-    const { before, complete, serviceTime, lastTime: attemptedAt = serviceTime } = sent;
-    const pending = { id: provisionalId(), before, complete, attemptedAt, error };
+    const { before, complete, serviceTime, lastTime } = sent;
+    const times =
+      lastTime === undefined
+        ? { attemptedAt: serviceTime }
+        : { attemptedAt: lastTime, firstAttemptedAt: serviceTime };
+    const pending = { id: provisionalId(), before, complete, ...times, error };
     change({ sent, pendingId: pending.id });
-    this.leave(wanted).set(wanted.ip ?? "", pending);
+    this.leave(wanted, pending);
     return { pending };
   }
 
@@ -164,9 +168,9 @@ export class Settlement {
     const known = await this.parts.evidence.about(wanted, pending);
     const decision = this.#decide(wanted, known, await this.run.service.list());
     if (decision.kind !== "found") return undefined;
-    const left = this.leave(wanted);
-    left.delete(wanted.ip ?? "");
-    if (left.size === 0) this.#unsettled.delete(keyOf(wanted));
+    const left = this.#unsettled.get(keyOf(wanted));
+    left?.delete(wanted.ip ?? "");
+    if (left?.size === 0) this.#unsettled.delete(keyOf(wanted));
     this.parts.takings.takeOver(decision.by.entry, undefined, decision.endpoint, this.run.clock.date());
     return decision.endpoint;
   }

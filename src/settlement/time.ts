@@ -19,7 +19,7 @@ export function patienceFor(timeoutMs: number): number {
   return Math.max(2 * timeoutMs, LEAST_PATIENCE_MS);
 }
 
-/** When the service may have made an endpoint, in milliseconds on its own clock. */
+/** When something may have happened, in milliseconds: an endpoint was made, on the service's clock, or a request sent, on this machine's. */
 export interface Window {
   readonly from: number;
   /** From when on nothing but its registration explains an endpoint. Default: from the beginning. */

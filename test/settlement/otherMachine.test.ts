@@ -1,4 +1,5 @@
 import { mkdirSync } from "node:fs";
+import type { PendingError } from "../../src/endpoint/errors";
 import { codeOf, failure, inputs, type PluginOptions, stateOf, VerbsWorld } from "./verbsWorld";
 
 let world: VerbsWorld;
@@ -156,6 +157,23 @@ describe("an interrupted operation in the state of another machine", () => {
     expect(message).toMatch(/2 endpoints fit 1 pending registration/);
     expect(message).toContain(id);
   });
+});
+
+test("the endpoint of a request that was sent again after 503 is found on another machine by the time of the first", async () => {
+  const { service, clock } = world;
+  const headers = { "retry-after": "12" };
+  service.fault({ operation: "register", kind: "status", status: 503, headers, effect: true });
+  service.fault({ operation: "register", kind: "status", status: 500 });
+  service.fault({ operation: "list", kind: "status", status: 200, body: "[]", times: 100 });
+  const { id, properties } = (await failure(register())) as PendingError;
+  const [made] = world.ids();
+  expect(world.ids()).toHaveLength(1);
+  service.clearFaults();
+  clock.skip(60_000);
+  const PULUMI_HOME = `${world.folder}/third`;
+  mkdirSync(PULUMI_HOME);
+  const read = await world.plugin({ environment: { PULUMI_HOME } }).read(id, properties);
+  expect(read.id).toBe(made);
 });
 
 describe("the preview", () => {

@@ -234,7 +234,7 @@ test("what was there before the request, or is known to be there, is never found
   service.fails(lost);
   const known = service.make();
   const baseline: EndpointList = { ...(await service.list()), endpoints: service.endpoints.slice(0, 1) };
-  expect(await register({ baseline, known: [known.id] })).toMatchObject({
+  expect(await register({ baseline, alsoThere: [known.id] })).toMatchObject({
     kind: "pending",
     sent: { before: ["wh_0", "wh_1"] },
   });
@@ -242,8 +242,8 @@ test("what was there before the request, or is known to be there, is never found
 
 test("an endpoint that another pending registration or resource explains is not found", async () => {
   service.fails(lost, true);
-  const others = async () => ({ pending: [], holderOf: () => "somebody" as const });
-  expect(await register({ others })).toMatchObject({ kind: "pending" });
+  const evidence = async () => ({ pending: [], holderOf: () => "somebody" as const });
+  expect(await register({ evidence })).toMatchObject({ kind: "pending" });
 });
 
 test.each([
