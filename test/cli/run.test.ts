@@ -107,6 +107,8 @@ it("an endpoint that cannot be read is not called missing, nor is its type alone
   }
   const { stderr } = await ended(start(process.execPath, COMMAND, "list"));
   expect(stderr).toContain("warning: endpoints that cannot be read are not shown: up1, nourl\n");
+  const { stdout } = await ended(start(process.execPath, COMMAND, "doctor"));
+  expect(stdout).toContain("the service lists up1 and nourl in a form that cannot be read");
 });
 
 it.each([

@@ -19,6 +19,14 @@ export function endpointFindings(
         "A lost registration can't be settled then. Ask the service's operator for a complete list.",
       ),
     );
+  if (list.unrecognized.length > 0)
+    findings.push(
+      note(
+        "ENDPOINT_UNREADABLE",
+        `the service lists ${joined(list.unrecognized.map(({ id }) => id))} in a form that cannot be read`,
+        "`npx webhook-endpoints get <id>` says why. The commands neither adopt nor delete such an endpoint. Ask the operator of the service.",
+      ),
+    );
   const duplicates = duplicatesIn(inventory);
   for (const [{ endpoint }, manager] of duplicates)
     findings.push(

@@ -5,6 +5,7 @@ export type FindingCode =
   | "CLOCK_DIFFERS"
   | "DUPLICATE"
   | "ENDPOINT_GONE"
+  | "ENDPOINT_UNREADABLE"
   | "LEFTOVER"
   | "LIST_PARTIAL"
   | "NODE_OLD"
