@@ -1,6 +1,6 @@
 import type { Clock } from "../client/clock";
 import type { Book } from "../settlement/book";
-import type { Deployment } from "../settlement/deployment";
+import { type Deployment, stackIn } from "../settlement/deployment";
 import type { StackName } from "../settlement/entry";
 import { Evidence } from "../settlement/evidence";
 import type { LeftoverSources } from "../settlement/leftovers";
@@ -24,7 +24,7 @@ export function settlementStack(
   print: Print,
   { environment, clock }: Surroundings,
 ): Stack | undefined {
-  const root = deployment.resources?.find(({ type }) => type === "pulumi:pulumi:Stack");
+  const root = stackIn(deployment);
   if (root === undefined) return undefined;
   const name = stackNameOf(root.urn, { environment, folder: process.cwd() });
   return new Stack(name, print, clock.date(), deployment);

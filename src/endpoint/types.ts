@@ -53,7 +53,7 @@ export interface PendingRegistration {
   before: string[];
   /** When it was sent last, in milliseconds on the service's clock; null when the service sends no time. */
   attemptedAt: number | null;
-  /** When it was sent first, if it was sent again after 503. */
+  /** When it was sent first; absent in states of earlier releases. After 503 it may be sent again. */
   firstAttemptedAt?: number | null;
   /** True if `before` has all of them, because the list before the request was complete. */
   complete: boolean;

@@ -45,6 +45,11 @@ export interface Resource {
 
 export type Properties = Readonly<Record<string, unknown>>;
 
+/** Returns the stack's own resource; undefined if the state is empty. */
+export function stackIn({ resources = [] }: Deployment): Resource | undefined {
+  return resources.find(({ type }) => type === "pulumi:pulumi:Stack");
+}
+
 /** Returns the endpoints in the state, also those that the next `up` deletes. */
 export function endpointsIn({ resources = [] }: Deployment): Resource[] {
   return resources.filter(({ type }) => isEndpointType(type));

@@ -1,5 +1,4 @@
 import type { Endpoint } from "../client";
-import type { Asker } from "./asker";
 import type { Book } from "./book";
 import type { Pending } from "./decide";
 import { plainText, type Resource } from "./deployment";
@@ -12,6 +11,7 @@ import type { Stack, Stacks } from "./stack";
 import { isAmbiguous } from "./stackName";
 import type { StackState } from "./stackState";
 import {
+  type Asker,
   type Holder,
   holderAmong,
   isSameAccount,

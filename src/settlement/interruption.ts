@@ -1,4 +1,3 @@
-import type { Asker } from "./asker";
 import type { Pending } from "./decide";
 import { plainText, type Resource } from "./deployment";
 import { ipHash } from "./entry";
@@ -7,7 +6,7 @@ import { isProvisional, type Wanted } from "./identity";
 import type { Stack } from "./stack";
 import type { StackState } from "./stackState";
 import { CLOCK_TOLERANCE_MS, UNKNOWN, type Window } from "./time";
-import { providerHashOf } from "./trace";
+import { type Asker, providerHashOf } from "./trace";
 
 export const LATER_UP = "an `up` has succeeded since then and did not record it";
 const SECRET_URL = "the state keeps the url of an interrupted registration as a secret";

@@ -1,5 +1,4 @@
 import type { Endpoint, EndpointList } from "../client";
-import type { Asker } from "./asker";
 import type { Book } from "./book";
 import { type Decision, type Doubt, decide, decideAbsence, type Pending, type Question } from "./decide";
 import { identityOf, plainText, type Resource } from "./deployment";
@@ -11,6 +10,7 @@ import { handedOverOf } from "./pendingResource";
 import { ownPending } from "./register";
 import { type Lookup, listWith } from "./settle";
 import type { Stack } from "./stack";
+import type { Asker } from "./trace";
 
 /** What a list shows about pending registrations of one url and type. */
 export interface Verdict {

@@ -1,6 +1,7 @@
 import type { Pending } from "./decide";
 import { type Deployment, endpointsIn, type Resource } from "./deployment";
-import { isProvisional } from "./identity";
+import type { Sent } from "./entry";
+import { isProvisional, provisionalId } from "./identity";
 import { windowOf } from "./time";
 
 /** A pending registration as the state holds it, under a provisional id. */
@@ -11,8 +12,13 @@ export interface HandedOver {
   readonly complete: boolean;
   /** When it was sent last, in milliseconds on the service's clock; null if unknown. */
   readonly attemptedAt: number | null;
-  /** The same of the first time, if it was sent again after 503. */
+  /** The same of the first time. Default: the last. */
   readonly firstAttemptedAt?: number | null;
+}
+
+/** Returns what the state is to hold of a registration that was sent. */
+export function handOver({ before, complete, serviceTime, lastTime = serviceTime }: Sent): HandedOver {
+  return { id: provisionalId(), before, complete, attemptedAt: lastTime, firstAttemptedAt: serviceTime };
 }
 
 /** Returns what the state tells of a pending registration. */

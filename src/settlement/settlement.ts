@@ -1,17 +1,15 @@
 import type { Endpoint, EndpointList, WebhookRegistrationError } from "../client";
-import type { Asker } from "./asker";
 import type { Book } from "./book";
 import { type Decision, decide, mayHaveMade, type Pending } from "./decide";
-import { closeAbsent } from "./decisions";
 import { type Entry, ipHash, isLiving } from "./entry";
 import type { Evidence, Known } from "./evidence";
-import { keyOf, provisionalId, type Wanted } from "./identity";
-import { type HandedOver, pendingOf } from "./pendingResource";
+import { keyOf, type Wanted } from "./identity";
+import { type HandedOver, handOver, pendingOf } from "./pendingResource";
 import { registerOnce, type SendingService } from "./register";
 import { type Lookup, listWith, type Outcome, settle, type Waiting } from "./settle";
 import type { Stacks } from "./stack";
-import type { Takings } from "./takings";
-import { isSameAccount } from "./trace";
+import { closeAbsent, closeAll, type Takings } from "./takings";
+import { type Asker, isSameAccount } from "./trace";
 
 /** What the settlement needs of the run. */
 export interface SettlingRun extends Waiting, Asker {
@@ -152,12 +150,7 @@ export class Settlement {
       return registered;
     }
     const { sent, error } = registered;
-    const { before, complete, serviceTime, lastTime } = sent;
-    const times =
-      lastTime === undefined
-        ? { attemptedAt: serviceTime }
-        : { attemptedAt: lastTime, firstAttemptedAt: serviceTime };
-    const pending = { id: provisionalId(), before, complete, ...times, error };
+    const pending = { ...handOver(sent), error };
     change({ sent, pendingId: pending.id });
     this.leave(wanted, pending);
     return { pending };
@@ -180,8 +173,8 @@ export class Settlement {
   }
 
   /** Notes that nothing is left of what a pending registration made. */
-  forget({ entry }: Pending): void {
-    if (entry) this.parts.book.close(entry);
+  forget(pending: Pending): void {
+    closeAll([pending], this.parts.book);
   }
 
   /** Returns the ids of this url and type that runs of this account have written down since this run began. */

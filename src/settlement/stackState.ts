@@ -7,6 +7,7 @@ import {
   plainText,
   providerNameOf,
   type Resource,
+  stackIn,
 } from "./deployment";
 import { type Identity, keyHash, keyOf } from "./identity";
 import { pendingResources } from "./pendingResource";
@@ -145,9 +146,9 @@ export class StackState {
 
   /** When a run last wrote it, and when the stack began: with its first run, and again after each destroy. */
   get times(): { readonly written: number; readonly created: number } {
-    const { manifest, resources = [] } = this.#deployment;
-    const root = resources.find(({ type }) => type === "pulumi:pulumi:Stack");
-    return { written: Date.parse(manifest?.time ?? ""), created: Date.parse(root?.created ?? "") };
+    const { manifest } = this.#deployment;
+    const created = stackIn(this.#deployment)?.created ?? "";
+    return { written: Date.parse(manifest?.time ?? ""), created: Date.parse(created) };
   }
 
   #of(id: string | null | undefined) {

@@ -1,10 +1,10 @@
 import type { Endpoint } from "../client";
-import type { Asker } from "./asker";
 import type { Book } from "./book";
+import type { Pending } from "./decide";
 import { type Entry, isLiving, isSameStack, mayTake, type StackName, traceOfEntry } from "./entry";
 import type { Identity } from "./identity";
 import { thisProcess } from "./processes";
-import { type Holder, holderAmong, type Trace, traceOfEndpoint } from "./trace";
+import { type Asker, type Holder, holderAmong, isSameAccount, type Trace, traceOfEndpoint } from "./trace";
 
 /** Which endpoints the resources of this run and of others on this machine take, as the book tells. */
 export class Takings {
@@ -74,4 +74,17 @@ export class Takings {
     const { origin, run, sender } = this.asker;
     this.book.change(entry, { ...origin, ...fields, run, sender, process: thisProcess() });
   }
+}
+
+/** Closes the entries of pending registrations of which nothing is left. */
+export function closeAll(by: readonly Pending[], book: Book): void {
+  for (const { entry } of by) if (entry) book.close(entry);
+}
+
+/** Closes the entries of registrations that made nothing. Absence in another account shows nothing. */
+export function closeAbsent(by: readonly Pending[], book: Book, { origin }: Pick<Asker, "origin">): void {
+  closeAll(
+    by.filter(({ entry }) => entry && isSameAccount(entry, origin)),
+    book,
+  );
 }

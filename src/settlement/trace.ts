@@ -14,6 +14,21 @@ export interface Origin {
   readonly provider: string;
 }
 
+/** The run, or the command, that asks what became of registrations. */
+export interface Asker {
+  readonly origin: Origin;
+  /** What all processes of one command of the engine have in common. */
+  readonly run: string;
+  /** What each provider of a command has for itself. */
+  readonly sender: string;
+  readonly timeoutMs: number;
+  readonly patienceMs: number;
+  /** The service's clock less this machine's, in milliseconds; null if unknown. */
+  readonly skew: () => number | null;
+  /** True for a person's command: overtaken operations count too, though nothing takes what they made, and what other keys sent. */
+  readonly countsAll?: boolean;
+}
+
 type Unclear<T> = { readonly [Key in keyof T]?: T[Key] | undefined };
 
 /** What the state, the book or the service says of an endpoint. Undefined is unknown. */

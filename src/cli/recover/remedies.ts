@@ -3,10 +3,11 @@ import type { Clock } from "../../client/clock";
 import { saysGone } from "../../client/errors";
 import type { Category } from "../../settlement/category";
 import type { Pending } from "../../settlement/decide";
-import { accept, close, closeAbsent, disown } from "../../settlement/decisions";
+import { type Entry, ipHash } from "../../settlement/entry";
 import { endpointsOf } from "../../settlement/leftovers";
 import { isAlive } from "../../settlement/processes";
 import type { Stack } from "../../settlement/stack";
+import { closeAbsent, closeAll } from "../../settlement/takings";
 import { holderAmong, traceOfEndpoint } from "../../settlement/trace";
 import type { Turns } from "../../settlement/turns";
 import { chooseFate, type Dialogue } from "./dialogue";
@@ -57,7 +58,7 @@ export class Remedies {
       }
       isDecided &&= isDone;
     }
-    if (isDecided) close(by, each.sources.book);
+    if (isDecided) closeAll(by, each.sources.book);
     return isDecided;
   }
 
@@ -87,15 +88,26 @@ export class Remedies {
     return deleted === true;
   }
 
-  async #accept({ verdict, sources }: Case, endpoint: Endpoint, by: Pending): Promise<void> {
-    const { clock, stack, turns } = this.options;
-    const { book, asker } = sources;
-    const pending = { by, id: verdict.resource?.id };
-    await turns.take(endpoint, async () => accept(pending, endpoint, { book, asker, stack }, clock.date()));
+  /** Writes down that what the state holds as interrupted or pending made an endpoint: the state may forget it before the next `up`. */
+  #accept(each: Case, endpoint: Endpoint, { ip }: Pending): Promise<void> {
+    const { resource } = each.verdict;
+    return this.#note(each, endpoint, {
+      ...(ip && { ip }),
+      ...(resource?.id === undefined ? {} : { pendingId: resource.id }),
+      sent: { at: this.options.clock.date(), serviceTime: null, before: [], complete: false },
+    });
   }
 
-  async #disown({ sources: { book, asker } }: Case, endpoint: Endpoint): Promise<void> {
+  /** Writes down that an endpoint is not this stack's, for ever: nothing takes it, and nothing names it again. */
+  #disown(each: Case, endpoint: Endpoint): Promise<void> {
+    return this.#note(each, endpoint, { closed: true, foreign: true });
+  }
+
+  /** Begins an entry of no run. */
+  async #note({ sources: { book, asker } }: Case, endpoint: Endpoint, fields: Partial<Entry>): Promise<void> {
     const { stack, turns } = this.options;
-    await turns.take(endpoint, async () => disown(endpoint, { book, asker, stack }));
+    const { id, createdAt } = endpoint;
+    const noRun = { ...asker.origin, stack: stack.name, run: "", sender: "", ip: ipHash(undefined) };
+    await turns.take(endpoint, async () => book.begin({ ...noRun, id, createdAt, ...fields }, endpoint));
   }
 }
