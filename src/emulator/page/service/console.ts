@@ -1,8 +1,7 @@
 import type { Console } from "../console";
 import { html } from "../html";
 import { actionForm } from "../parts";
-import { ACTIONS } from "./actions";
-import type { PageContext } from "./context";
+import { ACTIONS, type PageContext } from "./actions";
 import { endpointsSection } from "./endpointsSection";
 import { faultsSection } from "./faultsSection";
 import { requestsSection, secretsSection, settingsSection } from "./serviceSections";
