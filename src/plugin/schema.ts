@@ -79,7 +79,7 @@ const endpointInputs = {
   ifExists: {
     type: "string",
     description:
-      "What to do when the service already has an endpoint with this url and type that this program does not manage: `warn` (the default) registers all the same and names it, `fail` refuses.",
+      "What to do when the service already has an endpoint with this url and type that this resource does not replace: `warn` (the default) names it and registers another one, `fail` refuses, and `register` registers another one on purpose: it does not warn, and does not stop with `REGISTRATION_IN_DOUBT`.",
   },
 } as const satisfies PropertiesOf<WebhookEndpointArgs>;
 
