@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import { isUrl } from "../shared/isUrl";
+import { isHttpUrl } from "../shared/isUrl";
 import { isLoopback } from "../shared/url";
 import type { WebhookErrorCode } from "./errors";
 import { WebhookError } from "./errors";
@@ -161,7 +161,7 @@ function invalid(problem: string): WebhookError {
 }
 
 function baseUrlProblem(value: unknown): string | undefined {
-  if (typeof value !== "string" || !/^https?:\/\/[^/?#]/i.test(value) || !isUrl(value)) {
+  if (!isHttpUrl(value)) {
     return 'must be an absolute URL that begins with "https://" (or "http://" for this machine)';
   }
   const url = new URL(value);

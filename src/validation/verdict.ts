@@ -1,3 +1,5 @@
+import { isSuccess } from "../shared/isSuccess";
+
 /** What came back: a status, or why there is none. */
 export interface Answer {
   /** Null when there was no answer. */
@@ -45,7 +47,7 @@ export function isRefuting(code: ValidationErrorCode): boolean {
 }
 
 export function isAccepted({ status }: Answer): boolean {
-  return isWithin(status, 200);
+  return isSuccess(status);
 }
 
 /** Judges a pair of answers. Null means: the genuine delivery was accepted and the broken one refused. */
@@ -63,11 +65,11 @@ export function judge({ genuine, broken }: Answers): ValidationErrorCode | null 
 
 /** Returns whether a status is about the server and not about the delivery. */
 function saysNothing(status: number): boolean {
-  return status === 408 || status === 429 || !(isWithin(status, 200) || isWithin(status, 400));
+  return status === 408 || status === 429 || !(isSuccess(status) || isWithin(status, 400));
 }
 
-function isWithin(status: number | null, hundred: number): boolean {
-  return status !== null && status >= hundred && status < hundred + 100;
+function isWithin(status: number, hundred: number): boolean {
+  return status >= hundred && status < hundred + 100;
 }
 
 interface Explained extends Answers {
