@@ -111,7 +111,6 @@ export interface ConnectionProblem {
   readonly problem: string;
 }
 
-/** Returns every problem of these options. */
 export function connectionProblems(options: ConnectionOptions): readonly ConnectionProblem[] {
   const { baseUrl, apiKey, apiKeyHeader = DEFAULT_API_KEY_HEADER, apiKeyScheme = "Bearer" } = options;
   const problems: [keyof ConnectionOptions, string | undefined][] = [

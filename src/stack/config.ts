@@ -55,7 +55,6 @@ export function problemsOfSecrets(secrets: readonly unknown[]): string[] {
   });
 }
 
-/** Returns what is wrong with the tolerance of a receiver's configuration. */
 export function problemsOfTolerance(toleranceSeconds: unknown): string[] {
   const problem = problemOfTolerance(toleranceSeconds, LONGEST_TOLERANCE_SECONDS);
   return problem === undefined ? [] : [problem];

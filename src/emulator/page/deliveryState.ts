@@ -35,7 +35,6 @@ export function stateOf(
   return endpoints.has(last.endpointId) ? "retrying" : "endpoint deleted";
 }
 
-/** Returns whether a filter selects a delivery. */
 export function matches(
   delivery: DeliveryHistory,
   filter: Filter,

@@ -97,7 +97,6 @@ async function sendEvent(form: URLSearchParams, context: PageContext): Promise<s
   return "deliveries";
 }
 
-/** Returns the event's type that a body names. */
 function typeIn(body: string): string | undefined {
   const { type } = Object(parseJson(body));
   return typeof type === "string" ? type : undefined;

@@ -6,7 +6,6 @@ import { endpointsSection } from "./endpointsSection";
 import { faultsSection } from "./faultsSection";
 import { requestsSection, secretsSection, settingsSection } from "./serviceSections";
 
-/** Creates the console of an emulator. */
 export function emulatorConsole(context: PageContext): Console {
   const { registry, deliveries, secrets, faults, requests, basePath, apiKey, now } = context;
   return {
