@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import { isUrl } from "../shared/isUrl";
+import { isHttpUrl } from "../shared/isUrl";
 import { isLoopback } from "../shared/url";
 import type { WebhookErrorCode } from "./errors";
 import { WebhookError } from "./errors";
@@ -111,7 +111,6 @@ export interface ConnectionProblem {
   readonly problem: string;
 }
 
-/** Returns every problem of these options. */
 export function connectionProblems(options: ConnectionOptions): readonly ConnectionProblem[] {
   const { baseUrl, apiKey, apiKeyHeader = DEFAULT_API_KEY_HEADER, apiKeyScheme = "Bearer" } = options;
   const problems: [keyof ConnectionOptions, string | undefined][] = [
@@ -161,7 +160,7 @@ function invalid(problem: string): WebhookError {
 }
 
 function baseUrlProblem(value: unknown): string | undefined {
-  if (typeof value !== "string" || !/^https?:\/\/[^/?#]/i.test(value) || !isUrl(value)) {
+  if (!isHttpUrl(value)) {
     return 'must be an absolute URL that begins with "https://" (or "http://" for this machine)';
   }
   const url = new URL(value);

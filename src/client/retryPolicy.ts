@@ -1,3 +1,4 @@
+import { isSuccess } from "../shared/isSuccess";
 import { type Answer, headerOf, serverTimeOf } from "./answer";
 import type { Attempt, Failure } from "./attempt";
 import type { WebhookErrorCode } from "./errors";
@@ -41,7 +42,7 @@ export function judge(
 
   if (!answer) return lost(failure);
   const { statusCode } = answer;
-  if (statusCode >= 200 && statusCode < 300) {
+  if (isSuccess(statusCode)) {
     // The body of an answer to a delete is not needed, so the delete succeeded even if the body is incomplete.
     if (!failure || operation === "delete") return { succeeded: true, answer };
     return lost(failure);

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { isUrl } from "../shared/isUrl";
+import { isHttpUrl } from "../shared/isUrl";
 
 /** The types of endpoints. Each has signing secrets of its own. */
 export type EmulatedEndpointType = "production" | "development";
@@ -50,8 +50,7 @@ export function validateRegistration(body: unknown): Validated {
     return { problem: "The body must be a JSON object with url and type." };
   }
   const { url, type, ip } = body as Record<string, unknown>;
-  if (typeof url !== "string" || !isHttpUrl(url))
-    return { problem: "url must be an absolute http or https URL." };
+  if (!isHttpUrl(url)) return { problem: "url must be an absolute http or https URL." };
   if (type !== "production" && type !== "development") {
     return { problem: 'type must be "production" or "development".' };
   }
@@ -60,10 +59,6 @@ export function validateRegistration(body: unknown): Validated {
     return { problem: "ip must be an IPv4 or IPv6 address or a CIDR range." };
   }
   return { input: { url, type, ip } };
-}
-
-function isHttpUrl(text: string): boolean {
-  return /^https?:\/\/[^/]/i.test(text) && isUrl(text);
 }
 
 function isAddressFilter(text: string): boolean {

@@ -8,19 +8,16 @@ export type Manner = "reset" | "silence" | ((response: ServerResponse, answer: A
 
 const STATUS_BODY = { error: "fault", message: "This is a fault that was planted in the emulator." };
 
-/** Returns whether the operation takes effect. */
 export function takesEffect(fault: Fault | undefined): boolean {
   if (fault?.kind === "status") return fault.effect === true;
   return fault?.kind !== "reset-before" && fault?.kind !== "hang-before";
 }
 
-/** Returns how long the effect is delayed, in milliseconds. */
-export function effectDelay(fault: Fault | undefined): number {
+export function effectDelayMs(fault: Fault | undefined): number {
   return fault?.kind === "late-commit" ? fault.delayMs : 0;
 }
 
-/** Returns how long the answer is delayed after the effect, in milliseconds. */
-export function answerDelay(fault: Fault | undefined): number {
+export function answerDelayMs(fault: Fault | undefined): number {
   return fault?.kind === "delay" ? fault.delayMs : 0;
 }
 

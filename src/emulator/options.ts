@@ -68,31 +68,13 @@ export interface EmulatorOptions {
   readonly newId?: (account: string) => string;
 }
 
+/** The options that have no default. */
+type Unset = "apiKeyScheme" | "pageSize" | "rateLimit" | "dataFile" | "secrets";
+
 /** Validated options, with defaults filled in. */
-export interface Settings {
-  readonly port: number;
-  readonly host: string;
-  readonly basePath: string;
-  readonly apiKey: string;
-  readonly accounts: Readonly<Record<string, string>>;
-  readonly apiKeyHeader: string;
-  readonly apiKeyScheme: string | undefined;
-  readonly listShape: ListShape;
-  readonly pageSize: number | undefined;
-  readonly moreSign: MoreSign;
-  readonly latencyMs: number;
-  readonly rateLimit: RateLimit | undefined;
-  readonly normalizeUrls: boolean;
-  readonly dataFile: string | undefined;
-  readonly secrets: SecretsOption | undefined;
-  readonly retryDelaysMs: readonly number[];
-  readonly deliveryTimeoutMs: number;
-  readonly webhookIds: "per-event" | "per-endpoint";
-  readonly allowedHosts: readonly string[];
-  readonly warn: (message: string) => void;
-  readonly now: () => number;
-  readonly newId: (account: string) => string;
-}
+export type Settings = Required<Omit<EmulatorOptions, Unset>> & {
+  readonly [Name in Unset]: EmulatorOptions[Name] | undefined;
+};
 
 const LIST_SHAPES: readonly ListShape[] = ["array", "data", "items", "webhooks", "endpoints", "results"];
 /** A name or an IPv4 address, or an IPv6 address in brackets. */

@@ -79,7 +79,7 @@ const endpointInputs = {
   ifExists: {
     type: "string",
     description:
-      "What to do when the service already has an endpoint with this url and type that this program does not manage: `warn` (the default) registers all the same and names it, `fail` refuses.",
+      "What to do when the service already has an endpoint with this url and type that this resource does not replace: `warn` (the default) names it and registers another one, `fail` refuses, and `register` registers another one on purpose: it does not warn, and does not stop with `REGISTRATION_IN_DOUBT`.",
   },
 } as const satisfies PropertiesOf<WebhookEndpointArgs>;
 
@@ -105,6 +105,13 @@ const endpointOutputs = {
   },
   ...times,
 } as const satisfies OutputsOf<WebhookEndpoint>;
+
+const describedEndpoint = {
+  id: { type: "string", description: "The id that the service gave." },
+  url: { type: "string", description: "In the service's own spelling." },
+  type: { type: "string", description: "`production` or `development`." },
+  ...times,
+} as const satisfies Record<string, Property>;
 
 const validationInputs = {
   url: {
@@ -190,12 +197,7 @@ export const schema = {
     "webhooks:index:Endpoint": {
       type: "object",
       description: "An endpoint as the service describes it.",
-      properties: {
-        id: { type: "string", description: "The id that the service gave." },
-        url: { type: "string", description: "In the service's own spelling." },
-        type: { type: "string", description: "`production` or `development`." },
-        ...times,
-      },
+      properties: describedEndpoint,
       required: ["id", "url", "type"],
     },
   },
@@ -205,17 +207,12 @@ export const schema = {
         "Returns an endpoint that is managed elsewhere, as the service describes it now. It is asked in previews too. A missing one fails the program.",
       inputs: {
         properties: {
-          id: { type: "string", description: "The id that the service gave." },
+          id: describedEndpoint.id,
         } as const satisfies PropertiesOf<GetWebhookEndpointArgs>,
         required: ["id"],
       },
       outputs: {
-        properties: {
-          id: { type: "string", description: "The id that the service gave." },
-          url: { type: "string", description: "In the service's own spelling." },
-          type: { type: "string", description: "`production` or `development`." },
-          ...times,
-        },
+        properties: describedEndpoint,
         required: ["id", "url", "type"],
       },
     },

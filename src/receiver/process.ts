@@ -33,8 +33,11 @@ export interface Task {
   readonly onUnrecorded: (error: unknown) => void;
 }
 
-/** Longer than a recorded delivery stays inside the longest tolerance, which is twice that; senders may retry for days. */
-const KEEP_MS = 3 * 24 * 60 * 60 * 1000;
+/**
+ * How long a handled delivery is remembered, in seconds. Longer than it stays inside the longest tolerance, which is twice that; senders
+ * may retry for days.
+ */
+export const KEEP_SECONDS = 3 * 24 * 60 * 60;
 
 /** Takes the claim, calls the handler, and completes or releases the claim. Never rejects. */
 export async function processDelivery(
@@ -64,7 +67,7 @@ export async function processDelivery(
   if (claim.state === "held") return { outcome: "held", retryAfterMs: claim.retryAfterMs };
 
   const { token } = claim;
-  const complete: StoreCall = () => store.complete(key, token, KEEP_MS);
+  const complete: StoreCall = () => store.complete(key, token, KEEP_SECONDS * 1000);
   const record = () => recordHandled(complete, { leaseEnds, onGivenUp: onUnrecorded });
   const ended = named(await handle(record));
   // The handler may still be running, so its claim stays until the lease ends.

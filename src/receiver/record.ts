@@ -45,22 +45,25 @@ export interface Recording {
 }
 
 /**
- * Records a delivery as handled. A store that refuses, because another worker has taken over, is not asked again. If the first attempt fails, rejects at once, so that the answer does not wait, and tries again in
- * the background while the lease lasts: a delivery that is not recorded is handled again when its sender retries.
+ * Records a delivery as handled. A store that refuses, because another worker has taken over, is not asked again. If the first attempt
+ * fails, rejects at once, so that the answer does not wait, and tries again in the background while the lease lasts: a delivery that is
+ * not recorded is handled again when its sender retries.
  */
 export async function recordHandled(complete: StoreCall, recording: Recording): Promise<void> {
-  let isRecorded: boolean;
+  const attempt = async () => {
+    const isRecorded = await settleInTime(complete);
+    if (isRecorded === false) recording.onGivenUp(new NotRecordedError());
+  };
   try {
-    isRecorded = await settleInTime(complete);
+    await attempt();
   } catch (error) {
-    void retry(complete, recording, error);
+    void retry(attempt, recording, error);
     throw error;
   }
-  if (isRecorded === false) recording.onGivenUp(new NotRecordedError());
 }
 
 async function retry(
-  complete: StoreCall,
+  attempt: () => Promise<void>,
   { leaseEnds, onGivenUp }: Recording,
   first: unknown,
 ): Promise<void> {
@@ -69,8 +72,7 @@ async function retry(
     // Not a reason to keep the process running.
     await new Promise((wake) => setTimeout(wake, RETRY_PAUSE_MS).unref());
     try {
-      const isRecorded = await settleInTime(complete);
-      return isRecorded === false ? onGivenUp(new NotRecordedError()) : undefined;
+      return await attempt();
     } catch (error) {
       last = error;
     }

@@ -163,15 +163,7 @@ export interface Outcome {
 }
 
 /** A delivery that could not be recorded as handled before its lease ended, so that a retry of it is handled again. */
-export interface UnrecordedDelivery {
-  /** The header `webhook-id`. */
-  readonly id: string;
-  /** When it was sent, in unix seconds. */
-  readonly timestamp: number;
-  /** The event's name. Undefined if the body names none. */
-  readonly event: string | undefined;
-  /** The job's id. Undefined if the body has none. */
-  readonly jobId: string | undefined;
+export interface UnrecordedDelivery extends Pick<Outcome, "id" | "timestamp" | "event" | "jobId"> {
   /** The last error that the dedupe store threw, or a `NotRecordedError` (code `DELIVERY_NOT_RECORDED`) if it refused. */
   readonly error: unknown;
 }

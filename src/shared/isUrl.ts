@@ -10,3 +10,8 @@ export function isUrl(text: string, base?: string): boolean {
     return false;
   }
 }
+
+/** Returns whether a value is an absolute http or https url that names a host. */
+export function isHttpUrl(value: unknown): value is string {
+  return typeof value === "string" && /^https?:\/\/[^/?#]/i.test(value) && isUrl(value);
+}

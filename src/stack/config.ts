@@ -1,4 +1,11 @@
 import { createHash } from "node:crypto";
+import { LONGEST_TOLERANCE_SECONDS } from "../receiver/resolve";
+import { CodedError } from "../shared/codedError";
+import { problemOfSecret } from "../signature/secret";
+import { problemOfTolerance } from "../signature/tolerance";
+
+/** The shortest key that the Standard Webhooks specification allows, in bytes. A shorter one was cut off. */
+const SHORTEST_KEY_BYTES = 24;
 
 /** The configuration of a receiver: what `receiverConfig` makes, and what a stack's secret output holds. Plain JSON. */
 export interface ReceiverConfig {
@@ -31,4 +38,42 @@ export interface ReceiverEndpoint {
 export function fingerprintOf(secrets: readonly string[]): string {
   const text = JSON.stringify(["webhook receiver", ...[...secrets].sort()]);
   return createHash("sha256").update(text).digest("hex").slice(0, 12);
+}
+
+/**
+ * Returns what is wrong with the secrets of a receiver's configuration, each by its place. No problem repeats a secret or a part of
+ * it. A hole in the list is a secret that is not known yet.
+ */
+export function problemsOfSecrets(secrets: readonly unknown[]): string[] {
+  if (secrets.length === 0) return ["secrets is empty: a receiver needs at least one"];
+  return secrets.flatMap((secret, index) => {
+    const isRepeated = secrets.indexOf(secret) < index;
+    const problem = isRepeated
+      ? "is the same as an earlier one"
+      : problemOfSecret(secret, SHORTEST_KEY_BYTES);
+    return problem === undefined ? [] : [`secret ${index + 1} of ${secrets.length} ${problem}`];
+  });
+}
+
+export function problemsOfTolerance(toleranceSeconds: unknown): string[] {
+  const problem = problemOfTolerance(toleranceSeconds, LONGEST_TOLERANCE_SECONDS);
+  return problem === undefined ? [] : [problem];
+}
+
+/**
+ * - `CONFIG_MISSING`: the named place has no configuration
+ * - `CONFIG_INVALID`: there is one, but no receiver can be created from it
+ * - `PULUMI_MISSING`: the `pulumi` command cannot be run
+ * - `STACK_UNREADABLE`: `pulumi stack output` failed
+ */
+export type ReceiverConfigErrorCode =
+  | "CONFIG_MISSING"
+  | "CONFIG_INVALID"
+  | "PULUMI_MISSING"
+  | "STACK_UNREADABLE";
+
+/** A receiver's configuration is not available or cannot be used. Neither the message nor a property holds a secret. */
+export class ReceiverConfigError extends CodedError<ReceiverConfigErrorCode> {
+  /** Always `"ReceiverConfigError"`. */
+  override readonly name = "ReceiverConfigError";
 }

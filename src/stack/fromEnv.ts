@@ -1,6 +1,6 @@
 import type { Receiver } from "../receiver";
 import type { NoEvents } from "../receiver/types";
-import { ReceiverConfigError } from "./error";
+import { ReceiverConfigError } from "./config";
 import { HOW_TO_GET_IT, parseConfig } from "./parse";
 import {
   type ConfiguredQueueOptions,

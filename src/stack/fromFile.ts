@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Receiver } from "../receiver";
 import type { NoEvents } from "../receiver/types";
-import { ReceiverConfigError } from "./error";
+import { ReceiverConfigError } from "./config";
 import { parseConfig } from "./parse";
 import {
   type ConfiguredQueueOptions,

@@ -1,7 +1,7 @@
 import type { Receiver } from "../receiver";
 import type { NoEvents } from "../receiver/types";
 import { runPulumi } from "../shared/pulumiCommand";
-import { ReceiverConfigError } from "./error";
+import { ReceiverConfigError } from "./config";
 import { parseConfig } from "./parse";
 import {
   type ConfiguredQueueOptions,

@@ -1,6 +1,5 @@
-export type { ReceiverConfig, ReceiverEndpoint } from "./config";
-export type { ReceiverConfigErrorCode } from "./error";
-export { ReceiverConfigError } from "./error";
+export type { ReceiverConfig, ReceiverConfigErrorCode, ReceiverEndpoint } from "./config";
+export { ReceiverConfigError } from "./config";
 export type { EnvSource } from "./fromEnv";
 export { receiverFromEnv } from "./fromEnv";
 export type { FileSource } from "./fromFile";

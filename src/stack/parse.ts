@@ -1,7 +1,12 @@
 import { isRecord, parseJson } from "../shared/json";
-import { fingerprintOf, type ReceiverConfig, type ReceiverEndpoint } from "./config";
-import { ReceiverConfigError } from "./error";
-import { problemsOfSecrets, problemsOfTolerance } from "./problems";
+import {
+  fingerprintOf,
+  problemsOfSecrets,
+  problemsOfTolerance,
+  type ReceiverConfig,
+  ReceiverConfigError,
+  type ReceiverEndpoint,
+} from "./config";
 
 export const HOW_TO_GET_IT = "`pulumi stack output receiver --show-secrets --json`";
 

@@ -2,9 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { EndpointType } from "../endpoint/types";
 import { failOnce } from "../shared/failOnce";
 import { unknownOptions } from "../shared/knownOptions";
-import type { ReceiverConfig } from "./config";
-import { fingerprintOf } from "./config";
-import { problemsOfSecrets, problemsOfTolerance } from "./problems";
+import { fingerprintOf, problemsOfSecrets, problemsOfTolerance, type ReceiverConfig } from "./config";
 
 /** The parts of a `WebhookEndpoint` that a receiver's configuration names. */
 export interface ReceiverConfigEndpoint {

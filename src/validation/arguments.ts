@@ -1,7 +1,7 @@
 import { parseJson } from "../shared/json";
 import { unknownOptions } from "../shared/knownOptions";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
-import { createVerifier, WebhookSecretError } from "../signature";
+import { problemOfSecret, WebhookSecretError } from "../signature/secret";
 import { problemOfUrl } from "./url";
 
 export const ARGUMENT_NAMES: readonly string[] = ["url", "secrets", "receiver", "timeoutSeconds", "triggers"];
@@ -44,17 +44,13 @@ function problemsOfSecrets(secrets: unknown, name: string): string[] {
   if (!Array.isArray(secrets) || secrets.length === 0)
     return [`${name} must be a non-empty list of signing secrets`];
   return secrets.flatMap((secret: unknown, at) =>
-    isUnknown(secret) ? [] : prefixed(`secret ${at + 1} of ${secrets.length}`, problemOfSecret(secret)),
+    isUnknown(secret) ? [] : prefixed(`secret ${at + 1} of ${secrets.length}`, malformation(secret)),
   );
 }
 
-function problemOfSecret(secret: unknown): string | undefined {
-  try {
-    createVerifier({ secrets: [secret as string] });
-    return undefined;
-  } catch (error) {
-    return error instanceof WebhookSecretError ? `is malformed: ${error.reason}` : "is not a string";
-  }
+function malformation(secret: unknown): string | undefined {
+  const problem = problemOfSecret(secret);
+  return problem && `is malformed: ${new WebhookSecretError(`it ${problem}`).reason}`;
 }
 
 function prefixed(name: string, problem: string | undefined): string[] {

@@ -2,8 +2,15 @@ import type { Dispatcher } from "undici";
 import { isUrl } from "../shared/isUrl";
 import { postDelivery } from "../shared/post";
 import { type Deliveries, deliveriesFor, type ValidationDelivery } from "./delivery";
-import { reasonOf } from "./reason";
-import { type Answer, type Answers, canPass, isAccepted, judge, type ValidationErrorCode } from "./verdict";
+import {
+  type Answer,
+  type Answers,
+  canPass,
+  isAccepted,
+  judge,
+  reasonOf,
+  type ValidationErrorCode,
+} from "./verdict";
 
 /** A delivery is given at least this long, in milliseconds, also when the time of its probe is over. */
 const SHORTEST_DELIVERY_MS = 1_000;

@@ -1,8 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { unknownOptions } from "../shared/knownOptions";
+import { VALIDATION_PROVIDER_CODE, VALIDATION_TYPE_TOKEN } from "../shared/permanent";
 import type { ReceiverConfig } from "../stack/config";
 import { ARGUMENT_NAMES } from "./arguments";
-import { PROVIDER_CODE, TYPE_TOKEN } from "./permanent";
 import { comparable } from "./triggers";
 
 /** The arguments of a `ReceiverValidation`: exactly one of `secrets` and `receiver`. */
@@ -56,9 +56,9 @@ export class ReceiverValidation extends pulumi.CustomResource {
     const triggers = comparable(args.triggers, `ReceiverValidation ${JSON.stringify(name)}: triggers`);
     const inputs = { url, secrets: pulumi.secret(secrets), timeoutSeconds, triggers };
     super(
-      TYPE_TOKEN,
+      VALIDATION_TYPE_TOKEN,
       name,
-      { validatedAt: undefined, ...inputs, __provider: PROVIDER_CODE },
+      { validatedAt: undefined, ...inputs, __provider: VALIDATION_PROVIDER_CODE },
       // The provider returns the secrets, because a refresh needs them: encrypted in the state, and no output of this class.
       pulumi.mergeOptions(opts, { additionalSecretOutputs: ["secrets"] }),
     );

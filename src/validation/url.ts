@@ -1,9 +1,8 @@
-import { isUrl } from "../shared/isUrl";
+import { isHttpUrl } from "../shared/isUrl";
 
 /** What is wrong with a receiver's url, in words that do not repeat it; undefined when it can be used. */
 export function problemOfUrl(url: unknown): string | undefined {
-  if (typeof url !== "string" || !/^https?:\/\/[^/?#]/i.test(url) || !isUrl(url))
-    return 'must be an absolute URL that begins with "https://" or "http://"';
+  if (!isHttpUrl(url)) return 'must be an absolute URL that begins with "https://" or "http://"';
   const { username, password } = new URL(url);
   if (username !== "" || password !== "") return "must not contain a user name or password";
   return undefined;

@@ -46,12 +46,24 @@ const LONGEST_TIMEOUT_MS = 3_600_000;
  * @throws the reason of the signal
  */
 export async function validateReceiver(options: ValidateReceiverOptions): Promise<ValidationResult> {
+  return validate(options, FIRST_WAIT_MS);
+}
+
+/** Asks once, without retries. Takes about ten seconds at most. */
+export async function validateOnce(
+  options: Omit<ValidateReceiverOptions, "timeoutMs">,
+): Promise<ValidationResult> {
+  return validate({ ...options, timeoutMs: LONGEST_ATTEMPT_MS }, Number.POSITIVE_INFINITY);
+}
+
+/** @param firstWaitMs between the first two attempts; later waits are longer. There is one attempt if it reaches the deadline. */
+async function validate(options: ValidateReceiverOptions, firstWaitMs: number): Promise<ValidationResult> {
   const { url, secrets, timeoutMs } = resolve(options);
   const { signal } = options;
   const dispatcher = openDispatcher(url);
   const deadline = performance.now() + timeoutMs;
   try {
-    for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+    for (let waitMs = firstWaitMs; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
       const leftMs = Math.min(deadline - performance.now(), LONGEST_ATTEMPT_MS);
       const result = await probe({ url, secrets, dispatcher, timeoutMs: leftMs, signal });
       if (result.validated || !canPass(result.code)) return result;
@@ -59,22 +71,6 @@ export async function validateReceiver(options: ValidateReceiverOptions): Promis
       if (performance.now() + waitMs >= deadline) return result;
       await sleep(waitMs, undefined, { signal }).catch(() => signal?.throwIfAborted());
     }
-  } finally {
-    await dispatcher.destroy();
-  }
-}
-
-/** Asks once, without retries. Takes about ten seconds at most. */
-export async function validateOnce(
-  options: Omit<ValidateReceiverOptions, "timeoutMs">,
-): Promise<ValidationResult> {
-  const { url, secrets } = resolve(options);
-  const { signal } = options;
-  const dispatcher = openDispatcher(url);
-  try {
-    const result = await probe({ url, secrets, dispatcher, timeoutMs: LONGEST_ATTEMPT_MS, signal });
-    if (!result.validated && canPass(result.code)) signal?.throwIfAborted();
-    return result;
   } finally {
     await dispatcher.destroy();
   }

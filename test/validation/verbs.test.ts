@@ -1,4 +1,7 @@
-import { PROVIDER_CODE, TYPE_TOKEN } from "../../src/validation/permanent";
+import {
+  VALIDATION_PROVIDER_CODE as PROVIDER_CODE,
+  VALIDATION_TYPE_TOKEN as TYPE_TOKEN,
+} from "../../src/shared/permanent";
 import { createReceiverValidation } from "../../src/validation/provider";
 import { otherSecret, secret } from "../receiver/support";
 import { always, answering, closeServers, ours, serve } from "./receivers";

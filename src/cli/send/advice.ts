@@ -1,4 +1,4 @@
-import { REACHABLE } from "../../validation/reason";
+import { REACHABLE } from "../../validation/verdict";
 import type { SentDelivery } from "./attempt";
 
 const NONE = { status: null, failure: null };

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
+import { type JsonStyle, type JsonText, readJsonText, respell, writeJsonText } from "../../shared/jsonText";
 import { type BodyVariant, LARGEST_REWRITTEN_BYTES } from "./bodyVariant";
 import { NUMBER_SPELLINGS, numberCombinations } from "./jsonNumbers";
 import { STRING_SPELLINGS } from "./jsonStrings";
-import { type JsonStyle, type JsonText, readJsonText, respell, writeJsonText } from "./jsonText";
 
 const COMPACT: JsonStyle = { comma: ",", colon: ":" };
 const PYTHON: JsonStyle = { comma: ", ", colon: ": " };

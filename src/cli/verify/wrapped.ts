@@ -1,5 +1,5 @@
+import { readJsonText, writeJsonText } from "../../shared/jsonText";
 import type { BodyVariant } from "./bodyVariant";
-import { readJsonText, writeJsonText } from "./jsonText";
 
 /** How many fields of an object are looked at. */
 const MOST_FIELDS = 50;

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { isSuccess } from "../../shared/isSuccess";
 import type { EmulatedEndpoint } from "../endpoint";
 import { EmulatorError } from "../errors";
 import { Log } from "../log";
@@ -183,10 +184,6 @@ export class Deliveries {
     this.#sent += 1;
     return this.#sent;
   }
-}
-
-function isSuccess(statusCode: number | null): boolean {
-  return statusCode !== null && statusCode >= 200 && statusCode < 300;
 }
 
 function newId(): string {

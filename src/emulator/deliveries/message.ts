@@ -1,6 +1,5 @@
 import type { EmulatedEvent } from "./event";
 
-/** Returns the body that an event is delivered with. */
 export function bodyOf({ type, data = {}, body }: EmulatedEvent): string {
   return body ?? JSON.stringify({ type, data });
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type SignedHeaders, sign } from "../../signature";
-import type { EmulatedEndpointType } from "../endpoint";
+import { type EmulatedEndpointType, ENDPOINT_TYPES } from "../endpoint";
 import { EmulatorError } from "../errors";
 import type { SecretsByType } from "../savedData";
 
@@ -26,8 +26,6 @@ export interface SecretRotation {
   finish(): void;
 }
 
-const TYPES: readonly EmulatedEndpointType[] = ["production", "development"];
-
 /** The signing secrets. The API never returns them, as with the real service. */
 export class Secrets {
   readonly #byType: Map<EmulatedEndpointType, readonly string[]>;
@@ -40,7 +38,7 @@ export class Secrets {
     const generated = newSecret();
     const either = typeof option === "string" || isList(option) ? option : undefined;
     const each = typeof option === "string" || isList(option) ? {} : (option ?? {});
-    this.#byType = new Map(TYPES.map((type) => [type, listOf(either ?? each[type] ?? generated)]));
+    this.#byType = new Map(ENDPOINT_TYPES.map((type) => [type, listOf(either ?? each[type] ?? generated)]));
   }
 
   of(type: EmulatedEndpointType): readonly string[] {
@@ -64,7 +62,7 @@ export class Secrets {
   /** Adds a secret that signs at once, together with the old ones until the rotation is finished. */
   rotate({ secret = newSecret(), type }: RotationOptions): SecretRotation {
     check(secret);
-    const types = type === undefined ? TYPES : [type];
+    const types = type === undefined ? ENDPOINT_TYPES : [type];
     for (const each of types)
       this.#byType.set(each, [secret, ...this.of(each).filter((old) => old !== secret)]);
     this.onChange();
@@ -83,7 +81,7 @@ export class Secrets {
 
   /** Ends every rotation: only the newest secret of each type is kept. */
   keepNewest(): void {
-    for (const type of TYPES) this.#byType.set(type, this.of(type).slice(0, 1));
+    for (const type of ENDPOINT_TYPES) this.#byType.set(type, this.of(type).slice(0, 1));
     this.onChange();
   }
 }

@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { isUrl } from "../../shared/isUrl";
 import type { HeaderPair, ShownAttempt } from "./console";
 import { INVISIBLE, visible } from "./html";
 
@@ -65,7 +66,7 @@ function curlCommand(attempt: ShownAttempt): string {
   const bytes = bytesOf(attempt);
   const text = bytes.toString("utf8");
   const isPlain = bytes.length <= LONGEST_ARGUMENT && isUtf8(bytes) && !UNSAFE.test(text);
-  const url = URL.canParse(attempt.url) ? new URL(attempt.url).href : visible(attempt.url);
+  const url = isUrl(attempt.url) ? new URL(attempt.url).href : visible(attempt.url);
   const lines = [
     // Without --globoff, brackets in a url are a pattern.
     `curl --globoff --url ${quoted(url)}`,

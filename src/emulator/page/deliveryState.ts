@@ -1,3 +1,4 @@
+import { isSuccess } from "../../shared/isSuccess";
 import type { ShownAttempt } from "./console";
 import type { DeliveryHistory } from "./history";
 import type { Tone } from "./parts";
@@ -34,7 +35,6 @@ export function stateOf(
   return endpoints.has(last.endpointId) ? "retrying" : "endpoint deleted";
 }
 
-/** Returns whether a filter selects a delivery. */
 export function matches(
   delivery: DeliveryHistory,
   filter: Filter,
@@ -73,5 +73,5 @@ export function isOpen({ statusCode }: ShownAttempt): boolean {
 }
 
 export function isAccepted({ statusCode }: ShownAttempt): boolean {
-  return statusCode != null && statusCode >= 200 && statusCode < 300;
+  return isSuccess(statusCode);
 }

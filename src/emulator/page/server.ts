@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage, OutgoingHttpHeaders, RequestListener, ServerResponse } from "node:http";
+import { isUrl } from "../../shared/isUrl";
 import { EmulatorError } from "../errors";
 import { readBody } from "../requestBody";
 import { CAPTURES } from "./capture";
@@ -124,7 +125,7 @@ export function pageHandler(console: Console, pagePath = PAGE_PATH): RequestList
   /** Returns the query of the page that sent a form, so that its filter stays. */
   function queryBefore({ headers }: IncomingMessage): string {
     const { referer = "" } = headers;
-    return URL.canParse(referer) ? new URL(referer).search : "";
+    return isUrl(referer) ? new URL(referer).search : "";
   }
 }
 

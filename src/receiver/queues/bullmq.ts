@@ -1,4 +1,5 @@
 import { checkFunctions } from "../checks";
+import { KEEP_SECONDS } from "../process";
 import { warnerOnce } from "../reports";
 import { type DeliveryQueue, hashOf } from "./delivery";
 
@@ -22,7 +23,6 @@ interface BullmqJobOptions {
 /** With the backoff, the last of these attempts is about 17 minutes after the first. */
 const ATTEMPTS = 11;
 const BACKOFF = { type: "exponential", delay: 1000 };
-const KEEP_SECONDS = 3 * 24 * 60 * 60;
 const PLAIN = /^[\w-]{1,128}$/;
 
 /**

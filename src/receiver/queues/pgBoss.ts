@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { CodedError } from "../../shared/codedError";
 import { checkFunctions } from "../checks";
+import { KEEP_SECONDS } from "../process";
 import { warnerOnce } from "../reports";
 import type { DeliveryQueue } from "./delivery";
 
@@ -25,8 +26,6 @@ class QueueDroppedError extends CodedError<"QUEUE_DROPPED"> {
     );
   }
 }
-
-const KEEP_SECONDS = 3 * 24 * 60 * 60;
 
 /**
  * Hands deliveries to a queue of pg-boss, which must exist (`boss.createQueue`). A delivery that arrives again is not added again while

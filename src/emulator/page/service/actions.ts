@@ -1,15 +1,34 @@
 import { parseJson } from "../../../shared/json";
+import type { Deliveries } from "../../deliveries/deliveries";
 import type { LoggedAttempt } from "../../deliveries/event";
 import { runJob } from "../../deliveries/job";
+import type { Secrets } from "../../deliveries/secrets";
 import { validateRegistration } from "../../endpoint";
 import { EmulatorError } from "../../errors";
 import type { Fault } from "../../fault";
-import type { PageContext } from "./context";
+import type { Faults } from "../../faults";
+import type { Log, LoggedRequest } from "../../log";
+import type { Registry } from "../../registry";
+import type { Timers } from "../../timers";
 
 /** How long an action waits for first answers, so that the next page shows them even without a script. */
 const PATIENCE_MS = 300;
 
 export const EVENT_TYPES: readonly string[] = ["job.running", "job.succeeded", "job.failed"];
+
+/** The parts of an emulator that its page shows and changes. */
+export interface PageContext {
+  readonly registry: Registry;
+  readonly deliveries: Deliveries;
+  readonly secrets: Secrets;
+  readonly faults: Faults;
+  readonly requests: Log<LoggedRequest>;
+  readonly timers: Timers;
+  readonly homeAccount: string;
+  readonly basePath: string;
+  readonly apiKey: () => string;
+  readonly now: () => number;
+}
 
 /** Performs an action of the page and returns the section that shows the result. */
 type Action = (form: URLSearchParams, context: PageContext) => Promise<string>;
@@ -78,7 +97,6 @@ async function sendEvent(form: URLSearchParams, context: PageContext): Promise<s
   return "deliveries";
 }
 
-/** Returns the event's type that a body names. */
 function typeIn(body: string): string | undefined {
   const { type } = Object(parseJson(body));
   return typeof type === "string" ? type : undefined;

@@ -1,13 +1,11 @@
 import type { Console } from "../console";
 import { html } from "../html";
 import { actionForm } from "../parts";
-import { ACTIONS } from "./actions";
-import type { PageContext } from "./context";
+import { ACTIONS, type PageContext } from "./actions";
 import { endpointsSection } from "./endpointsSection";
 import { faultsSection } from "./faultsSection";
 import { requestsSection, secretsSection, settingsSection } from "./serviceSections";
 
-/** Creates the console of an emulator. */
 export function emulatorConsole(context: PageContext): Console {
   const { registry, deliveries, secrets, faults, requests, basePath, apiKey, now } = context;
   return {

@@ -2,8 +2,7 @@ import { type EmulatedEndpoint, ENDPOINT_TYPES } from "../../endpoint";
 import { type Html, html } from "../html";
 import { actionForm, badge, hidden, options, pageOf, pager, section, short, unseen } from "../parts";
 import { FIRST_VIEW, linkTo, type View } from "../view";
-import { EVENT_TYPES } from "./actions";
-import type { PageContext } from "./context";
+import { EVENT_TYPES, type PageContext } from "./actions";
 
 /** How many endpoints a page shows. */
 const ENDPOINTS_PER_PAGE = 10;

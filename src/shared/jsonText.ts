@@ -18,6 +18,8 @@ export interface JsonStyle {
   readonly colon: string;
   /** One level of indentation. Without it, everything is on one line. */
   readonly indent?: string;
+  /** Deeper levels are not indented any further. Default: all are. */
+  readonly deepestIndent?: number;
   /** Default: a line feed. */
   readonly newline?: string;
   readonly sorted?: boolean;
@@ -102,12 +104,20 @@ export function respell(json: JsonText, spelling: JsonSpelling): JsonText {
 
 /** Writes JSON in a style. */
 export function writeJsonText(json: JsonText, style: JsonStyle, level = 0): string {
-  const { comma, colon, indent, newline = "\n", sorted = false } = style;
+  const {
+    comma,
+    colon,
+    indent,
+    deepestIndent = Number.POSITIVE_INFINITY,
+    newline = "\n",
+    sorted = false,
+  } = style;
   if (json.kind !== "array" && json.kind !== "object") return json.text;
   const wrap = (open: string, parts: readonly string[], close: string) => {
     if (parts.length === 0 || indent === undefined) return `${open}${parts.join(comma)}${close}`;
-    const line = `${newline}${indent.repeat(level + 1)}`;
-    return `${open}${line}${parts.join(`,${line}`)}${newline}${indent.repeat(level)}${close}`;
+    const lineAt = (depth: number) => `${newline}${indent.repeat(Math.min(depth, deepestIndent))}`;
+    const line = lineAt(level + 1);
+    return `${open}${line}${parts.join(`,${line}`)}${lineAt(level)}${close}`;
   };
   const write = (value: JsonText) => writeJsonText(value, style, level + 1);
   if (json.kind === "array") return wrap("[", json.items.map(write), "]");
