@@ -1,4 +1,4 @@
-const { execFile, spawn } = require("node:child_process");
+const { execFile, execFileSync, spawn } = require("node:child_process");
 const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
@@ -58,7 +58,9 @@ class Stack {
     const watch = setInterval(() => {
       if (!isTime()) return;
       clearInterval(watch);
-      process.kill(-child.pid, "SIGKILL");
+      // Plugins have process groups of their own, and are in the session of the command that started them.
+      const session = execFileSync("ps", ["-s", String(child.pid), "-o", "pid="], { encoding: "utf8" });
+      for (const pid of session.match(/\d+/g) ?? []) process.kill(Number(pid), "SIGKILL");
     }, 1);
     await new Promise((resolve) => child.once("close", resolve));
     clearInterval(watch);
