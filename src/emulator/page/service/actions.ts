@@ -39,39 +39,23 @@ export const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
   ["events", sendEvent],
   ["replays", replay],
   ["forgeries", tamper],
-  [
-    "rotations",
-    async (_, { secrets }) => {
-      secrets.rotate({});
-      return "secrets";
-    },
-  ],
-  [
-    "finished-rotations",
-    async (_, { secrets }) => {
-      secrets.keepNewest();
-      return "secrets";
-    },
-  ],
+  ["rotations", showing("secrets", ({ secrets }) => secrets.rotate({}))],
+  ["finished-rotations", showing("secrets", ({ secrets }) => secrets.keepNewest())],
   ["faults", plantFault],
   ["removed-faults", removeFaults],
   ["endpoints", register],
   ["deleted-endpoints", deleteEndpoint],
-  [
-    "cleared-deliveries",
-    async (_, { deliveries }) => {
-      deliveries.log.clear();
-      return "deliveries";
-    },
-  ],
-  [
-    "cleared-requests",
-    async (_, { requests }) => {
-      requests.clear();
-      return "requests";
-    },
-  ],
+  ["cleared-deliveries", showing("deliveries", ({ deliveries }) => deliveries.log.clear())],
+  ["cleared-requests", showing("requests", ({ requests }) => requests.clear())],
 ]);
+
+/** Makes an action that needs no form. */
+function showing(section: string, perform: (context: PageContext) => unknown): Action {
+  return async (_, context) => {
+    perform(context);
+    return section;
+  };
+}
 
 async function startJob(form: URLSearchParams, context: PageContext): Promise<string> {
   if (context.registry.list(context.homeAccount).length === 0) {
