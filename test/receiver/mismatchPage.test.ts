@@ -205,7 +205,7 @@ describe("the log of a receiver", () => {
     "with a cut-off signature": {
       reason: "malformed-signature",
       send: post(withHeader("webhook-signature", "v1,AAAA")),
-      cause: "It may be base64url, or cut off",
+      cause: "They may be base64url, or cut off",
     },
     "with many signatures": {
       reason: "too-many-signatures",
