@@ -9,7 +9,7 @@ const docs = path.join(__dirname, "../docs");
 const PROGRAMS = ["ours", "by value", "barest", "floor"];
 const RECEIVERS = {
   "one process": "handler, memory",
-  "several processes, Redis": "handler, Redis dedupe",
+  "one process with `redisDedupe`": "handler, Redis dedupe",
   "a queue, BullMQ on Redis": "BullMQ",
   "a queue, pg-boss on PostgreSQL": "pg-boss",
 };
