@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { isProvisional } from "../settlement/identity";
-import { isUrl } from "../shared/isUrl";
+import { isHttpUrl, isUrl } from "../shared/isUrl";
 import { unknownOptions } from "../shared/knownOptions";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
 import { describeUrl, isPrivateHost } from "../shared/url";
@@ -50,7 +50,7 @@ function urlProblems(value: unknown): string[] {
   // It is sent as written. What our parser would repair silently, a service may read differently.
   if (/[\s\p{Cc}\\]/u.test(value))
     problems.push("url must not contain white space, control characters or backslashes");
-  if (!/^https?:\/\/[^/?#]/i.test(value) || !isUrl(value)) {
+  if (!isHttpUrl(value)) {
     problems.push('url must be an absolute URL that begins with "https://" or "http://" and names a host');
     return problems;
   }

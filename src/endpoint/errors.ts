@@ -89,7 +89,11 @@ export function runCancelled(cause?: WebhookError): EndpointError {
 function explain(error: unknown): unknown {
   if (error instanceof WebhookError && error.code === "ABORTED") return runCancelled(error);
   if (isUnauthorized(error)) return keyRefused(error);
-  if (!hasAnswer(error)) return error;
+  return hasAnswer(error) ? withHint(error) : error;
+}
+
+/** Returns a refusal of the service that says how to see its answer. */
+export function withHint(error: WebhookError): WebhookError {
   const { reason, code, statusCode } = error;
   return new WebhookError(`${reason} ${HOW_TO_SEE_ANSWER}`, { code, statusCode, cause: error });
 }

@@ -2,9 +2,9 @@ import type { WebhooksClient } from "../client/client";
 import type { Endpoint } from "../client/endpoint";
 import { WebhookError } from "../client/errors";
 import { sameUrl } from "../shared/url";
-import { EndpointError } from "./errors";
+import { EndpointError, withHint } from "./errors";
 import { type Configuration, resolveSettings } from "./settings";
-import { describeAnswer, HOW_TO_SEE_ANSWER, hasAnswer } from "./shownAnswer";
+import { describeAnswer, hasAnswer } from "./shownAnswer";
 import type { EndpointType } from "./types";
 
 /** Which endpoints to look up. Default: all. */
@@ -70,8 +70,7 @@ async function withClient<T>(
   } catch (error) {
     if (!hasAnswer(error)) throw error;
     if (resolved.showResponses) await warn(describeAnswer(error, connection.apiKey));
-    const { reason, code, statusCode } = error;
-    throw new WebhookError(`${reason} ${HOW_TO_SEE_ANSWER}`, { code, statusCode, cause: error });
+    throw withHint(error);
   } finally {
     await client.close();
   }

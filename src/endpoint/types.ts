@@ -1,8 +1,8 @@
 import type * as pulumi from "@pulumi/pulumi";
+import type { EndpointType } from "../client/endpoint";
 import type { Origin } from "./origin";
 
-/** The two kinds of endpoints. The service may sign them with different secrets. */
-export type EndpointType = "production" | "development";
+export type { EndpointType };
 
 /** A program's declaration of an endpoint. A change of `url`, `type` or `ip` replaces it; the other two never do. */
 export interface WebhookEndpointArgs {
