@@ -4,7 +4,7 @@ import type { Settlement } from "../settlement/settlement";
 import type { Stacks } from "../settlement/stack";
 import { describeDoubt } from "../settlement/words";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
-import { describeUrl } from "../shared/url";
+import { describeUrl, sameUrl } from "../shared/url";
 import type { EngineLog } from "./engine";
 import { aboutResource, EndpointError, isUnauthorized, keyRefused } from "./errors";
 import { type Handover, keyOfInputs } from "./handover";
@@ -86,13 +86,17 @@ export class DuplicateCheck {
   async #preview(inputs: EndpointInputs, name: unknown): Promise<void> {
     const { baseline, ledger, origin, settlement, stacks } = this.run;
     const list = await baseline(inputs);
-    if (this.#alike(inputs, list).length === 0) return;
+    const alike = this.#alike(inputs, list);
+    if (alike.length === 0) return;
     const decision = await settlement.preview(inputs, list);
     if (decision?.kind === "doubt" && inputs.ifExists !== "register")
       throw new EndpointError("REGISTRATION_IN_DOUBT", aboutResource(name, describeDoubt(inputs, decision)));
     if (decision !== undefined && decision.kind !== "absent") return;
     const state = await (await stacks.current())?.state();
-    const own = typeof name === "string" ? state?.idOf(name, origin.provider, inputs) : undefined;
+    const own =
+      typeof name === "string"
+        ? state?.idOf(name, origin.provider, { identity: inputs, ids: alike })
+        : undefined;
     // It is replaced without a `diff` (engine rule 17).
     if (own !== undefined && !ledger.isKept(own)) ledger.note(own, "replaced");
     const ids = this.#alike(inputs, list);
@@ -101,7 +105,9 @@ export class DuplicateCheck {
 
   #alike(inputs: EndpointInputs, list: EndpointList): Endpoint["id"][] {
     const { ledger } = this.run;
-    const ids = ledger.alikeSoFar(list, inputs);
+    // One whose type cannot be read may have this one.
+    const odd = list.unrecognized.filter(({ url }) => url !== null && sameUrl(url, inputs.url));
+    const ids = [...ledger.alikeSoFar(list, inputs), ...odd.map(({ id }) => id)];
     return ids.filter((id) => ledger.isKept(id) || !ledger.isGivenUp(id));
   }
 

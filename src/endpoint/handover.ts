@@ -4,8 +4,10 @@ import type { EndpointInputs } from "./types";
 /** A resource that a new one replaces. */
 export interface Replaced {
   readonly id: string;
-  /** Present when its registration is pending, and the new resource wants the same endpoint. */
+  /** Present when its registration is pending at this service. */
   readonly pending: HandedOver | undefined;
+  /** Whether the new resource wants the same endpoint. */
+  readonly wantsSame: boolean;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Endpoint } from "../client";
 import { isProvisional } from "../settlement/identity";
 import type { Stacks } from "../settlement/stack";
+import type { Takings } from "../settlement/takings";
 import {
   type Holder,
   holderAmong,
@@ -24,6 +25,7 @@ export interface OriginSources {
   readonly origin: Origin;
   readonly service: Service;
   readonly stacks: Stacks;
+  readonly takings: Takings;
   readonly log: EngineLog;
 }
 
@@ -75,7 +77,15 @@ export class OriginCheck {
    * id to an endpoint of its own, and this one may have used it again. Such an endpoint must not be read or deleted.
    */
   isSameEndpoint(state: EndpointState, endpoint: Endpoint | undefined): endpoint is Endpoint {
-    return endpoint !== undefined && this.#holderOf(endpoint, state) !== "nobody";
+    if (endpoint === undefined) return false;
+    const holder = this.#holderOf(endpoint, state);
+    if (holder !== "unclear" || this.isElsewhere(state)) return holder !== "nobody";
+    // Its url or type is another one, and the state does not tell when it was made. The book tells when its registration was sent.
+    const known = this.run.takings.ofId(endpoint.id, state);
+    return (
+      known.length === 0 ||
+      holderAmong(known, traceOfEndpoint(endpoint, originHashes(this.run.origin))) !== "nobody"
+    );
   }
 
   #holderOf(endpoint: Endpoint, state: EndpointState): Holder {
@@ -97,12 +107,12 @@ export class OriginCheck {
   /** Returns whether another endpoint has the id of one that was here, and warns then. */
   async isUsedAgain(id: string, state: EndpointState): Promise<boolean> {
     if (this.isElsewhere(state)) return false;
-    const listed = await this.run.service.listedBefore(id);
-    if (listed === undefined || (sameUrl(listed.url, state.url) && listed.type === state.type)) return false;
-    if (this.#holderOf(listed, state) === "somebody") return false;
+    const found = await this.run.service.foundBefore(id);
+    if (found === undefined || (sameUrl(found.url, state.url) && found.type === state.type)) return false;
+    if (this.#holderOf(found, state) === "somebody") return false;
     this.run.log.warn(
       `endpoint ${id} is not deleted: the service has used this id again, or somebody has changed the endpoint. It is now for ` +
-        `${describeUrl(listed.url)} (${listed.type}). If it is this resource's, delete it at the service.`,
+        `${describeUrl(found.url)} (${found.type}). If it is this resource's, delete it at the service.`,
     );
     return true;
   }

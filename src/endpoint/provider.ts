@@ -73,8 +73,8 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       await nameLeftovers();
       const replaces: string[] = changedArguments(olds, news);
       // Settled by `create` only if the program still wants what was sent, where it was sent. Otherwise by its own `delete`.
-      const wantsSame = replaces.length === 0 && !origins.isOtherService(olds);
-      const pending = wantsSame && olds.pending ? { id, ...olds.pending } : undefined;
+      const wantsSame = replaces.length === 0;
+      const pending = olds.pending && !origins.isOtherService(olds) ? { id, ...olds.pending } : undefined;
       if (isProvisional(id)) {
         assertSameDoor(olds, news);
         if (!(await origins.isOtherProvider(id, olds))) origins.assertSameService(id, olds);
@@ -90,7 +90,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         const mayMove = !isHere && (replaces.length === 0 || origins.isOtherService(olds));
         if (mayMove) replaces.push(await origins.reasonToMove(id, olds));
         if (isHere) ledger.note(id, replaces.length === 0 ? "kept" : "replaced");
-        if (replaces.length > 0) handover.announce({ id, pending }, news);
+        if (replaces.length > 0) handover.announce({ id, pending, wantsSame }, news);
       }
       const movedService = !ofRefresh && origins.isOtherService(olds);
       return {

@@ -1,4 +1,4 @@
-import type { Endpoint } from "../client";
+import type { Endpoint, EndpointList } from "../client";
 import type { Clock } from "../client/clock";
 import type { Doubt } from "../settlement/decide";
 import type { Entry } from "../settlement/entry";
@@ -61,7 +61,7 @@ export class Registrar {
   settleForRead(id: string, state: PendingState): Promise<Endpoint | undefined> {
     const { clock, ledger, settlement, takings } = this.run;
     return this.inTurn(state, async () => {
-      const outcome = conclusionOf(await settlement.settle(state, { id, ...state.pending }), state);
+      const outcome = conclusionOf(await settlement.settle(state, { only: { id, ...state.pending } }), state);
       if (outcome?.kind === "doubt") throw inDoubt(state, outcome);
       if (outcome === undefined) return undefined;
       ledger.note(id, "settled");
@@ -74,7 +74,7 @@ export class Registrar {
   async settleForDelete(id: string, state: PendingState): Promise<boolean> {
     const { ledger, log, service, settlement } = this.run;
     if (ledger.has(id, "settled")) return true;
-    const outcome = conclusionOf(await settlement.settle(state, { id, ...state.pending }), state);
+    const outcome = conclusionOf(await settlement.settle(state, { only: { id, ...state.pending } }), state);
     if (outcome?.kind === "doubt") log.warn(describeSpared(state, outcome));
     if (outcome?.kind !== "found") return outcome !== undefined;
     await service.delete(outcome.endpoint.id);
@@ -98,14 +98,20 @@ export class Registrar {
         "REGISTRATION_WAITS",
         `${describeUrl(inputs.url)} was not registered: a registration with the same url and type is pending in this run. Run the same command again.`,
       );
-    // What was there before a pending registration was sent, its own run has reported.
-    await duplicates.check(inputs, replaced?.pending?.before);
+    await duplicates.check(inputs, this.#madeByPending(replaced, baseline));
     const { url, type, ip } = inputs;
     const alsoThere = ledger.alikeSoFar(baseline, inputs);
     const registered = await settlement.register({ url, type, ip }, { entry, baseline, alsoThere });
     if ("pending" in registered) throw this.#pendingError(inputs, registered.pending);
     if ("existing" in registered) throw notRegistered(inputs, registered.existing);
     return ledger.noteOurs(registered.endpoint, "made");
+  }
+
+  /** Returns what a pending registration may have made for the resource that is replaced: `delete` settles it. */
+  #madeByPending(replaced: Replaced | undefined, { endpoints }: EndpointList): string[] {
+    const pending = replaced?.pending;
+    if (pending === undefined) return [];
+    return endpoints.filter((each) => this.run.settlement.mayHaveMade(pending, each)).map(({ id }) => id);
   }
 
   /**
@@ -130,14 +136,15 @@ export class Registrar {
     entry: Entry | undefined,
   ): Promise<Endpoint | undefined> {
     const { clock, ledger, log, settlement, takings } = this.run;
-    const isHandedOver = replaced?.pending !== undefined && !ledger.has(replaced.id, "settled");
+    const isWanted = replaced?.wantsSame === true && !ledger.has(replaced.id, "settled");
+    const handedOver = isWanted ? replaced.pending : undefined;
     try {
-      const outcome = await settlement.settle(inputs, isHandedOver ? replaced.pending : undefined);
+      const outcome = await settlement.settle(inputs, { handedOver });
       const isAnother = inputs.ifExists === "register";
       const found = isAnother && outcome?.kind === "unknowable" ? undefined : conclusionOf(outcome, inputs);
       if (found?.kind === "doubt" && !isAnother)
         throw inDoubt(inputs, found, { isReplacement: hasEndpoint(replaced) });
-      if (isHandedOver) ledger.note(replaced.id, "settled");
+      if (handedOver) ledger.note(handedOver.id, "settled");
       if (found?.kind !== "found") return undefined;
       const { endpoint, by } = found;
       takings.takeOver(by.entry, entry, endpoint, clock.date());

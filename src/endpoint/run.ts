@@ -104,6 +104,7 @@ function assemble(
       cancelled,
       service,
       holds: (id) => ledger.isClaimed(id),
+      keeps: (id) => ledger.isKept(id),
       onWait: ({ url }, milliseconds) =>
         log.info(
           `waiting up to ${Math.ceil(milliseconds / 1000)} s in case the registration of ${describeUrl(url)} completes late`,
@@ -138,7 +139,7 @@ function assemble(
     log,
     clock,
   });
-  const origins = new OriginCheck({ origin, service, stacks, log });
+  const origins = new OriginCheck({ origin, service, stacks, takings, log });
 
   /** Names once what interrupted runs have left, before anything else happens. If the service cannot be asked, the next run does. */
   let named: Promise<void> | undefined;

@@ -77,10 +77,12 @@ export class Service {
     return this.#baseline;
   }
 
-  /** Returns an endpoint as it was before the run changed anything; undefined if the service did not list it then, or does not list. */
-  async listedBefore(id: string): Promise<Endpoint | undefined> {
+  /** Returns an endpoint as it was before the run changed anything; undefined if there was none. Asks for it unless a complete list tells. */
+  async foundBefore(id: string): Promise<Endpoint | undefined> {
     this.#before ??= this.baseline().catch(() => undefined);
-    return (await this.#before)?.endpoints.find((each) => each.id === id);
+    const list = await this.#before;
+    const listed = list?.endpoints.find((each) => each.id === id);
+    return listed ?? (list?.complete === true ? undefined : this.find(id));
   }
 
   list = async (): Promise<EndpointList> =>

@@ -5,7 +5,7 @@ import { type Sent, windowOfSent } from "./entry";
 import type { Known } from "./evidence";
 import { alike } from "./identity";
 import { settle, type Waiting } from "./settle";
-import { placeIn } from "./time";
+import { isSameTime, placeIn } from "./time";
 
 /** How long to look for the endpoint of a registration whose answer could not be used, in milliseconds. */
 const LOOK_AFTER_ANSWER_MS = 5_000;
@@ -80,12 +80,7 @@ export async function registerOnce(
     };
     try {
       const endpoint = await service.register(registration, note);
-      // An id with another url was that of an endpoint which is deleted since: some services use ids again.
-      const isListed = [...baseline.endpoints, ...baseline.unrecognized].some(
-        ({ id, url }) => id === endpoint.id && (url === null || sameUrl(url, registration.url)),
-      );
-      const wasThere = isListed || (baseline.complete ? false : await isOlder(endpoint, sent));
-      return { kind: "made", endpoint, wasThere };
+      return { kind: "made", endpoint, wasThere: await wasThere(endpoint, sent) };
     } catch (error) {
       if (!(error instanceof WebhookRegistrationError)) throw error;
       if (error.outcome === "not-made") {
@@ -112,14 +107,22 @@ export async function registerOnce(
     }
   }
 
-  /** Returns whether an endpoint is older than its registration; undefined if nothing tells. Asks once, in vain or not. */
-  async function isOlder(answered: Endpoint, { serviceTime }: Sent): Promise<boolean | undefined> {
-    const { createdAt } = answered.createdAt
-      ? answered
-      : ((await service.find(answered.id).catch(() => undefined)) ?? answered);
-    if (serviceTime === null) return undefined;
-    const place = placeIn({ from: serviceTime - OLDER_MS, until: Number.MAX_VALUE }, createdAt);
-    return place === "unknown" ? undefined : place === "outside";
+  /** Returns whether what a registration was answered with was there before it; undefined if nothing tells. Asks once, in vain or not. */
+  async function wasThere(answered: Endpoint, { serviceTime }: Sent): Promise<boolean | undefined> {
+    const { id } = answered;
+    // An id with another url, or another time, was that of an endpoint which is deleted since: some services use ids again.
+    const odd = baseline.unrecognized.map((each) => ({ ...each, createdAt: null }));
+    const listed = [...baseline.endpoints, ...odd].find(
+      (each) => each.id === id && (each.url === null || sameUrl(each.url, registration.url)),
+    );
+    const isAsked = !answered.createdAt && (listed !== undefined || !baseline.complete);
+    const shown = isAsked ? await service.find(id).catch(() => undefined) : undefined;
+    const createdAt = answered.createdAt ?? shown?.createdAt;
+    if (listed !== undefined) return isSameTime(listed.createdAt, createdAt) !== false;
+    if (alsoThere.includes(id)) return true;
+    const window = { from: (serviceTime ?? 0) - OLDER_MS, until: Number.MAX_VALUE };
+    const place = serviceTime === null ? "unknown" : placeIn(window, createdAt);
+    return place === "unknown" && !baseline.complete ? undefined : place === "outside";
   }
 
   async function decideOwn(list: EndpointList, sent: Sent): Promise<Decision> {

@@ -16,6 +16,8 @@ export interface SettlingRun extends Waiting, Asker {
   readonly service: SendingService & Lookup;
   /** Returns whether a resource that this run has met has this endpoint. */
   readonly holds: (id: string) => boolean;
+  /** Returns whether a resource has this endpoint after this run. */
+  readonly keeps: (id: string) => boolean;
   /** Told how long a wait may take, in milliseconds. */
   readonly onWait: (wanted: Wanted, milliseconds: number) => void;
 }
@@ -76,10 +78,16 @@ export class Settlement {
    * Finds out what became of the pending registrations that an endpoint of these inputs may come from. Returns undefined when nothing
    * is pending.
    *
+   * @param only a pending resource: what other registrations made explains endpoints, and is not for it
    * @throws WebhookError when the service's list fails
    */
-  async settle(wanted: Wanted, handedOver?: HandedOver): Promise<Outcome | undefined> {
-    const known = await this.parts.evidence.about(wanted, handedOver);
+  async settle(
+    wanted: Wanted,
+    { handedOver, only }: { handedOver?: HandedOver | undefined; only?: HandedOver } = {},
+  ): Promise<Outcome | undefined> {
+    const found = await this.parts.evidence.about(wanted, only ?? handedOver);
+    const pending = found.pending.map((each, index) => (index === 0 ? each : { ...each, others: true }));
+    const known = only === undefined ? found : { ...found, pending };
     const ours = known.pending.filter(({ others }) => !others);
     if (ours.length === 0) return undefined;
     const { clock, cancelled, service } = this.run;
@@ -109,7 +117,7 @@ export class Settlement {
   }
 
   /**
-   * Registers an endpoint once. `existing` is one that was there before and that no resource of this run has: the service answered with it.
+   * Registers an endpoint once. `existing` is one that was there before and that this run does not give up: the service answered with it.
    *
    * @param alsoThere endpoints that are known to be there, and that the baseline may lack
    * @throws WebhookRegistrationError when it was certainly not made
@@ -142,7 +150,8 @@ export class Settlement {
       throw error;
     });
     if (registered.kind === "made") {
-      if (registered.wasThere === true && !this.run.holds(registered.endpoint.id)) {
+      const { id } = registered.endpoint;
+      if (this.run.keeps(id) || (registered.wasThere === true && !this.run.holds(id))) {
         if (current) book.remove(current);
         return { existing: registered.endpoint };
       }

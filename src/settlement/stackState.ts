@@ -9,7 +9,7 @@ import {
   type Resource,
   stackIn,
 } from "./deployment";
-import { type Identity, keyHash, keyOf } from "./identity";
+import { type Identity, isProvisional, keyHash, keyOf } from "./identity";
 import { pendingResources } from "./pendingResource";
 import {
   type Holder,
@@ -112,13 +112,18 @@ export class StackState {
   }
 
   /**
-   * Returns the id of the endpoint of this name, provider, url and type, if exactly one has it: resources with other parents may have the
-   * same name. A url that the state encrypts may be any.
+   * Returns which of some endpoints of a url and type a resource of this name and provider has, if exactly one has: resources with other
+   * parents may have the same name. A url that the state encrypts may be any.
    */
-  idOf(name: string, provider: string | undefined, identity: Identity): string | undefined {
+  idOf(
+    name: string,
+    provider: string | undefined,
+    { identity, ids }: { readonly identity: Identity; readonly ids: readonly string[] },
+  ): string | undefined {
     const named = endpointsIn(this.#deployment).filter(
       (each) =>
         each.delete !== true &&
+        ids.includes(each.id ?? "") &&
         nameOf(each.urn) === name &&
         providerNameOf(each) === provider &&
         keyOf(identityOf(each) ?? identity) === keyOf(identity),
@@ -161,6 +166,7 @@ export function livingOf(operation: Resource, { resources = [] }: Deployment): R
   return resources.find(
     (each) =>
       each.urn === operation.urn &&
+      !isProvisional(each.id ?? "") &&
       each.delete !== true &&
       each.pendingReplacement !== true &&
       providerNameOf(each) === providerNameOf(operation),

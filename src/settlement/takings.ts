@@ -65,6 +65,11 @@ export class Takings {
     return this.#tracesOf(identity, (entry) => isSameStack(entry.stack, stack));
   }
 
+  /** Returns what runs of this machine with this account registered or took under an id. */
+  ofId(id: string, identity: Identity): Trace[] {
+    return this.#tracesOf(identity, (entry) => entry.id === id && isSameAccount(entry, this.asker.origin));
+  }
+
   #tracesOf(identity: Identity, wanted: (entry: Entry) => boolean): Trace[] {
     const entries = this.book.entriesLike(identity).filter(wanted);
     return entries.map((entry) => traceOfEntry(entry, this.asker.patienceMs));

@@ -56,10 +56,15 @@ export function placeIn(
   return made.from >= sureFrom && made.to <= until ? "inside" : "across";
 }
 
-/** Returns whether two timestamps mean the same moment; undefined when one of them cannot be read. Some services cut off fractions of a second. */
+/**
+ * Returns whether two timestamps mean the same moment; undefined when one of them cannot be read, or may be cut to a whole minute, hour or
+ * day. Some services cut off fractions of a second.
+ */
 export function isSameTime(a: string | null | undefined, b: string | null | undefined): boolean | undefined {
   const apart = Math.abs(parseTimestamp(a) - parseTimestamp(b));
-  return Number.isNaN(apart) ? undefined : apart < 1_000;
+  if (Number.isNaN(apart) || apart < 1_000) return Number.isNaN(apart) ? undefined : true;
+  const [one, other] = [spanOf(a), spanOf(b)];
+  return one.from <= other.to && other.from <= one.to ? undefined : false;
 }
 
 /** Returns the earliest and the latest time that a timestamp may mean: NaN when it cannot be read. */

@@ -7,10 +7,17 @@ import { isUrl } from "./isUrl";
  */
 export function normalizeUrl(url: string): string {
   if (!isUrl(url)) return url;
-  return new URL(url).href.replace(/%[0-9a-f]{2}/gi, (encoded) => {
-    const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
-    return /[A-Za-z0-9._~-]/.test(character) ? character : encoded.toUpperCase();
-  });
+  const { href, host } = new URL(url);
+  const start = href.indexOf(host) + host.length;
+  // `URL` leaves some characters as they are that no path or query may have.
+  const rest = href.slice(start).replace(/[|^`{}[\]]/g, (raw) => `%${raw.charCodeAt(0).toString(16)}`);
+  return (
+    href.slice(0, start) +
+    rest.replace(/%[0-9a-f]{2}/gi, (encoded) => {
+      const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
+      return /[A-Za-z0-9._~-]/.test(character) ? character : encoded.toUpperCase();
+    })
+  );
 }
 
 /** Returns whether two urls differ in spelling at most. */
