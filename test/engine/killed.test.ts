@@ -129,9 +129,14 @@ describe.each(Object.keys(kinds))("after %s", (kind) => {
     const declared = endpointsOf("a");
     const child = await endUp(declared, moment, kinds[kind]);
     await project.pulumi("cancel", "--yes");
-    await project.up();
+    const { exitCode, output } = await project.pulumi("up", "--yes", "--skip-preview");
     killAll(processesOf(child));
-    expect(await found()).toEqual(urlsOf(declared));
+    const { registered, recorded } = await found();
+    if (exitCode !== 0 && kind === "SIGKILL of the plugin alone") {
+      // The engine went on and ended its run, so the state may have had what the plugin was answered in its last moment, and given it up.
+      expect(output).toMatch(/REGISTRATION_IN_DOUBT/);
+      expect(registered).toEqual([...new Set(registered)]);
+    } else expect({ registered, recorded, output }).toEqual({ ...urlsOf(declared), output });
   });
 });
 
