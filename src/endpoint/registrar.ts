@@ -43,7 +43,7 @@ export class Registrar {
       this.inTurn(inputs, async () => {
         const adopted = adopts ? await adopt(adoptId, inputs, entry, this.run) : undefined;
         if (adopted === undefined) return this.#register(inputs, replaced, entry);
-        if (replaced?.pending && settlement.mayHaveMade(replaced.pending, adopted))
+        if (replaced?.wantsSame && replaced.pending && settlement.mayHaveMade(replaced.pending, adopted))
           ledger.note(replaced.id, "settled");
         return adopted;
       }),

@@ -110,15 +110,16 @@ export async function registerOnce(
   /** Returns whether what a registration was answered with was there before it; undefined if nothing tells. Asks once, in vain or not. */
   async function wasThere(answered: Endpoint, { serviceTime }: Sent): Promise<boolean | undefined> {
     const { id } = answered;
-    // An id with another url, or another time, was that of an endpoint which is deleted since: some services use ids again.
     const odd = baseline.unrecognized.map((each) => ({ ...each, createdAt: null }));
-    const listed = [...baseline.endpoints, ...odd].find(
-      (each) => each.id === id && (each.url === null || sameUrl(each.url, registration.url)),
-    );
+    const listed = [...baseline.endpoints, ...odd].find((each) => each.id === id);
     const isAsked = !answered.createdAt && (listed !== undefined || !baseline.complete);
     const shown = isAsked ? await service.find(id).catch(() => undefined) : undefined;
     const createdAt = answered.createdAt ?? shown?.createdAt;
-    if (listed !== undefined) return isSameTime(listed.createdAt, createdAt) !== false;
+    if (listed !== undefined) {
+      // Some services use the id of a deleted endpoint again. Others keep one endpoint for each account, and give it another url.
+      const isAlike = listed.url === null || sameUrl(listed.url, registration.url);
+      return isSameTime(listed.createdAt, createdAt) ?? isAlike;
+    }
     if (alsoThere.includes(id)) return true;
     const window = { from: (serviceTime ?? 0) - OLDER_MS, until: Number.MAX_VALUE };
     const place = serviceTime === null ? "unknown" : placeIn(window, createdAt);

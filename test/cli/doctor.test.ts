@@ -274,9 +274,13 @@ it("doctor reports duplicates, unmanaged endpoints and a missing receiver output
   const managed = made("a");
   emulator.add({ url: "https://A.example.com/a", type: "production" });
   const { id } = emulator.add({ url: "https://a.example.com/b", type: "production" });
-  const { codes, findings } = await run({
-    stacks: { dev: { resources: [managed, { ...made("read"), external: true }] } },
-  });
+  const reader = (name: string) => ({ ...made(name), external: true });
+  // One has the url of the managed one.
+  const alike = {
+    ...recorded("alike", emulator.add({ url: "https://a.example.com/a", type: "production" })),
+    external: true,
+  };
+  const { codes, findings } = await run({ stacks: { dev: { resources: [managed, reader("read"), alike] } } });
   expect(codes).toEqual(["error DUPLICATE", "note RECEIVER_OUTPUT_MISSING", "note UNMANAGED"]);
   // Not the duplicate, which has its own finding, and not the endpoint that a stack reads.
   expect(findings.find(({ code }) => code === "UNMANAGED")?.message).toBe(`no stack manages ${id}`);

@@ -103,6 +103,12 @@ describe("a service that keeps one endpoint for each url", () => {
     expect(await codeOf(world.register())).toBe("ENDPOINT_EXISTS");
   });
 
+  test("or for each account, gives the url to an endpoint that was listed with another one", async () => {
+    const theirs = world.service.add({ ...otherInputs, createdAt: world.clock.text(-3_600_000) });
+    answers({ ...theirs, url: inputs.url });
+    expect(await codeOf(world.register())).toBe("ENDPOINT_EXISTS");
+  });
+
   test("answers with the endpoint that another resource of this run keeps", async () => {
     const made = await world.register();
     record(made.id, stateOf(made));

@@ -1,7 +1,7 @@
 import { type HeaderPair, headerName } from "./headerPair";
 
 /** What may stand before a name in a dump of variables, and the name itself, perhaps quoted. */
-const NAME = String.raw`(?:declare -x |export )?[[($]*(["']?)([\w!#$%&'*+.^${"`"}|~-]+?)\1\]?`;
+const NAME = String.raw`(?:declare -x |export )?[[($]{0,2}(["']?)([\w!#$%&'*+.^${"`"}|~-]+?)\1\]?`;
 /** `name: value`, as in a request, or in an object that a program printed. */
 const LINE = new RegExp(String.raw`^${NAME}\s*:\s*(.*)$`);
 /** `name=value` or `name => value`, as PHP, Ruby, Elixir and a shell print variables. */

@@ -172,8 +172,8 @@ export function duplicatesIn({ entries }: Inventory): ReadonlyMap<Entry, Resourc
   return new Map(
     entries.flatMap((entry) => {
       const manager = managers.get(keyOf(entry.endpoint));
-      // Whether an interrupted run has registered an endpoint is still open.
-      const isOpen = ["manages", "interrupted", "may-hold"].includes(entry.owner.kind);
+      // Whether an interrupted run has registered an endpoint is still open, and who manages one that a resource only reads.
+      const isOpen = ["manages", "interrupted", "may-hold", "reads"].includes(entry.owner.kind);
       return manager === undefined || isOpen ? [] : [[entry, manager] as const];
     }),
   );
