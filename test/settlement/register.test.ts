@@ -281,7 +281,11 @@ test.each([
 
 test.each([
   ["another url", { url: "https://hooks.example.com/other" }, true],
-  ["another url and time", { url: "https://hooks.example.com/other", createdAt: "2025-01-01T00:00:05Z" }, false],
+  [
+    "another url and time",
+    { url: "https://hooks.example.com/other", createdAt: "2025-01-01T00:00:05Z" },
+    false,
+  ],
   ["another type", { type: "development" as const }, true],
 ])("an answered id that was listed with %s shows whether it was used again", async (_, listed, wasThere) => {
   const used = service.make();
