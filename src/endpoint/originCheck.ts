@@ -82,17 +82,15 @@ export class OriginCheck {
     if (holder !== "unclear" || this.isElsewhere(state)) return holder !== "nobody";
     // Its url or type is another one, and the state does not tell when it was made. The book tells when its registration was sent.
     const known = this.run.takings.ofId(endpoint.id, state);
-    return (
-      known.length === 0 ||
-      holderAmong(known, traceOfEndpoint(endpoint, originHashes(this.run.origin))) !== "nobody"
-    );
+    return known.length === 0 || holderAmong(known, this.#shown(endpoint)) !== "nobody";
   }
 
   #holderOf(endpoint: Endpoint, state: EndpointState): Holder {
-    return holderAmong(
-      [traceOf(endpoint.id, state)],
-      traceOfEndpoint(endpoint, originHashes(this.run.origin)),
-    );
+    return holderAmong([traceOf(endpoint.id, state)], this.#shown(endpoint));
+  }
+
+  #shown(endpoint: Endpoint): Trace {
+    return traceOfEndpoint(endpoint, originHashes(this.run.origin));
   }
 
   /**

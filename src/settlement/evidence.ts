@@ -63,6 +63,14 @@ export class Evidence {
     return { pending, holderOf, ownId: own?.id ?? undefined };
   }
 
+  /** The same for a pending resource alone: what other registrations made explains endpoints, and is not for it. */
+  async aboutOnly(wanted: Wanted, handedOver: HandedOver): Promise<Known> {
+    const known = await this.about(wanted, handedOver);
+    // The first one is its own.
+    const pending = known.pending.map((each, index) => (index === 0 ? each : { ...each, others: true }));
+    return { ...known, pending };
+  }
+
   /** A command without a program does not know its stack. The entry of a pending registration names it. */
   #stackOf(handedOver: HandedOver | undefined, wanted: Wanted): Stack | undefined {
     const named = handedOver && this.#entryOf(handedOver, this.book.entriesLike(wanted));

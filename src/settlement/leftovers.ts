@@ -124,9 +124,8 @@ export async function verdictsOf(
     const identity = identityOf(resource);
     if (identity === undefined) continue;
     const ip = plainText(resource.inputs, "ip");
-    const known = await evidence.about({ ...identity, ip }, handedOverOf(resource));
-    const pending = known.pending.map((each, index) => (index === 0 ? each : { ...each, others: true }));
-    const [decided] = decideAll({ ...known, pending, identity, list, patienceMs }, named);
+    const known = await evidence.aboutOnly({ ...identity, ip }, handedOverOf(resource));
+    const [decided] = decideAll({ ...known, identity, list, patienceMs }, named);
     if (decided) verdicts.push({ identity, ...decided, operations: [], resource });
   }
   return verdicts;

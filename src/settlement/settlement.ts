@@ -85,9 +85,8 @@ export class Settlement {
     wanted: Wanted,
     { handedOver, only }: { handedOver?: HandedOver | undefined; only?: HandedOver } = {},
   ): Promise<Outcome | undefined> {
-    const found = await this.parts.evidence.about(wanted, only ?? handedOver);
-    const pending = found.pending.map((each, index) => (index === 0 ? each : { ...each, others: true }));
-    const known = only === undefined ? found : { ...found, pending };
+    const { evidence } = this.parts;
+    const known = await (only ? evidence.aboutOnly(wanted, only) : evidence.about(wanted, handedOver));
     const ours = known.pending.filter(({ others }) => !others);
     if (ours.length === 0) return undefined;
     const { clock, cancelled, service } = this.run;
@@ -150,12 +149,12 @@ export class Settlement {
       throw error;
     });
     if (registered.kind === "made") {
-      const { id } = registered.endpoint;
+      const { id, createdAt } = registered.endpoint;
       if (this.run.keeps(id) || (registered.wasThere === true && !this.run.holds(id))) {
         if (current) book.remove(current);
         return { existing: registered.endpoint };
       }
-      change({ id: registered.endpoint.id, createdAt: registered.endpoint.createdAt });
+      change({ id, createdAt });
       return registered;
     }
     const { sent, error } = registered;

@@ -136,7 +136,12 @@ describe.each(Object.keys(kinds))("after %s", (kind) => {
       // The engine went on and ended its run, so the state may have had what the plugin was answered in its last moment, and given it up.
       expect(output).toMatch(/REGISTRATION_IN_DOUBT/);
       expect(registered).toEqual([...new Set(registered)]);
-    } else expect({ registered, recorded, output }).toEqual({ ...urlsOf(declared), output });
+    } else
+      expect({ exitCode, output, registered, recorded }).toEqual({
+        exitCode: 0,
+        output,
+        ...urlsOf(declared),
+      });
   });
 });
 

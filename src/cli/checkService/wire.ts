@@ -5,6 +5,7 @@ import type { Clock } from "../../client/clock";
 import { openDispatcher } from "../../client/dispatcher";
 import { resolveOptions } from "../../client/options";
 import { parseEndpoint, parseList } from "../../client/parse";
+import { isSuccess } from "../../shared/isSuccess";
 import type { Account } from "../account";
 import { CliError } from "../errors";
 
@@ -108,10 +109,6 @@ export function isBroken({ method, status, isCut, headers }: Exchange): boolean 
   return status === 408 || (status >= 500 && !isBusy);
 }
 
-function isSuccess({ status = 0 }: Partial<Exchange> = {}): boolean {
-  return status >= 200 && status < 300;
-}
-
 /** Returns true for a response that refuses a request, and does not just ask for a pause. */
 export function isRefused({ status = 0 }: Exchange): boolean {
   return status >= 400 && status < 500 && status !== 429;
@@ -158,7 +155,7 @@ export function problemOf({ exchanges, error }: Performed<unknown>): string {
   const last = exchanges.at(-1);
   const { code = "" } = error ?? {};
   // A registration whose response cannot be read counts as lost.
-  const isRead = code === "MALFORMED_RESPONSE" || (code === "REGISTRATION_LOST" && isSuccess(last));
+  const isRead = code === "MALFORMED_RESPONSE" || (code === "REGISTRATION_LOST" && isSuccess(last?.status));
   if (last === undefined || !isRead) return code;
   try {
     const answer = parseBody(Buffer.concat(last.chunks));

@@ -4,6 +4,7 @@ import {
   interruptedRegistrations,
   plainText,
   type Resource,
+  stackIn,
 } from "../../settlement/deployment";
 import { pendingResources } from "../../settlement/pendingResource";
 import { isOvertaken } from "../../settlement/stackState";
@@ -79,7 +80,7 @@ function settledFinding(stack: string, healed: readonly Resource[]): Finding {
 }
 
 function receiverOutput(stack: string, deployment: Deployment): Finding[] {
-  const root = deployment.resources?.find(({ type }) => type === "pulumi:pulumi:Stack");
+  const root = stackIn(deployment);
   if (endpointsOf(deployment).length === 0 || root?.outputs?.[RECEIVER_OUTPUT] !== undefined) return [];
   return [
     note(

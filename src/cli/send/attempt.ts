@@ -1,3 +1,4 @@
+import { isSuccess } from "../../shared/isSuccess";
 import { type DeliveryAnswer, type DeliveryRequest, postDelivery } from "../../shared/post";
 import { sign } from "../../signature";
 import { withoutSecrets } from "../knownSecrets";
@@ -30,7 +31,7 @@ export async function attempt(
   const durationMs = Math.round(performance.now() - startedAt);
   const { status } = answer;
   const isRefused = status !== null && status >= 400 && status < 500 && !UNRELATED_STATUSES.includes(status);
-  const isAccepted = status !== null && status >= 200 && status < 300;
+  const isAccepted = isSuccess(status);
   return {
     status,
     failure: answer.status === null ? answer.failure : null,
