@@ -8,7 +8,7 @@ import { assertOwnershipKnown, type Inventory } from "./inventory/inventory";
 import { explainOwner } from "./inventory/ownership";
 import { EXIT, type ExitStatus, endsByItself } from "./run";
 import { withService } from "./service";
-import { countOf } from "./words";
+import { countOf } from "./text";
 
 export function deleteCommand(): Command {
   const command = new Command("delete")

@@ -1,6 +1,5 @@
 import { Command } from "commander";
 import type { EndpointList } from "../client";
-import { describeAge } from "./age";
 import { CliError } from "./errors";
 import { type InventoryFlags, inventoryCommand, inventoryOptions } from "./flags";
 import { type Entry, type InventoryOptions, takeInventory, warnOfGaps } from "./inventory/inventory";
@@ -9,6 +8,7 @@ import { dataOfEntry } from "./list";
 import { mayBeKey } from "./mayBeKey";
 import { EXIT, endsByItself } from "./run";
 import { withService } from "./service";
+import { describeAge } from "./text";
 
 export function getCommand(): Command {
   const command = new Command("get")

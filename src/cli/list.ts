@@ -1,5 +1,4 @@
 import { Command } from "commander";
-import { describeAge } from "./age";
 import { CliError } from "./errors";
 import { type InventoryFlags, inventoryCommand, inventoryOptions, projectOnlyOption } from "./flags";
 import {
@@ -12,6 +11,7 @@ import {
 import { dataOfOwner, describeOwner } from "./inventory/ownership";
 import { EXIT, endsByItself } from "./run";
 import { withService } from "./service";
+import { describeAge } from "./text";
 
 const HEADINGS = ["ID", "TYPE", "AGE", "URL", "MANAGED BY"];
 

@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import type { EndpointType } from "../client";
-import { parseDuration } from "./age";
+import { parseDuration } from "./arguments";
 import { carryOut, type DeletionOptions, type Plan, reasonOfOwner, withTerminal } from "./deletion/plan";
 import { CliError } from "./errors";
 import { deletionCommand, type InventoryFlags, inventoryOptions } from "./flags";
@@ -8,7 +8,7 @@ import { assertOwnershipKnown, type Entry, type Inventory } from "./inventory/in
 import { explainOwner } from "./inventory/ownership";
 import { EXIT, endsByItself } from "./run";
 import { withService } from "./service";
-import { countOf } from "./words";
+import { countOf } from "./text";
 
 interface Flags extends InventoryFlags {
   readonly olderThan: number;

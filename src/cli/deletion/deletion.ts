@@ -10,7 +10,7 @@ import type { Account } from "../account";
 import { CliError } from "../errors";
 import { type Entry, type Inventory, type InventoryOptions, takeInventory } from "../inventory/inventory";
 import { interrupted } from "../run";
-import { countOf } from "../words";
+import { countOf } from "../text";
 
 /** How many endpoints are deleted at once. */
 const MAX_DELETIONS = 8;

@@ -1,5 +1,4 @@
 import type { Account } from "../account";
-import { describeAge } from "../age";
 import {
   type Entry,
   type Inventory,
@@ -12,7 +11,7 @@ import { readBackend } from "../inventory/stacks";
 import { dataOfEntry } from "../list";
 import { dataOfFailure, endingOnInterrupt } from "../run";
 import { openTerminal } from "../terminal";
-import { countOf } from "../words";
+import { countOf, describeAge } from "../text";
 import { Deletion, type DeletionRule } from "./deletion";
 
 export interface DeletionOptions extends InventoryOptions {

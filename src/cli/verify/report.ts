@@ -1,5 +1,5 @@
 import { fingerprintOfSecret, type NamedSecret } from "../secrets";
-import { clockText, durationText } from "../timeText";
+import { clockText, durationText } from "../text";
 import type { Diagnosis } from "./diagnosis";
 
 /** Returns a diagnosis as `--json` prints it. */
