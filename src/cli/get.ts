@@ -2,7 +2,7 @@ import { Command } from "commander";
 import type { EndpointList } from "../client";
 import { CliError } from "./errors";
 import { type InventoryFlags, inventoryCommand, inventoryOptions } from "./flags";
-import { type Entry, type InventoryOptions, takeInventory, warnOfGaps } from "./inventory/inventory";
+import { type InventoryOptions, type Listed, takeInventory, warnOfGaps } from "./inventory/inventory";
 import { describeOwner } from "./inventory/ownership";
 import { dataOfEntry } from "./list";
 import { mayBeKey } from "./mayBeKey";
@@ -72,7 +72,7 @@ function linesOf({
   ageMs,
   shownUrl,
   owner,
-}: Entry): string[][] {
+}: Listed): string[][] {
   return [
     ["id", id],
     ["url", shownUrl],

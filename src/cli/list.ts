@@ -3,8 +3,8 @@ import { CliError } from "./errors";
 import { type InventoryFlags, inventoryCommand, inventoryOptions, projectOnlyOption } from "./flags";
 import {
   assertOwnershipKnown,
-  type Entry,
   type InventoryOptions,
+  type Listed,
   takeInventory,
   warnOfGaps,
 } from "./inventory/inventory";
@@ -70,10 +70,10 @@ export function dataOfEntry({
   endpoint: { id, type, createdAt, updatedAt },
   shownUrl,
   owner,
-}: Entry): object {
+}: Listed): object {
   return { id, url: shownUrl, type, createdAt, updatedAt, owner: dataOfOwner(owner) };
 }
 
-function rowOf({ endpoint: { id, type }, ageMs, shownUrl, owner }: Entry): string[] {
+function rowOf({ endpoint: { id, type }, ageMs, shownUrl, owner }: Listed): string[] {
   return [id, type, describeAge(ageMs), shownUrl, describeOwner(owner)];
 }

@@ -4,7 +4,7 @@ import { parseDuration } from "./arguments";
 import { carryOut, type DeletionOptions, type Plan, reasonOfOwner, withTerminal } from "./deletion/plan";
 import { CliError } from "./errors";
 import { deletionCommand, type InventoryFlags, inventoryOptions } from "./flags";
-import { assertOwnershipKnown, type Entry, type Inventory } from "./inventory/inventory";
+import { assertOwnershipKnown, type Listed, type Inventory } from "./inventory/inventory";
 import { explainOwner } from "./inventory/ownership";
 import { EXIT, endsByItself } from "./run";
 import { withService } from "./service";
@@ -74,7 +74,7 @@ export async function prune(options: PruneOptions): Promise<void> {
 
 function planOf({ entries }: Inventory, options: PruneOptions): Plan {
   const { output, type } = options;
-  const reasonToKeep = (entry: Entry) => reasonToKeepOf(entry, options);
+  const reasonToKeep = (entry: Listed) => reasonToKeepOf(entry, options);
   let unknown = 0;
   for (const entry of entries) {
     const { endpoint, owner } = entry;
@@ -94,8 +94,7 @@ function planOf({ entries }: Inventory, options: PruneOptions): Plan {
   };
 }
 
-/** Returns why an endpoint stays, or undefined if it may be deleted. */
-function reasonToKeepOf({ endpoint, ageMs, owner }: Entry, { type, olderThanMs }: PruneOptions) {
+function reasonToKeepOf({ endpoint, ageMs, owner }: Listed, { type, olderThanMs }: PruneOptions) {
   if (endpoint.type !== type) return "other-type";
   if (ageMs === undefined) return "unknown-age";
   return ageMs <= olderThanMs ? "younger" : reasonOfOwner(owner);

@@ -1,6 +1,6 @@
 import type { Account } from "../account";
 import {
-  type Entry,
+  type Listed,
   type Inventory,
   type InventoryOptions,
   takeInventory,
@@ -23,9 +23,9 @@ export interface DeletionOptions extends InventoryOptions {
 
 /** What to delete, and what to report. */
 export interface Plan {
-  readonly considered: readonly Entry[];
+  readonly considered: readonly Listed[];
   /** Returns why an endpoint stays, as `--json` prints it; undefined if it may be deleted. */
-  readonly reasonToKeep: (entry: Entry) => string | undefined;
+  readonly reasonToKeep: (entry: Listed) => string | undefined;
   /** What the question calls one of them. */
   readonly noun: string;
   /** Thrown in the end, once the others are deleted. */
@@ -51,11 +51,11 @@ export async function carryOut(
   const stacks = inventory.stacks.known.length;
   output.note(`Read ${countOf(stacks, "stack")} in ${backend ?? "the backend"}.`);
   const { considered, reasonToKeep, noun, refusal } = plan(inventory);
-  const mayDelete = (entry: Entry) => reasonToKeep(entry) === undefined;
+  const mayDelete = (entry: Listed) => reasonToKeep(entry) === undefined;
   const candidates = considered.filter(mayDelete);
   const isConfirmed = await confirm(candidates, noun, options);
   const deletion = new Deletion(account, options, { mayDelete, check });
-  const outcomeOf = (entry: Entry) => {
+  const outcomeOf = (entry: Listed) => {
     if (!isConfirmed) return "not-confirmed";
     return deletion.isUnknown(entry) ? "unknown" : "not-deleted";
   };
@@ -103,9 +103,8 @@ export async function withTerminal<T>(
   }
 }
 
-/** Shows endpoints, and returns whether somebody agrees to delete them. */
 async function confirm(
-  candidates: readonly Entry[],
+  candidates: readonly Listed[],
   noun: string,
   { yes, ask, output }: DeletionOptions,
 ): Promise<boolean> {

@@ -73,7 +73,6 @@ export class Reporter {
   }
 }
 
-/** Returns a verified delivery as `--json` prints it. */
 function dataOfReceived({ event, jobId, forwarded, ...rest }: Received, at: Date): object {
   return {
     time: at.toISOString(),
@@ -85,12 +84,10 @@ function dataOfReceived({ event, jobId, forwarded, ...rest }: Received, at: Date
   };
 }
 
-/** Returns a refused request as `--json` prints it. */
 function dataOfRefused({ unverifiedId, ...rest }: Refused, at: Date): object {
   return { time: at.toISOString(), verified: false, ...rest, unverifiedId: unverifiedId ?? null };
 }
 
-/** Returns a verified delivery as a line for people. */
 function lineOfReceived({ event, jobId, id, status, forwarded }: Received, at: Date): string {
   const what = `${clock(at)}  ${event ?? "unknown event"}  ${jobId ?? "no job"}  ${id}`;
   if (forwarded === undefined) return `${what}  verified`;
@@ -102,13 +99,11 @@ function lineOfReceived({ event, jobId, id, status, forwarded }: Received, at: D
   return `${what}  verified, forwarded: ${result}`;
 }
 
-/** Returns a refused request as a line for people. */
 function lineOfRefused({ reason, status, unverifiedId }: Refused, at: Date): string {
   const id = unverifiedId === undefined ? "" : `  ${unverifiedId}`;
   return `${clock(at)}  refused with ${status}: ${reason}${id}`;
 }
 
-/** Returns the headers and the body of a request as indented lines. */
 function linesOfRequest({ headers, body, isBase64Encoded }: RequestData): string[] {
   const left = body.length - SHOWN_BODY_LENGTH;
   const text = left > 0 ? `${body.slice(0, SHOWN_BODY_LENGTH)}… (${left} more characters)` : body;
@@ -121,7 +116,6 @@ function linesOfRequest({ headers, body, isBase64Encoded }: RequestData): string
   return lines.map((line) => `  ${line}`.trimEnd());
 }
 
-/** Returns the local time of day. */
 function clock(at: Date): string {
   return at.toTimeString().slice(0, 8);
 }

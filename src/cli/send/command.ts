@@ -107,7 +107,7 @@ interface Prepared {
   readonly signing: SigningSecrets | undefined;
 }
 
-/** Parses an age. @throws InvalidArgumentError */
+/** @throws InvalidArgumentError */
 function parseAge(value: string): number {
   const age = parseDuration(value);
   if (age < Date.now()) return age;
@@ -135,7 +135,7 @@ async function prepare(event: string | undefined, flags: SendFlags): Promise<Pre
   return { message, signing };
 }
 
-/** Returns the url of one of the stack's endpoints. @throws CliError `WRONG_USE` */
+/** @throws CliError `WRONG_USE` */
 function endpointUrl(signing: SigningSecrets | undefined, name: string | undefined): string {
   const endpoints = signing?.endpoints ?? {};
   const names = Object.keys(endpoints);
