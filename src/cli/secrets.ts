@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
+import { projectFile } from "../settlement/stackName";
 import { CodedError } from "../shared/codedError";
 import { ReceiverConfigError } from "../stack";
 import { fingerprintOf, type ReceiverEndpoint } from "../stack/config";
@@ -7,7 +8,6 @@ import { shown } from "../stack/shown";
 import { CliError } from "./errors";
 import { askHidden } from "./hiddenQuestion";
 import { hideSecret } from "./knownSecrets";
-import { findProject } from "./project";
 import { Pulumi } from "./pulumi";
 import { readSecretText, type SecretText } from "./secretText";
 import { type Receivers, readStackReceivers } from "./stackReceivers";
@@ -83,7 +83,7 @@ export async function readSecrets(
     );
   const fromStack = () => readStackReceivers(new Pulumi(stack), output);
   if (secretEnv === undefined && secretFile === undefined)
-    return stack === undefined && findProject() === undefined
+    return stack === undefined && projectFile(process.cwd()) === undefined
       ? named(await fromPrompt(output))
       : named(await fromThisStack(flags, fromStack));
   const given =
