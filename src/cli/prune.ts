@@ -1,13 +1,14 @@
 import { Command, Option } from "commander";
 import type { EndpointType } from "../client";
 import { parseDuration } from "./arguments";
-import { carryOut, type DeletionOptions, type Plan, reasonOfOwner, withTerminal } from "./deletion/plan";
+import { carryOut, type DeletionOptions, type Plan, reasonOfOwner } from "./deletion/plan";
 import { CliError } from "./errors";
 import { deletionCommand, type InventoryFlags, inventoryOptions } from "./flags";
-import { assertOwnershipKnown, type Listed, type Inventory } from "./inventory/inventory";
+import { assertOwnershipKnown, type Inventory, type Listed } from "./inventory/inventory";
 import { explainOwner } from "./inventory/ownership";
 import { EXIT, endsByItself } from "./run";
 import { withService } from "./service";
+import { withTerminal } from "./terminal";
 import { countOf } from "./text";
 
 interface Flags extends InventoryFlags {
@@ -42,8 +43,8 @@ export function pruneCommand(): Command {
     examples: ["prune --older-than 7d", "prune --older-than 12h --also-stack acme/billing/dev --yes --json"],
   }).action(
     endsByItself(async ({ olderThan: olderThanMs, type, yes = false, ...flags }: Flags) => {
-      await withTerminal(yes, (asking) =>
-        prune({ ...inventoryOptions(flags), ...asking, olderThanMs, type }),
+      await withTerminal({ yes }, (asking) =>
+        prune({ ...inventoryOptions(flags), ...asking, yes, olderThanMs, type }),
       );
       return EXIT.yes;
     }),

@@ -6,11 +6,11 @@ import { ReceiverConfigError } from "../stack";
 import { fingerprintOf, type ReceiverEndpoint } from "../stack/config";
 import { shown } from "../stack/shown";
 import { CliError } from "./errors";
-import { askHidden } from "./hiddenQuestion";
 import { hideSecret } from "./knownSecrets";
 import { Pulumi } from "./pulumi";
 import { readSecretText, type SecretText } from "./secretText";
 import { type Receivers, readStackReceivers } from "./stackReceivers";
+import { askHidden } from "./terminal";
 
 export interface SecretFlags {
   readonly secret?: string | true;

@@ -1,8 +1,8 @@
 import type { Account } from "../account";
 import {
-  type Listed,
   type Inventory,
   type InventoryOptions,
+  type Listed,
   takeInventory,
   warnOfGaps,
 } from "../inventory/inventory";
@@ -10,15 +10,13 @@ import type { Owner } from "../inventory/ownership";
 import { readBackend } from "../inventory/stacks";
 import { dataOfEntry } from "../list";
 import { dataOfFailure, endingOnInterrupt } from "../run";
-import { openTerminal } from "../terminal";
+import { type Asking, agrees } from "../terminal";
 import { countOf, describeAge } from "../text";
 import { Deletion, type DeletionRule } from "./deletion";
 
-export interface DeletionOptions extends InventoryOptions {
+export interface DeletionOptions extends InventoryOptions, Asking {
   /** Deletes without asking. */
   readonly yes: boolean;
-  /** Absent without a terminal. */
-  readonly ask?: (question: string) => Promise<string>;
 }
 
 /** What to delete, and what to report. */
@@ -90,19 +88,6 @@ export function reasonOfOwner({ kind }: Owner): string | undefined {
   }[kind];
 }
 
-/** Runs work that can ask somebody at a terminal, unless there is nothing to ask. */
-export async function withTerminal<T>(
-  yes: boolean,
-  work: (asking: Pick<DeletionOptions, "yes" | "ask">) => Promise<T>,
-): Promise<T> {
-  const terminal = yes ? undefined : openTerminal();
-  try {
-    return await work({ yes, ...(terminal && { ask: (question: string) => terminal.question(question) }) });
-  } finally {
-    terminal?.close();
-  }
-}
-
 async function confirm(
   candidates: readonly Listed[],
   noun: string,
@@ -123,7 +108,7 @@ async function confirm(
   const answer = await ask(
     `Delete ${rows.length === 1 ? "this" : "these"} ${countOf(rows.length, noun)}? [y/N] `,
   );
-  if (/^y(es)?$/i.test(answer.trim())) return true;
+  if (agrees(answer)) return true;
   output.note("Nothing was deleted.");
   return false;
 }
