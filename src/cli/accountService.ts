@@ -4,17 +4,15 @@ import { saysGone } from "../client/errors";
 import { ServiceClock } from "../settlement/serviceClock";
 
 /** An account's service as the settlement needs it: it remembers the service's time. */
-export class AccountService {
-  readonly #clock: ServiceClock;
-
+export class AccountService extends ServiceClock {
   constructor(
     private readonly client: WebhooksClient,
     clock: Clock,
   ) {
-    this.#clock = new ServiceClock(clock);
+    super(clock);
   }
 
-  list = async (): Promise<EndpointList> => this.#clock.read(await this.client.list());
+  list = async (): Promise<EndpointList> => this.read(await this.client.list());
 
   /** Returns undefined if the service has no endpoint with this id. */
   find = (id: string): Promise<Endpoint | undefined> =>
@@ -26,8 +24,4 @@ export class AccountService {
   /** @param onSend called right before each attempt */
   register = (registration: Registration, onSend: () => void): Promise<Endpoint> =>
     this.client.register(registration, { onSend });
-
-  time = (): number | null => this.#clock.time();
-
-  skew = (): number | null => this.#clock.skew();
 }

@@ -1,16 +1,13 @@
 import { PROVIDER_NAME_KEY, settingText } from "../endpoint/settings";
 import { type Deployment, plainText, plainValue, type Resource } from "../settlement/deployment";
-import { nameOf } from "../shared/urn";
+import { isDefaultProvider, nameOf } from "../shared/urn";
 import { type Account, openAccount } from "./account";
 import { readConfiguration, type StackConfiguration } from "./configuration";
 import { CliError } from "./errors";
 import type { Pulumi } from "./pulumi";
 
-/** The engine's own provider has no parent, and is named `default` or after its version. */
-const ENGINE_PROVIDER_URN =
-  /^urn:pulumi:[^:]+::[^:]+::pulumi:providers:(pulumi-nodejs|webhooks)::default(_\d+_\d+_\d+\w*)?$/;
-
-const PROVIDER_URN = /::pulumi:providers:(pulumi-nodejs|webhooks)::/;
+/** The URN of a provider. Before the type stand those of its parents. */
+const PROVIDER_URN = /^urn:pulumi:[^:]+::[^:]+::(.+\$)?pulumi:providers:(pulumi-nodejs|webhooks)::/;
 
 /** The type of an explicit provider of the native plugin. Its inputs have the settings' names without "webhooks:". */
 const NATIVE_PROVIDER_TYPE = "pulumi:providers:webhooks";
@@ -54,7 +51,7 @@ export class Accounts {
   /** Returns the state's explicit providers that may have an account, each as what a resource names. */
   explicit(): Pick<Resource, "urn" | "provider">[] {
     return (this.deployment.resources ?? [])
-      .filter(({ urn }) => PROVIDER_URN.test(urn) && !ENGINE_PROVIDER_URN.test(urn))
+      .filter(({ urn }) => PROVIDER_URN.test(urn) && !isEngineProvider(urn))
       .map(({ urn, id }) => ({ urn, provider: `${urn}::${id ?? ""}` }));
   }
 
@@ -73,7 +70,7 @@ export class Accounts {
   #explicitProvider({ urn, provider }: Pick<Resource, "urn" | "provider">): Resource | undefined {
     if (provider === undefined) return undefined;
     const providerUrn = provider.slice(0, provider.lastIndexOf("::"));
-    if (ENGINE_PROVIDER_URN.test(providerUrn)) return undefined;
+    if (isEngineProvider(providerUrn)) return undefined;
     const found = this.deployment.resources?.find((other) => `${other.urn}::${other.id ?? ""}` === provider);
     if (found) return found;
     throw new CliError(
@@ -81,4 +78,10 @@ export class Accounts {
       `the provider of ${urn} is not in the state, so its account is unknown. Find the operation with \`pulumi stack export\``,
     );
   }
+}
+
+/** The engine's own provider has no parent. One that a component declares may have the same name. */
+function isEngineProvider(urn: string): boolean {
+  const [, parents] = PROVIDER_URN.exec(urn) ?? [];
+  return parents === undefined && isDefaultProvider(nameOf(urn));
 }

@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import { problemOfUrl } from "../validation/url";
 import { CliError } from "./errors";
+import { UNITS } from "./text";
 
 const UNIX_SECONDS = /^\d{9,11}$/;
 /** A date with a time and a time zone. */
@@ -22,6 +23,16 @@ export function unixSeconds(value: string): number {
   if (!Number.isNaN(milliseconds)) return Math.floor(milliseconds / 1000);
   throw new InvalidArgumentError(
     "It must be a date with a time zone, such as 2026-11-21T09:30:00Z, or unix seconds.",
+  );
+}
+
+/** Parses a duration such as `7d` into milliseconds. @throws InvalidArgumentError */
+export function parseDuration(value: string): number {
+  const [, number, letter] = /^(\d{1,6})([smhdw])$/.exec(value) ?? [];
+  const unit = UNITS.find((each) => each.letter === letter);
+  if (unit !== undefined) return Number(number) * unit.seconds * 1000;
+  throw new InvalidArgumentError(
+    "It must be a number with a unit: s, m, h, d or w, for seconds, minutes, hours, days or weeks.",
   );
 }
 

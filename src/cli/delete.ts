@@ -1,6 +1,6 @@
 import { text } from "node:stream/consumers";
 import { Command } from "commander";
-import { carryOut, type DeletionOptions, type Plan, reasonOfOwner, withTerminal } from "./deletion/plan";
+import { carryOut, type DeletionOptions, type Plan, reasonOfOwner } from "./deletion/plan";
 import { CliError } from "./errors";
 import { deletionCommand, type InventoryFlags, inventoryOptions } from "./flags";
 import { checkIds, reasonOfMissing } from "./get";
@@ -8,7 +8,8 @@ import { assertOwnershipKnown, type Inventory } from "./inventory/inventory";
 import { explainOwner } from "./inventory/ownership";
 import { EXIT, type ExitStatus, endsByItself } from "./run";
 import { withService } from "./service";
-import { countOf } from "./words";
+import { withTerminal } from "./terminal";
+import { countOf } from "./text";
 
 export function deleteCommand(): Command {
   const command = new Command("delete")
@@ -31,8 +32,9 @@ export function deleteCommand(): Command {
     endsByItself(async (given: readonly string[], flags: InventoryFlags & { readonly yes?: boolean }) => {
       const named = given.filter((id) => id !== "-");
       const ids = named.length === given.length ? named : [...named, ...idsIn(await text(process.stdin))];
-      return withTerminal(flags.yes === true, (asking) =>
-        deleteEndpoints({ ...inventoryOptions(flags), ...asking, ids }),
+      const yes = flags.yes === true;
+      return withTerminal({ yes }, (asking) =>
+        deleteEndpoints({ ...inventoryOptions(flags), ...asking, yes, ids }),
       );
     }),
   );

@@ -13,16 +13,11 @@ import type { AccountService } from "./accountService";
 /** A command is no run: no entry of the book is its own. */
 export const NO_RUN = "command";
 
-export interface Surroundings {
-  readonly environment: NodeJS.ProcessEnv;
-  readonly clock: Clock;
-}
-
 /** Returns a stack as the settlement knows it; undefined if its state is empty, and so says nothing of its name. */
 export function settlementStack(
   deployment: Deployment,
   print: Print,
-  { environment, clock }: Surroundings,
+  { environment, clock }: { readonly environment: NodeJS.ProcessEnv; readonly clock: Clock },
 ): Stack | undefined {
   const root = stackIn(deployment);
   if (root === undefined) return undefined;

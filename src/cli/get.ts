@@ -1,14 +1,14 @@
 import { Command } from "commander";
 import type { EndpointList } from "../client";
-import { describeAge } from "./age";
 import { CliError } from "./errors";
 import { type InventoryFlags, inventoryCommand, inventoryOptions } from "./flags";
-import { type Entry, type InventoryOptions, takeInventory, warnOfGaps } from "./inventory/inventory";
+import { type InventoryOptions, type Listed, takeInventory, warnOfGaps } from "./inventory/inventory";
 import { describeOwner } from "./inventory/ownership";
 import { dataOfEntry } from "./list";
 import { mayBeKey } from "./mayBeKey";
 import { EXIT, endsByItself } from "./run";
 import { withService } from "./service";
+import { describeAge } from "./text";
 
 export function getCommand(): Command {
   const command = new Command("get")
@@ -72,7 +72,7 @@ function linesOf({
   ageMs,
   shownUrl,
   owner,
-}: Entry): string[][] {
+}: Listed): string[][] {
   return [
     ["id", id],
     ["url", shownUrl],

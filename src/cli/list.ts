@@ -1,17 +1,17 @@
 import { Command } from "commander";
-import { describeAge } from "./age";
 import { CliError } from "./errors";
 import { type InventoryFlags, inventoryCommand, inventoryOptions, projectOnlyOption } from "./flags";
 import {
   assertOwnershipKnown,
-  type Entry,
   type InventoryOptions,
+  type Listed,
   takeInventory,
   warnOfGaps,
 } from "./inventory/inventory";
 import { dataOfOwner, describeOwner } from "./inventory/ownership";
 import { EXIT, endsByItself } from "./run";
 import { withService } from "./service";
+import { describeAge } from "./text";
 
 const HEADINGS = ["ID", "TYPE", "AGE", "URL", "MANAGED BY"];
 
@@ -70,10 +70,10 @@ export function dataOfEntry({
   endpoint: { id, type, createdAt, updatedAt },
   shownUrl,
   owner,
-}: Entry): object {
+}: Listed): object {
   return { id, url: shownUrl, type, createdAt, updatedAt, owner: dataOfOwner(owner) };
 }
 
-function rowOf({ endpoint: { id, type }, ageMs, shownUrl, owner }: Entry): string[] {
+function rowOf({ endpoint: { id, type }, ageMs, shownUrl, owner }: Listed): string[] {
   return [id, type, describeAge(ageMs), shownUrl, describeOwner(owner)];
 }

@@ -1,6 +1,5 @@
 import { styleText } from "node:util";
 import { asTypedIn } from "./commandName";
-import { jsonResult } from "./jsonResult";
 import { withoutSecrets } from "./knownSecrets";
 import { printable, printableJson } from "./printable";
 
@@ -9,6 +8,16 @@ const FIRST_PROGRESS_MS = 1_000;
 const NEXT_PROGRESS_MS = 5_000;
 /** How many spaces separate two columns of a table. */
 const COLUMN_GAP = 2;
+
+/**
+ * What standard output has of the one JSON value that `--json` promises. A process runs one command, so this is the state of the
+ * process.
+ */
+export const jsonResult: {
+  /** Undefined until the options are parsed. */
+  isWanted: boolean | undefined;
+  isPrinted: boolean;
+} = { isWanted: undefined, isPrinted: false };
 
 /** A stream that a command prints to. */
 export interface Sink {

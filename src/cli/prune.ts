@@ -1,14 +1,15 @@
 import { Command, Option } from "commander";
 import type { EndpointType } from "../client";
-import { parseDuration } from "./age";
-import { carryOut, type DeletionOptions, type Plan, reasonOfOwner, withTerminal } from "./deletion/plan";
+import { parseDuration } from "./arguments";
+import { carryOut, type DeletionOptions, type Plan, reasonOfOwner } from "./deletion/plan";
 import { CliError } from "./errors";
 import { deletionCommand, type InventoryFlags, inventoryOptions } from "./flags";
-import { assertOwnershipKnown, type Entry, type Inventory } from "./inventory/inventory";
+import { assertOwnershipKnown, type Inventory, type Listed } from "./inventory/inventory";
 import { explainOwner } from "./inventory/ownership";
 import { EXIT, endsByItself } from "./run";
 import { withService } from "./service";
-import { countOf } from "./words";
+import { withTerminal } from "./terminal";
+import { countOf } from "./text";
 
 interface Flags extends InventoryFlags {
   readonly olderThan: number;
@@ -42,8 +43,8 @@ export function pruneCommand(): Command {
     examples: ["prune --older-than 7d", "prune --older-than 12h --also-stack acme/billing/dev --yes --json"],
   }).action(
     endsByItself(async ({ olderThan: olderThanMs, type, yes = false, ...flags }: Flags) => {
-      await withTerminal(yes, (asking) =>
-        prune({ ...inventoryOptions(flags), ...asking, olderThanMs, type }),
+      await withTerminal({ yes }, (asking) =>
+        prune({ ...inventoryOptions(flags), ...asking, yes, olderThanMs, type }),
       );
       return EXIT.yes;
     }),
@@ -74,7 +75,7 @@ export async function prune(options: PruneOptions): Promise<void> {
 
 function planOf({ entries }: Inventory, options: PruneOptions): Plan {
   const { output, type } = options;
-  const reasonToKeep = (entry: Entry) => reasonToKeepOf(entry, options);
+  const reasonToKeep = (entry: Listed) => reasonToKeepOf(entry, options);
   let unknown = 0;
   for (const entry of entries) {
     const { endpoint, owner } = entry;
@@ -94,8 +95,7 @@ function planOf({ entries }: Inventory, options: PruneOptions): Plan {
   };
 }
 
-/** Returns why an endpoint stays, or undefined if it may be deleted. */
-function reasonToKeepOf({ endpoint, ageMs, owner }: Entry, { type, olderThanMs }: PruneOptions) {
+function reasonToKeepOf({ endpoint, ageMs, owner }: Listed, { type, olderThanMs }: PruneOptions) {
   if (endpoint.type !== type) return "other-type";
   if (ageMs === undefined) return "unknown-age";
   return ageMs <= olderThanMs ? "younger" : reasonOfOwner(owner);

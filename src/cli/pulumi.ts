@@ -15,6 +15,16 @@ export interface RunOptions {
   readonly ofStack?: boolean;
 }
 
+/** Why nothing is found where Pulumi's command is missing, as the part of a sentence after "because". */
+export const NO_CLI = "the command pulumi was not found on PATH";
+const NO_PROJECT = /no Pulumi\.yaml project file found/;
+const NO_STACK = /no stack selected/;
+
+/** What a command found, or why this folder has none, as the part of a sentence after "because". */
+export type Found<T> =
+  | { readonly value: T; readonly absence?: undefined }
+  | { readonly value?: undefined; readonly absence: string };
+
 /** Runs Pulumi's command in the program's folder for one stack. */
 export class Pulumi {
   /** @param stack default: the selected stack */
@@ -66,6 +76,20 @@ export class Pulumi {
     return this.parse(args, await this.output(args, options));
   }
 
+  /** Returns the JSON that a command prints, if there are a CLI, a project and a stack for it. @throws CliError `PULUMI_FAILED` */
+  async find<T>(args: readonly string[], options: RunOptions = {}): Promise<Found<T>> {
+    try {
+      const result = await this.run(args, options);
+      if (result.exitCode === 0) return { value: this.parse<T>(args, result.stdout) };
+      const absence = absenceOf(result);
+      if (absence === undefined) throw pulumiFailed(args, result);
+      return { absence };
+    } catch (error) {
+      if (error instanceof CliError && error.code === "PULUMI_MISSING") return { absence: NO_CLI };
+      throw error;
+    }
+  }
+
   /** Parses the JSON that a command printed. @throws CliError `PULUMI_FAILED` */
   parse<T>(args: readonly string[], stdout: string): T {
     try {
@@ -75,6 +99,12 @@ export class Pulumi {
       throw new CliError("PULUMI_FAILED", `\`pulumi ${args.join(" ")}\` printed something that is not JSON`);
     }
   }
+}
+
+/** Returns why a command found no stack, or undefined if it failed for another reason. */
+function absenceOf({ stderr }: PulumiCommandResult): string | undefined {
+  if (NO_PROJECT.test(stderr)) return "this folder has no Pulumi project";
+  return NO_STACK.test(stderr) ? "no stack is selected" : undefined;
 }
 
 /** Quotes one line of what Pulumi printed: the whole may hold values of the stack. */

@@ -1,13 +1,16 @@
 import { Command } from "commander";
 import { CodedError } from "../shared/codedError";
+import { shown } from "../stack/shown";
 import { asTypedIn } from "./commandName";
 import { CliError } from "./errors";
-import { jsonResult } from "./jsonResult";
 import { withoutSecrets } from "./knownSecrets";
+import { jsonResult } from "./output";
 import { printable, printableJson } from "./printable";
-import { wrongUse } from "./wrongUse";
 
 const SIGNING_SECRET = /whsec_[\w+/=-]+/g;
+/** An option or a subcommand as somebody may misspell it. A key has digits, is longer, or mixes cases. */
+const MISSPELT_NAME = /^-{0,2}[a-z][a-z-]{0,23}$/;
+const HIDDEN = "(not shown, because it may be a secret)";
 
 /** How much later than a command that it runs this process may get Ctrl-C, in milliseconds. */
 const INTERRUPT_DELAY_MS = 100;
@@ -147,4 +150,21 @@ export function program(name: string, commands: readonly Command[]): Command {
     });
   for (const command of commands) all.addCommand(command.copyInheritedSettings(all));
   return all;
+}
+
+/**
+ * Returns commander's message about wrong use without the values that it repeats: a key may have got into the place of any of them.
+ * The quotes in a message are not escaped, so each pattern reaches to the last one.
+ */
+function wrongUse(message: string): string {
+  return message
+    .replace(/^error: /, "")
+    .replace(/^(unknown (?:option|command)) '(.*)'/s, (_all, what, name) => `${what} ${quotedName(name)}`)
+    .replace(/ (?:argument|value) '(.*)' is invalid/s, " is invalid")
+    .trim();
+}
+
+function quotedName(name: string): string {
+  const [option = ""] = name.split("=");
+  return MISSPELT_NAME.test(option) && shown(option) === option ? `'${option}'` : HIDDEN;
 }

@@ -1,16 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
+import { projectFile } from "../settlement/stackName";
 import { CodedError } from "../shared/codedError";
 import { ReceiverConfigError } from "../stack";
 import { fingerprintOf, type ReceiverEndpoint } from "../stack/config";
 import { shown } from "../stack/shown";
 import { CliError } from "./errors";
-import { askHidden } from "./hiddenQuestion";
 import { hideSecret } from "./knownSecrets";
-import { findProject } from "./project";
 import { Pulumi } from "./pulumi";
 import { readSecretText, type SecretText } from "./secretText";
 import { type Receivers, readStackReceivers } from "./stackReceivers";
+import { askHidden } from "./terminal";
 
 export interface SecretFlags {
   readonly secret?: string | true;
@@ -83,7 +83,7 @@ export async function readSecrets(
     );
   const fromStack = () => readStackReceivers(new Pulumi(stack), output);
   if (secretEnv === undefined && secretFile === undefined)
-    return stack === undefined && findProject() === undefined
+    return stack === undefined && projectFile(process.cwd()) === undefined
       ? named(await fromPrompt(output))
       : named(await fromThisStack(flags, fromStack));
   const given =

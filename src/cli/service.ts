@@ -1,8 +1,8 @@
 import { type Account, openAccount } from "./account";
-import { type FoundConfiguration, findConfiguration } from "./configuration";
+import { findConfiguration, settingsIn } from "./configuration";
 import { CliError } from "./errors";
 import type { Output } from "./output";
-import type { Pulumi } from "./pulumi";
+import type { Found, Pulumi } from "./pulumi";
 
 export interface ServiceOptions {
   readonly pulumi: Pulumi;
@@ -25,7 +25,7 @@ export async function openService({ pulumi, environment = process.env }: Service
         "command in the folder of a Pulumi program whose stack has webhooks:baseUrl and webhooks:apiKey (--stack names another " +
         "stack), or set WEBHOOKS_BASE_URL and WEBHOOKS_API_KEY",
     );
-  return openAccount((name) => found.configuration?.[name]?.value, environment);
+  return openAccount(settingsIn(found), environment);
 }
 
 /** Opens the service for some work, and closes it. @throws CliError, or what the work throws */
@@ -42,10 +42,7 @@ export async function withService<T>(
 }
 
 /** Returns why neither a stack nor the environment says where the service is and which key it accepts, or undefined if one may. */
-export function whyUnknown(
-  { absence }: FoundConfiguration,
-  environment: NodeJS.ProcessEnv,
-): string | undefined {
+export function whyUnknown({ absence }: Found<unknown>, environment: NodeJS.ProcessEnv): string | undefined {
   if (absence === undefined || (environment.WEBHOOKS_BASE_URL && environment.WEBHOOKS_API_KEY))
     return undefined;
   return `the service's base URL and API key are unknown, because ${absence}, and the environment does not have both`;

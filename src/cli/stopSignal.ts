@@ -1,10 +1,15 @@
+import { CliError } from "./errors";
+import { EXIT, fail } from "./run";
+
 /**
  * Resolves on the first signal to stop. Closing the terminal stops a command that runs in it. Without a terminal, or under nohup, a
  * hangup is ignored. Node.js resets the signals that nohup ignores, so nohup is recognized by its redirected output.
  *
- * @param again called on the next signal; by default it ends the process at once
+ * The next signal ends the process at once.
+ *
+ * @param left says what a process leaves that ends now: the command fails with that
  */
-export function stopSignal({ again }: { readonly again?: () => void } = {}): Promise<void> {
+export function stopSignal({ left }: { readonly left?: () => string | undefined } = {}): Promise<void> {
   const inTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
   if (!inTerminal) process.on("SIGHUP", () => undefined);
   const signals = ["SIGINT", "SIGTERM", ...(inTerminal ? ["SIGHUP"] : [])];
@@ -12,10 +17,15 @@ export function stopSignal({ again }: { readonly again?: () => void } = {}): Pro
     const stop = () => {
       for (const signal of signals) {
         process.off(signal, stop);
-        if (again !== undefined) process.on(signal, again);
+        if (left !== undefined) process.on(signal, () => endAtOnce(left()));
       }
       resolve();
     };
     for (const signal of signals) process.on(signal, stop);
   });
+}
+
+function endAtOnce(left = "nothing is left"): never {
+  fail(new CliError("INTERRUPTED", `a second signal ended the command at once: ${left}`));
+  process.exit(EXIT.interrupted);
 }

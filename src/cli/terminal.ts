@@ -1,6 +1,61 @@
-import { createInterface } from "node:readline/promises";
+import { createInterface, type Interface } from "node:readline/promises";
+import { Writable } from "node:stream";
 import { withoutSecrets } from "./knownSecrets";
 import { printable } from "./printable";
+
+/** How to ask a person. */
+export interface Asking {
+  /** Returns what the person typed. Absent without a terminal, or if nothing is to be asked. */
+  readonly ask?: (question: string) => Promise<string>;
+}
+
+/**
+ * Runs work that can ask a person at the terminal, unless everything was answered in advance. The questions go to standard error, and
+ * the terminal is closed in the end.
+ */
+export async function withTerminal<T>(
+  { yes }: { readonly yes: boolean },
+  work: (asking: Asking) => Promise<T>,
+): Promise<T> {
+  if (yes || process.stdin.isTTY !== true || process.stderr.isTTY !== true) return work({});
+  const lines = interruptible(createInterface(process.stdin, process.stderr));
+  // At the end of the input (Ctrl-D), a question would wait forever.
+  const ended = new Promise<string>((resolve) => lines.once("close", () => resolve("")));
+  try {
+    return await work({ ask: (question) => Promise.race([lines.question(shown(question)), ended]) });
+  } finally {
+    lines.close();
+  }
+}
+
+/** Returns whether an answer to `[y/N]` is yes. */
+export function agrees(answer: string): boolean {
+  return /^y(es)?$/i.test(answer.trim());
+}
+
+/** Asks for something that must not be shown: what is typed is not echoed. Returns an empty string at the end of the input. */
+export async function askHidden(question: string): Promise<string> {
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = interruptible(createInterface({ input: process.stdin, output: nowhere, terminal: true }));
+  // Only now, when the terminal no longer echoes.
+  process.stderr.write(question);
+  try {
+    return await new Promise<string>((resolve) => {
+      lines.once("line", resolve).once("close", () => resolve(""));
+    });
+  } finally {
+    lines.close();
+    process.stderr.write("\n");
+  }
+}
+
+/** Makes Ctrl-C interrupt the process, as anywhere else: the terminal is in raw mode, so it arrives as a character. */
+function interruptible(lines: Interface): Interface {
+  return lines.on("SIGINT", () => {
+    process.stderr.write("\n");
+    process.kill(process.pid, "SIGINT");
+  });
+}
 
 /** Returns text that cannot control the terminal, and that holds no secret that the command knows. */
 function shown(text: string): string {
@@ -8,27 +63,4 @@ function shown(text: string): string {
     .split("\n")
     .map((line) => printable(withoutSecrets(line)))
     .join("\n");
-}
-
-/** Questions to a person. */
-export interface Terminal {
-  question(text: string): Promise<string>;
-  close(): void;
-}
-
-/** Opens the terminal for questions, which go to standard error. Returns undefined when the command has no terminal. */
-export function openTerminal(): Terminal | undefined {
-  if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) return undefined;
-  const lines = createInterface(process.stdin, process.stderr);
-  // The terminal is in raw mode, so Ctrl-C arrives as a character.
-  lines.on("SIGINT", () => {
-    process.stderr.write("\n");
-    process.kill(process.pid, "SIGINT");
-  });
-  // At the end of the input (Ctrl-D), a question would wait forever.
-  const ended = new Promise<string>((resolve) => lines.once("close", () => resolve("")));
-  return {
-    question: (text) => Promise.race([lines.question(shown(text)), ended]),
-    close: () => lines.close(),
-  };
 }

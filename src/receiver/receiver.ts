@@ -1,7 +1,7 @@
 import { check } from "../signature/check";
-import { readSignatureHeaders } from "../signature/headers";
 import type { VerificationResult } from "../signature/result";
 import { outcomeAnswer, refusalAnswer } from "./answers";
+import { claimedId } from "./claimedId";
 import { VerifiedDelivery } from "./delivery";
 import { keyOf, readEvent, VALIDATION_EVENT } from "./event";
 import { keySource } from "./keys";
@@ -27,9 +27,6 @@ const PARSED_BODY_ADVICE =
 
 /** The outcome of a `webhook.validation`: no handler and no store is called. */
 const VALIDATED: Processed = { outcome: "validation" };
-
-/** Longer ids are not passed on to a log. */
-const LONGEST_ID = 256;
 
 /**
  * Creates a receiver, which verifies each webhook delivery, calls one handler once for it, and answers so that the sender does the
@@ -112,9 +109,7 @@ export function startedReceiver<Events extends object>(
     const ownFault = reason === "no-secrets" || reason === "invalid-clock";
     const answer = refusalAnswer(ownFault ? "not-ready" : "unverified");
     const { status } = answer;
-    const claimed = readSignatureHeaders(headers);
-    const unverifiedId =
-      typeof claimed !== "string" && claimed.id.length <= LONGEST_ID ? claimed.id : undefined;
+    const unverifiedId = claimedId(headers);
     if (unverifiedId === undefined) return reject({ reason, status }, answer);
     if (reason === "signature-mismatch" && validated.expectsBroken(unverifiedId)) return answer;
     return reject({ reason, status, unverifiedId }, answer);

@@ -38,7 +38,8 @@ function currentLogin(environment: NodeJS.ProcessEnv): string {
   return /"current":\s*"([^"]*)"/.exec(textOf(file))?.[1] ?? "";
 }
 
-function projectFile(folder: string): string | undefined {
+/** Returns the file of the Pulumi project that a folder is in, or undefined if it is in none. @param folder absolute */
+export function projectFile(folder: string): string | undefined {
   const found = ["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"]
     .map((name) => join(folder, name))
     .find(existsSync);

@@ -480,20 +480,26 @@ it("recover leaves an interrupted adoption to the next up", async () => {
 });
 
 describe("the account of an interrupted registration", () => {
-  const providerUrn = "urn:pulumi:dev::test::pulumi:providers:pulumi-nodejs";
+  const providerType = "pulumi:providers:pulumi-nodejs";
+  const providerUrn = `urn:pulumi:dev::test::${providerType}`;
   const providerOf = (urn: string, inputs: object): Resource => ({
     ...{ urn, id: "p", type: "pulumi:providers:pulumi-nodejs" },
     inputs: { ...inputs },
   });
   const ofProvider = (urn: string) => [interrupted("a", {}, `${urn}::p`)];
 
-  it.each(["default-account", "default_eu", "defaults"])(
-    "recover looks in the account of the explicit provider %s, though its name begins with default",
-    async (name) => {
+  it.each([
+    `${providerType}::default-account`,
+    `${providerType}::default_eu`,
+    `${providerType}::defaults`,
+    `my:index:Team$${providerType}::team`,
+  ])(
+    "recover looks in the account of the explicit provider %s, also if it has a parent or its name begins with default",
+    async (typeAndName) => {
       const other = await startEmulator({ apiKey: "key-of-the-provider", now: clock.date });
       try {
         const { id } = other.add(args);
-        const urn = `${providerUrn}::${name}`;
+        const urn = `urn:pulumi:dev::test::${typeAndName}`;
         const inputs = { "webhooks:baseUrl": other.url, "webhooks:apiKey": "key-of-the-provider" };
         const pulumi = killed({ operations: ofProvider(urn), resources: [providerOf(urn, inputs)] });
         expect(await run(pulumi)).toBe("done");

@@ -7,9 +7,9 @@ import { reasonOfMissing } from "../get";
 import {
   assertOwnershipKnown,
   duplicatesIn,
-  type Entry,
   type Inventory,
   type InventoryOptions,
+  type Listed,
   takeInventory,
   warnOfGaps,
 } from "../inventory/inventory";
@@ -92,7 +92,7 @@ export async function adopt(options: AdoptOptions): Promise<void> {
 }
 
 /** Returns the endpoints that nobody has, without duplicates, and says which others are left out. */
-function orphansIn(inventory: Inventory, output: Output): Entry[] {
+function orphansIn(inventory: Inventory, output: Output): Listed[] {
   const duplicates = duplicatesIn(inventory);
   return inventory.entries.filter((entry) => {
     const { endpoint, owner } = entry;
@@ -109,7 +109,7 @@ function orphansIn(inventory: Inventory, output: Output): Entry[] {
 }
 
 /** @throws CliError `NOT_ADOPTABLE` */
-function entryOf(id: string, { entries, list }: Inventory): Entry {
+function entryOf(id: string, { entries, list }: Inventory): Listed {
   const entry = entries.find(({ endpoint }) => endpoint.id === id);
   if (entry === undefined) throw notAdoptable([reasonOfMissing(id, list)]);
   if (entry.owner.kind === "manages")
@@ -119,9 +119,8 @@ function entryOf(id: string, { entries, list }: Inventory): Entry {
   return entry;
 }
 
-/** Returns why an endpoint cannot be declared as it is, or undefined. */
 function refusalOf(
-  { id, url, type }: Entry["endpoint"],
+  { id, url, type }: Listed["endpoint"],
   { native }: { native: boolean },
 ): string | undefined {
   const { problems } = checkArguments(native ? { url, type } : { url, type, adoptId: id });
@@ -134,7 +133,7 @@ function notAdoptable(reasons: readonly string[]): CliError {
   return new CliError("NOT_ADOPTABLE", reasons.join(". "));
 }
 
-function named(entries: readonly Entry[], { stacks }: Inventory): Adoption[] {
+function named(entries: readonly Listed[], { stacks }: Inventory): Adoption[] {
   const taken = stacks.known
     .filter(({ isOwn }) => isOwn)
     .flatMap(({ deployment }) => (deployment.resources ?? []).map(({ urn }) => nameOf(urn)));

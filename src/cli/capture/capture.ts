@@ -1,9 +1,13 @@
 import { parseJson } from "../../shared/json";
+import { CliError } from "../errors";
+import { mayBeKey } from "../mayBeKey";
 import { lineHeaders } from "./headerLines";
 import { type Capture, type HeaderPair, headerValue, isOurHeader } from "./headerPair";
 import { jsonCaptures } from "./jsonCapture";
 
 const UTF16_MARK = Buffer.from([0xff, 0xfe]);
+/** How many ids a message names. */
+const MOST_NAMED = 5;
 
 /**
  * Reads the requests in a file: JSON, such as that of `listen --save`, an HAR file or an event of AWS Lambda; or text, such as a
@@ -15,6 +19,22 @@ export function readCaptures(file: Buffer): Capture[] {
   const captures = json === undefined ? [textCapture(file, text)] : jsonCaptures(json);
   const ours = captures.filter(({ headers }) => headers.some(isOurHeader));
   return ours.length > 0 ? ours : captures;
+}
+
+/** Returns the capture with the id of `--id`, or the only one. @throws CliError `WRONG_USE` */
+export function choose(captures: readonly Capture[], id: string | undefined): Capture {
+  const ids = new Set(captures.map(({ headers }) => headerValue(headers, "webhook-id") ?? ""));
+  const found = captures.filter(
+    ({ headers }) => id === undefined || headerValue(headers, "webhook-id") === id,
+  );
+  const [first] = found;
+  if (first !== undefined && (id !== undefined || ids.size === 1)) return first;
+  const named = [...ids].filter((each) => each !== "" && !mayBeKey(each)).slice(0, MOST_NAMED);
+  const list = named.length === 0 ? "" : `, such as ${named.join(", ")}`;
+  throw new CliError(
+    "WRONG_USE",
+    `the file has ${captures.length} deliveries: ${id === undefined ? "choose one with --id" : "none has the id of --id"}${list}`,
+  );
 }
 
 /** PowerShell writes what a command printed as UTF-16. */

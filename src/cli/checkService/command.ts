@@ -8,7 +8,7 @@ import { Pulumi } from "../pulumi";
 import { EXIT, endOnInterrupt, fail, failIfUnwritable, usage } from "../run";
 import { openService } from "../service";
 import { stopSignal } from "../stopSignal";
-import { openTerminal, type Terminal } from "../terminal";
+import { type Asking, agrees, withTerminal } from "../terminal";
 import { checkService } from "./checkService";
 
 interface Flags {
@@ -59,23 +59,24 @@ async function run({ url, stack, yes = false, json }: Flags): Promise<void> {
   if (new URL(url).hash !== "") throw new CliError("WRONG_USE", "--url must not contain a fragment");
   const opening = openService({ pulumi: new Pulumi(stack) });
   const account = await output.during(() => "Reading the stack's settings…", opening);
-  const terminal = yes ? undefined : openTerminal();
   const stopping = new AbortController();
   try {
-    const ended = await checkService({
-      ...{ account, url, output, clock: systemClock, stopped: stopping.signal },
-      ask: async (question) => {
-        for (const line of question) output.note(line);
-        return yes || /^y(es)?$/i.test((await questioned(terminal)).trim());
-      },
-      onRegistering: (whatMayBeLeft) => {
-        release();
-        void stopSignal({ again: () => endAtOnce(whatMayBeLeft()) }).then(() => {
-          output.note("Stopping. The endpoints are deleted first. To stop at once, press Ctrl-C again.");
-          stopping.abort();
-        });
-      },
-    });
+    const ended = await withTerminal({ yes }, (asking) =>
+      checkService({
+        ...{ account, url, output, clock: systemClock, stopped: stopping.signal },
+        ask: async (question) => {
+          for (const line of question) output.note(line);
+          return yes || agrees(await answerOf(asking));
+        },
+        onRegistering: (whatMayBeLeft) => {
+          release();
+          void stopSignal({ left: whatMayBeLeft }).then(() => {
+            output.note("Stopping. The endpoints are deleted first. To stop at once, press Ctrl-C again.");
+            stopping.abort();
+          });
+        },
+      }),
+    );
     if (ended === "declined")
       throw new CliError("INTERRUPTED", "nothing was registered, as you did not agree");
     if (ended === "stopped")
@@ -84,7 +85,6 @@ async function run({ url, stack, yes = false, json }: Flags): Promise<void> {
     if (ended !== "meets") process.exitCode = STATUS[ended];
   } finally {
     release();
-    terminal?.close();
     await account.client.close();
   }
 }
@@ -92,15 +92,10 @@ async function run({ url, stack, yes = false, json }: Flags): Promise<void> {
 const STATUS = { differs: EXIT.no, stopped: EXIT.interrupted } as const;
 
 /** @throws CliError `WRONG_USE` without a terminal */
-function questioned(terminal: Terminal | undefined): Promise<string> {
-  if (terminal !== undefined) return terminal.question("Go on? [y/N] ");
+function answerOf({ ask }: Asking): Promise<string> {
+  if (ask !== undefined) return ask("Go on? [y/N] ");
   throw new CliError(
     "WRONG_USE",
     "without a terminal, nobody can be asked. Add --yes to register without a question",
   );
-}
-
-function endAtOnce(left = "nothing is left"): never {
-  fail(new CliError("INTERRUPTED", `a second signal ended the command at once: ${left}`));
-  process.exit(EXIT.interrupted);
 }

@@ -59,7 +59,7 @@ export function markedIn({ endpoints }: EndpointList, url: string): Marked {
   return { left, open };
 }
 
-interface Deletion {
+interface CheckEndpoints {
   readonly wire: Wire;
   readonly urls: CheckUrls;
   /** What the service listed before the check. */
@@ -84,7 +84,7 @@ export interface Left {
 export async function wasMade(
   id: string,
   url: string,
-  { wire, before }: Pick<Deletion, "wire" | "before">,
+  { wire, before }: Pick<CheckEndpoints, "wire" | "before">,
 ): Promise<boolean> {
   if (isIn(before, id)) return false;
   if (before.complete) return true;
@@ -97,7 +97,7 @@ export async function wasMade(
  * Deletes what was made, and whatever else the list shows that this check has registered. What was there before stays, also if the
  * service has given it the check's url.
  */
-export async function deleteAll({ wire, urls, before, made, lost }: Deletion): Promise<Left> {
+export async function deleteAll({ wire, urls, before, made, lost }: CheckEndpoints): Promise<Left> {
   const { client } = wire.account;
   const list = await client.list().catch(onlyWebhookError);
   const rows = list instanceof WebhookError ? [] : [...list.endpoints, ...list.unrecognized];

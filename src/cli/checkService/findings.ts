@@ -77,7 +77,6 @@ export class Findings {
     judge("secrets", mentionsSecret, "with a signing secret");
   }
 
-  /** Returns a finding for each clause. */
   all(): readonly Finding[] {
     const untried = (clause: ClauseId): Finding => ({
       clause,

@@ -8,9 +8,9 @@ import { keyHash, keyOf } from "../../settlement/identity";
 import { Locks } from "../../settlement/lock";
 import type { Account } from "../account";
 import { CliError } from "../errors";
-import { type Entry, type Inventory, type InventoryOptions, takeInventory } from "../inventory/inventory";
+import { type Inventory, type InventoryOptions, type Listed, takeInventory } from "../inventory/inventory";
 import { interrupted } from "../run";
-import { countOf } from "../words";
+import { countOf } from "../text";
 
 /** How many endpoints are deleted at once. */
 const MAX_DELETIONS = 8;
@@ -23,16 +23,16 @@ const FILE_TIME_TOLERANCE_MS = 20;
 
 export interface DeletionRule {
   /** Whether an endpoint may be deleted, as far as a new inventory shows. */
-  readonly mayDelete: (entry: Entry) => boolean;
+  readonly mayDelete: (entry: Listed) => boolean;
   /** @throws CliError if an inventory does not show enough to delete anything */
   readonly check: (inventory: Inventory) => void;
 }
 
 /** Deletes endpoints that nothing has even now: a run may take one over while a person decides, or while others are deleted. */
 export class Deletion {
-  readonly deleted = new Set<Entry>();
+  readonly deleted = new Set<Listed>();
   /** The deletions that were sent and not answered yet. */
-  readonly #underWay = new Map<Entry, Promise<void>>();
+  readonly #underWay = new Map<Listed, Promise<void>>();
   readonly #interruption = new AbortController();
   readonly #locks: Locks;
   readonly #book: Book;
@@ -56,7 +56,7 @@ export class Deletion {
    * @throws WebhookError of the first endpoint that could not be deleted; what concerns one endpoint only does not stop the others
    * @throws CliError `INTERRUPTED` after `interrupt`
    */
-  async run(candidates: readonly Entry[]): Promise<void> {
+  async run(candidates: readonly Listed[]): Promise<void> {
     const work = async () => {
       for (let left = candidates; left.length > 0; ) left = await this.#runBatch(left);
     };
@@ -72,7 +72,7 @@ export class Deletion {
   }
 
   /** Returns whether the deletion of an endpoint was sent, and nothing tells whether it was done. */
-  isUnknown(entry: Entry): boolean {
+  isUnknown(entry: Listed): boolean {
     return this.#underWay.has(entry);
   }
 
@@ -91,7 +91,7 @@ export class Deletion {
   }
 
   /** Reads owners once, deletes as long as that can be relied on, and returns what is left. */
-  async #runBatch(candidates: readonly Entry[]): Promise<readonly Entry[]> {
+  async #runBatch(candidates: readonly Listed[]): Promise<readonly Listed[]> {
     const readAt = Date.now();
     const startedAt = performance.now();
     const inventory = await takeInventory(this.account, this.options);
@@ -102,7 +102,7 @@ export class Deletion {
     const deletable = new Map(
       inventory.entries.filter(this.rule.mayDelete).map(({ endpoint }) => [endpoint.id, endpoint]),
     );
-    const groups = new Map<string, Entry[]>();
+    const groups = new Map<string, Listed[]>();
     for (const entry of candidates) {
       const { endpoint } = entry;
       if (!isSame(deletable.get(endpoint.id), endpoint)) {
@@ -129,7 +129,7 @@ export class Deletion {
    * Deletes endpoints with one url and type in its turn, and takes them from the list: no run on this machine registers or adopts it
    * meanwhile.
    */
-  async #deleteAlike(group: Entry[], readAt: number, isFresh: () => boolean): Promise<void> {
+  async #deleteAlike(group: Listed[], readAt: number, isFresh: () => boolean): Promise<void> {
     const [{ endpoint } = { endpoint: undefined }] = group;
     if (endpoint === undefined) return;
     const busy = new AbortController();
@@ -147,13 +147,13 @@ export class Deletion {
     }
   }
 
-  async #send(entry: Entry): Promise<void> {
+  async #send(entry: Listed): Promise<void> {
     const deleting = this.#delete(entry);
     this.#underWay.set(entry, deleting);
     await deleting.finally(() => this.#underWay.delete(entry));
   }
 
-  async #delete(entry: Entry): Promise<void> {
+  async #delete(entry: Listed): Promise<void> {
     const { output } = this.options;
     const { id } = entry.endpoint;
     try {
@@ -172,7 +172,7 @@ export class Deletion {
     output.note(`Deleted ${id}`);
   }
 
-  #keep({ endpoint: { id } }: Entry, why: string): void {
+  #keep({ endpoint: { id } }: Listed, why: string): void {
     this.options.output.warn(`${id} is kept: ${why}`);
   }
 }

@@ -1,9 +1,8 @@
 import type { Account } from "../account";
-import { describeAge } from "../age";
 import {
-  type Entry,
   type Inventory,
   type InventoryOptions,
+  type Listed,
   takeInventory,
   warnOfGaps,
 } from "../inventory/inventory";
@@ -11,22 +10,20 @@ import type { Owner } from "../inventory/ownership";
 import { readBackend } from "../inventory/stacks";
 import { dataOfEntry } from "../list";
 import { dataOfFailure, endingOnInterrupt } from "../run";
-import { openTerminal } from "../terminal";
-import { countOf } from "../words";
+import { type Asking, agrees } from "../terminal";
+import { countOf, describeAge } from "../text";
 import { Deletion, type DeletionRule } from "./deletion";
 
-export interface DeletionOptions extends InventoryOptions {
+export interface DeletionOptions extends InventoryOptions, Asking {
   /** Deletes without asking. */
   readonly yes: boolean;
-  /** Absent without a terminal. */
-  readonly ask?: (question: string) => Promise<string>;
 }
 
 /** What to delete, and what to report. */
 export interface Plan {
-  readonly considered: readonly Entry[];
+  readonly considered: readonly Listed[];
   /** Returns why an endpoint stays, as `--json` prints it; undefined if it may be deleted. */
-  readonly reasonToKeep: (entry: Entry) => string | undefined;
+  readonly reasonToKeep: (entry: Listed) => string | undefined;
   /** What the question calls one of them. */
   readonly noun: string;
   /** Thrown in the end, once the others are deleted. */
@@ -52,11 +49,11 @@ export async function carryOut(
   const stacks = inventory.stacks.known.length;
   output.note(`Read ${countOf(stacks, "stack")} in ${backend ?? "the backend"}.`);
   const { considered, reasonToKeep, noun, refusal } = plan(inventory);
-  const mayDelete = (entry: Entry) => reasonToKeep(entry) === undefined;
+  const mayDelete = (entry: Listed) => reasonToKeep(entry) === undefined;
   const candidates = considered.filter(mayDelete);
   const isConfirmed = await confirm(candidates, noun, options);
   const deletion = new Deletion(account, options, { mayDelete, check });
-  const outcomeOf = (entry: Entry) => {
+  const outcomeOf = (entry: Listed) => {
     if (!isConfirmed) return "not-confirmed";
     return deletion.isUnknown(entry) ? "unknown" : "not-deleted";
   };
@@ -91,22 +88,8 @@ export function reasonOfOwner({ kind }: Owner): string | undefined {
   }[kind];
 }
 
-/** Runs work that can ask somebody at a terminal, unless there is nothing to ask. */
-export async function withTerminal<T>(
-  yes: boolean,
-  work: (asking: Pick<DeletionOptions, "yes" | "ask">) => Promise<T>,
-): Promise<T> {
-  const terminal = yes ? undefined : openTerminal();
-  try {
-    return await work({ yes, ...(terminal && { ask: (question: string) => terminal.question(question) }) });
-  } finally {
-    terminal?.close();
-  }
-}
-
-/** Shows endpoints, and returns whether somebody agrees to delete them. */
 async function confirm(
-  candidates: readonly Entry[],
+  candidates: readonly Listed[],
   noun: string,
   { yes, ask, output }: DeletionOptions,
 ): Promise<boolean> {
@@ -125,7 +108,7 @@ async function confirm(
   const answer = await ask(
     `Delete ${rows.length === 1 ? "this" : "these"} ${countOf(rows.length, noun)}? [y/N] `,
   );
-  if (/^y(es)?$/i.test(answer.trim())) return true;
+  if (agrees(answer)) return true;
   output.note("Nothing was deleted.");
   return false;
 }

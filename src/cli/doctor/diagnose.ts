@@ -3,10 +3,11 @@ import { CodedError } from "../../shared/codedError";
 import { openAccount } from "../account";
 import { AccountService } from "../accountService";
 import { asTypedIn } from "../commandName";
-import { type FoundConfiguration, findConfiguration } from "../configuration";
+import { findConfiguration, type StackConfiguration, settingsIn } from "../configuration";
 import { CliError } from "../errors";
 import { type InventoryOptions, inventoryOf } from "../inventory/inventory";
 import { readStacks } from "../inventory/stacks";
+import { type Found, NO_CLI } from "../pulumi";
 import { whyUnknown } from "../service";
 import { endpointFindings } from "./endpointFindings";
 import { error, type Finding, note } from "./finding";
@@ -81,15 +82,15 @@ async function diagnoseAll(options: DiagnoseOptions, onStep: (text: string) => v
 
   const versions = await readVersions(pulumi, folder);
   const hasCli = versions.pulumi !== null;
-  const found: FoundConfiguration | undefined = hasCli
+  const found: Found<StackConfiguration> | undefined = hasCli
     ? await attempt("Correct what Pulumi's message names.", () => findConfiguration(pulumi))
-    : { absence: "the command pulumi was not found on PATH" };
+    : { absence: NO_CLI };
   const settings = shownSettings(found, environment);
   const why = found && whyUnknown(found, environment);
   const account = await attempt(why === undefined ? SETTINGS_REMEDY : UNKNOWN_SETTINGS_REMEDY, async () => {
     if (why !== undefined) throw new CliError("SETTINGS_INVALID", why);
     // A configuration that cannot be read may hold the settings.
-    return found && openAccount((name) => found.configuration?.[name]?.value, environment);
+    return found && openAccount(settingsIn(found), environment);
   });
   const clock = { ...systemClock, date: now };
   const asked = account && new AccountService(account.client, clock);

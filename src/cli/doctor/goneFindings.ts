@@ -1,12 +1,12 @@
 import type { EndpointList } from "../../client";
 import type { Origin } from "../../endpoint/origin";
-import { type Deployment, plainText, type Resource } from "../../settlement/deployment";
+import { type Deployment, endpointsIn, plainText, type Resource } from "../../settlement/deployment";
 import { isProvisional } from "../../settlement/identity";
 import { nameOf } from "../../shared/urn";
 import type { Account } from "../account";
 import type { KnownStack } from "../inventory/stacks";
 import { error, type Finding } from "./finding";
-import { endpointsOf, joined } from "./stateFindings";
+import { joined } from "./stateFindings";
 
 /**
  * Finds the managed endpoints that the service no longer has. Only a complete list can show that, and only for what was
@@ -34,7 +34,7 @@ export async function goneFindings(
 /** An interrupted operation on an endpoint has a finding of its own, and the next `up` deletes what a replacement left behind. */
 function managedAt({ baseUrl, account }: Origin, deployment: Deployment): Resource[] {
   const interrupted = new Set(deployment.pending_operations?.map(({ resource }) => resource.urn));
-  return endpointsOf(deployment).filter(
+  return endpointsIn(deployment).filter(
     ({ urn, id = "", outputs, external, delete: isLeaving }) =>
       external !== true &&
       isLeaving !== true &&

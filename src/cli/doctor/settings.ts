@@ -6,8 +6,9 @@ import {
   SETTING_NAMES,
   type SettingName,
 } from "../../endpoint/settings";
-import type { FoundConfiguration, StackConfiguration } from "../configuration";
+import type { StackConfiguration } from "../configuration";
 import { mayBeKey } from "../mayBeKey";
+import type { Found } from "../pulumi";
 
 /** A setting and where it comes from. */
 export interface ShownSetting {
@@ -24,10 +25,10 @@ export type ShownSettings = Readonly<Record<SettingName, ShownSetting>>;
 
 /** Returns each setting without the values of secrets. */
 export function shownSettings(
-  found: FoundConfiguration | undefined,
+  found: Found<StackConfiguration> | undefined,
   environment: NodeJS.ProcessEnv,
 ): ShownSettings {
-  const configuration = found?.configuration ?? {};
+  const configuration = found?.value ?? {};
   const apiKey = foundSetting("apiKey", configuration, environment).value;
   const shown = (name: SettingName): ShownSetting => {
     const { value, isSecret, ...source } = foundSetting(name, configuration, environment);

@@ -1,6 +1,7 @@
 import type { Origin } from "../../endpoint/origin";
 import {
   type Deployment,
+  endpointsIn,
   interruptedRegistrations,
   plainText,
   type Resource,
@@ -81,7 +82,7 @@ function settledFinding(stack: string, healed: readonly Resource[]): Finding {
 
 function receiverOutput(stack: string, deployment: Deployment): Finding[] {
   const root = stackIn(deployment);
-  if (endpointsOf(deployment).length === 0 || root?.outputs?.[RECEIVER_OUTPUT] !== undefined) return [];
+  if (endpointsIn(deployment).length === 0 || root?.outputs?.[RECEIVER_OUTPUT] !== undefined) return [];
   return [
     note(
       "RECEIVER_OUTPUT_MISSING",
@@ -99,7 +100,7 @@ export function originFindings(
 ): Finding[] {
   const selected = known.find(({ isSelected }) => isSelected);
   if (selected === undefined) return [];
-  const recorded = endpointsOf(selected.deployment).filter(
+  const recorded = endpointsIn(selected.deployment).filter(
     ({ outputs, external }) => external !== true && outputs?.provider === undefined,
   );
   const listed = new Set(inventory?.list.endpoints.map(({ id }) => id));
@@ -134,10 +135,6 @@ export function originFindings(
     );
   }
   return findings;
-}
-
-export function endpointsOf({ resources = [] }: Deployment): Resource[] {
-  return resources.filter(({ type }) => isEndpointType(type));
 }
 
 function registered(resources: readonly Resource[], stack: string): string {

@@ -20,7 +20,7 @@ import { NO_STACK, readStacks, type StackScope, type Stacks } from "./stacks";
 const FIRST_TIME = Date.UTC(1971, 0, 1);
 
 /** An endpoint at the service, and who has it. */
-export interface Entry {
+export interface Listed {
   readonly endpoint: Endpoint;
   readonly owner: Owner;
   /** By the service's clock, in milliseconds; undefined if the service does not say enough. */
@@ -31,7 +31,7 @@ export interface Entry {
 
 /** Every endpoint that the service lists, with its owner. */
 export interface Inventory {
-  readonly entries: readonly Entry[];
+  readonly entries: readonly Listed[];
   readonly list: EndpointList;
   readonly stacks: Stacks;
 }
@@ -116,7 +116,6 @@ function unmarked(url: string): string {
   return withoutMark(normalizeUrl(url));
 }
 
-/** Returns whether a url has a user name or a password. */
 function hasCredentials(url: string): boolean {
   if (!isUrl(url)) return false;
   const { username, password } = new URL(url);
@@ -157,13 +156,12 @@ export function assertOwnershipKnown({ stacks }: Inventory): void {
     );
 }
 
-/** Returns why not every stack was read, or undefined. */
 function whyUnknown({ unreadable: [first], absence }: Stacks): string | undefined {
   return first === undefined ? absence : `${first.what} cannot be read: ${first.why}`;
 }
 
 /** Returns the unmanaged endpoints that have the same url and type as a managed one, each with the resource that manages that one. */
-export function duplicatesIn({ entries }: Inventory): ReadonlyMap<Entry, Resource> {
+export function duplicatesIn({ entries }: Inventory): ReadonlyMap<Listed, Resource> {
   const managers = new Map(
     entries.flatMap(({ endpoint, owner }) =>
       owner.kind === "manages" ? [[keyOf(endpoint), owner.resource] as const] : [],

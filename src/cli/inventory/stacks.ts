@@ -1,8 +1,7 @@
 import type { Deployment, ExportedStack, Resource } from "../../settlement/deployment";
 import { isEndpointType } from "../../shared/permanent";
-import { absenceOf } from "../configuration";
 import { CliError } from "../errors";
-import { type Pulumi, pulumiFailed } from "../pulumi";
+import type { Pulumi } from "../pulumi";
 
 /** How many states are read at once. */
 const MAX_EXPORTS = 8;
@@ -29,10 +28,10 @@ export interface KnownStack {
   readonly deployment: Deployment;
 }
 
-/** Something that could not be read, such as "the stack prod", and why. */
 /** Why a project that has no stack yet has none to read. Those of other projects are not read either. */
 export const NO_STACK = "the project has no stack in this backend";
 
+/** Something that could not be read, such as "the stack prod", and why. */
 export interface UnreadableStack {
   readonly what: string;
   readonly why: string;
@@ -100,21 +99,16 @@ interface StackNames extends Partial<Pick<Stacks, "unreadable" | "absence">> {
 
 async function stackNames(pulumi: Pulumi, projectOnly: boolean): Promise<StackNames> {
   try {
-    const result = await pulumi.run(LIST_COMMAND, { ofStack: false });
-    if (result.exitCode !== 0) {
-      const absence = absenceOf(result.stderr);
-      if (absence === undefined) throw pulumiFailed(LIST_COMMAND, result);
-      return { own: [], others: [], absence };
-    }
-    const listed = pulumi.parse<readonly ListedStack[]>(LIST_COMMAND, result.stdout);
+    const { value: listed, absence } = await pulumi.find<readonly ListedStack[]>(LIST_COMMAND, {
+      ofStack: false,
+    });
+    if (absence !== undefined) return { own: [], others: [], absence };
     if (listed.length === 0) return { own: [], others: [], absence: NO_STACK };
     const current = listed.find((stack) => stack.current === true)?.name;
     // The stacks of this project have the same names here. One that is renamed now may be missing in the first list.
     const all = projectOnly ? [] : await pulumi.json<ListedStack[]>(LIST_ALL_COMMAND, { ofStack: false });
     return { own: namesOf(listed), others: namesOf(all), selected: pulumi.stack ?? current };
   } catch (error) {
-    if (error instanceof CliError && error.code === "PULUMI_MISSING")
-      return { own: [], others: [], absence: "the command pulumi was not found on PATH" };
     return {
       own: [],
       others: [],

@@ -1,10 +1,9 @@
 import { nodeHandler } from "../../receiver/adapters/node";
 import { openDispatcher } from "../../shared/post";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/tolerance";
-import { CliError } from "../errors";
 import { Output } from "../output";
 import { Pulumi } from "../pulumi";
-import { EXIT, endOnInterrupt, fail } from "../run";
+import { EXIT, endOnInterrupt } from "../run";
 import { readSecrets, type SecretFlags } from "../secrets";
 import { openService } from "../service";
 import { stopSignal } from "../stopSignal";
@@ -54,13 +53,7 @@ export async function listen(flags: ListenFlags): Promise<void> {
   const endpoint =
     account &&
     new TemporaryEndpoint({ account, url: flags.register ?? "", note: (text) => output.note(text) });
-  const stop = stopSignal({
-    again: () => {
-      const left = endpoint?.leftover ?? "nothing is left";
-      fail(new CliError("INTERRUPTED", `a second signal ended the command at once: ${left}`));
-      process.exit(EXIT.interrupted);
-    },
-  });
+  const stop = stopSignal({ left: () => endpoint?.leftover });
   const target =
     flags.forwardTo === undefined
       ? undefined

@@ -1,8 +1,8 @@
 import type { Receiver, ReceiverRequest, ReceiverResponse, Refusal, Rejection } from "../../receiver";
 import { refusalAnswer } from "../../receiver/answers";
+import { claimedId } from "../../receiver/claimedId";
 import { readEvent } from "../../receiver/event";
 import { createVerifier } from "../../signature";
-import { readSignatureHeaders } from "../../signature/headers";
 import { type Forwarded, forward, type Target } from "./forward";
 
 /** A verified delivery, and what became of it. */
@@ -42,7 +42,6 @@ export interface LocalReceiverOptions {
 const LARGEST_BODY_BYTES = 1024 * 1024;
 /** How many deliveries are forwarded at once. The sender of any more has to retry. */
 const MOST_FORWARDED = 64;
-const LONGEST_ID = 256;
 const ACCEPTED: ReceiverResponse = { status: 200, headers: {}, body: "" };
 const BUSY: ReceiverResponse = {
   status: 503,
@@ -72,7 +71,9 @@ export function localReceiver(options: LocalReceiverOptions): Receiver {
       const result = verifier.verifyDetailed(request.body, request.headers);
       if (!result.ok) {
         const answer = refusalAnswer("unverified");
-        onRefused({ reason: result.reason, status: answer.status, ...claimedId(request) }, request);
+        const unverifiedId = claimedId(request.headers);
+        const refused = { reason: result.reason, status: answer.status };
+        onRefused(unverifiedId === undefined ? refused : { ...refused, unverifiedId }, request);
         return answer;
       }
       const { id, timestamp } = result;
@@ -98,9 +99,4 @@ export function localReceiver(options: LocalReceiverOptions): Receiver {
       return answer;
     },
   };
-}
-
-function claimedId({ headers }: ReceiverRequest): Pick<Refused, "unverifiedId"> {
-  const claimed = readSignatureHeaders(headers);
-  return typeof claimed === "string" || claimed.id.length > LONGEST_ID ? {} : { unverifiedId: claimed.id };
 }

@@ -1,9 +1,11 @@
 import type { ReceiverRequest } from "../../receiver";
-import { dataOfRequest } from "../capture/captureFile";
+import { dataOfRequest, type RequestData } from "../capture/captureFile";
 import type { Output } from "../output";
 import type { CaptureFolder } from "./captureFolder";
-import { dataOfReceived, dataOfRefused, lineOfReceived, lineOfRefused, linesOfRequest } from "./lines";
 import type { Received, Refused } from "./localReceiver";
+
+/** How much of a body is shown to people, in characters. With `--json`, it is whole. */
+const SHOWN_BODY_LENGTH = 16 * 1024;
 
 export interface ReporterOptions {
   readonly output: Output;
@@ -69,4 +71,51 @@ export class Reporter {
     for (const each of shown === undefined ? [] : [...linesOfRequest(shown), ""]) output.line(each);
     if (typeof saved === "string") output.line(`  saved as ${saved}`);
   }
+}
+
+function dataOfReceived({ event, jobId, forwarded, ...rest }: Received, at: Date): object {
+  return {
+    time: at.toISOString(),
+    verified: true,
+    event: event ?? null,
+    jobId: jobId ?? null,
+    ...rest,
+    forwarded: forwarded ?? null,
+  };
+}
+
+function dataOfRefused({ unverifiedId, ...rest }: Refused, at: Date): object {
+  return { time: at.toISOString(), verified: false, ...rest, unverifiedId: unverifiedId ?? null };
+}
+
+function lineOfReceived({ event, jobId, id, status, forwarded }: Received, at: Date): string {
+  const what = `${clock(at)}  ${event ?? "unknown event"}  ${jobId ?? "no job"}  ${id}`;
+  if (forwarded === undefined) return `${what}  verified`;
+  const { failure, durationMs } = forwarded;
+  const result =
+    failure === null
+      ? `${status} after ${durationMs} ms`
+      : `${status}, because the target did not answer (${failure})`;
+  return `${what}  verified, forwarded: ${result}`;
+}
+
+function lineOfRefused({ reason, status, unverifiedId }: Refused, at: Date): string {
+  const id = unverifiedId === undefined ? "" : `  ${unverifiedId}`;
+  return `${clock(at)}  refused with ${status}: ${reason}${id}`;
+}
+
+function linesOfRequest({ headers, body, isBase64Encoded }: RequestData): string[] {
+  const left = body.length - SHOWN_BODY_LENGTH;
+  const text = left > 0 ? `${body.slice(0, SHOWN_BODY_LENGTH)}… (${left} more characters)` : body;
+  const lines = [
+    ...headers.map(([name, value]) => `${name}: ${value}`),
+    "",
+    ...(isBase64Encoded ? ["(not UTF-8, in base64)"] : []),
+    ...text.split(/\r?\n/),
+  ];
+  return lines.map((line) => `  ${line}`.trimEnd());
+}
+
+function clock(at: Date): string {
+  return at.toTimeString().slice(0, 8);
 }

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { Output } from "../output";
 import { Pulumi } from "../pulumi";
 import { EXIT, endsByItself, usage } from "../run";
-import { openTerminal } from "../terminal";
+import { withTerminal } from "../terminal";
 import type { Dialogue } from "./dialogue";
 import { recover } from "./recover";
 
@@ -31,18 +31,14 @@ export function recoverCommand(): Command {
     .action(
       endsByItself(async ({ stack, yes = false }: { stack?: string; yes?: boolean }) => {
         const output = new Output();
-        const lines = yes ? undefined : openTerminal();
         const dialogue: Dialogue = {
           say: (line) => output.line(line),
           during: (describe, work) => output.during(describe, work),
-          ...(lines === undefined ? {} : { ask: (question: string) => lines.question(question) }),
         };
-        try {
-          const outcome = await recover({ pulumi: new Pulumi(stack), dialogue, yes });
-          return outcome === "undecided" ? EXIT.undecided : EXIT.yes;
-        } finally {
-          lines?.close();
-        }
+        const outcome = await withTerminal({ yes }, (asking) =>
+          recover({ pulumi: new Pulumi(stack), dialogue: { ...dialogue, ...asking }, yes }),
+        );
+        return outcome === "undecided" ? EXIT.undecided : EXIT.yes;
       }),
     );
 }

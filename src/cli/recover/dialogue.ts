@@ -5,12 +5,11 @@ import { describeDoubt, describeEndpoints, describeUnknowable } from "../../sett
 import { describeUrl } from "../../shared/url";
 import { nameOf } from "../../shared/urn";
 import type { Output } from "../output";
+import type { Asking } from "../terminal";
 
 /** How a recovery talks to the person at the terminal. */
-export interface Dialogue {
+export interface Dialogue extends Asking {
   readonly say: (line: string) => void;
-  /** Absent without a terminal. */
-  readonly ask?: (question: string) => Promise<string>;
   /** Waits for work that asks nothing. If it takes longer than a second, a terminal shows what the command is doing. */
   readonly during: Output["during"];
 }

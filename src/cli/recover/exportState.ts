@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { ExportedStack } from "../../settlement/deployment";
-import { findProject } from "../project";
+import { projectFile } from "../../settlement/stackName";
 import { type Pulumi, pulumiFailed } from "../pulumi";
 import type { Dialogue } from "./dialogue";
 
@@ -34,7 +34,11 @@ async function emptyAttributesFiles(pulumi: Pulumi): Promise<string[]> {
   const [, place] = /^file:\/\/([^?]*)/.exec(url) ?? [];
   if (place === undefined) return [];
   // A relative one counts from the project's folder.
-  const backend = resolve(findProject() ?? "", decodeURI(place).replace(/^~/, homedir()), ".pulumi");
+  const backend = resolve(
+    dirname(projectFile(process.cwd()) ?? ""),
+    decodeURI(place).replace(/^~/, homedir()),
+    ".pulumi",
+  );
   if (!existsSync(backend)) return [];
   return readdirSync(backend, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".attrs"))

@@ -13,6 +13,7 @@ import { nameOf } from "../../shared/urn";
 import { Accounts } from "../accounts";
 import { NO_RUN, settlementStack } from "../evidence";
 import type { Pulumi } from "../pulumi";
+import { agrees } from "../terminal";
 import { type Dialogue, describeVerdict } from "./dialogue";
 import { exportState } from "./exportState";
 import { lookUp } from "./lookUp";
@@ -42,7 +43,7 @@ export async function recover(options: RecoverOptions): Promise<"done" | "undeci
       "The killed run left empty .attrs files in the backend. Until they are removed, no command can read the state:",
     );
     for (const file of files) say(`  ${file}`);
-    return yes || /^y(es)?$/i.test((await ask?.("Remove them? [y/N] ")) ?? "");
+    return yes || agrees((await ask?.("Remove them? [y/N] ")) ?? "");
   });
   if (exported === undefined) {
     say(

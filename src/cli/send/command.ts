@@ -3,20 +3,16 @@ import { Command, InvalidArgumentError } from "commander";
 import { tampered } from "../../emulator/deliveries/message";
 import { openDispatcher } from "../../shared/post";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/tolerance";
-import { parseDuration } from "../age";
-import { checkUrl, wholeNumber } from "../arguments";
+import { checkUrl, parseDuration, wholeNumber } from "../arguments";
+import { CliError } from "../errors";
 import { jsonOption } from "../flags";
 import { Output } from "../output";
 import { EXIT, type ExitStatus, endsByItself, usage } from "../run";
 import { addSecretOptions, readSecrets, type SigningSecrets } from "../secrets";
-import { durationText } from "../timeText";
-import { adviceFor } from "./advice";
-import { attempt, type SentDelivery } from "./attempt";
-import { bodyOf } from "./body";
+import { durationText } from "../text";
+import { adviceFor, attempt, type SentDelivery } from "./attempt";
 import { checkFlags, type SendFlags } from "./flags";
-import { type Message, newId, signedMessage } from "./message";
-import { replayedMessage } from "./replay";
-import { endpointUrl } from "./target";
+import { bodyOf, type Message, newId, replayedMessage, signedMessage } from "./message";
 
 export function sendCommand(): Command {
   const command = new Command("send")
@@ -111,7 +107,7 @@ interface Prepared {
   readonly signing: SigningSecrets | undefined;
 }
 
-/** Parses an age. @throws InvalidArgumentError */
+/** @throws InvalidArgumentError */
 function parseAge(value: string): number {
   const age = parseDuration(value);
   if (age < Date.now()) return age;
@@ -137,6 +133,25 @@ async function prepare(event: string | undefined, flags: SendFlags): Promise<Pre
           signAnew: signAnew ? { secrets, age, isNewId: flags.newId === true } : undefined,
         });
   return { message, signing };
+}
+
+/** @throws CliError `WRONG_USE` */
+function endpointUrl(signing: SigningSecrets | undefined, name: string | undefined): string {
+  const endpoints = signing?.endpoints ?? {};
+  const names = Object.keys(endpoints);
+  const known = `The stack's receiver has: ${names.join(", ")}`;
+  const chosen = name ?? (names.length === 1 ? names[0] : undefined);
+  if (names.length === 0)
+    throw new CliError(
+      "WRONG_USE",
+      "the url of the receiver is missing: name it with --to, or use a stack whose output receiver has an endpoint",
+    );
+  if (chosen === undefined)
+    throw new CliError("WRONG_USE", `choose an endpoint with --endpoint, or a url with --to. ${known}`);
+  const endpoint = Object.hasOwn(endpoints, chosen) ? endpoints[chosen] : undefined;
+  if (endpoint === undefined) throw new CliError("WRONG_USE", `--endpoint names no endpoint. ${known}`);
+  checkUrl(endpoint.url, `the url of the endpoint ${chosen}`);
+  return endpoint.url;
 }
 
 /** Changes a body as an attacker would. */

@@ -1,6 +1,13 @@
 import { randomBytes } from "node:crypto";
+import { JOB_EVENTS, readEvent } from "../../receiver/event";
+import { parseJson } from "../../shared/json";
+import { sign } from "../../signature";
+import { isCanonicalId, isCanonicalTimestamp } from "../../signature/headers";
+import { choose, readCaptures } from "../capture/capture";
+import { deliveryHeaders } from "../capture/captureFile";
+import { CliError } from "../errors";
+import { readInput } from "../inputFile";
 import type { NamedSecret } from "../secrets";
-import { signedHeaders } from "./attempt";
 
 /** What to send, each time. */
 export interface Message {
@@ -14,13 +21,16 @@ export interface Message {
   readonly headers: () => Readonly<Record<string, string | string[]>>;
 }
 
-export interface SignedMessage {
-  readonly event: string;
+interface Signing {
   readonly id: string;
   readonly body: Buffer;
   /** In seconds. */
   readonly age: number;
   readonly secrets: readonly NamedSecret[];
+}
+
+export interface SignedMessage extends Signing {
+  readonly event: string;
 }
 
 /** Returns a message that is signed here. */
@@ -29,6 +39,76 @@ export function signedMessage(options: SignedMessage): Message {
   return { event, id, body, age, headers: () => signedHeaders(options) };
 }
 
+/** Signs a delivery with each secret, as the service does while one is rotated. */
+function signedHeaders({ id, body, age, secrets }: Signing): Record<string, string> {
+  const timestamp = Math.floor(Date.now() / 1000) - age;
+  const signatures = secrets.map(
+    ({ value }) => sign({ id, timestamp, body, secret: value })["webhook-signature"],
+  );
+  return {
+    "content-type": "application/json",
+    "user-agent": "webhook-endpoints",
+    "webhook-id": id,
+    "webhook-timestamp": String(timestamp),
+    "webhook-signature": signatures.join(" "),
+  };
+}
+
 export function newId(): string {
   return `msg_${randomBytes(12).toString("hex")}`;
+}
+
+/** Returns the body of a delivery. `data` is JSON, or `@` and the path of a file. @throws CliError `WRONG_USE` or `FILE_UNREADABLE` */
+export async function bodyOf(event: string, data: string | undefined): Promise<string> {
+  return `{"type":${JSON.stringify(event)},"data":${data === undefined ? defaultData(event) : await jsonOf(data)}}`;
+}
+
+function defaultData(event: string): string {
+  if (!(JOB_EVENTS as readonly string[]).includes(event)) return "{}";
+  const jobId = `job_${randomBytes(8).toString("hex")}`;
+  return JSON.stringify({ jobId, status: event.slice("job.".length) });
+}
+
+/** Returns JSON as it was given, because parsing it would change large numbers. */
+async function jsonOf(data: string): Promise<string> {
+  const isFile = data.startsWith("@");
+  const text = (isFile ? (await readInput(data.slice(1), "--data")).toString("utf8") : data).trim();
+  if (parseJson(text) !== undefined) return text;
+  const where = isFile ? "the file of --data" : "--data";
+  throw new CliError("WRONG_USE", `${where} must hold JSON, such as {"jobId":"job_1","status":"succeeded"}`);
+}
+
+export interface ReplayOptions {
+  /** Which delivery, if the file has several. */
+  readonly id: string | undefined;
+  /** Signs it now, with these secrets. Undefined to send it byte for byte. */
+  readonly signAnew:
+    | { readonly secrets: readonly NamedSecret[]; readonly age: number; readonly isNewId: boolean }
+    | undefined;
+}
+
+/** Returns a captured delivery as a message. @throws CliError `WRONG_USE` or `FILE_UNREADABLE` */
+export async function replayedMessage(path: string, { id, signAnew }: ReplayOptions): Promise<Message> {
+  const { headers, body } = choose(readCaptures(await readInput(path, "--capture")), id);
+  if (body === undefined)
+    throw new CliError(
+      "WRONG_USE",
+      "the file of --capture has no body. One of `listen --save` has headers and body",
+    );
+  const kept = deliveryHeaders(headers);
+  const { "webhook-id": [captured = ""] = [], "webhook-timestamp": [timestamp = ""] = [] } = kept;
+  const event = readEvent(body).event ?? "unknown event";
+  if (signAnew === undefined) {
+    const now = Math.floor(Date.now() / 1000);
+    const age = isCanonicalTimestamp(timestamp) ? now - Number(timestamp) : 0;
+    return { event, id: captured, body, age, headers: () => kept };
+  }
+  const keepsId = !signAnew.isNewId && isCanonicalId(captured);
+  const message = signedMessage({ event, id: keepsId ? captured : newId(), body, ...signAnew });
+  const { "content-type": type, "content-encoding": encoding } = kept;
+  const described = {
+    ...(type === undefined ? {} : { "content-type": type }),
+    ...(encoding === undefined ? {} : { "content-encoding": encoding }),
+  };
+  return { ...message, headers: () => ({ ...message.headers(), ...described }) };
 }

@@ -5,7 +5,7 @@ import { jsonOption } from "../flags";
 import { Output } from "../output";
 import { EXIT, type ExitStatus, endsByItself, usage } from "../run";
 import { addSecretOptions, readSecrets, type SecretFlags } from "../secrets";
-import { durationText } from "../timeText";
+import { durationText } from "../text";
 import { diagnoseInWorker } from "./inWorker";
 import { dataOf, linesOf } from "./report";
 import { readDelivery, type SourceFlags } from "./source";

@@ -1,14 +1,18 @@
 import { isUtf8 } from "node:buffer";
 import { brotliDecompressSync, gunzipSync, inflateSync } from "node:zlib";
+import { readJsonText, writeJsonText } from "../../shared/jsonText";
 import { type BodyVariant, LARGEST_REWRITTEN_BYTES } from "./bodyVariant";
 import { printedBytes } from "./printedBytes";
-import { fieldReadings } from "./wrapped";
 
 /** Bounds what a body may decompress to, in bytes. */
 const MAX_OUTPUT = { maxOutputLength: 64 * 1024 * 1024 };
 /** Looked for instead of matching the whole text, which runs out of stack on megabytes. */
 const NOT_BASE64 = /[^A-Za-z0-9+/_-]/;
 const SHORTEST_BASE64 = 8;
+/** How many fields of an object are looked at. */
+const MOST_FIELDS = 50;
+const COMPACT = { comma: ",", colon: ":" };
+const PLAIN_NAME = /^[A-Za-z_][\w-]{0,30}$/;
 
 /** Generates what a body holds, if it is the real body in another form: compressed, in UTF-16, as a string, or printed. */
 export function* readings(body: Buffer): Generator<BodyVariant> {
@@ -77,6 +81,25 @@ function jsonString(text: string): string | undefined {
   if (!text.startsWith('"') && !text.includes('\\"')) return undefined;
   const value = attempted(() => JSON.parse(text.startsWith('"') ? text : `"${text}"`));
   return typeof value === "string" ? value : undefined;
+}
+
+/**
+ * Generates the fields of a JSON object that may be the body, as an event of AWS Lambda has it in `body`, or a queue or a mapping
+ * template in a field of its own.
+ */
+function* fieldReadings(text: string): Generator<BodyVariant> {
+  if (!text.startsWith("{")) return;
+  const json = readJsonText(text);
+  if (json?.kind !== "object") return;
+  for (const { name, value } of json.members.slice(0, MOST_FIELDS)) {
+    const key = String(JSON.parse(name));
+    const description = PLAIN_NAME.test(key) ? `the field ${key} of this body` : "a field of this body";
+    if (value.kind === "string") {
+      const content = String(JSON.parse(value.text));
+      yield { change: "body-wrapped", bytes: Buffer.from(content), description };
+    } else if (value.kind === "object" || value.kind === "array")
+      yield { change: "body-wrapped", bytes: Buffer.from(writeJsonText(value, COMPACT)), description };
+  }
 }
 
 function attempted<T>(act: () => T): T | undefined {

@@ -1,8 +1,7 @@
 import { fingerprintOfSecret, type NamedSecret } from "../secrets";
-import { clockText, durationText } from "../timeText";
+import { clockText, durationText } from "../text";
 import type { Diagnosis } from "./diagnosis";
 
-/** Returns a diagnosis as `--json` prints it. */
 export function dataOf(diagnosis: Diagnosis, tried: readonly NamedSecret[], now: number): object {
   const { secret } = diagnosis;
   const signer = secret === undefined ? null : dataOfSecret(secret);
@@ -18,7 +17,6 @@ function dataOfSecret(secret: NamedSecret): object {
   return { name: secret.name, fingerprint: fingerprintOfSecret(secret) };
 }
 
-/** Returns a diagnosis as lines for people. */
 export function linesOf(diagnosis: Diagnosis, tried: readonly NamedSecret[], now: number): string[] {
   if (diagnosis.verified) {
     const { id, timestamp, secret } = diagnosis;

@@ -1,5 +1,4 @@
-import { readCaptures } from "../capture/capture";
-import { choose } from "../capture/choose";
+import { choose, readCaptures } from "../capture/capture";
 import type { Capture } from "../capture/headerPair";
 import { CliError } from "../errors";
 import { readInput } from "../inputFile";

@@ -1,4 +1,0 @@
-/** Returns a number with its noun, such as "2 endpoints". */
-export function countOf(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
-}
