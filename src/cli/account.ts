@@ -15,6 +15,8 @@ export interface Account {
   readonly timeoutMs: number;
   /** How long after a registration was sent the service may still make its endpoint. */
   readonly patienceMs: number;
+  /** Whether warnings show the service's responses to requests that it refused. */
+  readonly showResponses: boolean;
 }
 
 /** Opens an account with settings from a configuration, then from the environment. @throws CliError `SETTINGS_INVALID` */
@@ -30,5 +32,6 @@ export function openAccount(configuration: Configuration, environment: NodeJS.Pr
     client: new WebhooksClient({ ...settings, timeoutMs }),
     timeoutMs,
     patienceMs: patienceFor(timeoutMs),
+    showResponses: resolved.showResponses,
   };
 }

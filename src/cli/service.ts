@@ -1,3 +1,4 @@
+import { describeAnswer, hasAnswer } from "../endpoint/shownAnswer";
 import { type Account, openAccount } from "./account";
 import { findConfiguration, settingsIn } from "./configuration";
 import { CliError } from "./errors";
@@ -36,6 +37,10 @@ export async function withService<T>(
   const account = await options.output.during(() => "Reading the stack's settings…", openService(options));
   try {
     return await work(account);
+  } catch (error) {
+    if (account.showResponses && hasAnswer(error))
+      options.output.warn(describeAnswer(error, account.connection.apiKey));
+    throw error;
   } finally {
     await account.client.close();
   }

@@ -82,7 +82,7 @@ function handlersByEvent(
     const handler = (handlers as Record<string, unknown>)[event];
     // Every object inherits `toString` and others, which are not handlers.
     const isEveryObjects = event in Object.prototype && !Object.hasOwn(handlers, event);
-    if (handler === undefined || isEveryObjects) continue;
+    if (isEveryObjects || (handler === undefined && !Object.hasOwn(handlers, event))) continue;
     checkHandler(`${owner}: the handler of "${event}"`, handler);
     // Called for deliveries of its own event only. Bound, as it may be a method.
     byEvent.set(event, (handler as Handler<EventDelivery>).bind(handlers));
@@ -100,7 +100,10 @@ function methodsLikeEvents(instance: object): string[] {
 
 /** @throws TypeError */
 function checkHandler(name: string, handler: unknown): void {
-  if (typeof handler !== "function") throw new TypeError(`${name} is not a function.`);
+  if (typeof handler !== "function")
+    throw new TypeError(
+      `${name} is not a function.${handler === undefined ? " It is undefined: leave the event out if it needs no handler." : ""}`,
+    );
   if (/^\[object (Async)?GeneratorFunction\]$/.test(Object.prototype.toString.call(handler)))
     throw new TypeError(
       `${name} is a generator function, and calling it would run nothing. Use an async function.`,

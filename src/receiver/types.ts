@@ -51,11 +51,14 @@ export type Handler<D extends Delivery> = (delivery: D) => unknown;
 /** No event has a type of its own. */
 export type NoEvents = Record<never, never>;
 
-/** The handlers, by event: the service's own events, and those whose data the program declares a type for. */
+/**
+ * The handlers, by event: the service's own events, and those whose data the program declares a type for. Leave an event without a
+ * handler out: `undefined` is refused, because a misspelt name of a function is `undefined` too.
+ */
 export type Handlers<Events extends object = NoEvents> = {
-  readonly [Event in JobEvent | Extract<keyof Events, string>]?:
-    | Handler<EventDelivery<Event, Event extends keyof Events ? Events[Event] : unknown>>
-    | undefined;
+  readonly [Event in JobEvent | Extract<keyof Events, string>]?: Handler<
+    EventDelivery<Event, Event extends keyof Events ? Events[Event] : unknown>
+  >;
 };
 
 /** A request with its whole body, as an adapter hands it over. */

@@ -48,6 +48,18 @@ it("programText quotes every string so that the program declares exactly the end
   expect(text).not.toMatch(/[^\n\x20-\x7e\ud800-\udfff]/);
 });
 
+it("adopt refuses a url that contains the API key, whose code would show the key, but not with --native", async () => {
+  const { id } = emulator.add({ url: `https://a.example.com/${emulator.apiKey}`, type: "production" });
+  const refused = await run({ dev: { resources: [] } }, { ids: [id] });
+  expect(refused.failure).toMatchObject({ code: "NOT_ADOPTABLE" });
+  expect(String(refused.failure)).toMatch(/its url contains the API key/);
+  expect(JSON.stringify(refused)).not.toContain(emulator.apiKey);
+  const { stdout, failure } = await run({ dev: { resources: [] } }, { ids: [id], native: true });
+  expect(failure).toBeUndefined();
+  expect(stdout).toContain(id);
+  expect(stdout).not.toContain(emulator.apiKey);
+});
+
 it("adopt warns of a url that a stack keeps as a secret, because the code has it in plain text", async () => {
   const managed = emulator.add({ url: "https://a.example.com/t0ken", type: "production" });
   const orphan = emulator.add({ url: "https://a.example.com/t0ken", type: "development" });

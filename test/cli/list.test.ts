@@ -41,6 +41,24 @@ const ownersIn = (stdout: string): (string | null)[] =>
     owner?.kind === "manages" ? owner.urn?.split("::").at(-1) : (owner?.kind ?? null),
   );
 
+it("list shows the service's response to a refused request only with showResponses, and never the key in it", async () => {
+  emulator.fault({
+    operation: "list",
+    times: 2,
+    kind: "status",
+    status: 400,
+    body: `no ${emulator.apiKey}, Ida`,
+  });
+  const [quiet, shows] = [
+    await run({}),
+    await run({ config: { ...config(), "webhooks:showResponses": "true" } }),
+  ];
+  expect(shows.failure).toMatchObject({ code: "REJECTED" });
+  expect(shows.stderr).toMatch(/the service answered 400: no .*, Ida/);
+  expect(quiet.stderr).not.toContain("Ida");
+  expect(shows.stderr).not.toContain(emulator.apiKey);
+});
+
 it("list names the manager from any stack, also of a resource that the next up deletes, and not one that only reads", async () => {
   const [a, b, c, d] = ["a", "b", "c", "d"].map((path) =>
     emulator.add({ url: `https://a.example.com/${path}`, type: "production" }),

@@ -6,7 +6,7 @@ import { ADVICE } from "../../src/cli/verify/advice";
 import { read, root } from "./pages";
 
 /** The types whose strings are codes or reasons. */
-const TYPES = /ErrorCode$|^(FindingCode|VerificationFailure|Refusal|OutcomeKind)$/;
+const TYPES = /ErrorCode$|^(FindingCode|VerificationFailure|Refusal|LocalRefusal|OutcomeKind)$/;
 /** The outcomes that need no explanation: nothing failed. */
 const FINE = ["handled", "unhandled", "duplicate", "validation", "queued"];
 /** The reason that no type has a name for. */

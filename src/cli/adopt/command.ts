@@ -14,6 +14,7 @@ import {
   warnOfGaps,
 } from "../inventory/inventory";
 import { describeResource, explainOwner } from "../inventory/ownership";
+import { withoutSecrets } from "../knownSecrets";
 import type { Output } from "../output";
 import { EXIT, endsByItself, usage } from "../run";
 import { withService } from "../service";
@@ -126,6 +127,10 @@ function refusalOf(
   const { problems } = checkArguments(native ? { url, type } : { url, type, adoptId: id });
   if (LONE_SURROGATE.test(url + id))
     problems.push("it contains half of a surrogate pair, which no request can carry");
+  if (!native && withoutSecrets(url) !== url)
+    problems.push(
+      "its url contains the API key, which the code would hold in plain text. Declare it by hand, with the url from a secret of the stack's configuration",
+    );
   return problems.length === 0 ? undefined : `${id} cannot be declared: ${problems.join("; ")}`;
 }
 

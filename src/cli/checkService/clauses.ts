@@ -30,7 +30,8 @@ export const CLAUSES = {
   },
   register: {
     service: "`POST /webhooks` responds with 2xx and the `id`, `url` and `type` of a new endpoint.",
-    otherwise: "Treats the outcome as unknown, and looks for the endpoint in the list.",
+    otherwise:
+      "Treats the outcome as unknown, and looks for the endpoint in the list. Refuses an endpoint that was there before with `ENDPOINT_EXISTS`.",
   },
   "list-lag": {
     service: "The list contains a new endpoint within five seconds.",

@@ -18,9 +18,12 @@ export interface Received {
   readonly forwarded?: Omit<Forwarded, "response">;
 }
 
+/** Why this receiver alone refuses a verified delivery. */
+type LocalRefusal = "busy";
+
 /** A request that was refused. */
 export interface Refused {
-  readonly reason: Rejection["reason"] | "busy";
+  readonly reason: Rejection["reason"] | LocalRefusal;
   readonly status: number;
   /** The id that the request claims. It is not verified. */
   readonly unverifiedId?: string;

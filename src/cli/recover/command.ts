@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { asTypedIn } from "../commandName";
 import { Output } from "../output";
 import { Pulumi } from "../pulumi";
 import { EXIT, endsByItself, usage } from "../run";
@@ -32,7 +33,7 @@ export function recoverCommand(): Command {
       endsByItself(async ({ stack, yes = false }: { stack?: string; yes?: boolean }) => {
         const output = new Output();
         const dialogue: Dialogue = {
-          say: (line) => output.line(line),
+          say: (line) => output.line(asTypedIn(process.cwd(), line)),
           during: (describe, work) => output.during(describe, work),
         };
         const outcome = await withTerminal({ yes }, (asking) =>
