@@ -22,7 +22,7 @@ export interface Outcome {
 export class Actor {
   /** By slot: a resource keeps its place in the program, whatever it is called. */
   readonly #program = new Map<number, Declared>();
-  readonly #story: string[] = [];
+  readonly #story: { at: number; event: string }[] = [];
   /** What is at the service and nobody's of the program. */
   #others: EmulatedEndpoint[] = [];
   readonly #late: { fault: PlantedFault; hits: number; milliseconds: number }[] = [];
@@ -45,7 +45,7 @@ export class Actor {
       const actor = new Actor(world, plugin);
       for (const step of scenario) await actor.#act(step);
       const wrong = await actor.#settle();
-      return { wrong, story: actor.#story };
+      return { wrong, story: wrong.length === 0 ? [] : actor.#report() };
     } finally {
       await world.close();
     }
@@ -340,15 +340,33 @@ export class Actor {
     for (const emulator of emulators) emulator.clearFaults();
     const program = [...this.#program.values()];
     const wrong = await undisturbed("up", program);
-    for (const emulator of emulators) emulator.clearRequests();
+    const before = emulators.map((emulator) => emulator.requests.length);
     this.#tell("an up that changes nothing");
     wrong.push(...(await stack.up(program)));
-    for (const { method, path } of emulators.flatMap((emulator) => emulator.requests))
+    for (const { method, path } of emulators.flatMap((emulator, at) => emulator.requests.slice(before[at])))
       if (method !== "GET") wrong.push(`nothing was to be changed, and was: ${method} ${path}`);
     return wrong.length > 0 ? wrong : undisturbed("destroy", []);
   }
 
   #tell(event: unknown): void {
-    this.#story.push(typeof event === "string" ? `    ${event}` : JSON.stringify(event));
+    this.#story.push({
+      at: this.world.clock.date(),
+      event: typeof event === "string" ? `    ${event}` : JSON.stringify(event),
+    });
+  }
+
+  /** Returns what happened, with every request that could change the service, in the order of the scenario's time. */
+  #report(): string[] {
+    const requests = this.world.emulators.flatMap((emulator, service) =>
+      emulator.requests
+        .filter(({ method }) => method !== "GET")
+        .map(({ at, method, path, statusCode, fault = "", account, body = "" }) => ({
+          at,
+          event: `        ${service} ${account} ${method} ${path} ${statusCode} ${fault} ${JSON.stringify(body)}`,
+        })),
+    );
+    return [...this.#story, ...requests]
+      .sort((one, other) => one.at - other.at)
+      .map(({ at, event }) => `${(at / 1000).toFixed(3).slice(-8)} ${event}`);
   }
 }

@@ -42,5 +42,5 @@ it(`random programs, edits, faults and kills end with exactly what is declared (
   const failed = (await Promise.allSettled(shards)).flatMap((result) =>
     result.status === "rejected" ? [result.reason] : [],
   );
-  if (failed.length > 0) throw failed[0];
+  if (failed.length > 0) throw new Error(failed.map(String).join("\n\n"));
 });
