@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { fail } from "./run";
+import { failUnlessInterrupted } from "./run";
 import { webhookEndpoints } from "./webhookEndpoints";
 
-webhookEndpoints().parseAsync().catch(fail);
+webhookEndpoints().parseAsync().catch(failUnlessInterrupted);

@@ -57,18 +57,17 @@ export function endsByItself<Arguments extends unknown[]>(
   return async (...args) => {
     const release = endOnInterrupt();
     failIfUnwritable();
-    try {
-      const status = await action(...args);
-      // Its output may have failed meanwhile.
-      process.exitCode ??= status;
-    } catch (error) {
-      // Ctrl-C also ends the commands that this one runs, and their failure may come first.
-      await new Promise((resolve) => setTimeout(resolve, INTERRUPT_DELAY_MS));
-      throw error;
-    } finally {
-      release();
-    }
+    const status = await action(...args);
+    release();
+    // Its output may have failed meanwhile.
+    process.exitCode ??= status;
   };
+}
+
+/** Ends a command that has failed. Ctrl-C also ends the commands that it runs, and their failure may come first. */
+export async function failUnlessInterrupted(error: unknown): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, INTERRUPT_DELAY_MS));
+  fail(error);
 }
 
 /** Makes the command fail if its output cannot be written. If nobody reads it any more, the command goes on in silence. */

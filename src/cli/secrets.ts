@@ -10,7 +10,7 @@ import { hideSecret } from "./knownSecrets";
 import { Pulumi } from "./pulumi";
 import { readSecretText, type SecretText } from "./secretText";
 import { type Receivers, readStackReceivers } from "./stackReceivers";
-import { askHidden } from "./terminal";
+import { askHidden, isAnswered } from "./terminal";
 
 export interface SecretFlags {
   readonly secret?: string | true;
@@ -109,8 +109,7 @@ async function fromThisStack(
 }
 
 async function fromPrompt(output: string, why = ""): Promise<SecretText> {
-  if (process.stdin.isTTY !== true)
-    throw new CliError("SECRET_MISSING", `no signing secret was given${why}. ${WAYS}`);
+  if (!isAnswered()) throw new CliError("SECRET_MISSING", `no signing secret was given${why}. ${WAYS}`);
   const answer = await askHidden("Signing secret (whsec_…, not shown): ");
   return readSecretText(answer, { place: "the signing secret that you entered", output });
 }

@@ -17,7 +17,7 @@ export async function withTerminal<T>(
   { yes }: { readonly yes: boolean },
   work: (asking: Asking) => Promise<T>,
 ): Promise<T> {
-  if (yes || process.stdin.isTTY !== true || process.stderr.isTTY !== true) return work({});
+  if (yes || !isAnswered() || process.stderr.isTTY !== true) return work({});
   const lines = interruptible(createInterface(process.stdin, process.stderr));
   // At the end of the input (Ctrl-D), a question would wait forever.
   const ended = new Promise<string>((resolve) => lines.once("close", () => resolve("")));
@@ -26,6 +26,12 @@ export async function withTerminal<T>(
   } finally {
     lines.close();
   }
+}
+
+/** Returns whether somebody at a terminal can answer: not once a command has read the input to its end (`-` and Ctrl-D). */
+export function isAnswered(): boolean {
+  const { isTTY, readableEnded, destroyed } = process.stdin;
+  return isTTY === true && !readableEnded && !destroyed;
 }
 
 /** Returns whether an answer to `[y/N]` is yes. */

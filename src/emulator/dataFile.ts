@@ -33,7 +33,7 @@ export async function openDataFile(path: string): Promise<OpenedDataFile> {
   });
   const lock = new DataFileLock(target);
   try {
-    await createFolder(dirname(target));
+    createFolder(dirname(target));
     await lock.take();
   } catch (cause) {
     throw cause instanceof EmulatorError ? cause : unwritable(path, cause);
@@ -116,7 +116,7 @@ export class DataFile implements Storage {
     const { path, target } = this.file;
     const temporary = `${target}.tmp`;
     try {
-      await createFolder(dirname(target));
+      createFolder(dirname(target));
       await rm(temporary, { force: true });
       await writeFile(temporary, `${content}\n`, { mode: 0o600, flag: "wx" });
       await rename(temporary, target);

@@ -123,11 +123,12 @@ function isHolding({ token, pid, startedAt }: Partial<Holder>): boolean {
   return startOf(pid) === startedAt;
 }
 
-/** Returns the 22nd field of `/proc/<pid>/stat`. The second, a name in parentheses, can contain spaces. */
+/** Returns the 22nd field of `/proc/<pid>/stat`. The second, a name in parentheses, can contain spaces. A zombie has ended. */
 function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return fields[0] === "Z" ? "" : fields[19];
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { isUrl } from "../shared/isUrl";
 import type { EventTarget } from "./deliveries/event";
 import type { AddedEndpoint, EmulatedEndpoint, EndpointInput } from "./endpoint";
 import { EmulatorError } from "./errors";
@@ -104,7 +105,7 @@ export class Registry {
   }
 
   #spelled(url: string): string {
-    return this.#options.normalizeUrls ? new URL(url).href : url;
+    return this.#options.normalizeUrls && isUrl(url) ? new URL(url).href : url;
   }
 
   #timestamp(): string {

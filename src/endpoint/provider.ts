@@ -154,7 +154,9 @@ export function createProvider(options: Partial<RunOptions> = {}) {
     /** Called only when the provider's own code, a lifecycle option or the service's address changed (engine rule 4). */
     async update(_id: string, olds: WithProvider<EndpointState>): Promise<dynamic.UpdateResult> {
       const result = start();
-      return { outs: "run" in result ? { ...olds, ...result.run.origin } : olds };
+      // The default provider has no name that would replace another's.
+      const { provider: _provider, ...rest } = olds;
+      return { outs: "run" in result ? { ...rest, ...result.run.origin } : olds };
     },
 
     async delete(id: string, state: WithProvider<EndpointState>): Promise<void> {

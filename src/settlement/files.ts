@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { createFolder } from "../shared/createFolder";
 
 /** Returns the engine's folder on this machine. */
 export function pulumiHome({ PULUMI_HOME }: NodeJS.ProcessEnv): string {
@@ -23,7 +24,7 @@ export function replaceFile(path: string, content: unknown): void {
 /** Makes a folder below PULUMI_HOME. @throws Error if PULUMI_HOME itself is missing: it is the engine's, and stays removed */
 export function makeFolder(home: string, path: string): void {
   if (!existsSync(home)) throw new Error(`${home} does not exist`);
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  createFolder(path, 0o700);
 }
 
 /** Returns the names in a folder; none if there is no such folder. */

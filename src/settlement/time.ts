@@ -84,5 +84,6 @@ function spanOf(timestamp: string | null | undefined): { from: number; to: numbe
  * zone: then nothing says which clock it is on.
  */
 export function parseTimestamp(timestamp: string | null | undefined): number {
-  return timestamp && ZONED.test(timestamp.trim()) ? Date.parse(timestamp) : Number.NaN;
+  const text = timestamp?.trim() ?? "";
+  return ZONED.test(text) ? Date.parse(text) : Number.NaN;
 }

@@ -14,14 +14,19 @@ const ADVICE: Readonly<Record<string, string>> = {
  * @param name what to call the value in a message, which does not repeat the value itself
  * @throws RunError for a value that cannot be compared. Of what is known only later, the output fails with it
  */
-export function comparable(value: unknown, name: string): unknown {
+export function comparable(value: unknown, name: string, around: readonly unknown[] = []): unknown {
   if (value === undefined || value === null) return value;
   if (pulumi.Output.isInstance(value)) return value.apply((known) => comparableLater(known, name));
   if (types.isPromise(value)) return value.then((known) => comparableLater(known, name));
   if (types.isDate(value) && !Number.isNaN(value.getTime())) return value.toISOString();
-  if (Array.isArray(value)) return value.map((each, at) => comparable(each, `${name}[${at}]`));
+  if (around.includes(value)) throw new pulumi.RunError(`${name} contains itself, so it cannot be compared.`);
+  const inside = [...around, value];
+  if (Array.isArray(value)) return value.map((each, at) => comparable(each, `${name}[${at}]`, inside));
   if (isPlainObject(value)) {
-    const entries = Object.entries(value).map(([key, each]) => [key, comparable(each, `${name}.${key}`)]);
+    const entries = Object.entries(value).map(([key, each]) => [
+      key,
+      comparable(each, `${name}.${key}`, inside),
+    ]);
     return Object.fromEntries(entries);
   }
   if (isPassedOn(value)) return value;

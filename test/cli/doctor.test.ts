@@ -221,6 +221,11 @@ it.each([
   expect(codes).toEqual([expected]);
 });
 
+it("doctor compares today's settings with what a resource of the default provider recorded, also if it had another before", async () => {
+  const resource = made("a", { ...today(), account: "ffffff", provider: "before" });
+  expect((await run({ stacks: { dev: withReceiver([resource]) } })).codes).toEqual(["note OTHER_KEY"]);
+});
+
 it("doctor names the endpoints that were registered with another key as a sentence", async () => {
   const resources = ["a", "b", "c", "d", "e", "f", "g"].map((name) =>
     made(name, { ...today(), account: "ffffff" }),

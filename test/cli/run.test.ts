@@ -165,7 +165,6 @@ it.each(MISPLACED.map((args) => [args("<key>").join(" "), args]))(
       expect(stderr).not.toContain(key.slice(0, 9));
     }
   },
-  60_000,
 );
 
 describe("with --json", () => {

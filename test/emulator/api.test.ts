@@ -96,6 +96,8 @@ describe("the management API", () => {
 
   test("the API stores URLs as written, and normalizes them with normalizeUrls", async () => {
     const url = "HTTPS://Example.com:443";
+    const odd = await started({ normalizeUrls: true });
+    expect(odd.add({ url: "not a url", type: "production" }).url).toBe("not a url");
     const asWritten = await started();
     const normalizing = await started({ normalizeUrls: true });
     expect(await (await call(asWritten, "POST /webhooks", { body: { ...HOOK, url } })).json()).toMatchObject({

@@ -325,6 +325,8 @@ describe("diff", () => {
     command = await begin();
     expect(await command.diff(id, elsewhere, inputs)).toEqual({ changes: true, replaces: [] });
     expect(await command.update(id, elsewhere, inputs)).toEqual(properties);
+    // Recorded when the resource had another provider.
+    expect(await command.update(id, { ...elsewhere, provider: "a" }, inputs)).toEqual(properties);
   });
 
   it("diff refuses another base URL that does not know the endpoint, and names both", async () => {

@@ -30,7 +30,7 @@ test("the demo tells the whole story and leaves nothing behind", async () => {
   expect(exitCode).toBe(0);
   expect(readdirSync(temporary).filter(isOurs)).toEqual([]);
   expect(filesIn(checkout)).toEqual(before);
-}, 170_000);
+}, 300_000);
 
 test.each([
   ["SIGINT", 130],
@@ -57,7 +57,7 @@ test.each([
     expect(readdirSync(temporary).filter(isOurs)).toEqual([]);
     expect(filesIn(checkout)).toEqual(before);
   },
-  60_000,
+  300_000,
 );
 
 /** Starts the demo of the copied checkout with its own temporary folder, so that what it leaves in either is its own. */

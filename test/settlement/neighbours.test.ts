@@ -66,7 +66,6 @@ test.each(faults)(
     expect(new Set(ids).size).toBe(2);
     expect(world.ids().sort()).toEqual(ids.sort());
   },
-  30_000,
 );
 
 test.each(faults.filter(([kind]) => !kind.endsWith("before")))(
@@ -81,7 +80,6 @@ test.each(faults.filter(([kind]) => !kind.endsWith("before")))(
       if (stopped !== undefined) expect(stopped).toMatch(/REGISTRATION_IN_DOUBT/);
     expect(world.ids()).toHaveLength(2);
   },
-  30_000,
 );
 
 test("a stack waits while another one on this machine looks for its lost endpoint, and then gets its own", async () => {

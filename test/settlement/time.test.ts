@@ -3,12 +3,14 @@ import { isSameTime, parseTimestamp, patienceFor, placeIn, windowOf } from "../.
 const sentAt = Date.UTC(2026, 0, 1, 12);
 const at = (offsetMs: number) => new Date(sentAt + offsetMs).toISOString();
 
-test.each(["2026-01-01T12:00:00Z", "2026-01-01T13:00:00+01:00", "Thu, 01 Jan 2026 12:00:00 GMT"])(
-  "the timestamp %s is read",
-  (timestamp) => {
-    expect(parseTimestamp(timestamp)).toBe(sentAt);
-  },
-);
+test.each([
+  "2026-01-01T12:00:00Z",
+  "2026-01-01T13:00:00+01:00",
+  "Thu, 01 Jan 2026 12:00:00 GMT",
+  " 2026-01-01T12:00:00Z\n",
+])("the timestamp %s is read", (timestamp) => {
+  expect(parseTimestamp(timestamp)).toBe(sentAt);
+});
 
 test.each([null, undefined, "", "2026-01-01T12:00:00", "1767268800", "soon Z", "03-11-2026"])(
   "the timestamp %s cannot be read",

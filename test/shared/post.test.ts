@@ -1,4 +1,3 @@
-import { createFolder } from "../../src/shared/createFolder";
 import { openDispatcher } from "../../src/shared/post";
 
 const environment = { ...process.env };
@@ -20,10 +19,3 @@ test("what is no proxy is refused without its value, which may hold a password",
   expect(open).toThrow(/HTTPS_PROXY or HTTP_PROXY .* is not the URL of a proxy.*\(INVALID_OPTION\)$/);
   expect(open).not.toThrow(/passw0rd/);
 });
-
-test.each(["/proc/captures", "/dev/null/captures", "/dev/null"])(
-  "a folder %s is refused, and its creation ends",
-  async (path) => {
-    await expect(createFolder(path)).rejects.toThrow(/E[A-Z]+/);
-  },
-);

@@ -65,6 +65,9 @@ class Release {
   constructor(readonly version: string) {}
 }
 
+const cycle: { release: unknown[] } = { release: ["t0ken"] };
+cycle.release.push(cycle);
+
 const refused: [what: string, triggers: unknown, message: RegExp][] = [
   [
     "a Map",
@@ -80,6 +83,7 @@ const refused: [what: string, triggers: unknown, message: RegExp][] = [
   ["an invalid date", new Date("t0ken"), /: triggers is an invalid Date, /],
   ["a class instance", new Release("t0ken"), /: triggers is an instance of Release, /],
   ["a URL", new URL("https://t0ken.example.com"), /: triggers is an instance of URL, /],
+  ["a cycle", cycle, /: triggers\.release\[1\] contains itself, /],
 ];
 
 test.each(refused)(

@@ -29,7 +29,7 @@ function requestsIn(json: unknown, depth: number): Capture[] {
 function headersOf(json: unknown): HeaderPair[] {
   if (!Array.isArray(json))
     return Object.entries(Object(json)).flatMap(([name, value]) =>
-      [value].flat().map((one) => [headerName(name), String(one)] as const),
+      [value].flat().flatMap((one) => (one === null ? [] : [[headerName(name), String(one)] as const])),
     );
   if (json.every((each) => typeof each === "string"))
     return json.flatMap((name, at) =>
@@ -37,7 +37,7 @@ function headersOf(json: unknown): HeaderPair[] {
     );
   return json.flatMap((each: unknown) => {
     const { name, value } = Array.isArray(each) ? { name: each[0], value: each[1] } : Object(each);
-    return typeof name === "string" ? [[headerName(name), String(value)] as const] : [];
+    return typeof name === "string" && value != null ? [[headerName(name), String(value)] as const] : [];
   });
 }
 

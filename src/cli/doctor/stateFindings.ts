@@ -4,6 +4,7 @@ import {
   endpointsIn,
   interruptedRegistrations,
   plainText,
+  providerNameOf,
   type Resource,
   stackIn,
 } from "../../settlement/deployment";
@@ -101,7 +102,7 @@ export function originFindings(
   const selected = known.find(({ isSelected }) => isSelected);
   if (selected === undefined) return [];
   const recorded = endpointsIn(selected.deployment).filter(
-    ({ outputs, external }) => external !== true && outputs?.provider === undefined,
+    (each) => each.external !== true && providerNameOf(each) === undefined,
   );
   const listed = new Set(inventory?.list.endpoints.map(({ id }) => id));
   const isGone = ({ id = "" }: Resource) => inventory?.list.complete === true && !listed.has(id);

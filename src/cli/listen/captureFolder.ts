@@ -30,7 +30,7 @@ export class CaptureFolder {
   /** Makes the folder if there is none. @throws CliError `FILE_UNWRITABLE` */
   static async open(path: string, warn: (text: string) => void): Promise<CaptureFolder> {
     try {
-      await createFolder(path);
+      createFolder(path);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       const folder = mayBeKey(path) ? "the folder" : `the folder ${path}`;

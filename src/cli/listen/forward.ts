@@ -21,6 +21,7 @@ export interface Target {
 
 /** The headers of the answer that a sender needs. */
 const RETURNED: readonly string[] = ["content-type", "retry-after"];
+const LONGEST_ANSWER_BYTES = 1024 * 1024;
 const NO_ANSWER: ReceiverResponse = {
   status: 502,
   headers: { "content-type": "text/plain; charset=utf-8" },
@@ -30,12 +31,12 @@ const NO_ANSWER: ReceiverResponse = {
 /** Sends a delivery to the target, byte for byte, and returns what the target answered. Never rejects. */
 export async function forward(request: ReceiverRequest, { url, dispatcher }: Target): Promise<Forwarded> {
   const startedAt = performance.now();
-  const { body } = request;
   const answer = await postDelivery({
     url,
     headers: deliveryHeaders(pairsOf(request.headers)),
-    body,
+    body: request.body,
     dispatcher,
+    longestAnswer: LONGEST_ANSWER_BYTES,
   });
   const durationMs = Math.round(performance.now() - startedAt);
   // A 502 makes the sender retry.
@@ -46,6 +47,8 @@ export async function forward(request: ReceiverRequest, { url, dispatcher }: Tar
     const value = answer.headers[name];
     return typeof value === "string" ? [[name, value] as const] : [];
   });
-  const response = { status, headers: Object.fromEntries(headers), body: answer.body.toString("utf8") };
+  // What is compressed is not text, and no sender needs it.
+  const body = answer.headers["content-encoding"] === undefined ? answer.body.toString("utf8") : "";
+  const response = { status, headers: Object.fromEntries(headers), body };
   return { response, status, failure: null, durationMs };
 }

@@ -91,6 +91,12 @@ test("a folded value is joined with a space", () => {
   });
 });
 
+test("a header that is null in JSON is missing", () => {
+  expect(captureIn(JSON.stringify({ headers: { "webhook-id": null, "x-a": "b" } })).headers).toEqual({
+    "x-a": "b",
+  });
+});
+
 test("a header that was sent twice is there twice", () => {
   const [capture] = readCaptures(
     Buffer.from(JSON.stringify({ rawHeaders: ["webhook-id", "a", "Webhook-Id", "b"] })),
