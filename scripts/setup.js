@@ -14,6 +14,7 @@ const PURPOSES = {
   },
   bench: { cli: true, redis: true, extras: ["bench", "test/queues"] },
   check: { cli: false, extras: ["test/frameworks", "test/redis", "test/queues", "test/browser", "bench"] },
+  mutate: { cli: false, extras: ["test/mutation"] },
   durability: { cli: false, redis: true, moto: true, extras: ["test/queues"] },
   build: { cli: false, extras: [], rebuild: true },
 };

@@ -81,8 +81,7 @@ function handlersByEvent(
   for (const event of events) {
     const handler = (handlers as Record<string, unknown>)[event];
     // Every object inherits `toString` and others, which are not handlers.
-    const isEveryObjects = event in Object.prototype && !Object.hasOwn(handlers, event);
-    if (isEveryObjects || (handler === undefined && !Object.hasOwn(handlers, event))) continue;
+    if (!Object.hasOwn(handlers, event) && (handler === undefined || event in Object.prototype)) continue;
     checkHandler(`${owner}: the handler of "${event}"`, handler);
     // Called for deliveries of its own event only. Bound, as it may be a method.
     byEvent.set(event, (handler as Handler<EventDelivery>).bind(handlers));
@@ -102,7 +101,7 @@ function methodsLikeEvents(instance: object): string[] {
 function checkHandler(name: string, handler: unknown): void {
   if (typeof handler !== "function")
     throw new TypeError(
-      `${name} is not a function.${handler === undefined ? " It is undefined: leave the event out if it needs no handler." : ""}`,
+      `${name} is ${handler === undefined ? "undefined. Leave out an event without one" : "not a function"}.`,
     );
   if (/^\[object (Async)?GeneratorFunction\]$/.test(Object.prototype.toString.call(handler)))
     throw new TypeError(

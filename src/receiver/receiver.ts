@@ -1,7 +1,7 @@
 import { check } from "../signature/check";
+import { claimedId } from "../signature/headers";
 import type { VerificationResult } from "../signature/result";
 import { outcomeAnswer, refusalAnswer } from "./answers";
-import { claimedId } from "./claimedId";
 import { VerifiedDelivery } from "./delivery";
 import { keyOf, readEvent, VALIDATION_EVENT } from "./event";
 import { keySource } from "./keys";

@@ -114,7 +114,7 @@ describe("a handler that did not run", () => {
       ],
       [{ "job.success": handler }, /"job\.success" is not an event.*job\.succeeded/],
       [{ "job.failed": 1 }, /"job\.failed" is not a function/],
-      [{ "job.failed": undefined }, /"job\.failed" is not a function\. It is undefined: leave the event out/],
+      [{ "job.failed": undefined }, /"job\.failed" is undefined\. Leave out an event without one/],
     ];
     for (const [handlers, reason] of wrong) {
       const start = () => receiverOf({ handlers: handlers as Handlers });

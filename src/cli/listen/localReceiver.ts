@@ -1,8 +1,8 @@
 import type { Receiver, ReceiverRequest, ReceiverResponse, Refusal, Rejection } from "../../receiver";
 import { refusalAnswer } from "../../receiver/answers";
-import { claimedId } from "../../receiver/claimedId";
 import { readEvent } from "../../receiver/event";
 import { createVerifier } from "../../signature";
+import { claimedId } from "../../signature/headers";
 import { type Forwarded, forward, type Target } from "./forward";
 
 /** A verified delivery, and what became of it. */
