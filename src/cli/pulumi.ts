@@ -8,9 +8,7 @@ import { mayBeKey } from "./mayBeKey";
 const MAX_QUOTED_LENGTH = 300;
 const CONTROL_CHARACTERS = /\p{Cc}/gu;
 
-export interface RunOptions {
-  /** Written to the command's standard input. */
-  readonly input?: string;
+interface RunOptions {
   /** Whether the command takes a stack. Default: true. */
   readonly ofStack?: boolean;
 }
@@ -40,13 +38,10 @@ export class Pulumi {
   }
 
   /** Runs a command. @throws CliError `PULUMI_MISSING` */
-  async run(
-    args: readonly string[],
-    { input = "", ofStack = true }: RunOptions = {},
-  ): Promise<PulumiCommandResult> {
+  async run(args: readonly string[], { ofStack = true }: RunOptions = {}): Promise<PulumiCommandResult> {
     const stack = this.stack === undefined || !ofStack ? [] : ["--stack", this.stack];
     try {
-      const result = await runPulumi([...args, ...stack], { input });
+      const result = await runPulumi([...args, ...stack]);
       this.#hideRefusedStack(result);
       return result;
     } catch (cause) {

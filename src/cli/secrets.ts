@@ -59,21 +59,16 @@ export function addSecretOptions(command: Command): Command {
     .addOption(new Option("--secret [value]").hideHelp());
 }
 
-export interface ReadSecretsOptions {
-  /** Also reads the receivers of the stack that `--stack` names when the secret comes from elsewhere. Default: false. */
-  readonly stackToo?: boolean;
-  readonly environment?: NodeJS.ProcessEnv;
-}
-
 /**
  * Reads the signing secrets from the first of: `--secret-env`, `--secret-file`, the stack, a prompt.
  *
+ * @param stackToo also reads the receivers of the stack that `--stack` names when the secret comes from elsewhere
  * @throws CliError `SECRET_IN_ARGUMENT`, `SECRET_MISSING`, or one of `pulumi`
  * @throws ReceiverConfigError `CONFIG_MISSING` or `CONFIG_INVALID`
  */
 export async function readSecrets(
   flags: SecretFlags,
-  { stackToo = false, environment = process.env }: ReadSecretsOptions = {},
+  { stackToo = false }: { readonly stackToo?: boolean } = {},
 ): Promise<SigningSecrets> {
   const { secret, secretEnv, secretFile, stack, output } = flags;
   if (secret !== undefined)
@@ -87,9 +82,7 @@ export async function readSecrets(
       ? named(await fromPrompt(output))
       : named(await fromThisStack(flags, fromStack));
   const given =
-    secretEnv === undefined
-      ? await fromFile(secretFile ?? "", output)
-      : fromEnvironment(secretEnv, environment, output);
+    secretEnv === undefined ? await fromFile(secretFile ?? "", output) : fromEnvironment(secretEnv, output);
   if (!stackToo || stack === undefined) return named(given);
   const { config, others } = await fromStack();
   return named({ ...given, config: given.config ?? config, others: new Map([[output, config], ...others]) });
@@ -120,8 +113,8 @@ export function fingerprintOfSecret({ value }: NamedSecret): string {
   return fingerprintOf([value]);
 }
 
-function fromEnvironment(name: string, environment: NodeJS.ProcessEnv, output: string): SecretText {
-  const text = environment[name];
+function fromEnvironment(name: string, output: string): SecretText {
+  const text = process.env[name];
   if (text !== undefined && text.trim() !== "")
     return readSecretText(text, { place: `the environment variable ${shown(name)}`, output });
   throw new ReceiverConfigError(
