@@ -8,7 +8,7 @@ import { mayBeKey } from "./mayBeKey";
 const MAX_QUOTED_LENGTH = 300;
 const CONTROL_CHARACTERS = /\p{Cc}/gu;
 
-interface RunOptions {
+export interface RunOptions {
   /** Whether the command takes a stack. Default: true. */
   readonly ofStack?: boolean;
 }
