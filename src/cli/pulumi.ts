@@ -16,7 +16,7 @@ export interface RunOptions {
 /** Why nothing is found where Pulumi's command is missing, as the part of a sentence after "because". */
 export const NO_CLI = "the command pulumi was not found on PATH";
 const NO_PROJECT = /no Pulumi\.yaml project file found/;
-const NO_STACK = /no stack selected/;
+const NO_STACK_MESSAGE = /no stack selected/;
 
 /** What a command found, or why this folder has none, as the part of a sentence after "because". */
 export type Found<T> =
@@ -99,7 +99,7 @@ export class Pulumi {
 /** Returns why a command found no stack, or undefined if it failed for another reason. */
 function absenceOf({ stderr }: PulumiCommandResult): string | undefined {
   if (NO_PROJECT.test(stderr)) return "this folder has no Pulumi project";
-  return NO_STACK.test(stderr) ? "no stack is selected" : undefined;
+  return NO_STACK_MESSAGE.test(stderr) ? "no stack is selected" : undefined;
 }
 
 /** Quotes one line of what Pulumi printed: the whole may hold values of the stack. */

@@ -1,4 +1,4 @@
-import { isEndpointType } from "../shared/permanent";
+import { isEndpointToken } from "../shared/permanent";
 import { isDefaultProvider, nameOf } from "../shared/urn";
 import type { Identity } from "./identity";
 
@@ -48,7 +48,7 @@ export function stackIn({ resources = [] }: Deployment): Resource | undefined {
 
 /** Returns the endpoints in the state, also those that the next `up` deletes. */
 export function endpointsIn({ resources = [] }: Deployment): Resource[] {
-  return resources.filter(({ type }) => isEndpointType(type));
+  return resources.filter(({ type }) => isEndpointToken(type));
 }
 
 /** Returns the endpoints that some run began to register and never recorded, in the state's order (engine rule 23). */
@@ -58,7 +58,7 @@ export function interruptedRegistrations({ pending_operations = [] }: Deployment
 
 /** Returns whether a run began to register an endpoint in this operation and never recorded it. */
 function isInterruptedRegistration({ type, resource }: Operation): boolean {
-  return type === "creating" && isEndpointType(resource.type);
+  return type === "creating" && isEndpointToken(resource.type);
 }
 
 /** Returns the url and type of a resource; undefined if the state encrypts the url, or has none. */

@@ -104,7 +104,7 @@ export async function verdictsOf(
   const named = new Set<string>();
   const identities = identitiesIn(list, operations);
   const verdicts: Verdict[] = [];
-  const keys = [...entries.map(({ key }) => key), ...operations.flatMap((each) => keyOf(each) ?? [])];
+  const keys = [...entries.map(({ key }) => key), ...operations.flatMap((each) => keyHashOf(each) ?? [])];
   for (const key of new Set(keys)) {
     const identity = identities.get(key);
     if (identity === undefined) {
@@ -118,7 +118,11 @@ export async function verdictsOf(
     }
     const known = await evidence.about(identity);
     for (const decided of decideAll({ ...known, identity, list, patienceMs }, named))
-      verdicts.push({ identity, ...decided, operations: operations.filter((each) => keyOf(each) === key) });
+      verdicts.push({
+        identity,
+        ...decided,
+        operations: operations.filter((each) => keyHashOf(each) === key),
+      });
   }
   for (const resource of resources) {
     const identity = identityOf(resource);
@@ -131,7 +135,7 @@ export async function verdictsOf(
   return verdicts;
 }
 
-function keyOf(resource: Resource): string | undefined {
+function keyHashOf(resource: Resource): string | undefined {
   const identity = identityOf(resource);
   return identity && keyHash(identity);
 }

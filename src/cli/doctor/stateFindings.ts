@@ -9,11 +9,11 @@ import {
 } from "../../settlement/deployment";
 import { pendingResources } from "../../settlement/pendingResource";
 import { isOvertaken } from "../../settlement/stackState";
-import { isEndpointType } from "../../shared/permanent";
+import { isEndpointToken } from "../../shared/permanent";
 import { nameOf } from "../../shared/urn";
 import type { Inventory } from "../inventory/inventory";
 import { describeResource } from "../inventory/ownership";
-import type { Stacks } from "../inventory/stacks";
+import type { ReadStacks } from "../inventory/stacks";
 import { error, type Finding, note } from "./finding";
 
 /** The output that a receiver reads by default. */
@@ -22,7 +22,7 @@ const RECEIVER_OUTPUT = "receiver";
 const MAX_NAMED = 5;
 
 /** Finds what the states alone show. */
-export function stackFindings({ known, unreadable }: Stacks): Finding[] {
+export function stackFindings({ known, unreadable }: ReadStacks): Finding[] {
   return [
     ...unreadable.map(({ what, why }) =>
       error(
@@ -61,7 +61,7 @@ function operations(stack: string, deployment: Deployment): Finding[] {
       ),
     ),
     ...(deployment.pending_operations ?? [])
-      .filter(({ type, resource }) => type !== "creating" && isEndpointType(resource.type))
+      .filter(({ type, resource }) => type !== "creating" && isEndpointToken(resource.type))
       .map(({ type, resource }) =>
         error(
           "OPERATION_INTERRUPTED",
@@ -94,7 +94,7 @@ function receiverOutput(stack: string, deployment: Deployment): Finding[] {
 
 /** Compares what the selected stack recorded with today's settings. @param inventory absent when the service did not answer */
 export function originFindings(
-  { known }: Stacks,
+  { known }: ReadStacks,
   origin: Origin,
   inventory: Inventory | undefined,
 ): Finding[] {

@@ -41,7 +41,7 @@ export async function claimsOn(
   const sources = { book, service };
   const inBook = endpoints.filter((endpoint) => book.entriesLike(endpoint).some(({ closed }) => !closed));
   for (const known of stacks) {
-    const stack = stackOf(known, options);
+    const stack = readStackOf(known, options);
     if (stack === undefined) continue;
     names.push(stack.name);
     const { deployment } = known;
@@ -87,7 +87,7 @@ export async function claimsOn(
 }
 
 /** Returns a stack whose state was read before. */
-export function stackOf(
+export function readStackOf(
   { name, deployment }: KnownStack,
   { pulumi, environment, clock }: Pick<ClaimsOptions, "pulumi" | "environment" | "clock">,
 ) {

@@ -14,7 +14,7 @@ import type { Output } from "../output";
 import type { Pulumi } from "../pulumi";
 import { type ClaimsOptions, claimsOn } from "./claims";
 import { mayHaveSecretUrl, type Owner, Ownership } from "./ownership";
-import { NO_STACK, readStacks, type StackScope, type Stacks } from "./stacks";
+import { NO_STACK, type ReadStacks, readStacks, type StackScope } from "./stacks";
 
 /** An earlier time is no time: a service that does not know one answers year 1, or 1970. */
 const FIRST_TIME = Date.UTC(1971, 0, 1);
@@ -33,7 +33,7 @@ export interface Listed {
 export interface Inventory {
   readonly entries: readonly Listed[];
   readonly list: EndpointList;
-  readonly stacks: Stacks;
+  readonly stacks: ReadStacks;
 }
 
 export interface InventoryOptions extends StackScope {
@@ -68,7 +68,7 @@ export function takeInventory(
 
 export async function inventoryOf(
   list: EndpointList,
-  read: Stacks,
+  read: ReadStacks,
   { projectOnly = false, ...options }: ClaimsOptions & Pick<StackScope, "projectOnly">,
 ): Promise<Inventory> {
   const ownership = new Ownership(
@@ -156,7 +156,7 @@ export function assertOwnershipKnown({ stacks }: Inventory): void {
     );
 }
 
-function whyUnknown({ unreadable: [first], absence }: Stacks): string | undefined {
+function whyUnknown({ unreadable: [first], absence }: ReadStacks): string | undefined {
   return first === undefined ? absence : `${first.what} cannot be read: ${first.why}`;
 }
 
