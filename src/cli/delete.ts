@@ -1,10 +1,10 @@
 import { text } from "node:stream/consumers";
 import { Command } from "commander";
+import { checkIds } from "./arguments";
 import { carryOut, type DeletionOptions, type Plan, reasonOfOwner } from "./deletion/plan";
 import { CliError } from "./errors";
 import { deletionCommand, type InventoryFlags, inventoryOptions } from "./flags";
-import { checkIds, reasonOfMissing } from "./get";
-import { assertOwnershipKnown, type Inventory } from "./inventory/inventory";
+import { assertOwnershipKnown, type Inventory, reasonOfMissing } from "./inventory/inventory";
 import { explainOwner } from "./inventory/ownership";
 import { EXIT, type ExitStatus, endsByItself } from "./run";
 import { withService } from "./service";

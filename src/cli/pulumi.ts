@@ -1,5 +1,5 @@
 import { type PulumiCommandResult, runPulumi } from "../shared/pulumiCommand";
-import { masked } from "../stack/shown";
+import { masked } from "../shared/shown";
 import { CliError } from "./errors";
 import { hideValue } from "./knownSecrets";
 import { mayBeKey } from "./mayBeKey";

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { CodedError } from "../shared/codedError";
-import { shown } from "../stack/shown";
+import { shown } from "../shared/shown";
 import { asTypedIn } from "./commandName";
 import { CliError } from "./errors";
 import { withoutSecrets } from "./knownSecrets";

@@ -8,9 +8,9 @@ import { ownPending, registerOnce } from "../settlement/register";
 import { settle } from "../settlement/settle";
 import { Turns } from "../settlement/turns";
 import { describeUrl } from "../shared/url";
-import type { Account } from "./account";
 import { AccountService } from "./accountService";
 import { CliError } from "./errors";
+import type { Account } from "./service";
 
 export interface TemporaryEndpointOptions {
   readonly account: Account;

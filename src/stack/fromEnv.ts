@@ -1,5 +1,6 @@
 import type { Receiver } from "../receiver";
 import type { NoEvents } from "../receiver/types";
+import { shown } from "../shared/shown";
 import { ReceiverConfigError } from "./config";
 import { HOW_TO_GET_IT, parseConfig } from "./parse";
 import {
@@ -8,7 +9,6 @@ import {
   checkArguments,
   configuredReceiver,
 } from "./receiver";
-import { shown } from "./shown";
 
 /** Where `receiverFromEnv` reads the configuration. */
 export interface EnvSource {

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Receiver } from "../receiver";
 import type { NoEvents } from "../receiver/types";
+import { shown } from "../shared/shown";
 import { ReceiverConfigError } from "./config";
 import { parseConfig } from "./parse";
 import {
@@ -11,7 +12,6 @@ import {
   checkArguments,
   configuredReceiver,
 } from "./receiver";
-import { shown } from "./shown";
 
 /** Where `receiverFromFile` reads the configuration. */
 export interface FileSource {

@@ -1,6 +1,7 @@
 import type { Receiver } from "../receiver";
 import type { NoEvents } from "../receiver/types";
 import { runPulumi } from "../shared/pulumiCommand";
+import { masked, shown } from "../shared/shown";
 import { ReceiverConfigError } from "./config";
 import { parseConfig } from "./parse";
 import {
@@ -9,7 +10,6 @@ import {
   checkArguments,
   configuredReceiver,
 } from "./receiver";
-import { masked, shown } from "./shown";
 
 /** Where `receiverFromStack` reads the configuration. */
 export interface StackSource {

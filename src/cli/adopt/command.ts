@@ -3,13 +3,13 @@ import { checkArguments } from "../../endpoint/arguments";
 import { nameOf } from "../../shared/urn";
 import { CliError } from "../errors";
 import { addStackOptions, type InventoryFlags, inventoryOptions } from "../flags";
-import { reasonOfMissing } from "../get";
 import {
   assertOwnershipKnown,
   duplicatesIn,
   type Inventory,
   type InventoryOptions,
   type Listed,
+  reasonOfMissing,
   takeInventory,
   warnOfGaps,
 } from "../inventory/inventory";

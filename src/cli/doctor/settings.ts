@@ -6,9 +6,9 @@ import {
   SETTING_NAMES,
   type SettingName,
 } from "../../endpoint/settings";
-import type { StackConfiguration } from "../configuration";
 import { mayBeKey } from "../mayBeKey";
 import type { Found } from "../pulumi";
+import type { StackConfiguration } from "../service";
 
 /** A setting and where it comes from. */
 export interface ShownSetting {

@@ -14,12 +14,11 @@ import { nameOf } from "../../shared/urn";
 import type { Inventory } from "../inventory/inventory";
 import { describeResource } from "../inventory/ownership";
 import type { ReadStacks } from "../inventory/stacks";
+import { joined } from "../text";
 import { error, type Finding, note } from "./finding";
 
 /** The output that a receiver reads by default. */
 const RECEIVER_OUTPUT = "receiver";
-/** How many ids a message names. */
-const MAX_NAMED = 5;
 
 /** Finds what the states alone show. */
 export function stackFindings({ known, unreadable }: ReadStacks): Finding[] {
@@ -140,11 +139,4 @@ export function originFindings(
 function registered(resources: readonly Resource[], stack: string): string {
   const names = joined(resources.map(({ urn }) => nameOf(urn)));
   return `${names} of the stack ${stack} ${resources.length === 1 ? "was" : "were"} registered`;
-}
-
-/** Joins names as a sentence does, and only counts those after the first few. */
-export function joined(names: readonly string[]): string {
-  const shown = names.slice(0, names.length > MAX_NAMED ? MAX_NAMED : -1);
-  const rest = names.length > MAX_NAMED ? `${names.length - MAX_NAMED} more` : (names.at(-1) ?? "");
-  return shown.length === 0 ? rest : `${shown.join(", ")} and ${rest}`;
 }

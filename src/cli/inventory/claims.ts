@@ -7,10 +7,10 @@ import { isSameStack, type StackName } from "../../settlement/entry";
 import { keyOf } from "../../settlement/identity";
 import { handedOverOf, pendingResources } from "../../settlement/pendingResource";
 import { describeStackOf } from "../../shared/urn";
-import type { Account } from "../account";
 import type { AccountService } from "../accountService";
 import { settlementStack, sourcesOf } from "../evidence";
 import type { Pulumi } from "../pulumi";
+import type { Account } from "../service";
 import type { KnownStack } from "./stacks";
 
 export interface ClaimsOptions {

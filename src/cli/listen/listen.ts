@@ -4,7 +4,7 @@ import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/tolerance";
 import { Output } from "../output";
 import { Pulumi } from "../pulumi";
 import { EXIT, endOnInterrupt } from "../run";
-import { readSecrets, type SecretFlags } from "../secrets";
+import { readSecrets, type SecretFlags } from "../secrets/secrets";
 import { openService } from "../service";
 import { stopSignal } from "../stopSignal";
 import { TemporaryEndpoint } from "../temporaryEndpoint";

@@ -14,10 +14,10 @@ import { pendingResources } from "../../settlement/pendingResource";
 import { settle } from "../../settlement/settle";
 import type { Stack } from "../../settlement/stack";
 import { nameOf } from "../../shared/urn";
-import type { Account } from "../account";
 import { AccountService } from "../accountService";
 import type { Accounts } from "../accounts";
 import { sourcesOf } from "../evidence";
+import type { Account } from "../service";
 
 /** A verdict, and the account that it is about. */
 export interface Case {

@@ -8,7 +8,7 @@ import { CliError } from "../errors";
 import { jsonOption } from "../flags";
 import { Output } from "../output";
 import { EXIT, type ExitStatus, endsByItself, usage } from "../run";
-import { addSecretOptions, readSecrets, type SigningSecrets } from "../secrets";
+import { addSecretOptions, readSecrets, type SigningSecrets } from "../secrets/secrets";
 import { durationText } from "../text";
 import { adviceFor, attempt, type SentDelivery } from "./attempt";
 import { checkFlags, type SendFlags } from "./flags";

@@ -7,7 +7,7 @@ import { choose, readCaptures } from "../capture/capture";
 import { deliveryHeaders } from "../capture/captureFile";
 import { CliError } from "../errors";
 import { readInput } from "../inputFile";
-import type { NamedSecret } from "../secrets";
+import type { NamedSecret } from "../secrets/secrets";
 
 /** What to send, each time. */
 export interface Message {

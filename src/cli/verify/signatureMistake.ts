@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { SignatureHeaders } from "../../signature/headers";
-import type { NamedSecret } from "../secrets";
+import type { NamedSecret } from "../secrets/secrets";
 
 export interface SignatureMistake {
   readonly reason: "signature-encoding" | "key-not-decoded" | "signed-content";

@@ -1,7 +1,7 @@
-import { parseReceiverConfig, type ReceiverConfig, ReceiverConfigError } from "../stack";
-import { parseConfig } from "../stack/parse";
-import { shown } from "../stack/shown";
-import type { Pulumi } from "./pulumi";
+import { shown } from "../../shared/shown";
+import { parseReceiverConfig, type ReceiverConfig, ReceiverConfigError } from "../../stack";
+import { parseConfig } from "../../stack/parse";
+import type { Pulumi } from "../pulumi";
 
 /** The configurations of receivers that a stack or a file of its outputs has. */
 export interface Receivers {

@@ -1,16 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
-import { projectFile } from "../settlement/stackName";
-import { CodedError } from "../shared/codedError";
-import { ReceiverConfigError } from "../stack";
-import { fingerprintOf, type ReceiverEndpoint } from "../stack/config";
-import { shown } from "../stack/shown";
-import { CliError } from "./errors";
-import { hideSecret } from "./knownSecrets";
-import { Pulumi } from "./pulumi";
+import { projectFile } from "../../settlement/stackName";
+import { CodedError } from "../../shared/codedError";
+import { shown } from "../../shared/shown";
+import { ReceiverConfigError } from "../../stack";
+import { fingerprintOf, type ReceiverEndpoint } from "../../stack/config";
+import { CliError } from "../errors";
+import { hideSecret } from "../knownSecrets";
+import { Pulumi } from "../pulumi";
+import { askHidden } from "../terminal";
 import { readSecretText, type SecretText } from "./secretText";
 import { type Receivers, readStackReceivers } from "./stackReceivers";
-import { askHidden } from "./terminal";
 
 export interface SecretFlags {
   readonly secret?: string | true;
