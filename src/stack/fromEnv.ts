@@ -1,6 +1,6 @@
 import type { Receiver } from "../receiver";
 import type { NoEvents } from "../receiver/types";
-import { shown } from "../shared/shown";
+import { NOT_SHOWN, shown } from "../shared/shown";
 import { ReceiverConfigError } from "./config";
 import { HOW_TO_GET_IT, parseConfig } from "./parse";
 import {
@@ -35,8 +35,7 @@ export function receiverFromEnv<Events extends object = NoEvents>(
       "CONFIG_MISSING",
       shown(variable) === variable
         ? `the environment variable ${variable} is not set: set it to the output of ${HOW_TO_GET_IT}`
-        : "receiverFromEnv: variable does not name an environment variable that is set. It is not shown, because it may be a " +
-            "secret: pass the name of the variable, not its value",
+        : `receiverFromEnv: variable does not name an environment variable that is set. ${NOT_SHOWN} the name of the variable, not its value`,
     );
   }
   return configuredReceiver(parseConfig(text, { where: `in ${variable}` }), options);

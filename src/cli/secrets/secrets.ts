@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import { projectFile } from "../../settlement/stackName";
 import { CodedError } from "../../shared/codedError";
-import { shown } from "../../shared/shown";
+import { NOT_SHOWN, shown } from "../../shared/shown";
 import { ReceiverConfigError } from "../../stack";
 import { fingerprintOf, type ReceiverEndpoint } from "../../stack/config";
 import { CliError } from "../errors";
@@ -121,7 +121,7 @@ function fromEnvironment(name: string, output: string): SecretText {
     "CONFIG_MISSING",
     shown(name) === name && VARIABLE_NAME.test(name)
       ? `the environment variable ${name} is not set: set it to the signing secret, or name another with --secret-env`
-      : `--secret-env does not name an environment variable that is set. It is not shown, because it may be a secret: pass the name of the variable, not its value`,
+      : `--secret-env does not name an environment variable that is set. ${NOT_SHOWN} the name of the variable, not its value`,
   );
 }
 
@@ -135,7 +135,7 @@ async function fromFile(path: string, output: string): Promise<SecretText> {
       "CONFIG_MISSING",
       shown(path) === path
         ? `the file ${path} with the signing secret cannot be read (${code})`
-        : `--secret-file does not name a file that can be read (${code}). It is not shown, because it may be a secret: pass the path of the file, not what the file holds`,
+        : `--secret-file does not name a file that can be read (${code}). ${NOT_SHOWN} the path of the file, not what the file holds`,
     );
   }
   return readSecretText(text, { place: `the file ${shown(path)}`, output });
