@@ -1,5 +1,6 @@
 import { text } from "node:stream/consumers";
 import { Command } from "commander";
+import { countOf } from "../shared/words";
 import { checkIds } from "./arguments";
 import { carryOut, type DeletionOptions, type Plan, reasonOfOwner } from "./deletion/plan";
 import { CliError } from "./errors";
@@ -9,7 +10,6 @@ import { explainOwner } from "./inventory/ownership";
 import { EXIT, type ExitStatus, endsByItself } from "./run";
 import { withService } from "./service";
 import { withTerminal } from "./terminal";
-import { countOf } from "./text";
 
 export function deleteCommand(): Command {
   const command = new Command("delete")

@@ -175,12 +175,7 @@ export function endpointsOf(decision: Decision): readonly Endpoint[] {
 /** Returns the urls and types that a list or a state shows, by their hash. */
 function identitiesIn(list: EndpointList, operations: readonly Resource[]): ReadonlyMap<string, Identity> {
   const odd = list.unrecognized.flatMap(({ url }): Identity[] =>
-    url === null
-      ? []
-      : [
-          { url, type: "production" },
-          { url, type: "development" },
-        ],
+    url === null ? [] : (["production", "development"] as const).map((type) => ({ url, type })),
   );
   const all = [...odd, ...list.endpoints, ...operations.flatMap((each) => identityOf(each) ?? [])];
   return new Map(all.map(({ url, type }) => [keyHash({ url, type }), { url, type }]));

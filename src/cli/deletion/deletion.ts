@@ -6,11 +6,11 @@ import { Book } from "../../settlement/book";
 import { pulumiHome } from "../../settlement/files";
 import { keyHash, keyOf } from "../../settlement/identity";
 import { Locks } from "../../settlement/lock";
+import { countOf } from "../../shared/words";
 import { CliError } from "../errors";
 import { type Inventory, type InventoryOptions, type Listed, takeInventory } from "../inventory/inventory";
 import { interrupted } from "../run";
 import type { Account } from "../service";
-import { countOf } from "../text";
 
 /** How many endpoints are deleted at once. */
 const MAX_DELETIONS = 8;

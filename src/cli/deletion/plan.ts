@@ -1,3 +1,4 @@
+import { countOf } from "../../shared/words";
 import {
   dataOfEntry,
   type Inventory,
@@ -11,7 +12,7 @@ import { readBackend } from "../inventory/stacks";
 import { dataOfFailure, endingOnInterrupt } from "../run";
 import type { Account } from "../service";
 import { type Asking, agrees } from "../terminal";
-import { countOf, describeAge } from "../text";
+import { describeAge } from "../text";
 import { Deletion, type DeletionRule } from "./deletion";
 
 export interface DeletionOptions extends InventoryOptions, Asking {
