@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { isUrl } from "../../shared/isUrl";
+import { isUrl } from "../../shared/url";
 import type { HeaderPair, ShownAttempt } from "./console";
 import { INVISIBLE, visible } from "./html";
 
