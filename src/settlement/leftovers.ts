@@ -128,7 +128,10 @@ export async function verdictsOf(
     const identity = identityOf(resource);
     if (identity === undefined) continue;
     const ip = plainText(resource.inputs, "ip");
-    const known = await evidence.aboutOnly({ ...identity, ip }, handedOverOf(resource));
+    const known = await evidence.about(
+      { ...identity, ip },
+      { handedOver: handedOverOf(resource), alone: true },
+    );
     const [decided] = decideAll({ ...known, identity, list, patienceMs }, named);
     if (decided) verdicts.push({ identity, ...decided, operations: [], resource });
   }
