@@ -40,7 +40,7 @@ export function deleteCommand(): Command {
   );
 }
 
-export interface DeleteOptions extends DeletionOptions {
+interface DeleteOptions extends DeletionOptions {
   readonly ids: readonly string[];
 }
 

@@ -36,7 +36,7 @@ export function getCommand(): Command {
   );
 }
 
-export interface GetOptions extends InventoryOptions {
+interface GetOptions extends InventoryOptions {
   readonly id: string;
 }
 

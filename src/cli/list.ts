@@ -42,7 +42,7 @@ export function listCommand(): Command {
   );
 }
 
-export interface ListOptions extends InventoryOptions {
+interface ListOptions extends InventoryOptions {
   readonly orphans: boolean;
 }
 

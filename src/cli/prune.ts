@@ -51,7 +51,7 @@ export function pruneCommand(): Command {
   );
 }
 
-export interface PruneOptions extends DeletionOptions {
+interface PruneOptions extends DeletionOptions {
   readonly olderThanMs: number;
   readonly type: EndpointType;
 }

@@ -121,7 +121,7 @@ export function fail(error: unknown): void {
 }
 
 /** Why a command failed, as `--json` prints it under `error`. */
-export interface FailureData {
+interface FailureData {
   readonly code: string;
   /** One line, without the code. */
   readonly message: string;

@@ -65,7 +65,7 @@ export function settingsIn({ value }: Found<StackConfiguration>): (name: string)
   return (name) => value?.[name]?.value;
 }
 
-export interface ServiceOptions {
+interface ServiceOptions {
   readonly pulumi: Pulumi;
   readonly environment?: NodeJS.ProcessEnv;
 }

@@ -12,7 +12,7 @@ import { AccountService } from "./accountService";
 import { CliError } from "./errors";
 import type { Account } from "./service";
 
-export interface TemporaryEndpointOptions {
+interface TemporaryEndpointOptions {
   readonly account: Account;
   readonly url: string;
   /** Default: the system's. */

@@ -3,7 +3,7 @@ import { EmulatorError } from "./errors";
 import type { Keys } from "./keys";
 import type { Registry } from "./registry";
 
-export interface BackdoorOptions {
+interface BackdoorOptions {
   readonly registry: Registry;
   readonly keys: Keys;
   readonly homeAccount: string;

@@ -3,7 +3,7 @@ import type { AddedEndpoint, EmulatedEndpoint, EndpointInput } from "./endpoint"
 import { EmulatorError } from "./errors";
 import type { SavedData } from "./savedData";
 
-export interface RegistryOptions {
+interface RegistryOptions {
   readonly now: () => number;
   readonly newId: (account: string) => string;
   readonly normalizeUrls: boolean;

@@ -14,7 +14,7 @@ import { alike, type Identity, keyOf } from "../settlement/identity";
  * And about a pending registration, by its provisional id:
  * - `settled`: its outcome is known
  */
-export type Fact =
+type Fact =
   | "owned"
   | "kept"
   | "replaced"

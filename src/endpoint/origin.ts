@@ -12,7 +12,7 @@ export interface Origin {
   provider?: string;
 }
 
-export interface OriginSettings {
+interface OriginSettings {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly providerName: string;

@@ -15,7 +15,7 @@ import type { Replaced } from "./handover";
 import { type PendingState, stateOf } from "./state";
 import type { EndpointInputs } from "./types";
 
-export interface RegistrarSources extends AdoptionSources {
+interface RegistrarSources extends AdoptionSources {
   readonly settlement: Settlement;
   readonly turns: Turns;
   readonly duplicates: DuplicateCheck;

@@ -20,7 +20,7 @@ const GATHERING_MS = 20;
 /** How long an operation must take to be worth a line, in milliseconds. */
 const SLOW_MS = 2_000;
 
-export interface ServiceOptions {
+interface ServiceOptions {
   readonly clock: Clock;
   readonly log: EngineLog;
   /** Ends requests that only read: a cancelled run does not need their answers. */

@@ -12,7 +12,7 @@ import { closeAbsent, closeAll, type Takings } from "./takings";
 import { type Asker, isSameAccount } from "./trace";
 
 /** What the settlement needs of the run. */
-export interface SettlingRun extends Waiting, Asker {
+interface SettlingRun extends Waiting, Asker {
   readonly service: SendingService & Lookup;
   /** Returns whether a resource that this run has met has this endpoint. */
   readonly holds: (id: string) => boolean;
@@ -23,7 +23,7 @@ export interface SettlingRun extends Waiting, Asker {
 }
 
 /** What the settlement is made of. */
-export interface SettlementParts {
+interface SettlementParts {
   readonly book: Book;
   readonly stacks: Stacks;
   readonly evidence: Evidence;

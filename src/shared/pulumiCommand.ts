@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 
-export interface PulumiCommandOptions {
+interface PulumiCommandOptions {
   /** The program's folder. Default: the current one. */
   readonly cwd?: string | undefined;
   /** Default: this process's. */

@@ -11,7 +11,7 @@ import { isRefuting, type ValidationErrorCode } from "./verdict";
 type ReceiverValidationErrorCode = ValidationErrorCode | "VALIDATION_NOT_IMPORTABLE" | "RUN_CANCELLED";
 
 /** A receiver that is not validated, or a validation that cannot be made. The message holds no secret, and of the url only its origin. */
-export class ReceiverValidationError extends CodedError<ReceiverValidationErrorCode> {
+class ReceiverValidationError extends CodedError<ReceiverValidationErrorCode> {
   override readonly name = "ReceiverValidationError";
 
   constructor(code: ReceiverValidationErrorCode, reason: string) {

@@ -56,7 +56,7 @@ export function adoptCommand(): Command {
     );
 }
 
-export interface AdoptOptions extends InventoryOptions {
+interface AdoptOptions extends InventoryOptions {
   readonly ids: readonly string[];
   readonly native: boolean;
 }

@@ -26,7 +26,7 @@ export interface CheckServiceOptions {
 }
 
 /** How a check ended. After `stopped` and `declined` nothing is printed, and nothing that it registered is left. */
-export type Ended = "meets" | "differs" | "stopped" | "declined";
+type Ended = "meets" | "differs" | "stopped" | "declined";
 
 /**
  * Plays the contract at a service, and prints the findings.

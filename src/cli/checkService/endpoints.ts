@@ -66,7 +66,7 @@ interface CheckEndpoints {
 }
 
 /** What may still be there after a check. */
-export interface Left {
+interface Left {
   readonly isClean: boolean;
   /** Those that are known. */
   readonly ids: readonly string[];

@@ -48,7 +48,7 @@ export interface Diagnosis {
 }
 
 /** How the service answered; null for what is unknown. */
-export interface ServiceHealth {
+interface ServiceHealth {
   readonly reachable: boolean | null;
   readonly keyAccepted: boolean | null;
   /** The service's clock less this machine's. */

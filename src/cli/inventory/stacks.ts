@@ -32,7 +32,7 @@ export interface KnownStack {
 export const NO_STACK = "the project has no stack in this backend";
 
 /** Something that could not be read, such as "the stack prod", and why. */
-export interface UnreadableStack {
+interface UnreadableStack {
   readonly what: string;
   readonly why: string;
 }

@@ -16,7 +16,7 @@ const MOST_SHOWN = 200;
 /** How much of an answer is kept, in characters. */
 const LONGEST_ANSWER = 1_024;
 
-export interface ListenPageOptions {
+interface ListenPageOptions {
   /** The receiver's address. */
   readonly address: () => string;
   /** Where deliveries are forwarded, and replayed. Without it, none can be replayed. */

@@ -27,7 +27,7 @@ export interface Case {
   readonly sources: LeftoverSources;
 }
 
-export interface LookUpOptions {
+interface LookUpOptions {
   readonly stack: Stack;
   readonly deployment: Deployment;
   readonly entries: readonly Entry[];

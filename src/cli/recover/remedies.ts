@@ -13,7 +13,7 @@ import type { Turns } from "../../settlement/turns";
 import { chooseFate, type Dialogue } from "./dialogue";
 import type { Case } from "./lookUp";
 
-export interface RemediesOptions {
+interface RemediesOptions {
   readonly stack: Stack;
   readonly turns: Turns;
   readonly clock: Clock;

@@ -12,7 +12,7 @@ export interface SecretText {
   readonly others?: ReadonlyMap<string, ReceiverConfig>;
 }
 
-export interface SecretTextOptions {
+interface SecretTextOptions {
   /** The place, for messages, such as "the environment variable WEBHOOK_SECRET". */
   readonly place: string;
   readonly output: string;

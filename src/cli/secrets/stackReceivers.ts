@@ -11,7 +11,7 @@ export interface Receivers {
   readonly others: ReadonlyMap<string, ReceiverConfig>;
 }
 
-export interface ReceiversOptions {
+interface ReceiversOptions {
   /** The name of the output that `receiverConfig` made. */
   readonly output: string;
   /** What the outputs belong to, such as "the stack". */

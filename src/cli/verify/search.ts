@@ -1,4 +1,4 @@
-export interface SearchOptions {
+interface SearchOptions {
   readonly seconds: number;
   /** Called now and then with the number of candidates that were tried. */
   readonly onTried?: (tried: number) => void;

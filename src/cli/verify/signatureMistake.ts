@@ -8,7 +8,7 @@ export interface SignatureMistake {
   readonly secret: NamedSecret;
 }
 
-export interface MistakeOptions {
+interface MistakeOptions {
   readonly body: Uint8Array;
   readonly sent: SignatureHeaders;
   readonly secrets: readonly NamedSecret[];

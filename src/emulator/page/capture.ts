@@ -4,7 +4,7 @@ import type { HeaderPair, ShownAttempt } from "./console";
 import { INVISIBLE, visible } from "./html";
 
 /** A representation of an attempt to copy or to save. */
-export interface Capture {
+interface Capture {
   readonly type: string;
   readonly content: string | Buffer;
   /** The name to save it under. Undefined to show it. */
