@@ -29,8 +29,7 @@ export interface Known {
   readonly holderOf: (endpoint: Endpoint) => Holder;
 }
 
-/** Who asks. */
-export interface Asking {
+export interface AboutOptions {
   /** The pending resource that asks. */
   readonly handedOver?: HandedOver | undefined;
   /** Whether it asks for itself alone: what other registrations made explains endpoints, and is not for it. */
@@ -48,7 +47,7 @@ export class Evidence {
     private readonly asker: Asker,
   ) {}
 
-  async about(wanted: Wanted, { handedOver, alone = false }: Asking = {}): Promise<Known> {
+  async about(wanted: Wanted, { handedOver, alone = false }: AboutOptions = {}): Promise<Known> {
     const stack = (await this.stacks.current()) ?? this.#stackOf(handedOver, wanted);
     // The state first: what is under way in it is in the book by then.
     const state = await stack?.state();

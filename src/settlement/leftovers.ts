@@ -127,11 +127,8 @@ export async function verdictsOf(
   for (const resource of resources) {
     const identity = identityOf(resource);
     if (identity === undefined) continue;
-    const ip = plainText(resource.inputs, "ip");
-    const known = await evidence.about(
-      { ...identity, ip },
-      { handedOver: handedOverOf(resource), alone: true },
-    );
+    const wanted = { ...identity, ip: plainText(resource.inputs, "ip") };
+    const known = await evidence.about(wanted, { handedOver: handedOverOf(resource), alone: true });
     const [decided] = decideAll({ ...known, identity, list, patienceMs }, named);
     if (decided) verdicts.push({ identity, ...decided, operations: [], resource });
   }

@@ -2,7 +2,7 @@ import type { Endpoint, EndpointList, WebhookRegistrationError } from "../client
 import type { Book } from "./book";
 import { type Decision, decide, mayHaveMade, type Pending } from "./decide";
 import { type Entry, ipHash, isLiving } from "./entry";
-import type { Asking, Evidence, Known } from "./evidence";
+import type { AboutOptions, Evidence, Known } from "./evidence";
 import { keyOf, type Wanted } from "./identity";
 import { type HandedOver, handOver, pendingOf } from "./pendingResource";
 import { registerOnce, type SendingService } from "./register";
@@ -80,8 +80,8 @@ export class Settlement {
    *
    * @throws WebhookError when the service's list fails
    */
-  async settle(wanted: Wanted, asking?: Asking): Promise<Outcome | undefined> {
-    const known = await this.parts.evidence.about(wanted, asking);
+  async settle(wanted: Wanted, options?: AboutOptions): Promise<Outcome | undefined> {
+    const known = await this.parts.evidence.about(wanted, options);
     const ours = known.pending.filter(({ others }) => !others);
     if (ours.length === 0) return undefined;
     const { clock, cancelled, service } = this.run;
