@@ -1,6 +1,6 @@
 import type { Endpoint, EndpointList, Registration, WebhooksClient } from "../client";
 import type { Clock } from "../client/clock";
-import { saysGone } from "../client/errors";
+import { undefinedIfSaidGone } from "../client/errors";
 import { ServiceClock } from "../settlement/serviceClock";
 
 /** An account's service as the settlement needs it: it remembers the service's time. */
@@ -15,11 +15,7 @@ export class AccountService extends ServiceClock {
   list = async (): Promise<EndpointList> => this.read(await this.client.list());
 
   /** Returns undefined if the service has no endpoint with this id. */
-  find = (id: string): Promise<Endpoint | undefined> =>
-    this.client.get(id).catch((error: unknown) => {
-      if (saysGone(error)) return undefined;
-      throw error;
-    });
+  find = (id: string): Promise<Endpoint | undefined> => this.client.get(id).catch(undefinedIfSaidGone);
 
   /** @param onSend called right before each attempt */
   register = (registration: Registration, onSend: () => void): Promise<Endpoint> =>

@@ -1,10 +1,9 @@
 import { PROVIDER_NAME_KEY, settingText } from "../endpoint/settings";
 import { type Deployment, plainText, plainValue, type Resource } from "../settlement/deployment";
 import { isDefaultProvider, nameOf } from "../shared/urn";
-import { type Account, openAccount } from "./account";
-import { readConfiguration, type StackConfiguration } from "./configuration";
 import { CliError } from "./errors";
 import type { Pulumi } from "./pulumi";
+import { type Account, openAccount, readConfiguration, type StackConfiguration } from "./service";
 
 /** The URN of a provider. Before the type stand those of its parents. */
 const PROVIDER_URN = /^urn:pulumi:[^:]+::[^:]+::(.+\$)?pulumi:providers:(pulumi-nodejs|webhooks)::/;

@@ -41,3 +41,12 @@ export function checkUrl(url: string, name: string): void {
   const problem = problemOfUrl(url);
   if (problem !== undefined) throw new CliError("WRONG_USE", `${name} ${problem}`);
 }
+
+/** @throws CliError `WRONG_USE` */
+export function checkIds(ids: readonly string[]): void {
+  if (ids.some((id) => id.trim() === "" || /whsec_/i.test(id)))
+    throw new CliError(
+      "WRONG_USE",
+      "the argument must be the id of an endpoint, as `npx webhook-endpoints list` shows it",
+    );
+}

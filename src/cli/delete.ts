@@ -1,15 +1,15 @@
 import { text } from "node:stream/consumers";
 import { Command } from "commander";
+import { countOf } from "../shared/words";
+import { checkIds } from "./arguments";
 import { carryOut, type DeletionOptions, type Plan, reasonOfOwner } from "./deletion/plan";
 import { CliError } from "./errors";
 import { deletionCommand, type InventoryFlags, inventoryOptions } from "./flags";
-import { checkIds, reasonOfMissing } from "./get";
-import { assertOwnershipKnown, type Inventory } from "./inventory/inventory";
+import { assertOwnershipKnown, type Inventory, reasonOfMissing } from "./inventory/inventory";
 import { explainOwner } from "./inventory/ownership";
 import { EXIT, type ExitStatus, endsByItself } from "./run";
 import { withService } from "./service";
 import { withTerminal } from "./terminal";
-import { countOf } from "./text";
 
 export function deleteCommand(): Command {
   const command = new Command("delete")
@@ -40,7 +40,7 @@ export function deleteCommand(): Command {
   );
 }
 
-export interface DeleteOptions extends DeletionOptions {
+interface DeleteOptions extends DeletionOptions {
   readonly ids: readonly string[];
 }
 

@@ -3,7 +3,7 @@ import { nearestOf } from "../shared/knownOptions";
 import { CliError } from "./errors";
 import { mayBeKey } from "./mayBeKey";
 
-export interface EventNameOptions {
+interface EventNameOptions {
   /** Takes any name. Default: a name that is probably a misspelt event of the service is refused. */
   readonly any: boolean;
 }

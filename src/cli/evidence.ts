@@ -7,8 +7,8 @@ import type { LeftoverSources } from "../settlement/leftovers";
 import { type Print, Stack } from "../settlement/stack";
 import { stackNameOf } from "../settlement/stackName";
 import { originHashes } from "../settlement/trace";
-import type { Account } from "./account";
 import type { AccountService } from "./accountService";
+import type { Account } from "./service";
 
 /** A command is no run: no entry of the book is its own. */
 export const NO_RUN = "command";

@@ -1,11 +1,16 @@
 import { Command } from "commander";
-import type { EndpointList } from "../client";
+import { checkIds } from "./arguments";
 import { CliError } from "./errors";
 import { type InventoryFlags, inventoryCommand, inventoryOptions } from "./flags";
-import { type InventoryOptions, type Listed, takeInventory, warnOfGaps } from "./inventory/inventory";
+import {
+  dataOfEntry,
+  type InventoryOptions,
+  type Listed,
+  reasonOfMissing,
+  takeInventory,
+  warnOfGaps,
+} from "./inventory/inventory";
 import { describeOwner } from "./inventory/ownership";
-import { dataOfEntry } from "./list";
-import { mayBeKey } from "./mayBeKey";
 import { EXIT, endsByItself } from "./run";
 import { withService } from "./service";
 import { describeAge } from "./text";
@@ -31,7 +36,7 @@ export function getCommand(): Command {
   );
 }
 
-export interface GetOptions extends InventoryOptions {
+interface GetOptions extends InventoryOptions {
   readonly id: string;
 }
 
@@ -48,23 +53,6 @@ export async function get({ id, ...options }: GetOptions): Promise<void> {
       for (const [name, value] of linesOf(entry)) output.line(`${`${name}:`.padEnd(12)}${value}`);
     });
   });
-}
-
-/** @throws CliError `WRONG_USE` */
-export function checkIds(ids: readonly string[]): void {
-  if (ids.some((id) => id.trim() === "" || /whsec_/i.test(id)))
-    throw new CliError(
-      "WRONG_USE",
-      "the argument must be the id of an endpoint, as `npx webhook-endpoints list` shows it",
-    );
-}
-
-/** Says why an inventory has no endpoint with an id. It does not repeat what may be a key. */
-export function reasonOfMissing(id: string, { unrecognized }: EndpointList): string {
-  if (unrecognized.some((each) => each.id === id))
-    return `the service has ${id}, but it cannot be read: its type is neither production nor development, its url or one of its times is invalid, or the list shows it twice`;
-  const named = mayBeKey(id) ? "with the given id" : id;
-  return `the service has no endpoint ${named} in the account of this key. \`npx webhook-endpoints list\` shows those that it has`;
 }
 
 function linesOf({

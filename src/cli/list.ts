@@ -3,12 +3,13 @@ import { CliError } from "./errors";
 import { type InventoryFlags, inventoryCommand, inventoryOptions, projectOnlyOption } from "./flags";
 import {
   assertOwnershipKnown,
+  dataOfEntry,
   type InventoryOptions,
   type Listed,
   takeInventory,
   warnOfGaps,
 } from "./inventory/inventory";
-import { dataOfOwner, describeOwner } from "./inventory/ownership";
+import { describeOwner } from "./inventory/ownership";
 import { EXIT, endsByItself } from "./run";
 import { withService } from "./service";
 import { describeAge } from "./text";
@@ -41,7 +42,7 @@ export function listCommand(): Command {
   );
 }
 
-export interface ListOptions extends InventoryOptions {
+interface ListOptions extends InventoryOptions {
   readonly orphans: boolean;
 }
 
@@ -63,15 +64,6 @@ export async function list(options: ListOptions): Promise<void> {
       else output.table(HEADINGS, entries.map(rowOf));
     });
   });
-}
-
-/** Returns an entry as `--json` prints it. */
-export function dataOfEntry({
-  endpoint: { id, type, createdAt, updatedAt },
-  shownUrl,
-  owner,
-}: Listed): object {
-  return { id, url: shownUrl, type, createdAt, updatedAt, owner: dataOfOwner(owner) };
 }
 
 function rowOf({ endpoint: { id, type }, ageMs, shownUrl, owner }: Listed): string[] {

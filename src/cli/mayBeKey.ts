@@ -1,4 +1,4 @@
-import { shown } from "../stack/shown";
+import { shown } from "../shared/shown";
 
 /** A name without a dot or a slash that is as long as a short key, and has a digit. */
 const LIKE_A_KEY = /^(?=.*\d)[^./\\]{16,}$/;

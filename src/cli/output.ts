@@ -20,12 +20,12 @@ export const jsonResult: {
 } = { isWanted: undefined, isPrinted: false };
 
 /** A stream that a command prints to. */
-export interface Sink {
+interface Sink {
   readonly isTTY?: boolean;
   write(text: string): unknown;
 }
 
-export interface OutputOptions {
+interface OutputOptions {
   /** Prints data as JSON instead of for people. */
   readonly json?: boolean | undefined;
   /** Default: this process's. */

@@ -6,7 +6,7 @@ import { CliError } from "./errors";
 import { jsonOption } from "./flags";
 import { Output } from "./output";
 import { EXIT, type ExitStatus, endsByItself, usage } from "./run";
-import { addSecretOptions, readSecrets, type SecretFlags } from "./secrets";
+import { addSecretOptions, readSecrets, type SecretFlags } from "./secrets/secrets";
 
 /** In seconds. */
 const LONGEST_WAIT = 3_600;

@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import type { EndpointType } from "../client";
+import { countOf } from "../shared/words";
 import { parseDuration } from "./arguments";
 import { carryOut, type DeletionOptions, type Plan, reasonOfOwner } from "./deletion/plan";
 import { CliError } from "./errors";
@@ -9,7 +10,6 @@ import { explainOwner } from "./inventory/ownership";
 import { EXIT, endsByItself } from "./run";
 import { withService } from "./service";
 import { withTerminal } from "./terminal";
-import { countOf } from "./text";
 
 interface Flags extends InventoryFlags {
   readonly olderThan: number;
@@ -51,7 +51,7 @@ export function pruneCommand(): Command {
   );
 }
 
-export interface PruneOptions extends DeletionOptions {
+interface PruneOptions extends DeletionOptions {
   readonly olderThanMs: number;
   readonly type: EndpointType;
 }

@@ -1,5 +1,5 @@
 import { type PulumiCommandResult, runPulumi } from "../shared/pulumiCommand";
-import { masked } from "../stack/shown";
+import { masked } from "../shared/shown";
 import { CliError } from "./errors";
 import { hideValue } from "./knownSecrets";
 import { mayBeKey } from "./mayBeKey";
@@ -9,8 +9,6 @@ const MAX_QUOTED_LENGTH = 300;
 const CONTROL_CHARACTERS = /\p{Cc}/gu;
 
 export interface RunOptions {
-  /** Written to the command's standard input. */
-  readonly input?: string;
   /** Whether the command takes a stack. Default: true. */
   readonly ofStack?: boolean;
 }
@@ -18,7 +16,7 @@ export interface RunOptions {
 /** Why nothing is found where Pulumi's command is missing, as the part of a sentence after "because". */
 export const NO_CLI = "the command pulumi was not found on PATH";
 const NO_PROJECT = /no Pulumi\.yaml project file found/;
-const NO_STACK = /no stack selected/;
+const NO_STACK_MESSAGE = /no stack selected/;
 
 /** What a command found, or why this folder has none, as the part of a sentence after "because". */
 export type Found<T> =
@@ -40,13 +38,10 @@ export class Pulumi {
   }
 
   /** Runs a command. @throws CliError `PULUMI_MISSING` */
-  async run(
-    args: readonly string[],
-    { input = "", ofStack = true }: RunOptions = {},
-  ): Promise<PulumiCommandResult> {
+  async run(args: readonly string[], { ofStack = true }: RunOptions = {}): Promise<PulumiCommandResult> {
     const stack = this.stack === undefined || !ofStack ? [] : ["--stack", this.stack];
     try {
-      const result = await runPulumi([...args, ...stack], { input });
+      const result = await runPulumi([...args, ...stack]);
       this.#hideRefusedStack(result);
       return result;
     } catch (cause) {
@@ -104,7 +99,7 @@ export class Pulumi {
 /** Returns why a command found no stack, or undefined if it failed for another reason. */
 function absenceOf({ stderr }: PulumiCommandResult): string | undefined {
   if (NO_PROJECT.test(stderr)) return "this folder has no Pulumi project";
-  return NO_STACK.test(stderr) ? "no stack is selected" : undefined;
+  return NO_STACK_MESSAGE.test(stderr) ? "no stack is selected" : undefined;
 }
 
 /** Quotes one line of what Pulumi printed: the whole may hold values of the stack. */

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { CodedError } from "../shared/codedError";
-import { shown } from "../stack/shown";
+import { HIDDEN, shown } from "../shared/shown";
 import { asTypedIn } from "./commandName";
 import { CliError } from "./errors";
 import { withoutSecrets } from "./knownSecrets";
@@ -10,7 +10,6 @@ import { printable, printableJson } from "./printable";
 const SIGNING_SECRET = /whsec_[\w+/=-]+/g;
 /** An option or a subcommand as somebody may misspell it. A key has digits, is longer, or mixes cases. */
 const MISSPELT_NAME = /^-{0,2}[a-z][a-z-]{0,23}$/;
-const HIDDEN = "(not shown, because it may be a secret)";
 
 /** How much later than a command that it runs this process may get Ctrl-C, in milliseconds. */
 const INTERRUPT_DELAY_MS = 100;
@@ -121,7 +120,7 @@ export function fail(error: unknown): void {
 }
 
 /** Why a command failed, as `--json` prints it under `error`. */
-export interface FailureData {
+interface FailureData {
   readonly code: string;
   /** One line, without the code. */
   readonly message: string;

@@ -1,11 +1,71 @@
+import { WebhooksClient } from "../client";
+import type { ConnectionOptions } from "../client/options";
+import { type Origin, originOf } from "../endpoint/origin";
+import { type Configuration, resolveSettings } from "../endpoint/settings";
 import { describeAnswer, hasAnswer } from "../endpoint/shownAnswer";
-import { type Account, openAccount } from "./account";
-import { findConfiguration, settingsIn } from "./configuration";
+import { patienceFor } from "../settlement/time";
 import { CliError } from "./errors";
+import { hideValue } from "./knownSecrets";
 import type { Output } from "./output";
 import type { Found, Pulumi } from "./pulumi";
 
-export interface ServiceOptions {
+/** Where endpoints are. */
+export interface Account {
+  readonly origin: Origin;
+  /** How `client` reaches the service. Holds the API key. */
+  readonly connection: ConnectionOptions;
+  readonly client: WebhooksClient;
+  readonly timeoutMs: number;
+  /** How long after a registration was sent the service may still make its endpoint. */
+  readonly patienceMs: number;
+  /** Whether warnings show the service's responses to requests that it refused. */
+  readonly showResponses: boolean;
+}
+
+/** Opens an account with settings from a configuration, then from the environment. @throws CliError `SETTINGS_INVALID` */
+export function openAccount(configuration: Configuration, environment: NodeJS.ProcessEnv): Account {
+  const resolved = resolveSettings(configuration, environment);
+  if ("problems" in resolved) throw new CliError("SETTINGS_INVALID", resolved.problems.join("; "));
+  const { timeoutSeconds, ...settings } = resolved.settings;
+  hideValue(settings.apiKey);
+  const timeoutMs = timeoutSeconds * 1000;
+  return {
+    origin: originOf({ ...settings, providerName: resolved.providerName }),
+    connection: settings,
+    client: new WebhooksClient({ ...settings, timeoutMs }),
+    timeoutMs,
+    patienceMs: patienceFor(timeoutMs),
+    showResponses: resolved.showResponses,
+  };
+}
+
+/** A stack's configuration, its secrets decrypted, as `pulumi config --json --show-secrets` prints it. */
+export type StackConfiguration = Readonly<
+  Record<string, { readonly value?: string; readonly secret?: boolean }>
+>;
+
+const COMMAND = ["config", "--json", "--show-secrets"];
+
+/** Returns the configuration of the stack. @throws CliError `PULUMI_MISSING` or `PULUMI_FAILED` */
+export function readConfiguration(pulumi: Pulumi): Promise<StackConfiguration> {
+  return pulumi.json(COMMAND);
+}
+
+/**
+ * Returns the configuration of the stack in this folder, if there is one. A stack that the user named must exist.
+ *
+ * @throws CliError `PULUMI_MISSING` or `PULUMI_FAILED`
+ */
+export async function findConfiguration(pulumi: Pulumi): Promise<Found<StackConfiguration>> {
+  return pulumi.stack === undefined ? pulumi.find(COMMAND) : { value: await readConfiguration(pulumi) };
+}
+
+/** Looks up settings in a configuration that was found. */
+export function settingsIn({ value }: Found<StackConfiguration>): (name: string) => string | undefined {
+  return (name) => value?.[name]?.value;
+}
+
+interface ServiceOptions {
   readonly pulumi: Pulumi;
   readonly environment?: NodeJS.ProcessEnv;
 }

@@ -1,6 +1,6 @@
 import { type Endpoint, type Registration, WebhookError, WebhookRegistrationError } from "../client";
 import { type Clock, systemClock } from "../client/clock";
-import { saysGone } from "../client/errors";
+import { undefinedIfSaidGone } from "../client/errors";
 import { decide } from "../settlement/decide";
 import { pulumiHome } from "../settlement/files";
 import { alike } from "../settlement/identity";
@@ -8,11 +8,11 @@ import { ownPending, registerOnce } from "../settlement/register";
 import { settle } from "../settlement/settle";
 import { Turns } from "../settlement/turns";
 import { describeUrl } from "../shared/url";
-import type { Account } from "./account";
 import { AccountService } from "./accountService";
 import { CliError } from "./errors";
+import type { Account } from "./service";
 
-export interface TemporaryEndpointOptions {
+interface TemporaryEndpointOptions {
   readonly account: Account;
   readonly url: string;
   /** Default: the system's. */
@@ -73,14 +73,13 @@ export class TemporaryEndpoint {
     const id = this.#id;
     if (id === undefined || !this.#mayExist) return;
     try {
-      await this.#options.account.client.delete(id);
+      await this.#options.account.client.delete(id).catch(undefinedIfSaidGone);
     } catch (error) {
-      if (!saysGone(error))
-        throw new CliError(
-          "ENDPOINT_LEFT",
-          `${this.leftover}: it could not be deleted. ${error instanceof WebhookError ? error.reason : ""}`.trim(),
-          { cause: error },
-        );
+      throw new CliError(
+        "ENDPOINT_LEFT",
+        `${this.leftover}: it could not be deleted. ${error instanceof WebhookError ? error.reason : ""}`.trim(),
+        { cause: error },
+      );
     }
     this.#mayExist = false;
   }

@@ -1,3 +1,5 @@
+import { countOf } from "../shared/words";
+
 /** The units of durations, the longest first. */
 export const UNITS: readonly { readonly letter: string; readonly name: string; readonly seconds: number }[] =
   [
@@ -9,10 +11,14 @@ export const UNITS: readonly { readonly letter: string; readonly name: string; r
   ];
 /** Those of descriptions. */
 const UNITS_UP_TO_DAYS = UNITS.slice(1);
+/** How many ids a message names. */
+const MAX_NAMED = 5;
 
-/** Returns a number with its noun, such as "2 endpoints". */
-export function countOf(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+/** Joins names as a sentence does, and only counts those after the first few. */
+export function joined(names: readonly string[]): string {
+  const shown = names.slice(0, names.length > MAX_NAMED ? MAX_NAMED : -1);
+  const rest = names.length > MAX_NAMED ? `${names.length - MAX_NAMED} more` : (names.at(-1) ?? "");
+  return shown.length === 0 ? rest : `${shown.join(", ")} and ${rest}`;
 }
 
 /** Describes an age, such as `3d`, in its largest unit up to days. */

@@ -39,7 +39,6 @@ interface Limits {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Sends the request of an operation, once. */
 export async function attempt(
   operation: Operation<unknown>,
   context: AttemptContext,

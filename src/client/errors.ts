@@ -78,6 +78,11 @@ export function saysGone(answer: unknown): boolean {
   );
 }
 
+/** Turns an error that says that there is no such endpoint into undefined. @throws any other error */
+export function undefinedIfSaidGone(error: unknown): undefined {
+  if (!saysGone(error)) throw error;
+}
+
 /**
  * - `"not-made"`: no endpoint was registered, so sending it again is safe. The request was never sent, or was answered
  *   with any 3xx but 303 or any 4xx but 408.

@@ -77,7 +77,6 @@ export class Gate {
     return this.#tickets;
   }
 
-  /** Waits for a turn. */
   enter(ticket: number, signal: AbortSignal | undefined): Promise<Pass | "aborted" | "stalled"> {
     return new Promise((resolve) => {
       if (signal?.aborted) {

@@ -1,5 +1,5 @@
-import { isUrl } from "../shared/isUrl";
 import { isRecord } from "../shared/json";
+import { isUrl } from "../shared/url";
 import { headerOf, serverTimeOf } from "./answer";
 import type { Attempt } from "./attempt";
 import type { WebhookErrorCode } from "./errors";

@@ -1,4 +1,4 @@
-import { isUrl } from "../shared/isUrl";
+import { isUrl } from "../shared/url";
 import { type Answer, MalformedAnswer, parseBody } from "./answer";
 import type { Endpoint, EndpointList, Registration } from "./endpoint";
 import { WebhookError, WebhookRegistrationError } from "./errors";

@@ -1,6 +1,5 @@
 import type { Dispatcher } from "undici";
-import { isHttpUrl } from "../shared/isUrl";
-import { isLoopback } from "../shared/url";
+import { isHttpUrl, isLoopback } from "../shared/url";
 import type { WebhookErrorCode } from "./errors";
 import { WebhookError } from "./errors";
 

@@ -3,7 +3,7 @@ import { EmulatorError } from "./errors";
 import type { Keys } from "./keys";
 import type { Registry } from "./registry";
 
-export interface BackdoorOptions {
+interface BackdoorOptions {
   readonly registry: Registry;
   readonly keys: Keys;
   readonly homeAccount: string;
@@ -11,17 +11,7 @@ export interface BackdoorOptions {
 
 /** The methods that read and change endpoints without an API request, so that clients see drift. */
 export function backdoor({ registry, keys, homeAccount }: BackdoorOptions) {
-  const found = (id: string, what: string) => {
-    const account = registry.accountOf(id);
-    const endpoint = account === undefined ? undefined : registry.get(account, id);
-    if (account === undefined || endpoint === undefined) {
-      throw new EmulatorError(
-        "EMULATOR_UNKNOWN_ENDPOINT",
-        `Cannot ${what} endpoint ${id}: it is not registered. endpoints() lists the registered endpoints.`,
-      );
-    }
-    return { account, endpoint };
-  };
+  const hint = " endpoints() lists the registered endpoints.";
 
   return {
     endpoints(account?: string): EmulatedEndpoint[] {
@@ -37,12 +27,12 @@ export function backdoor({ registry, keys, homeAccount }: BackdoorOptions) {
       return registry.add(account, input);
     },
     remove(id: string): EmulatedEndpoint {
-      const { account, endpoint } = found(id, "remove");
+      const { account, endpoint } = registry.found(id, "remove", { hint });
       registry.remove(account, id);
       return endpoint;
     },
     edit(id: string, change: Partial<EndpointInput>): EmulatedEndpoint {
-      const { account, endpoint } = found(id, "edit");
+      const { account, endpoint } = registry.found(id, "edit", { hint });
       return registry.replace(account, endpoint, change);
     },
   };

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { isHttpUrl } from "../shared/isUrl";
+import { isHttpUrl } from "../shared/url";
 
 /** The types of endpoints. Each has signing secrets of its own. */
 export type EmulatedEndpointType = "production" | "development";

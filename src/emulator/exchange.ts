@@ -12,7 +12,7 @@ import { routeOf } from "./route";
 import type { Service } from "./service";
 import type { Timers } from "./timers";
 
-export interface ExchangeOptions {
+interface ExchangeOptions {
   /** The names of this host, besides loopback names. */
   readonly hosts: readonly string[];
   readonly service: Service;

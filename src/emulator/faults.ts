@@ -23,7 +23,7 @@ export class Faults {
     return this.#planted;
   }
 
-  /** Adds a fault. @throws EmulatorError when the fault is invalid */
+  /** @throws EmulatorError when the fault is invalid */
   plant(fault: Fault): PlantedFault {
     check(fault);
     this.#count += 1;

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { EmulatorError } from "./errors";
 
-export interface KeyOptions {
+interface KeyOptions {
   /** API key to account name. */
   readonly accounts: Readonly<Record<string, string>>;
   readonly header: string;

@@ -4,7 +4,7 @@ import type { Answer } from "./respond";
 import { send, sendEmpty, sendMalformed, sendOversized, sendTruncated } from "./respond";
 
 /** How a request is answered: by a reset, not at all, or by a function that sends the answer. */
-export type Manner = "reset" | "silence" | ((response: ServerResponse, answer: Answer) => unknown);
+type Manner = "reset" | "silence" | ((response: ServerResponse, answer: Answer) => unknown);
 
 const STATUS_BODY = { error: "fault", message: "This is a fault that was planted in the emulator." };
 

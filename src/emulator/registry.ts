@@ -1,10 +1,10 @@
-import { isUrl } from "../shared/isUrl";
+import { isUrl } from "../shared/url";
 import type { EventTarget } from "./deliveries/event";
 import type { AddedEndpoint, EmulatedEndpoint, EndpointInput } from "./endpoint";
 import { EmulatorError } from "./errors";
 import type { SavedData } from "./savedData";
 
-export interface RegistryOptions {
+interface RegistryOptions {
   readonly now: () => number;
   readonly newId: (account: string) => string;
   readonly normalizeUrls: boolean;
@@ -38,9 +38,18 @@ export class Registry {
     return this.#accounts.get(account)?.get(id);
   }
 
-  accountOf(id: string): string | undefined {
-    for (const [account, endpoints] of this.#accounts) if (endpoints.has(id)) return account;
-    return undefined;
+  /** Returns an endpoint of any account, or of one. @throws EmulatorError that says what cannot be done to it */
+  found(
+    id: string,
+    doing: string,
+    { hint = "", wanted }: { hint?: string; wanted?: string | undefined } = {},
+  ) {
+    for (const [account, endpoints] of this.#accounts) {
+      const endpoint = endpoints.get(id);
+      if (endpoint !== undefined && account === (wanted ?? account)) return { account, endpoint };
+    }
+    const message = `Cannot ${doing} endpoint ${id}: it is not registered.${hint}`;
+    throw new EmulatorError("EMULATOR_UNKNOWN_ENDPOINT", message);
   }
 
   /** Returns the endpoints that an event goes to, each with its account. @throws EmulatorError for an unknown endpoint */
@@ -48,11 +57,10 @@ export class Registry {
     { endpointId, endpointType, account }: EventTarget,
     homeAccount: string,
   ): (readonly [account: string, endpoint: EmulatedEndpoint])[] {
-    const owner = endpointId === undefined ? (account ?? homeAccount) : this.accountOf(endpointId);
-    if (owner === undefined || (account !== undefined && owner !== account)) {
-      const message = `Cannot deliver to endpoint ${endpointId}: it is not registered.`;
-      throw new EmulatorError("EMULATOR_UNKNOWN_ENDPOINT", message);
-    }
+    const owner =
+      endpointId === undefined
+        ? (account ?? homeAccount)
+        : this.found(endpointId, "deliver to", { wanted: account }).account;
     return this.list(owner)
       .filter(({ id }) => endpointId === undefined || id === endpointId)
       .filter(({ type }) => endpointType === undefined || type === endpointType)

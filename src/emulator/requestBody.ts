@@ -6,7 +6,7 @@ const MAX_BYTES = 64 * 1024;
 const DRAINED_TIMES = 16;
 
 /** The body; or `tooLarge`; or `gone` when the client disconnected first. */
-export type RequestBody = { readonly text: string } | "tooLarge" | "gone";
+type RequestBody = { readonly text: string } | "tooLarge" | "gone";
 
 /** Reads a whole request body as UTF-8. */
 export function readBody(request: IncomingMessage, maxBytes = MAX_BYTES): Promise<RequestBody> {

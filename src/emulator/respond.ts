@@ -22,7 +22,6 @@ export function refusal(
 const DEFAULT_OVERSIZE = 32 * 1024 * 1024;
 const CHUNK = " ".repeat(64 * 1024);
 
-/** Sends an answer correctly. */
 export function send(response: ServerResponse, answer: Answer): void {
   const text = textOf(answer);
   response.writeHead(answer.status, head(answer, text));
@@ -45,7 +44,6 @@ export function sendMalformed(response: ServerResponse, answer: Answer): void {
   response.end(text);
 }
 
-/** Sends the right status without a body. */
 export function sendEmpty(response: ServerResponse, answer: Answer): void {
   send(response, { status: withContent(answer).status });
 }

@@ -8,7 +8,7 @@ import type { Registry } from "./registry";
 import { type Answer, refusal } from "./respond";
 import type { Route } from "./route";
 
-export interface ServiceOptions {
+interface ServiceOptions {
   readonly keys: Keys;
   readonly registry: Registry;
   readonly listing: Listing;

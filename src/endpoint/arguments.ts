@@ -1,9 +1,8 @@
 import { isIP } from "node:net";
 import { isProvisional } from "../settlement/identity";
-import { isHttpUrl, isUrl } from "../shared/isUrl";
 import { unknownOptions } from "../shared/knownOptions";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
-import { describeUrl, isPrivateHost } from "../shared/url";
+import { describeUrl, isHttpUrl, isPrivateHost, isUrl } from "../shared/url";
 import type { EndpointInputs, EndpointState } from "./types";
 
 /** The input that carries a resource's name to `check`, which messages need and the state does not. */

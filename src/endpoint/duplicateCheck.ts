@@ -16,7 +16,7 @@ import type { EndpointInputs } from "./types";
 const WRONG_ADDRESS: readonly string[] = ["MALFORMED_RESPONSE", "REDIRECTED", "REJECTED"];
 
 /** Where to look for what a new registration would duplicate. */
-export interface DuplicateSources {
+interface DuplicateSources {
   readonly ledger: Ledger;
   readonly handover: Handover;
   readonly settlement: Settlement;

@@ -27,8 +27,8 @@ export interface Engine extends EngineLog {
  * which is loaded already wherever a package manager put it, and the engine's address, which is the plugin's first
  * argument. A message that cannot be sent is dropped.
  */
-export function connectEngine(argv: readonly string[] = process.argv): Engine {
-  const [, plugin = "", address] = argv;
+export function connectEngine(): Engine {
+  const [, plugin = "", address] = process.argv;
   let client: Client | undefined;
   const log = (severity: number, message: string) => {
     try {

@@ -14,7 +14,7 @@ import { alike, type Identity, keyOf } from "../settlement/identity";
  * And about a pending registration, by its provisional id:
  * - `settled`: its outcome is known
  */
-export type Fact =
+type Fact =
   | "owned"
   | "kept"
   | "replaced"
@@ -34,7 +34,6 @@ export class Ledger {
   /** The ids that this run registered, adopted or recovered, by url and type. */
   readonly #ours = new Map<string, Set<string>>();
 
-  /** Records a fact. */
   note(id: string, fact: Fact): void {
     const facts = this.#facts.get(id) ?? new Set<Fact>();
     if (fact === "replaced") facts.delete("kept");

@@ -12,17 +12,20 @@ export interface Origin {
   provider?: string;
 }
 
-export interface OriginSettings {
+interface OriginSettings {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly providerName: string;
 }
 
 export function originOf({ baseUrl, apiKey, providerName }: OriginSettings): Origin {
-  const hash = createHash("sha256").update(`pulumi-webhook-endpoints\0${apiKey}`).digest("hex");
   return {
     baseUrl: new URL(baseUrl).href.replace(/\/+$/, ""),
-    account: hash.slice(0, 6),
+    account: fingerprintOfKey(apiKey),
     ...(providerName === "" ? {} : { provider: providerName }),
   };
+}
+
+export function fingerprintOfKey(apiKey: string): string {
+  return createHash("sha256").update(`pulumi-webhook-endpoints\0${apiKey}`).digest("hex").slice(0, 6);
 }

@@ -21,7 +21,7 @@ import type { EndpointState } from "./types";
 const SUSPICIOUS_MISSES = 3;
 
 /** Where this run registers, and what tells where a resource was registered. */
-export interface OriginSources {
+interface OriginSources {
   readonly origin: Origin;
   readonly service: Service;
   readonly stacks: Stacks;

@@ -15,7 +15,7 @@ import type { Replaced } from "./handover";
 import { type PendingState, stateOf } from "./state";
 import type { EndpointInputs } from "./types";
 
-export interface RegistrarSources extends AdoptionSources {
+interface RegistrarSources extends AdoptionSources {
   readonly settlement: Settlement;
   readonly turns: Turns;
   readonly duplicates: DuplicateCheck;
@@ -59,9 +59,9 @@ export class Registrar {
 
   /** Settles a pending registration for `read`: returns its endpoint, or undefined when it never happened. */
   settleForRead(id: string, state: PendingState): Promise<Endpoint | undefined> {
-    const { clock, ledger, settlement, takings } = this.run;
+    const { clock, ledger, takings } = this.run;
     return this.inTurn(state, async () => {
-      const outcome = conclusionOf(await settlement.settle(state, { only: { id, ...state.pending } }), state);
+      const outcome = await this.#settleAlone(id, state);
       if (outcome?.kind === "doubt") throw inDoubt(state, outcome);
       if (outcome === undefined) return undefined;
       ledger.note(id, "settled");
@@ -74,7 +74,7 @@ export class Registrar {
   async settleForDelete(id: string, state: PendingState): Promise<boolean> {
     const { ledger, log, service, settlement } = this.run;
     if (ledger.has(id, "settled")) return true;
-    const outcome = conclusionOf(await settlement.settle(state, { only: { id, ...state.pending } }), state);
+    const outcome = await this.#settleAlone(id, state);
     if (outcome?.kind === "doubt") log.warn(describeSpared(state, outcome));
     if (outcome?.kind !== "found") return outcome !== undefined;
     await service.delete(outcome.endpoint.id);
@@ -82,6 +82,11 @@ export class Registrar {
     ledger.note(id, "settled");
     ledger.noteOurs(outcome.endpoint, "deleted");
     return true;
+  }
+
+  async #settleAlone(id: string, state: PendingState) {
+    const handedOver = { id, ...state.pending };
+    return conclusionOf(await this.run.settlement.settle(state, { handedOver, alone: true }), state);
   }
 
   async #register(

@@ -20,7 +20,7 @@ const GATHERING_MS = 20;
 /** How long an operation must take to be worth a line, in milliseconds. */
 const SLOW_MS = 2_000;
 
-export interface ServiceOptions {
+interface ServiceOptions {
   readonly clock: Clock;
   readonly log: EngineLog;
   /** Ends requests that only read: a cancelled run does not need their answers. */
@@ -33,10 +33,9 @@ export interface ServiceOptions {
  * The service, as one run meets it. A refresh costs one request instead of one for each endpoint (engine rule 18): several reads
  * share one list until the run changes something at the service or some seconds have passed.
  */
-export class Service {
+export class Service extends ServiceClock {
   /** True once any `find` of this run has found its endpoint. */
   hasFound = false;
-  readonly #clock: ServiceClock;
   #baseline: Promise<EndpointList> | undefined;
   #baselineAt = 0;
   #before: Promise<EndpointList | undefined> | undefined;
@@ -51,12 +50,8 @@ export class Service {
     private readonly client: WebhooksClient,
     private readonly options: ServiceOptions,
   ) {
-    this.#clock = new ServiceClock(options.clock);
+    super(options.clock);
   }
-
-  time = (): number | null => this.#clock.time();
-
-  skew = (): number | null => this.#clock.skew();
 
   /**
    * The endpoints that were there a moment ago. Registrations share a list for some seconds; one that fails is asked for again.
@@ -86,7 +81,7 @@ export class Service {
   }
 
   list = async (): Promise<EndpointList> =>
-    this.#clock.read(await this.#watched("list", this.client.list({ signal: this.options.cancelled })));
+    this.read(await this.#watched("list", this.client.list({ signal: this.options.cancelled })));
 
   /** @param onSend called right before each attempt */
   register = (registration: Registration, onSend: () => void): Promise<Endpoint> =>

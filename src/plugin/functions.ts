@@ -9,7 +9,7 @@ import type { Properties, Revealed } from "./values";
 type FunctionToken = keyof typeof schema.functions;
 type Found = Awaited<ReturnType<typeof lookUpEndpoint>>;
 
-export interface CallOptions extends LookupOptions {
+interface CallOptions extends LookupOptions {
   readonly engine: Pick<Engine, "rootUrn">;
 }
 

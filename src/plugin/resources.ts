@@ -32,7 +32,7 @@ export interface Resource {
 /** Looks up a setting, such as `webhooks:apiKey`. */
 export type SettingLookup = (key: string) => string | undefined;
 
-export interface ResourceOptions {
+interface ResourceOptions {
   readonly environment: NodeJS.ProcessEnv;
   readonly engine: Engine;
   readonly clock?: RunOptions["clock"] | undefined;

@@ -15,7 +15,7 @@ import { schema } from "./schema";
 import { settingLookup } from "./settings";
 import { conceal, type Properties, reveal } from "./values";
 
-export interface ServiceOptions {
+interface ServiceOptions {
   readonly environment: NodeJS.ProcessEnv;
   readonly engine: Engine & Pick<PluginEngine, "attach" | "cancel" | "met">;
   /** Default: those of this package. */

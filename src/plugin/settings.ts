@@ -6,7 +6,7 @@ import type { Properties } from "./values";
 
 const NAMESPACE = /^webhooks:/;
 
-export interface SettingSources {
+interface SettingSources {
   /** The provider's own inputs. */
   readonly inputs: Properties;
   readonly providerName: string;

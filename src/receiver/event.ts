@@ -44,7 +44,7 @@ export function readEvent(body: Uint8Array): ReadEvent {
 export type DedupeKey = (delivery: KeyedDelivery) => string;
 
 /** Returns what identifies a delivery: what `dedupeKey` makes of it or, without one, its id. @throws if `dedupeKey` does */
-export function keyOf(delivery: Delivery, dedupeKey: DedupeKey | undefined): string {
+export function dedupeKeyOf(delivery: Delivery, dedupeKey: DedupeKey | undefined): string {
   if (!dedupeKey || !isKeyed(delivery)) return delivery.id;
   const key: unknown = dedupeKey(delivery);
   if (typeof key === "string" && key !== "") return key;

@@ -3,7 +3,7 @@ import { claimedId } from "../signature/headers";
 import type { VerificationResult } from "../signature/result";
 import { outcomeAnswer, refusalAnswer } from "./answers";
 import { VerifiedDelivery } from "./delivery";
-import { keyOf, readEvent, VALIDATION_EVENT } from "./event";
+import { dedupeKeyOf, readEvent, VALIDATION_EVENT } from "./event";
 import { keySource } from "./keys";
 import { lookalikeWarner } from "./lookalike";
 import type { QueueReceiverOptions, ReceiverOptions } from "./options";
@@ -135,7 +135,7 @@ export function startedReceiver<Events extends object>(
   ): Promise<Processed> {
     let key: string;
     try {
-      key = keyOf(delivery, dedupeKey);
+      key = dedupeKeyOf(delivery, dedupeKey);
     } catch (error) {
       return { outcome: "failed", error };
     }

@@ -8,7 +8,7 @@ class NotRecordedError extends CodedError<"DELIVERY_NOT_RECORDED"> {
   constructor() {
     super(
       "DELIVERY_NOT_RECORDED",
-      "The dedupe store did not record the delivery as handled: its lease ended, and another worker has taken it over or the store is full. " +
+      "The dedupe store did not record the delivery as handled: its lease ended and another worker took it over, or the store is full. " +
         "If handlers take that long, raise leaseMs.",
     );
   }

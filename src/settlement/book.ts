@@ -77,11 +77,7 @@ export class Book {
     return begun;
   }
 
-  /** Replaces an entry. */
-  change<Changed extends Entry>(
-    entry: Entry,
-    change: Partial<Omit<Changed, "name" | "key" | "stack">>,
-  ): Entry {
+  change(entry: Entry, change: Partial<Omit<Entry, "name" | "key" | "stack">>): Entry {
     const changed = { ...entry, ...change };
     this.#quietly(() => replaceFile(this.#pathOf(entry.name), changed));
     return changed;

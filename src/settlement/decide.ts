@@ -1,5 +1,6 @@
 import type { Endpoint, EndpointList } from "../client";
 import { sameUrl } from "../shared/url";
+import { countOf } from "../shared/words";
 import type { Entry } from "./entry";
 import { alike, type Identity } from "./identity";
 import { parseTimestamp, placeIn, UNKNOWN, type Window } from "./time";
@@ -115,7 +116,11 @@ function decideByTime(candidates: readonly Candidate[], pending: readonly Pendin
   const why = ours.find((each) => each.doubt !== undefined)?.doubt;
   if (by === undefined && why !== undefined) return doubt(fits, ours, why);
   if (fits.length > fitting.length)
-    return doubt(fits, ours, `${fits.length} endpoints fit ${count(fitting.length, "pending registration")}`);
+    return doubt(
+      fits,
+      ours,
+      `${fits.length} endpoints fit ${countOf(fitting.length, "pending registration")}`,
+    );
   if (by === undefined)
     return doubt(
       fits,
@@ -184,8 +189,4 @@ function doubtfulLast(a: Pending, b: Pending): number {
 
 function timeOf({ endpoint }: Candidate): number {
   return parseTimestamp(endpoint.createdAt) || 0;
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }

@@ -1,11 +1,10 @@
-import { isEndpointType } from "../shared/permanent";
+import { isEndpointToken } from "../shared/permanent";
 import { isDefaultProvider, nameOf } from "../shared/urn";
 import type { Identity } from "./identity";
 
-/** What `pulumi stack export` prints. Fields that nothing here reads are kept as they are. */
+/** What `pulumi stack export` prints. */
 export interface ExportedStack {
   readonly deployment: Deployment;
-  readonly [other: string]: unknown;
 }
 
 /** A stack's state. */
@@ -15,7 +14,6 @@ export interface Deployment {
   readonly pending_operations?: readonly Operation[];
   /** When a run last wrote the state. Commands that edit the state leave it alone. */
   readonly manifest?: { readonly time?: string };
-  readonly [other: string]: unknown;
 }
 
 export interface Operation {
@@ -29,18 +27,16 @@ export interface Resource {
   readonly id?: string;
   readonly inputs?: Properties;
   readonly outputs?: Properties;
-  readonly parent?: string;
   /** The provider's URN and id, joined by "::". */
   readonly provider?: string;
-  readonly dependencies?: readonly string[];
-  readonly propertyDependencies?: Readonly<Record<string, readonly string[]>>;
   /** Set on what a replacement left behind: the next `up` deletes it. */
   readonly delete?: boolean;
   /** Set on what a replacement that deletes first has deleted: the next `up` creates it again. */
   readonly pendingReplacement?: boolean;
   /** When the engine created it. */
   readonly created?: string;
-  readonly [other: string]: unknown;
+  /** Set on what a program only reads. */
+  readonly external?: boolean;
 }
 
 export type Properties = Readonly<Record<string, unknown>>;
@@ -52,7 +48,7 @@ export function stackIn({ resources = [] }: Deployment): Resource | undefined {
 
 /** Returns the endpoints in the state, also those that the next `up` deletes. */
 export function endpointsIn({ resources = [] }: Deployment): Resource[] {
-  return resources.filter(({ type }) => isEndpointType(type));
+  return resources.filter(({ type }) => isEndpointToken(type));
 }
 
 /** Returns the endpoints that some run began to register and never recorded, in the state's order (engine rule 23). */
@@ -62,7 +58,7 @@ export function interruptedRegistrations({ pending_operations = [] }: Deployment
 
 /** Returns whether a run began to register an endpoint in this operation and never recorded it. */
 function isInterruptedRegistration({ type, resource }: Operation): boolean {
-  return type === "creating" && isEndpointType(resource.type);
+  return type === "creating" && isEndpointToken(resource.type);
 }
 
 /** Returns the url and type of a resource; undefined if the state encrypts the url, or has none. */

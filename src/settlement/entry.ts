@@ -1,7 +1,7 @@
 import { hashOf } from "./files";
 import { isAlive, isThisProcess, type ProcessName } from "./processes";
 import { type Window, windowOf } from "./time";
-import { isSameAccount, type Origin, type Trace } from "./trace";
+import { isSameAccount, type OriginHashes, type Trace } from "./trace";
 
 /** A stack as the book names it. */
 export interface StackName {
@@ -11,7 +11,7 @@ export interface StackName {
 }
 
 /** What one run sent or took: a registration from before it is sent, or an endpoint that was adopted or taken over. */
-export interface Entry extends Origin {
+export interface Entry extends OriginHashes {
   /** The name of its file, which never changes. */
   readonly name: string;
   /** Of url and type. */
@@ -42,7 +42,7 @@ export interface Entry extends Origin {
 }
 
 /** What every entry tells from the beginning, and what may be known already. */
-export type NewEntry = Pick<Entry, keyof Origin | "stack" | "run" | "sender" | "ip"> &
+export type NewEntry = Pick<Entry, keyof OriginHashes | "stack" | "run" | "sender" | "ip"> &
   Partial<Omit<Entry, "name" | "key" | "process">>;
 
 export interface Sent {
@@ -72,7 +72,7 @@ export function isSameStack(a: StackName, b: StackName): boolean {
 }
 
 /** Returns whether the provider or the account of an origin sent an entry. */
-export function mayTake(entry: Entry, origin: Origin): boolean {
+export function mayTake(entry: Entry, origin: OriginHashes): boolean {
   return entry.provider === origin.provider || isSameAccount(entry, origin);
 }
 

@@ -13,7 +13,7 @@ import type { Stack } from "./stack";
  * - `failed`: the run failed, and either recorded it, and the state has given it up since, or did not
  * - `unknown`: why that cannot be told, as the end of a sentence
  */
-export type Status =
+type Status =
   | { readonly kind: "recorded" | "pending" | "another" | "later up" | "lost" | "failed" }
   | { readonly kind: "unknown"; readonly why: string };
 

@@ -29,6 +29,13 @@ export interface Known {
   readonly holderOf: (endpoint: Endpoint) => Holder;
 }
 
+export interface AboutOptions {
+  /** The pending resource that asks. */
+  readonly handedOver?: HandedOver | undefined;
+  /** Whether it asks for itself alone: what other registrations made explains endpoints, and is not for it. */
+  readonly alone?: boolean;
+}
+
 const FAILED =
   "the run that registered it failed, and has not recorded it, or the state has given it up since";
 
@@ -40,13 +47,14 @@ export class Evidence {
     private readonly asker: Asker,
   ) {}
 
-  async about(wanted: Wanted, handedOver?: HandedOver): Promise<Known> {
+  async about(wanted: Wanted, { handedOver, alone = false }: AboutOptions = {}): Promise<Known> {
     const stack = (await this.stacks.current()) ?? this.#stackOf(handedOver, wanted);
     // The state first: what is under way in it is in the book by then.
     const state = await stack?.state();
     const entries = this.book.entriesLike(wanted);
     const own = handedOver && this.#entryOf(handedOver, entries);
-    const pending: Pending[] = handedOver === undefined ? [] : [this.#handedOver(handedOver, own, wanted.ip)];
+    const mine = handedOver === undefined ? [] : [this.#handedOver(handedOver, own, wanted.ip)];
+    const pending: Pending[] = [];
     for (const entry of entries) {
       if (entry.closed || entry.adopted || entry === own) continue;
       const found = await this.#pendingOf(entry, wanted, stack);
@@ -58,17 +66,10 @@ export class Evidence {
       .filter(({ id }) => id !== handedOver?.id && !entries.some(({ pendingId }) => pendingId === id))
       .map((each) => this.#handedOver(handedOverOf(each), undefined, plainText(each.inputs, "ip")));
     pending.push(...others.map((each) => ({ ...each, others: true })));
+    const theirs = alone ? pending.map((each) => ({ ...each, others: true })) : pending;
     const rest = entries.filter((each) => each !== own);
     const holderOf = (endpoint: Endpoint) => this.#holderOf(endpoint, { entries: rest, state, stack });
-    return { pending, holderOf, ownId: own?.id ?? undefined };
-  }
-
-  /** The same for a pending resource alone: what other registrations made explains endpoints, and is not for it. */
-  async aboutOnly(wanted: Wanted, handedOver: HandedOver): Promise<Known> {
-    const known = await this.about(wanted, handedOver);
-    // The first one is its own.
-    const pending = known.pending.map((each, index) => (index === 0 ? each : { ...each, others: true }));
-    return { ...known, pending };
+    return { pending: [...mine, ...theirs], holderOf, ownId: own?.id ?? undefined };
   }
 
   /** A command without a program does not know its stack. The entry of a pending registration names it. */

@@ -13,7 +13,7 @@ const SECRET_URL = "the state keeps the url of an interrupted registration as a 
 const NO_TIME = "the service does not tell its time";
 
 /** When the interrupted operations of a state were sent, in milliseconds on this machine's clock. */
-export type Interruption = { readonly sent: Required<Window> } | Undated;
+type Interruption = { readonly sent: Required<Window> } | Undated;
 
 /** Why nothing dates them, as the end of a sentence. */
 interface Undated {

@@ -104,7 +104,7 @@ export async function verdictsOf(
   const named = new Set<string>();
   const identities = identitiesIn(list, operations);
   const verdicts: Verdict[] = [];
-  const keys = [...entries.map(({ key }) => key), ...operations.flatMap((each) => keyOf(each) ?? [])];
+  const keys = [...entries.map(({ key }) => key), ...operations.flatMap((each) => keyHashOf(each) ?? [])];
   for (const key of new Set(keys)) {
     const identity = identities.get(key);
     if (identity === undefined) {
@@ -118,20 +118,24 @@ export async function verdictsOf(
     }
     const known = await evidence.about(identity);
     for (const decided of decideAll({ ...known, identity, list, patienceMs }, named))
-      verdicts.push({ identity, ...decided, operations: operations.filter((each) => keyOf(each) === key) });
+      verdicts.push({
+        identity,
+        ...decided,
+        operations: operations.filter((each) => keyHashOf(each) === key),
+      });
   }
   for (const resource of resources) {
     const identity = identityOf(resource);
     if (identity === undefined) continue;
-    const ip = plainText(resource.inputs, "ip");
-    const known = await evidence.aboutOnly({ ...identity, ip }, handedOverOf(resource));
+    const wanted = { ...identity, ip: plainText(resource.inputs, "ip") };
+    const known = await evidence.about(wanted, { handedOver: handedOverOf(resource), alone: true });
     const [decided] = decideAll({ ...known, identity, list, patienceMs }, named);
     if (decided) verdicts.push({ identity, ...decided, operations: [], resource });
   }
   return verdicts;
 }
 
-function keyOf(resource: Resource): string | undefined {
+function keyHashOf(resource: Resource): string | undefined {
   const identity = identityOf(resource);
   return identity && keyHash(identity);
 }
@@ -171,12 +175,7 @@ export function endpointsOf(decision: Decision): readonly Endpoint[] {
 /** Returns the urls and types that a list or a state shows, by their hash. */
 function identitiesIn(list: EndpointList, operations: readonly Resource[]): ReadonlyMap<string, Identity> {
   const odd = list.unrecognized.flatMap(({ url }): Identity[] =>
-    url === null
-      ? []
-      : [
-          { url, type: "production" },
-          { url, type: "development" },
-        ],
+    url === null ? [] : (["production", "development"] as const).map((type) => ({ url, type })),
   );
   const all = [...odd, ...list.endpoints, ...operations.flatMap((each) => identityOf(each) ?? [])];
   return new Map(all.map(({ url, type }) => [keyHash({ url, type }), { url, type }]));

@@ -9,7 +9,7 @@ import { isAlive, type ProcessName, thisProcess } from "./processes";
 const SHORTEST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 100;
 
-export interface LockOptions {
+interface LockOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal | undefined;
   /** Called once if another process has the lock. */

@@ -2,7 +2,7 @@ import type { Endpoint, EndpointList, WebhookRegistrationError } from "../client
 import type { Book } from "./book";
 import { type Decision, decide, mayHaveMade, type Pending } from "./decide";
 import { type Entry, ipHash, isLiving } from "./entry";
-import type { Evidence, Known } from "./evidence";
+import type { AboutOptions, Evidence, Known } from "./evidence";
 import { keyOf, type Wanted } from "./identity";
 import { type HandedOver, handOver, pendingOf } from "./pendingResource";
 import { registerOnce, type SendingService } from "./register";
@@ -12,7 +12,7 @@ import { closeAbsent, closeAll, type Takings } from "./takings";
 import { type Asker, isSameAccount } from "./trace";
 
 /** What the settlement needs of the run. */
-export interface SettlingRun extends Waiting, Asker {
+interface SettlingRun extends Waiting, Asker {
   readonly service: SendingService & Lookup;
   /** Returns whether a resource that this run has met has this endpoint. */
   readonly holds: (id: string) => boolean;
@@ -23,7 +23,7 @@ export interface SettlingRun extends Waiting, Asker {
 }
 
 /** What the settlement is made of. */
-export interface SettlementParts {
+interface SettlementParts {
   readonly book: Book;
   readonly stacks: Stacks;
   readonly evidence: Evidence;
@@ -78,15 +78,10 @@ export class Settlement {
    * Finds out what became of the pending registrations that an endpoint of these inputs may come from. Returns undefined when nothing
    * is pending.
    *
-   * @param only a pending resource: what other registrations made explains endpoints, and is not for it
    * @throws WebhookError when the service's list fails
    */
-  async settle(
-    wanted: Wanted,
-    { handedOver, only }: { handedOver?: HandedOver | undefined; only?: HandedOver } = {},
-  ): Promise<Outcome | undefined> {
-    const { evidence } = this.parts;
-    const known = await (only ? evidence.aboutOnly(wanted, only) : evidence.about(wanted, handedOver));
+  async settle(wanted: Wanted, options?: AboutOptions): Promise<Outcome | undefined> {
+    const known = await this.parts.evidence.about(wanted, options);
     const ours = known.pending.filter(({ others }) => !others);
     if (ours.length === 0) return undefined;
     const { clock, cancelled, service } = this.run;
@@ -166,7 +161,7 @@ export class Settlement {
 
   /** Looks once more for the endpoint of a registration of this run. Returns undefined while nothing shows. */
   async retry(wanted: Wanted, pending: PendingHere): Promise<Endpoint | undefined> {
-    const known = await this.parts.evidence.about(wanted, pending);
+    const known = await this.parts.evidence.about(wanted, { handedOver: pending });
     const decision = this.#decide(wanted, known, await this.run.service.list());
     if (decision.kind !== "found") return undefined;
     const left = this.#unsettled.get(keyOf(wanted));

@@ -5,7 +5,7 @@ import type { StackName } from "./entry";
 import { pulumiHome } from "./files";
 
 /** Where the environment and the folder of the program say that stacks are kept. */
-export interface Surroundings {
+interface Surroundings {
   readonly environment: NodeJS.ProcessEnv;
   /** The program's folder, or one below the folder that has Pulumi.yaml. */
   readonly folder: string;

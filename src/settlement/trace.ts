@@ -5,7 +5,7 @@ import { keyHash } from "./identity";
 import { isSameTime, placeIn, type Window } from "./time";
 
 /** Where something was registered, as the book holds it. */
-export interface Origin {
+export interface OriginHashes {
   /** A hash of the base URL. */
   readonly service: string;
   /** The API key's fingerprint. */
@@ -16,7 +16,7 @@ export interface Origin {
 
 /** The run, or the command, that asks what became of registrations. */
 export interface Asker {
-  readonly origin: Origin;
+  readonly origin: OriginHashes;
   /** What all processes of one command of the engine have in common. */
   readonly run: string;
   /** What each provider of a command has for itself. */
@@ -32,7 +32,7 @@ export interface Asker {
 type Unclear<T> = { readonly [Key in keyof T]?: T[Key] | undefined };
 
 /** What the state, the book or the service says of an endpoint. Undefined is unknown. */
-export interface Trace extends Unclear<Origin> {
+export interface Trace extends Unclear<OriginHashes> {
   readonly id: string | null | undefined;
   /** The hash of url and type. */
   readonly key: string | undefined;
@@ -53,7 +53,7 @@ export function originHashes({
   readonly baseUrl: string;
   readonly account: string;
   readonly provider?: string | undefined;
-}): Origin {
+}): OriginHashes {
   return { service: hashOf(baseUrl), fingerprint: account, provider: hashOf(provider ?? "") };
 }
 
@@ -63,7 +63,7 @@ export function providerHashOf(resource: Pick<Resource, "provider">): string {
 }
 
 /** Returns whether two things were registered with one key at one base URL. */
-export function isSameAccount(a: Unclear<Origin>, b: Unclear<Origin>): boolean {
+export function isSameAccount(a: Unclear<OriginHashes>, b: Unclear<OriginHashes>): boolean {
   return isSame(a.service, b.service) && isSame(a.fingerprint, b.fingerprint);
 }
 
@@ -79,7 +79,7 @@ export function traceOfResource(resource: Pick<Resource, "id" | "inputs" | "outp
 }
 
 /** Returns what the service of an origin says of an endpoint. */
-export function traceOfEndpoint(endpoint: Endpoint, origin: Origin): Trace {
+export function traceOfEndpoint(endpoint: Endpoint, origin: OriginHashes): Trace {
   return { ...origin, id: endpoint.id, key: keyHash(endpoint), createdAt: endpoint.createdAt };
 }
 

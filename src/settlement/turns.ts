@@ -2,7 +2,7 @@ import type { Clock } from "../client/clock";
 import { type Identity, keyHash } from "./identity";
 import { Locks } from "./lock";
 
-export interface TurnsOptions {
+interface TurnsOptions {
   readonly clock: Clock;
   readonly cancelled: AbortSignal | undefined;
   /** Told when another process of this machine has its turn. */

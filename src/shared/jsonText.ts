@@ -25,7 +25,7 @@ export interface JsonStyle {
   readonly sorted?: boolean;
 }
 
-export interface JsonSpelling {
+interface JsonSpelling {
   /** Returns the spelling of a JSON string. */
   readonly string: (text: string) => string;
   /** Returns the spelling of a JSON number. */

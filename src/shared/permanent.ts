@@ -16,6 +16,6 @@ export const VALIDATION_PROVIDER_CODE =
 export const VALIDATION_TYPE_TOKEN = "pulumi-nodejs:dynamic/webhooks:ReceiverValidation";
 
 /** Whether a resource of this type is an endpoint, of the dynamic provider or of the native plugin. */
-export function isEndpointType(type: string): boolean {
+export function isEndpointToken(type: string): boolean {
   return type === TYPE_TOKEN || type === NATIVE_TYPE_TOKEN;
 }

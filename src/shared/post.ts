@@ -38,7 +38,7 @@ export type DeliveryAnswer =
  *
  * @throws ProxyError
  */
-export function openDispatcher(url: string): Dispatcher {
+export function openWayTo(url: string): Dispatcher {
   const { hostname, protocol } = new URL(url);
   if (isLoopback(hostname)) return new Agent();
   const proxy = proxyFor(protocol, process.env);

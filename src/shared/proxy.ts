@@ -1,5 +1,5 @@
 import { CodedError } from "./codedError";
-import { isUrl } from "./isUrl";
+import { isUrl } from "./url";
 
 /** The environment names a proxy that is none. The message omits it, because it may hold a password. */
 export class ProxyError extends CodedError<"INVALID_OPTION"> {

@@ -1,13 +1,11 @@
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 
-export interface PulumiCommandOptions {
+interface PulumiCommandOptions {
   /** The program's folder. Default: the current one. */
   readonly cwd?: string | undefined;
   /** Default: this process's. */
   readonly env?: NodeJS.ProcessEnv | undefined;
-  /** Written to its standard input. Default: nothing. */
-  readonly input?: string | undefined;
   /** Ends the command. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -26,19 +24,18 @@ export interface PulumiCommandResult {
  */
 export async function runPulumi(
   args: readonly string[],
-  { cwd, env = process.env, input = "", signal }: PulumiCommandOptions = {},
+  { cwd, env = process.env, signal }: PulumiCommandOptions = {},
 ): Promise<PulumiCommandResult> {
   const child = spawn("pulumi", [...args, "--non-interactive", "--color=never"], {
     cwd,
     signal,
+    stdio: ["ignore", "pipe", "pipe"],
     env: { ...env, PULUMI_SKIP_UPDATE_CHECK: "true" },
   });
   const exited = new Promise<number>((resolve, reject) => {
     child.once("error", reject);
     child.once("close", (code) => resolve(code ?? 1));
   });
-  // A command that ends without reading its input closes the pipe early. Its exit code says what there is to say.
-  child.stdin.on("error", () => {}).end(input);
   const [exitCode, stdout, stderr] = await Promise.all([exited, text(child.stdout), text(child.stderr)]);
   return { exitCode, stdout, stderr };
 }

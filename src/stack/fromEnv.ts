@@ -1,5 +1,6 @@
 import type { Receiver } from "../receiver";
 import type { NoEvents } from "../receiver/types";
+import { NOT_SHOWN, shown } from "../shared/shown";
 import { ReceiverConfigError } from "./config";
 import { HOW_TO_GET_IT, parseConfig } from "./parse";
 import {
@@ -8,7 +9,6 @@ import {
   checkArguments,
   configuredReceiver,
 } from "./receiver";
-import { shown } from "./shown";
 
 /** Where `receiverFromEnv` reads the configuration. */
 export interface EnvSource {
@@ -35,8 +35,7 @@ export function receiverFromEnv<Events extends object = NoEvents>(
       "CONFIG_MISSING",
       shown(variable) === variable
         ? `the environment variable ${variable} is not set: set it to the output of ${HOW_TO_GET_IT}`
-        : "receiverFromEnv: variable does not name an environment variable that is set. It is not shown, because it may be a " +
-            "secret: pass the name of the variable, not its value",
+        : `receiverFromEnv: variable does not name an environment variable that is set. ${NOT_SHOWN} the name of the variable, not its value`,
     );
   }
   return configuredReceiver(parseConfig(text, { where: `in ${variable}` }), options);

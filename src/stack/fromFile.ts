@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Receiver } from "../receiver";
 import type { NoEvents } from "../receiver/types";
+import { NOT_SHOWN, shown } from "../shared/shown";
 import { ReceiverConfigError } from "./config";
 import { parseConfig } from "./parse";
 import {
@@ -11,7 +12,6 @@ import {
   checkArguments,
   configuredReceiver,
 } from "./receiver";
-import { shown } from "./shown";
 
 /** Where `receiverFromFile` reads the configuration. */
 export interface FileSource {
@@ -71,7 +71,6 @@ function unreadableFile({ given, path, error }: { given: string; path: string; e
   // Without the cause, which repeats the path.
   return new ReceiverConfigError(
     "CONFIG_MISSING",
-    `receiverFromFile: path does not name a file that can be read (${code}). It is not shown, because it may be a secret: ` +
-      "pass the path of the file, not what the file holds",
+    `receiverFromFile: path does not name a file that can be read (${code}). ${NOT_SHOWN} the path of the file, not what the file holds`,
   );
 }

@@ -1,15 +1,15 @@
 import type { Receiver } from "../receiver";
 import type { NoEvents } from "../receiver/types";
 import { runPulumi } from "../shared/pulumiCommand";
+import { masked, NOT_SHOWN, shown } from "../shared/shown";
 import { ReceiverConfigError } from "./config";
-import { parseConfig } from "./parse";
+import { MASKED, parseConfig } from "./parse";
 import {
   type ConfiguredQueueOptions,
   type ConfiguredReceiverOptions,
   checkArguments,
   configuredReceiver,
 } from "./receiver";
-import { masked, shown } from "./shown";
 
 /** Where `receiverFromStack` reads the configuration. */
 export interface StackSource {
@@ -43,8 +43,7 @@ export async function receiverFromStack<Events extends object = NoEvents>(
   if (typeof stackName !== "string" || !STACK_NAME.test(stackName) || /whsec_/i.test(stackName)) {
     throw new ReceiverConfigError(
       "CONFIG_MISSING",
-      "receiverFromStack: stackName is not the name of a stack. It is not shown, because it may be a secret: pass `stack`, " +
-        "`project/stack` or `org/project/stack`",
+      `receiverFromStack: stackName is not the name of a stack. ${NOT_SHOWN} \`stack\`, \`project/stack\` or \`org/project/stack\``,
     );
   }
   // Only the masked outputs tell whether an output is secret.
@@ -57,7 +56,7 @@ export async function receiverFromStack<Events extends object = NoEvents>(
       `${stack} has no output ${name}; its outputs are: ${others}. Export what receiverConfig returns, and run \`pulumi up\``,
     );
   }
-  if (hidden[output] !== "[secret]") {
+  if (hidden[output] !== MASKED) {
     throw new ReceiverConfigError(
       "CONFIG_INVALID",
       `the output ${name} of ${stack} is not secret, so everyone who can read the state can read it. Export what receiverConfig ` +

@@ -1,4 +1,5 @@
 import { isRecord, parseJson } from "../shared/json";
+import { DEFAULT_TOLERANCE_SECONDS } from "../signature/tolerance";
 import {
   fingerprintOf,
   problemsOfSecrets,
@@ -11,7 +12,7 @@ import {
 export const HOW_TO_GET_IT = "`pulumi stack output receiver --show-secrets --json`";
 
 /** What the CLI prints in place of a secret output. */
-const MASKED = "[secret]";
+export const MASKED = "[secret]";
 
 /**
  * Parses a receiver's configuration: the JSON that a stack's secret output holds, or the value itself.
@@ -33,7 +34,7 @@ export function parseConfig(config: unknown, { where }: { where: string }): Rece
   if (value === MASKED) throw invalid([`it is masked: use the output of ${HOW_TO_GET_IT}`]);
   if (config === undefined) throw invalid([`it is not set: use the output of ${HOW_TO_GET_IT}`]);
   if (!isRecord(value)) throw invalid([`it is not the JSON that ${HOW_TO_GET_IT} prints`]);
-  const { version, secrets, toleranceSeconds = 300, endpoints = {} } = value;
+  const { version, secrets, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS, endpoints = {} } = value;
   if (version !== 1) {
     throw invalid([
       version === undefined

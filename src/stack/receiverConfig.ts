@@ -2,6 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { EndpointType } from "../endpoint/types";
 import { failOnce } from "../shared/failOnce";
 import { unknownOptions } from "../shared/knownOptions";
+import { DEFAULT_TOLERANCE_SECONDS } from "../signature/tolerance";
 import { fingerprintOf, problemsOfSecrets, problemsOfTolerance, type ReceiverConfig } from "./config";
 
 /** The parts of a `WebhookEndpoint` that a receiver's configuration names. */
@@ -17,7 +18,7 @@ export interface ReceiverConfigArgs {
   endpoints?: Record<string, ReceiverConfigEndpoint>;
   /** The secrets that the service signs with, issued out of band; several while one is rotated. */
   secrets: pulumi.Input<string>[];
-  /** How old, and how far ahead, a delivery's timestamp may be, in seconds, as an integer. Default: 300; 0 turns this window off. */
+  /** How old, and how far ahead, a delivery's timestamp may be, in seconds, as an integer. Default: DEFAULT_TOLERANCE_SECONDS; 0 turns this window off. */
   toleranceSeconds?: pulumi.Input<number>;
 }
 
@@ -46,7 +47,7 @@ export function receiverConfig(args: ReceiverConfigArgs): pulumi.Output<Receiver
   );
   const config = pulumi
     .all([checked(args), args.secrets, args.toleranceSeconds, endpoints])
-    .apply(([, secrets, toleranceSeconds = 300, named]) => {
+    .apply(([, secrets, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS, named]) => {
       const unmarked = { version: 1, secrets, toleranceSeconds, endpoints: named } as const;
       return { ...unmarked, fingerprint: fingerprintOf(secrets) };
     });
@@ -56,14 +57,14 @@ export function receiverConfig(args: ReceiverConfigArgs): pulumi.Output<Receiver
 /** Throws with the problems of every value that is known: in a preview, an unknown value hides no problem of the others. */
 async function checked({ secrets, toleranceSeconds }: ReceiverConfigArgs): Promise<void> {
   // An unknown secret stays a hole in the list.
-  const known = { secrets: new Array<unknown>(secrets.length), toleranceSeconds: 300 };
+  const known = { secrets: new Array<unknown>(secrets.length), toleranceSeconds: DEFAULT_TOLERANCE_SECONDS };
   const reads = [
     ...secrets.map((secret, at) =>
       pulumi.output(secret).apply((value) => {
         known.secrets[at] = value;
       }),
     ),
-    pulumi.output(toleranceSeconds).apply((value = 300) => {
+    pulumi.output(toleranceSeconds).apply((value = DEFAULT_TOLERANCE_SECONDS) => {
       known.toleranceSeconds = value;
     }),
   ];

@@ -1,6 +1,6 @@
 import type { Dispatcher } from "undici";
-import { isUrl } from "../shared/isUrl";
 import { postDelivery } from "../shared/post";
+import { isUrl } from "../shared/url";
 import { type Deliveries, deliveriesFor, type ValidationDelivery } from "./delivery";
 import {
   type Answer,

@@ -2,10 +2,24 @@ import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { connectEngine, type Engine, type EngineLog } from "../endpoint/engine";
+import { CodedError } from "../shared/codedError";
 import { problemsOfArguments, secretsOf, type ValidationInputs } from "./arguments";
-import { ReceiverValidationError } from "./error";
 import { validateOnce, validateReceiver } from "./validateReceiver";
-import { isRefuting } from "./verdict";
+import { isRefuting, type ValidationErrorCode } from "./verdict";
+
+/** Why a receiver is not validated, or why a validation cannot be made. Stable. */
+type ReceiverValidationErrorCode = ValidationErrorCode | "VALIDATION_NOT_IMPORTABLE" | "RUN_CANCELLED";
+
+/** A receiver that is not validated, or a validation that cannot be made. The message holds no secret, and of the url only its origin. */
+class ReceiverValidationError extends CodedError<ReceiverValidationErrorCode> {
+  override readonly name = "ReceiverValidationError";
+
+  constructor(code: ReceiverValidationErrorCode, reason: string) {
+    super(code, reason);
+    // The plugin would print it (engine rule 15).
+    this.stack = "";
+  }
+}
 
 /** What the stack's state holds, besides the provider's code. */
 interface ValidationState {

@@ -1,4 +1,4 @@
-import { isHttpUrl } from "../shared/isUrl";
+import { isHttpUrl } from "../shared/url";
 
 /** What is wrong with a receiver's url, in words that do not repeat it; undefined when it can be used. */
 export function problemOfUrl(url: unknown): string | undefined {

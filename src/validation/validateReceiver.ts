@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { unknownOptions } from "../shared/knownOptions";
-import { openDispatcher } from "../shared/post";
+import { openWayTo } from "../shared/post";
 import { probe, type ValidationResult } from "./probe";
 import { problemOfUrl } from "./url";
 import { canPass } from "./verdict";
@@ -60,7 +60,7 @@ export async function validateOnce(
 async function validate(options: ValidateReceiverOptions, firstWaitMs: number): Promise<ValidationResult> {
   const { url, secrets, timeoutMs } = resolve(options);
   const { signal } = options;
-  const dispatcher = openDispatcher(url);
+  const dispatcher = openWayTo(url);
   const deadline = performance.now() + timeoutMs;
   try {
     for (let waitMs = firstWaitMs; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {

@@ -3,13 +3,13 @@ import { checkArguments } from "../../endpoint/arguments";
 import { nameOf } from "../../shared/urn";
 import { CliError } from "../errors";
 import { addStackOptions, type InventoryFlags, inventoryOptions } from "../flags";
-import { reasonOfMissing } from "../get";
 import {
   assertOwnershipKnown,
   duplicatesIn,
   type Inventory,
   type InventoryOptions,
   type Listed,
+  reasonOfMissing,
   takeInventory,
   warnOfGaps,
 } from "../inventory/inventory";
@@ -56,7 +56,7 @@ export function adoptCommand(): Command {
     );
 }
 
-export interface AdoptOptions extends InventoryOptions {
+interface AdoptOptions extends InventoryOptions {
   readonly ids: readonly string[];
   readonly native: boolean;
 }

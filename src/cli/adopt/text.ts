@@ -1,7 +1,7 @@
 import type { Endpoint } from "../../client";
 import { hashOf } from "../../settlement/files";
-import { isUrl } from "../../shared/isUrl";
 import { NATIVE_TYPE_TOKEN } from "../../shared/permanent";
+import { isUrl } from "../../shared/url";
 import { printableJson } from "../printable";
 
 /** How long a name made from a host may be, in characters. */

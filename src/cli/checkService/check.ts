@@ -13,7 +13,7 @@ const LAG_MS = 5_000;
 const LONGEST_LAG_MS = 15_000;
 const LIST_PAUSE_MS = 250;
 
-export interface CheckOptions {
+interface CheckOptions {
   readonly wire: Wire;
   readonly findings: Findings;
   readonly urls: CheckUrls;

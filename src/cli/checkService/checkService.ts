@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "../../client/clock";
 import { pulumiHome } from "../../settlement/files";
 import { Turns } from "../../settlement/turns";
-import type { Account } from "../account";
 import { CliError } from "../errors";
 import type { Output } from "../output";
+import type { Account } from "../service";
 import { check } from "./check";
 import { deleteAll, markedIn, newCheck, urlsOf } from "./endpoints";
 import { Findings } from "./findings";
@@ -26,7 +26,7 @@ export interface CheckServiceOptions {
 }
 
 /** How a check ended. After `stopped` and `declined` nothing is printed, and nothing that it registered is left. */
-export type Ended = "meets" | "differs" | "stopped" | "declined";
+type Ended = "meets" | "differs" | "stopped" | "declined";
 
 /**
  * Plays the contract at a service, and prints the findings.

@@ -3,6 +3,7 @@ import { type EndpointList, WebhookError } from "../../client";
 import { saysGone } from "../../client/errors";
 import { CLOCK_TOLERANCE_MS, parseTimestamp } from "../../settlement/time";
 import { sameUrl } from "../../shared/url";
+import { MARK } from "../inventory/inventory";
 import type { Wire } from "./wire";
 
 /** The urls that one check registers. Each names the check, so that what a killed check left is recognized. */
@@ -13,7 +14,6 @@ export interface CheckUrls {
 }
 
 const INVALID = "not-a-url";
-const MARK = /[?&]check=(([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})$/;
 
 /**
  * Returns a UUID of version 7, which begins with its time.
@@ -29,11 +29,6 @@ export function newCheck(at: number | null): string {
 export function urlsOf(url: string, check: string): CheckUrls {
   const marked = (base: string) => `${base}${base.includes("?") ? "&" : "?"}check=${check}`;
   return { own: marked(url), invalid: marked(INVALID) };
-}
-
-/** Returns a url as it was before a check has marked it. */
-export function withoutMark(url: string): string {
-  return url.replace(MARK, "");
 }
 
 /** The ids of the endpoints with the mark of an earlier check. */
@@ -71,7 +66,7 @@ interface CheckEndpoints {
 }
 
 /** What may still be there after a check. */
-export interface Left {
+interface Left {
   readonly isClean: boolean;
   /** Those that are known. */
   readonly ids: readonly string[];

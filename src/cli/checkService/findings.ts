@@ -12,22 +12,22 @@ import {
   problemOf,
 } from "./wire";
 
-export type Verdict = "meets" | "differs" | "cannot tell";
+export type ClauseVerdict = "meets" | "differs" | "cannot tell";
 
 /** Whether a service keeps a clause, and what came back. */
 export interface Finding {
   readonly clause: ClauseId;
-  readonly verdict: Verdict;
+  readonly verdict: ClauseVerdict;
   readonly cameBack: string;
 }
 
-const WEIGHT: Readonly<Record<Verdict, number>> = { meets: 1, "cannot tell": 2, differs: 3 };
+const WEIGHT: Readonly<Record<ClauseVerdict, number>> = { meets: 1, "cannot tell": 2, differs: 3 };
 
 /** Collects what a check finds. What differs once differs. */
 export class Findings {
   readonly #found = new Map<ClauseId, Finding>();
 
-  add(clause: ClauseId, verdict: Verdict, cameBack: string): void {
+  add(clause: ClauseId, verdict: ClauseVerdict, cameBack: string): void {
     const before = this.#found.get(clause);
     if (before === undefined || WEIGHT[before.verdict] < WEIGHT[verdict])
       this.#found.set(clause, { clause, verdict, cameBack });

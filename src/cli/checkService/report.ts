@@ -4,7 +4,7 @@ import type { Output } from "../output";
 import { dataOfFailure } from "../run";
 import { CLAUSES } from "./clauses";
 import type { CheckUrls, Marked } from "./endpoints";
-import type { Finding, Verdict } from "./findings";
+import type { ClauseVerdict, Finding } from "./findings";
 
 const STYLES = { meets: "green", differs: "red", "cannot tell": "yellow" } as const;
 const VERDICT_WIDTH = 13;
@@ -50,7 +50,7 @@ export function printFindings(
       output.line(`${" ".repeat(VERDICT_WIDTH)}The contract: ${service}`);
       output.line(`${" ".repeat(VERDICT_WIDTH)}This package: ${otherwise}`);
     }
-    const count = (wanted: Verdict) => findings.filter(({ verdict }) => verdict === wanted).length;
+    const count = (wanted: ClauseVerdict) => findings.filter(({ verdict }) => verdict === wanted).length;
     output.line(
       `${count("meets")} clauses met, ${count("differs")} not met, ${count("cannot tell")} undecided.`,
       "bold",

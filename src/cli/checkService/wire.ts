@@ -6,8 +6,8 @@ import { openDispatcher } from "../../client/dispatcher";
 import { resolveOptions } from "../../client/options";
 import { parseEndpoint, parseList } from "../../client/parse";
 import { isSuccess } from "../../shared/isSuccess";
-import type { Account } from "../account";
 import { CliError } from "../errors";
+import type { Account } from "../service";
 
 /** One request, and what came back. */
 export interface Exchange {

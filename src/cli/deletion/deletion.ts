@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Endpoint, WebhookError } from "../../client";
 import { systemClock } from "../../client/clock";
-import { saysGone } from "../../client/errors";
+import { undefinedIfSaidGone } from "../../client/errors";
 import { Book } from "../../settlement/book";
 import { pulumiHome } from "../../settlement/files";
 import { keyHash, keyOf } from "../../settlement/identity";
 import { Locks } from "../../settlement/lock";
-import type { Account } from "../account";
+import { countOf } from "../../shared/words";
 import { CliError } from "../errors";
 import { type Inventory, type InventoryOptions, type Listed, takeInventory } from "../inventory/inventory";
 import { interrupted } from "../run";
-import { countOf } from "../text";
+import type { Account } from "../service";
 
 /** How many endpoints are deleted at once. */
 const MAX_DELETIONS = 8;
@@ -157,16 +157,14 @@ export class Deletion {
     const { output } = this.options;
     const { id } = entry.endpoint;
     try {
-      await this.account.client.delete(id);
+      await this.account.client.delete(id).catch(undefinedIfSaidGone);
     } catch (error) {
-      if (!saysGone(error)) {
-        output.warn(`${id} was not deleted`);
-        this.#isStopped ||= !isOfOneEndpoint(error);
-        if (!(error instanceof WebhookError)) throw error;
-        this.#failure ??= error;
-        if (this.#isStopped) throw error;
-        return;
-      }
+      output.warn(`${id} was not deleted`);
+      this.#isStopped ||= !isOfOneEndpoint(error);
+      if (!(error instanceof WebhookError)) throw error;
+      this.#failure ??= error;
+      if (this.#isStopped) throw error;
+      return;
     }
     this.deleted.add(entry);
     output.note(`Deleted ${id}`);

@@ -1,5 +1,6 @@
-import type { Account } from "../account";
+import { countOf } from "../../shared/words";
 import {
+  dataOfEntry,
   type Inventory,
   type InventoryOptions,
   type Listed,
@@ -8,10 +9,10 @@ import {
 } from "../inventory/inventory";
 import type { Owner } from "../inventory/ownership";
 import { readBackend } from "../inventory/stacks";
-import { dataOfEntry } from "../list";
 import { dataOfFailure, endingOnInterrupt } from "../run";
+import type { Account } from "../service";
 import { type Asking, agrees } from "../terminal";
-import { countOf, describeAge } from "../text";
+import { describeAge } from "../text";
 import { Deletion, type DeletionRule } from "./deletion";
 
 export interface DeletionOptions extends InventoryOptions, Asking {

@@ -1,14 +1,12 @@
 import { systemClock } from "../../client/clock";
 import { CodedError } from "../../shared/codedError";
-import { openAccount } from "../account";
 import { AccountService } from "../accountService";
 import { asTypedIn } from "../commandName";
-import { findConfiguration, type StackConfiguration, settingsIn } from "../configuration";
 import { CliError } from "../errors";
 import { type InventoryOptions, inventoryOf } from "../inventory/inventory";
 import { readStacks } from "../inventory/stacks";
 import { type Found, NO_CLI } from "../pulumi";
-import { whyUnknown } from "../service";
+import { findConfiguration, openAccount, type StackConfiguration, settingsIn, whyUnknown } from "../service";
 import { endpointFindings } from "./endpointFindings";
 import { error, type Finding, note } from "./finding";
 import { goneFindings } from "./goneFindings";
@@ -50,7 +48,7 @@ export interface Diagnosis {
 }
 
 /** How the service answered; null for what is unknown. */
-export interface ServiceHealth {
+interface ServiceHealth {
   readonly reachable: boolean | null;
   readonly keyAccepted: boolean | null;
   /** The service's clock less this machine's. */

@@ -1,8 +1,8 @@
 import { describeUrl } from "../../shared/url";
 import { duplicatesIn, type Inventory } from "../inventory/inventory";
 import { describeResource, explainOwner, type Owner } from "../inventory/ownership";
+import { joined } from "../text";
 import { error, type Finding, note } from "./finding";
-import { joined } from "./stateFindings";
 
 /** Finds what the endpoints at the service show. */
 export function endpointFindings(

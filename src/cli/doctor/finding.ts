@@ -1,5 +1,5 @@
 /** What `doctor` can find, besides errors. Stable; `docs/command.md` lists them. */
-export type FindingCode =
+type FindingCode =
   | "CLI_MISSING"
   | "CLI_OLD"
   | "CLOCK_DIFFERS"

@@ -3,10 +3,10 @@ import type { Origin } from "../../endpoint/origin";
 import { type Deployment, endpointsIn, plainText, type Resource } from "../../settlement/deployment";
 import { isProvisional } from "../../settlement/identity";
 import { nameOf } from "../../shared/urn";
-import type { Account } from "../account";
 import type { KnownStack } from "../inventory/stacks";
+import type { Account } from "../service";
+import { joined } from "../text";
 import { error, type Finding } from "./finding";
-import { joined } from "./stateFindings";
 
 /**
  * Finds the managed endpoints that the service no longer has. Only a complete list can show that, and only for what was

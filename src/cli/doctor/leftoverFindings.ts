@@ -5,7 +5,7 @@ import { isLeftover, type Leftover, listFor, openEntries, verdictsOf } from "../
 import { pendingResources } from "../../settlement/pendingResource";
 import { describeDoubt, describeLeftovers } from "../../settlement/words";
 import { NO_RUN, sourcesOf } from "../evidence";
-import { type ClaimsOptions, stackOf } from "../inventory/claims";
+import { type ClaimsOptions, readStackOf } from "../inventory/claims";
 import type { KnownStack } from "../inventory/stacks";
 import { error, type Finding } from "./finding";
 
@@ -23,7 +23,7 @@ export async function leftoverFindings(
   const findings: Finding[] = [];
   for (const known of stacks) {
     const { deployment, name } = known;
-    const stack = stackOf(known, options);
+    const stack = readStackOf(known, options);
     if (stack === undefined) continue;
     const entries = await openEntries(stack, book, NO_RUN);
     const operations = interruptedRegistrations(deployment);

@@ -1,4 +1,4 @@
-import { originOf } from "../../endpoint/origin";
+import { fingerprintOfKey } from "../../endpoint/origin";
 import {
   environmentNameOf,
   resolveSettings,
@@ -6,9 +6,9 @@ import {
   SETTING_NAMES,
   type SettingName,
 } from "../../endpoint/settings";
-import type { StackConfiguration } from "../configuration";
 import { mayBeKey } from "../mayBeKey";
 import type { Found } from "../pulumi";
+import type { StackConfiguration } from "../service";
 
 /** A setting and where it comes from. */
 export interface ShownSetting {
@@ -33,7 +33,7 @@ export function shownSettings(
   const shown = (name: SettingName): ShownSetting => {
     const { value, isSecret, ...source } = foundSetting(name, configuration, environment);
     if (value === null) return { value: SETTING_DEFAULTS[name] ?? null, ...source };
-    if (name === "apiKey") return { value: null, ...source, fingerprint: fingerprintOf(value) };
+    if (name === "apiKey") return { value: null, ...source, fingerprint: fingerprintOfKey(value) };
     const holdsKey = apiKey !== null && value.includes(apiKey);
     return { value: isSecret || holdsKey || isRefused(name, value) ? null : value, ...source };
   };
@@ -58,8 +58,4 @@ function isRefused(name: SettingName, value: string): boolean {
   if ((name === "apiKeyHeader" || name === "apiKeyScheme") && mayBeKey(value)) return true;
   const resolved = resolveSettings((key) => (key === `webhooks:${name}` ? value : undefined), {});
   return "problems" in resolved && resolved.problems.some((problem) => problem.startsWith(`${name} `));
-}
-
-function fingerprintOf(apiKey: string): string {
-  return originOf({ baseUrl: "https://localhost", apiKey, providerName: "" }).account;
 }

@@ -10,20 +10,19 @@ import {
 } from "../../settlement/deployment";
 import { pendingResources } from "../../settlement/pendingResource";
 import { isOvertaken } from "../../settlement/stackState";
-import { isEndpointType } from "../../shared/permanent";
+import { isEndpointToken } from "../../shared/permanent";
 import { nameOf } from "../../shared/urn";
 import type { Inventory } from "../inventory/inventory";
 import { describeResource } from "../inventory/ownership";
-import type { Stacks } from "../inventory/stacks";
+import type { ReadStacks } from "../inventory/stacks";
+import { joined } from "../text";
 import { error, type Finding, note } from "./finding";
 
 /** The output that a receiver reads by default. */
 const RECEIVER_OUTPUT = "receiver";
-/** How many ids a message names. */
-const MAX_NAMED = 5;
 
 /** Finds what the states alone show. */
-export function stackFindings({ known, unreadable }: Stacks): Finding[] {
+export function stackFindings({ known, unreadable }: ReadStacks): Finding[] {
   return [
     ...unreadable.map(({ what, why }) =>
       error(
@@ -62,7 +61,7 @@ function operations(stack: string, deployment: Deployment): Finding[] {
       ),
     ),
     ...(deployment.pending_operations ?? [])
-      .filter(({ type, resource }) => type !== "creating" && isEndpointType(resource.type))
+      .filter(({ type, resource }) => type !== "creating" && isEndpointToken(resource.type))
       .map(({ type, resource }) =>
         error(
           "OPERATION_INTERRUPTED",
@@ -95,7 +94,7 @@ function receiverOutput(stack: string, deployment: Deployment): Finding[] {
 
 /** Compares what the selected stack recorded with today's settings. @param inventory absent when the service did not answer */
 export function originFindings(
-  { known }: Stacks,
+  { known }: ReadStacks,
   origin: Origin,
   inventory: Inventory | undefined,
 ): Finding[] {
@@ -141,11 +140,4 @@ export function originFindings(
 function registered(resources: readonly Resource[], stack: string): string {
   const names = joined(resources.map(({ urn }) => nameOf(urn)));
   return `${names} of the stack ${stack} ${resources.length === 1 ? "was" : "were"} registered`;
-}
-
-/** Joins names as a sentence does, and only counts those after the first few. */
-export function joined(names: readonly string[]): string {
-  const shown = names.slice(0, names.length > MAX_NAMED ? MAX_NAMED : -1);
-  const rest = names.length > MAX_NAMED ? `${names.length - MAX_NAMED} more` : (names.at(-1) ?? "");
-  return shown.length === 0 ? rest : `${shown.join(", ")} and ${rest}`;
 }

@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import { Command } from "commander";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulator";
-import { quoted } from "../../shared/quoted";
+import { quoted } from "../../shared/words";
 import { wholeNumber } from "../arguments";
 import { EXIT, exitHelp } from "../run";
 import { stopSignal } from "../stopSignal";

@@ -7,10 +7,10 @@ import { isSameStack, type StackName } from "../../settlement/entry";
 import { keyOf } from "../../settlement/identity";
 import { handedOverOf, pendingResources } from "../../settlement/pendingResource";
 import { describeStackOf } from "../../shared/urn";
-import type { Account } from "../account";
 import type { AccountService } from "../accountService";
 import { settlementStack, sourcesOf } from "../evidence";
 import type { Pulumi } from "../pulumi";
+import type { Account } from "../service";
 import type { KnownStack } from "./stacks";
 
 export interface ClaimsOptions {
@@ -41,7 +41,7 @@ export async function claimsOn(
   const sources = { book, service };
   const inBook = endpoints.filter((endpoint) => book.entriesLike(endpoint).some(({ closed }) => !closed));
   for (const known of stacks) {
-    const stack = stackOf(known, options);
+    const stack = readStackOf(known, options);
     if (stack === undefined) continue;
     names.push(stack.name);
     const { deployment } = known;
@@ -87,7 +87,7 @@ export async function claimsOn(
 }
 
 /** Returns a stack whose state was read before. */
-export function stackOf(
+export function readStackOf(
   { name, deployment }: KnownStack,
   { pulumi, environment, clock }: Pick<ClaimsOptions, "pulumi" | "environment" | "clock">,
 ) {

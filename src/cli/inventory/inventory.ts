@@ -4,20 +4,22 @@ import type { Resource } from "../../settlement/deployment";
 import { keyOf } from "../../settlement/identity";
 import { listWith } from "../../settlement/settle";
 import { parseTimestamp } from "../../settlement/time";
-import { isUrl } from "../../shared/isUrl";
-import { describeUrl, normalizeUrl } from "../../shared/url";
-import type { Account } from "../account";
+import { describeUrl, isUrl, normalizeUrl } from "../../shared/url";
 import { AccountService } from "../accountService";
-import { withoutMark } from "../checkService/endpoints";
 import { CliError } from "../errors";
+import { mayBeKey } from "../mayBeKey";
 import type { Output } from "../output";
 import type { Pulumi } from "../pulumi";
+import type { Account } from "../service";
 import { type ClaimsOptions, claimsOn } from "./claims";
-import { mayHaveSecretUrl, type Owner, Ownership } from "./ownership";
-import { NO_STACK, readStacks, type StackScope, type Stacks } from "./stacks";
+import { dataOfOwner, mayHaveSecretUrl, type Owner, Ownership } from "./ownership";
+import { NO_STACK, type ReadStacks, readStacks, type StackScope } from "./stacks";
 
 /** An earlier time is no time: a service that does not know one answers year 1, or 1970. */
 const FIRST_TIME = Date.UTC(1971, 0, 1);
+
+/** What `check-service` adds to the urls that it registers: it names the check, and when the check began. */
+export const MARK = /[?&]check=(([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})$/;
 
 /** An endpoint at the service, and who has it. */
 export interface Listed {
@@ -33,7 +35,7 @@ export interface Listed {
 export interface Inventory {
   readonly entries: readonly Listed[];
   readonly list: EndpointList;
-  readonly stacks: Stacks;
+  readonly stacks: ReadStacks;
 }
 
 export interface InventoryOptions extends StackScope {
@@ -68,7 +70,7 @@ export function takeInventory(
 
 export async function inventoryOf(
   list: EndpointList,
-  read: Stacks,
+  read: ReadStacks,
   { projectOnly = false, ...options }: ClaimsOptions & Pick<StackScope, "projectOnly">,
 ): Promise<Inventory> {
   const ownership = new Ownership(
@@ -113,7 +115,7 @@ export async function inventoryOf(
 
 /** Returns a url as it is compared: without what a check that was killed has added to it. */
 function unmarked(url: string): string {
-  return withoutMark(normalizeUrl(url));
+  return normalizeUrl(url).replace(MARK, "");
 }
 
 function hasCredentials(url: string): boolean {
@@ -156,8 +158,25 @@ export function assertOwnershipKnown({ stacks }: Inventory): void {
     );
 }
 
-function whyUnknown({ unreadable: [first], absence }: Stacks): string | undefined {
+function whyUnknown({ unreadable: [first], absence }: ReadStacks): string | undefined {
   return first === undefined ? absence : `${first.what} cannot be read: ${first.why}`;
+}
+
+/** Returns an entry as `--json` prints it. */
+export function dataOfEntry({
+  endpoint: { id, type, createdAt, updatedAt },
+  shownUrl,
+  owner,
+}: Listed): object {
+  return { id, url: shownUrl, type, createdAt, updatedAt, owner: dataOfOwner(owner) };
+}
+
+/** Says why an inventory has no endpoint with an id. It does not repeat what may be a key. */
+export function reasonOfMissing(id: string, { unrecognized }: EndpointList): string {
+  if (unrecognized.some((each) => each.id === id))
+    return `the service has ${id}, but it cannot be read: its type is neither production nor development, its url or one of its times is invalid, or the list shows it twice`;
+  const named = mayBeKey(id) ? "with the given id" : id;
+  return `the service has no endpoint ${named} in the account of this key. \`npx webhook-endpoints list\` shows those that it has`;
 }
 
 /** Returns the unmanaged endpoints that have the same url and type as a managed one, each with the resource that manages that one. */

@@ -1,7 +1,7 @@
 import type { Endpoint } from "../../client";
 import type { Origin } from "../../endpoint/origin";
 import { type Deployment, type Properties, plainText, type Resource } from "../../settlement/deployment";
-import { isEndpointType } from "../../shared/permanent";
+import { isEndpointToken } from "../../shared/permanent";
 import { sameUrl } from "../../shared/url";
 import { describeStackOf, nameOf } from "../../shared/urn";
 
@@ -58,7 +58,7 @@ export class Ownership {
    * endpoint if it looks alike: then the service has moved, or the key was rotated.
    */
   #holds({ type: resourceType, inputs, outputs }: Resource, endpoint: Endpoint): boolean {
-    if (!isEndpointType(resourceType)) return false;
+    if (!isEndpointToken(resourceType)) return false;
     const account = plainText(outputs, "account") ?? this.origin.account;
     if (this.#isHere(outputs) && account === this.origin.account) return true;
     const url = plainText(outputs, "url") ?? plainText(inputs, "url");

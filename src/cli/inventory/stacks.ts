@@ -1,5 +1,5 @@
 import type { Deployment, ExportedStack, Resource } from "../../settlement/deployment";
-import { isEndpointType } from "../../shared/permanent";
+import { isEndpointToken } from "../../shared/permanent";
 import { CliError } from "../errors";
 import type { Pulumi } from "../pulumi";
 
@@ -32,12 +32,12 @@ export interface KnownStack {
 export const NO_STACK = "the project has no stack in this backend";
 
 /** Something that could not be read, such as "the stack prod", and why. */
-export interface UnreadableStack {
+interface UnreadableStack {
   readonly what: string;
   readonly why: string;
 }
 
-export interface Stacks {
+export interface ReadStacks {
   readonly known: readonly KnownStack[];
   readonly unreadable: readonly UnreadableStack[];
   /** Why this folder's project has no stack to read, as the part of a sentence after "because". */
@@ -53,7 +53,7 @@ export async function readStacks(
   pulumi: Pulumi,
   { alsoStacks, projectOnly = false }: StackScope,
   onRead: (read: number, all: number) => void = () => {},
-): Promise<Stacks> {
+): Promise<ReadStacks> {
   const { own, others, selected, unreadable = [], absence } = await stackNames(pulumi, projectOnly);
   const named = [...own, ...(selected === undefined ? [] : [selected]), ...alsoStacks];
   const names = [...new Set([...named, ...others])];
@@ -90,7 +90,7 @@ interface ListedStack {
   readonly current?: boolean;
 }
 
-interface StackNames extends Partial<Pick<Stacks, "unreadable" | "absence">> {
+interface StackNames extends Partial<Pick<ReadStacks, "unreadable" | "absence">> {
   /** Those of this folder's project. */
   readonly own: readonly string[];
   readonly others: readonly string[];
@@ -136,7 +136,7 @@ async function readState(pulumi: Pulumi): Promise<Deployment> {
 /** A backend may have gigabytes of states. */
 function trimmed(resource: Resource): Resource {
   const { urn, type, id } = resource;
-  if (isEndpointType(type) || type === STACK_TYPE) return resource;
+  if (isEndpointToken(type) || type === STACK_TYPE) return resource;
   return { urn, type, ...(id === undefined ? {} : { id }) };
 }
 

@@ -11,7 +11,7 @@ const MOST_FILES = 1_000;
 /** The longest part of an id in a file's name. */
 const LONGEST_ID = 64;
 
-export interface CaptureDetails {
+interface CaptureDetails {
   readonly id: string | undefined;
   /** Why it was refused. Undefined if it was verified. */
   readonly reason: string | undefined;

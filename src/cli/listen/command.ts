@@ -3,7 +3,7 @@ import { checkUrl, wholeNumber } from "../arguments";
 import { CliError } from "../errors";
 import { checkEventName } from "../eventName";
 import { EXIT, usage } from "../run";
-import { addSecretOptions } from "../secrets";
+import { addSecretOptions } from "../secrets/secrets";
 import { type ListenFlags, listen } from "./listen";
 
 const LARGEST_PORT = 65_535;

@@ -1,10 +1,10 @@
 import { nodeHandler } from "../../receiver/adapters/node";
-import { openDispatcher } from "../../shared/post";
+import { openWayTo } from "../../shared/post";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/tolerance";
 import { Output } from "../output";
 import { Pulumi } from "../pulumi";
 import { EXIT, endOnInterrupt } from "../run";
-import { readSecrets, type SecretFlags } from "../secrets";
+import { readSecrets, type SecretFlags } from "../secrets/secrets";
 import { openService } from "../service";
 import { stopSignal } from "../stopSignal";
 import { TemporaryEndpoint } from "../temporaryEndpoint";
@@ -57,7 +57,7 @@ export async function listen(flags: ListenFlags): Promise<void> {
   const target =
     flags.forwardTo === undefined
       ? undefined
-      : { url: flags.forwardTo, dispatcher: openDispatcher(flags.forwardTo) };
+      : { url: flags.forwardTo, dispatcher: openWayTo(flags.forwardTo) };
   const reporter = new Reporter({ output, isPrinting: flags.print === true, folder });
   let address = "";
   const page = flags.page === undefined ? undefined : new ListenPage({ address: () => address, target });

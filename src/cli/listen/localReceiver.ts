@@ -29,7 +29,7 @@ export interface Refused {
   readonly unverifiedId?: string;
 }
 
-export interface LocalReceiverOptions {
+interface LocalReceiverOptions {
   readonly secrets: readonly string[];
   readonly toleranceSeconds: number;
   /** Where verified deliveries go. Without it, each is answered with 200. */

@@ -16,12 +16,11 @@ const MOST_SHOWN = 200;
 /** How much of an answer is kept, in characters. */
 const LONGEST_ANSWER = 1_024;
 
-export interface ListenPageOptions {
+interface ListenPageOptions {
   /** The receiver's address. */
   readonly address: () => string;
   /** Where deliveries are forwarded, and replayed. Without it, none can be replayed. */
   readonly target: Target | undefined;
-  readonly now?: () => number;
 }
 
 /** What came of a delivery, as the page shows it. */
@@ -66,10 +65,10 @@ export class ListenPage {
     replayed = false,
   ): void {
     const { headers = [] } = request ? dataOfRequest(request.headers, request.body) : {};
-    const { target, address, now = Date.now } = this.#options;
+    const { target, address } = this.#options;
     this.#count += 1;
     this.#log.add({
-      ...{ number: this.#count, at: now(), id, type, attempt: 1, tampered: false, replayed, ...result },
+      ...{ number: this.#count, at: Date.now(), id, type, attempt: 1, tampered: false, replayed, ...result },
       endpointId: "here",
       url: target?.url ?? address(),
       headers: headers.map(([name, value]) => [name.toLowerCase(), value] as const),
@@ -78,7 +77,7 @@ export class ListenPage {
   }
 
   #console(): Console {
-    const { target, address, now = Date.now } = this.#options;
+    const { target, address } = this.#options;
     const replays = async (form: URLSearchParams) => {
       const attempt = this.#log.entries.findLast(({ number }) => String(number) === form.get("number"));
       if (attempt === undefined || target === undefined)
@@ -95,7 +94,7 @@ export class ListenPage {
     return {
       title: "Received deliveries",
       emptyHint: `Waiting for deliveries at ${address()}`,
-      now,
+      now: Date.now,
       logged: () => this.#log.entries,
       open: () => [],
       endpoints: () => new Map([["here", { url: target?.url ?? address() }]]),

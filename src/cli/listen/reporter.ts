@@ -7,7 +7,7 @@ import type { Received, Refused } from "./localReceiver";
 /** How much of a body is shown to people, in characters. With `--json`, it is whole. */
 const SHOWN_BODY_LENGTH = 16 * 1024;
 
-export interface ReporterOptions {
+interface ReporterOptions {
   readonly output: Output;
   /** Shows headers and body too. */
   readonly isPrinting: boolean;

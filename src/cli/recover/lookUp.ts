@@ -14,10 +14,11 @@ import { pendingResources } from "../../settlement/pendingResource";
 import { settle } from "../../settlement/settle";
 import type { Stack } from "../../settlement/stack";
 import { nameOf } from "../../shared/urn";
-import type { Account } from "../account";
+import { countOf } from "../../shared/words";
 import { AccountService } from "../accountService";
 import type { Accounts } from "../accounts";
 import { sourcesOf } from "../evidence";
+import type { Account } from "../service";
 
 /** A verdict, and the account that it is about. */
 export interface Case {
@@ -26,7 +27,7 @@ export interface Case {
   readonly sources: LeftoverSources;
 }
 
-export interface LookUpOptions {
+interface LookUpOptions {
   readonly stack: Stack;
   readonly deployment: Deployment;
   readonly entries: readonly Entry[];
@@ -46,8 +47,7 @@ export async function lookUp(options: LookUpOptions): Promise<Case[]> {
   const isNew = ({ by }: Verdict) => by.some(({ entry }) => entry === undefined || !seen.has(entry.name));
   const accounts = [...byAccount(options)];
   for (const [at, [account, traces]] of accounts.entries()) {
-    const found =
-      cases.length === 0 ? "" : `, ${cases.length} registration${cases.length === 1 ? "" : "s"} looked up`;
+    const found = cases.length === 0 ? "" : `, ${countOf(cases.length, "registration")} looked up`;
     onStep(`Looking up what interrupted runs registered: account ${at + 1} of ${accounts.length}${found}.`);
     const sources = sourcesOf(stack, account, { book, service: new AccountService(account.client, clock) });
     let verdicts: Verdict[] = [];
@@ -72,7 +72,7 @@ export async function lookUp(options: LookUpOptions): Promise<Case[]> {
   const unknown = entries.filter(({ name }) => !seen.has(name)).length;
   if (unknown > 0)
     say(
-      `${unknown} registration${unknown === 1 ? " was" : "s were"} sent by a WebhooksProvider that the state no longer has, so nothing here can look up what became of them.`,
+      `${countOf(unknown, "registration")} ${unknown === 1 ? "was" : "were"} sent by a WebhooksProvider that the state no longer has, so nothing here can look up what became of them.`,
     );
   return cases;
 }

@@ -19,7 +19,7 @@ import { exportState } from "./exportState";
 import { lookUp } from "./lookUp";
 import { Remedies } from "./remedies";
 
-export interface RecoverOptions {
+interface RecoverOptions {
   readonly pulumi: Pulumi;
   readonly dialogue: Dialogue;
   /** Removes empty .attrs files without asking. */

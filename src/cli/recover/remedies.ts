@@ -1,6 +1,6 @@
 import type { Endpoint } from "../../client";
 import type { Clock } from "../../client/clock";
-import { saysGone } from "../../client/errors";
+import { undefinedIfSaidGone } from "../../client/errors";
 import type { Category } from "../../settlement/category";
 import type { Pending } from "../../settlement/decide";
 import { type Entry, ipHash } from "../../settlement/entry";
@@ -13,7 +13,7 @@ import type { Turns } from "../../settlement/turns";
 import { chooseFate, type Dialogue } from "./dialogue";
 import type { Case } from "./lookUp";
 
-export interface RemediesOptions {
+interface RemediesOptions {
   readonly stack: Stack;
   readonly turns: Turns;
   readonly clock: Clock;
@@ -79,9 +79,7 @@ export class Remedies {
       const current = await sources.service.find(endpoint.id);
       if (current && holderAmong([shown], traceOfEndpoint(current, sources.asker.origin)) !== "somebody")
         return kept("it has changed since it was shown");
-      await account.client.delete(endpoint.id).catch((error: unknown) => {
-        if (!saysGone(error)) throw error;
-      });
+      await account.client.delete(endpoint.id).catch(undefinedIfSaidGone);
       dialogue.say(`Deleted ${endpoint.id}.`);
       return true;
     });

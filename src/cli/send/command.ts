@@ -1,14 +1,14 @@
 import { isUtf8 } from "node:buffer";
 import { Command, InvalidArgumentError } from "commander";
 import { tampered } from "../../emulator/deliveries/message";
-import { openDispatcher } from "../../shared/post";
+import { openWayTo } from "../../shared/post";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/tolerance";
 import { checkUrl, parseDuration, wholeNumber } from "../arguments";
 import { CliError } from "../errors";
 import { jsonOption } from "../flags";
 import { Output } from "../output";
 import { EXIT, type ExitStatus, endsByItself, usage } from "../run";
-import { addSecretOptions, readSecrets, type SigningSecrets } from "../secrets";
+import { addSecretOptions, readSecrets, type SigningSecrets } from "../secrets/secrets";
 import { durationText } from "../text";
 import { adviceFor, attempt, type SentDelivery } from "./attempt";
 import { checkFlags, type SendFlags } from "./flags";
@@ -69,7 +69,7 @@ async function send(given: string | undefined, flags: SendFlags): Promise<ExitSt
   const tolerance = signing?.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS;
   const isTooOld = tolerance > 0 && Math.abs(age) > tolerance;
   const shouldRefuse = flags.tamper === true || isTooOld;
-  const dispatcher = openDispatcher(url);
+  const dispatcher = openWayTo(url);
   const deliveries: SentDelivery[] = [];
   const sendAll = async () => {
     for (let count = 0; count < flags.repeat; count += 1) {

@@ -1,6 +1,6 @@
 import { CliError } from "../errors";
 import { checkEventName } from "../eventName";
-import type { SecretFlags } from "../secrets";
+import type { SecretFlags } from "../secrets/secrets";
 
 const MOST_REPEATS = 1_000;
 

@@ -7,7 +7,7 @@ import { choose, readCaptures } from "../capture/capture";
 import { deliveryHeaders } from "../capture/captureFile";
 import { CliError } from "../errors";
 import { readInput } from "../inputFile";
-import type { NamedSecret } from "../secrets";
+import type { NamedSecret } from "../secrets/secrets";
 
 /** What to send, each time. */
 export interface Message {
@@ -29,7 +29,7 @@ interface Signing {
   readonly secrets: readonly NamedSecret[];
 }
 
-export interface SignedMessage extends Signing {
+interface SignedMessage extends Signing {
   readonly event: string;
 }
 
@@ -78,7 +78,7 @@ async function jsonOf(data: string): Promise<string> {
   throw new CliError("WRONG_USE", `${where} must hold JSON, such as {"jobId":"job_1","status":"succeeded"}`);
 }
 
-export interface ReplayOptions {
+interface ReplayOptions {
   /** Which delivery, if the file has several. */
   readonly id: string | undefined;
   /** Signs it now, with these secrets. Undefined to send it byte for byte. */

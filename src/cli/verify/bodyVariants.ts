@@ -4,7 +4,7 @@ import { envelopes } from "./envelopes";
 import { readings } from "./readings";
 import { numberRewrites, rewrites } from "./rewrites";
 
-export interface VariantsOptions {
+interface VariantsOptions {
   /** The header `content-encoding`. */
   readonly contentEncoding?: string | undefined;
 }

@@ -4,7 +4,7 @@ import { unixSeconds, wholeNumber } from "../arguments";
 import { jsonOption } from "../flags";
 import { Output } from "../output";
 import { EXIT, type ExitStatus, endsByItself, usage } from "../run";
-import { addSecretOptions, readSecrets, type SecretFlags } from "../secrets";
+import { addSecretOptions, readSecrets, type SecretFlags } from "../secrets/secrets";
 import { durationText } from "../text";
 import { diagnoseInWorker } from "./inWorker";
 import { dataOf, linesOf } from "./report";

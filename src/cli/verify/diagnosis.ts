@@ -5,7 +5,7 @@ import { readSignatureHeaders } from "../../signature/headers";
 import type { VerificationFailure } from "../../signature/result";
 import { keyOf } from "../../signature/secret";
 import { type HeaderPair, headerValue } from "../capture/headerPair";
-import type { NamedSecret } from "../secrets";
+import type { NamedSecret } from "../secrets/secrets";
 import { clockText, durationText } from "../text";
 import { adviceFor, type DiagnosisReason } from "./advice";
 import { LARGEST_REWRITTEN_BYTES } from "./bodyVariant";

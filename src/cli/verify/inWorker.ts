@@ -9,7 +9,7 @@ export interface WorkerInput extends Omit<DiagnosisOptions, "search" | "body"> {
 
 export type WorkerOutput = { readonly tried: number } | { readonly diagnosis: Diagnosis };
 
-export interface InWorkerOptions {
+interface InWorkerOptions {
   readonly onTried: (tried: number) => void;
 }
 

@@ -1,5 +1,5 @@
 /** Returns the spelling of a JSON number. */
-export type NumberSpelling = (text: string) => string;
+type NumberSpelling = (text: string) => string;
 
 const WHOLE = /^-?\d+$/;
 /** How many combinations of spellings are tried. With more, only one number at a time is changed. */

@@ -1,5 +1,5 @@
 /** Returns the spelling of a JSON string. */
-export type StringSpelling = (text: string) => string;
+type StringSpelling = (text: string) => string;
 
 interface Escapes {
   /** What is escaped as `\uXXXX`, beside what JSON requires: the inside of a character class. */

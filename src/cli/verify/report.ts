@@ -1,4 +1,4 @@
-import { fingerprintOfSecret, type NamedSecret } from "../secrets";
+import { fingerprintOfSecret, type NamedSecret } from "../secrets/secrets";
 import { clockText, durationText } from "../text";
 import type { Diagnosis } from "./diagnosis";
 

@@ -1,9 +1,7 @@
-export interface SearchOptions {
+interface SearchOptions {
   readonly seconds: number;
   /** Called now and then with the number of candidates that were tried. */
   readonly onTried?: (tried: number) => void;
-  /** Milliseconds. */
-  readonly clock?: () => number;
 }
 
 /** Between two calls of `onTried`, in milliseconds. */
@@ -25,14 +23,14 @@ export class Search {
 
   /** Returns the first result that is not undefined. Candidates are generated only when they are tried. */
   find<C, R>(candidates: Iterable<C>, test: (candidate: C) => R | undefined): R | undefined {
-    const { onTried = () => {}, clock = () => performance.now() } = this.#options;
-    const startedAt = clock();
+    const { onTried = () => {} } = this.#options;
+    const startedAt = performance.now();
     let reportedAt = startedAt;
     for (const candidate of candidates) {
       const result = test(candidate);
       this.tried += 1;
       if (result !== undefined) return result;
-      const now = clock();
+      const now = performance.now();
       if (now - startedAt >= this.seconds * 1000) {
         this.hasEnded = true;
         return undefined;

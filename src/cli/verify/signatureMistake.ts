@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { SignatureHeaders } from "../../signature/headers";
-import type { NamedSecret } from "../secrets";
+import type { NamedSecret } from "../secrets/secrets";
 
 export interface SignatureMistake {
   readonly reason: "signature-encoding" | "key-not-decoded" | "signed-content";
@@ -8,7 +8,7 @@ export interface SignatureMistake {
   readonly secret: NamedSecret;
 }
 
-export interface MistakeOptions {
+interface MistakeOptions {
   readonly body: Uint8Array;
   readonly sent: SignatureHeaders;
   readonly secrets: readonly NamedSecret[];

@@ -13,7 +13,7 @@ import type { Secrets } from "./secrets";
 
 const HEADERS = { "content-type": "application/json", "user-agent": "webhook-endpoints-emulator" };
 
-export interface DeliveriesOptions {
+interface DeliveriesOptions {
   readonly registry: Registry;
   readonly secrets: Secrets;
   readonly timers: Timers;
@@ -25,7 +25,7 @@ export interface DeliveriesOptions {
 }
 
 /** An event being delivered. `attempted` resolves after the first attempt at each endpoint, `done` after the last. */
-export interface Dispatch {
+interface Dispatch {
   readonly attempted: Promise<unknown>;
   readonly done: Promise<Delivery>;
 }

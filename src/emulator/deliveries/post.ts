@@ -6,7 +6,7 @@ import { request as httpsRequest, Agent as SecureAgent } from "node:https";
 const MAX_ANSWER_BYTES = 64 * 1024;
 const KEPT_ANSWER_BYTES = 1024;
 
-export interface Post {
+interface Post {
   readonly url: string;
   readonly headers: OutgoingHttpHeaders;
   readonly body: string;

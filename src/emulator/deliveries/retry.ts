@@ -6,7 +6,7 @@ export const DEFAULT_RETRY_DELAYS_MS: readonly number[] = [
 /** The longest wait that a receiver can ask for. */
 const MAX_RETRY_AFTER_MS = 3_600_000;
 
-export interface RetryQuestion {
+interface RetryQuestion {
   readonly delaysMs: readonly number[];
   /** The number of attempts so far. */
   readonly attempts: number;

@@ -9,7 +9,7 @@ import { actionForm, badge, hidden, pre, short, time, unseen } from "./parts";
 /** Headers of an answer that can hold a secret of the receiver. */
 const SECRET_HEADER = /cookie|auth|token|secret|password|key|session/i;
 
-export interface AttemptItemOptions {
+interface AttemptItemOptions {
   readonly previous: ShownAttempt | undefined;
   /** Whether the next attempt follows by itself. */
   readonly waiting: boolean;

@@ -1,10 +1,10 @@
 import { isUtf8 } from "node:buffer";
-import { isUrl } from "../../shared/isUrl";
+import { isUrl } from "../../shared/url";
 import type { HeaderPair, ShownAttempt } from "./console";
 import { INVISIBLE, visible } from "./html";
 
 /** A representation of an attempt to copy or to save. */
-export interface Capture {
+interface Capture {
   readonly type: string;
   readonly content: string | Buffer;
   /** The name to save it under. Undefined to show it. */

@@ -14,10 +14,10 @@ export type ShownAttempt = Omit<OpenAttempt, "body" | "headers"> &
   };
 
 /** Performs an action and returns the id of the section that shows the result. Throws an EmulatorError for an invalid form. */
-export type Action = (form: URLSearchParams) => Promise<string>;
+type Action = (form: URLSearchParams) => Promise<string>;
 
 /** A part of the page beside the deliveries. */
-export interface Section {
+interface Section {
   readonly id: string;
   readonly title: string;
   readonly content: Html;

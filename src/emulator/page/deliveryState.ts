@@ -15,7 +15,7 @@ export const STATES = {
   "forgery accepted": "bad",
 } as const satisfies Readonly<Record<string, Tone>>;
 
-export type DeliveryState = keyof typeof STATES;
+type DeliveryState = keyof typeof STATES;
 
 /** The answers to the last attempt that a filter can select. */
 export const ANSWERS: readonly string[] = ["2xx", "3xx", "4xx", "5xx", "no answer"];

@@ -4,7 +4,7 @@ import type { History } from "./history";
 import { html } from "./html";
 import type { View } from "./view";
 
-export interface DocumentOptions {
+interface DocumentOptions {
   readonly console: Console;
   readonly history: History;
   /** The Host header, which is how the browser reaches the page. */

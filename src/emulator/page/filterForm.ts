@@ -6,7 +6,7 @@ import { FIRST_VIEW, isFiltered, linkTo, type View } from "./view";
 /** The most endpoints that the filter offers: the newest ones. The text filter finds the others. */
 const MOST_ENDPOINTS = 200;
 
-export interface FilterChoices {
+interface FilterChoices {
   readonly types: readonly string[];
   readonly endpoints: ReadonlyMap<string, { readonly url: string }>;
 }

@@ -10,7 +10,7 @@ export interface DeliveryHistory {
   readonly attempts: readonly [ShownAttempt, ...ShownAttempt[]];
 }
 
-export interface HistoryPage {
+interface HistoryPage {
   /** The newest first. */
   readonly deliveries: readonly DeliveryHistory[];
   /** How many deliveries there are, and how many of them were selected. */
@@ -20,7 +20,7 @@ export interface HistoryPage {
   readonly pages: number;
 }
 
-export interface HistoryQuery {
+interface HistoryQuery {
   readonly page: number;
   readonly size: number;
   /** Default: every delivery. */

@@ -6,7 +6,7 @@ const SHOWN_LENGTH = 4000;
 
 export type Tone = "good" | "bad" | "busy" | "plain";
 
-export interface SectionOptions {
+interface SectionOptions {
   readonly id: string;
   readonly title: string;
   readonly note?: Part;
@@ -91,7 +91,7 @@ export function pageOf<Item>(
   return { items: all.slice(Math.max(0, end - size), end).reverse(), page: current, pages };
 }
 
-export interface PagerOptions {
+interface PagerOptions {
   readonly section: "deliveries" | "endpoints";
   readonly view: View;
   readonly page: number;

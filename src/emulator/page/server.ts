@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage, OutgoingHttpHeaders, RequestListener, ServerResponse } from "node:http";
-import { isUrl } from "../../shared/isUrl";
+import { isUrl } from "../../shared/url";
 import { EmulatorError } from "../errors";
 import { readBody } from "../requestBody";
 import { CAPTURES } from "./capture";

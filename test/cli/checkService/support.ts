@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openAccount } from "../../../src/cli/account";
 import { type CheckServiceOptions, checkService } from "../../../src/cli/checkService/checkService";
+import { openAccount } from "../../../src/cli/service";
 import { FastClock } from "../../endpoint/fastClock";
 import { KeptOutput } from "../fakeProject";
 

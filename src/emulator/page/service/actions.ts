@@ -111,14 +111,7 @@ async function register(form: URLSearchParams, { registry, homeAccount }: PageCo
 
 async function deleteEndpoint(form: URLSearchParams, { registry }: PageContext): Promise<string> {
   const id = form.get("endpointId") ?? "";
-  const account = registry.accountOf(id);
-  if (account === undefined) {
-    throw new EmulatorError(
-      "EMULATOR_UNKNOWN_ENDPOINT",
-      `Cannot delete endpoint ${id}: it is not registered.`,
-    );
-  }
-  registry.remove(account, id);
+  registry.remove(registry.found(id, "delete").account, id);
   return "endpoints";
 }
 

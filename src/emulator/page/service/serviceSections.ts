@@ -1,4 +1,4 @@
-import { quoted } from "../../../shared/quoted";
+import { quoted } from "../../../shared/words";
 import type { Secrets } from "../../deliveries/secrets";
 import { type EmulatedEndpointType, ENDPOINT_TYPES } from "../../endpoint";
 import type { LoggedRequest } from "../../log";

@@ -1,16 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
-import { projectFile } from "../settlement/stackName";
-import { CodedError } from "../shared/codedError";
-import { ReceiverConfigError } from "../stack";
-import { fingerprintOf, type ReceiverEndpoint } from "../stack/config";
-import { shown } from "../stack/shown";
-import { CliError } from "./errors";
-import { hideSecret } from "./knownSecrets";
-import { Pulumi } from "./pulumi";
+import { projectFile } from "../../settlement/stackName";
+import { CodedError } from "../../shared/codedError";
+import { NOT_SHOWN, shown } from "../../shared/shown";
+import { ReceiverConfigError } from "../../stack";
+import { fingerprintOf, type ReceiverEndpoint } from "../../stack/config";
+import { CliError } from "../errors";
+import { hideSecret } from "../knownSecrets";
+import { Pulumi } from "../pulumi";
+import { askHidden, isAnswered } from "../terminal";
 import { readSecretText, type SecretText } from "./secretText";
 import { type Receivers, readStackReceivers } from "./stackReceivers";
-import { askHidden, isAnswered } from "./terminal";
 
 export interface SecretFlags {
   readonly secret?: string | true;
@@ -59,21 +59,16 @@ export function addSecretOptions(command: Command): Command {
     .addOption(new Option("--secret [value]").hideHelp());
 }
 
-export interface ReadSecretsOptions {
-  /** Also reads the receivers of the stack that `--stack` names when the secret comes from elsewhere. Default: false. */
-  readonly stackToo?: boolean;
-  readonly environment?: NodeJS.ProcessEnv;
-}
-
 /**
  * Reads the signing secrets from the first of: `--secret-env`, `--secret-file`, the stack, a prompt.
  *
+ * @param stackToo also reads the receivers of the stack that `--stack` names when the secret comes from elsewhere
  * @throws CliError `SECRET_IN_ARGUMENT`, `SECRET_MISSING`, or one of `pulumi`
  * @throws ReceiverConfigError `CONFIG_MISSING` or `CONFIG_INVALID`
  */
 export async function readSecrets(
   flags: SecretFlags,
-  { stackToo = false, environment = process.env }: ReadSecretsOptions = {},
+  { stackToo = false }: { readonly stackToo?: boolean } = {},
 ): Promise<SigningSecrets> {
   const { secret, secretEnv, secretFile, stack, output } = flags;
   if (secret !== undefined)
@@ -87,9 +82,7 @@ export async function readSecrets(
       ? named(await fromPrompt(output))
       : named(await fromThisStack(flags, fromStack));
   const given =
-    secretEnv === undefined
-      ? await fromFile(secretFile ?? "", output)
-      : fromEnvironment(secretEnv, environment, output);
+    secretEnv === undefined ? await fromFile(secretFile ?? "", output) : fromEnvironment(secretEnv, output);
   if (!stackToo || stack === undefined) return named(given);
   const { config, others } = await fromStack();
   return named({ ...given, config: given.config ?? config, others: new Map([[output, config], ...others]) });
@@ -119,15 +112,15 @@ export function fingerprintOfSecret({ value }: NamedSecret): string {
   return fingerprintOf([value]);
 }
 
-function fromEnvironment(name: string, environment: NodeJS.ProcessEnv, output: string): SecretText {
-  const text = environment[name];
+function fromEnvironment(name: string, output: string): SecretText {
+  const text = process.env[name];
   if (text !== undefined && text.trim() !== "")
     return readSecretText(text, { place: `the environment variable ${shown(name)}`, output });
   throw new ReceiverConfigError(
     "CONFIG_MISSING",
     shown(name) === name && VARIABLE_NAME.test(name)
       ? `the environment variable ${name} is not set: set it to the signing secret, or name another with --secret-env`
-      : `--secret-env does not name an environment variable that is set. It is not shown, because it may be a secret: pass the name of the variable, not its value`,
+      : `--secret-env does not name an environment variable that is set. ${NOT_SHOWN} the name of the variable, not its value`,
   );
 }
 
@@ -141,7 +134,7 @@ async function fromFile(path: string, output: string): Promise<SecretText> {
       "CONFIG_MISSING",
       shown(path) === path
         ? `the file ${path} with the signing secret cannot be read (${code})`
-        : `--secret-file does not name a file that can be read (${code}). It is not shown, because it may be a secret: pass the path of the file, not what the file holds`,
+        : `--secret-file does not name a file that can be read (${code}). ${NOT_SHOWN} the path of the file, not what the file holds`,
     );
   }
   return readSecretText(text, { place: `the file ${shown(path)}`, output });

@@ -1,7 +1,7 @@
-import { parseJson } from "../shared/json";
-import { type ReceiverConfig, ReceiverConfigError } from "../stack";
-import { problemsOfSecrets } from "../stack/config";
-import { parseConfig } from "../stack/parse";
+import { parseJson } from "../../shared/json";
+import { type ReceiverConfig, ReceiverConfigError } from "../../stack";
+import { problemsOfSecrets } from "../../stack/config";
+import { parseConfig } from "../../stack/parse";
 import { receiversOf } from "./stackReceivers";
 
 /** What a file or an environment variable says about the signing secrets. */
@@ -12,7 +12,7 @@ export interface SecretText {
   readonly others?: ReadonlyMap<string, ReceiverConfig>;
 }
 
-export interface SecretTextOptions {
+interface SecretTextOptions {
   /** The place, for messages, such as "the environment variable WEBHOOK_SECRET". */
   readonly place: string;
   readonly output: string;

@@ -1,7 +1,7 @@
-import { parseReceiverConfig, type ReceiverConfig, ReceiverConfigError } from "../stack";
-import { parseConfig } from "../stack/parse";
-import { shown } from "../stack/shown";
-import type { Pulumi } from "./pulumi";
+import { shown } from "../../shared/shown";
+import { parseReceiverConfig, type ReceiverConfig, ReceiverConfigError } from "../../stack";
+import { parseConfig } from "../../stack/parse";
+import type { Pulumi } from "../pulumi";
 
 /** The configurations of receivers that a stack or a file of its outputs has. */
 export interface Receivers {
@@ -11,7 +11,7 @@ export interface Receivers {
   readonly others: ReadonlyMap<string, ReceiverConfig>;
 }
 
-export interface ReceiversOptions {
+interface ReceiversOptions {
   /** The name of the output that `receiverConfig` made. */
   readonly output: string;
   /** What the outputs belong to, such as "the stack". */
