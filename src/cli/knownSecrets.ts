@@ -29,7 +29,9 @@ export function hideSecret(secret: string): void {
 /** Keeps a value, such as an API key, out of everything that this process prints from now on. */
 export function hideValue(value: string): void {
   if (value.length < SHORTEST_VALUE) return;
-  for (const form of [value, encodeURIComponent(value)]) values.add(form);
+  const escaped = encodeURIComponent(value);
+  for (const form of [value, escaped, escaped.replace(/%../g, (each) => each.toLowerCase())])
+    values.add(form);
 }
 
 /** Masks what `hideSecret` and `hideValue` were given. */

@@ -91,15 +91,20 @@ export function endingOnInterrupt<T>(work: Promise<T>, onInterrupt: () => Promis
   });
 }
 
-/** Makes Ctrl-C end the process, with one line and the documented exit status. Returns a function that undoes this. */
+/** The exit status of a process that SIGTERM ended. */
+const TERMINATED = 143;
+
+/** Makes Ctrl-C or SIGTERM end the process, with one line and the documented exit status. Returns a function that undoes this. */
 export function endOnInterrupt(): () => void {
-  const interrupt = async () => {
+  const end = async (error: CliError, status: number) => {
     await finish?.().catch(() => undefined);
-    fail(interrupted());
-    process.exit(EXIT.interrupted);
+    fail(error);
+    process.exit(status);
   };
-  process.once("SIGINT", interrupt);
-  return () => process.off("SIGINT", interrupt);
+  const interrupt = () => end(interrupted(), EXIT.interrupted);
+  const terminate = () => end(new CliError("INTERRUPTED", "SIGTERM ended the command"), TERMINATED);
+  process.once("SIGINT", interrupt).once("SIGTERM", terminate);
+  return () => process.off("SIGINT", interrupt).off("SIGTERM", terminate);
 }
 
 export function interrupted(): CliError {

@@ -41,8 +41,8 @@ export class TemporaryEndpoint {
   }
 
   /**
-   * Whether the service answered with an endpoint that was there before: some keep one for each url. Undefined if nothing tells. Only if this
-   * is false is it deleted.
+   * Whether the endpoint was there before: some services keep one for each url or account. Undefined if nothing tells. Only if this is false
+   * is it deleted.
    */
   get wasThere(): boolean | undefined {
     return this.#wasThere;
@@ -115,7 +115,15 @@ export class TemporaryEndpoint {
         // After an answer it has been looked for long enough.
         error.statusCode === undefined ? waiting : { ...waiting, forMs: 0 },
       ).catch(() => undefined);
-      if (outcome?.kind === "found") return outcome.endpoint;
+      if (outcome?.kind === "found") {
+        const { id } = outcome.endpoint;
+        // It may be what had the id before, with another url: some services keep one endpoint for each account.
+        if ([...baseline.endpoints, ...baseline.unrecognized].some((each) => each.id === id)) {
+          this.#wasThere = undefined;
+          this.#mayExist = false;
+        }
+        return outcome.endpoint;
+      }
       if (outcome?.kind === "absent") throw error;
       throw new CliError(
         "REGISTRATION_LOST",

@@ -1,4 +1,5 @@
 import { type Holder, strongest, type Trace } from "../settlement/trace";
+import { quoted } from "../shared/words";
 import { isGone } from "./errors";
 import { traceOf } from "./originCheck";
 import type { Run } from "./run";
@@ -26,7 +27,7 @@ export async function deleteEndpoint(id: string, state: EndpointState, run: Run)
     const other = await otherHolderOf(id, state, run);
     if (other !== "nobody") {
       // The engine may be about to delete the other resource, too. The state shows that only afterwards.
-      const ifGone = ` If that one goes too, delete the endpoint with \`npx webhook-endpoints delete ${id}\`.`;
+      const ifGone = ` If that one goes too, delete the endpoint with \`npx webhook-endpoints delete ${quoted(id)}\`.`;
       log.warn(`${describeKept(id, state, other)}${other === "somebody" ? ifGone : ""}`);
       return;
     }

@@ -6,6 +6,7 @@ import {
   type Holder,
   holderAmong,
   originHashes,
+  sameTime,
   type Trace,
   traceOfEndpoint,
   traceOfResource,
@@ -80,6 +81,7 @@ export class OriginCheck {
     if (endpoint === undefined) return false;
     const holder = this.#holderOf(endpoint, state);
     if (holder !== "unclear" || this.isElsewhere(state)) return holder !== "nobody";
+    if (this.#isOfAnotherTime(endpoint, state)) return false;
     // Its url or type is another one, and the state does not tell when it was made. The book tells when its registration was sent.
     const known = this.run.takings.ofId(endpoint.id, state);
     return known.length === 0 || holderAmong(known, this.#shown(endpoint)) !== "nobody";
@@ -87,6 +89,11 @@ export class OriginCheck {
 
   #holderOf(endpoint: Endpoint, state: EndpointState): Holder {
     return holderAmong([traceOf(endpoint.id, state)], this.#shown(endpoint));
+  }
+
+  /** Returns whether an endpoint was made at another time than the recorded one. */
+  #isOfAnotherTime(endpoint: Endpoint, state: EndpointState): boolean {
+    return sameTime(traceOf(endpoint.id, state), this.#shown(endpoint)) === false;
   }
 
   #shown(endpoint: Endpoint): Trace {
@@ -106,11 +113,16 @@ export class OriginCheck {
   async isUsedAgain(id: string, state: EndpointState): Promise<boolean> {
     if (this.isElsewhere(state)) return false;
     const found = await this.run.service.foundBefore(id);
-    if (found === undefined || (sameUrl(found.url, state.url) && found.type === state.type)) return false;
-    if (this.#holderOf(found, state) === "somebody") return false;
+    if (found === undefined) return false;
+    const isReadable = "type" in found;
+    const isAlike = found.url !== null && sameUrl(found.url, state.url);
+    if (isAlike && (!isReadable || (found.type === state.type && !this.#isOfAnotherTime(found, state))))
+      return false;
+    if (isReadable && this.#holderOf(found, state) === "somebody") return false;
+    const what = found.url === null ? "a url that cannot be read" : describeUrl(found.url);
     this.run.log.warn(
       `endpoint ${id} is not deleted: the service has used this id again, or somebody has changed the endpoint. It is now for ` +
-        `${describeUrl(found.url)} (${found.type}). If it is this resource's, delete it at the service.`,
+        `${what} (${isReadable ? found.type : "an unknown type"}). If it is this resource's, delete it at the service.`,
     );
     return true;
   }

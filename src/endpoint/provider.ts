@@ -100,7 +100,8 @@ export function createProvider(options: Partial<RunOptions> = {}) {
     },
 
     async create(inputs: WithProvider<EndpointInputs>): Promise<dynamic.CreateResult> {
-      const { handover, origin, registrar } = requireRun();
+      const { handover, origin, registrar, stacks } = requireRun();
+      stacks.goOn();
       const replaced = handover.take(inputs);
       try {
         const endpoint = await registrar.create(inputs, replaced);

@@ -61,6 +61,8 @@ export class Registrar {
   settleForRead(id: string, state: PendingState): Promise<Endpoint | undefined> {
     const { clock, ledger, takings } = this.run;
     return this.inTurn(state, async () => {
+      // An equal resource, which failed with the same provisional id, has what it made.
+      if (ledger.has(id, "settled")) return undefined;
       const outcome = await this.#settleAlone(id, state);
       if (outcome?.kind === "doubt") throw inDoubt(state, outcome);
       if (outcome === undefined) return undefined;
@@ -149,6 +151,8 @@ export class Registrar {
       const found = isAnother && outcome?.kind === "unknowable" ? undefined : conclusionOf(outcome, inputs);
       if (found?.kind === "doubt" && !isAnother)
         throw inDoubt(inputs, found, { isReplacement: hasEndpoint(replaced) });
+      if (found?.kind === "doubt")
+        log.warn(describeSpared(inputs, found, "Another endpoint is registered, as ifExists says"));
       if (handedOver) ledger.note(handedOver.id, "settled");
       if (found?.kind !== "found") return undefined;
       const { endpoint, by } = found;

@@ -37,7 +37,7 @@ export class Service extends ServiceClock {
   /** True once any `find` of this run has found its endpoint. */
   hasFound = false;
   #baseline: Promise<EndpointList> | undefined;
-  #baselineAt = 0;
+  #baselineAt = this.moment();
   #before: Promise<EndpointList | undefined> | undefined;
   #shared: Promise<EndpointList | undefined> | undefined;
   #sharedAt = 0;
@@ -59,11 +59,10 @@ export class Service extends ServiceClock {
    * @param known ids that another process has written down: a list that lacks one may be older than it
    */
   async baseline(known: readonly string[] = []): Promise<EndpointList> {
-    const now = this.options.clock.now();
     const listed = await this.#baseline?.catch(() => undefined);
     const isOld = known.some((id) => !listed?.endpoints.some((endpoint) => endpoint.id === id));
-    if (this.#baseline === undefined || isOld || now - this.#baselineAt > LIST_LIFETIME_MS) {
-      this.#baselineAt = now;
+    if (this.#baseline === undefined || isOld || this.since(this.#baselineAt) > LIST_LIFETIME_MS) {
+      this.#baselineAt = this.moment();
       this.#baseline = this.list().catch((error: unknown) => {
         this.#baseline = undefined;
         throw error;
@@ -73,10 +72,10 @@ export class Service extends ServiceClock {
   }
 
   /** Returns an endpoint as it was before the run changed anything; undefined if there was none. Asks for it unless a complete list tells. */
-  async foundBefore(id: string): Promise<Endpoint | undefined> {
+  async foundBefore(id: string): Promise<Endpoint | EndpointList["unrecognized"][number] | undefined> {
     this.#before ??= this.baseline().catch(() => undefined);
     const list = await this.#before;
-    const listed = list?.endpoints.find((each) => each.id === id);
+    const listed = [...(list?.endpoints ?? []), ...(list?.unrecognized ?? [])].find((each) => each.id === id);
     return listed ?? (list?.complete === true ? undefined : this.find(id));
   }
 

@@ -3,6 +3,10 @@ import { WebhookError } from "../client/errors";
 /** The most of an answer that is shown, in characters. */
 const LONGEST_SHOWN = 500;
 
+const SIGNING_SECRET = /whsec_[\w+/=-]+/g;
+/** What may hold the key with other text in front of it, such as a scheme. */
+const BASE64 = /[A-Za-z0-9+/_-]{16,}/g;
+
 /** Ends the message of an error that has an answer, which no error shows because it may be confidential. */
 export const HOW_TO_SEE_ANSWER =
   "To see the service's response in a warning, run `pulumi config set webhooks:showResponses true`, or set WEBHOOKS_SHOW_RESPONSES=true.";
@@ -24,8 +28,12 @@ export function describeAnswer(
     JSON.stringify(apiKey).slice(1, -1),
     encodeURIComponent(apiKey),
     Buffer.from(apiKey).toString("base64"),
+    encodeURIComponent(apiKey).replace(/%../g, (each) => each.toLowerCase()),
   ];
-  const masked = spellings.reduce((text, spelling) => text.replaceAll(spelling, "[secret]"), responseText);
+  const masked = spellings
+    .reduce((text, spelling) => text.replaceAll(spelling, "[secret]"), responseText)
+    .replace(SIGNING_SECRET, "[secret]")
+    .replace(BASE64, (text) => (Buffer.from(text, "base64").includes(apiKey) ? "[secret]" : text));
   const characters = [...masked.replace(/[\p{C}\p{Z}]+/gu, " ").trim()];
   const shown = characters.slice(0, LONGEST_SHOWN).join("");
   return `the service answered ${statusCode}: ${shown}${characters.length > LONGEST_SHOWN ? " … (cut)" : ""}`;

@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { unknownOptions } from "../shared/knownOptions";
+import { isDefaultProvider } from "../shared/urn";
 import { PROVIDER_NAME_KEY, SETTING_NAMES, type SettingName } from "./settings";
 
 /** The settings of one account. A setting left out comes from the stack's configuration, then from the environment. */
@@ -38,6 +39,7 @@ export class WebhooksProvider extends pulumi.ProviderResource {
 
   constructor(name: string, args: WebhooksProviderArgs = {}, opts?: pulumi.ResourceOptions) {
     const problems = unknownOptions(args, SETTING_NAMES, "an option of a WebhooksProvider");
+    if (isDefaultProvider(name)) problems.push("the engine's own provider has this name; choose another");
     if (problems.length > 0)
       throw new pulumi.RunError(`WebhooksProvider ${JSON.stringify(name)}: ${problems.join("; ")}`);
     const settings = { ...stackSettings() };

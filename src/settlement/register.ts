@@ -46,8 +46,8 @@ export type Registered =
       readonly kind: "made";
       readonly endpoint: Endpoint;
       /**
-       * Whether it was there before: some services keep one endpoint for each url, and answer with that. Undefined if a partial list lacks
-       * it, and the service does not tell when it was made.
+       * Whether it was there before: some services keep one endpoint for each url, and answer with that. Undefined if the service does not
+       * tell when it was made, and a partial list lacks it or a list has its id with another url.
        */
       readonly wasThere: boolean | undefined;
     }
@@ -100,7 +100,12 @@ export async function registerOnce(
       const outcome = await settle(() => service.list(), look, { clock, cancelled, forMs }).catch(
         () => undefined,
       );
-      if (outcome?.kind === "found") return { kind: "made", endpoint: outcome.endpoint, wasThere: false };
+      if (outcome?.kind === "found") {
+        const isOld = await wasThere(outcome.endpoint, sent);
+        // Nothing tells whether this registration made it.
+        if (isOld === undefined) return { kind: "pending", sent, error };
+        return { kind: "made", endpoint: outcome.endpoint, wasThere: isOld };
+      }
       // What may still happen when the wait ends counts as absent.
       const mayResend = askedMs !== undefined && times < MAX_SENT && outcome?.kind === "absent";
       if (!mayResend) return { kind: "pending", sent, error };
@@ -118,7 +123,7 @@ export async function registerOnce(
     if (listed !== undefined) {
       // Some services use the id of a deleted endpoint again. Others keep one endpoint for each account, and give it another url.
       const isAlike = listed.url === null || sameUrl(listed.url, registration.url);
-      return isSameTime(listed.createdAt, createdAt) ?? isAlike;
+      return isSameTime(listed.createdAt, createdAt) ?? (isAlike || undefined);
     }
     if (alsoThere.includes(id)) return true;
     const window = { from: (serviceTime ?? 0) - OLDER_MS, until: Number.MAX_VALUE };

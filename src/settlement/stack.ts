@@ -63,6 +63,11 @@ export class Stack {
     return (await reading) ?? this.state();
   }
 
+  /** Notes that the run goes on: what was read at its end was not. */
+  goesOn(): void {
+    this.#atEnd = undefined;
+  }
+
   /** Returns the runs that ended since a moment, and perhaps earlier ones, the last one first. Undefined when they cannot be read. */
   history(since: number): Promise<PastRun[] | undefined> {
     if (this.#history === undefined || since < this.#history.since) {
@@ -96,6 +101,11 @@ export class Stacks {
       this.#current = this.of(stackNameOf(urn, { environment: this.environment, folder: process.cwd() }));
     }
     return this.#current;
+  }
+
+  /** Notes that the run goes on after a deletion. */
+  goOn(): void {
+    for (const stack of this.#known.values()) stack.goesOn();
   }
 
   of(name: StackName): Stack {

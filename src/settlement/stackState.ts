@@ -82,7 +82,9 @@ export class StackState {
     return interruptedRegistrations(this.#deployment).filter((operation) => {
       const { inputs } = operation;
       const [url = identity.url, type] = [plainText(inputs, "url"), plainText(inputs, "type")];
-      if (inputs?.adoptId !== undefined || (type !== "production" && type !== "development")) return false;
+      // A replacement adopts nothing.
+      const adopts = inputs?.adoptId !== undefined && livingOf(operation, this.#deployment) === undefined;
+      if (adopts || (type !== "production" && type !== "development")) return false;
       return (
         keyOf({ url, type }) === keyOf(identity) && (overtaken || !isOvertaken(operation, this.#deployment))
       );

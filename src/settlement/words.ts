@@ -1,5 +1,6 @@
 import type { Endpoint } from "../client";
 import { describeUrl } from "../shared/url";
+import { quoted } from "../shared/words";
 import type { Doubt } from "./decide";
 import type { Identity } from "./identity";
 import { endpointsOf, type Leftover } from "./leftovers";
@@ -36,10 +37,10 @@ export function describeDoubt(
 }
 
 /** Says what a deleted resource leaves, because it is in doubt. */
-export function describeSpared(identity: Identity, doubt: Doubt): string {
+export function describeSpared(identity: Identity, doubt: Doubt, what = "The resource is deleted"): string {
   return (
-    `${describeCandidates(identity, doubt)} The resource is deleted, and these endpoints are left. If one is this resource's, delete ` +
-    `it with \`npx webhook-endpoints delete ${doubt.candidates[0]?.id}\`.`
+    `${describeCandidates(identity, doubt)} ${what}, and these endpoints are left. If one is this resource's, delete ` +
+    `it with \`npx webhook-endpoints delete ${quoted(doubt.candidates[0]?.id ?? "")}\`.`
   );
 }
 

@@ -17,6 +17,8 @@ export class FakePulumi extends Pulumi {
   meanwhile: () => void = () => {};
   /** What a command prints when it fails, by its first two words. "ENOENT" means that the command pulumi is missing. */
   readonly failures = new Map<string, string>();
+  /** The states of the other stacks, by their names. */
+  others: Readonly<Record<string, Deployment>> = {};
   /** The runs that ended, the last one first. */
   history: readonly HistoryEntry[] = [];
 
@@ -26,6 +28,11 @@ export class FakePulumi extends Pulumi {
     stack?: string,
   ) {
     super(stack);
+  }
+
+  override of(stack: string): FakePulumi {
+    const other = this.others[stack];
+    return other === undefined ? this : new FakePulumi(other, this.config);
   }
 
   override async run(args: readonly string[], _options: RunOptions = {}): Promise<PulumiCommandResult> {
@@ -40,6 +47,11 @@ export class FakePulumi extends Pulumi {
         this.meanwhile();
         return exported;
       }
+      case "stack ls":
+        return answer([
+          { name: this.stack ?? "dev", current: true },
+          ...Object.keys(this.others).map((name) => ({ name })),
+        ]);
       case "stack history":
         return answer(this.history);
       case "config --json":

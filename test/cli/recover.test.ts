@@ -352,6 +352,17 @@ describe("what no resource will take", () => {
     expect(said.join("\n")).not.toContain(stranger.id);
   });
 
+  it("recover does not delete it if another stack manages it, or if a stack cannot be read", async () => {
+    const { pulumi, surplus } = replaced();
+    pulumi.others = { prod: { resources: [living("theirs", {}, { id: surplus.id })] } };
+    expect(await run(pulumi, ["delete"])).toBe("undecided");
+    expect(said.join("\n")).toMatch(new RegExp(`${surplus.id} is kept: theirs in .* manages it`));
+    pulumi.others = {};
+    pulumi.failures.set("stack ls", "error: no backend");
+    expect(await run(pulumi, ["delete"])).toBe("undecided");
+    expect(ids()).toContain(surplus.id);
+  });
+
   it("recover asks about it when the program has given the resource another url since", async () => {
     const surplus = emulator.add(args);
     const now = living("a", { url: "https://new.example.com/" }, { age: -10 * SECOND });

@@ -47,6 +47,11 @@ test("a WebhookEndpoint passes its name to the plugin, and get does not", async 
 
 const misspelt: [name: string, use: () => unknown, message: RegExp][] = [
   [
+    "a WebhooksProvider with the name of the engine's own",
+    () => new WebhooksProvider("default", {}),
+    /^WebhooksProvider "default": the engine's own provider has this name; choose another$/,
+  ],
+  [
     "WebhooksProvider",
     () => new WebhooksProvider("a", { apikey: "t0ken" } as object),
     /^WebhooksProvider "a": apikey is not an option.*did you mean apiKey\?$/,

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { checkArguments } from "../../endpoint/arguments";
 import { nameOf } from "../../shared/urn";
+import { quoted } from "../../shared/words";
 import { CliError } from "../errors";
 import { addStackOptions, type InventoryFlags, inventoryOptions } from "../flags";
 import {
@@ -9,6 +10,7 @@ import {
   type Inventory,
   type InventoryOptions,
   type Listed,
+  MARK,
   reasonOfMissing,
   takeInventory,
   warnOfGaps,
@@ -98,12 +100,18 @@ function orphansIn(inventory: Inventory, output: Output): Listed[] {
   return inventory.entries.filter((entry) => {
     const { endpoint, owner } = entry;
     if (owner.kind === "manages") return false;
+    if (MARK.test(endpoint.url)) {
+      output.warn(
+        `${endpoint.id} is left out: check-service registered it, and deletes it when it runs with the same url again. To adopt it anyway, name its id`,
+      );
+      return false;
+    }
     const original = duplicates.get(entry);
     const anyway = owner.kind === "interrupted" ? "" : ". To adopt it anyway, name its id";
     const why =
       explainOwner(owner) ??
       (original &&
-        `it has the same url and type as ${describeResource(original)}, so each event is delivered twice. If nothing else needs it, delete it with \`npx webhook-endpoints delete ${endpoint.id}\``);
+        `it has the same url and type as ${describeResource(original)}, so each event is delivered twice. If nothing else needs it, delete it with \`npx webhook-endpoints delete ${quoted(endpoint.id)}\``);
     if (why !== undefined) output.warn(`${endpoint.id} is left out: ${why}${anyway}`);
     return why === undefined;
   });

@@ -17,10 +17,11 @@ interface CheckOptions {
   readonly wire: Wire;
   readonly findings: Findings;
   readonly urls: CheckUrls;
-  /** What the service listed before the check. Of it, nothing is deleted but what is in `made`. */
-  readonly before: EndpointList;
   /** Gets the id of each endpoint that was registered. */
   readonly made: Set<string>;
+  readonly before: EndpointList;
+  /** Gets the id of each endpoint that the service answered with and that may be somebody's. */
+  readonly others: Set<string>;
   /** Gets each url whose registration may have worked, although it got no id. */
   readonly lost: Set<string>;
   readonly clock: Clock;
@@ -64,15 +65,15 @@ interface Registered extends Performed<string> {
 }
 
 async function registered(url: string, options: CheckOptions): Promise<Registered> {
-  const { wire, clock, made, lost, note } = options;
+  const { wire, clock, made, others, lost, note } = options;
   const endpoint = new TemporaryEndpoint({ account: wire.account, url, clock, note });
   const performed = await wire.perform("POST", () => endpoint.register());
   const id = performed.value;
   if (performed.error?.code === "REGISTRATION_LOST") lost.add(url);
   const came = described(performed.exchanges);
   if (id === undefined) return { ...performed, came, isOwn: true };
-  const isOwn = made.has(id) || (endpoint.wasThere !== true && (await wasMade(id, url, options)));
-  if (isOwn) made.add(id);
+  const isOwn = made.has(id) || (endpoint.wasThere === false && (await wasMade(id, url, options)));
+  (isOwn ? made : others).add(id);
   return {
     ...performed,
     isOwn,

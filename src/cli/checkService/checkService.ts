@@ -66,14 +66,15 @@ async function play(wire: Wire, options: CheckServiceOptions): Promise<Ended> {
     const marked = markedIn(list, url);
     if (!(await ask(questionOf({ baseUrl: account.origin.baseUrl, urls, marked })))) return "declined";
     const made = new Set(marked.left);
+    const others = new Set<string>();
     const lost = new Set<string>();
     let isClean = false;
     onRegistering?.(() => (isClean ? undefined : leftover([...made])));
     const note = (text: string) => output.note(text);
-    const work = check({ wire, findings, urls, before: list, made, lost, clock, stopped, note });
+    const work = check({ wire, findings, urls, before: list, made, others, lost, clock, stopped, note });
     const doing = () => `Checking the service. It has had ${wire.exchanges.length} requests…`;
     await output.during(doing, work).finally(async () => {
-      const left = await deleteAll({ wire, urls, before: list, made, lost });
+      const left = await deleteAll({ wire, urls, before: list, made, others, lost });
       isClean = left.isClean;
       if (isClean) return;
       const error = new CliError("ENDPOINT_LEFT", leftover(left.ids));

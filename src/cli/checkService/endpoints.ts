@@ -61,6 +61,8 @@ interface CheckEndpoints {
   readonly before: EndpointList;
   /** The ids that this check, or an interrupted one, has registered. */
   readonly made: ReadonlySet<string>;
+  /** The ids that the service answered with and that may be somebody's. */
+  readonly others: ReadonlySet<string>;
   /** The urls whose registration may have worked, although it got no id. */
   readonly lost: ReadonlySet<string>;
 }
@@ -92,12 +94,17 @@ export async function wasMade(
  * Deletes what was made, and whatever else the list shows that this check has registered. What was there before stays, also if the
  * service has given it the check's url.
  */
-export async function deleteAll({ wire, urls, before, made, lost }: CheckEndpoints): Promise<Left> {
+export async function deleteAll({ wire, urls, before, made, others, lost }: CheckEndpoints): Promise<Left> {
   const { client } = wire.account;
   const list = await client.list().catch(onlyWebhookError);
   const rows = list instanceof WebhookError ? [] : [...list.endpoints, ...list.unrecognized];
   const isOurs = (url: string | null) => url !== null && (sameUrl(url, urls.own) || url === urls.invalid);
-  const listed = rows.filter(({ id, url }) => isOurs(url) && !isIn(before, id)).map(({ id }) => id);
+  const startedAt = before.serverTime ?? Number.NEGATIVE_INFINITY;
+  const isOld = (row: object) =>
+    "createdAt" in row && parseTimestamp(row.createdAt as string | null) < startedAt - CLOCK_TOLERANCE_MS;
+  const listed = rows
+    .filter((row) => isOurs(row.url) && !isOld(row) && !others.has(row.id) && !isIn(before, row.id))
+    .map(({ id }) => id);
   const ids: string[] = [];
   for (const id of new Set([...made, ...listed])) {
     const deleted = await client.delete(id).catch(onlyWebhookError);

@@ -1,4 +1,5 @@
 import { describeUrl } from "../../shared/url";
+import { quoted } from "../../shared/words";
 import type { CliError } from "../errors";
 import type { Output } from "../output";
 import { dataOfFailure } from "../run";
@@ -26,7 +27,7 @@ export function questionOf({
     ...(left.length === 0 ? [] : [`It also deletes what an interrupted check has left: ${left.join(", ")}.`]),
     ...open.map(
       (id) =>
-        `${id} stays, although its url has the mark of a check: the service does not show that the check made it, so it may be somebody's. If it is not, delete it with \`npx webhook-endpoints delete ${id}\`.`,
+        `${id} stays, although its url has the mark of a check: the service does not show that the check made it, so it may be somebody's. If it is not, delete it with \`npx webhook-endpoints delete ${quoted(id)}\`.`,
     ),
   ];
 }

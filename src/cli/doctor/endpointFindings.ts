@@ -1,4 +1,5 @@
 import { describeUrl } from "../../shared/url";
+import { quoted } from "../../shared/words";
 import { duplicatesIn, type Inventory } from "../inventory/inventory";
 import { describeResource, explainOwner, type Owner } from "../inventory/ownership";
 import { joined } from "../text";
@@ -33,7 +34,7 @@ export function endpointFindings(
       error(
         "DUPLICATE",
         `${endpoint.id} has the same url (${describeUrl(endpoint.url)}) and type as ${describeResource(manager)}, so each event is delivered twice`,
-        `If nothing else needs it, run \`npx webhook-endpoints delete ${endpoint.id}\`.`,
+        `If nothing else needs it, run \`npx webhook-endpoints delete ${quoted(endpoint.id)}\`.`,
       ),
     );
   const ids = (kind: Owner["kind"]) =>

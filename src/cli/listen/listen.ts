@@ -1,5 +1,6 @@
 import { nodeHandler } from "../../receiver/adapters/node";
 import { openWayTo } from "../../shared/post";
+import { quoted } from "../../shared/words";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/tolerance";
 import { Output } from "../output";
 import { Pulumi } from "../pulumi";
@@ -91,7 +92,7 @@ export async function listen(flags: ListenFlags): Promise<void> {
           {
             true: `The service already had ${id} with this url, and answered with that, so it stays when this command stops.`,
             false: `Registered ${id}. It is deleted when this command stops.`,
-            undefined: `The service answered with ${id}. It lists only a part of its endpoints, and nothing tells whether this one is new. So it stays when this command stops: delete it with \`npx webhook-endpoints delete ${id}\`.`,
+            undefined: `The service has ${id} with this url, and nothing tells whether it is new. So it stays when this command stops: delete it with \`npx webhook-endpoints delete ${quoted(id)}\`.`,
           }[`${endpoint.wasThere}`],
         );
       }

@@ -81,7 +81,7 @@ export async function recover(options: RecoverOptions): Promise<"done" | "undeci
   try {
     const looking = lookUp({ stack, deployment, entries, accounts, book, clock, say, onStep });
     const cases = await during(() => progress, looking);
-    const remedies = new Remedies({ stack, turns, clock, dialogue });
+    const remedies = new Remedies({ pulumi, stack, turns, clock, dialogue });
     let undecided = 0;
     for (const each of cases) {
       const category = categoryOf(each.verdict, deployment);

@@ -10,10 +10,14 @@ import type { Stack } from "../../settlement/stack";
 import { closeAbsent, closeAll } from "../../settlement/takings";
 import { holderAmong, traceOfEndpoint } from "../../settlement/trace";
 import type { Turns } from "../../settlement/turns";
+import { explainOwner, Ownership } from "../inventory/ownership";
+import { readStacks } from "../inventory/stacks";
+import type { Pulumi } from "../pulumi";
 import { chooseFate, type Dialogue } from "./dialogue";
 import type { Case } from "./lookUp";
 
 interface RemediesOptions {
+  readonly pulumi: Pulumi;
   readonly stack: Stack;
   readonly turns: Turns;
   readonly clock: Clock;
@@ -64,7 +68,7 @@ export class Remedies {
 
   /** Deletes an endpoint, unless something has changed since a person was asked. */
   async #delete({ verdict, account, sources }: Case, endpoint: Endpoint): Promise<boolean> {
-    const { dialogue, stack, turns } = this.options;
+    const { dialogue, pulumi, stack, turns } = this.options;
     const deleted = await turns.take(endpoint, async () => {
       const kept = (why: string) => {
         dialogue.say(`${endpoint.id} is kept: ${why}.`);
@@ -76,6 +80,14 @@ export class Remedies {
       if (state === undefined) return kept("the stack's state cannot be read");
       const shown = traceOfEndpoint(endpoint, sources.asker.origin);
       if (state.holderOf(shown) !== "nobody") return kept("a resource has this id");
+      const { known, unreadable } = await readStacks(pulumi, { alsoStacks: [] });
+      const owner = new Ownership(
+        known.map(({ deployment }) => deployment),
+        account.origin,
+      ).ownerOf(endpoint);
+      if (owner !== undefined) return kept(explainOwner(owner) ?? "a resource has this id");
+      const [{ what, why } = { what: "", why: "" }] = unreadable;
+      if (what !== "") return kept(`${what} cannot be read, and may have it (${why})`);
       const current = await sources.service.find(endpoint.id);
       if (current && holderAmong([shown], traceOfEndpoint(current, sources.asker.origin)) !== "somebody")
         return kept("it has changed since it was shown");

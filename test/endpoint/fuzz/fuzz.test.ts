@@ -42,5 +42,5 @@ it(`random programs, edits, faults and kills end with exactly what is declared (
   const failed = (await Promise.allSettled(shards)).flatMap((result) =>
     result.status === "rejected" ? [result.reason] : [],
   );
-  if (failed.length > 0) throw new Error(failed.map(String).join("\n\n"));
+  if (failed.length > 0) throw new Error(failed.map((error) => `${error}\n${error.cause}`).join("\n\n"));
 });
