@@ -93,7 +93,7 @@ test.each([true, false])(
     const { status, stderr } = await started.signal("SIGINT");
     expect([status, emulator.endpoints().length]).toEqual([0, tells ? 0 : 1]);
     expect(stderr).toMatch(
-      tells ? /^Registered wh_/m : /nothing tells whether this one is new.*delete it with/,
+      tells ? /^Registered wh_/m : /nothing tells whether it is new.*delete it with/,
     );
   },
 );
