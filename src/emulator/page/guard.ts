@@ -4,9 +4,17 @@ import { isLoopbackHost } from "../hosts";
 const LOOPBACK_ADDRESS = /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/;
 
 /** What proxies add. One on this machine can have the whole world behind it. */
-const FORWARDED = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"];
+const FORWARDED = [
+  "forwarded",
+  "via",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-proto",
+  "x-real-ip",
+];
 
-const ELSEWHERE = "This page is only for the machine that it runs on. Open it there, by a loopback address, without a proxy.";
+const ELSEWHERE =
+  "This page is only for the machine that it runs on. Open it there, by a loopback address, without a proxy.";
 const OTHER_SITE = "This page accepts actions only from itself.";
 
 /**
