@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { readFile, readlink, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { createFolder } from "../shared/createFolder";
@@ -114,14 +115,14 @@ export class DataFile implements Storage {
     this.#dirty = false;
     const content = JSON.stringify({ version: 1, ...this.snapshot() }, undefined, 1);
     const { path, target } = this.file;
-    const temporary = `${target}.tmp`;
+    const temporary = `${target}.${randomUUID()}.tmp`;
     try {
       createFolder(dirname(target));
-      await rm(temporary, { force: true });
       await writeFile(temporary, `${content}\n`, { mode: 0o600, flag: "wx" });
       await rename(temporary, target);
     } catch (cause) {
       this.#dirty = true;
+      await rm(temporary, { force: true }).catch(() => undefined);
       throw unwritable(path, cause);
     }
   }

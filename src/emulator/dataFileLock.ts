@@ -14,6 +14,9 @@ interface Holder {
   readonly url?: string | undefined;
 }
 
+/** How each lock begins. */
+const LOCK_START = '{"token":"';
+
 /** The locks of this process, whichever copy of this module took them. */
 const HELD_KEY = Symbol.for("pulumi-webhook-endpoints.emulator.locks");
 const shared = globalThis as { [HELD_KEY]?: Set<string> };
@@ -42,6 +45,7 @@ export class DataFileLock {
       for (;;) {
         const found = await this.#read(this.#path);
         const holder = parsed(found);
+        if (found !== undefined && !isLock(found)) throw notOurs(this.dataFile, this.#path);
         if (isHolding(holder)) throw inUse(this.dataFile, this.#path, holder);
         if (found !== undefined) await this.#moveAway(found);
         if (await this.#create()) return;
@@ -111,6 +115,12 @@ function parsed(content: string | undefined): Partial<Holder> {
   return Object(parseJson(content ?? ""));
 }
 
+/** Whether an emulator wrote this. A crash of the machine can cut a lock off, or leave zeros. */
+function isLock(content: string): boolean {
+  const start = content.replaceAll("\0", "").slice(0, LOCK_START.length);
+  return LOCK_START.startsWith(start) || typeof parsed(content).pid === "number";
+}
+
 function isHolding({ token, pid, startedAt }: Partial<Holder>): boolean {
   if (typeof pid !== "number" || !Number.isInteger(pid) || pid <= 0) return false;
   if (pid === process.pid) return token !== undefined && HELD.has(token);
@@ -139,5 +149,12 @@ function inUse(dataFile: string, lock: string, { pid, url }: Partial<Holder>): E
   return new EmulatorError(
     "EMULATOR_DATA_FILE_IN_USE",
     `Cannot use the emulator's data file ${dataFile}: it belongs to the emulator ${where}. Use that one, stop it, or choose another file. If that process is not an emulator, remove ${lock}.`,
+  );
+}
+
+function notOurs(dataFile: string, lock: string): EmulatorError {
+  return new EmulatorError(
+    "EMULATOR_DATA_FILE",
+    `Cannot use the emulator's data file ${dataFile}: ${lock} is not a lock of an emulator. Move it away, or choose another data file.`,
   );
 }

@@ -145,6 +145,29 @@ time  refused with 405: method
   );
 });
 
+test.each(["succeeds", "fails"])(
+  "the first line of listen is its address, also if deliveries come during a registration that %s",
+  async (end) => {
+    const port = await freePort();
+    let answered: Promise<Response> | undefined;
+    const url = await inFront(() => {
+      answered ??= send(`http://127.0.0.1:${port}/`);
+      return undefined;
+    });
+    emulator.fault({ operation: "list", kind: "delay", delayMs: 500 });
+    if (end === "fails") emulator.fault({ operation: "register", kind: "status", status: 400 });
+    const args = ["--json", "--port", String(port), "--save", join(makeFolder({}), "saved")];
+    const started = register(args, { WEBHOOKS_BASE_URL: url });
+    await started.until(/"msg_1"/);
+    expect((await answered)?.status).toBe(200);
+    const { stdout } = end === "fails" ? await started.ended : await started.signal("SIGINT");
+    const [first = "", second = "", third = "{}"] = stdout.split("\n");
+    expect(JSON.parse(first)).toEqual({ url: `http://127.0.0.1:${port}` });
+    expect(JSON.parse(second)).toMatchObject({ id: "msg_1", capture: expect.stringContaining("msg_1") });
+    if (end === "fails") expect(JSON.parse(third)).toMatchObject({ error: {} });
+  },
+);
+
 test("listen --json prints each delivery and refusal as JSON on one line, harmless for a terminal", async () => {
   const started = listen(["--json"]);
   const url = await addressOf(started);

@@ -85,6 +85,21 @@ test("listen --page replays a delivery to the target, byte for byte, and shows i
   expect(await textOf(page)).not.toContain("msg_1");
 });
 
+test("a forged request has a card of its own on the page, and is never replayed", async () => {
+  const target = await receiver(200, 200, 200);
+  const { url, page } = await listen("--forward-to", target.url);
+  const forged = { "webhook-id": "msg_1", "content-type": "application/json" };
+  expect((await fetch(url, { method: "POST", body: '{"forged":true}', headers: forged })).status).toBe(401);
+  expect([await deliver(url), await deliver(url)]).toEqual([200, 200]);
+  const [genuine = "", refused = ""] = (await textOf(page)).split("<article").slice(1);
+  expect(genuine).toMatch(/job\.succeeded.*2 attempts.*Attempt 1<.*Attempt 2<.*Replay attempt 2/s);
+  expect(genuine).not.toMatch(/refused|forged/);
+  expect(refused).toMatch(/refused: missing-timestamp.*forged/s);
+  expect(refused).not.toContain("Replay");
+  expect(await post(page, "replays", { number: "1" })).toBe(400);
+  expect(target.received.map(({ body }) => body)).toEqual([BODY, BODY]);
+});
+
 test("a delivery that the page saves is one for verify", async () => {
   const { url, page } = await listen();
   await deliver(url);

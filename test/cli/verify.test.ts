@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import { join } from "node:path";
 import { sign } from "../../src/signature";
 import { fingerprintOf } from "../../src/stack/config";
+import { receiver } from "../emulator/receiver";
 import {
   cleanUp,
   type Ended,
@@ -361,6 +362,25 @@ test("verify --id chooses one of several deliveries", async () => {
   );
   expect((await run([...args, "--id", "msg_2"], options)).status).toBe(0);
   expect((await run([...args, "--id", "msg_3"], options)).stderr).toContain("none has the id of --id");
+});
+
+test("verify and send take the newest of several deliveries with one id, and say how many there are", async () => {
+  const signed = (timestamp: number, body: string) => ({
+    headers: sign({ id: "msg_1", timestamp, body: COMPACT, secret: SECRET }),
+    body,
+  });
+  const capture = JSON.stringify([signed(OLD, "{}"), signed(OLD + 60, COMPACT)]);
+  const path = join(makeFolder({ capture }), "capture");
+  const env = { THE_SECRET: SECRET };
+  const verified = await run(["verify", "--capture", path, "--secret-env", "THE_SECRET"], { env });
+  expect([verified.status, verified.stdout]).toEqual([0, expect.stringContaining("Verified: msg_1")]);
+  const { url, received } = await receiver();
+  const sent = await run(["send", "--capture", path, "--to", url]);
+  expect(received.map(({ body }) => body)).toEqual([COMPACT]);
+  for (const { stderr } of [verified, sent])
+    expect(stderr).toContain(
+      "The file has 2 deliveries with the same id. This is about the newest of them.\n",
+    );
 });
 
 test("verify checks the clock of a capture that says when it arrived", async () => {

@@ -66,9 +66,19 @@ describe("a data file", () => {
   test("only its owner can read the data file, whatever the mode of the file that it replaces", async () => {
     const dataFile = join(await folder(), "endpoints.json");
     await writeFile(dataFile, '{"version":1,"accounts":{}}', { mode: 0o644 });
-    await writeFile(`${dataFile}.tmp`, "left by a killed run", { mode: 0o644 });
     await started({ dataFile });
     expect((await stat(dataFile)).mode & 0o777).toBe(0o600);
+  });
+
+  test("a file of the user's beside the data file stays as it is, whatever its name", async () => {
+    const path = await folder();
+    const dataFile = join(path, "endpoints.json");
+    await writeFile(`${dataFile}.tmp`, "notes");
+    const emulator = await started({ dataFile });
+    emulator.add(HOOK);
+    await emulator.close();
+    expect(await readFile(`${dataFile}.tmp`, "utf8")).toBe("notes");
+    expect(await readdir(path)).toEqual(["endpoints.json", "endpoints.json.tmp"]);
   });
 
   test("a reader of the data file never sees a partial write", async () => {
@@ -188,8 +198,24 @@ describe("the lock of a data file", () => {
     expect(await readdir(path)).toEqual(["emulator.json"]);
   });
 
+  test.each(['{"my":"file"}', "notes", "[]", "7"])(
+    "a file that is no lock, such as %s, stops the start and stays",
+    async (content) => {
+      const dataFile = join(await folder(), "emulator.json");
+      await writeFile(`${dataFile}.lock`, content);
+      await expect(startEmulator({ dataFile })).rejects.toMatchObject({
+        code: "EMULATOR_DATA_FILE",
+        message: expect.stringContaining(`${dataFile}.lock is not a lock of an emulator`),
+      });
+      expect(await readFile(`${dataFile}.lock`, "utf8")).toBe(content);
+    },
+  );
+
   test.each([
     ["cut off by a crash", "{"],
+    ["empty after a crash", ""],
+    ["of zeros after a crash", "\0".repeat(80)],
+    ["cut off in its middle", `{"token":"6a1c9b2e-`],
     [
       "of a process that has a recycled number",
       JSON.stringify({ pid: process.ppid, startedAt: "1", url: "http://x" }),

@@ -5,7 +5,7 @@ const DEEPEST = 12;
 
 /**
  * Finds the requests in JSON: each object with `headers`, `rawHeaders` or `multiValueHeaders`, such as the entries of an HAR file,
- * an event of AWS Lambda, or a line of a log. JSON without such an object holds the headers themselves.
+ * an event of AWS Lambda or Lambda@Edge, or a line of a log. JSON without such an object holds the headers themselves.
  */
 export function jsonCaptures(json: unknown): Capture[] {
   const found = requestsIn(json, 0);
@@ -29,7 +29,9 @@ function requestsIn(json: unknown, depth: number): Capture[] {
 function headersOf(json: unknown): HeaderPair[] {
   if (!Array.isArray(json))
     return Object.entries(Object(json)).flatMap(([name, value]) =>
-      [value].flat().flatMap((one) => (one === null ? [] : [[headerName(name), String(one)] as const])),
+      [value]
+        .flat()
+        .flatMap((one) => (one === null ? [] : [[headerName(name), String(valueIn(one))] as const])),
     );
   if (json.every((each) => typeof each === "string"))
     return json.flatMap((name, at) =>
@@ -39,6 +41,12 @@ function headersOf(json: unknown): HeaderPair[] {
     const { name, value } = Array.isArray(each) ? { name: each[0], value: each[1] } : Object(each);
     return typeof name === "string" && value != null ? [[headerName(name), String(value)] as const] : [];
   });
+}
+
+/** Returns a header's value. Lambda@Edge has `{ key, value }` for it. */
+function valueIn(one: unknown): unknown {
+  const { value = one } = Object(one);
+  return value;
 }
 
 function bodyOf(json: object): Pick<Capture, "body"> {
@@ -53,7 +61,10 @@ function bodyOf(json: object): Pick<Capture, "body"> {
   if (typeof given === "string")
     return { body: Buffer.from(given, isBase64Encoded === true ? "base64" : "utf8") };
   if (typeof given !== "object" || given === null) return {};
-  const { type, data } = given as Readonly<Record<string, unknown>>;
+  const { type, data, encoding } = given as Readonly<Record<string, unknown>>;
+  // Lambda@Edge
+  if (typeof data === "string" && (encoding === "base64" || encoding === "text"))
+    return { body: Buffer.from(data, encoding === "base64" ? "base64" : "utf8") };
   // A body that was parsed is taken as JSON.stringify writes it.
   return {
     body: type === "Buffer" && Array.isArray(data) ? Buffer.from(data) : Buffer.from(JSON.stringify(given)),

@@ -59,8 +59,15 @@ export async function listen(flags: ListenFlags): Promise<void> {
     flags.forwardTo === undefined
       ? undefined
       : { url: flags.forwardTo, dispatcher: openWayTo(flags.forwardTo) };
-  const reporter = new Reporter({ output, isPrinting: flags.print === true, folder });
   let address = "";
+  let pageUrl: string | undefined;
+  const reporter = new Reporter({
+    output,
+    printAddress: () =>
+      output.record({ url: address, ...(pageUrl === undefined ? {} : { page: pageUrl }) }, address),
+    isPrinting: flags.print === true,
+    folder,
+  });
   const page = flags.page === undefined ? undefined : new ListenPage({ address: () => address, target });
   const receiver = localReceiver({
     secrets: secrets.map(({ value }) => value),
@@ -84,8 +91,10 @@ export async function listen(flags: ListenFlags): Promise<void> {
     try {
       const port = flags.page === true ? 0 : flags.page;
       // Not at the receiver's port, which a tunnel may show to the world.
-      if (page && port !== undefined)
+      if (page && port !== undefined) {
         pageServer = await serveLocally(page.handler(), { port, option: "--page" });
+        pageUrl = `${pageServer.url}${LISTEN_PAGE_PATH}`;
+      }
       if (endpoint !== undefined) {
         const id = await output.during(() => "Registering the endpoint…", endpoint.register());
         output.note(
@@ -96,8 +105,7 @@ export async function listen(flags: ListenFlags): Promise<void> {
           }[`${endpoint.wasThere}`],
         );
       }
-      const pageUrl = pageServer && `${pageServer.url}${LISTEN_PAGE_PATH}`;
-      output.record({ url: server.url, ...(pageUrl === undefined ? {} : { page: pageUrl }) }, server.url);
+      reporter.start();
       if (pageUrl !== undefined) output.note(`The page is at ${pageUrl}`);
       await stop;
     } finally {
@@ -105,7 +113,7 @@ export async function listen(flags: ListenFlags): Promise<void> {
         await endpoint?.remove();
       } finally {
         await Promise.all([server.close(), pageServer?.close()]);
-        await reporter.settled;
+        await reporter.end();
       }
     }
   } finally {

@@ -23,6 +23,9 @@ interface ListenPageOptions {
   readonly target: Target | undefined;
 }
 
+/** Where a delivery went, as the page groups them: refused requests with the id of a genuine delivery are no attempts of it. */
+type Destination = "here" | "nobody";
+
 /** What came of a delivery, as the page shows it. */
 type Result = Pick<ShownAttempt, "statusCode" | "error" | "answer" | "answerHeaders" | "durationMs">;
 
@@ -56,20 +59,27 @@ export class ListenPage {
 
   /** @param request absent if its body was not read */
   refused({ reason, status, unverifiedId = "no id" }: Refused, request: ReceiverRequest | undefined): void {
-    this.#add({ id: unverifiedId, type: `refused: ${reason}`, statusCode: status, durationMs: 0 }, request);
+    const shown = { id: unverifiedId, type: `refused: ${reason}`, statusCode: status, durationMs: 0 };
+    // What came while it was busy was verified.
+    this.#add(shown, request, { endpointId: reason === "busy" ? "here" : "nobody" });
   }
 
   #add(
     { id, type, ...result }: Pick<ShownAttempt, "id" | "type"> & Result,
     request: ReceiverRequest | undefined,
-    replayed = false,
+    { endpointId = "here", replayOf }: { endpointId?: Destination; replayOf?: ShownAttempt } = {},
   ): void {
     const { headers = [] } = request ? dataOfRequest(request.headers, request.body) : {};
     const { target, address } = this.#options;
+    const earlier = this.#log.entries.filter(
+      (each) => each.id === id && each.endpointId === endpointId && !each.replayed,
+    );
+    const attempt = replayOf?.attempt ?? earlier.length + 1;
+    const replayed = replayOf !== undefined;
     this.#count += 1;
     this.#log.add({
-      ...{ number: this.#count, at: Date.now(), id, type, attempt: 1, tampered: false, replayed, ...result },
-      endpointId: "here",
+      ...{ number: this.#count, at: Date.now(), id, type, attempt, tampered: false, replayed, ...result },
+      endpointId,
       url: target?.url ?? address(),
       headers: headers.map(([name, value]) => [name.toLowerCase(), value] as const),
       body: request?.body ?? "",
@@ -78,13 +88,14 @@ export class ListenPage {
 
   #console(): Console {
     const { target, address } = this.#options;
+    const canReplay = ({ endpointId }: ShownAttempt) => endpointId === "here";
     const replays = async (form: URLSearchParams) => {
       const attempt = this.#log.entries.findLast(({ number }) => String(number) === form.get("number"));
-      if (attempt === undefined || target === undefined)
-        throw new EmulatorError("EMULATOR_UNKNOWN_DELIVERY", "This delivery is not in the list any more.");
+      if (attempt === undefined || !canReplay(attempt) || target === undefined)
+        throw new EmulatorError("EMULATOR_UNKNOWN_DELIVERY", "No such delivery is in the list any more.");
       const { id, type, headers, body } = attempt;
       const request = { method: "POST", headers, body: Buffer.from(body) };
-      this.#add({ id, type, ...resultOf(await forward(request, target)) }, request, true);
+      this.#add({ id, type, ...resultOf(await forward(request, target)) }, request, { replayOf: attempt });
       return "deliveries";
     };
     const clear = async () => {
@@ -100,6 +111,7 @@ export class ListenPage {
       endpoints: () => new Map([["here", { url: target?.url ?? address() }]]),
       toolbar: html``,
       sections: () => [],
+      canReplay,
       actions: new Map([
         ["cleared-deliveries", clear],
         ...(target === undefined ? [] : [["replays", replays] as const]),

@@ -9,6 +9,8 @@ const SHOWN_BODY_LENGTH = 16 * 1024;
 
 interface ReporterOptions {
   readonly output: Output;
+  /** Prints the first line. */
+  readonly printAddress: () => void;
   /** Shows headers and body too. */
   readonly isPrinting: boolean;
   /** Undefined if nothing is saved. */
@@ -23,14 +25,31 @@ interface Report {
   readonly request: ReceiverRequest | undefined;
 }
 
-/** Prints and saves what arrives, in the order in which it was answered. The sender does not wait for it. */
+/**
+ * Prints and saves what arrives, in the order in which it was answered. The sender does not wait for it. What arrives before the address
+ * was printed waits for that, because programs read the address from the first line.
+ */
 export class Reporter {
-  /** Resolves when everything so far is printed and saved. */
-  settled: Promise<void> = Promise.resolve();
   readonly #options: ReporterOptions;
+  #waiting: (() => Promise<void>)[] | undefined = [];
+  #printed: Promise<void> = Promise.resolve();
 
   constructor(options: ReporterOptions) {
     this.#options = options;
+  }
+
+  /** Prints the address, and what has arrived until now. */
+  start(): void {
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    this.#options.printAddress();
+    for (const print of waiting) this.#enqueue(print);
+  }
+
+  /** Resolves when everything so far is printed and saved, also if it never started. */
+  async end(): Promise<void> {
+    if (this.#waiting !== undefined && this.#waiting.length > 0) this.start();
+    await this.#printed;
   }
 
   received(received: Received, request: ReceiverRequest): void {
@@ -56,7 +75,12 @@ export class Reporter {
 
   #report(report: Report): void {
     const at = new Date();
-    this.settled = this.settled.then(() => this.#print(report, at));
+    this.#enqueue(() => this.#print(report, at));
+  }
+
+  #enqueue(print: () => Promise<void>): void {
+    if (this.#waiting !== undefined) this.#waiting.push(print);
+    else this.#printed = this.#printed.then(print);
   }
 
   async #print({ id, reason, data, line, request }: Report, at: Date): Promise<void> {

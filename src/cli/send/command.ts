@@ -60,7 +60,7 @@ async function send(given: string | undefined, flags: SendFlags): Promise<ExitSt
   if (flags.to !== undefined) checkUrl(flags.to, "--to");
   const { message, signing } = await output.during(
     () => "Reading the delivery and its secrets…",
-    prepare(given, flags),
+    prepare(given, flags, (text) => output.note(text)),
   );
   const url = flags.to ?? endpointUrl(signing, flags.endpoint);
 
@@ -115,7 +115,11 @@ function parseAge(value: string): number {
 }
 
 /** @throws CliError of the options, the files and the secrets */
-async function prepare(event: string | undefined, flags: SendFlags): Promise<Prepared> {
+async function prepare(
+  event: string | undefined,
+  flags: SendFlags,
+  note: (text: string) => void,
+): Promise<Prepared> {
   const { capture, to, secret, secretEnv, secretFile, stack, signAnew = false } = flags;
   const age = Math.round(flags.age / 1000);
   const data = capture === undefined ? Buffer.from(await bodyOf(event ?? "", flags.data)) : undefined;
@@ -130,6 +134,7 @@ async function prepare(event: string | undefined, flags: SendFlags): Promise<Pre
       ? signedMessage({ event: event ?? "", id: newId(), body: data, age, secrets })
       : await replayedMessage(capture ?? "", {
           id: flags.id,
+          note,
           signAnew: signAnew ? { secrets, age, isNewId: flags.newId === true } : undefined,
         });
   return { message, signing };

@@ -81,6 +81,8 @@ async function jsonOf(data: string): Promise<string> {
 interface ReplayOptions {
   /** Which delivery, if the file has several. */
   readonly id: string | undefined;
+  /** Says what the user should know about the choice. */
+  readonly note: (text: string) => void;
   /** Signs it now, with these secrets. Undefined to send it byte for byte. */
   readonly signAnew:
     | { readonly secrets: readonly NamedSecret[]; readonly age: number; readonly isNewId: boolean }
@@ -88,8 +90,8 @@ interface ReplayOptions {
 }
 
 /** Returns a captured delivery as a message. @throws CliError `WRONG_USE` or `FILE_UNREADABLE` */
-export async function replayedMessage(path: string, { id, signAnew }: ReplayOptions): Promise<Message> {
-  const { headers, body } = choose(readCaptures(await readInput(path, "--capture")), id);
+export async function replayedMessage(path: string, { id, note, signAnew }: ReplayOptions): Promise<Message> {
+  const { headers, body } = choose(readCaptures(await readInput(path, "--capture")), id, note);
   if (body === undefined)
     throw new CliError(
       "WRONG_USE",

@@ -29,6 +29,7 @@ const FORWARD_HEADERS =
   "A proxy removed it, or the file does not hold every header. Let everything in front of the receiver forward all headers.";
 const OWN_SENDER =
   "The service does not sign this way, so another program sent it. Sign with `sign` of pulumi-webhook-endpoints/signature.";
+const ONE_ON_EACH_LINE = "Write one header on each line of the file, as in `webhook-id: msg_1`.";
 const RAW_BODY =
   "Verify the bytes as they were received, before anything parses them; and capture them as bytes, not as a printed object.";
 
@@ -120,11 +121,13 @@ export const ADVICE: Readonly<Record<DiagnosisReason, Partial<Advice> & Pick<Adv
 /** Returns what to say about a reason. */
 export function adviceFor(reason: DiagnosisReason, headers: readonly HeaderPair[]): Advice {
   const { finding = "", advice } = ADVICE[reason];
+  if (/^malformed-|^no-v1-/.test(reason) && headers.some(isPrinted))
+    return { finding, advice: ONE_ON_EACH_LINE };
   if (!reason.startsWith("missing-")) return { finding, advice };
   if (headers.length === 0)
     return {
       finding: "The file of headers holds no header.",
-      advice: "Write one header on each line, as in `webhook-id: msg_1`.",
+      advice: ONE_ON_EACH_LINE,
     };
   const anyOurs = headers.some(isOurHeader);
   return anyOurs
@@ -133,4 +136,9 @@ export function adviceFor(reason: DiagnosisReason, headers: readonly HeaderPair[
         finding: "The headers webhook-id, webhook-timestamp and webhook-signature are missing.",
         advice: "This is not a delivery of the service, or the file holds the headers of something else.",
       };
+}
+
+/** Whether a header of ours is what a program printed of a list or an object, which is not read. */
+function isPrinted(header: HeaderPair): boolean {
+  return isOurHeader(header) && /^(\w+\(|[[{<])/.test(header[1]);
 }

@@ -65,7 +65,8 @@ export function verifyCommand(): Command {
 
 async function verifyCapture(flags: Flags): Promise<ExitStatus> {
   const output = new Output({ json: flags.json });
-  const delivery = await output.during(() => "Reading the delivery…", readDelivery(flags));
+  const note = (text: string) => output.note(text);
+  const delivery = await output.during(() => "Reading the delivery…", readDelivery(flags, note));
   const { secrets, otherSecrets, toleranceSeconds } = await output.during(
     () => "Reading the signing secrets…",
     readSecrets(flags, { stackToo: true }),

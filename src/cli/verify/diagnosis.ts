@@ -122,6 +122,9 @@ function hintsFor(body: Buffer, headers: readonly HeaderPair[]): string[] {
     hints.push(
       "The header content-encoding says that the body is compressed, and this body is not: if the sender signed the compressed bytes, only these verify.",
     );
+  const transfer = headerValue(headers, "transfer-encoding") ?? "";
+  if (/chunked/i.test(transfer) && /^[\da-f]+(;.*)?\r?\n/i.test(text))
+    hints.push("The body begins with the size of a chunk. No size was signed: remove each, and its line end.");
   if (body.byteLength === 0) hints.push("The body is empty.");
   else if (/^\[object \w+\]$/.test(text.trim()) || /^<Buffer .* more bytes>$/.test(text.trim()))
     hints.push("The body is what a program printed instead of the bytes, which are lost.");
@@ -162,11 +165,12 @@ function clockProblem(
   const moment = receivedAt === undefined ? "now" : "when it was received";
   const window = `The receiver accepts ${durationText(toleranceSeconds)}.`;
   if (age < -toleranceSeconds) {
-    const isMilliseconds = timestamp > now * 100;
-    return failed(isMilliseconds ? "timestamp-in-milliseconds" : "timestamp-too-new", {
+    const isOtherUnit = timestamp > now * 100;
+    const unit = timestamp > now * 100_000 ? "microseconds" : "milliseconds";
+    return failed(isOtherUnit ? "timestamp-in-milliseconds" : "timestamp-too-new", {
       secret,
-      finding: isMilliseconds
-        ? `The signature matches ${secret.name}, but the timestamp ${timestamp} is in milliseconds, not in seconds.`
+      finding: isOtherUnit
+        ? `The signature matches ${secret.name}, but the timestamp ${timestamp} is in ${unit}, not in seconds.`
         : `The signature matches ${secret.name}, but the timestamp (${clockText(timestamp)}) was ${durationText(-age)} in the future ${moment}. ${window}`,
     });
   }

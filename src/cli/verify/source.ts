@@ -11,8 +11,16 @@ export interface SourceFlags {
   readonly id?: string;
 }
 
-/** Reads a captured delivery from the files that the options name. @throws CliError `WRONG_USE` or `FILE_UNREADABLE` */
-export async function readDelivery(flags: SourceFlags): Promise<Required<Pick<Capture, "body">> & Capture> {
+/**
+ * Reads a captured delivery from the files that the options name.
+ *
+ * @param note says what the user should know about the choice
+ * @throws CliError `WRONG_USE` or `FILE_UNREADABLE`
+ */
+export async function readDelivery(
+  flags: SourceFlags,
+  note: (text: string) => void,
+): Promise<Required<Pick<Capture, "body">> & Capture> {
   const { capture, headers, body } = flags;
   const path = capture ?? headers;
   if (path === undefined)
@@ -35,6 +43,7 @@ export async function readDelivery(flags: SourceFlags): Promise<Required<Pick<Ca
   const delivery = choose(
     readCaptures(await readInput(path, capture === undefined ? "--headers" : "--capture")),
     flags.id,
+    note,
   );
   const bytes = body === undefined ? delivery.body : await readInput(body, "--body");
   if (bytes === undefined)

@@ -48,4 +48,6 @@ export interface Console {
    * `number` of an attempt, and `cleared-deliveries` gets nothing.
    */
   readonly actions: ReadonlyMap<string, Action>;
+  /** Which attempts the action `replays` takes. Default: each. */
+  readonly canReplay?: (attempt: ShownAttempt) => boolean;
 }

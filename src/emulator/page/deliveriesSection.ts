@@ -1,5 +1,5 @@
 import { attemptItem, replayForm, resultBadge } from "./attemptItem";
-import type { Console } from "./console";
+import type { Console, ShownAttempt } from "./console";
 import { isGenuine, matches, STATES, stateOf } from "./deliveryState";
 import { filterForm } from "./filterForm";
 import type { DeliveryHistory, History } from "./history";
@@ -38,7 +38,7 @@ export function deliveriesSection(console: Console, history: History, view: View
 
 function deliveryCard(
   delivery: DeliveryHistory,
-  { actions }: Console,
+  { actions, canReplay = () => true }: Console,
   endpoints: ReadonlyMap<string, unknown>,
 ): Html {
   const { key, attempts } = delivery;
@@ -48,13 +48,14 @@ function deliveryCard(
   const state = stateOf(delivery, endpoints);
   const waiting = state === "retrying" ? attempts.findLast(isGenuine) : undefined;
   const genuine = attempts.findLast(isGenuine) ?? last;
+  const hasReplay = (attempt: ShownAttempt) => actions.has("replays") && canReplay(attempt);
   const items = attempts.map((attempt, index) =>
     attemptItem(attempt, {
       previous: attempts[index - 1],
       waiting: attempt === waiting,
       open: attempts.length === 1,
       // The last genuine one has its button below the attempts.
-      canReplay: actions.has("replays") && attempt !== genuine,
+      canReplay: attempt !== genuine && hasReplay(attempt),
     }),
   );
   const forge =
@@ -67,5 +68,5 @@ function deliveryCard(
 <summary>${badge(STATES[state], state)} <strong>${short(type, 60)}</strong> <code class="grow">${short(url)}</code>
 ${attempts.length > 1 && html`<span class="count">${attempts.length} attempts</span>`} ${resultBadge(last)} ${time(at)}</summary>
 <ol class="attempts">${items}</ol>
-<footer><code class="id">${short(id)} to ${short(endpointId)}</code>${actions.has("replays") && replayForm(genuine)}${forge}</footer></details></article>`;
+<footer><code class="id">${short(id)} to ${short(endpointId)}</code>${hasReplay(genuine) && replayForm(genuine)}${forge}</footer></details></article>`;
 }

@@ -1,4 +1,4 @@
-import { readCaptures } from "../../../src/cli/capture/capture";
+import { choose, readCaptures } from "../../../src/cli/capture/capture";
 
 const HEADERS = {
   "webhook-id": "msg_1",
@@ -44,6 +44,18 @@ const whole: Readonly<Record<string, string | Buffer>> = {
     body: Buffer.from(BODY).toString("base64"),
     isBase64Encoded: true,
   }),
+  "an event of Lambda@Edge": JSON.stringify({
+    Records: [
+      {
+        cf: {
+          request: {
+            headers: Object.fromEntries(entries.map(([key, value]) => [key, [{ key, value }]])),
+            body: { action: "read-only", data: Buffer.from(BODY).toString("base64"), encoding: "base64" },
+          },
+        },
+      },
+    ],
+  }),
   "an event of AWS Lambda with empty multiValueHeaders": JSON.stringify({
     ...{ multiValueHeaders: {}, rawHeaders: [], headers: HEADERS, body: BODY },
   }),
@@ -64,6 +76,41 @@ test.each(Object.entries(whole))("%s is read with its headers and its body", (_w
   expect(body).toBe(BODY);
 });
 
+test("a line of the body that begins like one of `curl -v` belongs to the body", () => {
+  expect(captureIn(`POST /jobs HTTP/1.1\n${lines}\n\n> quoted\nx`).body).toBe("> quoted\nx");
+});
+
+test("each line of JSON is read, such as those of `listen --json --print`", () => {
+  const records = [{ url: "http://127.0.0.1:1" }, { verified: true, headers: entries, body: BODY }];
+  const { headers, body } = captureIn(`${records.map((each) => JSON.stringify(each)).join("\r\n")}\n`);
+  expect([headers, body]).toEqual([HEADERS, BODY]);
+});
+
+describe("of several deliveries with one id", () => {
+  const named = (timestamp: string, body: string) => ({
+    headers: Object.entries({ ...HEADERS, "webhook-timestamp": timestamp }),
+    body: Buffer.from(body),
+  });
+  test.each<[string, [string, string, string], string]>([
+    ["the newest", ["1700000000", "1700000009", "1700000005"], "1"],
+    ["the last of those with one timestamp", ["1700000009", "1700000000", "1700000009"], "2"],
+    ["the last, if no timestamp can be read", ["x", "y", "z"], "2"],
+  ])("%s is chosen, and how many there are is said", (_, timestamps, index) => {
+    const captures = timestamps.map((timestamp, at) => named(timestamp, String(at)));
+    for (const id of [undefined, "msg_1"]) {
+      const notes: string[] = [];
+      expect(choose(captures, id, (text) => notes.push(text)).body?.toString()).toBe(index);
+      expect(notes).toEqual([expect.stringContaining("3 deliveries")]);
+    }
+  });
+
+  test("nothing is said of a single one", () => {
+    const note = jest.fn();
+    choose([named("1", "a"), { headers: [["webhook-id", "msg_2"]] }], "msg_1", note);
+    expect(note).not.toHaveBeenCalled();
+  });
+});
+
 const headersOnly: Readonly<Record<string, string | Buffer>> = {
   "an object with headers": JSON.stringify({ headers: HEADERS }),
   "a list of rawHeaders": JSON.stringify(["Host", "a", ...entries.flat()]),
@@ -73,8 +120,17 @@ const headersOnly: Readonly<Record<string, string | Buffer>> = {
   "an array that PHP printed": `Array\n(\n${entries.map(([name, value]) => `    [${cgi(name)}] => ${value}`).join("\n")}\n)\n`,
   "a hash that Ruby printed": `{${entries.map(([name, value]) => `"${cgi(name)}"=>"${value}"`).join(", ")}}`,
   "a dict that Python printed": `{${entries.map(([name, value]) => `'${name}': '${value}'`).join(", ")}}`,
+  "an object that Python printed on one line": `({${entries.map(([name, value]) => `'${name}': '${value}'`).join(", ")}})`,
+  "a dict of lists that Python printed": `{${entries.map(([name, value]) => `'${name}': ['${value}']`).join(", ")}}`,
   "folded lines": entries.map(([name, value]) => `${name}:\r\n\t${value}`).join("\r\n"),
   "an object that Node.js printed on several lines": `{\n${entries.map(([name, value]) => `  '${name}':\n    '${value}',`).join("\n")}\n}`,
+  "a hash that Ruby's pp printed": `{${entries.map(([name, value]) => `"${cgi(name)}" => "${value}"`).join(",\n ")}}\n`,
+  "a dict that Python's pprint printed": `{${entries.map(([name, value]) => `'${name}': '${value}'`).join(",\n ")}}\n`,
+  "all variables that PHP's print_r printed": `Array\n(\n${entries.map(([name, value]) => `    [${cgi(name)}] => ${value}\n    [REQUEST_URI] => /`).join("\n")}\n)\n`,
+  "what PHP's var_dump printed": `array(4) {\n${entries.map(([name, value]) => `  ["${cgi(name)}"]=>\n  string(${value.length}) "${value}"\n  ["REQUEST_URI"]=>\n  string(1) "/"`).join("\n")}\n}\n`,
+  "the headersDistinct that Node.js printed": `{\n${entries.map(([name, value]) => `  '${name}': [ '${value}' ]`).join(",\n")}\n}\n`,
+  "the headersDistinct that Node.js printed on several lines": `{\n${entries.map(([name, value]) => `  '${name}': [\n    '${value}'\n  ]`).join(",\n")}\n}\n`,
+  "the two lines that DevTools copies": `:authority:\na\n${entries.map(([name, value]) => `${name}:\n${value}`).join("\n")}\n`,
   "lines in UTF-16, as PowerShell writes them": Buffer.from(`\uFEFF${lines}\r\n`, "utf16le"),
   "indented lines": entries.map(([name, value]) => `    ${name}: ${value}`).join("\n"),
 };
@@ -102,6 +158,16 @@ test("a header that was sent twice is there twice", () => {
     Buffer.from(JSON.stringify({ rawHeaders: ["webhook-id", "a", "Webhook-Id", "b"] })),
   );
   expect(capture?.headers).toHaveLength(2);
+});
+
+test("a header that Node.js and Python printed with two values has both", () => {
+  const printed =
+    "{\n  'webhook-id': [ 'a', 'b' ],\n  'webhook-signature': 'v1,a '\n                       'v1,b'}";
+  expect(readCaptures(Buffer.from(printed))[0]?.headers).toEqual([
+    ["webhook-id", "a"],
+    ["webhook-id", "b"],
+    ["webhook-signature", "v1,a v1,b"],
+  ]);
 });
 
 test("all deliveries of a file are found", () => {

@@ -10,6 +10,15 @@ const TEXT =
   '{"type":"job.succeeded","data":{"name":"jöb €/1 <a+b> \'\\"&","cost":1,"rate":0.5,"tags":["a",{}]}}';
 const FIELDS = JSON.parse(TEXT);
 
+const NOW = 1_700_000_000;
+const OPTIONS = {
+  secrets: [{ name: "the secret", value: SECRET }],
+  otherSecrets: [],
+  toleranceSeconds: 300,
+  receivedAt: undefined,
+  now: NOW + 100,
+};
+
 interface Delivery {
   readonly signed: string | Buffer;
   readonly body: string | Buffer;
@@ -19,15 +28,11 @@ interface Delivery {
 
 /** Signs a delivery, and finds out why another body does not verify. */
 function diagnosisOf({ signed, body, headers = [], seconds = 20 }: Delivery): Diagnosis {
-  const sent = sign({ id: "msg_1", timestamp: 1_700_000_000, body: signed, secret: SECRET });
+  const sent = sign({ id: "msg_1", timestamp: NOW, body: signed, secret: SECRET });
   return diagnose({
     body: Buffer.from(body),
     headers: [...Object.entries(sent), ...headers],
-    secrets: [{ name: "the secret", value: SECRET }],
-    otherSecrets: [],
-    toleranceSeconds: 300,
-    receivedAt: undefined,
-    now: 1_700_000_100,
+    ...OPTIONS,
     search: new Search({ seconds }),
   });
 }
@@ -203,6 +208,11 @@ const hints: Readonly<Record<string, readonly [hint: RegExp, body: string, heade
     "JSON that is cut off": [/may be cut off/, TEXT.slice(0, 40), []],
     "an empty body": [/is empty/, "", []],
     "a printed object": [/printed/, "[object Object]", []],
+    "the sizes of chunks": [
+      /size of a chunk/,
+      '7\r\n{"a":1}\r\n0\r\n\r\n',
+      [["Transfer-Encoding", "chunked"]],
+    ],
   };
 
 test.each(Object.entries(hints))("verify says what is conspicuous: %s", (_what, [hint, body, headers]) => {
@@ -251,3 +261,33 @@ test.each([
     reason: expect.stringMatching(/^(wrong-secret|search-ended)$/),
   });
 });
+
+test.each([
+  ["milliseconds", 1e3],
+  ["microseconds", 1e6],
+])("verify says that a timestamp is in %s", (unit, factor) => {
+  const headers = Object.entries(sign({ id: "msg_1", timestamp: NOW * factor, body: TEXT, secret: SECRET }));
+  expect(
+    diagnose({ ...OPTIONS, body: Buffer.from(TEXT), headers, search: new Search({ seconds: 1 }) }),
+  ).toMatchObject({
+    reason: "timestamp-in-milliseconds",
+    finding: expect.stringMatching(`is in ${unit}, not in seconds`),
+  });
+});
+
+test.each(["array(1) {", "['msg 1'", "[object Object]"])(
+  "verify does not blame another program for a header that a program printed as %s",
+  (printed) => {
+    const sent = {
+      ...sign({ id: "msg_1", timestamp: NOW, body: TEXT, secret: SECRET }),
+      "webhook-id": printed,
+    };
+    const headers = Object.entries(sent);
+    expect(
+      diagnose({ ...OPTIONS, body: Buffer.from(TEXT), headers, search: new Search({ seconds: 1 }) }),
+    ).toMatchObject({
+      reason: "malformed-id",
+      advice: expect.stringMatching(/^Write one header on each line/),
+    });
+  },
+);

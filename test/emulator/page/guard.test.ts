@@ -30,6 +30,22 @@ test.each(["localhost", "LOCALHOST:80", "127.0.0.1:8787", "127.9.9.9", "[::1]:87
   },
 );
 
+test.each([
+  ["forwarded", "for=192.0.2.1"],
+  ["via", "1.1 proxy"],
+  ["x-forwarded-for", "192.0.2.1"],
+  ["x-forwarded-host", "emulator.example.com"],
+  ["x-forwarded-proto", "https"],
+  ["x-real-ip", "192.0.2.1"],
+])("the page refuses what a proxy on this machine forwards, with %s", async (name, value) => {
+  const emulator = await started();
+  for (const path of ["/", "/_emulator/", ...CAPTURE_PATHS])
+    expect((await visit(emulator, path, { headers: { [name]: value } })).status).toBe(403);
+  expect((await submit(emulator, "rotations", {}, { [name]: value })).status).toBe(403);
+  const headers = { [name]: value, "x-api-key": emulator.apiKey };
+  expect((await fetch(`${emulator.url}/webhooks`, { headers })).status).toBe(200);
+});
+
 test("the commands of the settings quote what a shell would run", async () => {
   const { body } = await visit(await started({ apiKey: "a b" }), undefined, {
     headers: { host: "a$(id).localhost" },
