@@ -92,9 +92,7 @@ test.each([true, false])(
     await addressOf(started);
     const { status, stderr } = await started.signal("SIGINT");
     expect([status, emulator.endpoints().length]).toEqual([0, tells ? 0 : 1]);
-    expect(stderr).toMatch(
-      tells ? /^Registered wh_/m : /nothing tells whether it is new.*delete it with/,
-    );
+    expect(stderr).toMatch(tells ? /^Registered wh_/m : /nothing tells whether it is new.*delete it with/);
   },
 );
 

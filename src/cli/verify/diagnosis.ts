@@ -124,7 +124,9 @@ function hintsFor(body: Buffer, headers: readonly HeaderPair[]): string[] {
     );
   const transfer = headerValue(headers, "transfer-encoding") ?? "";
   if (/chunked/i.test(transfer) && /^[\da-f]+(;.*)?\r?\n/i.test(text))
-    hints.push("The body begins with the size of a chunk. No size was signed: remove each, and its line end.");
+    hints.push(
+      "The body begins with the size of a chunk. No size was signed: remove each, and its line end.",
+    );
   if (body.byteLength === 0) hints.push("The body is empty.");
   else if (/^\[object \w+\]$/.test(text.trim()) || /^<Buffer .* more bytes>$/.test(text.trim()))
     hints.push("The body is what a program printed instead of the bytes, which are lost.");
