@@ -21,7 +21,7 @@ module.exports = {
   timeoutMS: 10_000,
   tempDirName: ".cache/stryker",
   ignorePatterns: ["/test/*/node_modules", "/bench", "/site", "/.cache", "/examples"],
-  reporters: ["json", "clear-text"],
+  reporters: ["json", "clear-text", "progress-append-only"],
   clearTextReporter: { allowColor: false, reportTests: false, logTests: false, reportScoreTable: false },
   jsonReporter: { fileName: relative(root, join(root, ".cache/mutation", `${room}.json`)) },
 };
