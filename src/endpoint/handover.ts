@@ -1,4 +1,6 @@
 import type { HandedOver } from "../settlement/pendingResource";
+import { describeUrl } from "../shared/url";
+import { EndpointError } from "./errors";
 import type { EndpointInputs } from "./types";
 
 /** A resource that a new one replaces. */
@@ -44,4 +46,20 @@ export class Handover {
 /** Returns one string for equal inputs. */
 export function keyOfInputs({ url, type, ip, adoptId, ifExists }: EndpointInputs): string {
   return JSON.stringify([url, type, ip, adoptId, ifExists]);
+}
+
+/**
+ * Between the dynamic provider and the native plugin a resource with a pending registration cannot move. The engine would delete it
+ * with the provider that it leaves, in a process that does not know which endpoint this one took over, and would delete that.
+ */
+export function assertSameDoor(
+  olds: { __provider?: string; url: string },
+  news: { __provider?: string },
+): void {
+  if ((olds.__provider === undefined) === (news.__provider === undefined)) return;
+  throw new EndpointError(
+    "STILL_PENDING",
+    `the registration of ${describeUrl(olds.url)} is pending, so the resource cannot move to another provider yet. ` +
+      "Run `pulumi refresh`, which settles it, and then `pulumi up` again. Nothing was changed.",
+  );
 }

@@ -200,19 +200,3 @@ export class OriginCheck {
 export function traceOf(id: string, state: EndpointState): Trace {
   return traceOfResource({ id, outputs: { ...state } });
 }
-
-/**
- * Between the dynamic provider and the native plugin a resource with a pending registration cannot move. The engine would delete it
- * with the provider that it leaves, in a process that does not know which endpoint this one took over, and would delete that.
- */
-export function assertSameDoor(
-  olds: { __provider?: string; url: string },
-  news: { __provider?: string },
-): void {
-  if ((olds.__provider === undefined) === (news.__provider === undefined)) return;
-  throw new EndpointError(
-    "STILL_PENDING",
-    `the registration of ${describeUrl(olds.url)} is pending, so the resource cannot move to another provider yet. ` +
-      "Run `pulumi refresh`, which settles it, and then `pulumi up` again. Nothing was changed.",
-  );
-}

@@ -6,7 +6,7 @@ import { changedArguments, checkArguments, NAME_INPUT } from "./arguments";
 import { deleteEndpoint } from "./deletion";
 import { connectEngine } from "./engine";
 import { aboutResource, EndpointError, explained, PendingError } from "./errors";
-import { assertSameDoor } from "./originCheck";
+import { assertSameDoor } from "./handover";
 import { type Run, type RunOptions, startRun } from "./run";
 import { isPending, isRecorded, stateOf } from "./state";
 import type { EndpointInputs, EndpointState } from "./types";
