@@ -1,8 +1,4 @@
-import type { Endpoint } from "../client";
 import { WebhookEndpointNotFoundError, WebhookError } from "../client/errors";
-import type { Doubt } from "../settlement/decide";
-import type { Identity } from "../settlement/identity";
-import { describeDoubt } from "../settlement/words";
 import { CodedError } from "../shared/codedError";
 import { describeUrl } from "../shared/url";
 import { HOW_TO_SEE_ANSWER, hasAnswer } from "./shownAnswer";
@@ -114,19 +110,4 @@ export function explained<T extends Record<string, (...args: never[]) => Promise
     (...args: never[]) => verb(...args).catch(fail),
   ]);
   return Object.fromEntries(wrapped) as T;
-}
-
-/** Says that a person must decide which endpoint is a resource's. */
-export function inDoubt(wanted: Identity, doubt: Doubt, options?: { isReplacement: boolean }): EndpointError {
-  return new EndpointError("REGISTRATION_IN_DOUBT", describeDoubt(wanted, doubt, options));
-}
-
-/** Says that the service answered a registration with an endpoint that was there before. */
-export function notRegistered({ url }: Identity, { id }: Endpoint): EndpointError {
-  return new EndpointError(
-    "ENDPOINT_EXISTS",
-    `the service answered the registration of ${describeUrl(url)} with ${id}, which was there before. It keeps one endpoint for each url, ` +
-      `so nothing was registered. If ${id} is to be this resource's, set adoptId: ${JSON.stringify(id)}. If another resource has it, declare ` +
-      "the url only once.",
-  );
 }

@@ -1,15 +1,16 @@
 import type { Endpoint, EndpointList } from "../client";
 import type { Clock } from "../client/clock";
+import type { Doubt } from "../settlement/decide";
 import type { Entry } from "../settlement/entry";
 import { type Identity, isProvisional } from "../settlement/identity";
 import type { Outcome } from "../settlement/settle";
 import type { PendingHere, Settlement } from "../settlement/settlement";
 import type { Turns } from "../settlement/turns";
-import { describeSpared, describeUnknowable } from "../settlement/words";
+import { describeDoubt, describeSpared, describeUnknowable } from "../settlement/words";
 import { describeUrl } from "../shared/url";
 import { type AdoptionSources, adopt } from "./adoption";
 import type { DuplicateCheck } from "./duplicateCheck";
-import { EndpointError, inDoubt, notRegistered, PendingError, runCancelled } from "./errors";
+import { EndpointError, PendingError, runCancelled } from "./errors";
 import type { Replaced } from "./handover";
 import { type PendingState, stateOf } from "./state";
 import type { EndpointInputs } from "./types";
@@ -186,6 +187,19 @@ function conclusionOf(outcome: Outcome | undefined, wanted: Identity) {
     default:
       return undefined;
   }
+}
+
+function inDoubt(wanted: Identity, doubt: Doubt, options?: { isReplacement: boolean }): EndpointError {
+  return new EndpointError("REGISTRATION_IN_DOUBT", describeDoubt(wanted, doubt, options));
+}
+
+function notRegistered({ url }: Identity, { id }: Endpoint): EndpointError {
+  return new EndpointError(
+    "ENDPOINT_EXISTS",
+    `the service answered the registration of ${describeUrl(url)} with ${id}, which was there before. It keeps one endpoint for each url, ` +
+      `so nothing was registered. If ${id} is to be this resource's, set adoptId: ${JSON.stringify(id)}. If another resource has it, declare ` +
+      "the url only once.",
+  );
 }
 
 function hasEndpoint(replaced: Replaced | undefined): boolean {

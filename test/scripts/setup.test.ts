@@ -350,5 +350,5 @@ test("set-up refuses a Node that is too old before it runs anything", async () =
 test("set-up lists the known purposes when it is given an unknown one", async () => {
   const { status, output } = await project.setUp({ purpose: "nothing" });
   expect(status).toBe(1);
-  expect(output).toContain("demo|test|bench|check|durability|build");
+  expect(output).toContain("demo|test|bench|check|mutate|durability|build");
 });
