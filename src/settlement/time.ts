@@ -44,7 +44,7 @@ export function windowOf(first: number | null, patienceMs: number, last = first)
  * Returns where a service's timestamp lies:
  * - `inside` or `outside` the window, whatever the timestamp leaves open
  * - `across` its border, because the timestamp is a whole minute, hour or day, or in the part of the window that is not sure
- * - `unknown`: the timestamp cannot be read or is too coarse, or the window is unknown
+ * - `unknown`: the timestamp cannot be read, or the window is unknown
  */
 export function placeIn(
   { from, sureFrom = from, until }: Window,
@@ -53,9 +53,7 @@ export function placeIn(
   const made = spanOf(timestamp);
   if (until === UNKNOWN.until || Number.isNaN(made.from)) return "unknown";
   if (made.to < from || made.from > until) return "outside";
-  if (made.from >= sureFrom && made.to <= until) return "inside";
-  // A date that reaches far beyond the window says too little: most of what it may mean is later.
-  return made.to - until > until - from ? "unknown" : "across";
+  return made.from >= sureFrom && made.to <= until ? "inside" : "across";
 }
 
 /**

@@ -65,24 +65,6 @@ describe("an id that the service has used again", () => {
   );
 });
 
-test.each([
-  ["hour", 13, ":00:00Z", 45 * 60_000],
-  ["day", 10, "", 3 * 3_600_000],
-  ["minute", 16, ":00Z", 45_000],
-])(
-  "at a service that dates by the %s, up takes nothing that somebody has made after the window",
-  async (_unit, length, rest, thenMs) => {
-    await start();
-    await world.loseInVain({}, { thenMs });
-    const theirs = world.service.add({ ...inputs });
-    world.clock.skip(2 * 3_600_000);
-    const createdAt = `${theirs.createdAt.slice(0, length)}${rest}`;
-    const listed = [{ id: theirs.id, ...inputs, createdAt }];
-    world.service.fault({ operation: "list", kind: "status", status: 200, body: listed, times: forever });
-    expect(await outcome(world.plugin().create(inputs))).not.toBe(theirs.id);
-  },
-);
-
 test.each([false, true])(
   "an endpoint that another provider's resource imports is not deleted (after a resource was deleted and made anew: %s)",
   async (isAfter) => {
