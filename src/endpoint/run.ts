@@ -12,7 +12,7 @@ import { Takings } from "../settlement/takings";
 import { patienceFor } from "../settlement/time";
 import { originHashes } from "../settlement/trace";
 import { Turns } from "../settlement/turns";
-import { describeLeftovers } from "../settlement/words";
+import { describeLeftovers, describeUnread } from "../settlement/words";
 import { describeUrl } from "../shared/url";
 import { DuplicateCheck } from "./duplicateCheck";
 import type { Engine, EngineLog } from "./engine";
@@ -151,6 +151,7 @@ function assemble(
         return;
       }
       const leftovers = await leftoversOf(stack, { book, evidence, asker, service }).catch(() => []);
+      if (stack.problem !== undefined) log.warn(describeUnread(stack.problem));
       if (leftovers.length > 0) log.warn(describeLeftovers(leftovers));
     })();
     return named;

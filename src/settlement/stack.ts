@@ -1,3 +1,4 @@
+import { parseJson } from "../shared/json";
 import { runPulumi } from "../shared/pulumiCommand";
 import { stackOf } from "../shared/urn";
 import type { Deployment, ExportedStack } from "./deployment";
@@ -17,6 +18,7 @@ export class Stack {
   #state: Promise<StackState | undefined> | undefined;
   #atEnd: Promise<StackState | undefined> | undefined;
   #history: { readonly since: number; readonly runs: Promise<PastRun[] | undefined> } | undefined;
+  #problem: string | undefined;
 
   /**
    * @param startedAt when this run began, in milliseconds on this machine's clock; undefined if nothing tells
@@ -40,13 +42,19 @@ export class Stack {
     return this.#state;
   }
 
+  /** Why the state could not be read, if the command has failed. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
   /** Returns the state as it is now. */
   async stateNow(): Promise<StackState | undefined> {
     try {
-      const { deployment } = (await this.print(["stack", "export"])) as ExportedStack;
-      const isOurs = deployment.resources?.some(({ urn }) => urn === this.name.urn);
-      return isOurs ? new StackState(deployment) : undefined;
-    } catch {
+      const { deployment } = (await this.print(["stack", "export"])) as Partial<ExportedStack>;
+      const isOurs = deployment?.resources?.some(({ urn }) => urn === this.name.urn);
+      return deployment && isOurs ? new StackState(deployment) : undefined;
+    } catch (error) {
+      this.#problem = error instanceof Error ? error.message : String(error);
       return undefined;
     }
   }
@@ -121,8 +129,10 @@ export class Stacks {
     return async (args) => {
       const options = { env: this.environment, signal: AbortSignal.timeout(TIMEOUT_MS) };
       const { exitCode, stdout } = await runPulumi([...args, "--stack", stack], options);
-      if (exitCode !== 0) throw new Error(`pulumi ended with ${exitCode}`);
-      return JSON.parse(stdout);
+      const printed = parseJson(stdout);
+      if (exitCode !== 0 || printed === undefined)
+        throw new Error(`\`pulumi ${args.join(" ")} --stack ${stack}\` ended with exit status ${exitCode}`);
+      return printed;
     };
   }
 }

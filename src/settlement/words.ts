@@ -65,3 +65,11 @@ export function describeLeftovers(leftovers: readonly Leftover[]): string {
     "what the program still declares. `npx webhook-endpoints recover` deletes the rest, after a question."
   );
 }
+
+/** Says that the state of the run's own stack cannot be read, and what follows. */
+export function describeUnread(problem: string): string {
+  return (
+    `the state of this stack cannot be read (${problem}), so this run does not see what interrupted runs on other machines registered. ` +
+    "`pulumi` must be on PATH, and in Pulumi Cloud the stack in the default organization."
+  );
+}

@@ -77,6 +77,25 @@ describe("an interrupted operation in the state of another machine", () => {
     expect(await codeOf(register())).toBe("REGISTRATION_IN_DOUBT");
   });
 
+  test.each([
+    [
+      "ends with an error",
+      () => ({ printState: "exit 3" }),
+      /`pulumi stack export --stack dev` ended with exit status 3/,
+    ],
+    ["prints something else", () => ({ printState: "echo s3cret" }), /ended with exit status 0/],
+  ])("is not seen if the command %s, and the run says so", async (_, broken, reason) => {
+    const lost = interrupted();
+    Object.assign(world, broken());
+    const plugin = world.plugin(elsewhere);
+    await plugin.check({}, { ...inputs });
+    await plugin.create(inputs);
+    const said = world.warnings.filter((each) => /state of this stack cannot be read/.test(each));
+    expect(said).toEqual([expect.stringMatching(reason)]);
+    expect(world.warnings.join()).toContain(lost);
+    expect(world.warnings.join()).not.toContain("s3cret");
+  });
+
   test("is in doubt if the state was written after this run began, because then nothing tells the window", async () => {
     interrupted();
     world.written = world.clock.text(3_600_000);

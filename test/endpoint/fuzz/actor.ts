@@ -27,6 +27,8 @@ export class Actor {
   #others: EmulatedEndpoint[] = [];
   readonly #late: { fault: PlantedFault; hits: number; milliseconds: number }[] = [];
   #count = 0;
+  /** How many warnings the story has. */
+  #warned = 0;
 
   private constructor(
     private readonly world: World,
@@ -43,6 +45,7 @@ export class Actor {
     });
     try {
       const actor = new Actor(world, plugin);
+      actor.#warned = (await plugin.warnings()).length;
       for (const step of scenario) await actor.#act(step);
       const wrong = await actor.#settle();
       return { wrong, story: wrong.length === 0 ? [] : actor.#report() };
@@ -187,6 +190,9 @@ export class Actor {
       problems = ["killed"];
     }
     for (const problem of problems) this.#tell(problem);
+    const warnings = await this.plugin.warnings();
+    for (const warning of warnings.slice(this.#warned)) this.#tell(`warning: ${warning}`);
+    this.#warned = warnings.length;
     await this.#lateCommits();
     return command === "up" && problems.some((problem) => problem.includes("REGISTRATION_IN_DOUBT"))
       ? this.#decide(program, options, problems.join("\n"))
