@@ -22,8 +22,12 @@ const realTime = beats.clock(1, 0, 0);
 const followers = new Set<ChildProcess>();
 let timer: NodeJS.Timeout | undefined;
 
-/** Lets time pass for another process, too, until it ends. It was started with `beatsFile` loaded, and FOLLOWS_BEATS set. */
-export function follow(child: ChildProcess): void {
+/**
+ * Lets time pass for another process, too, until it ends. It was started with `beatsFile` loaded, and FOLLOWS_BEATS set. Before it is
+ * told the time, its clock is that of the first beat: what it did by then would be long ago.
+ */
+export async function follow(child: ChildProcess): Promise<void> {
+  await send(child, beats.passed());
   followers.add(child);
   child.once("exit", () => followers.delete(child));
 }

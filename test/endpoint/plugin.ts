@@ -127,7 +127,7 @@ export class Plugin {
     const client = new providerServices.ResourceProviderClient(address, grpc.credentials.createInsecure(), {
       "grpc.use_local_subchannel_pool": 1,
     });
-    follow(child);
+    await follow(child);
     const plugin = new Plugin(logs, child, engine, client);
     child.stderr.on("data", (text) => {
       plugin.printed += text;
