@@ -1,5 +1,7 @@
 /** A timestamp with a time, that ends with its time zone: the end of "03-11-2026" is none. */
 const ZONED = /(?<=:\d\d.*)(Z|GMT|UTC|[+-]\d\d:?\d\d)$/i;
+/** A date that nobody can read in two ways, before its time: the year first, or the month by its name. */
+const CLEAR_DATE = /^(\d{4}[-/]|[^:]*\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))/i;
 /** A date without a time: of which time zone is unknown. */
 const DATE_ONLY = /^\d{4}-\d\d-\d\d$/;
 const MINUTE_MS = 60_000;
@@ -81,9 +83,9 @@ function spanOf(timestamp: string | null | undefined): { from: number; to: numbe
 
 /**
  * Parses a service's timestamp into milliseconds since 1970. Returns NaN when it cannot be read, also when it has no time
- * zone: then nothing says which clock it is on.
+ * zone, because nothing says which clock it is on, and when its date is 09/11/2026, which is in September or in November.
  */
 export function parseTimestamp(timestamp: string | null | undefined): number {
   const text = timestamp?.trim() ?? "";
-  return ZONED.test(text) ? Date.parse(text) : Number.NaN;
+  return CLEAR_DATE.test(text) && ZONED.test(text) ? Date.parse(text) : Number.NaN;
 }

@@ -7,17 +7,27 @@ test.each([
   "2026-01-01T12:00:00Z",
   "2026-01-01T13:00:00+01:00",
   "Thu, 01 Jan 2026 12:00:00 GMT",
+  "2026/01/01 12:00:00 +0000",
   " 2026-01-01T12:00:00Z\n",
 ])("the timestamp %s is read", (timestamp) => {
   expect(parseTimestamp(timestamp)).toBe(sentAt);
 });
 
-test.each([null, undefined, "", "2026-01-01T12:00:00", "1767268800", "soon Z", "03-11-2026"])(
-  "the timestamp %s cannot be read",
-  (timestamp) => {
-    expect(parseTimestamp(timestamp)).toBeNaN();
-  },
-);
+test.each([
+  null,
+  undefined,
+  "",
+  "2026-01-01T12:00:00",
+  "1767268800",
+  "soon Z",
+  "03-11-2026",
+  "09/11/2026 10:00:00 +00:00",
+  "11-09-2026 10:00:00 UTC",
+  "10:00:00 11-09-2026",
+  "10:00:00 Nov-09-2026",
+])("the timestamp %s cannot be read", (timestamp) => {
+  expect(parseTimestamp(timestamp)).toBeNaN();
+});
 
 test.each([
   [30_000, 60_000],
