@@ -1,4 +1,5 @@
 import { CodedError } from "../shared/codedError";
+import { unknownOptions } from "../shared/knownOptions";
 
 /** Why the emulator refused something. Stable. */
 export type EmulatorErrorCode =
@@ -17,4 +18,11 @@ export type EmulatorErrorCode =
 export class EmulatorError extends CodedError<EmulatorErrorCode> {
   /** Always `"EmulatorError"`. */
   override readonly name = "EmulatorError";
+}
+
+/** Refuses options that do not exist. @param action what cannot be done, such as "deliver" @throws EmulatorError */
+export function checkNames(action: string, options: object, known: Readonly<Record<string, true>>): void {
+  const unknown = unknownOptions(options, Object.keys(known), "an option");
+  if (unknown.length > 0)
+    throw new EmulatorError("EMULATOR_OPTIONS", `Cannot ${action}: ${unknown.join("; ")}.`);
 }

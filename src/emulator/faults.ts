@@ -1,5 +1,12 @@
-import { EmulatorError } from "./errors";
-import { FAULT_KINDS, type Fault, type Operation, type PlantedFault } from "./fault";
+import { checkNames, EmulatorError } from "./errors";
+import {
+  FAULT_KINDS,
+  type Fault,
+  type FaultKind,
+  type FaultTarget,
+  type Operation,
+  type PlantedFault,
+} from "./fault";
 import { isDelay, MAX_DELAY_MS } from "./timers";
 
 export const FAULT_OPERATIONS: readonly Fault["operation"][] = ["any", "register", "list", "get", "delete"];
@@ -65,7 +72,23 @@ export class Faults {
   }
 }
 
+/** A test that plants many kinds may give all of them the options of one. */
+const OPTIONS: Readonly<Record<string, true>> = {
+  operation: true,
+  id: true,
+  after: true,
+  times: true,
+  kind: true,
+  delayMs: true,
+  bytes: true,
+  status: true,
+  headers: true,
+  body: true,
+  effect: true,
+};
+
 function check(fault: Fault): void {
+  checkNames("plant a fault", fault, OPTIONS);
   const fail = (problem: string) => {
     throw new EmulatorError("EMULATOR_OPTIONS", `Cannot plant a fault: ${problem}.`);
   };

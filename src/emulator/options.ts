@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { unknownOptions } from "../shared/knownOptions";
 import { DEFAULT_RETRY_DELAYS_MS } from "./deliveries/retry";
 import type { SecretsOption } from "./deliveries/secrets";
 import { EmulatorError } from "./errors";
@@ -112,7 +113,7 @@ export function settingsOf(options: EmulatorOptions, saved?: SavedData): Setting
     now: options.now ?? Date.now,
     newId: options.newId ?? (() => `wh_${randomBytes(12).toString("hex")}`),
   };
-  const problems = [...unknownNames(options, settings), ...problemsOf(settings)];
+  const problems = [...unknownOptions(options, Object.keys(settings), "an option"), ...problemsOf(settings)];
   if (problems.length > 0) {
     throw new EmulatorError(
       "EMULATOR_OPTIONS",
@@ -122,15 +123,10 @@ export function settingsOf(options: EmulatorOptions, saved?: SavedData): Setting
   return settings;
 }
 
-function unknownNames(options: EmulatorOptions, settings: Settings): string[] {
-  return Object.keys(options)
-    .filter((name) => !Object.hasOwn(settings, name))
-    .map((name) => `unknown option ${name}`);
-}
-
 function problemsOf(settings: Settings): string[] {
   const { port, basePath, accounts, apiKeyHeader, apiKeyScheme, listShape, pageSize, moreSign } = settings;
-  const { latencyMs, rateLimit, retryDelaysMs, deliveryTimeoutMs, webhookIds, allowedHosts } = settings;
+  const { latencyMs, rateLimit, retryDelaysMs, deliveryTimeoutMs, webhookIds, allowedHosts, dataFile } =
+    settings;
   const rules: readonly (readonly [boolean, string])[] = [
     [Number.isInteger(port) && port >= 0 && port <= 65_535, "port must be a whole number from 0 to 65535"],
     [basePath === "" || /^\/[^?#\s]+$/.test(basePath), 'basePath must begin with "/"'],
@@ -158,6 +154,7 @@ function problemsOf(settings: Settings): string[] {
         allowedHosts.every((name) => typeof name === "string" && HOST_NAME.test(name)),
       "allowedHosts must be an array of host names without scheme and port",
     ],
+    [dataFile === undefined || typeof dataFile === "string", "dataFile must be a path"],
     [rateLimit === undefined || rateLimit.requestsPerSecond > 0, "requestsPerSecond must be above 0"],
     [rateLimit?.burst === undefined || rateLimit.burst >= 1, "burst must be at least 1"],
     [

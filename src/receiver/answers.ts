@@ -59,3 +59,8 @@ function answer(
 ): ReceiverResponse {
   return Object.freeze({ status, headers: Object.freeze({ ...PLAIN_TEXT, ...headers }), body });
 }
+
+/** Says what to change where something else reads the body first. @param who the receiver or its adapter */
+export function readBefore(who: string, remedy: string): string {
+  return `${who}: the request body was read before its signature could be verified, and a signature covers the bytes as sent. ${remedy}`;
+}

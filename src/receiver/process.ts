@@ -179,7 +179,8 @@ function stopReason(signal: AbortSignal | undefined): Error {
 }
 
 /**
- * Throws if a handler's result shows that the handler has not run yet: the delivery then counts as failed, and is not acknowledged.
+ * Throws if a handler's result shows that the handler has not run, or not ended: the delivery then counts as failed, and is not
+ * acknowledged.
  * @throws TypeError
  */
 function checkRan(result: unknown): void {
@@ -189,4 +190,9 @@ function checkRan(result: unknown): void {
     );
   if (/^\[object (Async)?Generator\]$/.test(Object.prototype.toString.call(result)))
     throw new TypeError("The handler returned a generator, and nothing was handled. Use an async function.");
+  if (Array.isArray(result) && result.some(isThenable)) {
+    // Nobody else hears of their failures.
+    void Promise.allSettled(result);
+    throw new TypeError("The handler returned a list of promises. Return Promise.all of it.");
+  }
 }

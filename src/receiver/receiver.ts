@@ -1,7 +1,7 @@
 import { check } from "../signature/check";
 import { claimedId } from "../signature/headers";
 import type { VerificationResult } from "../signature/result";
-import { outcomeAnswer, refusalAnswer } from "./answers";
+import { outcomeAnswer, readBefore, refusalAnswer } from "./answers";
 import { VerifiedDelivery } from "./delivery";
 import { dedupeKeyOf, readEvent, VALIDATION_EVENT } from "./event";
 import { keySource } from "./keys";
@@ -21,9 +21,10 @@ import type {
 } from "./types";
 import { validatedIds } from "./validated";
 
-const PARSED_BODY_ADVICE =
-  "The webhook receiver got a body that was read or parsed before it could be verified; a signature covers the bytes as sent. " +
-  "Give it the raw bytes: mount it before any body parser.";
+const PARSED_BODY_ADVICE = readBefore(
+  "The webhook receiver",
+  "Give it the raw bytes: mount it before any body parser.",
+);
 
 /** The outcome of a `webhook.validation`: no handler and no store is called. */
 const VALIDATED: Processed = { outcome: "validation" };

@@ -52,7 +52,7 @@ export interface Recording {
 export async function recordHandled(complete: StoreCall, recording: Recording): Promise<void> {
   const attempt = async () => {
     const isRecorded = await settleInTime(complete);
-    if (isRecorded === false) recording.onGivenUp(new NotRecordedError());
+    if (isRecorded !== true) recording.onGivenUp(new NotRecordedError());
   };
   try {
     await attempt();

@@ -85,6 +85,39 @@ describe("an emulator", () => {
     await expect((async () => act(emulator))()).rejects.toMatchObject({ code: "EMULATOR_OPTIONS" });
   });
 
+  const type = "job.running";
+  test.each<[string, (emulator: Emulator) => unknown, RegExp]>([
+    [
+      "deliver",
+      (emulator) => emulator.deliver({ type, endpoint: "wh_1" } as never),
+      /endpoint is not.*endpointId/,
+    ],
+    ["runJob", (emulator) => emulator.runJob({ jobid: "1" } as never), /jobid is not.*jobId/],
+    ["runJob", (emulator) => emulator.runJob({ outcome: "fail" } as never), /succeeded or failed/],
+    ["rotateSecret", (emulator) => emulator.rotateSecret({ typ: "production" } as never), /typ is not.*type/],
+    [
+      "rotateSecret",
+      (emulator) => emulator.rotateSecret({ type: "prod" } as never),
+      /production or development/,
+    ],
+    [
+      "fault",
+      (emulator) => emulator.fault({ operation: "any", kind: "refuse", count: 3 } as never),
+      /count is not/,
+    ],
+  ])("%s refuses what it does not know", async (_, act, problem) => {
+    const emulator = await started();
+    await expect((async () => act(emulator))()).rejects.toMatchObject({
+      code: "EMULATOR_OPTIONS",
+      message: expect.stringMatching(problem),
+    });
+  });
+
+  test("an emulator keeps nothing in memory that was to be in a file", async () => {
+    const options = { dataFile: new URL("file:///tmp/data.json") } as unknown as EmulatorOptions;
+    await expect(started(options)).rejects.toMatchObject({ code: "EMULATOR_OPTIONS" });
+  });
+
   test("the error for a port in use names the address", async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));

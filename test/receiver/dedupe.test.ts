@@ -215,20 +215,23 @@ describe("a dedupe store that fails or hangs", () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  test("a store that answers that it did not record a delivery reaches onUnrecorded at once, and is not asked again", async () => {
-    const complete = jest.fn(async () => false);
-    const { receiver, unrecorded } = receiverOf({ dedupe: { ...working, complete }, handlers });
-    expect(await receiver.handle(delivered({ id: "msg_n" }))).toMatchObject({ status: 200 });
-    expect(unrecorded).toMatchObject([
-      {
-        id: "msg_n",
-        event: "job.succeeded",
-        error: { name: "NotRecordedError", code: "DELIVERY_NOT_RECORDED" },
-      },
-    ]);
-    await jest.advanceTimersByTimeAsync(60_000);
-    expect(complete).toHaveBeenCalledTimes(1);
-  });
+  test.each([false, 0, null, undefined])(
+    "a store that answers %s did not record a delivery: that reaches onUnrecorded at once, and it is not asked again",
+    async (answered) => {
+      const complete = jest.fn(async () => answered as boolean);
+      const { receiver, unrecorded } = receiverOf({ dedupe: { ...working, complete }, handlers });
+      expect(await receiver.handle(delivered({ id: "msg_n" }))).toMatchObject({ status: 200 });
+      expect(unrecorded).toMatchObject([
+        {
+          id: "msg_n",
+          event: "job.succeeded",
+          error: { name: "NotRecordedError", code: "DELIVERY_NOT_RECORDED" },
+        },
+      ]);
+      await jest.advanceTimersByTimeAsync(60_000);
+      expect(complete).toHaveBeenCalledTimes(1);
+    },
+  );
 
   test("a store that refuses a later attempt to record a delivery reaches onUnrecorded", async () => {
     const complete = jest.fn(async () => false).mockImplementationOnce(broken);

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { isSuccess } from "../../shared/isSuccess";
 import type { EmulatedEndpoint } from "../endpoint";
-import { EmulatorError } from "../errors";
+import { checkNames, EmulatorError } from "../errors";
 import { Log } from "../log";
 import type { Registry } from "../registry";
 import { checkDelay, type Timers } from "../timers";
@@ -39,6 +39,20 @@ interface Target {
   readonly onRetry: ((attempt: LoggedAttempt) => void) | undefined;
 }
 
+const EVENT: Readonly<Record<keyof EmulatedEvent, true>> = {
+  type: true,
+  data: true,
+  body: true,
+  id: true,
+  tamper: true,
+  ageSeconds: true,
+  retryDelaysMs: true,
+  timeoutMs: true,
+  endpointId: true,
+  endpointType: true,
+  account: true,
+};
+
 /** Sends events to endpoints at least once, in any order, and signs each attempt with a fresh timestamp. */
 export class Deliveries {
   readonly log = new Log<LoggedAttempt>();
@@ -57,6 +71,7 @@ export class Deliveries {
    * @throws EmulatorError for an endpoint that is not registered, and for an invalid wait
    */
   dispatch(event: EmulatedEvent, onRetry?: (attempt: LoggedAttempt) => void): Dispatch {
+    checkNames("deliver", event, EVENT);
     for (const delay of event.retryDelaysMs ?? []) checkDelay("retryDelaysMs", delay);
     const id = event.id ?? newId();
     const { registry, homeAccount, webhookIds } = this.#options;

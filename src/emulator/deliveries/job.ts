@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { checkNames, EmulatorError } from "../errors";
 import { checkDelay, type Timers } from "../timers";
 import type { Deliveries } from "./deliveries";
 import type { Delivery, EventTarget } from "./event";
@@ -15,6 +16,16 @@ export interface JobOptions extends EventTarget {
   /** How long to wait until both events are delivered, in milliseconds. Default: until the last retry. */
   readonly timeoutMs?: number;
 }
+
+const OPTIONS: Readonly<Record<keyof JobOptions, true>> = {
+  outcome: true,
+  jobId: true,
+  durationMs: true,
+  timeoutMs: true,
+  endpointId: true,
+  endpointType: true,
+  account: true,
+};
 
 /** A job that has run, with its events. */
 export interface Job {
@@ -39,6 +50,9 @@ export interface JobRunner {
 export async function runJob({ deliveries, timers, warn }: JobRunner, options: JobOptions): Promise<Job> {
   const { outcome = "succeeded", durationMs = 0, timeoutMs, ...rest } = options;
   const { jobId = `job_${randomBytes(8).toString("hex")}`, ...target } = rest;
+  checkNames("run a job", options, OPTIONS);
+  if (outcome !== "succeeded" && outcome !== "failed")
+    throw new EmulatorError("EMULATOR_OPTIONS", "Cannot run a job: outcome must be succeeded or failed.");
   checkDelay("durationMs", durationMs);
   const patience = new Patience({ what: `The job ${jobId}`, timeoutMs, warn });
   const send = (type: string, status: string) =>

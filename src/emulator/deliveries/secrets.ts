@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type SignedHeaders, sign } from "../../signature";
 import { type EmulatedEndpointType, ENDPOINT_TYPES } from "../endpoint";
-import { EmulatorError } from "../errors";
+import { checkNames, EmulatorError } from "../errors";
 import type { SecretsByType } from "../savedData";
 
 /** One secret, several during a rotation (newest first), or either of these for each endpoint type. */
@@ -60,7 +60,17 @@ export class Secrets {
   }
 
   /** Adds a secret that signs at once, together with the old ones until the rotation is finished. */
-  rotate({ secret = newSecret(), type }: RotationOptions): SecretRotation {
+  rotate(options: RotationOptions): SecretRotation {
+    checkNames("rotate the secret", options, { secret: true, type: true } satisfies Record<
+      keyof RotationOptions,
+      true
+    >);
+    const { secret = newSecret(), type } = options;
+    if (type !== undefined && !ENDPOINT_TYPES.includes(type))
+      throw new EmulatorError(
+        "EMULATOR_OPTIONS",
+        `Cannot rotate the secret: type must be ${ENDPOINT_TYPES.join(" or ")}.`,
+      );
     check(secret);
     const types = type === undefined ? ENDPOINT_TYPES : [type];
     for (const each of types)

@@ -1,7 +1,7 @@
 import { outcomeAnswer } from "../answers";
-import { checkNumber } from "../checks";
+import { checkFunctions, checkNumber, checkOptions } from "../checks";
 import { LONGEST_TIMER_MS } from "../deadline";
-import type { ReceiverResponse } from "../types";
+import type { Receiver, ReceiverResponse } from "../types";
 
 const DEFAULT_BODY_TIMEOUT_MS = 10_000;
 
@@ -10,11 +10,16 @@ export interface BodyTimeoutOptions {
   readonly bodyTimeoutMs?: number | undefined;
 }
 
-/** Returns the timeout of an adapter. @throws RangeError */
-export function bodyTimeoutOf(
-  adapter: string,
-  { bodyTimeoutMs = DEFAULT_BODY_TIMEOUT_MS }: BodyTimeoutOptions,
-): number {
+/** Refuses what is no receiver, such as a promise of one: each delivery would be answered 500. @throws TypeError */
+export function checkReceiver(adapter: string, receiver: Receiver): void {
+  const advice = "Pass what createReceiver returns.";
+  checkFunctions(`${adapter}: the receiver`, receiver, { functions: ["handle", "refuse"], advice });
+}
+
+/** Returns the timeout of an adapter. @throws TypeError for an unknown option; RangeError */
+export function bodyTimeoutOf(adapter: string, options: BodyTimeoutOptions): number {
+  checkOptions(adapter, options, ["bodyTimeoutMs"]);
+  const { bodyTimeoutMs = DEFAULT_BODY_TIMEOUT_MS } = options;
   checkNumber(`${adapter}: bodyTimeoutMs`, bodyTimeoutMs, { least: 1, most: LONGEST_TIMER_MS });
   return bodyTimeoutMs;
 }

@@ -1,9 +1,10 @@
+import { readBefore } from "../answers";
 import type { Receiver } from "../types";
-import { type NodeHandlerOptions, type NodeResponse, nodeHandler } from "./node";
-import type { NodeRequest } from "./nodeBody";
+import { type BodyTimeoutOptions, bodyTimeoutOf } from "./adapter";
+import { type NodeRequest, type NodeResponse, serveNode } from "./nodeServer";
 
 /** Options of `fastifyPlugin`. */
-export interface FastifyPluginOptions extends NodeHandlerOptions {
+export interface FastifyPluginOptions extends BodyTimeoutOptions {
   /** The receiver that handles the requests. */
   readonly receiver: Receiver;
   /** The route that deliveries are sent to, below the plugin's prefix. Default: `/`. */
@@ -26,10 +27,11 @@ interface Reply {
   hijack(): unknown;
 }
 
-const ADVICE =
-  "fastifyPlugin: the request body was read before its signature could be verified, and a signature covers the bytes as sent. " +
+const ADVICE = readBefore(
+  "fastifyPlugin",
   "An onRequest hook of the application, or a server in front of Fastify, read it: exclude this route there, or store " +
-  "the bytes in request.raw.rawBody.";
+    "the bytes in request.raw.rawBody.",
+);
 
 /**
  * Makes a receiver a plugin of Fastify 4 and 5.
@@ -41,16 +43,12 @@ const ADVICE =
  * It takes each request before Fastify parses the body, so the application's parsers, body limit and error handler do not apply.
  * Its earlier `onRequest` hooks and its `onResponse` hooks run; `onSend` hooks do not.
  *
- * @throws RangeError when `bodyTimeoutMs` is not a positive integer
+ * @throws TypeError for what is no receiver; RangeError when `bodyTimeoutMs` is not a positive integer
  */
 export async function fastifyPlugin(fastify: Fastify, options: FastifyPluginOptions): Promise<void> {
   const { receiver, path = "/", bodyTimeoutMs } = options;
-  const advising: Receiver = {
-    maxBodyBytes: receiver.maxBodyBytes,
-    handle: (request) => receiver.handle(request),
-    refuse: (reason) => receiver.refuse(reason, reason === "parsed-body" ? ADVICE : undefined),
-  };
-  const handle = nodeHandler(advising, { bodyTimeoutMs });
+  const timeoutMs = bodyTimeoutOf("fastifyPlugin", { bodyTimeoutMs });
+  const handle = serveNode("fastifyPlugin", receiver, { timeoutMs, advice: ADVICE });
   const onRequest = (request: Request, reply: Reply) => {
     reply.hijack();
     handle(request.raw, reply.raw);

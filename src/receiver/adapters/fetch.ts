@@ -1,14 +1,16 @@
+import { readBefore } from "../answers";
 import { GrowingBytes } from "../bytes";
 import type { Receiver, ReceiverResponse, Refusal } from "../types";
-import { type BodyTimeoutOptions, bodyTimeoutOf, guarded } from "./adapter";
+import { type BodyTimeoutOptions, bodyTimeoutOf, checkReceiver, guarded } from "./adapter";
 
 /** Options of `fetchHandler`. */
 export interface FetchHandlerOptions extends BodyTimeoutOptions {}
 
-const ADVICE =
-  "fetchHandler: the request body was read before its signature could be verified, and a signature covers the bytes as sent. " +
+const ADVICE = readBefore(
+  "fetchHandler",
   "Pass the request on before anything calls request.json(), text(), formData() or arrayBuffer(), or pass a request.clone() " +
-  "made before that; in Hono pass c.req.raw.";
+    "made before that; in Hono pass c.req.raw.",
+);
 
 /**
  * Makes a receiver a function from a `Request` to a `Response`: for Hono, Next.js route handlers, Remix, Bun, Deno and workers.
@@ -22,12 +24,13 @@ const ADVICE =
  * It reads the body itself, up to `receiver.maxBodyBytes`. If something has read it before, the answer is 500 and a warning says
  * what to change. It never rejects.
  *
- * @throws RangeError when `bodyTimeoutMs` is not a positive integer
+ * @throws TypeError for what is no receiver, and for an unknown option; RangeError when `bodyTimeoutMs` is not a positive integer
  */
 export function fetchHandler(
   receiver: Receiver,
   options: FetchHandlerOptions = {},
 ): (request: Request) => Promise<Response> {
+  checkReceiver("fetchHandler", receiver);
   const timeoutMs = bodyTimeoutOf("fetchHandler", options);
 
   return async (request) => {

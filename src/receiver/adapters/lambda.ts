@@ -1,6 +1,7 @@
 import type { HeadersLike } from "../../signature/headers";
+import { readBefore } from "../answers";
 import type { Receiver, ReceiverResponse } from "../types";
-import { guarded } from "./adapter";
+import { checkReceiver, guarded } from "./adapter";
 
 /** The parts of an event that are used: of API Gateway's REST (v1) and HTTP (v2) APIs, function URLs, and load balancers. */
 export interface LambdaHttpEvent {
@@ -42,9 +43,10 @@ export interface LambdaHttpResult {
   isBase64Encoded: false;
 }
 
-const ADVICE =
-  "lambdaHandler: the event's body was parsed before its signature could be verified, and a signature covers the bytes as " +
-  "sent. Pass the event on unchanged: before any middleware that parses bodies, and without a mapping template.";
+const ADVICE = readBefore(
+  "lambdaHandler",
+  "Pass the event on unchanged: before any middleware that parses bodies, and without a mapping template.",
+);
 
 /**
  * Makes a receiver the handler of an AWS Lambda function behind API Gateway (REST and HTTP APIs), a function URL or an
@@ -56,8 +58,11 @@ const ADVICE =
  *
  * An execution environment handles one event at a time and may be frozen between two events, so give the receiver a dedupe
  * store that all environments share, such as `redisDedupe`. It never rejects.
+ *
+ * @throws TypeError for what is no receiver
  */
 export function lambdaHandler(receiver: Receiver): (event: LambdaHttpEvent) => Promise<LambdaHttpResult> {
+  checkReceiver("lambdaHandler", receiver);
   // An event is missing when someone invokes the function by hand without one.
   return async (given) => {
     const event = given ?? {};

@@ -1,5 +1,6 @@
 import { isRecord, parseJson } from "../../shared/json";
 import { asBuffer } from "../bytes";
+import { isThenable } from "../deadline";
 import type { QueuedDelivery } from "./delivery";
 import { type Job, parseQueued, QueuedDeliveryError } from "./jobs";
 
@@ -17,12 +18,18 @@ const SQS_BODY = /^\.Records\[\d+\]\.body$/;
 /**
  * Returns the delivery of a job.
  * @throws QueuedDeliveryError if the job holds none
- * @throws TypeError if the delivery is inside something else, which says what to pass: an acknowledgment would lose the delivery
+ * @throws TypeError if the delivery is inside something else, or the worker was called wrongly, which says what to pass: an
+ * acknowledgment would lose the delivery
  */
 export function deliveryOf(job: Job): QueuedDelivery {
   try {
     return parseQueued(job.data);
   } catch (error) {
+    if (isThenable(job.passed)) throw new TypeError("The worker got a promise. Await it first.");
+    if (job.passed === undefined || typeof job.passed === "function")
+      throw new TypeError(
+        `The worker got ${typeof job.passed}, which no queue holds. Pass what the queue holds.`,
+      );
     const advice = isNoDelivery(error) ? adviceFor(job) : undefined;
     throw advice === undefined
       ? error

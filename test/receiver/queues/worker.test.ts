@@ -208,6 +208,19 @@ describe("a delivery inside something else is handed back, with the advice what 
     expect(outcomes).toMatchObject([{ outcome: "failed", error: { name: "TypeError" } }]);
   });
 
+  test.each([
+    ["a promise", Promise.resolve(json), "Await it first"],
+    ["undefined", undefined, "undefined, which no queue holds"],
+    ["a function", () => json, "function, which no queue holds"],
+  ])(
+    "a worker that is called with %s fails, because an acknowledgment would lose the delivery",
+    async (_what, given, reason) => {
+      const { worker, outcomes } = workerOf();
+      await expect(worker(given)).rejects.toThrow(reason);
+      expect(outcomes).toMatchObject([{ outcome: "failed", error: { name: "TypeError" } }]);
+    },
+  );
+
   test("what has no end, or fails when it is read, holds no delivery", async () => {
     const endless: Record<string, unknown> = { many: Array.from({ length: 20_000 }, () => ({})) };
     endless.itself = [endless, endless];

@@ -1,0 +1,41 @@
+import { createReceiver, type Receiver } from "../../../src/receiver";
+import { fastifyPlugin } from "../../../src/receiver/adapters/fastify";
+import { fetchHandler } from "../../../src/receiver/adapters/fetch";
+import { lambdaHandler } from "../../../src/receiver/adapters/lambda";
+import { nodeHandler } from "../../../src/receiver/adapters/node";
+
+const secret = `whsec_${Buffer.alloc(32).toString("base64")}`;
+const right = createReceiver({ secrets: secret, handlers: {} });
+const fastify = { all: () => {} };
+const adapters: [string, (receiver: Receiver) => unknown][] = [
+  ["nodeHandler", (receiver) => nodeHandler(receiver)],
+  ["fetchHandler", (receiver) => fetchHandler(receiver)],
+  ["lambdaHandler", (receiver) => lambdaHandler(receiver)],
+  ["fastifyPlugin", (receiver) => fastifyPlugin(fastify, { receiver })],
+];
+
+test.each(adapters)(
+  "%s refuses what is no receiver, because it would answer each delivery 500",
+  async (name, make) => {
+    const wrong: [unknown, RegExp][] = [
+      [Promise.resolve(right), /the receiver is a promise; await it first/],
+      [createReceiver, /the receiver is a function/],
+      [undefined, /the receiver has no function handle, refuse/],
+    ];
+    for (const [receiver, problem] of wrong) {
+      const error = await (async () => make(receiver as Receiver))().catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(TypeError);
+      expect(String(error)).toMatch(problem);
+      expect(String(error)).toContain(name);
+    }
+    await make(right);
+  },
+);
+
+test.each<[string, (options: object) => unknown]>([
+  ["nodeHandler", (options) => nodeHandler(right, options)],
+  ["fetchHandler", (options) => fetchHandler(right, options)],
+])("%s refuses an option that it does not have", (_name, make) => {
+  expect(() => make({ bodyTimeout: 5 })).toThrow(/bodyTimeout is not.*bodyTimeoutMs/);
+  expect(() => make({ bodyTimeoutMs: 0 })).toThrow(RangeError);
+});
