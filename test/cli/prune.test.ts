@@ -344,6 +344,14 @@ it("prune keeps an endpoint whose id any resource of any project has, also one o
   expect(deletions()).toEqual([]);
 });
 
+it("prune keeps an endpoint whose id the state has in another case, as services may spell a GUID", async () => {
+  const endpoint = added("managed");
+  const managed = { ...endpoint, id: endpoint.id.toUpperCase() };
+  const { kept } = await run({ stacks: { dev: { resources: [recorded("managed", managed)] } } });
+  expect(kept).toEqual({ [endpoint.id]: "may-be-held" });
+  expect(deletions()).toEqual([]);
+});
+
 it("prune keeps an endpoint whose deletion was interrupted, because the stack still manages it", async () => {
   const endpoint = added("a");
   const operation = { type: "deleting", resource: recorded("a", endpoint) };

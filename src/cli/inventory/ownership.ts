@@ -9,8 +9,8 @@ import { describeStackOf, nameOf } from "../../shared/urn";
  * Who has an endpoint:
  * - `manages`: a resource, also one that the next `up` deletes
  * - `reads`: a resource that only reads it, with `.get`
- * - `may-hold`: a resource with this id whose base URL, key or looks differ. It is another account's, unless the service has two names
- *   or the key was rotated
+ * - `may-hold`: a resource with this id whose base URL, key or looks differ, or the case of its id. It is another account's, unless the
+ *   service has two names or the key was rotated
  * - `interrupted`: an interrupted run of a stack (`project/stack`) may have registered it, or was to adopt it
  * - `unknown`: not every state was read
  * - `nobody`: every state was read. Only such an endpoint is an orphan
@@ -23,6 +23,7 @@ export type Owner =
 
 /** What the states of some stacks hold about the endpoints of one service. */
 export class Ownership {
+  /** By their ids in lower case: a list may spell a GUID otherwise than the response to its registration did. */
   readonly #recorded = new Map<string, Resource[]>();
 
   /** @param origin of the endpoints that the service lists */
@@ -33,8 +34,8 @@ export class Ownership {
     // An operation may be on an endpoint that exists, such as a deletion that was interrupted.
     for (const { resources = [], pending_operations = [] } of deployments)
       for (const resource of [...resources, ...pending_operations.map((operation) => operation.resource)]) {
-        const { id } = resource;
-        if (!id) continue;
+        if (!resource.id) continue;
+        const id = resource.id.toLowerCase();
         const same = this.#recorded.get(id);
         if (same) same.push(resource);
         else this.#recorded.set(id, [resource]);
@@ -43,8 +44,8 @@ export class Ownership {
 
   /** Returns who has an endpoint by its id; undefined if no state holds the id. */
   ownerOf(endpoint: Endpoint): Owner | undefined {
-    const recorded = this.#recorded.get(endpoint.id) ?? [];
-    const holders = recorded.filter((resource) => this.#holds(resource, endpoint));
+    const recorded = this.#recorded.get(endpoint.id.toLowerCase()) ?? [];
+    const holders = recorded.filter((each) => each.id === endpoint.id && this.#holds(each, endpoint));
     const manager = holders.find(({ external }) => external !== true);
     if (manager) return { kind: "manages", resource: manager };
     const [reader] = holders;
@@ -98,7 +99,7 @@ export function explainOwner(owner: Owner): string | undefined {
     case "reads":
       return `${describeResource(owner.resource)} only reads it, so another program may manage it`;
     case "may-hold":
-      return `${describeResource(owner.resource)} may be its resource: the state has this id with another base URL, key, url or type (${owner.resource.urn})`;
+      return `${describeResource(owner.resource)} may be its resource: the state has this id with another base URL, key, url, type or case (${owner.resource.urn})`;
     case "interrupted":
       return `an interrupted run of ${owner.stack} may have registered it, or was to adopt it. Run \`npx webhook-endpoints recover\` and \`pulumi up\` there first`;
     case "unknown":
