@@ -1,12 +1,5 @@
 import { checkNames, EmulatorError } from "./errors";
-import {
-  FAULT_KINDS,
-  type Fault,
-  type FaultKind,
-  type FaultTarget,
-  type Operation,
-  type PlantedFault,
-} from "./fault";
+import { FAULT_KINDS, type Fault, type Operation, type PlantedFault } from "./fault";
 import { isDelay, MAX_DELAY_MS } from "./timers";
 
 export const FAULT_OPERATIONS: readonly Fault["operation"][] = ["any", "register", "list", "get", "delete"];

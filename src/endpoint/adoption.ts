@@ -1,5 +1,6 @@
 import type { Endpoint } from "../client";
 import type { Entry } from "../settlement/entry";
+import type { HandedOver } from "../settlement/pendingResource";
 import type { Takings } from "../settlement/takings";
 import { originHashes, traceOfEndpoint } from "../settlement/trace";
 import { sameUrl } from "../shared/url";
@@ -21,14 +22,15 @@ export interface AdoptionSources {
 /**
  * Adopts the endpoint that the user named. Nothing changes at the service.
  *
- * @param entry the resource's entry of the book
+ * @param takes.entry the resource's entry of the book
+ * @param takes.replaced the pending registration of the resource that it replaces
  * @returns undefined if the endpoint was adopted before and is deleted since: then the resource needs a new one
  * @throws EndpointError `ADOPT_NOT_FOUND`, `ADOPT_MISMATCH` or `ADOPT_TAKEN`
  */
 export async function adopt(
   id: string,
   inputs: EndpointInputs,
-  entry: Entry | undefined,
+  { entry, replaced }: { readonly entry: Entry | undefined; readonly replaced: HandedOver | undefined },
   { ledger, log, origin, service, takings }: AdoptionSources,
 ): Promise<Endpoint | undefined> {
   const endpoint = await service.get(id).catch((error: unknown) => {
@@ -53,7 +55,7 @@ export async function adopt(
       `cannot adopt endpoint ${id}: another resource of this program already has it. Name it in only one of them.`,
     );
   }
-  takings.adopt(entry, endpoint);
+  takings.adopt(entry, endpoint, replaced);
   return ledger.noteOurs(endpoint, "made");
 }
 

@@ -3,12 +3,13 @@ import { quoted } from "../shared/words";
 import { isGone } from "./errors";
 import { traceOf } from "./originCheck";
 import type { Run } from "./run";
+import type { Service } from "./service";
 import { isPending } from "./state";
 import type { EndpointState } from "./types";
 
 /** Deletes the endpoint of a resource, unless another resource has it. What the service does not know is gone. */
 export async function deleteEndpoint(id: string, state: EndpointState, run: Run): Promise<void> {
-  const { ledger, log, origins, registrar, service } = run;
+  const { handover, ledger, log, origins, registrar, service, stacks, takings } = run;
   if (!(await origins.isHere(id, state))) {
     origins.concludeGone(id, state);
     return;
@@ -24,9 +25,15 @@ export async function deleteEndpoint(id: string, state: EndpointState, run: Run)
       log.warn(describeKept(id, state, ofThisRun));
       return;
     }
-    const other = await otherHolderOf(id, state, run);
+    const stack = await stacks.current();
+    const recorded = await stack?.present({ isAtEnd: !handover.isWaiting(id) });
+    const known = stack === undefined ? [] : takings.ofStack(stack.name, state);
+    const holderOf = (endpoint: Trace) =>
+      strongest(takings.holderBeside(state, endpoint), recorded?.otherHolderOf(endpoint, known) ?? "nobody");
+    const other = await otherHolderOf({ ...traceOf(id, state), id }, holderOf, service);
     if (other !== "nobody") {
-      // The engine may be about to delete the other resource, too. The state shows that only afterwards.
+      recorded?.giveUp(id);
+      // The engine may be about to delete the other resource with another provider, too. The state shows that only afterwards.
       const ifGone = ` If that one goes too, delete the endpoint with \`npx webhook-endpoints delete ${quoted(id)}\`.`;
       log.warn(`${describeKept(id, state, other)}${other === "somebody" ? ifGone : ""}`);
       return;
@@ -34,7 +41,8 @@ export async function deleteEndpoint(id: string, state: EndpointState, run: Run)
     try {
       if (isPending(state)) {
         origins.assertSameService(id, state);
-        if (!(await registrar.settleForDelete(id, state))) origins.concludeGone(id, state);
+        const isSettled = await registrar.settleForDelete(id, state, handover.adoptIdFor(id));
+        if (!isSettled) origins.concludeGone(id, state);
       } else if (!(await origins.isUsedAgain(id, state))) {
         await service.delete(id);
         ledger.note(id, "deleted");
@@ -46,19 +54,16 @@ export async function deleteEndpoint(id: string, state: EndpointState, run: Run)
   });
 }
 
-/** Returns whether another resource of the stack has the endpoint, as the state and the book tell. */
-async function otherHolderOf(id: string, state: EndpointState, run: Run): Promise<Holder> {
-  const { handover, service, stacks, takings } = run;
-  const stack = await stacks.current();
-  const recorded = await stack?.present({ isAtEnd: !handover.isWaiting(id) });
-  const known = stack === undefined ? [] : takings.ofStack(stack.name, state);
-  const holderOf = (endpoint: Trace) =>
-    strongest(takings.holderBeside(state, endpoint), recorded?.otherHolderOf(endpoint, known) ?? "nobody");
-  const trace = traceOf(id, state);
+/** Returns whether another resource of the stack has the endpoint. */
+async function otherHolderOf(
+  trace: Trace & { readonly id: string },
+  holderOf: (endpoint: Trace) => Holder,
+  service: Service,
+): Promise<Holder> {
   const other = holderOf(trace);
   if (other === "nobody" || trace.createdAt !== undefined) return other;
   // When it was made, which no registration answers, tells it from one of another service with the same id.
-  const endpoint = await service.find(id).catch(() => undefined);
+  const endpoint = await service.find(trace.id).catch(() => undefined);
   return holderOf({ ...trace, createdAt: endpoint?.createdAt });
 }
 

@@ -18,8 +18,11 @@ export interface Replaced {
  */
 export class Handover {
   readonly #replaced = new Map<string, Map<string, Replaced>>();
+  /** What the resource that replaces another one is to adopt. */
+  readonly #adoptIds = new Map<string, string>();
 
   announce(replaced: Replaced, inputs: EndpointInputs): void {
+    if (inputs.adoptId !== undefined) this.#adoptIds.set(replaced.id, inputs.adoptId);
     const group = this.#replaced.get(keyOfInputs(inputs)) ?? new Map<string, Replaced>();
     this.#replaced.set(keyOfInputs(inputs), group.set(replaced.id, replaced));
   }
@@ -32,6 +35,11 @@ export class Handover {
   /** Returns whether a resource is still to be replaced: with `deleteBeforeReplace`, its `delete` comes before that `create`. */
   isWaiting(id: string): boolean {
     return [...this.#replaced.values()].some((group) => group.has(id));
+  }
+
+  /** Returns what the resource that replaces another one is to adopt. */
+  adoptIdFor(id: string): string | undefined {
+    return this.#adoptIds.get(id);
   }
 
   /** Hands over a resource that one with these inputs replaces. Each is handed over once. */

@@ -100,11 +100,12 @@ export function createProvider(options: Partial<RunOptions> = {}) {
     },
 
     async create(inputs: WithProvider<EndpointInputs>): Promise<dynamic.CreateResult> {
-      const { handover, origin, registrar, stacks } = requireRun();
+      const { handover, origin, registrar, stacks, warnOfUnread } = requireRun();
       stacks.goOn();
       const replaced = handover.take(inputs);
       try {
         const endpoint = await registrar.create(inputs, replaced);
+        await warnOfUnread();
         return { id: endpoint.id, outs: stateOf(endpoint, inputs, origin) };
       } catch (error) {
         // The plugin adds the provider's code to the state of what was made, but not of what was half-made.

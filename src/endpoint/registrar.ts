@@ -2,7 +2,7 @@ import type { Endpoint, EndpointList } from "../client";
 import type { Clock } from "../client/clock";
 import type { Doubt } from "../settlement/decide";
 import type { Entry } from "../settlement/entry";
-import { type Identity, isProvisional } from "../settlement/identity";
+import { type Identity, isProvisional, keyOf } from "../settlement/identity";
 import type { Outcome } from "../settlement/settle";
 import type { PendingHere, Settlement } from "../settlement/settlement";
 import type { Turns } from "../settlement/turns";
@@ -41,7 +41,8 @@ export class Registrar {
     const { ledger, settlement } = this.run;
     return settlement.announced(inputs, (entry) =>
       this.inTurn(inputs, async () => {
-        const adopted = adopts ? await adopt(adoptId, inputs, entry, this.run) : undefined;
+        const takes = { entry, replaced: replaced?.wantsSame ? replaced.pending : undefined };
+        const adopted = adopts ? await adopt(adoptId, inputs, takes, this.run) : undefined;
         if (adopted === undefined) return this.#register(inputs, replaced, entry);
         if (replaced?.wantsSame && replaced.pending && settlement.mayHaveMade(replaced.pending, adopted))
           ledger.note(replaced.id, "settled");
@@ -67,15 +68,23 @@ export class Registrar {
       if (outcome?.kind === "doubt") throw inDoubt(state, outcome);
       if (outcome === undefined) return undefined;
       ledger.note(id, "settled");
-      takings.takeOver(outcome.by.entry, undefined, outcome.endpoint, clock.date());
+      takings.takeOver(outcome.by, undefined, outcome.endpoint, clock.date());
       return ledger.noteOurs(outcome.endpoint, "recovered");
     });
   }
 
-  /** Settles a pending registration for `delete`, in its turn: deletes its endpoint, or returns false when there is none to delete. */
-  async settleForDelete(id: string, state: PendingState): Promise<boolean> {
-    const { ledger, log, service, settlement } = this.run;
-    if (ledger.has(id, "settled")) return true;
+  /**
+   * Settles a pending registration for `delete`, in its turn: deletes its endpoint, or returns false when there is none to delete.
+   *
+   * @param adoptId what the resource that replaces it is to adopt
+   */
+  async settleForDelete(id: string, state: PendingState, adoptId: string | undefined): Promise<boolean> {
+    const { ledger, log, service, settlement, takings } = this.run;
+    if (ledger.has(id, "settled") || takings.hasTaken(id, state)) return true;
+    // With `deleteBeforeReplace`, the resource that adopts what it made is still to come.
+    const named = adoptId === undefined ? undefined : await service.find(adoptId);
+    const isNamed = named !== undefined && keyOf(named) === keyOf(state);
+    if (isNamed && settlement.mayHaveMade({ id, ...state.pending }, named)) return true;
     const outcome = await this.#settleAlone(id, state);
     if (outcome?.kind === "doubt") log.warn(describeSpared(state, outcome));
     if (outcome?.kind !== "found") return outcome !== undefined;
@@ -105,7 +114,7 @@ export class Registrar {
         "REGISTRATION_WAITS",
         `${describeUrl(inputs.url)} was not registered: a registration with the same url and type is pending in this run. Run the same command again.`,
       );
-    await duplicates.check(inputs, this.#madeByPending(replaced, baseline));
+    await duplicates.check(inputs, await this.#madeByPending(replaced, inputs, baseline));
     const { url, type, ip } = inputs;
     const alsoThere = ledger.alikeSoFar(baseline, inputs);
     const registered = await settlement.register({ url, type, ip }, { entry, baseline, alsoThere });
@@ -115,10 +124,14 @@ export class Registrar {
   }
 
   /** Returns what a pending registration may have made for the resource that is replaced: `delete` settles it. */
-  #madeByPending(replaced: Replaced | undefined, { endpoints }: EndpointList): string[] {
-    const pending = replaced?.pending;
-    if (pending === undefined) return [];
-    return endpoints.filter((each) => this.run.settlement.mayHaveMade(pending, each)).map(({ id }) => id);
+  async #madeByPending(
+    replaced: Replaced | undefined,
+    inputs: EndpointInputs,
+    list: EndpointList,
+  ): Promise<string[]> {
+    const { ledger, settlement } = this.run;
+    if (replaced?.pending === undefined || ledger.has(replaced.id, "settled")) return [];
+    return (await settlement.madeBy(replaced.pending, inputs, list)).map(({ id }) => id);
   }
 
   /**
@@ -154,9 +167,10 @@ export class Registrar {
       if (found?.kind === "doubt")
         log.warn(describeSpared(inputs, found, "Another endpoint is registered, as ifExists says"));
       if (handedOver) ledger.note(handedOver.id, "settled");
+      if (handedOver && isAnother && found?.kind !== "found") settlement.giveUp(handedOver, inputs);
       if (found?.kind !== "found") return undefined;
       const { endpoint, by } = found;
-      takings.takeOver(by.entry, entry, endpoint, clock.date());
+      takings.takeOver(by, entry, endpoint, clock.date());
       log.info(
         `took over ${endpoint.id} (${describeUrl(inputs.url)}) that an interrupted run had registered`,
       );

@@ -151,10 +151,15 @@ function assemble(
         return;
       }
       const leftovers = await leftoversOf(stack, { book, evidence, asker, service }).catch(() => []);
-      if (stack.problem !== undefined) log.warn(describeUnread(stack.problem));
       if (leftovers.length > 0) log.warn(describeLeftovers(leftovers));
     })();
     return named;
+  };
+
+  /** Says what this run could not see when it registered something. */
+  const warnOfUnread = async (): Promise<void> => {
+    const problem = (await stacks.current())?.problem;
+    if (problem !== undefined) log.warn(describeUnread(problem));
   };
 
   return {
@@ -169,6 +174,7 @@ function assemble(
     service,
     stacks,
     takings,
+    warnOfUnread,
   };
 }
 

@@ -76,6 +76,8 @@ export class Service extends ServiceClock {
     this.#before ??= this.baseline().catch(() => undefined);
     const list = await this.#before;
     const listed = [...(list?.endpoints ?? []), ...(list?.unrecognized ?? [])].find((each) => each.id === id);
+    // A list may show less of an endpoint than the service answers for it alone.
+    if (listed?.url === null) return (await this.find(id).catch(() => undefined)) ?? listed;
     return listed ?? (list?.complete === true ? undefined : this.find(id));
   }
 

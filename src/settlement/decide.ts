@@ -30,6 +30,8 @@ export interface Pending {
   readonly unwanted?: boolean | undefined;
   /** The entry of the book that records it. */
   readonly entry?: Entry | undefined;
+  /** The provisional id of its resource, if that is in the state. */
+  readonly pendingId?: string;
 }
 
 /**

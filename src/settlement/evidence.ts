@@ -1,6 +1,6 @@
 import type { Endpoint } from "../client";
 import type { Book } from "./book";
-import type { Pending } from "./decide";
+import { mayHaveMade, type Pending } from "./decide";
 import { plainText, type Resource } from "./deployment";
 import { type Entry, ipHash, isLiving, isSameStack, mayTake, traceOfEntry, windowOfSent } from "./entry";
 import { removeIfAbandoned, statusOf } from "./entryStatus";
@@ -19,6 +19,7 @@ import {
   sameTime,
   strongest,
   traceOfEndpoint,
+  traceOfResource,
 } from "./trace";
 
 export interface Known {
@@ -29,6 +30,12 @@ export interface Known {
   readonly holderOf: (endpoint: Endpoint) => Holder;
 }
 
+interface Sources {
+  readonly entries: readonly Entry[];
+  readonly state: StackState | undefined;
+  readonly stack: Stack | undefined;
+}
+
 export interface AboutOptions {
   /** The pending resource that asks. */
   readonly handedOver?: HandedOver | undefined;
@@ -36,6 +43,7 @@ export interface AboutOptions {
   readonly alone?: boolean;
 }
 
+const ADOPTED = "a resource has adopted another endpoint that fits, with adoptId";
 const FAILED =
   "the run that registered it failed, and has not recorded it, or the state has given it up since";
 
@@ -53,7 +61,10 @@ export class Evidence {
     const state = await stack?.state();
     const entries = this.book.entriesLike(wanted);
     const own = handedOver && this.#entryOf(handedOver, entries);
-    const mine = handedOver === undefined ? [] : [this.#handedOver(handedOver, own, wanted.ip)];
+    const isOver = own?.closed === true && own.id === null;
+    const mine = handedOver && !isOver ? [this.#handedOver(handedOver, own, wanted.ip)] : [];
+    const adopted = own === undefined ? this.#adopted(wanted, { entries, state, stack }) : [];
+    const isExplained = (each: Pending) => adopted.some((endpoint) => mayHaveMade(each, endpoint));
     const pending: Pending[] = [];
     for (const entry of entries) {
       if (entry.closed || entry.adopted || entry === own) continue;
@@ -69,7 +80,20 @@ export class Evidence {
     const theirs = alone ? pending.map((each) => ({ ...each, others: true })) : pending;
     const rest = entries.filter((each) => each !== own);
     const holderOf = (endpoint: Endpoint) => this.#holderOf(endpoint, { entries: rest, state, stack });
-    return { pending: [...mine, ...theirs], holderOf, ownId: own?.id ?? undefined };
+    const asked = mine.map((each) => (isExplained(each) ? { ...each, doubt: ADOPTED } : each));
+    return { pending: [...asked, ...theirs], holderOf, ownId: own?.id ?? undefined };
+  }
+
+  /** Returns the endpoints of this url and type that resources of the stack have adopted, unless the book tells what made them. */
+  #adopted(wanted: Wanted, { entries, state, stack }: Sources): Endpoint[] {
+    const inBook = entries.filter(
+      ({ adopted, pendingId, stack: name }) =>
+        adopted && pendingId === undefined && stack !== undefined && isSameStack(name, stack.name),
+    );
+    const inState = (state?.adoptedLike(wanted) ?? []).map(traceOfResource);
+    return [...inBook, ...inState].flatMap(({ id, createdAt = null }) =>
+      id ? [{ ...wanted, id, createdAt, updatedAt: null }] : [],
+    );
   }
 
   /** A command without a program does not know its stack. The entry of a pending registration names it. */
@@ -89,7 +113,13 @@ export class Evidence {
   #handedOver(handedOver: HandedOver, entry: Entry | undefined, ip: string | null | undefined): Pending {
     const { patienceMs } = this.asker;
     const id = entry?.id ?? undefined;
-    const pending = { ...pendingOf(handedOver, patienceMs), id, ip: ipHash(ip), entry };
+    const pending = {
+      ...pendingOf(handedOver, patienceMs),
+      id,
+      ip: ipHash(ip),
+      entry,
+      pendingId: handedOver.id,
+    };
     return entry?.sent ? { ...pending, window: windowOfSent(entry.sent, patienceMs) } : pending;
   }
 
@@ -150,9 +180,13 @@ export class Evidence {
     entries: readonly Entry[],
   ): Promise<Pending[]> {
     const { asker } = this;
-    const left = state.operationsLike(wanted, { overtaken: asker.countsAll === true });
-    if (left.length === 0) return [];
+    const all = state.operationsLike(wanted, { overtaken: asker.countsAll === true });
+    if (all.length === 0) return [];
     const interruption = await interruptionOf(stack, state, asker.timeoutMs + asker.patienceMs);
+    // An `up` has settled those, too, whose secrets nobody can compare.
+    const isOpen = (each: Resource) =>
+      asker.countsAll || !interruption.unwanted || !state.looksOvertaken(each);
+    const left = all.filter(isOpen);
     for (const { adopted, closed, provider, sender, sent, stack: name } of entries) {
       // The state was read before this provider began to create anything.
       if (adopted || !isSameStack(name, stack.name) || sender === asker.sender) continue;
@@ -165,17 +199,16 @@ export class Evidence {
       const index = left.findIndex(isOfEntry);
       if (index >= 0) left.splice(index, 1);
     }
-    return left.map((each) => pendingOperation(each, interruption, { wanted, asker, stack, state }));
+    const pending = left.map((each) => pendingOperation(each, interruption, { wanted, asker, stack, state }));
+    // A person has said what one of them made.
+    for (const endpoint of this.#adopted(wanted, { entries, state, stack })) {
+      const index = pending.findIndex((each) => mayHaveMade(each, endpoint));
+      if (index >= 0) pending.splice(index, 1);
+    }
+    return pending;
   }
 
-  #holderOf(
-    endpoint: Endpoint,
-    {
-      entries,
-      state,
-      stack,
-    }: { entries: readonly Entry[]; state: StackState | undefined; stack: Stack | undefined },
-  ): Holder {
+  #holderOf(endpoint: Endpoint, { entries, state, stack }: Sources): Holder {
     const { origin, patienceMs, run } = this.asker;
     const trace = traceOfEndpoint(endpoint, origin);
     // An open entry of this stack is evidence, and no holder, unless the process of this run that wrote it lives.

@@ -13,7 +13,7 @@ const SECRET_URL = "the state keeps the url of an interrupted registration as a 
 const NO_TIME = "the service does not tell its time";
 
 /** When the interrupted operations of a state were sent, in milliseconds on this machine's clock. */
-type Interruption = { readonly sent: Required<Window> } | Undated;
+type Interruption = { readonly sent: Required<Window>; readonly unwanted?: never } | Undated;
 
 /** Why nothing dates them, as the end of a sentence. */
 interface Undated {
@@ -21,6 +21,10 @@ interface Undated {
   readonly doubt: string;
   /** True if an `up` has succeeded without them. */
   readonly unwanted?: boolean;
+  /** When they were sent at the latest. Default: before this run. */
+  readonly until?: number | undefined;
+  /** When the stack began. */
+  readonly from: number;
 }
 
 /**
@@ -37,18 +41,24 @@ export async function interruptionOf(
   longestMs: number,
 ): Promise<Interruption> {
   const { written, created } = state.times;
-  const runs = await stack.history(Number.isNaN(created) ? 0 : created);
-  if (runs === undefined) return { doubt: "the stack's history cannot be read" };
+  const from = Number.isNaN(created) ? 0 : created;
+  const runs = await stack.history(from);
+  if (runs === undefined) return { doubt: "the stack's history cannot be read", from };
   if (stack.startedAt === undefined || !(written < stack.startedAt))
-    return { doubt: "nothing tells when the interrupted run ended" };
+    return { doubt: "nothing tells when the interrupted run ended", from };
   const settled = runs.find(isWholeUp);
   // A run that began later has written nothing.
   const last = runs.find(({ start }) => start <= written);
   const isKilled = last === undefined || written >= last.end + HISTORY_PRECISION_MS;
   const isStopped = last?.kind === "update" && !last.succeeded;
-  if (!isKilled && !isStopped && last === settled) return { doubt: LATER_UP, unwanted: true };
+  // No two runs of a stack are under way at once.
+  const before = { until: last?.start, from };
+  if (!isKilled && !isStopped && last === settled) return { doubt: LATER_UP, unwanted: true, ...before };
   if (!isKilled && !isStopped)
-    return { doubt: "a later run has written the state, so nothing tells when the interrupted run ended" };
+    return {
+      doubt: "a later run has written the state, so nothing tells when the interrupted run ended",
+      ...before,
+    };
   const sureFrom = Math.max(isKilled ? (last?.end ?? created) : last.start, written - longestMs);
   return { sent: { from: settled?.end ?? created, sureFrom, until: written } };
 }
@@ -66,7 +76,7 @@ export function pendingOperation(
 ): Pending {
   const { sent } = interruption;
   const ip = ipHash(plainText(operation.inputs, "ip"));
-  const isUnwanted = sent === undefined && interruption.unwanted === true;
+  const isUnwanted = interruption.unwanted === true;
   const overtakenSince = state.overtakenSince(operation);
   const base = {
     window: UNKNOWN,
@@ -84,10 +94,14 @@ export function pendingOperation(
   if (skew === null) return { ...base, doubt: NO_TIME };
   const { timeoutMs, patienceMs } = asker;
   if (sent === undefined) {
-    const { doubt } = interruption;
-    if (base.unwanted || stack.startedAt === undefined) return { ...base, doubt };
-    // It was sent before this run began.
-    return { ...base, doubt, window: { ...UNKNOWN, until: stack.startedAt + skew + patienceMs } };
+    const { doubt, from, until = stack.startedAt } = interruption;
+    if (until === undefined) return { ...base, doubt };
+    const window = {
+      ...UNKNOWN,
+      from: from + skew - CLOCK_TOLERANCE_MS,
+      until: until + skew + timeoutMs + patienceMs,
+    };
+    return { ...base, doubt, window };
   }
   const isSecret = plainText(operation.inputs, "url") === undefined;
   const earliest = (time: number) => Math.max(time, overtakenSince || time) + skew - CLOCK_TOLERANCE_MS;

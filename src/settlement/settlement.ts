@@ -167,7 +167,7 @@ export class Settlement {
     const left = this.#unsettled.get(keyOf(wanted));
     left?.delete(wanted.ip ?? "");
     if (left?.size === 0) this.#unsettled.delete(keyOf(wanted));
-    this.parts.takings.takeOver(decision.by.entry, undefined, decision.endpoint, this.run.clock.date());
+    this.parts.takings.takeOver(decision.by, undefined, decision.endpoint, this.run.clock.date());
     return decision.endpoint;
   }
 
@@ -175,9 +175,22 @@ export class Settlement {
     return mayHaveMade(pendingOf(pending, this.run.patienceMs), endpoint);
   }
 
+  /** Returns the listed endpoints that a pending registration may have made, and that nobody has. */
+  async madeBy(pending: HandedOver, wanted: Wanted, { endpoints }: EndpointList): Promise<Endpoint[]> {
+    const { holderOf } = await this.parts.evidence.about(wanted, { handedOver: pending });
+    return endpoints.filter((each) => this.mayHaveMade(pending, each) && holderOf(each) === "nobody");
+  }
+
   /** Notes that nothing is left of what a pending registration made. */
   forget(pending: Pending): void {
     closeAll([pending], this.parts.book);
+  }
+
+  /** Notes that nobody takes what a pending registration may have made: a person has another one registered. */
+  giveUp({ id }: HandedOver, wanted: Wanted): void {
+    const { book } = this.parts;
+    for (const entry of book.entriesLike(wanted))
+      if (entry.pendingId === id && !entry.closed) book.close(entry);
   }
 
   /** Returns the ids of this url and type that runs of this account have written down since this run began. */

@@ -4,7 +4,7 @@ import { stackOf } from "../shared/urn";
 import type { Deployment, ExportedStack } from "./deployment";
 import type { StackName } from "./entry";
 import { type PastRun, readHistory } from "./history";
-import { stackNameOf } from "./stackName";
+import { isAmbiguous, stackNameOf } from "./stackName";
 import { StackState } from "./stackState";
 
 /** How long the CLI may take to print something of a stack, in milliseconds. */
@@ -38,7 +38,10 @@ export class Stack {
    * prints that of another stack with the same name.
    */
   state(): Promise<StackState | undefined> {
-    this.#state ??= this.stateNow();
+    this.#state ??= this.#read().catch((error: unknown) => {
+      this.#problem = error instanceof Error ? error.message : String(error);
+      return undefined;
+    });
     return this.#state;
   }
 
@@ -48,15 +51,17 @@ export class Stack {
   }
 
   /** Returns the state as it is now. */
-  async stateNow(): Promise<StackState | undefined> {
-    try {
-      const { deployment } = (await this.print(["stack", "export"])) as Partial<ExportedStack>;
-      const isOurs = deployment?.resources?.some(({ urn }) => urn === this.name.urn);
-      return deployment && isOurs ? new StackState(deployment) : undefined;
-    } catch (error) {
-      this.#problem = error instanceof Error ? error.message : String(error);
-      return undefined;
-    }
+  stateNow(): Promise<StackState | undefined> {
+    return this.#read().catch(() => undefined);
+  }
+
+  async #read(): Promise<StackState | undefined> {
+    const { deployment } = (await this.print(["stack", "export"])) as Partial<ExportedStack>;
+    const { resources = [] } = deployment ?? {};
+    // Before the first run and after a destroy, nothing names the stack.
+    const isOurs =
+      resources.length === 0 ? !isAmbiguous(this.name) : resources.some(({ urn }) => urn === this.name.urn);
+    return isOurs ? new StackState(deployment ?? {}) : undefined;
   }
 
   /**

@@ -26,6 +26,9 @@ export class StackState {
   /** The endpoints that it has, by id, also those that are to be deleted. */
   readonly #recorded = new Map<string, { readonly resource: Resource; readonly trace: Trace }[]>();
 
+  /** How many resources have left their endpoint to others since, by its id. */
+  readonly #givenUp = new Map<string, number>();
+
   constructor(deployment: Deployment) {
     this.#deployment = deployment;
     for (const resource of endpointsIn(deployment)) {
@@ -69,7 +72,12 @@ export class StackState {
       .filter((holder) => holder !== "nobody")
       .toSorted((a, b) => Number(b === "somebody") - Number(a === "somebody"));
     // The first one is the resource itself.
-    return holders[1] ?? "nobody";
+    return holders[1 + (this.#givenUp.get(endpoint.id ?? "") ?? 0)] ?? "nobody";
+  }
+
+  /** Notes that a resource is gone, and has left its endpoint to another one: the last one that goes deletes it. */
+  giveUp(id: string): void {
+    this.#givenUp.set(id, 1 + (this.#givenUp.get(id) ?? 0));
   }
 
   /**
@@ -91,12 +99,18 @@ export class StackState {
     });
   }
 
-  /** Returns whether an operation that may have registered this url and type was interrupted. */
+  /** Returns whether an operation that may have registered this url and type was interrupted, and no run has made its resource since. */
   hasOperation(key: string): boolean {
     return interruptedRegistrations(this.#deployment).some((operation) => {
       const identity = identityOf(operation);
-      return identity === undefined || keyHash(identity) === key;
+      const isLike = identity === undefined || keyHash(identity) === key;
+      return isLike && !this.looksOvertaken(operation);
     });
+  }
+
+  /** Returns whether the state has the resource of an operation, and nothing shows that it is another one: secrets cannot be compared. */
+  looksOvertaken(operation: Resource): boolean {
+    return isOvertaken(operation, this.#deployment, { secretsDiffer: false });
   }
 
   /** Returns since when the state has the resource of an overtaken operation, in milliseconds; undefined if it is not overtaken. */
@@ -113,6 +127,16 @@ export class StackState {
     });
   }
 
+  /** Returns the resources with this url and type that have adopted their endpoint. A url that the state encrypts may be any. */
+  adoptedLike(identity: Identity): Resource[] {
+    return endpointsIn(this.#deployment).filter(
+      (each) =>
+        each.delete !== true &&
+        each.inputs?.adoptId === each.id &&
+        keyOf(identityOf(each) ?? identity) === keyOf(identity),
+    );
+  }
+
   /**
    * Returns which of some endpoints of a url and type a resource of this name and provider has, if exactly one has: resources with other
    * parents may have the same name. A url that the state encrypts may be any.
@@ -125,6 +149,8 @@ export class StackState {
     const named = endpointsIn(this.#deployment).filter(
       (each) =>
         each.delete !== true &&
+        // What a program only reads is nobody's to replace.
+        each.external !== true &&
         ids.includes(each.id ?? "") &&
         nameOf(each.urn) === name &&
         providerNameOf(each) === provider &&
@@ -151,11 +177,12 @@ export class StackState {
     );
   }
 
-  /** When a run last wrote it, and when the stack began: with its first run, and again after each destroy. */
+  /** When a run last wrote it, and when the stack began: with its first run, and again after each destroy. An empty one is yet to begin. */
   get times(): { readonly written: number; readonly created: number } {
     const { manifest } = this.#deployment;
-    const created = stackIn(this.#deployment)?.created ?? "";
-    return { written: Date.parse(manifest?.time ?? ""), created: Date.parse(created) };
+    const root = stackIn(this.#deployment);
+    const created = root === undefined ? Number.POSITIVE_INFINITY : Date.parse(root.created ?? "");
+    return { written: Date.parse(manifest?.time ?? ""), created };
   }
 
   #of(id: string | null | undefined) {
@@ -175,11 +202,22 @@ export function livingOf(operation: Resource, { resources = [] }: Deployment): R
   );
 }
 
-/** Returns whether the state has the resource of an interrupted operation as that was to make it. */
-export function isOvertaken(operation: Resource, deployment: Deployment): boolean {
+/**
+ * Returns whether the state has the resource of an interrupted operation as that was to make it.
+ *
+ * @param options.secretsDiffer whether two secrets count as different: the engine encrypts equal ones differently
+ */
+export function isOvertaken(
+  operation: Resource,
+  deployment: Deployment,
+  { secretsDiffer = true }: { secretsDiffer?: boolean } = {},
+): boolean {
   const living = livingOf(operation, deployment);
-  const isSame = (name: string) =>
-    JSON.stringify(living?.inputs?.[name]) === JSON.stringify(operation.inputs?.[name]);
+  const isSame = (name: string) => {
+    const [one, other] = [living?.inputs?.[name], operation.inputs?.[name]];
+    const areSecret = [one, other].every((each) => typeof each === "object" && each !== null);
+    return (areSecret && !secretsDiffer) || JSON.stringify(one) === JSON.stringify(other);
+  };
   return living !== undefined && ["url", "type", "ip"].every(isSame);
 }
 

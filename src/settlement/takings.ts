@@ -1,8 +1,9 @@
 import type { Endpoint } from "../client";
 import type { Book } from "./book";
-import type { Pending } from "./decide";
+import { mayHaveMade, type Pending } from "./decide";
 import { type Entry, isLiving, isSameStack, mayTake, type StackName, traceOfEntry } from "./entry";
 import type { Identity } from "./identity";
+import { type HandedOver, pendingOf } from "./pendingResource";
 import { thisProcess } from "./processes";
 import { type Asker, type Holder, holderAmong, isSameAccount, type Trace, traceOfEndpoint } from "./trace";
 
@@ -16,34 +17,53 @@ export class Takings {
   /**
    * Writes down that a resource takes what a registration made, in one file: a kill leaves nothing half done.
    *
-   * @param by the registration's entry
-   * @param own the resource's
+   * @param own the resource's entry
    */
-  takeOver(by: Entry | undefined, own: Entry | undefined, { id, createdAt }: Endpoint, now: number): void {
+  takeOver(
+    { entry: by, pendingId }: Pending,
+    own: Entry | undefined,
+    { id, createdAt }: Endpoint,
+    now: number,
+  ): void {
     // The resource may have been moved here from the stack that sent it: that one has it no more.
     const isMoved = by !== undefined && own !== undefined && !isSameStack(by.stack, own.stack);
     const entry = isMoved ? own : (by ?? own);
     if (entry === undefined) return;
     const sent = entry.sent ?? { at: now, serviceTime: null, before: [], complete: false };
-    this.#take(entry, { id, createdAt, sent, takenAt: now });
+    this.#take(entry, { id, createdAt, sent, takenAt: now, ...(pendingId && { pendingId }) });
     if (isMoved) this.book.close(by);
   }
 
-  /** Writes down that a resource takes an endpoint that a person named. One registration may have made it, and is settled by that. */
-  adopt(entry: Entry | undefined, endpoint: Endpoint): void {
+  /**
+   * Writes down that a resource takes an endpoint that a person named. One registration may have made it, and is settled by that.
+   *
+   * @param replaced the pending registration of the resource that it replaces
+   */
+  adopt(entry: Entry | undefined, endpoint: Endpoint, replaced?: HandedOver): void {
     if (entry === undefined) return;
     const { id, createdAt } = endpoint;
-    this.#take(entry, { id, createdAt, adopted: true });
     const { origin, patienceMs, run } = this.asker;
-    const mayHaveMade = (each: Entry) =>
+    const mayHaveMadeIt = (each: Entry) =>
       holderAmong([traceOfEntry({ ...each, id }, patienceMs)], traceOfEndpoint(endpoint, origin)) ===
       "somebody";
     const settled = this.book
       .entriesLike(endpoint)
       .filter((each) => each.name !== entry.name && !each.closed && isSameStack(each.stack, entry.stack))
       .filter((each) => !isLiving(each, run) && each.id === null)
-      .find((each) => each.sent?.before.includes(id) === false && mayHaveMade(each));
-    if (settled) this.book.close(settled);
+      .filter((each) => each.sent?.before.includes(id) === false && mayHaveMadeIt(each));
+    const [by] = settled.toSorted((a, b) => rankOf(a, replaced) - rankOf(b, replaced));
+    const isOfReplaced = replaced && mayHaveMade(pendingOf(replaced, patienceMs), endpoint);
+    const pendingId = by?.pendingId ?? (isOfReplaced ? replaced.id : undefined);
+    this.#take(entry, { id, createdAt, adopted: true, ...(pendingId && { pendingId }) });
+    if (by) this.book.close(by);
+  }
+
+  /** Returns whether a resource of this run has what a pending registration made. */
+  hasTaken(pendingId: string, identity: Identity): boolean {
+    return this.book
+      .entriesLike(identity)
+      .filter((each) => each.pendingId === pendingId && isLiving(each, this.asker.run))
+      .some(({ adopted, takenAt }) => adopted || takenAt !== undefined);
   }
 
   /** Returns whether a resource of the stack has or had this endpoint, as its entries on this machine tell. @param own one of them */
@@ -79,6 +99,11 @@ export class Takings {
     const { origin, run, sender } = this.asker;
     this.book.change(entry, { ...origin, ...fields, run, sender, process: thisProcess() });
   }
+}
+
+/** That of the replaced resource comes first. */
+function rankOf({ pendingId }: Entry, replaced: HandedOver | undefined): number {
+  return pendingId !== undefined && pendingId === replaced?.id ? 0 : 1;
 }
 
 /** Closes the entries of pending registrations of which nothing is left. */

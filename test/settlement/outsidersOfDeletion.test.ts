@@ -146,3 +146,30 @@ test("the deletions at the end of a run read the state once", async () => {
   expect(world.ids()).toEqual([]);
   expect(readFileSync(join(world.folder, "reads"), "utf8")).toBe("read\n");
 });
+
+test("if two resources of one provider have one endpoint, and both go, the last one deletes it", async () => {
+  const made = await world.register();
+  for (const name of ["one", "two"])
+    world.record(name, made.id, { inputs: { ...inputs }, outputs: { ...stateOf(made) } });
+  const up = world.plugin();
+  await up.delete(made.id, stateOf(made));
+  expect(world.ids()).toEqual([made.id]);
+  await up.delete(made.id, stateOf(made));
+  expect(world.ids()).toEqual([]);
+});
+
+test("where a list shows rows without a url and GET shows the whole endpoint, destroy deletes it", async () => {
+  const made = await world.register();
+  world.record("jobs", made.id, { inputs: { ...inputs }, outputs: { ...stateOf(made) } });
+  world.ended("succeeded");
+  world.clock.skip(60_000);
+  world.service.fault({
+    operation: "list",
+    kind: "status",
+    status: 200,
+    body: JSON.stringify([{ id: made.id, type: inputs.type }]),
+    times: Number.POSITIVE_INFINITY,
+  });
+  await world.plugin({ rootUrn: undefined }).delete(made.id, stateOf(made));
+  expect([world.ids(), world.warnings]).toEqual([[], []]);
+});

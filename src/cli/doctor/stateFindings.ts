@@ -41,7 +41,7 @@ export function stackFindings({ known, unreadable }: ReadStacks): Finding[] {
 function operations(stack: string, deployment: Deployment): Finding[] {
   const unlock = `If the run was killed, first run \`pulumi cancel --stack ${stack}\`, which removes its lock.`;
   const registrations = interruptedRegistrations(deployment);
-  const healed = registrations.filter((operation) => isOvertaken(operation, deployment));
+  const healed = registrations.filter((each) => isOvertaken(each, deployment, { secretsDiffer: false }));
   const interrupted = registrations.filter((operation) => !healed.includes(operation));
   const registering = interrupted.map((resource) =>
     error(
@@ -52,7 +52,7 @@ function operations(stack: string, deployment: Deployment): Finding[] {
   );
   return [
     ...registering,
-    ...(healed.length === 0 ? [] : [settledFinding(stack, healed)]),
+    ...(healed.length === 0 ? [] : [settledFinding(stack, healed, deployment)]),
     ...pendingResources(deployment).map((resource) =>
       error(
         "REGISTRATION_PENDING",
@@ -72,11 +72,15 @@ function operations(stack: string, deployment: Deployment): Finding[] {
   ];
 }
 
-function settledFinding(stack: string, healed: readonly Resource[]): Finding {
+function settledFinding(stack: string, healed: readonly Resource[], deployment: Deployment): Finding {
+  const clear = `\`pulumi refresh --stack ${stack} --clear-pending-creates --yes\`, which ends the warning.`;
+  // The state encrypts equal urls differently.
+  const isSure = healed.every((each) => isOvertaken(each, deployment));
   return note(
     "OPERATIONS_SETTLED",
-    `a run was interrupted while it registered ${joined(healed.map(describeResource))}, which the state has; Pulumi still warns of it`,
-    `Run \`pulumi refresh --stack ${stack} --clear-pending-creates --yes\`, which ends the warning.`,
+    `a run was interrupted while it registered ${joined(healed.map(describeResource))}, which the state has` +
+      `${isSure ? "" : ", perhaps with another url, which is a secret"}; Pulumi still warns of it`,
+    isSure ? `Run ${clear}` : `Run \`pulumi up --stack ${stack}\` if the url has changed, and then ${clear}`,
   );
 }
 
