@@ -48,7 +48,7 @@ export function verifyCommand(): Command {
     .addOption(jsonOption())
     .addHelpText(
       "after",
-      `\nEach path may be - for standard input.\n${usage({
+      `\nEach path may be - for standard input, except that of --secret-file.\n${usage({
         exit: {
           [EXIT.yes]: "the delivery verifies",
           [EXIT.no]: "it does not verify, or the command failed",
