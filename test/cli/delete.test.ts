@@ -138,7 +138,7 @@ it("delete takes what list --json prints, or an id on each line, and nothing els
   expect(idsIn("wh_1\r\n\n  wh_2 \n")).toEqual(["wh_1", "wh_2"]);
   expect(idsIn("[]")).toEqual([]);
   expect(idsIn("")).toEqual([]);
-  for (const bad of ['{"error":{"code":"UNREACHABLE","message":"x"}}', "[1]", "[", "[null]"])
+  for (const bad of ["wh_1\nwh_", '{"error":{"code":"UNREACHABLE","message":"x"}}', "[1]", "[", "[null]"])
     expect(() => idsIn(bad)).toThrow(expect.objectContaining({ code: "WRONG_USE" }));
 });
 
