@@ -1,3 +1,5 @@
+import { statSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { type PulumiCommandResult, runPulumi } from "../shared/pulumiCommand";
 import { masked } from "../shared/shown";
 import { CliError } from "./errors";
@@ -100,7 +102,7 @@ export class Pulumi {
 /** Only a command that is not there is missing: after any other failure, the folder may have a stack all the same. */
 function notStarted(cause: unknown): CliError {
   const { code } = cause as NodeJS.ErrnoException;
-  return code === "ENOENT"
+  return code === "ENOENT" || (code === "EACCES" && !isOnPath())
     ? new CliError(
         "PULUMI_MISSING",
         "cannot run the command pulumi. Install the Pulumi CLI and put it on PATH",
@@ -108,9 +110,20 @@ function notStarted(cause: unknown): CliError {
       )
     : new CliError(
         "PULUMI_FAILED",
-        `the command pulumi cannot be started (${code}). Check that you may execute the file and read the folders on PATH`,
+        `the command pulumi cannot be started (${code}). Check that you may execute the file`,
         { cause },
       );
+}
+
+/** Returns whether there is a file of the command: for a folder that may not be read, or has its name, the system says EACCES too. */
+function isOnPath(): boolean {
+  return (process.env.PATH ?? "").split(delimiter).some((folder) => {
+    try {
+      return statSync(join(folder, "pulumi")).isFile();
+    } catch {
+      return false;
+    }
+  });
 }
 
 /** Returns why a command found no stack, or undefined if it failed for another reason. */

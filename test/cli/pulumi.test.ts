@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { withoutSecrets } from "../../src/cli/knownSecrets";
@@ -62,10 +62,18 @@ describe("with another PATH", () => {
     expect(absence).toBe("the command pulumi was not found on PATH");
   });
 
+  it("a folder of the command's name is no command, although the system refuses it as one", async () => {
+    mkdirSync(join(folder, "pulumi"));
+    const { absence } = await new Pulumi(undefined).find(["config"]);
+    expect(absence).toBe("the command pulumi was not found on PATH");
+  });
+
   it("a command that is there and cannot be executed is a failure", async () => {
     writeFileSync(join(folder, "pulumi"), "#!/bin/sh\n", { mode: 0o644 });
     const finding = new Pulumi(undefined).find(["config"]);
     await expect(finding).rejects.toMatchObject({ code: "PULUMI_FAILED" });
-    await expect(finding).rejects.toThrow(/cannot be started \(EACCES\)\. Check that you may execute/);
+    await expect(finding).rejects.toThrow(
+      /cannot be started \(EACCES\)\. Check that you may execute the file/,
+    );
   });
 });
