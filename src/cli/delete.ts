@@ -89,7 +89,15 @@ function refusalOf([first, ...others]: readonly string[], all: number): CliError
 /** Returns the ids in what `list --json` prints, or on the lines of a text. @throws CliError `WRONG_USE` */
 export function idsIn(input: string): string[] {
   const content = input.trim();
-  if (!/^[[{]/.test(content)) return content.split(/\s*\n\s*/).filter((line) => line !== "");
+  if (!/^[[{]/.test(content)) {
+    // What is left of an id may be the id of another endpoint.
+    if (content !== "" && !/\n\s*$/.test(input))
+      throw new CliError(
+        "WRONG_USE",
+        "the last line of standard input has no newline at its end, so it may be cut off. Nothing was deleted",
+      );
+    return content.split(/\s*\n\s*/).filter((line) => line !== "");
+  }
   try {
     const ids = [JSON.parse(content)].flat().map((each) => each.id);
     if (ids.every((id) => typeof id === "string")) return ids;

@@ -2,14 +2,19 @@
 const SHORTEST_PART = 6;
 /** The shortest part of a key in hexadecimal that is masked. A shorter one may be a number. */
 const SHORTEST_HEX_PART = 12;
-/** A shorter value, such as the key of a test, may be an ordinary word. */
+/** A shorter value, such as the key of a test, may be an ordinary word. Such a value is masked in urls only. */
 const SHORTEST_VALUE = 8;
+/** The longer words that `--json` has for the type of an endpoint and the kind of its owner. */
+const WORDS: readonly string[] = ["development", "production", "interrupted", "may-hold"];
+/** What a url has after its scheme. */
+const REST_OF_URL = /(?<=:\/\/)\S+/g;
 const PREFIX = "whsec_";
 const MASK = "…";
 
 /** Parts of secrets, by their length. */
 const parts = new Map<number, Set<string>>();
 const values = new Set<string>();
+const wordsInUrls = new Set<string>();
 
 /** Keeps a signing secret out of everything that this process prints from now on: as it is, encoded otherwise, or in part. */
 export function hideSecret(secret: string): void {
@@ -28,17 +33,22 @@ export function hideSecret(secret: string): void {
 
 /** Keeps a value, such as an API key, out of everything that this process prints from now on. */
 export function hideValue(value: string): void {
-  if (value.length < SHORTEST_VALUE) return;
+  const hidden = value.length < SHORTEST_VALUE || WORDS.includes(value) ? wordsInUrls : values;
   const escaped = encodeURIComponent(value);
   for (const form of [value, escaped, escaped.replace(/%../g, (each) => each.toLowerCase())])
-    values.add(form);
+    hidden.add(form);
 }
 
 /** Masks what `hideSecret` and `hideValue` were given. */
 export function withoutSecrets(text: string): string {
-  let masked = text;
-  for (const value of values) masked = masked.replaceAll(value, MASK);
+  const masked = without(values, text).replace(REST_OF_URL, (rest) => without(wordsInUrls, rest));
   return parts.size === 0 ? masked : withoutParts(masked);
+}
+
+function without(hidden: ReadonlySet<string>, text: string): string {
+  let masked = text;
+  for (const value of hidden) masked = masked.replaceAll(value, MASK);
+  return masked;
 }
 
 function hideParts(form: string, length: number): void {

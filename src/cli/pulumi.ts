@@ -1,3 +1,5 @@
+import { statSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { type PulumiCommandResult, runPulumi } from "../shared/pulumiCommand";
 import { masked } from "../shared/shown";
 import { CliError } from "./errors";
@@ -14,7 +16,7 @@ export interface RunOptions {
 }
 
 /** Why nothing is found where Pulumi's command is missing, as the part of a sentence after "because". */
-export const NO_CLI = "the command pulumi was not found on PATH";
+const NO_CLI = "the command pulumi was not found on PATH";
 const NO_PROJECT = /no Pulumi\.yaml project file found/;
 const NO_STACK_MESSAGE = /no stack selected/;
 
@@ -22,6 +24,12 @@ const NO_STACK_MESSAGE = /no stack selected/;
 export type Found<T> =
   | { readonly value: T; readonly absence?: undefined }
   | { readonly value?: undefined; readonly absence: string };
+
+/** Returns what a command found that failed with this error: nothing, if it is missing. @throws the error if it is another */
+export function absenceAfter(error: unknown): { readonly absence: string } {
+  if (error instanceof CliError && error.code === "PULUMI_MISSING") return { absence: NO_CLI };
+  throw error;
+}
 
 /** Runs Pulumi's command in the program's folder for one stack. */
 export class Pulumi {
@@ -37,7 +45,7 @@ export class Pulumi {
     return new Pulumi(stack);
   }
 
-  /** Runs a command. @throws CliError `PULUMI_MISSING` */
+  /** Runs a command. @throws CliError `PULUMI_MISSING`, or `PULUMI_FAILED` when the system cannot start it */
   async run(args: readonly string[], { ofStack = true }: RunOptions = {}): Promise<PulumiCommandResult> {
     const stack = this.stack === undefined || !ofStack ? [] : ["--stack", this.stack];
     try {
@@ -45,11 +53,7 @@ export class Pulumi {
       this.#hideRefusedStack(result);
       return result;
     } catch (cause) {
-      throw new CliError(
-        "PULUMI_MISSING",
-        "cannot run the command pulumi. Install the Pulumi CLI and put it on PATH",
-        { cause },
-      );
+      throw notStarted(cause);
     }
   }
 
@@ -80,8 +84,7 @@ export class Pulumi {
       if (absence === undefined) throw pulumiFailed(args, result);
       return { absence };
     } catch (error) {
-      if (error instanceof CliError && error.code === "PULUMI_MISSING") return { absence: NO_CLI };
-      throw error;
+      return absenceAfter(error);
     }
   }
 
@@ -94,6 +97,33 @@ export class Pulumi {
       throw new CliError("PULUMI_FAILED", `\`pulumi ${args.join(" ")}\` printed something that is not JSON`);
     }
   }
+}
+
+/** Only a command that is not there is missing: after any other failure, the folder may have a stack all the same. */
+function notStarted(cause: unknown): CliError {
+  const { code } = cause as NodeJS.ErrnoException;
+  return code === "ENOENT" || (code === "EACCES" && !isOnPath())
+    ? new CliError(
+        "PULUMI_MISSING",
+        "cannot run the command pulumi. Install the Pulumi CLI and put it on PATH",
+        { cause },
+      )
+    : new CliError(
+        "PULUMI_FAILED",
+        `the command pulumi cannot be started (${code}). Check that you may execute the file`,
+        { cause },
+      );
+}
+
+/** Returns whether there is a file of the command: for a folder that may not be read, or has its name, the system says EACCES too. */
+function isOnPath(): boolean {
+  return (process.env.PATH ?? "").split(delimiter).some((folder) => {
+    try {
+      return statSync(join(folder, "pulumi")).isFile();
+    } catch {
+      return false;
+    }
+  });
 }
 
 /** Returns why a command found no stack, or undefined if it failed for another reason. */

@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import { Command, CommanderError } from "commander";
 import { CodedError } from "../shared/codedError";
 import { HIDDEN, shown } from "../shared/shown";
 import { asTypedIn } from "./commandName";
@@ -63,8 +63,15 @@ export function endsByItself<Arguments extends unknown[]>(
   };
 }
 
-/** Ends a command that has failed. Ctrl-C also ends the commands that it runs, and their failure may come first. */
+/**
+ * Ends a command that has failed, or that commander has ended. Ctrl-C also ends the commands that it runs, and their failure may come
+ * first.
+ */
 export async function failUnlessInterrupted(error: unknown): Promise<void> {
+  if (error instanceof CommanderError) {
+    process.exitCode ??= error.exitCode;
+    return;
+  }
   await new Promise((resolve) => setTimeout(resolve, INTERRUPT_DELAY_MS));
   fail(error);
 }
@@ -148,6 +155,11 @@ function onOneLine(message: string): string {
 export function program(name: string, commands: readonly Command[]): Command {
   const all = new Command(name)
     .configureOutput({ outputError: (text) => fail(new CliError("WRONG_USE", wrongUse(text))) })
+    .exitOverride((end) => {
+      // It may have printed help. Whether that could be written shows only after this.
+      failIfUnwritable();
+      throw end;
+    })
     .hook("preAction", (_all, command) => {
       jsonResult.isWanted = command.opts<{ json?: boolean }>().json === true;
     });

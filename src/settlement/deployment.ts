@@ -4,6 +4,8 @@ import type { Identity } from "./identity";
 
 /** What `pulumi stack export` prints. */
 export interface ExportedStack {
+  /** Of the format. */
+  readonly version?: number;
   readonly deployment: Deployment;
 }
 

@@ -79,6 +79,14 @@ test("the page has every command in its sections and every reason of verify", ()
   expect(Object.keys(ADVICE).filter((reason) => !known.includes(`\`${reason}\``))).toEqual([]);
 });
 
+test("the page lists exactly the codes of doctor's findings", () => {
+  const rows = [...sectionOf("doctor").matchAll(/^\| (`[A-Z_]+`(?:, `[A-Z_]+`)*) \|/gm)];
+  const [, union = ""] = /type FindingCode =(.*?);/s.exec(read("src/cli/doctor/finding.ts")) ?? [];
+  const codes = [...union.matchAll(/"([A-Z_]+)"/g)].map(([, code]) => `\`${code}\``);
+  expect(codes.length).toBeGreaterThan(10);
+  expect(rows.flatMap(([, listed = ""]) => listed.split(", ")).sort()).toEqual(codes.sort());
+});
+
 test("the page of mismatches points to verify", () => {
   expect(mismatchPage).toContain("[`npx webhook-endpoints verify`](command.md#verify)");
 });

@@ -102,6 +102,8 @@ it("delete refuses what a stack of any project has, names the resource, and dele
 it.each<[string, Partial<FakeProjectOptions>]>([
   ["a stack cannot be read", { others: { "o/other/dev": "access denied" } }],
   ["the project has no stack in the backend", { stacks: {} }],
+  ["the format of a state is newer than those that are known", { version: 5 }],
+  ["the format of a state is not told", { version: undefined }],
 ])("delete deletes nothing when %s", async (_when, project) => {
   const { id } = added("a");
   expect((await run(project, { ids: [id] })).status).toMatchObject({ code: "OWNERSHIP_UNKNOWN" });
@@ -138,7 +140,7 @@ it("delete takes what list --json prints, or an id on each line, and nothing els
   expect(idsIn("wh_1\r\n\n  wh_2 \n")).toEqual(["wh_1", "wh_2"]);
   expect(idsIn("[]")).toEqual([]);
   expect(idsIn("")).toEqual([]);
-  for (const bad of ['{"error":{"code":"UNREACHABLE","message":"x"}}', "[1]", "[", "[null]"])
+  for (const bad of ["wh_1\nwh_", '{"error":{"code":"UNREACHABLE","message":"x"}}', "[1]", "[", "[null]"])
     expect(() => idsIn(bad)).toThrow(expect.objectContaining({ code: "WRONG_USE" }));
 });
 

@@ -20,6 +20,8 @@ export interface FakeProjectOptions {
   readonly failure?: string;
   /** The same for `pulumi config` alone. */
   readonly configFailure?: string;
+  /** The version of the format of the states. Default: 3. */
+  readonly version?: number | undefined;
   /** Called before each command. */
   readonly before?: (command: string) => void;
 }
@@ -66,7 +68,10 @@ export class FakeProject extends Pulumi {
         const deployment = { ...stacks, ...others }[name] ?? `no stack named '${name}' found`;
         if (typeof deployment === "string")
           return { exitCode: 6, stdout: "", stderr: `error: ${deployment}\n` };
-        return answer({ version: 3, deployment: deployment === EMPTY ? null : withRoot(deployment, name) });
+        return answer({
+          version: "version" in this.options ? this.options.version : 3,
+          deployment: deployment === EMPTY ? null : withRoot(deployment, name),
+        });
       }
       case "whoami --json":
         return answer({ user: "me", url: "https://user:passw0rd@backend.example.com/?token=passw0rd" });

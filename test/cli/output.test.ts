@@ -87,13 +87,25 @@ it.each([
   ]);
 });
 
-it("a known value is masked as a whole, and one that is too short to be a key is not", () => {
-  hideValue("a-key-of-an-account");
-  hideValue("key");
-  const stdout = sink(false);
-  new Output({ stdout }).line("the key is a-key-of-an-account, of an account");
-  expect(stdout.written).toEqual(["the key is …, of an account\n"]);
-});
+it.each([
+  ["a-key-of-an-account", "the key is a-key-of-an-account, of an account", "the key is …, of an account"],
+  [
+    "key",
+    "the key of https://a.example.com/x?k=key is not shown",
+    "the key of https://a.example.com/x?k=… is not shown",
+  ],
+  ["k/y", "https://a.example.com/x?k=k%2Fy", "https://a.example.com/x?k=…"],
+  ["http", "http://a.example.com/", "http://a.example.com/"],
+  ["development", "development https://a.example.com/development", "development https://a.example.com/…"],
+])(
+  "a known value is masked as a whole, and one that may be an ordinary word only in urls: %s",
+  (value, text, expected) => {
+    hideValue(value);
+    const stdout = sink(false);
+    new Output({ stdout }).line(text);
+    expect(stdout.written).toEqual([`${expected}\n`]);
+  },
+);
 
 describe("while something takes long", () => {
   beforeEach(() => void jest.useFakeTimers());

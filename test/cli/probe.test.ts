@@ -3,7 +3,7 @@ import { createReceiver } from "../../src/receiver";
 import { nodeHandler } from "../../src/receiver/adapters/node";
 import { receiver } from "../emulator/receiver";
 import { type Served, serve } from "../stack/support";
-import { cleanUp, OTHER_SECRET, run, SECRET } from "./commandLine";
+import { cleanUp, OTHER_SECRET, run, SECRET, stackFolder } from "./commandLine";
 
 const served: Served[] = [];
 afterEach(async () => {
@@ -75,6 +75,16 @@ test("probe asks once without --wait, and retries with it", async () => {
   expect([once.status, JSON.parse(once.stdout).code, asked]).toEqual([1, "RECEIVER_NOT_READY", 2]);
   expect((await probe(url, ["--wait", "30"])).status).toBe(0);
   expect(asked).toBe(6);
+});
+
+test("probe fails if the stack that --stack names cannot be read, although the secret comes from elsewhere", async () => {
+  const { cwd, env } = stackFolder({ error: "error: no stack named nosuch found" });
+  const { status, stderr } = await run(
+    ["probe", "http://127.0.0.1:1/", "--secret-env", "THE_SECRET", "--stack", "nosuch"],
+    { cwd, env: { ...env, THE_SECRET: SECRET } },
+  );
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^error: .*no stack named nosuch found \(PULUMI_FAILED\)\n$/);
 });
 
 test("probe reports a receiver that does not answer", async () => {

@@ -1,3 +1,6 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { withoutSecrets } from "../../src/cli/knownSecrets";
 import { Pulumi, pulumiFailed } from "../../src/cli/pulumi";
 
@@ -40,4 +43,37 @@ it("the name of a stack that nothing has refused is shown, however long it is", 
   const names = ["production-eu-west-1", "organization/project-number-1/production"];
   for (const name of names) new Pulumi(undefined).of(name);
   expect(withoutSecrets(names.join())).toBe(names.join());
+});
+
+describe("with another PATH", () => {
+  const { PATH } = process.env;
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "pulumi-"));
+    process.env.PATH = folder;
+  });
+  afterEach(() => {
+    process.env.PATH = PATH;
+    rmSync(folder, { recursive: true });
+  });
+
+  it("a command that is not there is an absence", async () => {
+    const { absence } = await new Pulumi(undefined).find(["config"]);
+    expect(absence).toBe("the command pulumi was not found on PATH");
+  });
+
+  it("a folder of the command's name is no command, although the system refuses it as one", async () => {
+    mkdirSync(join(folder, "pulumi"));
+    const { absence } = await new Pulumi(undefined).find(["config"]);
+    expect(absence).toBe("the command pulumi was not found on PATH");
+  });
+
+  it("a command that is there and cannot be executed is a failure", async () => {
+    writeFileSync(join(folder, "pulumi"), "#!/bin/sh\n", { mode: 0o644 });
+    const finding = new Pulumi(undefined).find(["config"]);
+    await expect(finding).rejects.toMatchObject({ code: "PULUMI_FAILED" });
+    await expect(finding).rejects.toThrow(
+      /cannot be started \(EACCES\)\. Check that you may execute the file/,
+    );
+  });
 });

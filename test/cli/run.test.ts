@@ -85,12 +85,15 @@ it("a command ends quietly when nobody reads its output any more", async () => {
   expect(stderr).toMatch(/^No stack was looked into, because the command pulumi was not found on PATH\.\n$/);
 });
 
-it("a command fails with one line when its output cannot be written", async () => {
-  const child = start("/bin/sh", "-c", `"$0" "$1" list --json > /dev/full`, process.execPath, COMMAND);
-  const { exitCode, stderr } = await ended(child);
-  expect(exitCode).toBe(1);
-  expect(stderr).toMatch(/^error: [^\n]*ENOSPC[^\n]*\(UNEXPECTED\)$/m);
-});
+it.each(["list --json", "list --help", "--version"])(
+  "%s fails with one line when its output cannot be written",
+  async (args) => {
+    const child = start("/bin/sh", "-c", `"$0" "$1" ${args} > /dev/full`, process.execPath, COMMAND);
+    const { exitCode, stderr } = await ended(child);
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^error: [^\n]*ENOSPC[^\n]*\(UNEXPECTED\)$/m);
+  },
+);
 
 it("an endpoint that cannot be read is not called missing, nor is its type alone blamed", async () => {
   const url = "https://a.example.com/";

@@ -286,6 +286,16 @@ describe("with a stack", () => {
     expect([isGenuine(sent), isGenuine(sent, { secret: OTHER_SECRET })]).toEqual([true, true]);
   });
 
+  test("send judges --age by the tolerance of the stack that --stack names, also with a secret and a url of its own", async () => {
+    const { url } = await receiver(401);
+    const args = ["send", "job.running", "--to", url, "--age", "4m", "--stack", "dev", "--json", ...SOURCE];
+    const { cwd, env: own } = stackFolder({
+      outputs: { receiver: { ...stackWith({}), toleranceSeconds: 200 } },
+    });
+    const { status, stdout } = await run(args, { cwd, env: { ...env, ...own } });
+    expect([status, JSON.parse(stdout).expected]).toEqual([0, "refused"]);
+  });
+
   test("send asks for a choice between several endpoints, and takes it", async () => {
     const { url, received } = await receiver();
     const folder = stackFolder({ outputs: { mine: stackWith({ jobs: url, other: "http://127.0.0.1:1/" }) } });

@@ -7,30 +7,36 @@ import { type Capture, type HeaderPair, headerValue, isOurHeader } from "./heade
 import { jsonCaptures } from "./jsonCapture";
 
 const UTF16_MARK = Buffer.from([0xff, 0xfe]);
+/** Where the next of several JSON values begins: at a line of its own, or after the end of one without a newline. */
+const NEXT_VALUE = /^(?=[{[])|(?<=^\})(?=\{)/m;
 /** How many ids a message names. */
 const MOST_NAMED = 5;
 
 /**
- * Reads the requests in a file: JSON, such as that of `listen --save`, an HAR file or an event of AWS Lambda; JSON on each line, as
- * `listen --json --print` writes it; or text, such as a request as it was sent. Requests with none of the headers of a delivery are
- * left out, if any has one.
+ * Reads the requests in a file: JSON, such as that of `listen --save`, an HAR file or an event of AWS Lambda; several values of JSON,
+ * as `listen --json --print` writes them; or text, such as a request as it was sent. Requests with none of the headers of a delivery
+ * are left out, if any has one.
+ *
+ * @param note says that values were left out too, because they are cut off
  */
-export function readCaptures(file: Buffer): Capture[] {
-  const text = textOf(file);
-  const json = /^\s*[{["]/.test(text) ? (parseJson(text) ?? parseLines(text)) : undefined;
-  const captures = json === undefined ? [textCapture(file, text)] : jsonCaptures(json);
+export function readCaptures(file: Buffer, note: (text: string) => void): Capture[] {
+  const bytes = inUtf8(file);
+  const text = bytes.toString("utf8").replace(/^\uFEFF/, "");
+  const json = /^\s*[{["]/.test(text) ? (parseJson(text) ?? parseValues(text, note)) : undefined;
+  const captures = json === undefined ? [textCapture(bytes, text)] : jsonCaptures(json);
   const ours = captures.filter(({ headers }) => headers.some(isOurHeader));
   return ours.length > 0 ? ours : captures;
 }
 
-/** Parses JSON on each line. Returns undefined if any line is something else. */
-function parseLines(text: string): unknown[] | undefined {
-  const values: unknown[] = [];
-  for (const line of text.trim().split("\n")) {
-    const value = parseJson(line);
-    if (value === undefined) return undefined;
-    values.push(value);
-  }
+/** Parses JSON values that follow each other, except those that are cut off. Returns undefined if none is JSON. */
+function parseValues(text: string, note: (text: string) => void): unknown[] | undefined {
+  const parts = text.trim().split(NEXT_VALUE);
+  const values = parts.map(parseJson).filter((value) => value !== undefined);
+  if (values.length === 0) return undefined;
+  if (values.length < parts.length)
+    note(
+      `Left out, because not valid JSON, such as a line that is cut off: ${parts.length - values.length} of the file's ${parts.length} values.`,
+    );
   return values;
 }
 
@@ -70,10 +76,9 @@ function sentAt({ headers }: Capture): number {
   return isCanonicalTimestamp(timestamp) ? Number(timestamp) : 0;
 }
 
-/** PowerShell writes what a command printed as UTF-16. */
-function textOf(file: Buffer): string {
-  const encoding = file.subarray(0, 2).equals(UTF16_MARK) ? "utf16le" : "utf8";
-  return file.toString(encoding).replace(/^\uFEFF/, "");
+/** PowerShell writes what a command printed as UTF-16. The bytes of any other file stay, because a body is not always text. */
+function inUtf8(file: Buffer): Buffer {
+  return file.subarray(0, 2).equals(UTF16_MARK) ? Buffer.from(file.toString("utf16le")) : file;
 }
 
 function textCapture(file: Buffer, text: string): Capture {
@@ -81,7 +86,7 @@ function textCapture(file: Buffer, text: string): Capture {
   const start = bodyStart(file);
   const head = file.subarray(0, Math.max(start, 0)).toString("latin1");
   // What follows the headers in the output of `curl -v`, or in a printed object, is not the body.
-  const isPrinted = /^> /m.test(head) || /^\s*[{[%(]/.test(text);
+  const isPrinted = /^> /m.test(head) || /^\s*(\w+\s*)?[{[%(]/.test(text);
   if (start === -1 || isPrinted || headers.length === 0) return { headers };
   return { headers, body: withoutLastLine(file.subarray(start), headers) };
 }

@@ -1,4 +1,4 @@
-import { type HeaderPair, headerName } from "./headerPair";
+import { type HeaderPair, headerName, isOurHeader, pairsInTurn } from "./headerPair";
 
 /** What may stand before a name in a dump of variables, and the name itself, perhaps quoted. */
 const NAME = String.raw`(?:declare -x |export )?[[($]{0,2}(["']?)([\w!#$%&'*+.^${"`"}|~-]+?)\1\]?`;
@@ -6,23 +6,43 @@ const NAME = String.raw`(?:declare -x |export )?[[($]{0,2}(["']?)([\w!#$%&'*+.^$
 const LINE = new RegExp(String.raw`^${NAME}\s*:\s*(.*)$`);
 /** `name=value` or `name => value`, as PHP, Ruby, Elixir and a shell print variables. */
 const ASSIGNMENT = new RegExp(String.raw`^${NAME}\s*=(?:(>)\s*)?(.*)$`);
+/** A string that a program printed, with nothing but the end of its place in a list after it. */
+const PRINTED_STRING = /(["'`])(.*?)\1(?=\s*[,)\]}])/g;
+/** What is left of a list without its strings: names and values in turn, or pairs, perhaps of bytes and in a class of Python. */
+const LIST_OF_STRINGS = /^(\w+\()?\[(,|[([{]b?,b?[)\]}])+\]\)?$/;
+/** Bounds what is looked at as a list, in characters. */
+const LONGEST_LIST = 256 * 1024;
+/** A list that PHP printed as the value of a header, and one of its items. */
+const PHP_LIST = /=>\s*(?:array\(\d+\) \{|Array\s*\()([\s\S]*?)\n\s*[})]\s*/g;
+const PHP_ITEM = /\[\d+\]\s*=>\s*(?:string\(\d+\) )?"?(.*?)"?$/gm;
 /** Any other `name=value` is a variable of a shell. */
 const ASSIGNED = /^(HTTP_|CONTENT_|webhook-|content-)/i;
 
 /**
- * Reads the headers at the start of a text: lines of `name: value`, as a log, `curl -i` or `curl -v` prints them, an object that a
- * program printed, or CGI variables. Lines that are no headers, such as a status line, are skipped. A line that is indented
+ * Reads the headers at the start of a text: lines of `name: value`, as a log, `curl -i` or `curl -v` prints them, an object or a list
+ * that a program printed, or CGI variables. Lines that are no headers, such as a status line, are skipped. A line that is indented
  * continues the one before (RFC 9110, section 5.5), and so does one after a name alone, as browsers copy headers. A blank line after
  * the headers ends them.
  */
 export function lineHeaders(text: string): HeaderPair[] {
+  return listedHeaders(text) ?? headersOnLines(text);
+}
+
+/** Reads a list such as `rawHeaders`, or one of pairs, as Node.js, Python and Elixir print it. Returns undefined for anything else. */
+function listedHeaders(text: string): HeaderPair[] | undefined {
+  if (text.length > LONGEST_LIST || !/^\s*(\w+\()?\[/.test(text)) return undefined;
+  if (!LIST_OF_STRINGS.test(text.replace(PRINTED_STRING, "").replace(/\s+/g, ""))) return undefined;
+  return pairsInTurn([...text.matchAll(PRINTED_STRING)].map(([, , string = ""]) => string));
+}
+
+function headersOnLines(text: string): HeaderPair[] {
   const pairs: { readonly name: string; value: string }[] = [];
   for (const line of linesOf(text)) {
     // `curl -v` marks what it sent with ">", what it received with "<", and its own notes with "*".
     if (/^[<*]/.test(line)) continue;
     const content = line.replace(/^> ?/, "");
     if (content.trim() === "" && pairs.length > 0) break;
-    const header = headerOf(content.trim());
+    const header = headerOf(content.trim()) ?? ourNameAlone(content.trim());
     const last = pairs.at(-1);
     if (header !== undefined) pairs.push(header);
     else if (last !== undefined && (/^[ \t]/.test(content) || last.value === ""))
@@ -31,9 +51,19 @@ export function lineHeaders(text: string): HeaderPair[] {
   return pairs.flatMap(({ name, value }) => valuesOf(value).map((one) => [headerName(name), one] as const));
 }
 
+/** A value may follow on the next line. Of a line without a colon, only a name of ours tells that. */
+function ourNameAlone(line: string): { name: string; value: string } | undefined {
+  return isOurHeader([line, ""]) ? { name: line, value: "" } : undefined;
+}
+
 /** Splits a text into lines. An object on one line, such as that of Python or Ruby, has one line for each member then. */
-function linesOf(text: string): string[] {
-  const content = text.trim();
+function linesOf(printed: string): string[] {
+  const text = printed.replace(
+    PHP_LIST,
+    (_all, items: string) =>
+      `=> [${Array.from(items.matchAll(PHP_ITEM), ([, item]) => `"${item}"`).join(", ")}]\n`,
+  );
+  const content = text.trim().replace(/^\w+\((?=\{.*\}\)$)/s, "(");
   const [opening = ""] = /^[{[%(]+/.exec(content) ?? [];
   if (opening === "" || !/[}\])]$/.test(content)) return text.split(/\r?\n/);
   const members = content.slice(opening.length, -opening.replace("%", "").length);

@@ -23,6 +23,13 @@ export function isOurHeader([name]: HeaderPair): boolean {
   return /^webhook-(id|timestamp|signature)$/i.test(name);
 }
 
+/** Returns the headers of a list that has names and values in turn, as `rawHeaders` has them. */
+export function pairsInTurn(strings: readonly string[]): HeaderPair[] {
+  return strings.flatMap((name, at) =>
+    at % 2 === 0 ? [[headerName(name), strings[at + 1] ?? ""] as const] : [],
+  );
+}
+
 /** Returns the first value of a header, or undefined. The name is in lower case. */
 export function headerValue(headers: readonly HeaderPair[], name: string): string | undefined {
   return headers.find(([each]) => each.toLowerCase() === name)?.[1];

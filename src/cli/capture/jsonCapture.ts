@@ -1,11 +1,12 @@
-import { type Capture, type HeaderPair, headerName } from "./headerPair";
+import { type Capture, type HeaderPair, headerName, isOurHeader, pairsInTurn } from "./headerPair";
 
 /** JSON that is nested more deeply holds no capture. */
 const DEEPEST = 12;
 
 /**
  * Finds the requests in JSON: each object with `headers`, `rawHeaders` or `multiValueHeaders`, such as the entries of an HAR file,
- * an event of AWS Lambda or Lambda@Edge, or a line of a log. JSON without such an object holds the headers themselves.
+ * an event of AWS Lambda or Lambda@Edge, or a line of a log. Of one within another, it is that with the headers of a delivery. JSON
+ * without such an object holds the headers themselves.
  */
 export function jsonCaptures(json: unknown): Capture[] {
   const found = requestsIn(json, 0);
@@ -20,9 +21,10 @@ function requestsIn(json: unknown, depth: number): Capture[] {
     (each) => typeof each === "object" && each !== null,
   );
   const given = all.find((each) => Object.keys(each as object).length > 0) ?? all[0];
-  return given === undefined
-    ? Object.values(json).flatMap((each) => requestsIn(each, depth + 1))
-    : [{ headers: headersOf(given), ...bodyOf(json), ...arrivalOf(json) }];
+  const own = given && { headers: headersOf(given), ...bodyOf(json), ...arrivalOf(json) };
+  if (own?.headers.some(isOurHeader)) return [own];
+  const inner = Object.values(json).flatMap((each) => requestsIn(each, depth + 1));
+  return own === undefined || inner.some(({ headers }) => headers.some(isOurHeader)) ? inner : [own];
 }
 
 /** Reads headers: a record, pairs, names and values in turn (`rawHeaders`), or objects with a name and a value (HAR). */
@@ -33,10 +35,7 @@ function headersOf(json: unknown): HeaderPair[] {
         .flat()
         .flatMap((one) => (one === null ? [] : [[headerName(name), String(valueIn(one))] as const])),
     );
-  if (json.every((each) => typeof each === "string"))
-    return json.flatMap((name, at) =>
-      at % 2 === 0 ? [[headerName(name), json[at + 1] ?? ""] as const] : [],
-    );
+  if (json.every((each) => typeof each === "string")) return pairsInTurn(json);
   return json.flatMap((each: unknown) => {
     const { name, value } = Array.isArray(each) ? { name: each[0], value: each[1] } : Object(each);
     return typeof name === "string" && value != null ? [[headerName(name), String(value)] as const] : [];

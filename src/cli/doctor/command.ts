@@ -51,7 +51,7 @@ function print(diagnosis: Diagnosis, output: Output): void {
         ["stacks read", shownStacks(stacks)],
         ["Node.js", versions.node],
         ["pulumi-webhook-endpoints", versions.package],
-        ["Pulumi CLI", versions.pulumi ?? "not found"],
+        ["Pulumi CLI", shown(versions.pulumi)],
         ["@pulumi/pulumi", versions.sdk ?? "not found"],
       ],
     );
@@ -78,6 +78,6 @@ function answer(value: boolean | null): string {
   return value ? "yes" : "no";
 }
 
-function shown(value: number | null, unit = ""): string {
+function shown(value: number | string | null, unit = ""): string {
   return value === null ? "unknown" : `${value}${unit}`;
 }

@@ -5,7 +5,7 @@ import { asTypedIn } from "../commandName";
 import { CliError } from "../errors";
 import { type InventoryOptions, inventoryOf } from "../inventory/inventory";
 import { readStacks } from "../inventory/stacks";
-import { type Found, NO_CLI } from "../pulumi";
+import type { Found } from "../pulumi";
 import { findConfiguration, openAccount, type StackConfiguration, settingsIn, whyUnknown } from "../service";
 import { endpointFindings } from "./endpointFindings";
 import { error, type Finding, note } from "./finding";
@@ -13,7 +13,7 @@ import { goneFindings } from "./goneFindings";
 import { leftoverFindings } from "./leftoverFindings";
 import { type ShownSettings, shownSettings } from "./settings";
 import { originFindings, stackFindings } from "./stateFindings";
-import { readVersions, type Versions, versionFindings } from "./versions";
+import { findCli, type Versions, versionFindings, versionsIn } from "./versions";
 
 /** How far the clocks may be apart before it is an error, in milliseconds. Receivers accept five minutes by default. */
 const MAX_CLOCK_DIFFERENCE_MS = 60_000;
@@ -21,6 +21,7 @@ const MAX_CLOCK_DIFFERENCE_MS = 60_000;
 /** The service's clock comes in a `Date` header, which has whole seconds. */
 const CLOCK_PRECISION_MS = 1_000;
 
+const PULUMI_REMEDY = "Correct what the message names.";
 const SERVICE_REMEDY = "Follow the message, and run the command again.";
 const SETTINGS_REMEDY = "Set what is missing, and correct what is invalid.";
 const UNKNOWN_SETTINGS_REMEDY =
@@ -78,11 +79,11 @@ async function diagnoseAll(options: DiagnoseOptions, onStep: (text: string) => v
     }
   };
 
-  const versions = await readVersions(pulumi, folder);
-  const hasCli = versions.pulumi !== null;
-  const found: Found<StackConfiguration> | undefined = hasCli
-    ? await attempt("Correct what Pulumi's message names.", () => findConfiguration(pulumi))
-    : { absence: NO_CLI };
+  const cli = await attempt(PULUMI_REMEDY, () => findCli(pulumi));
+  const versions = versionsIn(folder, cli?.value);
+  // Without a CLI, the environment decides. With one that fails, the settings are unknown.
+  const found: Found<StackConfiguration> | undefined =
+    cli?.value === undefined ? cli : await attempt(PULUMI_REMEDY, () => findConfiguration(pulumi));
   const settings = shownSettings(found, environment);
   const why = found && whyUnknown(found, environment);
   const account = await attempt(why === undefined ? SETTINGS_REMEDY : UNKNOWN_SETTINGS_REMEDY, async () => {
@@ -99,7 +100,11 @@ async function diagnoseAll(options: DiagnoseOptions, onStep: (text: string) => v
   );
   // What is wrong with a stack of another project is for its own doctor.
   const own = stacks.known.filter(({ isOwn }) => isOwn);
-  if (stacks.absence !== undefined && hasCli)
+  if (cli?.absence !== undefined)
+    findings.push(
+      note("CLI_MISSING", cli.absence, "To look into stacks, install the Pulumi CLI and put it on PATH."),
+    );
+  else if (stacks.absence !== undefined)
     findings.push(
       note(
         "NO_STACK",

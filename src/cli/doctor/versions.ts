@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import type { Pulumi } from "../pulumi";
+import { absenceAfter, type Found, type Pulumi } from "../pulumi";
 import { type Finding, note } from "./finding";
 
 const { version, engines, peerDependencies }: Manifest = require("../../../package.json");
@@ -13,7 +13,7 @@ interface Manifest {
   readonly peerDependencies: Readonly<Record<string, string>>;
 }
 
-/** The versions in use; null for what was not found. */
+/** The versions in use; null for what was not found, or does not tell its version. */
 export interface Versions {
   readonly package: string;
   readonly node: string;
@@ -21,16 +21,18 @@ export interface Versions {
   readonly sdk: string | null;
 }
 
-export async function readVersions(pulumi: Pulumi, folder: string): Promise<Versions> {
-  return {
-    package: version,
-    node: process.versions.node,
-    pulumi: await pulumi.output(["version"], { ofStack: false }).then(
-      (printed) => printed.trim().replace(/^v/, ""),
-      () => null,
-    ),
-    sdk: sdkVersion(folder),
-  };
+export function versionsIn(folder: string, cli: string | undefined): Versions {
+  return { package: version, node: process.versions.node, pulumi: cli ?? null, sdk: sdkVersion(folder) };
+}
+
+/** Returns the version of the Pulumi CLI, if there is one. @throws CliError `PULUMI_FAILED` */
+export async function findCli(pulumi: Pulumi): Promise<Found<string>> {
+  try {
+    const printed = await pulumi.output(["version"], { ofStack: false });
+    return { value: printed.trim().replace(/^v/, "") };
+  } catch (error) {
+    return absenceAfter(error);
+  }
 }
 
 /** Compares the versions with those that the package needs. */
@@ -45,15 +47,7 @@ export function versionFindings({ node, pulumi, sdk }: Versions): Finding[] {
         "Update Node.js.",
       ),
     );
-  if (pulumi === null)
-    findings.push(
-      note(
-        "CLI_MISSING",
-        "the command pulumi was not found",
-        "To look into stacks, install the Pulumi CLI and put it on PATH.",
-      ),
-    );
-  else if (isOlder(pulumi, oldestSdk))
+  if (pulumi !== null && isOlder(pulumi, oldestSdk))
     findings.push(
       note(
         "CLI_OLD",

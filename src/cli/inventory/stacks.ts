@@ -8,6 +8,8 @@ const MAX_EXPORTS = 8;
 const LIST_COMMAND = ["stack", "ls", "--json"];
 const LIST_ALL_COMMAND = [...LIST_COMMAND, "--all"];
 const STACK_TYPE = "pulumi:pulumi:Stack";
+/** The last version of the format of states whose resources are known to stand where they are looked for. */
+const LATEST_VERSION = 4;
 
 /** Which stacks to read. */
 export interface StackScope {
@@ -122,8 +124,15 @@ function namesOf(stacks: readonly ListedStack[]): string[] {
   return stacks.map(({ name }) => name);
 }
 
+/** In a format that is unknown, every endpoint of the stack would look like an orphan. @throws CliError */
 async function readState(pulumi: Pulumi): Promise<Deployment> {
   const exported = await pulumi.json<Partial<ExportedStack> | null>(["stack", "export"]);
+  const { version } = exported ?? {};
+  if (version === undefined || version > LATEST_VERSION)
+    throw new CliError(
+      "STATE_UNREADABLE",
+      `the format of its state is unknown (version ${version ?? "missing"}). Update pulumi-webhook-endpoints`,
+    );
   // A stack that no run has written may have null for any of these.
   const { resources, pending_operations, ...deployment } = exported?.deployment ?? {};
   return {

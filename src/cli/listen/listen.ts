@@ -38,7 +38,8 @@ export async function listen(flags: ListenFlags): Promise<void> {
   const release = endOnInterrupt();
   const { secrets, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS } = await output.during(
     () => "Reading the signing secrets…",
-    readSecrets(flags),
+    // The stack of --register may have the settings alone.
+    readSecrets(flags, { stackToo: flags.register === undefined }),
   );
   const account =
     flags.register === undefined

@@ -62,13 +62,13 @@ export function addSecretOptions(command: Command): Command {
 /**
  * Reads the signing secrets from the first of: `--secret-env`, `--secret-file`, the stack, a prompt.
  *
- * @param stackToo also reads the receivers of the stack that `--stack` names when the secret comes from elsewhere
+ * @param stackToo whether to read the receivers of the stack that `--stack` names if the secret comes from elsewhere. Default: true.
  * @throws CliError `SECRET_IN_ARGUMENT`, `SECRET_MISSING`, or one of `pulumi`
  * @throws ReceiverConfigError `CONFIG_MISSING` or `CONFIG_INVALID`
  */
 export async function readSecrets(
   flags: SecretFlags,
-  { stackToo = false }: { readonly stackToo?: boolean } = {},
+  { stackToo = true }: { readonly stackToo?: boolean } = {},
 ): Promise<SigningSecrets> {
   const { secret, secretEnv, secretFile, stack, output } = flags;
   if (secret !== undefined)

@@ -126,7 +126,7 @@ async function prepare(
   const isSecretGiven = [secret, secretEnv, secretFile, stack].some((each) => each !== undefined);
   const signing =
     data !== undefined || signAnew || to === undefined || isSecretGiven
-      ? await readSecrets(flags, { stackToo: to === undefined })
+      ? await readSecrets(flags)
       : undefined;
   const secrets = signing?.secrets ?? [];
   const message =

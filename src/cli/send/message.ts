@@ -91,7 +91,7 @@ interface ReplayOptions {
 
 /** Returns a captured delivery as a message. @throws CliError `WRONG_USE` or `FILE_UNREADABLE` */
 export async function replayedMessage(path: string, { id, note, signAnew }: ReplayOptions): Promise<Message> {
-  const { headers, body } = choose(readCaptures(await readInput(path, "--capture")), id, note);
+  const { headers, body } = choose(readCaptures(await readInput(path, "--capture"), note), id, note);
   if (body === undefined)
     throw new CliError(
       "WRONG_USE",

@@ -48,7 +48,7 @@ export function verifyCommand(): Command {
     .addOption(jsonOption())
     .addHelpText(
       "after",
-      `\nEach path may be - for standard input.\n${usage({
+      `\nEach path may be - for standard input, except that of --secret-file.\n${usage({
         exit: {
           [EXIT.yes]: "the delivery verifies",
           [EXIT.no]: "it does not verify, or the command failed",
@@ -69,7 +69,7 @@ async function verifyCapture(flags: Flags): Promise<ExitStatus> {
   const delivery = await output.during(() => "Reading the delivery…", readDelivery(flags, note));
   const { secrets, otherSecrets, toleranceSeconds } = await output.during(
     () => "Reading the signing secrets…",
-    readSecrets(flags, { stackToo: true }),
+    readSecrets(flags),
   );
   const tolerance = flags.tolerance ?? toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS;
   const now = Math.floor(Date.now() / 1000);

@@ -130,7 +130,7 @@ function hintsFor(body: Buffer, headers: readonly HeaderPair[]): string[] {
   if (body.byteLength === 0) hints.push("The body is empty.");
   else if (/^\[object \w+\]$/.test(text.trim()) || /^<Buffer .* more bytes>$/.test(text.trim()))
     hints.push("The body is what a program printed instead of the bytes, which are lost.");
-  else if (text.includes("\uFFFD"))
+  else if (isUtf8(body) && text.includes("\uFFFD"))
     hints.push("The body has characters that a decoder could not read and replaced, so its bytes are lost.");
   else if (/^\s*[{[]/.test(text) && parseJson(text) === undefined)
     hints.push("The body begins like JSON and is not valid, so it may be cut off.");

@@ -14,13 +14,24 @@ export const NUMBER_SPELLINGS: readonly (readonly [description: string, spelling
   [", with fractions of two decimals", (text) => (WHOLE.test(text) ? text : twoDecimals(text))],
   [", with floating-point numbers as Python writes them", (text) => (WHOLE.test(text) ? text : python(text))],
   [", with floating-point numbers as Java writes them", (text) => (WHOLE.test(text) ? text : java(text))],
+  // A large float has become a whole number where JavaScript wrote it again.
+  [", with floating-point numbers and large ones as Python writes them", largeToo(python)],
+  [", with floating-point numbers and large ones as Java writes them", largeToo(java)],
+  [", with every number as Java writes a floating-point one", (text) => java(text)],
 ];
 
-/** Returns the ways in which a number may have been written before a parser dropped its last zeros. */
+/** Returns the ways in which a number may have been written before a parser dropped its last zeros, or its exponent. */
 function spellingsOf(text: string): readonly string[] {
-  return [
-    ...new Set([text, ...(WHOLE.test(text) ? [`${text}.0`] : []), twoDecimals(text), javaScript(text)]),
-  ];
+  const whole = WHOLE.test(text) ? [`${text}.0`] : [];
+  return [...new Set([text, ...whole, twoDecimals(text), javaScript(text), python(text), java(text)])];
+}
+
+/** Returns the spelling that leaves a whole number as it is, unless the language writes it with an exponent. */
+function largeToo(spelling: NumberSpelling): NumberSpelling {
+  return (text) => {
+    const written = spelling(text);
+    return WHOLE.test(text) && !/e/i.test(written) ? text : written;
+  };
 }
 
 /**

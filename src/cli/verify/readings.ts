@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { brotliDecompressSync, gunzipSync, inflateSync } from "node:zlib";
+import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from "node:zlib";
 import { readJsonText, writeJsonText } from "../../shared/jsonText";
 import { type BodyVariant, LARGEST_REWRITTEN_BYTES } from "./bodyVariant";
 import { printedBytes } from "./printedBytes";
@@ -51,7 +51,12 @@ function* decompressed(body: Buffer): Generator<BodyVariant> {
   const ways: (readonly [string, (body: Buffer) => Buffer])[] = [];
   if (start === "1f8b") ways.push(["gzip", (each) => gunzipSync(each, MAX_OUTPUT)]);
   if (/^78(01|5e|9c|da)$/.test(start)) ways.push(["deflate", (each) => inflateSync(each, MAX_OUTPUT)]);
-  if (!isUtf8(body)) ways.push(["Brotli", (each) => brotliDecompressSync(each, MAX_OUTPUT)]);
+  // These two begin with nothing that tells them.
+  if (!isUtf8(body))
+    ways.push(
+      ["deflate", (each) => inflateRawSync(each, MAX_OUTPUT)],
+      ["Brotli", (each) => brotliDecompressSync(each, MAX_OUTPUT)],
+    );
   for (const [name, decompress] of ways) {
     const bytes = attempted(() => decompress(body));
     if (bytes !== undefined)

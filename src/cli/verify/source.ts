@@ -41,7 +41,7 @@ export async function readDelivery(
       "only one file can be standard input (-). One that has headers and body is for --capture",
     );
   const delivery = choose(
-    readCaptures(await readInput(path, capture === undefined ? "--headers" : "--capture")),
+    readCaptures(await readInput(path, capture === undefined ? "--headers" : "--capture"), note),
     flags.id,
     note,
   );

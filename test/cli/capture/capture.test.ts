@@ -21,9 +21,17 @@ const har = (postData: object) => ({
   },
 });
 
+/** Reads a file of which nothing is left out. */
+function read(file: string | Buffer) {
+  const note = jest.fn();
+  const captures = readCaptures(Buffer.from(file), note);
+  expect(note).not.toHaveBeenCalled();
+  return captures;
+}
+
 /** Returns the only capture in a file, with its headers as a record and its body as a string. */
 function captureIn(file: string | Buffer) {
-  const captures = readCaptures(Buffer.from(file));
+  const captures = read(file);
   expect(captures).toHaveLength(1);
   const [{ headers, body } = { headers: [], body: undefined }] = captures;
   return {
@@ -64,9 +72,18 @@ const whole: Readonly<Record<string, string | Buffer>> = {
     level: 30,
     req: { method: "POST", headers: HEADERS, body: JSON.parse(BODY) },
   }),
+  "an object with headers of its own around the request": JSON.stringify({
+    headers: { "content-type": "application/json" },
+    response: { headers: {} },
+    request: { headers: HEADERS, body: BODY },
+  }),
   "a Buffer printed as JSON": JSON.stringify({ headers: HEADERS, body: Buffer.from(BODY) }),
   "a request as text": `POST /jobs HTTP/1.1\r\nHost: a.example.com\r\n${lines}\r\n\r\n${BODY}`,
   "a request as text that an editor saved": `POST /jobs HTTP/1.1\nContent-Length: ${BODY.length}\n${lines}\n\n${BODY}\n`,
+  "a request in UTF-16, as PowerShell writes it": Buffer.from(
+    `\uFEFFPOST /jobs HTTP/1.1\r\n${lines}\r\n\r\n${BODY}`,
+    "utf16le",
+  ),
   "a request in UTF-8 with a byte order mark": `\uFEFF${lines}\n\n${BODY}`,
 };
 
@@ -84,6 +101,29 @@ test("each line of JSON is read, such as those of `listen --json --print`", () =
   const records = [{ url: "http://127.0.0.1:1" }, { verified: true, headers: entries, body: BODY }];
   const { headers, body } = captureIn(`${records.map((each) => JSON.stringify(each)).join("\r\n")}\n`);
   expect([headers, body]).toEqual([HEADERS, BODY]);
+});
+
+test.each([
+  ["with blank lines between", "\r\n\r\n", 0],
+  ["with indents", "\n", 2],
+  ["with indents, after a file without a newline at its end", "", 2],
+])("several values of JSON are read %s", (_how, separator, indent) => {
+  const value = JSON.stringify({ headers: entries, body: "}\n{" }, null, indent);
+  expect(read(`${value}${separator}${value}\n`).map(({ body }) => body?.toString())).toEqual([
+    "}\n{",
+    "}\n{",
+  ]);
+});
+
+test("a line of JSON that is cut off is left out, and that is said", () => {
+  const line = JSON.stringify({ headers: entries, body: BODY });
+  const note = jest.fn();
+  const captures = readCaptures(
+    Buffer.from(`${line}\n${line.slice(0, 60)}\n${line}\n${line.slice(0, -1)}`),
+    note,
+  );
+  expect(captures).toHaveLength(2);
+  expect(note.mock.calls).toEqual([[expect.stringMatching(/^Left out.*: 2 of the file's 4 values\.$/)]]);
 });
 
 describe("of several deliveries with one id", () => {
@@ -131,6 +171,15 @@ const headersOnly: Readonly<Record<string, string | Buffer>> = {
   "the headersDistinct that Node.js printed": `{\n${entries.map(([name, value]) => `  '${name}': [ '${value}' ]`).join(",\n")}\n}\n`,
   "the headersDistinct that Node.js printed on several lines": `{\n${entries.map(([name, value]) => `  '${name}': [\n    '${value}'\n  ]`).join(",\n")}\n}\n`,
   "the two lines that DevTools copies": `:authority:\na\n${entries.map(([name, value]) => `${name}:\n${value}`).join("\n")}\n`,
+  "names and values on lines of their own": `accept\n*/*\n${entries.flat().join("\n")}\n`,
+  "lists that PHP's var_dump printed": `array(4) {\n${entries.map(([name, value]) => `  ["${name}"]=>\n  array(1) {\n    [0]=>\n    string(${value.length}) "${value}"\n  }`).join("\n")}\n}\n`,
+  "lists that PHP's print_r printed": `Array\n(\n${entries.map(([name, value]) => `    [${name}] => Array\n        (\n            [0] => ${value}\n        )\n`).join("\n")}\n)\n`,
+  "the Headers that Python printed": `Headers({${entries.map(([name, value]) => `'${name}': '${value}'`).join(", ")}})\n`,
+  "tuples that Python printed": `[${entries.map(([name, value]) => `('${name}', '${value}')`).join(", ")}]\n`,
+  "tuples of bytes that Python printed": `[${entries.map(([name, value]) => `(b'${name}', b'${value}')`).join(",\n ")}]\n`,
+  "the EnvironHeaders that Python printed": `EnvironHeaders([${entries.map(([name, value]) => `('${name}', '${value}')`).join(", ")}])\n`,
+  "tuples that Elixir printed": `[\n${entries.map(([name, value]) => `  {"${name}", "${value}"}`).join(",\n")}\n]\n`,
+  "the rawHeaders that Node.js printed": `[\n${entries.map(([name, value]) => `  '${name}',           '${value}'`).join(",\n")}\n]\n`,
   "lines in UTF-16, as PowerShell writes them": Buffer.from(`\uFEFF${lines}\r\n`, "utf16le"),
   "indented lines": entries.map(([name, value]) => `    ${name}: ${value}`).join("\n"),
 };
@@ -154,16 +203,14 @@ test("a header that is null in JSON is missing", () => {
 });
 
 test("a header that was sent twice is there twice", () => {
-  const [capture] = readCaptures(
-    Buffer.from(JSON.stringify({ rawHeaders: ["webhook-id", "a", "Webhook-Id", "b"] })),
-  );
+  const [capture] = read(JSON.stringify({ rawHeaders: ["webhook-id", "a", "Webhook-Id", "b"] }));
   expect(capture?.headers).toHaveLength(2);
 });
 
 test("a header that Node.js and Python printed with two values has both", () => {
   const printed =
     "{\n  'webhook-id': [ 'a', 'b' ],\n  'webhook-signature': 'v1,a '\n                       'v1,b'}";
-  expect(readCaptures(Buffer.from(printed))[0]?.headers).toEqual([
+  expect(read(printed)[0]?.headers).toEqual([
     ["webhook-id", "a"],
     ["webhook-id", "b"],
     ["webhook-signature", "v1,a v1,b"],
@@ -172,7 +219,7 @@ test("a header that Node.js and Python printed with two values has both", () => 
 
 test("all deliveries of a file are found", () => {
   const log = [{ headers: HEADERS }, { headers: { ...HEADERS, "webhook-id": "msg_2" } }];
-  expect(readCaptures(Buffer.from(JSON.stringify(log)))).toHaveLength(2);
+  expect(read(JSON.stringify(log))).toHaveLength(2);
 });
 
 test("a long text without a blank line has no body, and is read at once", () => {

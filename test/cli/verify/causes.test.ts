@@ -1,4 +1,4 @@
-import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import type { HeaderPair } from "../../../src/cli/capture/headerPair";
 import { type Diagnosis, diagnose } from "../../../src/cli/verify/diagnosis";
 import { Search } from "../../../src/cli/verify/search";
@@ -56,6 +56,16 @@ const reserialized: Readonly<Record<string, readonly [signed: string, body: stri
   "numbers that a parser wrote as 1.0": ['{"a":1,"b":2.5}', '{"a":1.0,"b":2.5}'],
   "numbers that Python wrote": ['{"a":1e+16,"b":1e-05}', '{"a":10000000000000000.0,"b":0.00001}'],
   "numbers that Java wrote": ['{"a":1.0E10,"b":0.5}', '{"a":1.0e10,"b":0.5}'],
+  "large whole numbers that Java wrote": [
+    '{"at":1.795253400123E12,"n":1.2E7,"a":3,"b":4,"c":5,"d":6,"e":7,"f":8}',
+    '{"at":1795253400123,"n":12000000,"a":3,"b":4,"c":5,"d":6,"e":7,"f":8}',
+  ],
+  "whole numbers that Gson wrote": ['{"n":1.2E7,"a":3.0}', '{"n":12000000,"a":3}'],
+  "a large whole number that Java wrote beside a timestamp": [
+    '{"n":1.2E7,"at":1795253400123}',
+    '{"n":12000000,"at":1795253400123}',
+  ],
+  "a large whole number that Python wrote": ['{"n": 1e+16}', '{"n":10000000000000000}'],
   "the escapes of .NET": [DOTNET, TEXT],
   "the escapes of .NET, indented on Windows": [
     JSON.stringify({ a: "ö+<" }, null, 2).replaceAll("\n", "\r\n").replace("ö+<", "\\u00F6\\u002B\\u003C"),
@@ -107,6 +117,11 @@ const causes: Readonly<Record<string, readonly [reason: string, finding: RegExp,
     "body-compressed",
     /with deflate/,
     { signed: TEXT, body: deflateSync(TEXT) },
+  ],
+  "a body compressed with deflate without the header of zlib": [
+    "body-compressed",
+    /with deflate/,
+    { signed: TEXT, body: deflateRawSync(TEXT) },
   ],
   "a body compressed with Brotli": [
     "body-compressed",
@@ -219,6 +234,14 @@ test.each(Object.entries(hints))("verify says what is conspicuous: %s", (_what, 
   const diagnosis = diagnosisOf({ signed: "other", body, headers });
   expect(diagnosis).toMatchObject({ reason: "wrong-secret", finding: expect.stringMatching(hint) });
 });
+
+test.each([gzipSync(TEXT), Buffer.from("ö", "latin1")])(
+  "verify does not call bytes lost that are no text",
+  (body) => {
+    const diagnosis = diagnosisOf({ signed: "other", body });
+    expect(diagnosis).toMatchObject({ reason: "wrong-secret", finding: expect.not.stringContaining("lost") });
+  },
+);
 
 test("verify finds what was indented around a string of millions of escapes", () => {
   const value = { type: "job.succeeded", data: { log: '"\\'.repeat(1_750_000) } };
