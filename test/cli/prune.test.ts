@@ -1,86 +1,10 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { prune } from "../../src/cli/prune";
-import type { Endpoint } from "../../src/client";
-import { type Emulator, type EmulatorOptions, startEmulator } from "../../src/emulator";
-import { Book } from "../../src/settlement/book";
 import type { Deployment, Resource } from "../../src/settlement/deployment";
 import { AnotherService, anotherKey } from "../engine/anotherService";
 import { FakeProject, type FakeProjectOptions, KeptOutput, recorded } from "./fakeProject";
-
-const DAY_MS = 86_400_000;
-const NOW = Date.parse("2030-06-15T12:00:00Z");
-
-let now = NOW;
-let emulator: Emulator;
-const start = (options: EmulatorOptions = {}) => startEmulator({ now: () => now, ...options });
-beforeEach(async () => {
-  now = NOW;
-  emulator = await start();
-});
-afterEach(() => emulator.close());
-
-/** Makes an endpoint that is as many days old. */
-function added(path: string, { days = 10, type = "development" as const } = {}) {
-  now = NOW - days * DAY_MS;
-  const endpoint = emulator.add({ url: `https://a.example.com/${path}`, type });
-  now = NOW;
-  return endpoint;
-}
-
-interface Run {
-  readonly yes?: boolean;
-  readonly type?: "production" | "development";
-  /** What a person at the terminal answers. Default: nobody is there. */
-  readonly answer?: string;
-  readonly config?: Record<string, string>;
-  readonly environment?: NodeJS.ProcessEnv;
-  readonly alsoStacks?: readonly string[];
-  readonly olderThanMs?: number;
-}
-
-async function run(
-  options: Partial<FakeProjectOptions>,
-  {
-    answer,
-    yes = answer === undefined,
-    type = "development",
-    config,
-    environment = {},
-    alsoStacks = [],
-    olderThanMs = 7 * DAY_MS,
-  }: Run = {},
-) {
-  const output = new KeptOutput(true);
-  const settings = config ?? { "webhooks:baseUrl": emulator.url, "webhooks:apiKey": emulator.apiKey };
-  const pulumi = new FakeProject({ config: settings, ...options });
-  const questions: string[] = [];
-  const ask = async (question: string) => {
-    questions.push(question);
-    return answer ?? "";
-  };
-  const failure = await prune({
-    ...{ pulumi, output, type, yes, alsoStacks, environment, olderThanMs },
-    ...(answer === undefined ? {} : { ask }),
-  }).catch((error: unknown) => error);
-  const printed = output.kept.stdout === "" ? {} : JSON.parse(output.kept.stdout);
-  const { deleted = [], kept = [], error } = printed;
-  return {
-    printed,
-    deleted: deleted.map(({ id }: { id: string }) => id),
-    kept: Object.fromEntries(kept.map(({ id, reason }: { id: string; reason: string }) => [id, reason])),
-    stderr: output.kept.stderr,
-    questions,
-    failure,
-    printedError: error?.code,
-  };
-}
-
-const ids = () => emulator.endpoints().map(({ id }) => id);
-const deletions = () => emulator.requests.filter(({ method }) => method === "DELETE");
+import { added, deletions, emulator, ids, replaceEmulator, run } from "./pruning";
 
 it("prune deletes only unmanaged development endpoints that are older, and says why it keeps each other one", async () => {
   const [old, young, managed, read] = [
@@ -89,7 +13,7 @@ it("prune deletes only unmanaged development endpoints that are older, and says 
     added("managed"),
     added("read"),
   ];
-  const production = added("production", { type: "production" as never });
+  const production = added("production", { type: "production" });
   const stacks = {
     dev: { resources: [recorded("managed", managed)] },
     prod: { resources: [recorded("read", { ...read, more: { external: true } })] },
@@ -163,38 +87,6 @@ it("prune says which backend it read, without its credentials, and how many stac
   expect(printed).toMatchObject({ backend: "https://backend.example.com/", stacks: 3 });
 });
 
-it("prune keeps an endpoint while a run on this machine registers or adopts its url and type, and what one took since", async () => {
-  const home = mkdtempSync(join(tmpdir(), "prune-"));
-  const environment = { PULUMI_HOME: home };
-  const book = new Book(environment, (message) => {
-    throw new Error(message);
-  });
-  const begin = (endpoint: Endpoint) =>
-    book.begin(
-      {
-        ...{ stack: { urn: "urn:pulumi:dev::other::pulumi:pulumi:Stack::other-dev", backend: "" }, ip: "" },
-        ...{ service: "", provider: "", fingerprint: "", run: "1", sender: "1", id: null, createdAt: null },
-        ...{ adopted: false, closed: false, sent: null },
-      },
-      endpoint,
-    );
-  try {
-    const [under, taken, free] = [added("under-way"), added("taken"), added("free")];
-    begin(under);
-    let exports = 0;
-    const before = (command: string) => {
-      if (command !== "stack export" || ++exports !== 2) return;
-      book.change(begin(taken), { id: taken.id, adopted: true, closed: true });
-    };
-    const { deleted, stderr } = await run({ stacks: { dev: {} }, before }, { environment });
-    expect(deleted).toEqual([free.id]);
-    for (const { id } of [under, taken])
-      expect(stderr).toContain(`${id} is kept: a run is registering or adopting its url`);
-  } finally {
-    rmSync(home, { recursive: true, force: true });
-  }
-});
-
 it("prune goes on after an endpoint that the service refuses to delete, and fails in the end", async () => {
   const [refused, other] = [added("refused"), added("other")];
   emulator.fault({ operation: "delete", kind: "status", status: 409, times: 1 });
@@ -220,9 +112,7 @@ it("prune shows only the host of a url that an interrupted run may have register
 });
 
 it("prune counts ages by the service's clock, and keeps what the service dates in the future", async () => {
-  now = NOW + 30 * DAY_MS;
-  const future = emulator.add({ url: "https://a.example.com/", type: "development" });
-  now = NOW;
+  const future = added("", { days: -30 });
   expect((await run({ stacks: { dev: {} } }, { olderThanMs: 0 })).kept).toEqual({ [future.id]: "younger" });
 });
 
@@ -279,49 +169,6 @@ it("prune deletes what was there long before a pending registration was sent", a
   expect({ deleted, kept }).toEqual({ deleted: [old.id], kept: { [made.id]: "pending-registration" } });
 });
 
-it("prune keeps what a killed run of a stack that it cannot see has sent, as this machine's book tells", async () => {
-  const home = mkdtempSync(join(tmpdir(), "prune-"));
-  try {
-    const endpoint = added("a");
-    const environment = { PULUMI_HOME: home };
-    const at = Date.parse(endpoint.createdAt ?? "");
-    const stack = {
-      urn: "urn:pulumi:prod::other::pulumi:pulumi:Stack::other-prod",
-      backend: "file:///elsewhere",
-    };
-    const book = new Book(environment, () => {});
-    const origin = { service: "s", fingerprint: "f", provider: "p", ip: "i" };
-    const entry = book.begin(
-      {
-        ...{
-          ...origin,
-          stack,
-          run: "1",
-          sender: "1",
-          id: null,
-          createdAt: null,
-          adopted: false,
-          closed: false,
-        },
-        sent: { at, serviceTime: at, before: [], complete: true },
-      },
-      endpoint,
-    );
-    const { deleted, stderr } = await run({ stacks: { dev: {} } }, { environment });
-    expect(deleted).toEqual([]);
-    expect(stderr).toMatch(/an interrupted run of other\/prod may have registered it/);
-    book.close(entry);
-    const folder = join(home, "webhook-endpoints/book");
-    const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) =>
-      join(folder, name),
-    );
-    for (const file of files) utimesSync(file, 1, 1);
-    expect((await run({ stacks: { dev: {} } }, { environment })).deleted).toEqual([endpoint.id]);
-  } finally {
-    rmSync(home, { recursive: true, force: true });
-  }
-});
-
 it("prune keeps an endpoint whose id is recorded with another key or base URL, even if it looks different", async () => {
   const endpoint = added("a");
   const looks = { ...endpoint, url: "https://b.example.com/" };
@@ -374,8 +221,7 @@ it.each<[string, Partial<FakeProjectOptions>, string]>([
 });
 
 it("prune deletes nothing when the list is partial", async () => {
-  await emulator.close();
-  emulator = await start({ pageSize: 1 });
+  await replaceEmulator({ pageSize: 1 });
   added("a");
   added("b");
   expect((await run({ stacks: { dev: {} } })).failure).toMatchObject({ code: "LIST_PARTIAL" });
@@ -463,25 +309,8 @@ it("prune stops at the first endpoint that cannot be deleted, and reports what w
 });
 
 it("prune touches only the account of the key", async () => {
-  await emulator.close();
-  emulator = await start({ accounts: { "other-key": "other" } });
-  now = NOW - 10 * DAY_MS;
-  emulator.add({ url: "https://a.example.com/", type: "development" }, "other");
-  now = NOW;
+  await replaceEmulator({ accounts: { "other-key": "other" } });
+  added("", { account: "other" });
   expect((await run({ stacks: { dev: {} } })).deleted).toEqual([]);
   expect(emulator.endpoints()).toHaveLength(1);
-});
-
-it("prune deletes nothing while this machine's book cannot be read", async () => {
-  const home = mkdtempSync(join(tmpdir(), "prune-"));
-  try {
-    added("a");
-    mkdirSync(join(home, "webhook-endpoints"));
-    writeFileSync(join(home, "webhook-endpoints", "book"), "not a folder");
-    const { failure } = await run({ stacks: { dev: {} } }, { environment: { PULUMI_HOME: home } });
-    expect(failure).toMatchObject({ code: "OWNERSHIP_UNKNOWN", message: expect.stringContaining("ENOTDIR") });
-    expect(emulator.endpoints()).toHaveLength(1);
-  } finally {
-    rmSync(home, { recursive: true });
-  }
 });

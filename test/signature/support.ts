@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
-import type { SignedHeaders } from "../../src/signature";
+import { type HeadersLike, type SignedHeaders, verifyDetailed } from "../../src/signature";
 
 /** Published with the Standard Webhooks specification. */
 export const knownAnswer = {
@@ -28,4 +28,10 @@ export function signatureOver(secret: string, content: string | Uint8Array): str
 
 export function wrongSignatures(count: number): string {
   return Array.from({ length: count }, () => `v1,${randomBytes(32).toString("base64")}`).join(" ");
+}
+
+/** Verifies the known answer, or another body than its own. Gives the reason for which it is refused, or "ok". */
+export function reasonFor(headers: HeadersLike, { body }: { body?: unknown } = { body: knownAnswer.body }) {
+  const result = verifyDetailed(body as string, headers, knownAnswer.secret, 0);
+  return result.ok ? "ok" : result.reason;
 }

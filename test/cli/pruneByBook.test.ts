@@ -1,0 +1,68 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Endpoint } from "../../src/client";
+import { Book } from "../../src/settlement/book";
+import type { Entry } from "../../src/settlement/entry";
+import { added, emulator, run } from "./pruning";
+
+/** Where this machine's runs keep their book. */
+let environment: { readonly PULUMI_HOME: string };
+let folder: string;
+let book: Book;
+beforeEach(() => {
+  environment = { PULUMI_HOME: mkdtempSync(join(tmpdir(), "prune-")) };
+  folder = join(environment.PULUMI_HOME, "webhook-endpoints", "book");
+  book = new Book(environment, (message) => {
+    throw new Error(message);
+  });
+});
+afterEach(() => rmSync(environment.PULUMI_HOME, { recursive: true, force: true }));
+
+/** Writes what a run of a stack in another backend has begun. */
+function begin(endpoint: Endpoint, sent: Entry["sent"] = null): Entry {
+  const urn = "urn:pulumi:prod::other::pulumi:pulumi:Stack::other-prod";
+  return book.begin(
+    {
+      ...{ stack: { urn, backend: "file:///elsewhere" }, service: "s", fingerprint: "f", provider: "p" },
+      ...{ ip: "i", run: "1", sender: "1", id: null, createdAt: null, adopted: false, closed: false, sent },
+    },
+    endpoint,
+  );
+}
+
+it("prune keeps an endpoint while a run on this machine registers or adopts its url and type, and what one took since", async () => {
+  const [under, taken, free] = [added("under-way"), added("taken"), added("free")];
+  begin(under);
+  let exports = 0;
+  const before = (command: string) => {
+    if (command !== "stack export" || ++exports !== 2) return;
+    book.change(begin(taken), { id: taken.id, adopted: true, closed: true });
+  };
+  const { deleted, stderr } = await run({ stacks: { dev: {} }, before }, { environment });
+  expect(deleted).toEqual([free.id]);
+  for (const { id } of [under, taken])
+    expect(stderr).toContain(`${id} is kept: a run is registering or adopting its url`);
+});
+
+it("prune keeps what a killed run of a stack that it cannot see has sent, as this machine's book tells", async () => {
+  const endpoint = added("a");
+  const at = Date.parse(endpoint.createdAt ?? "");
+  const entry = begin(endpoint, { at, serviceTime: at, before: [], complete: true });
+  const { deleted, stderr } = await run({ stacks: { dev: {} } }, { environment });
+  expect(deleted).toEqual([]);
+  expect(stderr).toMatch(/an interrupted run of other\/prod may have registered it/);
+  book.close(entry);
+  for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" }))
+    utimesSync(join(folder, name), 1, 1);
+  expect((await run({ stacks: { dev: {} } }, { environment })).deleted).toEqual([endpoint.id]);
+});
+
+it("prune deletes nothing while this machine's book cannot be read", async () => {
+  added("a");
+  mkdirSync(join(folder, ".."));
+  writeFileSync(folder, "not a folder");
+  const { failure } = await run({ stacks: { dev: {} } }, { environment });
+  expect(failure).toMatchObject({ code: "OWNERSHIP_UNKNOWN", message: expect.stringContaining("ENOTDIR") });
+  expect(emulator.endpoints()).toHaveLength(1);
+});

@@ -1,0 +1,180 @@
+import type { FakePulumi } from "./fakePulumi";
+import {
+  args,
+  book,
+  emulator,
+  entries,
+  ids,
+  interrupted,
+  killed,
+  later,
+  living,
+  questions,
+  ran,
+  run,
+  SECOND,
+  said,
+  sent,
+} from "./recovery";
+
+describe("what no resource will take", () => {
+  /** A run with `--replace` was killed: the resource lives with the same inputs. */
+  const replaced = () => {
+    const old = emulator.add(args);
+    const pulumi = killed({
+      operations: [interrupted("a")],
+      resources: [living("a", {}, { id: old.id })],
+    });
+    return { old, pulumi, surplus: emulator.add(args) };
+  };
+
+  it("recover deletes it once a person says so", async () => {
+    const { old, pulumi, surplus } = replaced();
+    expect(await run(pulumi, ["delete"])).toBe("done");
+    expect(questions).toEqual([expect.stringContaining(surplus.id)]);
+    expect(ids()).toEqual([old.id]);
+  });
+
+  it("recover forgets it when it is to stay", async () => {
+    const { pulumi } = replaced();
+    expect(await run(pulumi, ["keep"])).toBe("done");
+    expect(ids()).toHaveLength(2);
+    expect(await run(pulumi)).toBe("done");
+    expect(said.join("\n")).not.toContain("wh_");
+  });
+
+  it.each([
+    ["without an answer", [""]],
+    ["with --yes", undefined],
+  ])("recover deletes nothing %s, and exits with 2", async (_, answers) => {
+    const { pulumi, surplus } = replaced();
+    expect(await run(pulumi, answers)).toBe("undecided");
+    expect(said.join("\n")).toContain(surplus.id);
+    expect(ids()).toHaveLength(2);
+  });
+
+  it("recover does not take an endpoint for it that is older than the resource", async () => {
+    const stranger = emulator.add(args);
+    later(60);
+    const { id } = emulator.add(args);
+    const resources = [living("a", {}, { id, age: 0 })];
+    later(1);
+    expect(await run(killed({ operations: [interrupted("a")], resources }))).toBe("done");
+    expect(said.join("\n")).not.toContain(stranger.id);
+  });
+
+  it("recover does not delete it if another stack manages it, or if a stack cannot be read", async () => {
+    const { pulumi, surplus } = replaced();
+    pulumi.others = { prod: { resources: [living("theirs", {}, { id: surplus.id })] } };
+    expect(await run(pulumi, ["delete"])).toBe("undecided");
+    expect(said.join("\n")).toMatch(new RegExp(`${surplus.id} is kept: theirs in .* manages it`));
+    pulumi.others = {};
+    pulumi.failures.set("stack ls", "error: no backend");
+    expect(await run(pulumi, ["delete"])).toBe("undecided");
+    expect(ids()).toContain(surplus.id);
+  });
+
+  it("recover asks about it when the program has given the resource another url since", async () => {
+    const surplus = emulator.add(args);
+    const now = living("a", { url: "https://new.example.com/" }, { age: -10 * SECOND });
+    expect(await run(killed({ operations: [interrupted("a")], resources: [now] }), ["delete"])).toBe("done");
+    expect(questions).toEqual([expect.stringContaining(surplus.id)]);
+    expect(ids()).toEqual([]);
+  });
+
+  it("recover asks about what a later up has left, by the id in the book", async () => {
+    const { id, createdAt } = emulator.add(args);
+    sent(SECOND, { id, createdAt });
+    later(600);
+    const pulumi = killed({ writtenAgo: 0 });
+    pulumi.history = [ran(300 * SECOND, 200 * SECOND)];
+    expect(await run(pulumi, ["delete"])).toBe("done");
+    expect(ids()).toEqual([]);
+    expect(entries()).toMatchObject([{ closed: true }]);
+  });
+
+  it("recover keeps what a resource has got while a person decided", async () => {
+    const { pulumi, surplus } = replaced();
+    pulumi.meanwhile = () => {
+      const taken = living("b", {}, { id: surplus.id });
+      pulumi.deployment = {
+        ...pulumi.deployment,
+        resources: [...(pulumi.deployment.resources ?? []), taken],
+      };
+    };
+    expect(await run(pulumi, ["delete"])).toBe("undecided");
+    expect(said.join("\n")).toMatch(new RegExp(`${surplus.id} is kept`));
+    expect(ids()).toHaveLength(2);
+  });
+
+  it("recover deletes nothing while the process that registered it is alive", async () => {
+    const { old, pulumi, surplus } = replaced();
+    const { process: own } = book().begin({ ...sent(0), run: "127.0.0.1:1" }, args);
+    for (const entry of entries()) book().remove(entry);
+    sent(SECOND, { id: surplus.id, createdAt: surplus.createdAt, process: own });
+    expect(await run(pulumi, ["delete"])).toBe("undecided");
+    expect(said.join("\n")).toMatch(/still under way/);
+    expect(ids()).toEqual([old.id, surplus.id]);
+  });
+});
+
+describe("what is in doubt", () => {
+  let pulumi: FakePulumi;
+  beforeEach(() => {
+    for (let times = 0; times < 2; times++) emulator.add(args);
+    pulumi = killed({ operations: [interrupted("a")] });
+  });
+
+  it("recover says it in the words of up, decides nothing with --yes, and exits with 2", async () => {
+    expect(await run(pulumi)).toBe("undecided");
+    expect(said[0]).toMatch(
+      /2 endpoints fit 1 pending registration.*set adoptId.*ifExists: "register".*\(REGISTRATION_IN_DOUBT\)$/,
+    );
+    for (const id of ids()) expect(said[0]).toContain(id);
+    expect(entries()).toEqual([]);
+  });
+
+  it("recover forgets what is somebody else's, and the next up takes over the one that is left", async () => {
+    const [other, own] = ids();
+    expect(await run(pulumi, ["keep", ""])).toBe("undecided");
+    expect(entries()).toMatchObject([{ id: other, closed: true, foreign: true }]);
+    expect(await run(pulumi)).toBe("done");
+    expect(said[0]).toContain(`it registered ${own}`);
+    expect(said[0]).toMatch(/The next `pulumi up` takes it over/);
+    expect(said.join("\n")).not.toContain(other);
+    expect(ids()).toHaveLength(2);
+  });
+
+  it("recover forgets all of them", async () => {
+    expect(await run(pulumi, ["keep", "keep"])).toBe("done");
+    expect(entries()).toMatchObject([{ foreign: true }, { foreign: true }]);
+    expect(await run(pulumi)).toBe("done");
+    expect(said.join("\n")).toMatch(/it registered nothing/);
+  });
+
+  it.each(["wh_other", ""])("recover decides nothing when the answer is %j", async (answer) => {
+    expect(await run(pulumi, [answer, answer])).toBe("undecided");
+    expect(entries()).toEqual([]);
+  });
+
+  it("recover is in doubt about two registrations that differ in ip", async () => {
+    pulumi = killed({ operations: [interrupted("a", { ip: "10.0.0.1" }), interrupted("b")] });
+    expect(await run(pulumi)).toBe("undecided");
+    expect(said[0]).toMatch(/differs only in ip/);
+  });
+
+  it("recover asks when a later run has written the state, because nothing dates the interrupted run then", async () => {
+    pulumi.history = [ran(2 * SECOND, 0, "refresh"), ran(20 * SECOND, 10 * SECOND, "update", "failed")];
+    expect(await run(pulumi)).toBe("undecided");
+    expect(said[0]).toMatch(/a later run has written the state.*REGISTRATION_IN_DOUBT/);
+  });
+
+  it("recover only asks what to do with each endpoint when an up has done without them", async () => {
+    pulumi.history = [ran(2 * SECOND, 0)];
+    const [, other] = ids();
+    expect(await run(pulumi, ["delete", "keep"])).toBe("done");
+    expect(said[0]).toMatch(/REGISTRATION_IN_DOUBT/);
+    expect(ids()).toEqual([other]);
+    expect(await run(pulumi)).toBe("done");
+  });
+});

@@ -1,0 +1,10 @@
+import { verify } from "../../src/signature";
+import type { Received } from "./receiver";
+
+export const A = `whsec_${Buffer.from("a secret of thirty-two bytes: AA").toString("base64")}`;
+export const B = `whsec_${Buffer.from("a secret of thirty-two bytes: BB").toString("base64")}`;
+export const SUCCEEDED = { type: "job.succeeded", data: { jobId: "job_1", status: "succeeded" } };
+
+/** Whether what a receiver got verifies with this secret. */
+export const verified = ({ body, headers }: Received | undefined = { body: "", headers: {} }, secret = A) =>
+  verify(body, headers, secret);
