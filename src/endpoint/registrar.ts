@@ -1,14 +1,13 @@
 import type { Endpoint, EndpointList } from "../client";
 import type { Clock } from "../client/clock";
-import type { Doubt } from "../settlement/decide";
 import type { Entry } from "../settlement/entry";
-import { type Identity, isProvisional, keyOf } from "../settlement/identity";
-import type { Outcome } from "../settlement/settle";
+import { isProvisional, keyOf } from "../settlement/identity";
 import type { PendingHere, Settlement } from "../settlement/settlement";
 import type { Turns } from "../settlement/turns";
-import { describeDoubt, describeSpared, describeUnknowable } from "../settlement/words";
+import { describeSpared } from "../settlement/words";
 import { describeUrl } from "../shared/url";
 import { type AdoptionSources, adopt } from "./adoption";
+import { conclusionOf, inDoubt, notRegistered } from "./conclusion";
 import type { DuplicateCheck } from "./duplicateCheck";
 import { EndpointError, PendingError, runCancelled } from "./errors";
 import type { Replaced } from "./handover";
@@ -89,7 +88,7 @@ export class Registrar {
     if (outcome?.kind === "doubt") log.warn(describeSpared(state, outcome));
     if (outcome?.kind !== "found") return outcome !== undefined;
     await service.delete(outcome.endpoint.id);
-    settlement.forget(outcome.by);
+    takings.forget(outcome.by);
     ledger.note(id, "settled");
     ledger.noteOurs(outcome.endpoint, "deleted");
     return true;
@@ -167,7 +166,7 @@ export class Registrar {
       if (found?.kind === "doubt")
         log.warn(describeSpared(inputs, found, "Another endpoint is registered, as ifExists says"));
       if (handedOver) ledger.note(handedOver.id, "settled");
-      if (handedOver && isAnother && found?.kind !== "found") settlement.giveUp(handedOver, inputs);
+      if (handedOver && isAnother && found?.kind !== "found") takings.giveUp(handedOver, inputs);
       if (found?.kind !== "found") return undefined;
       const { endpoint, by } = found;
       takings.takeOver(by, entry, endpoint, clock.date());
@@ -186,34 +185,6 @@ export class Registrar {
     const pending = { ...sent, before: [...before] };
     return new PendingError(id, { ...stateOf(times, inputs, this.run.origin), pending }, error);
   }
-}
-
-/** Returns what a settlement found, or what is in doubt; undefined when nothing was made. @throws EndpointError when that is not known */
-function conclusionOf(outcome: Outcome | undefined, wanted: Identity) {
-  switch (outcome?.kind) {
-    case "found":
-    case "doubt":
-      return outcome;
-    case "unknowable":
-      throw new EndpointError("STILL_PENDING", describeUnknowable(wanted));
-    case "cancelled":
-      throw runCancelled();
-    default:
-      return undefined;
-  }
-}
-
-function inDoubt(wanted: Identity, doubt: Doubt, options?: { isReplacement: boolean }): EndpointError {
-  return new EndpointError("REGISTRATION_IN_DOUBT", describeDoubt(wanted, doubt, options));
-}
-
-function notRegistered({ url }: Identity, { id }: Endpoint): EndpointError {
-  return new EndpointError(
-    "ENDPOINT_EXISTS",
-    `the service answered the registration of ${describeUrl(url)} with ${id}, which was there before. It keeps one endpoint for each url, ` +
-      `so nothing was registered. If ${id} is to be this resource's, set adoptId: ${JSON.stringify(id)}. If another resource has it, declare ` +
-      "the url only once.",
-  );
 }
 
 function hasEndpoint(replaced: Replaced | undefined): boolean {

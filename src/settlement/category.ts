@@ -1,7 +1,7 @@
 import type { Endpoint } from "../client";
 import type { Deployment, Resource } from "./deployment";
 import { endpointsOf, type Verdict } from "./leftovers";
-import { isOvertaken, livingOf } from "./stackState";
+import { isOvertaken, livingOf } from "./operations";
 import { parseTimestamp } from "./time";
 
 /**

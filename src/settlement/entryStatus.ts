@@ -33,7 +33,7 @@ export async function statusOf(entry: Entry, stack: Stack): Promise<Status> {
   // A run that was stopped leaves an operation (engine rule 35). Without one, it recorded what was answered, or that it was pending, or
   // its plugin was killed.
   const wasKnown = id !== null || pendingId !== undefined;
-  const hasFailed = wasKnown && !state.hasOperation(entry.key) && runs.some(isOwn);
+  const hasFailed = wasKnown && !state.operations.has(entry.key) && runs.some(isOwn);
   const wasDestroyed = runs.some(({ kind, start }) => kind === "destroy" && start > at);
   if (at < state.times.created && !wasDestroyed) return { kind: "another" };
   if (runs.some((run) => isWholeUp(run) && run.start > at)) return { kind: "later up" };
@@ -42,5 +42,6 @@ export async function statusOf(entry: Entry, stack: Stack): Promise<Status> {
 
 /** Removes an entry that was never sent, unless it shows that an interrupted operation registered nothing. */
 export async function removeIfAbandoned(entry: Entry, stack: Stack, book: Book): Promise<void> {
-  if ((await stack.state())?.hasOperation(entry.key) === false) book.removeIfAbandoned(entry);
+  const state = await stack.state();
+  if (state?.operations.has(entry.key, { overtaken: true }) === false) book.removeIfAbandoned(entry);
 }

@@ -1,25 +1,24 @@
 import type { Endpoint } from "../client";
 import type { Book } from "./book";
 import { mayHaveMade, type Pending } from "./decide";
-import { plainText, type Resource } from "./deployment";
+import { plainText } from "./deployment";
 import { type Entry, ipHash, isLiving, isSameStack, mayTake, traceOfEntry, windowOfSent } from "./entry";
 import { removeIfAbandoned, statusOf } from "./entryStatus";
 import type { Wanted } from "./identity";
-import { interruptionOf, LATER_UP, mayHaveSent, pendingOperation } from "./interruption";
+import { interruptedLike, interruptionOf, LATER_UP, mayHaveSent } from "./interruption";
 import { type HandedOver, handedOverOf, pendingOf } from "./pendingResource";
 import type { Stack, Stacks } from "./stack";
 import { isAmbiguous } from "./stackName";
 import type { StackState } from "./stackState";
+import { adoptedLike } from "./takings";
 import {
   type Asker,
   type Holder,
   holderAmong,
   isSameAccount,
-  providerHashOf,
   sameTime,
   strongest,
   traceOfEndpoint,
-  traceOfResource,
 } from "./trace";
 
 export interface Known {
@@ -63,7 +62,7 @@ export class Evidence {
     const own = handedOver && this.#entryOf(handedOver, entries);
     const isOver = own?.closed === true && own.id === null;
     const mine = handedOver && !isOver ? [this.#handedOver(handedOver, own, wanted.ip)] : [];
-    const adopted = own === undefined ? this.#adopted(wanted, { entries, state, stack }) : [];
+    const adopted = own === undefined ? adoptedLike(wanted, { entries, state, stack }) : [];
     const isExplained = (each: Pending) => adopted.some((endpoint) => mayHaveMade(each, endpoint));
     const pending: Pending[] = [];
     for (const entry of entries) {
@@ -71,7 +70,8 @@ export class Evidence {
       const found = await this.#pendingOf(entry, wanted, stack);
       if (found) pending.push(found);
     }
-    if (stack && state) pending.push(...(await this.#interrupted(wanted, stack, state, entries)));
+    if (stack && state)
+      pending.push(...(await interruptedLike(wanted, { asker: this.asker, stack, state, entries })));
     // The pending resources of the stack that no entry stands for: each explains an endpoint.
     const others = (state?.pendingLike(wanted) ?? [])
       .filter(({ id }) => id !== handedOver?.id && !entries.some(({ pendingId }) => pendingId === id))
@@ -82,18 +82,6 @@ export class Evidence {
     const holderOf = (endpoint: Endpoint) => this.#holderOf(endpoint, { entries: rest, state, stack });
     const asked = mine.map((each) => (isExplained(each) ? { ...each, doubt: ADOPTED } : each));
     return { pending: [...asked, ...theirs], holderOf, ownId: own?.id ?? undefined };
-  }
-
-  /** Returns the endpoints of this url and type that resources of the stack have adopted, unless the book tells what made them. */
-  #adopted(wanted: Wanted, { entries, state, stack }: Sources): Endpoint[] {
-    const inBook = entries.filter(
-      ({ adopted, pendingId, stack: name }) =>
-        adopted && pendingId === undefined && stack !== undefined && isSameStack(name, stack.name),
-    );
-    const inState = (state?.adoptedLike(wanted) ?? []).map(traceOfResource);
-    return [...inBook, ...inState].flatMap(({ id, createdAt = null }) =>
-      id ? [{ ...wanted, id, createdAt, updatedAt: null }] : [],
-    );
   }
 
   /** A command without a program does not know its stack. The entry of a pending registration names it. */
@@ -165,47 +153,11 @@ export class Evidence {
   async #doubtOfName(at: number, stack: Stack, wanted: Wanted): Promise<string | undefined> {
     if (!isAmbiguous(stack.name)) return undefined;
     const state = await stack.state();
-    if (state !== undefined && state.operationsLike(wanted).length > 0) {
+    if (state !== undefined && state.operations.like(wanted).length > 0) {
       const { sent } = await interruptionOf(stack, state, this.asker.timeoutMs + this.asker.patienceMs);
       if (sent !== undefined && mayHaveSent({ from: sent.sureFrom, until: sent.until }, at)) return undefined;
     }
     return "it may be that of a stack with the same name in another organization or backend";
-  }
-
-  /** Returns the interrupted operations that no entry stands for, as those of other machines. */
-  async #interrupted(
-    wanted: Wanted,
-    stack: Stack,
-    state: StackState,
-    entries: readonly Entry[],
-  ): Promise<Pending[]> {
-    const { asker } = this;
-    const all = state.operationsLike(wanted, { overtaken: asker.countsAll === true });
-    if (all.length === 0) return [];
-    const interruption = await interruptionOf(stack, state, asker.timeoutMs + asker.patienceMs);
-    // An `up` has settled those, too, whose secrets nobody can compare.
-    const isOpen = (each: Resource) =>
-      asker.countsAll || !interruption.unwanted || !state.looksOvertaken(each);
-    const left = all.filter(isOpen);
-    for (const { adopted, closed, provider, sender, sent, stack: name } of entries) {
-      // The state was read before this provider began to create anything.
-      if (adopted || !isSameStack(name, stack.name) || sender === asker.sender) continue;
-      // A registration counts once, also when its entry was closed since. Without a time, an open entry probably stands for an operation.
-      if (
-        sent === null || interruption.sent === undefined ? closed : !mayHaveSent(interruption.sent, sent.at)
-      )
-        continue;
-      const isOfEntry = (each: Resource) => providerHashOf(each) === provider;
-      const index = left.findIndex(isOfEntry);
-      if (index >= 0) left.splice(index, 1);
-    }
-    const pending = left.map((each) => pendingOperation(each, interruption, { wanted, asker, stack, state }));
-    // A person has said what one of them made.
-    for (const endpoint of this.#adopted(wanted, { entries, state, stack })) {
-      const index = pending.findIndex((each) => mayHaveMade(each, endpoint));
-      if (index >= 0) pending.splice(index, 1);
-    }
-    return pending;
   }
 
   #holderOf(endpoint: Endpoint, { entries, state, stack }: Sources): Holder {

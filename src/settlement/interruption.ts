@@ -1,10 +1,11 @@
-import type { Pending } from "./decide";
+import { mayHaveMade, type Pending } from "./decide";
 import { plainText, type Resource } from "./deployment";
-import { ipHash } from "./entry";
+import { type Entry, ipHash, isSameStack } from "./entry";
 import { HISTORY_PRECISION_MS, isWholeUp } from "./history";
 import { isProvisional, type Wanted } from "./identity";
 import type { Stack } from "./stack";
 import type { StackState } from "./stackState";
+import { adoptedLike } from "./takings";
 import { CLOCK_TOLERANCE_MS, UNKNOWN, type Window } from "./time";
 import { type Asker, providerHashOf } from "./trace";
 
@@ -69,7 +70,7 @@ export function mayHaveSent({ from, until }: Window, at: number): boolean {
 }
 
 /** Returns the pending registration that an interrupted operation shows. */
-export function pendingOperation(
+function pendingOperation(
   operation: Resource,
   interruption: Interruption,
   { wanted, asker, stack, state }: { wanted: Wanted; asker: Asker; stack: Stack; state: StackState },
@@ -77,7 +78,7 @@ export function pendingOperation(
   const { sent } = interruption;
   const ip = ipHash(plainText(operation.inputs, "ip"));
   const isUnwanted = interruption.unwanted === true;
-  const overtakenSince = state.overtakenSince(operation);
+  const overtakenSince = state.operations.overtakenSince(operation);
   const base = {
     window: UNKNOWN,
     before: [],
@@ -111,4 +112,42 @@ export function pendingOperation(
     until: sent.until + skew + timeoutMs + patienceMs,
   };
   return { ...base, window, doubt: isSecret ? SECRET_URL : undefined };
+}
+
+/** What tells of the interrupted operations of a stack. */
+interface InterruptionSources {
+  readonly asker: Asker;
+  readonly stack: Stack;
+  readonly state: StackState;
+  readonly entries: readonly Entry[];
+}
+
+/** Returns the interrupted operations that may have registered a url and type and that no entry stands for, as those of other machines. */
+export async function interruptedLike(
+  wanted: Wanted,
+  { asker, stack, state, entries }: InterruptionSources,
+): Promise<Pending[]> {
+  const all = state.operations.like(wanted, { overtaken: asker.countsAll === true });
+  if (all.length === 0) return [];
+  const interruption = await interruptionOf(stack, state, asker.timeoutMs + asker.patienceMs);
+  // An `up` has settled those, too, whose secrets nobody can compare.
+  const isSettled = (each: Resource) =>
+    interruption.unwanted === true && state.operations.looksOvertaken(each);
+  const left = all.filter((each) => asker.countsAll || !isSettled(each));
+  for (const { adopted, closed, provider, sender, sent, stack: name } of entries) {
+    // The state was read before this provider began to create anything.
+    if (adopted || !isSameStack(name, stack.name) || sender === asker.sender) continue;
+    // A registration counts once, also when its entry was closed since. Without a time, an open entry probably stands for an operation.
+    const isUndated = sent === null || interruption.sent === undefined;
+    if (isUndated ? closed : !mayHaveSent(interruption.sent, sent.at)) continue;
+    const index = left.findIndex((each) => providerHashOf(each) === provider);
+    if (index >= 0) left.splice(index, 1);
+  }
+  const pending = left.map((each) => pendingOperation(each, interruption, { wanted, asker, stack, state }));
+  // A person has said what one of them made. What a resource had adopted before is older.
+  for (const endpoint of adoptedLike(wanted, { entries, stack })) {
+    const index = pending.findIndex((each) => mayHaveMade(each, endpoint));
+    if (index >= 0) pending.splice(index, 1);
+  }
+  return pending;
 }

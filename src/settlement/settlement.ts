@@ -1,6 +1,6 @@
 import type { Endpoint, EndpointList, WebhookRegistrationError } from "../client";
 import type { Book } from "./book";
-import { type Decision, decide, mayHaveMade, type Pending } from "./decide";
+import { type Decision, decide, mayHaveMade } from "./decide";
 import { type Entry, ipHash, isLiving } from "./entry";
 import type { AboutOptions, Evidence, Known } from "./evidence";
 import { keyOf, type Wanted } from "./identity";
@@ -8,7 +8,7 @@ import { type HandedOver, handOver, pendingOf } from "./pendingResource";
 import { registerOnce, type SendingService } from "./register";
 import { type Lookup, listWith, type Outcome, settle, type Waiting } from "./settle";
 import type { Stacks } from "./stack";
-import { closeAbsent, closeAll, type Takings } from "./takings";
+import { closeAbsent, type Takings } from "./takings";
 import { type Asker, isSameAccount } from "./trace";
 
 /** What the settlement needs of the run. */
@@ -179,18 +179,6 @@ export class Settlement {
   async madeBy(pending: HandedOver, wanted: Wanted, { endpoints }: EndpointList): Promise<Endpoint[]> {
     const { holderOf } = await this.parts.evidence.about(wanted, { handedOver: pending });
     return endpoints.filter((each) => this.mayHaveMade(pending, each) && holderOf(each) === "nobody");
-  }
-
-  /** Notes that nothing is left of what a pending registration made. */
-  forget(pending: Pending): void {
-    closeAll([pending], this.parts.book);
-  }
-
-  /** Notes that nobody takes what a pending registration may have made: a person has another one registered. */
-  giveUp({ id }: HandedOver, wanted: Wanted): void {
-    const { book } = this.parts;
-    for (const entry of book.entriesLike(wanted))
-      if (entry.pendingId === id && !entry.closed) book.close(entry);
   }
 
   /** Returns the ids of this url and type that runs of this account have written down since this run began. */

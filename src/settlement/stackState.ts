@@ -3,13 +3,12 @@ import {
   type Deployment,
   endpointsIn,
   identityOf,
-  interruptedRegistrations,
-  plainText,
   providerNameOf,
   type Resource,
   stackIn,
 } from "./deployment";
-import { type Identity, isProvisional, keyHash, keyOf } from "./identity";
+import { type Identity, keyOf } from "./identity";
+import { Operations } from "./operations";
 import { pendingResources } from "./pendingResource";
 import {
   type Holder,
@@ -28,9 +27,12 @@ export class StackState {
 
   /** How many resources have left their endpoint to others since, by its id. */
   readonly #givenUp = new Map<string, number>();
+  /** The interrupted operations in it. */
+  readonly operations: Operations;
 
   constructor(deployment: Deployment) {
     this.#deployment = deployment;
+    this.operations = new Operations(deployment);
     for (const resource of endpointsIn(deployment)) {
       const { id = "" } = resource;
       this.#recorded.set(id, [...this.#of(id), { resource, trace: traceOfResource(resource) }]);
@@ -78,45 +80,6 @@ export class StackState {
   /** Notes that a resource is gone, and has left its endpoint to another one: the last one that goes deletes it. */
   giveUp(id: string): void {
     this.#givenUp.set(id, 1 + (this.#givenUp.get(id) ?? 0));
-  }
-
-  /**
-   * Returns the interrupted operations that may have registered this url and type. What the state encrypts may be any url.
-   *
-   * @param overtaken whether to return those, too, whose resource the state has as they were to make it. A later run made it, or only
-   * `--replace` had asked for another one, so nothing takes what they made
-   */
-  operationsLike(identity: Identity, { overtaken = false } = {}): Resource[] {
-    return interruptedRegistrations(this.#deployment).filter((operation) => {
-      const { inputs } = operation;
-      const [url = identity.url, type] = [plainText(inputs, "url"), plainText(inputs, "type")];
-      // A replacement adopts nothing.
-      const adopts = inputs?.adoptId !== undefined && livingOf(operation, this.#deployment) === undefined;
-      if (adopts || (type !== "production" && type !== "development")) return false;
-      return (
-        keyOf({ url, type }) === keyOf(identity) && (overtaken || !isOvertaken(operation, this.#deployment))
-      );
-    });
-  }
-
-  /** Returns whether an operation that may have registered this url and type was interrupted, and no run has made its resource since. */
-  hasOperation(key: string): boolean {
-    return interruptedRegistrations(this.#deployment).some((operation) => {
-      const identity = identityOf(operation);
-      const isLike = identity === undefined || keyHash(identity) === key;
-      return isLike && !this.looksOvertaken(operation);
-    });
-  }
-
-  /** Returns whether the state has the resource of an operation, and nothing shows that it is another one: secrets cannot be compared. */
-  looksOvertaken(operation: Resource): boolean {
-    return isOvertaken(operation, this.#deployment, { secretsDiffer: false });
-  }
-
-  /** Returns since when the state has the resource of an overtaken operation, in milliseconds; undefined if it is not overtaken. */
-  overtakenSince(operation: Resource): number | undefined {
-    const living = livingOf(operation, this.#deployment);
-    return isOvertaken(operation, this.#deployment) ? Date.parse(living?.created ?? "") : undefined;
   }
 
   /** Returns the resources with this url and type whose registration is pending. */
@@ -188,37 +151,6 @@ export class StackState {
   #of(id: string | null | undefined) {
     return this.#recorded.get(id ?? "") ?? [];
   }
-}
-
-/** Returns the resource that the state has under the name of an interrupted operation. */
-export function livingOf(operation: Resource, { resources = [] }: Deployment): Resource | undefined {
-  return resources.find(
-    (each) =>
-      each.urn === operation.urn &&
-      !isProvisional(each.id ?? "") &&
-      each.delete !== true &&
-      each.pendingReplacement !== true &&
-      providerNameOf(each) === providerNameOf(operation),
-  );
-}
-
-/**
- * Returns whether the state has the resource of an interrupted operation as that was to make it.
- *
- * @param options.secretsDiffer whether two secrets count as different: the engine encrypts equal ones differently
- */
-export function isOvertaken(
-  operation: Resource,
-  deployment: Deployment,
-  { secretsDiffer = true }: { secretsDiffer?: boolean } = {},
-): boolean {
-  const living = livingOf(operation, deployment);
-  const isSame = (name: string) => {
-    const [one, other] = [living?.inputs?.[name], operation.inputs?.[name]];
-    const areSecret = [one, other].every((each) => typeof each === "object" && each !== null);
-    return (areSecret && !secretsDiffer) || JSON.stringify(one) === JSON.stringify(other);
-  };
-  return living !== undefined && ["url", "type", "ip"].every(isSame);
 }
 
 /** Returns a trace with each time that may be its own; the trace itself if nothing is known of it. */

@@ -2,10 +2,20 @@ import type { Endpoint } from "../client";
 import type { Book } from "./book";
 import { mayHaveMade, type Pending } from "./decide";
 import { type Entry, isLiving, isSameStack, mayTake, type StackName, traceOfEntry } from "./entry";
-import type { Identity } from "./identity";
+import type { Identity, Wanted } from "./identity";
 import { type HandedOver, pendingOf } from "./pendingResource";
 import { thisProcess } from "./processes";
-import { type Asker, type Holder, holderAmong, isSameAccount, type Trace, traceOfEndpoint } from "./trace";
+import type { Stack } from "./stack";
+import type { StackState } from "./stackState";
+import {
+  type Asker,
+  type Holder,
+  holderAmong,
+  isSameAccount,
+  type Trace,
+  traceOfEndpoint,
+  traceOfResource,
+} from "./trace";
 
 /** Which endpoints the resources of this run and of others on this machine take, as the book tells. */
 export class Takings {
@@ -90,6 +100,17 @@ export class Takings {
     return this.#tracesOf(identity, (entry) => entry.id === id && isSameAccount(entry, this.asker.origin));
   }
 
+  /** Notes that nothing is left of what a pending registration made. */
+  forget(pending: Pending): void {
+    closeAll([pending], this.book);
+  }
+
+  /** Notes that nobody takes what a pending registration may have made: a person has another one registered. */
+  giveUp({ id }: HandedOver, identity: Identity): void {
+    for (const entry of this.book.entriesLike(identity))
+      if (entry.pendingId === id && !entry.closed) this.book.close(entry);
+  }
+
   #tracesOf(identity: Identity, wanted: (entry: Entry) => boolean): Trace[] {
     const entries = this.book.entriesLike(identity).filter(wanted);
     return entries.map((entry) => traceOfEntry(entry, this.asker.patienceMs));
@@ -116,5 +137,28 @@ export function closeAbsent(by: readonly Pending[], book: Book, { origin }: Pick
   closeAll(
     by.filter(({ entry }) => entry && isSameAccount(entry, origin)),
     book,
+  );
+}
+
+/** Returns the endpoints of a url and type that resources of a stack have adopted, unless the book tells which registration made them. */
+export function adoptedLike(
+  wanted: Wanted,
+  {
+    entries,
+    stack,
+    state,
+  }: {
+    readonly entries: readonly Entry[];
+    readonly stack: Stack | undefined;
+    readonly state?: StackState | undefined;
+  },
+): Endpoint[] {
+  const inBook = entries.filter(
+    ({ adopted, pendingId, stack: name }) =>
+      adopted && pendingId === undefined && stack !== undefined && isSameStack(name, stack.name),
+  );
+  const inState = (state?.adoptedLike(wanted) ?? []).map(traceOfResource);
+  return [...inBook, ...inState].flatMap(({ id, createdAt = null }) =>
+    id ? [{ ...wanted, id, createdAt, updatedAt: null }] : [],
   );
 }

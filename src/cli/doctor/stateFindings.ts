@@ -8,8 +8,8 @@ import {
   type Resource,
   stackIn,
 } from "../../settlement/deployment";
+import { isOvertaken } from "../../settlement/operations";
 import { pendingResources } from "../../settlement/pendingResource";
-import { isOvertaken } from "../../settlement/stackState";
 import { isEndpointToken } from "../../shared/permanent";
 import { nameOf } from "../../shared/urn";
 import type { Inventory } from "../inventory/inventory";

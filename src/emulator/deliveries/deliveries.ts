@@ -5,7 +5,14 @@ import { checkNames, EmulatorError } from "../errors";
 import { Log } from "../log";
 import type { Registry } from "../registry";
 import { checkDelay, type Timers } from "../timers";
-import type { Delivery, EmulatedEvent, EndpointDelivery, LoggedAttempt, OpenAttempt } from "./event";
+import {
+  type Delivery,
+  type EmulatedEvent,
+  type EndpointDelivery,
+  EVENT_OPTIONS,
+  type LoggedAttempt,
+  type OpenAttempt,
+} from "./event";
 import { bodyOf, tampered } from "./message";
 import { Poster, type PostResult } from "./post";
 import { retryDelay } from "./retry";
@@ -39,20 +46,6 @@ interface Target {
   readonly onRetry: ((attempt: LoggedAttempt) => void) | undefined;
 }
 
-const EVENT: Readonly<Record<keyof EmulatedEvent, true>> = {
-  type: true,
-  data: true,
-  body: true,
-  id: true,
-  tamper: true,
-  ageSeconds: true,
-  retryDelaysMs: true,
-  timeoutMs: true,
-  endpointId: true,
-  endpointType: true,
-  account: true,
-};
-
 /** Sends events to endpoints at least once, in any order, and signs each attempt with a fresh timestamp. */
 export class Deliveries {
   readonly log = new Log<LoggedAttempt>();
@@ -71,7 +64,7 @@ export class Deliveries {
    * @throws EmulatorError for an endpoint that is not registered, and for an invalid wait
    */
   dispatch(event: EmulatedEvent, onRetry?: (attempt: LoggedAttempt) => void): Dispatch {
-    checkNames("deliver", event, EVENT);
+    checkNames("deliver", event, EVENT_OPTIONS);
     for (const delay of event.retryDelaysMs ?? []) checkDelay("retryDelaysMs", delay);
     const id = event.id ?? newId();
     const { registry, homeAccount, webhookIds } = this.#options;

@@ -31,6 +31,20 @@ export interface EmulatedEvent extends EventTarget {
   readonly timeoutMs?: number;
 }
 
+export const EVENT_OPTIONS: Readonly<Record<keyof EmulatedEvent, true>> = {
+  type: true,
+  data: true,
+  body: true,
+  id: true,
+  tamper: true,
+  ageSeconds: true,
+  retryDelaysMs: true,
+  timeoutMs: true,
+  endpointId: true,
+  endpointType: true,
+  account: true,
+};
+
 /** How the delivery to an endpoint ended. */
 export type DeliveryOutcome = "delivered" | "failed" | "endpoint-gone" | "closed";
 

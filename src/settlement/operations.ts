@@ -1,0 +1,88 @@
+import {
+  type Deployment,
+  identityOf,
+  interruptedRegistrations,
+  plainText,
+  providerNameOf,
+  type Resource,
+} from "./deployment";
+import { type Identity, isProvisional, keyHash, keyOf } from "./identity";
+
+/** The interrupted operations of a state that may have registered something, and what the state has of their resources. */
+export class Operations {
+  readonly #all: readonly Resource[];
+
+  constructor(private readonly deployment: Deployment) {
+    this.#all = interruptedRegistrations(deployment);
+  }
+
+  /**
+   * Returns those that may have registered this url and type. What the state encrypts may be any url.
+   *
+   * @param overtaken whether to return those, too, whose resource the state has as they were to make it. A later run made it, or only
+   * `--replace` had asked for another one, so nothing takes what they made
+   */
+  like(identity: Identity, { overtaken = false } = {}): Resource[] {
+    return this.#all.filter((operation) => {
+      const { inputs } = operation;
+      const [url = identity.url, type] = [plainText(inputs, "url"), plainText(inputs, "type")];
+      // A replacement adopts nothing.
+      const adopts = inputs?.adoptId !== undefined && livingOf(operation, this.deployment) === undefined;
+      if (adopts || (type !== "production" && type !== "development")) return false;
+      return (
+        keyOf({ url, type }) === keyOf(identity) && (overtaken || !isOvertaken(operation, this.deployment))
+      );
+    });
+  }
+
+  /** Returns whether one may have registered this url and type. @param overtaken as above, as far as secrets can be compared */
+  has(key: string, { overtaken = false } = {}): boolean {
+    return this.#all.some((operation) => {
+      const identity = identityOf(operation);
+      const isLike = identity === undefined || keyHash(identity) === key;
+      return isLike && (overtaken || !this.looksOvertaken(operation));
+    });
+  }
+
+  /** Returns whether the state has the resource of one, and nothing shows that it is another: secrets cannot be compared. */
+  looksOvertaken(operation: Resource): boolean {
+    return isOvertaken(operation, this.deployment, { secretsDiffer: false });
+  }
+
+  /** Returns since when the state has the resource of one, in milliseconds; undefined if it is not overtaken. */
+  overtakenSince(operation: Resource): number | undefined {
+    const living = livingOf(operation, this.deployment);
+    return isOvertaken(operation, this.deployment) ? Date.parse(living?.created ?? "") : undefined;
+  }
+}
+
+/** Returns the resource that the state has under the name of an interrupted operation. */
+export function livingOf(operation: Resource, { resources = [] }: Deployment): Resource | undefined {
+  return resources.find(
+    (each) =>
+      each.urn === operation.urn &&
+      !isProvisional(each.id ?? "") &&
+      each.delete !== true &&
+      each.pendingReplacement !== true &&
+      providerNameOf(each) === providerNameOf(operation),
+  );
+}
+
+/**
+ * Returns whether the state has the resource of an interrupted operation as that was to make it.
+ *
+ * @param options.secretsDiffer whether two secrets count as different: the engine encrypts equal ones differently
+ */
+export function isOvertaken(
+  operation: Resource,
+  deployment: Deployment,
+  { secretsDiffer = true }: { secretsDiffer?: boolean } = {},
+): boolean {
+  const living = livingOf(operation, deployment);
+  const isSame = (name: string) => {
+    const [one, other] = [living?.inputs?.[name], operation.inputs?.[name]];
+    const areSecret = [one, other].every((each) => typeof each === "object" && each !== null);
+    return (areSecret && !secretsDiffer) || JSON.stringify(one) === JSON.stringify(other);
+  };
+  return living !== undefined && ["url", "type", "ip"].every(isSame);
+}
