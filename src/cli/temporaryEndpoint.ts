@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "../client/clock";
 import { undefinedIfSaidGone } from "../client/errors";
 import { decide } from "../settlement/decide";
 import { pulumiHome } from "../settlement/files";
-import { alike } from "../settlement/identity";
+import { alike, sameId } from "../settlement/identity";
 import { ownPending, registerOnce } from "../settlement/register";
 import { settle } from "../settlement/settle";
 import { Turns } from "../settlement/turns";
@@ -118,7 +118,7 @@ export class TemporaryEndpoint {
       if (outcome?.kind === "found") {
         const { id } = outcome.endpoint;
         // It may be what had the id before, with another url: some services keep one endpoint for each account.
-        if ([...baseline.endpoints, ...baseline.unrecognized].some((each) => each.id === id)) {
+        if ([...baseline.endpoints, ...baseline.unrecognized].some((each) => sameId(each.id, id))) {
           this.#wasThere = undefined;
           this.#mayExist = false;
         }

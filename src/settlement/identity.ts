@@ -21,6 +21,11 @@ export function keyHash(identity: Identity): string {
   return hashOf(keyOf(identity));
 }
 
+/** Returns whether two ids may be one: a service may spell a GUID in two ways. What may be somebody's is not deleted. */
+export function sameId(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase();
+}
+
 const indexes = new WeakMap<EndpointList, Map<string, Endpoint[]>>();
 
 /** Returns the endpoints of a list with this url and type. Each list is indexed once: it may be long, and each registration asks. */

@@ -3,7 +3,7 @@ import { sameUrl } from "../shared/url";
 import { type Decision, decide, type Pending } from "./decide";
 import { type Sent, windowOfSent } from "./entry";
 import type { Known } from "./evidence";
-import { alike } from "./identity";
+import { alike, sameId } from "./identity";
 import { settle, type Waiting } from "./settle";
 import { isSameTime, placeIn } from "./time";
 
@@ -116,7 +116,7 @@ export async function registerOnce(
   async function wasThere(answered: Endpoint, { serviceTime }: Sent): Promise<boolean | undefined> {
     const { id } = answered;
     const odd = baseline.unrecognized.map((each) => ({ ...each, createdAt: null }));
-    const listed = [...baseline.endpoints, ...odd].find((each) => each.id === id);
+    const listed = [...baseline.endpoints, ...odd].find((each) => sameId(each.id, id));
     const isAsked = !answered.createdAt && (listed !== undefined || !baseline.complete);
     const shown = isAsked ? await service.find(id).catch(() => undefined) : undefined;
     const createdAt = answered.createdAt ?? shown?.createdAt;
@@ -125,7 +125,7 @@ export async function registerOnce(
       const isAlike = listed.url === null || sameUrl(listed.url, registration.url);
       return isSameTime(listed.createdAt, createdAt) ?? (isAlike || undefined);
     }
-    if (alsoThere.includes(id)) return true;
+    if (alsoThere.some((each) => sameId(each, id))) return true;
     const window = { from: (serviceTime ?? 0) - OLDER_MS, until: Number.MAX_VALUE };
     const place = serviceTime === null ? "unknown" : placeIn(window, createdAt);
     return place === "unknown" && !baseline.complete ? undefined : place === "outside";

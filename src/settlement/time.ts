@@ -1,7 +1,11 @@
 /** A timestamp with a time, that ends with its time zone: the end of "03-11-2026" is none. */
 const ZONED = /(?<=:\d\d.*)(Z|GMT|UTC|[+-]\d\d:?\d\d)$/i;
-/** A date that nobody can read in two ways, before its time: the year first, or the month by its name. */
-const CLEAR_DATE = /^(\d{4}[-/]|[^:]*\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))/i;
+const MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*";
+/** A whole date that nobody can read in two ways, before its time: the year first, or the month by its name, and four digits of the year. */
+const CLEAR_DATE = new RegExp(
+  `^(\\d{4}[-/]\\d\\d?[-/]\\d\\d?|((mon|tue|wed|thu|fri|sat|sun)[a-z]*,? )?(\\d\\d?[ -]${MONTH}[ -]\\d{4}|${MONTH} \\d\\d?,? \\d{4}))[ T]`,
+  "i",
+);
 /** A date without a time: of which time zone is unknown. */
 const DATE_ONLY = /^\d{4}-\d\d-\d\d$/;
 const MINUTE_MS = 60_000;

@@ -128,7 +128,7 @@ it("prune keeps what an interrupted run may have registered or was to adopt, als
   };
   const adopting: Resource = {
     ...resource,
-    inputs: { url: "https://b/", type: "development", adoptId: wanted.id },
+    inputs: { url: "https://b/", type: "development", adoptId: wanted.id.toUpperCase() },
   };
   const stacks = {
     dev: {

@@ -261,6 +261,12 @@ test.each([
   },
 );
 
+test("an answer that spells the id of a listed endpoint in another case does not make that one ours", async () => {
+  const listed = service.make();
+  service.answers.push(async () => ({ ...listed, id: listed.id.toUpperCase() }));
+  expect(await register()).toMatchObject({ kind: "made", wasThere: true });
+});
+
 test.each([
   ["more than a minute before it was sent", -150_000, true],
   ["about when it was sent", -30_000, false],

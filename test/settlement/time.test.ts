@@ -8,6 +8,9 @@ test.each([
   "2026-01-01T13:00:00+01:00",
   "Thu, 01 Jan 2026 12:00:00 GMT",
   "2026/01/01 12:00:00 +0000",
+  "Thursday, 1-Jan-2026 12:00:00 GMT",
+  "Thu Jan 01 2026 12:00:00 GMT+0000",
+  "January 1, 2026 12:00:00 UTC",
   " 2026-01-01T12:00:00Z\n",
 ])("the timestamp %s is read", (timestamp) => {
   expect(parseTimestamp(timestamp)).toBe(sentAt);
@@ -25,6 +28,10 @@ test.each([
   "11-09-2026 10:00:00 UTC",
   "10:00:00 11-09-2026",
   "10:00:00 Nov-09-2026",
+  "Nov 23 19:24:24 GMT",
+  "26-Nov-23 19:24:24 GMT",
+  "mar 09/11/2026 19:24:24 GMT",
+  "Nov 2026 19:24:24 GMT",
 ])("the timestamp %s cannot be read", (timestamp) => {
   expect(parseTimestamp(timestamp)).toBeNaN();
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type EndpointList, WebhookError } from "../../client";
 import { saysGone } from "../../client/errors";
+import { sameId } from "../../settlement/identity";
 import { CLOCK_TOLERANCE_MS, parseTimestamp } from "../../settlement/time";
 import { sameUrl } from "../../shared/url";
 import { MARK } from "../inventory/inventory";
@@ -118,7 +119,7 @@ export async function deleteAll({ wire, urls, before, made, others, lost }: Chec
 }
 
 function isIn({ endpoints, unrecognized }: EndpointList, id: string): boolean {
-  return [...endpoints, ...unrecognized].some((each) => each.id === id);
+  return [...endpoints, ...unrecognized].some((each) => sameId(each.id, id));
 }
 
 function onlyWebhookError(error: unknown): WebhookError {

@@ -4,7 +4,7 @@ import { Book } from "../../settlement/book";
 import { mayHaveMade, type Pending } from "../../settlement/decide";
 import { identityOf, interruptedRegistrations, type Resource } from "../../settlement/deployment";
 import { isSameStack, type StackName } from "../../settlement/entry";
-import { keyOf } from "../../settlement/identity";
+import { keyOf, sameId } from "../../settlement/identity";
 import { handedOverOf, pendingResources } from "../../settlement/pendingResource";
 import { describeStackOf } from "../../shared/urn";
 import type { AccountService } from "../accountService";
@@ -97,7 +97,8 @@ export function readStackOf(
 /** Returns whether an interrupted operation was to adopt an endpoint. An id that the state encrypts may be any. */
 function mayAdopt({ inputs = {} }: Resource, endpoint: Endpoint): boolean {
   const { adoptId } = inputs;
-  if (typeof adoptId !== "object" || adoptId === null) return adoptId === endpoint.id;
+  if (typeof adoptId !== "object" || adoptId === null)
+    return typeof adoptId === "string" && sameId(adoptId, endpoint.id);
   const identity = identityOf({ inputs });
   return identity === undefined || keyOf(identity) === keyOf(endpoint);
 }
