@@ -1,3 +1,5 @@
+import { spellingsOf } from "../shared/spellings";
+
 /** The shortest part of a signing secret that is masked, in characters. */
 const SHORTEST_PART = 6;
 /** The shortest part of a key in hexadecimal that is masked. A shorter one may be a number. */
@@ -13,8 +15,9 @@ const MASK = "…";
 
 /** Parts of secrets, by their length. */
 const parts = new Map<number, Set<string>>();
-const values = new Set<string>();
-const wordsInUrls = new Set<string>();
+/** What finds each value, by the value. */
+const values = new Map<string, RegExp>();
+const wordsInUrls = new Map<string, RegExp>();
 
 /** Keeps a signing secret out of everything that this process prints from now on: as it is, encoded otherwise, or in part. */
 export function hideSecret(secret: string): void {
@@ -31,12 +34,10 @@ export function hideSecret(secret: string): void {
     hideParts(form, SHORTEST_HEX_PART);
 }
 
-/** Keeps a value, such as an API key, out of everything that this process prints from now on. */
+/** Keeps a value, such as an API key, out of everything that this process prints from now on, however it is spelt. */
 export function hideValue(value: string): void {
   const hidden = value.length < SHORTEST_VALUE || WORDS.includes(value) ? wordsInUrls : values;
-  const escaped = encodeURIComponent(value);
-  for (const form of [value, escaped, escaped.replace(/%../g, (each) => each.toLowerCase())])
-    hidden.add(form);
+  hidden.set(value, spellingsOf(value));
 }
 
 /** Masks what `hideSecret` and `hideValue` were given. */
@@ -45,9 +46,9 @@ export function withoutSecrets(text: string): string {
   return parts.size === 0 ? masked : withoutParts(masked);
 }
 
-function without(hidden: ReadonlySet<string>, text: string): string {
+function without(hidden: ReadonlyMap<string, RegExp>, text: string): string {
   let masked = text;
-  for (const value of hidden) masked = masked.replaceAll(value, MASK);
+  for (const spellings of hidden.values()) masked = masked.replaceAll(spellings, MASK);
   return masked;
 }
 

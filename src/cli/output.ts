@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { asTypedIn } from "./commandName";
+import { asTyped } from "./commandName";
 import { withoutSecrets } from "./knownSecrets";
 import { printable, printableJson } from "./printable";
 
@@ -127,10 +127,6 @@ export class Output {
     if (style === undefined || !this.#mayColor || sink.isTTY !== true) return text;
     return styleText(style, text, { validateStream: false });
   }
-}
-
-function asTyped(text: string): string {
-  return asTypedIn(process.cwd(), text);
 }
 
 function shown(text: string): string {

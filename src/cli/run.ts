@@ -1,7 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { CodedError } from "../shared/codedError";
 import { HIDDEN, shown } from "../shared/shown";
-import { asTypedIn } from "./commandName";
+import { asTyped } from "./commandName";
 import { CliError } from "./errors";
 import { withoutSecrets } from "./knownSecrets";
 import { jsonResult } from "./output";
@@ -43,7 +43,7 @@ export interface Usage {
 export function usage({ exit, examples }: Usage): string {
   const lines = examples.map((example) => `  $ npx webhook-endpoints ${example}`);
   const statuses = exitHelp({ [EXIT.interrupted]: "Ctrl-C ended it", ...exit });
-  return asTypedIn(process.cwd(), `${statuses}\nExamples:\n${lines.join("\n")}`);
+  return asTyped(`${statuses}\nExamples:\n${lines.join("\n")}`);
 }
 
 /**
@@ -148,7 +148,7 @@ export function dataOfFailure(error: unknown): FailureData {
 
 function onOneLine(message: string): string {
   const line = message.replace(/\s*\n\s*/g, " ").replace(SIGNING_SECRET, "whsec_…");
-  return withoutSecrets(asTypedIn(process.cwd(), line));
+  return withoutSecrets(asTyped(line));
 }
 
 /** Returns the command that holds all others. Wrong use of any of them is one line too. */

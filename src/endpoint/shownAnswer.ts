@@ -1,11 +1,13 @@
 import { WebhookError } from "../client/errors";
+import { spellingsOf } from "../shared/spellings";
 
 /** The most of an answer that is shown, in characters. */
 const LONGEST_SHOWN = 500;
 
-const SIGNING_SECRET = /whsec_[\w+/=-]+/g;
+/** A signing secret, also with the characters that escape a part of it. */
+const SIGNING_SECRET = /whsec_[\w+/=%&#;\\-]+/g;
 /** What may hold the key with other text in front of it, such as a scheme. */
-const BASE64 = /[A-Za-z0-9+/_-]{16,}/g;
+const BASE64 = /[A-Za-z0-9+/_\\-]{16,}/g;
 
 /** Ends the message of an error that has an answer, which no error shows because it may be confidential. */
 export const HOW_TO_SEE_ANSWER =
@@ -23,15 +25,8 @@ export function describeAnswer(
   { statusCode, responseText }: WebhookError & { responseText: string },
   apiKey: string,
 ) {
-  const spellings = [
-    apiKey,
-    JSON.stringify(apiKey).slice(1, -1),
-    encodeURIComponent(apiKey),
-    Buffer.from(apiKey).toString("base64"),
-    encodeURIComponent(apiKey).replace(/%../g, (each) => each.toLowerCase()),
-  ];
-  const masked = spellings
-    .reduce((text, spelling) => text.replaceAll(spelling, "[secret]"), responseText)
+  const masked = [apiKey, Buffer.from(apiKey).toString("base64")]
+    .reduce((text, secret) => text.replaceAll(spellingsOf(secret), "[secret]"), responseText)
     .replace(SIGNING_SECRET, "[secret]")
     .replace(BASE64, (text) => (Buffer.from(text, "base64").includes(apiKey) ? "[secret]" : text));
   const characters = [...masked.replace(/[\p{C}\p{Z}]+/gu, " ").trim()];

@@ -95,6 +95,11 @@ it.each([
     "the key of https://a.example.com/x?k=… is not shown",
   ],
   ["k/y", "https://a.example.com/x?k=k%2Fy", "https://a.example.com/x?k=…"],
+  ["AbC1/dEf2+GhI3", "https://a.example.com/AbC1/dEf2%2bGhI3", "https://a.example.com/…"],
+  ["AbC1/dEf2+JkL4", "twice in a url: AbC1%252FdEf2%252BJkL4", "twice in a url: …"],
+  ["AbC1/dEf2+MnO5", String.raw`AbC1\/dEf2\u002BMnO5, AbC1\\\/dEf2+MnO5`, "…, …"],
+  ["AbC1/dEf2+PqR6", "AbC1&#x2F;dEf2&plus;PqR6, AbC1&#47;dEf2+PqR6", "…, …"],
+  ["müßig-€-😀", "müßig-€-😀, m%C3%BC%c3%9fig-€-%F0%9F%98%80, müßig-€-\\ud83d\\uDE00", "…, …, …"],
   ["http", "http://a.example.com/", "http://a.example.com/"],
   ["development", "development https://a.example.com/development", "development https://a.example.com/…"],
 ])(

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -130,12 +130,13 @@ it.each([
   expect(stderr).toMatch(/^error: [^\n]*\n$/);
 });
 
-/** Secrets in the places where hurried users put them. Base64 of 24 bytes, a hexadecimal key, and one with a prefix. */
+/** Secrets in the places where hurried users put them. Base64 of 24 bytes, a hexadecimal key, one with a prefix, and a short one. */
 const KEYS = [
   "q83vEjRWeJASNFZ4kKvN7xI0Vnirze8S",
   "4f1c0a9b2d4e4f1c0a9b2d4e",
   "key-2b8f6d0c9e4a7153",
   "whsec_q83vEjRWeJASNFZ4kKvN7xI0Vnirze8S",
+  "AKIAIOSFODNN7EXAMPLE",
   "it's'q83vEjRWeJASNFZ4kKvN7xI0Vni",
 ];
 const MISPLACED: readonly ((key: string) => string[])[] = [
@@ -154,12 +155,15 @@ const MISPLACED: readonly ((key: string) => string[])[] = [
   (key) => ["send", key, "--to", "http://127.0.0.1:1/", "--secret-env", "NONE"],
   (key) => ["send", "job.running", "--to", key],
   (key) => ["send", "job.running", "--to", "http://127.0.0.1:1/", "--secret-env", key],
+  (key) => ["probe", "http://127.0.0.1:1/", "--secret-file", key],
+  (key) => ["probe", "http://127.0.0.1:1/", "--secret-file", "outputs.json", "--output", key],
   (key) => ["probe", key],
 ];
 
 it.each(MISPLACED.map((args) => [args("<key>").join(" "), args]))(
   "a key in the wrong place is not repeated: %s",
   async (_shown, args) => {
+    writeFileSync(join(folder, "outputs.json"), '{"jobs":"a"}');
     for (const key of KEYS) {
       const { exitCode, stdout, stderr } = await ended(start(process.execPath, COMMAND, ...args(key)));
       expect([exitCode, stdout]).toEqual([1, ""]);
@@ -169,6 +173,32 @@ it.each(MISPLACED.map((args) => [args("<key>").join(" "), args]))(
     }
   },
 );
+
+it("the name of a variable that every object has is not set", async () => {
+  const args = ["probe", "http://127.0.0.1:1/", "--secret-env", "__proto__"];
+  const { stderr } = await ended(start(process.execPath, COMMAND, ...args));
+  expect(stderr).toMatch(/^error: the environment variable __proto__ is not set.*\(CONFIG_MISSING\)\n$/);
+});
+
+it("a command works in a folder that was deleted, or fails with one line and JSON", async () => {
+  const inDeleted = (args: string) =>
+    ended(
+      start(
+        "/bin/sh",
+        "-c",
+        `/bin/mkdir d; cd d; /bin/rmdir ../d; "$0" "$1" ${args}`,
+        process.execPath,
+        COMMAND,
+      ),
+    );
+  const explained = await inDeleted("explain busy --json");
+  expect([explained.exitCode, explained.stderr]).toEqual([0, ""]);
+  const failed = await inDeleted("verify --json");
+  expect([failed.exitCode, JSON.parse(failed.stdout)]).toEqual([
+    1,
+    { error: { code: "WRONG_USE", message: expect.any(String) } },
+  ]);
+});
 
 describe("with --json", () => {
   const failures: readonly (readonly [string[], string])[] = [

@@ -2,8 +2,10 @@ import { isUtf8 } from "node:buffer";
 import type { HeadersLike } from "../../signature/headers";
 import type { HeaderPair } from "./headerPair";
 
-/** Headers whose values open something. They are left out of captures, because captures are shared. */
-const CREDENTIAL = /auth|cookie|token|secret|passw|key|session|jwt|assertion|credential|bypass/i;
+/** The headers of a delivery: those that a receiver needs to verify it and to read its body. */
+const DELIVERED = /^(webhook-.+|content-type|content-encoding|user-agent)$/i;
+/** Other headers that tell how a request arrived. Any other may hold a credential, whatever its name: proxies pass whole urls on. */
+const HARMLESS = /^(host|content-length|transfer-encoding|date)$/i;
 
 /** What a capture says of a request: everything that verifies it, or sends it again. */
 export interface RequestData {
@@ -13,11 +15,11 @@ export interface RequestData {
   readonly isBase64Encoded: boolean;
 }
 
-/** Returns a request as JSON holds it. Headers with credentials are left out. */
+/** Returns a request as JSON holds it, with the harmless headers alone, because captures are shared. */
 export function dataOfRequest(headers: HeadersLike, body: Uint8Array): RequestData {
   const isBase64Encoded = !isUtf8(body);
   return {
-    headers: pairsOf(headers).filter(([name]) => !CREDENTIAL.test(name)),
+    headers: pairsOf(headers).filter(([name]) => DELIVERED.test(name) || HARMLESS.test(name)),
     body: Buffer.from(body).toString(isBase64Encoded ? "base64" : "utf8"),
     isBase64Encoded,
   };
@@ -28,9 +30,6 @@ export function pairsOf(headers: HeadersLike): HeaderPair[] {
   const entries = Symbol.iterator in headers ? [...headers] : Object.entries(headers);
   return entries.flatMap(([name, value]) => [value ?? []].flat().map((one) => [name, one] as const));
 }
-
-/** The headers of a delivery: those that a receiver needs to verify it and to read its body. */
-const DELIVERED = /^(webhook-.+|content-type|content-encoding|user-agent)$/i;
 
 /** Returns the headers to send a delivery on with. One that is there twice is sent twice, as receivers refuse it. */
 export function deliveryHeaders(headers: readonly HeaderPair[]): Record<string, string[]> {

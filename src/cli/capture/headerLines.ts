@@ -6,8 +6,11 @@ const NAME = String.raw`(?:declare -x |export )?[[($]{0,2}(["']?)([\w!#$%&'*+.^$
 const LINE = new RegExp(String.raw`^${NAME}\s*:\s*(.*)$`);
 /** `name=value` or `name => value`, as PHP, Ruby, Elixir and a shell print variables. */
 const ASSIGNMENT = new RegExp(String.raw`^${NAME}\s*=(?:(>)\s*)?(.*)$`);
-/** A string that a program printed, with nothing but the end of its place in a list after it. */
-const PRINTED_STRING = /(["'`])(.*?)\1(?=\s*[,)\]}])/g;
+/**
+ * A string that a program printed, with nothing but the end of its place in a list after it. It ends at the next quote of its kind that
+ * is not escaped, and none begins at an escaped quote: no part of a long text is then read twice for one kind of quote.
+ */
+const PRINTED_STRING = /(?<!\\)(["'`])((?:(?!\1)[^\\\n]|\\.)*)\1(?=\s*[,)\]}])/g;
 /** What is left of a list without its strings: names and values in turn, or pairs, perhaps of bytes and in a class of Python. */
 const LIST_OF_STRINGS = /^(\w+\()?\[(,|[([{]b?,b?[)\]}])+\]\)?$/;
 /** Bounds what is looked at as a list, in characters. */

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { asTypedIn } from "../commandName";
+import { asTyped } from "../commandName";
 import { Output } from "../output";
 import { Pulumi } from "../pulumi";
 import { EXIT, endsByItself, usage } from "../run";
@@ -33,7 +33,7 @@ export function recoverCommand(): Command {
       endsByItself(async ({ stack, yes = false }: { stack?: string; yes?: boolean }) => {
         const output = new Output();
         const dialogue: Dialogue = {
-          say: (line) => output.line(asTypedIn(process.cwd(), line)),
+          say: (line) => output.line(asTyped(line)),
           during: (describe, work) => output.during(describe, work),
         };
         const outcome = await withTerminal({ yes }, (asking) =>

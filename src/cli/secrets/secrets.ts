@@ -7,6 +7,7 @@ import { ReceiverConfigError } from "../../stack";
 import { fingerprintOf, type ReceiverEndpoint } from "../../stack/config";
 import { CliError } from "../errors";
 import { hideSecret } from "../knownSecrets";
+import { mayBeKey } from "../mayBeKey";
 import { Pulumi } from "../pulumi";
 import { askHidden, isAnswered } from "../terminal";
 import { readSecretText, type SecretText } from "./secretText";
@@ -113,12 +114,13 @@ export function fingerprintOfSecret({ value }: NamedSecret): string {
 }
 
 function fromEnvironment(name: string, output: string): SecretText {
-  const text = process.env[name];
-  if (text !== undefined && text.trim() !== "")
+  const text: unknown = process.env[name];
+  // Of a name such as __proto__, the environment has what every object has.
+  if (typeof text === "string" && text.trim() !== "")
     return readSecretText(text, { place: `the environment variable ${shown(name)}`, output });
   throw new ReceiverConfigError(
     "CONFIG_MISSING",
-    shown(name) === name && VARIABLE_NAME.test(name)
+    VARIABLE_NAME.test(name) && !mayBeKey(name)
       ? `the environment variable ${name} is not set: set it to the signing secret, or name another with --secret-env`
       : `--secret-env does not name an environment variable that is set. ${NOT_SHOWN} the name of the variable, not its value`,
   );
@@ -132,9 +134,9 @@ async function fromFile(path: string, output: string): Promise<SecretText> {
     const { code } = error as NodeJS.ErrnoException;
     throw new ReceiverConfigError(
       "CONFIG_MISSING",
-      shown(path) === path
-        ? `the file ${path} with the signing secret cannot be read (${code})`
-        : `--secret-file does not name a file that can be read (${code}). ${NOT_SHOWN} the path of the file, not what the file holds`,
+      mayBeKey(path)
+        ? `--secret-file does not name a file that can be read (${code}). ${NOT_SHOWN} the path of the file, not what the file holds`
+        : `the file ${path} with the signing secret cannot be read (${code})`,
     );
   }
   return readSecretText(text, { place: `the file ${shown(path)}`, output });

@@ -1,6 +1,7 @@
-import { shown } from "../../shared/shown";
+import { HIDDEN, shown } from "../../shared/shown";
 import { parseReceiverConfig, type ReceiverConfig, ReceiverConfigError } from "../../stack";
 import { parseConfig } from "../../stack/parse";
+import { mayBeKey } from "../mayBeKey";
 import type { Pulumi } from "../pulumi";
 
 /** The configurations of receivers that a stack or a file of its outputs has. */
@@ -39,7 +40,7 @@ export function receiversOf(
     const names = Object.keys(outputs).map(shown).join(", ") || "none";
     throw new ReceiverConfigError(
       "CONFIG_MISSING",
-      `${owner} has no output ${shown(output)}; its outputs are: ${names}. Export what receiverConfig returns and run ` +
+      `${owner} has no output ${mayBeKey(output) ? HIDDEN : output}; its outputs are: ${names}. Export what receiverConfig returns and run ` +
         "`pulumi up`, or name another output with --output",
     );
   }

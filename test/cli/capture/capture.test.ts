@@ -225,3 +225,18 @@ test("all deliveries of a file are found", () => {
 test("a long text without a blank line has no body, and is read at once", () => {
   expect(captureIn(`${lines}\r\n${"x: y\n".repeat(200_000)}`).body).toBeUndefined();
 });
+
+test.each(['<a b="c" d="e">', '\\"', "'\\\\' ", '"   '])(
+  "a long line of a log that begins like a list, with many %s, is read at once",
+  (markup) => {
+    const started = performance.now();
+    const text = `[2026-11-23T19:00:00Z] POST /jobs ${markup.repeat(180_000 / markup.length)}\n`;
+    expect(captureIn(text).body).toBeUndefined();
+    expect(performance.now() - started).toBeLessThan(1000);
+  },
+);
+
+test("the rawHeaders of a list may hold quotes of another kind, escaped quotes and backslashes", () => {
+  const printed = String.raw`['x-a', "it's", 'x-b', 'a \'b\' "c"', 'x-c', '\\']`;
+  expect(Object.keys(captureIn(printed).headers)).toEqual(["x-a", "x-b", "x-c"]);
+});
