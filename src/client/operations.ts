@@ -46,7 +46,7 @@ export function listOperation(): Operation<EndpointList> {
     method: "GET",
     path: COLLECTION,
     description: "list the webhook endpoints",
-    parse: ({ body, headers }) => parseList(parseBody(body), headers),
+    parse: ({ statusCode, body, headers }) => parseList(parseBody(body), headers, statusCode),
   };
 }
 
