@@ -1,3 +1,4 @@
+import { unknownOptions } from "../shared/knownOptions";
 import { isUrl } from "../shared/url";
 import { type Answer, MalformedAnswer, parseBody } from "./answer";
 import type { Endpoint, EndpointList, Registration } from "./endpoint";
@@ -46,7 +47,7 @@ export function listOperation(): Operation<EndpointList> {
     method: "GET",
     path: COLLECTION,
     description: "list the webhook endpoints",
-    parse: ({ body, headers }) => parseList(parseBody(body), headers),
+    parse: ({ statusCode, body, headers }) => parseList(parseBody(body), headers, statusCode),
   };
 }
 
@@ -83,7 +84,7 @@ function registrationProblem(registration: Registration): string | undefined {
   if (type !== "production" && type !== "development") return 'type must be "production" or "development"';
   if (ip !== undefined && (typeof ip !== "string" || ip === ""))
     return "ip must be a non-empty string, or absent";
-  return undefined;
+  return unknownOptions(registration, ["url", "type", "ip"], "a field of a registration")[0];
 }
 
 /** Returns the path of one endpoint. `.` and `..` are refused as ids: URL resolution would turn them into another path. */

@@ -1,4 +1,5 @@
 import type { Dispatcher } from "undici";
+import { unknownOptions } from "../shared/knownOptions";
 import { isHttpUrl, isLoopback } from "../shared/url";
 import type { WebhookErrorCode } from "./errors";
 import { WebhookError } from "./errors";
@@ -66,10 +67,25 @@ const RESERVED_HEADER =
 /** A valid header value: no control characters, nothing beyond Latin-1, no space around it. */
 const HEADER_VALUE = /^[\x21-\x7e\xa0-\xff]([\t\x20-\x7e\xa0-\xff]*[\x21-\x7e\xa0-\xff])?$/;
 
+const OPTIONS: Readonly<Record<keyof WebhooksClientOptions, true>> = {
+  baseUrl: true,
+  apiKey: true,
+  apiKeyHeader: true,
+  apiKeyScheme: true,
+  timeoutMs: true,
+  maxRetries: true,
+  maxConcurrency: true,
+  maxResponseBytes: true,
+  dispatcher: true,
+  onWait: true,
+};
+
 /** @throws WebhookError `INVALID_OPTION`, which names the option and quotes no value */
 export function resolveOptions(options: WebhooksClientOptions) {
   if (typeof options !== "object" || options === null) throw invalid("its options must be an object");
   const { apiKey, apiKeyHeader = DEFAULT_API_KEY_HEADER, apiKeyScheme, dispatcher, onWait } = options;
+  const [unknown] = unknownOptions(options, Object.keys(OPTIONS), "an option of WebhooksClient");
+  if (unknown !== undefined) throw invalid(unknown);
   const [problem] = connectionProblems(options);
   if (problem) throw invalid(`${problem.option} ${problem.problem}`);
   if (dispatcher !== undefined && typeof dispatcher?.dispatch !== "function") {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../shared/json";
 import { type Headers, MalformedAnswer, serverTimeOf } from "./answer";
 import type { Endpoint, EndpointList, UnrecognizedEndpoint } from "./endpoint";
-import { linksToNextPage, mentionsMore } from "./partialList";
+import { headersMentionMore, mentionsMore } from "./partialList";
 
 /** @throws MalformedAnswer */
 export function parseEndpoint(value: unknown): Endpoint {
@@ -33,8 +33,12 @@ type Row = Endpoint | UnrecognizedEndpoint;
 
 const ENVELOPES = ["data", "items", "webhooks", "endpoints", "results"];
 
-/** Returns the endpoints of a list, in each of the shapes that the contract allows. @throws MalformedAnswer */
-export function parseList(answer: unknown, headers: Headers): EndpointList {
+/**
+ * Returns the endpoints of a list, in each of the shapes that the contract allows.
+ * @param statusCode 206 says that the list is only a part
+ * @throws MalformedAnswer
+ */
+export function parseList(answer: unknown, headers: Headers, statusCode = 200): EndpointList {
   const entries = entriesOf(answer);
   const rows = new Map<string, Row>();
   for (const row of entries.map(parseRow)) {
@@ -42,11 +46,14 @@ export function parseList(answer: unknown, headers: Headers): EndpointList {
   }
   // Rows without an id and repeated ids: a list that is inconsistent may lack an endpoint.
   const isConsistent = rows.size === entries.length;
+  const shown = entries.length;
+  const announcesMore =
+    statusCode === 206 || headersMentionMore(headers, shown) || mentionsMore(answer, shown);
   const listed = [...rows.values()];
   return Object.freeze({
     endpoints: Object.freeze(listed.filter(isEndpoint)),
     unrecognized: Object.freeze(listed.filter((row) => !isEndpoint(row))),
-    complete: isConsistent && !linksToNextPage(headers) && !mentionsMore(answer, entries.length),
+    complete: isConsistent && !announcesMore,
     serverTime: serverTimeOf(headers),
   });
 }

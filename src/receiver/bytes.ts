@@ -30,6 +30,6 @@ export class GrowingBytes {
 }
 
 /** Returns the same bytes, not a copy of them. */
-export function asBuffer(bytes: Uint8Array): Buffer {
+export function asBuffer(bytes: ArrayBufferView): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

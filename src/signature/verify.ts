@@ -1,3 +1,4 @@
+import { unknownOptions } from "../shared/knownOptions";
 import { check, refused } from "./check";
 import type { HeadersLike } from "./headers";
 import type { RawBody, VerificationResult } from "./result";
@@ -22,6 +23,12 @@ export interface Verifier {
   verifyDetailed(rawBody: RawBody, headers: HeadersLike): VerificationResult;
 }
 
+const OPTIONS: Readonly<Record<keyof VerifierOptions, true>> = {
+  secrets: true,
+  toleranceSeconds: true,
+  now: true,
+};
+
 /**
  * Creates a verifier for many deliveries, which reads and checks the secrets once, at start-up.
  *
@@ -32,12 +39,12 @@ export interface Verifier {
  *
  * @throws WebhookSecretError if a secret is malformed or there is none; the message does not repeat it
  * @throws RangeError if the tolerance is not a whole number of seconds, 0 or more
+ * @throws TypeError for an unknown option
  */
-export function createVerifier({
-  secrets,
-  toleranceSeconds = DEFAULT_TOLERANCE_SECONDS,
-  now = Date.now,
-}: VerifierOptions): Verifier {
+export function createVerifier(options: VerifierOptions): Verifier {
+  const { secrets, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS, now = Date.now } = options;
+  const [unknown] = unknownOptions(options, Object.keys(OPTIONS), "an option of createVerifier");
+  if (unknown !== undefined) throw new TypeError(`createVerifier: ${unknown}.`);
   checkTolerance(toleranceSeconds);
   const keys = keysOf(secrets);
   const verifyDetailed = (rawBody: RawBody, headers: HeadersLike) =>

@@ -56,9 +56,13 @@ export function parseConfig(config: unknown, { where }: { where: string }): Rece
   return { ...checked, fingerprint: fingerprintOf(checked.secrets) };
 }
 
-/** A stack's output may hold the configuration as a JSON string, which is quoted once more when it is printed as JSON. */
+/**
+ * A stack's output may hold the configuration as a JSON string, which is quoted once more when it is printed as JSON. Windows
+ * PowerShell puts a byte order mark before what it writes to a file.
+ */
 function parseText(text: string): unknown {
-  const value = text.trim() === MASKED ? MASKED : parseJson(text);
+  const trimmed = text.trim(); // a byte order mark counts as white space
+  const value = trimmed === MASKED ? MASKED : parseJson(trimmed);
   return typeof value === "string" && value !== MASKED ? parseJson(value) : value;
 }
 

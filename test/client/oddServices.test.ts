@@ -31,6 +31,14 @@ describe("a service that says that it has more", () => {
     { totalPages: 2 },
     { pagination: { page: 1, pages: 2 } },
     { page: { totalElements: 2, size: 1 } },
+    { continuationToken: "abc" },
+    { "@odata.nextLink": "/webhooks?page=2" },
+    { cursors: { next: "abc" } },
+    { paging: { cursors: { next: "abc" } } },
+    { isTruncated: true },
+    { IsTruncated: "true" },
+    { current_page: 1, last_page: 3 },
+    { meta: { currentPage: "1", lastPage: "3" } },
   ])("a list with %j is partial", async (marker) => {
     const server = await serve(answer(200, { data: [endpoint], ...marker }));
     expect((await server.client().list()).complete).toBe(false);
@@ -48,8 +56,43 @@ describe("a service that says that it has no more", () => {
     { total: null },
     { meta: { total: 1, pagination: { total_pages: 1 } } },
     { cursor: "abc", limit: 100 },
+    { continuationToken: null },
+    { "@odata.nextLink": "" },
+    { cursors: { next: null, previous: "abc", after: "abc" } },
+    { isTruncated: false },
+    { isTruncated: "false" },
+    { meta: { current_page: 1, last_page: 1 } },
+    { meta: { current_page: 3, last_page: 3 } },
+    { last_page: 0, current_page: 1 },
+    { last_page: 1 },
+    { current_page: 2 },
   ])("a list with %j is complete", async (marker) => {
     const server = await serve(answer(200, { data: [endpoint], ...marker }));
+    expect((await server.client().list()).complete).toBe(true);
+  });
+});
+
+describe("the status and the headers of a list", () => {
+  test.each<[status: number, headers: Record<string, string>]>([
+    [206, {}],
+    [200, { "content-range": "items 0-0/2" }],
+    [200, { "X-Next-Page": "2" }],
+    [200, { "X-Total-Count": "2" }],
+  ])("a list with the status %j and the headers %j is partial", async (status, headers) => {
+    const server = await serve(answer(status, [endpoint], headers));
+    expect(await server.client().list()).toMatchObject({ endpoints: [endpoint], complete: false });
+  });
+
+  test.each<Record<string, string>>([
+    { "content-range": "items 0-0/1" },
+    { "content-range": "items 0-0/*" },
+    { "content-range": "bytes 0-180/181" },
+    { "X-Next-Page": "" },
+    { "X-Total-Count": "1" },
+    { "X-Total-Count": "0" },
+    { "X-Total-Count": "many" },
+  ])("a list with the headers %j is complete", async (headers) => {
+    const server = await serve(answer(200, [endpoint], headers));
     expect((await server.client().list()).complete).toBe(true);
   });
 });

@@ -27,6 +27,15 @@ async function failure(promise: Promise<unknown>): Promise<WebhookRegistrationEr
   return error as WebhookRegistrationError;
 }
 
+test("a misspelt field of a registration is refused before anything is sent", async () => {
+  const server = await serve(answer(201, endpoint));
+  const misspelt = { ...registration, IP: "192.0.2.1" };
+  const error = await failure(server.client().register(misspelt));
+  expect(error).toMatchObject({ code: "INVALID_ARGUMENT", outcome: "not-made" });
+  expect(error.message).toContain("IP is not a field of a registration; did you mean ip?");
+  expect(server.received).toEqual([]);
+});
+
 describe("a registration that may have worked", () => {
   test.each<[string, Step, string, number | undefined]>([
     ["a reset connection", reset, "CONNECTION_LOST", undefined],

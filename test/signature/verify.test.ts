@@ -83,6 +83,15 @@ describe("the timestamp window", () => {
     for (const age of [310, -310]) expect(verify(body, sentAt(age), secret)).toBe(false);
   });
 
+  test("a misspelt option of createVerifier is refused: the window would stay at its default", () => {
+    const misspelt = { secrets: secret, tolerance: 5 };
+    expect(() => createVerifier(misspelt)).toThrow(TypeError);
+    expect(() => createVerifier(misspelt)).toThrow(
+      "tolerance is not an option of createVerifier; use secrets",
+    );
+    expect(() => createVerifier({ secrets: secret, toleranceSeconds: undefined })).not.toThrow();
+  });
+
   test("the timestamp window includes its ends", () => {
     const at = (seconds: number) =>
       createVerifier({ secrets: secret, now: () => (timestamp + seconds) * 1000 + 999 }).verifyDetailed(

@@ -72,6 +72,12 @@ test.each(unusable)(
   },
 );
 
+test("a byte order mark, which PowerShell writes before the JSON, is no problem on any way to a receiver", () => {
+  const text = `\uFEFF${configText(secret)}\r\n`;
+  for (const give of Object.values(ways)) expect(() => give(text)).not.toThrow();
+  expect(parseReceiverConfig(`\uFEFF${JSON.stringify(configText(secret))}`).secrets).toEqual([secret]);
+});
+
 test("an error lists every problem at once", async () => {
   const config = {
     version: 1,

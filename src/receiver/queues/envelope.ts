@@ -1,8 +1,7 @@
 import { isRecord, parseJson } from "../../shared/json";
-import { asBuffer } from "../bytes";
 import { isThenable } from "../deadline";
 import type { QueuedDelivery } from "./delivery";
-import { type Job, parseQueued, QueuedDeliveryError } from "./jobs";
+import { type Job, parseQueued, QueuedDeliveryError, textIn } from "./jobs";
 
 /** How many objects and lists a delivery may be inside. */
 const DEEPEST = 8;
@@ -25,16 +24,22 @@ export function deliveryOf(job: Job): QueuedDelivery {
   try {
     return parseQueued(job.data);
   } catch (error) {
-    if (isThenable(job.passed)) throw new TypeError("The worker got a promise. Await it first.");
-    if (job.passed === undefined || typeof job.passed === "function")
-      throw new TypeError(
-        `The worker got ${typeof job.passed}, which no queue holds. Pass what the queue holds.`,
-      );
+    if ([job.passed, job.data].some(isThenable))
+      throw new TypeError("The worker got a promise. Await it first.");
     const advice = isNoDelivery(error) ? adviceFor(job) : undefined;
-    throw advice === undefined
-      ? error
-      : new TypeError(`The worker got what holds a delivery. ${advice}.`, { cause: error });
+    if (advice !== undefined)
+      throw new TypeError(`The worker got what holds a delivery. ${advice}.`, { cause: error });
+    if (canBeQueued(job.data)) throw error;
+    const kind = typeof job.data === "object" ? "an object of a class" : typeof job.data;
+    throw new TypeError(`The worker got ${kind}, which no queue holds. Pass what the queue holds.`);
   }
+}
+
+/** Returns whether a value may come out of a queue: JSON, parsed in any realm, or bytes. */
+function canBeQueued(value: unknown): boolean {
+  if (value === null || Array.isArray(value) || textIn(value) !== undefined) return true;
+  if (typeof value !== "object") return ["number", "boolean"].includes(typeof value);
+  return Object.getPrototypeOf(Object.getPrototypeOf(value) ?? value) === null;
 }
 
 export function isNoDelivery(error: unknown): error is QueuedDeliveryError {
@@ -81,7 +86,7 @@ function search(root: unknown): Found | undefined {
       inner = parseJson(text);
       if (inner !== undefined) continue;
       isBase64 = true;
-      inner = parseJson(Buffer.from(text, "base64").toString("utf8"));
+      inner = parseJson(Buffer.from(text, "base64").toString());
     }
     if (isDelivery(inner)) return { path, isBase64 };
     if (depth === DEEPEST) continue;
@@ -93,12 +98,10 @@ function search(root: unknown): Found | undefined {
   return undefined;
 }
 
-/** Returns the text that a value is, or that its bytes are, also as JSON writes a Buffer. */
+/** As `textIn`, also for bytes as JSON writes a Buffer. */
 function textOf(value: unknown): string | undefined {
-  if (typeof value === "string") return value;
-  if (value instanceof Uint8Array) return asBuffer(value).toString("utf8");
   const isBuffer = isRecord(value) && value.type === "Buffer" && Array.isArray(value.data);
-  return isBuffer ? Buffer.from(value.data as number[]).toString("utf8") : undefined;
+  return textIn(isBuffer ? Buffer.from(value.data as number[]) : value);
 }
 
 function isDelivery(value: unknown): boolean {
@@ -114,11 +117,11 @@ function isDelivery(value: unknown): boolean {
 
 /** Returns the fields that may hold a delivery. */
 function fieldsOf(value: unknown): [name: string, value: unknown][] {
-  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return [];
+  if (typeof value !== "object" || ArrayBuffer.isView(value)) return [];
   try {
-    return Object.entries(value).filter(([, each]) => ["string", "object"].includes(typeof each));
+    return Object.entries(value as object).filter(([, each]) => ["string", "object"].includes(typeof each));
   } catch {
-    return []; // a getter threw
+    return []; // it is null, or a getter threw
   }
 }
 

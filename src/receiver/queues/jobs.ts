@@ -1,5 +1,6 @@
+import { isAnyArrayBuffer } from "node:util/types";
 import { CodedError } from "../../shared/codedError";
-import { parseJson } from "../../shared/json";
+import { isRecord, parseJson } from "../../shared/json";
 import { asBuffer } from "../bytes";
 import type { QueuedDelivery } from "./delivery";
 
@@ -20,13 +21,9 @@ export function jobsIn(queued: unknown, signal: AbortSignal | undefined): Job[] 
 }
 
 function jobOf(queued: unknown, path: string, signal: AbortSignal | undefined): Job {
-  if (typeof queued !== "object" || queued === null || !("data" in queued))
+  if (!isRecord(queued) || !("data" in queued))
     return { data: queued, isBullmq: false, signal, passed: queued, path };
-  const {
-    data,
-    moveToFailed,
-    signal: own,
-  } = queued as Partial<Record<"data" | "moveToFailed" | "signal", unknown>>;
+  const { data, moveToFailed, signal: own } = queued;
   // Each job of pg-boss has a signal of its own.
   const ownSignal = own instanceof AbortSignal ? own : undefined;
   const isBullmq = typeof moveToFailed === "function";
@@ -47,12 +44,19 @@ export class QueuedDeliveryError extends CodedError<QueuedDeliveryErrorCode> {
 
 const NOT_BASE64 = /[^A-Za-z0-9+/=]/;
 
+/** Returns the text that a value is, or that its bytes are, also those of another realm, without a byte order mark. */
+export function textIn(value: unknown): string | undefined {
+  if (typeof value === "string") return value.trim();
+  const bytes = isAnyArrayBuffer(value) ? new Uint8Array(value) : value;
+  return ArrayBuffer.isView(bytes) ? asBuffer(bytes).toString().trim() : undefined;
+}
+
 /** @throws QueuedDeliveryError, whose message says what is wrong and repeats nothing of the value */
 export function parseQueued(value: unknown): QueuedDelivery {
-  const text = value instanceof Uint8Array ? asBuffer(value).toString("utf8") : value;
-  const parsed = typeof text === "string" ? parseJson(text) : text;
-  if (typeof parsed !== "object" || parsed === null) throw notADelivery("it is not a JSON object");
-  const { version, id, key, timestamp, body } = parsed as Partial<Record<keyof QueuedDelivery, unknown>>;
+  const text = textIn(value);
+  const parsed = text === undefined ? value : parseJson(text);
+  if (!isRecord(parsed)) throw notADelivery("it is not a JSON object");
+  const { version, id, key, timestamp, body }: Partial<Record<keyof QueuedDelivery, unknown>> = parsed;
   if (typeof version === "number" && version > 1)
     throw new QueuedDeliveryError(
       "DELIVERY_VERSION",
@@ -63,7 +67,7 @@ export function parseQueued(value: unknown): QueuedDelivery {
     if (typeof text !== "string") throw notADelivery(`its ${name} is not a string`);
   if (NOT_BASE64.test(String(body))) throw notADelivery("its body is not base64");
   if (!Number.isSafeInteger(timestamp)) throw notADelivery("its timestamp is not an integer");
-  return parsed as QueuedDelivery;
+  return parsed as unknown as QueuedDelivery;
 }
 
 function notADelivery(problem: string): QueuedDeliveryError {

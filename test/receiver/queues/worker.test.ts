@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import { createReceiver, type Delivery, memoryDedupe } from "../../../src/receiver";
 import { type QueueWorkerOptions, queueWorker, type WorkerOutcome } from "../../../src/receiver/queues";
 import { queuedDelivery } from "../../../src/receiver/queues/delivery";
@@ -28,6 +29,14 @@ function workerOf(options: Partial<QueueWorkerOptions> = {}) {
 /** A job as BullMQ passes it. */
 const bullmqJob = (data: unknown) => ({ id: "1", data, moveToFailed() {} });
 
+const bytesOf = (data: unknown) => Buffer.from(JSON.stringify(data));
+
+function sharedBytesOf(data: unknown): SharedArrayBuffer {
+  const shared = new SharedArrayBuffer(bytesOf(data).length);
+  new Uint8Array(shared).set(bytesOf(data));
+  return shared;
+}
+
 test("the handler gets the same delivery as in a receiver", async () => {
   const seen: Delivery[] = [];
   const handlers = { "job.succeeded": (delivery: Delivery) => seen.push({ ...delivery }) };
@@ -51,7 +60,16 @@ test("the handler gets the same delivery as in a receiver", async () => {
 test.each<[string, (data: unknown) => unknown]>([
   ["a queued delivery", (data) => data],
   ["JSON", (data) => JSON.stringify(data)],
-  ["the bytes of JSON", (data) => Buffer.from(JSON.stringify(data))],
+  ["the bytes of JSON", bytesOf],
+  ["an ArrayBuffer", (data) => new Uint8Array(bytesOf(data)).buffer],
+  ["a DataView in a job", (data) => ({ data: new DataView(new Uint8Array(bytesOf(data)).buffer) })],
+  ["shared memory", sharedBytesOf],
+  [
+    "bytes of another realm",
+    (data) => runInNewContext("Uint8Array.from(bytes)", { bytes: [...bytesOf(data)] }),
+  ],
+  ["JSON with a byte order mark", (data) => `\uFEFF${JSON.stringify(data)}`],
+  ["its bytes with a byte order mark", (data) => Buffer.from(`\uFEFF${JSON.stringify(data)}`)],
   ["a job of BullMQ", bullmqJob],
   ["a batch of pg-boss", (data) => [{ id: "1", name: "webhooks", data }]],
 ])("a worker takes %s", async (_what, wrap) => {
@@ -177,6 +195,15 @@ describe("a delivery inside something else is handed back, with the advice what 
   const bytes = Buffer.from(json);
   const base64 = bytes.toString("base64");
   const record = { messageId: "1", body: json };
+  class Message {
+    readonly #body: string;
+    constructor(body: string) {
+      this.#body = body;
+    }
+    get body() {
+      return this.#body;
+    }
+  }
 
   test.each<[string, unknown, string]>([
     ["a record of SQS", record, "Pass its `body`."],
@@ -212,6 +239,13 @@ describe("a delivery inside something else is handed back, with the advice what 
     ["a promise", Promise.resolve(json), "Await it first"],
     ["undefined", undefined, "undefined, which no queue holds"],
     ["a function", () => json, "function, which no queue holds"],
+    ["a promise in a job", { data: Promise.resolve(json) }, "Await it first"],
+    ["a Blob", new Blob([json]), "an object of a class, which no queue holds"],
+    ["a Map in a job", { data: new Map([["body", json]]) }, "an object of a class, which no queue holds"],
+    ["a Set", new Set([json]), "an object of a class, which no queue holds"],
+    ["a String object", new String(json), "an object of a class, which no queue holds"],
+    ["a message whose body is a getter", new Message(json), "an object of a class, which no queue holds"],
+    ["an ArrayBuffer in a field", { body: new Uint8Array(bytes).buffer }, "Pass its `body`."],
   ])(
     "a worker that is called with %s fails, because an acknowledgment would lose the delivery",
     async (_what, given, reason) => {
@@ -240,6 +274,8 @@ describe("data that is no delivery", () => {
     ["a number", 5, /not a JSON object/],
     ["no JSON", "{", /not a JSON object/],
     ["another object", { hello: "world" }, /no version 1/],
+    ["an object without a prototype", Object.create(null), /no version 1/],
+    ["an object of another realm", runInNewContext("({})"), /no version 1/],
     ["a delivery without a body", { ...queued(), body: undefined }, /its body is not a string/],
     ["a delivery whose body was decoded", { ...queued(), body: '{"type":1}' }, /its body is not base64/],
     ["a delivery with a wrong time", { ...queued(), timestamp: "soon" }, /its timestamp is not an integer/],
