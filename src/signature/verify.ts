@@ -42,9 +42,16 @@ const OPTIONS: Readonly<Record<keyof VerifierOptions, true>> = {
  * @throws TypeError for an unknown option
  */
 export function createVerifier(options: VerifierOptions): Verifier {
-  const { secrets, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS, now = Date.now } = options;
   const [unknown] = unknownOptions(options, Object.keys(OPTIONS), "an option of createVerifier");
   if (unknown !== undefined) throw new TypeError(`createVerifier: ${unknown}.`);
+  return verifierOf(options);
+}
+
+function verifierOf({
+  secrets,
+  toleranceSeconds = DEFAULT_TOLERANCE_SECONDS,
+  now = Date.now,
+}: VerifierOptions): Verifier {
   checkTolerance(toleranceSeconds);
   const keys = keysOf(secrets);
   const verifyDetailed = (rawBody: RawBody, headers: HeadersLike) =>
@@ -105,7 +112,7 @@ export function verifyDetailed(
   toleranceSeconds: number = DEFAULT_TOLERANCE_SECONDS,
 ): VerificationResult {
   try {
-    return createVerifier({ secrets: secret, toleranceSeconds }).verifyDetailed(rawBody, headers);
+    return verifierOf({ secrets: secret, toleranceSeconds }).verifyDetailed(rawBody, headers);
   } catch (error) {
     if (error instanceof WebhookSecretError) return refused("malformed-secret");
     throw error;
