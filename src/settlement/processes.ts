@@ -1,10 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync, readlinkSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 
 /** Names a process for ever: its number alone is given again, also in the next container of the same name. */
 export interface ProcessName {
-  /** Whose process numbers these are: containers may share a host's name, and count for themselves. */
   readonly host: string;
   readonly pid: number;
   /** When it started; empty where the system does not tell. */
@@ -21,16 +20,8 @@ let own: ProcessName | undefined;
 
 /** Returns the name of this process. */
 export function thisProcess(): ProcessName {
-  own ??= { host: hostOfProcesses(), pid: process.pid, start: startOf(process.pid) ?? "" };
+  own ??= { host: hostname(), pid: process.pid, start: startOf(process.pid) ?? "" };
   return own;
-}
-
-function hostOfProcesses(): string {
-  try {
-    return `${hostname()} ${readlinkSync("/proc/self/ns/pid")}`;
-  } catch {
-    return hostname();
-  }
 }
 
 export function isThisProcess({ host, pid, start }: ProcessName): boolean {
@@ -42,7 +33,7 @@ export function isThisProcess({ host, pid, start }: ProcessName): boolean {
 export function isAlive(name: ProcessName, sign: number): boolean {
   const { host, pid, start } = name;
   if (isThisProcess(name)) return true;
-  if (host !== thisProcess().host) return Date.now() - sign < FOREIGN_LIFE_MS;
+  if (host !== hostname()) return Date.now() - sign < FOREIGN_LIFE_MS;
   const actual = startOf(pid);
   return actual !== undefined && (start === "" || actual === "" || actual === start);
 }
