@@ -24,6 +24,7 @@ esac
   });
   const env = {
     PATH: `${cwd}/bin:${process.env.PATH}`,
+    PULUMI_HOME: cwd,
     WEBHOOKS_BASE_URL: emulator.url,
     WEBHOOKS_API_KEY: emulator.apiKey,
   };
