@@ -179,16 +179,9 @@ export class Actor {
   async #command(command: Command["command"], options: RunOptions): Promise<Problems> {
     const { stack } = this.world;
     const program = [...this.#program.values()];
-    let problems: Problems;
-    try {
-      problems =
-        command === "up" || command === "preview"
-          ? await stack[command](program, options)
-          : await stack[command](options);
-    } catch (error) {
-      if (!(error instanceof Killed)) throw error;
-      problems = ["killed"];
-    }
+    const problems = await orKilled(
+      command === "up" || command === "preview" ? stack[command](program, options) : stack[command](options),
+    );
     for (const problem of problems) this.#tell(problem);
     const warnings = await this.plugin.warnings();
     for (const warning of warnings.slice(this.#warned)) this.#tell(`warning: ${warning}`);
@@ -215,11 +208,12 @@ export class Actor {
       if (made) taken.push(made.id);
       return { ...declared, args: { ifExists: "register", ...(made && { adoptId: made.id }), ...args } };
     });
-    const problems = await this.world.stack.up(decided, options);
+    const problems = await orKilled(this.world.stack.up(decided, options));
     for (const problem of problems) this.#tell(problem);
     await this.#lateCommits();
     // A replacement adopts nothing: what it left is deleted by hand.
     this.#delete((id) => doubts.includes(id));
+    await this.#deleteNamed(/these endpoints are left/);
     return problems;
   }
 
@@ -375,4 +369,12 @@ export class Actor {
       .sort((one, other) => one.at - other.at)
       .map(({ at, event }) => `${(at / 1000).toFixed(3).slice(-8)} ${event}`);
   }
+}
+
+/** A run may be killed at any moment, also that in which a person decides. */
+function orKilled(running: Promise<Problems>): Promise<Problems> {
+  return running.catch((error: unknown) => {
+    if (!(error instanceof Killed)) throw error;
+    return ["killed"];
+  });
 }
