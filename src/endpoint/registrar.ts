@@ -40,11 +40,11 @@ export class Registrar {
     const { ledger, settlement } = this.run;
     return settlement.announced(inputs, (entry) =>
       this.inTurn(inputs, async () => {
-        const takes = { entry, replaced: replaced?.wantsSame ? replaced.pending : undefined };
+        const pending = replaced?.wantsSame ? replaced.pending : undefined;
+        const takes = { entry, replaced: pending };
         const adopted = adopts ? await adopt(adoptId, inputs, takes, this.run) : undefined;
         if (adopted === undefined) return this.#register(inputs, replaced, entry);
-        if (replaced?.wantsSame && replaced.pending && settlement.mayHaveMade(replaced.pending, adopted))
-          ledger.note(replaced.id, "settled");
+        if (pending && settlement.mayHaveMade(pending, adopted)) ledger.note(pending.id, "settled");
         return adopted;
       }),
     );

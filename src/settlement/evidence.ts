@@ -62,7 +62,7 @@ export class Evidence {
     const own = handedOver && this.#entryOf(handedOver, entries);
     const isOver = own?.closed === true && own.id === null;
     const mine = handedOver && !isOver ? [this.#handedOver(handedOver, own, wanted.ip)] : [];
-    const adopted = own === undefined ? adoptedLike(wanted, { entries, state, stack }) : [];
+    const adopted = handedOver && !own ? adoptedLike(wanted, { entries, state, stack }) : [];
     const isExplained = (each: Pending) => adopted.some((endpoint) => mayHaveMade(each, endpoint));
     const pending: Pending[] = [];
     for (const entry of entries) {

@@ -1,6 +1,6 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { codeOf, inputs, type PluginOptions, stateOf, VerbsWorld } from "./verbsWorld";
+import { codeOf, inputs, outcome, stateOf, VerbsWorld } from "./verbsWorld";
 
 /** What outsiders found about interrupted operations that a later run has settled, and about empty states, each as they reproduced it. */
 let world: VerbsWorld;
@@ -8,16 +8,6 @@ beforeEach(async () => {
   world = await VerbsWorld.start();
 });
 afterEach(() => world.close());
-function machine(name: string): PluginOptions {
-  const PULUMI_HOME = `${world.folder}/${name}`;
-  mkdirSync(PULUMI_HOME, { recursive: true });
-  return { environment: { PULUMI_HOME } };
-}
-const outcome = (made: Promise<{ id: string }>) =>
-  made.then(
-    ({ id }) => id,
-    (error: Error) => error.message,
-  );
 
 describe("after a killed up and a destroy, which leaves an empty state", () => {
   async function destroyed() {
@@ -88,7 +78,7 @@ describe("an operation that an up has healed", () => {
 
 describe("an equal resource, after a person has adopted what an interrupted operation made", () => {
   test("takes nothing of somebody's", async () => {
-    const m2 = machine("two");
+    const m2 = world.machine("two");
     world.ended("succeeded", { from: -600_000, until: -590_000 });
     const ours = world.service.add({ ...inputs });
     const theirs = world.service.add({ ...inputs });

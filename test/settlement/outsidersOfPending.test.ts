@@ -1,7 +1,6 @@
-import { mkdirSync } from "node:fs";
 import type { PendingError } from "../../src/endpoint/errors";
 import type { EndpointInputs } from "../../src/endpoint/types";
-import { codeOf, failure, inputs, type PluginOptions, stateOf, VerbsWorld } from "./verbsWorld";
+import { codeOf, failure, inputs, outcome, type PluginOptions, stateOf, VerbsWorld } from "./verbsWorld";
 
 /** What outsiders found about pending registrations that a person settled, or a run that then failed, each as they reproduced it. */
 let world: VerbsWorld;
@@ -11,16 +10,6 @@ beforeEach(async () => {
 afterEach(() => world.close());
 const otherStack: PluginOptions = { environment: { PULUMI_BACKEND_URL: "file:///other" } };
 const ALWAYS = Number.POSITIVE_INFINITY;
-function machine(name: string): PluginOptions {
-  const PULUMI_HOME = `${world.folder}/${name}`;
-  mkdirSync(PULUMI_HOME, { recursive: true });
-  return { environment: { PULUMI_HOME } };
-}
-const outcome = (made: Promise<{ id: string }>) =>
-  made.then(
-    ({ id }) => id,
-    (error: Error) => error.message,
-  );
 
 /** A run that ends without knowing whether the service made an endpoint. */
 async function pend(
@@ -149,24 +138,24 @@ describe("at a service that lists in parts, a settled pending resource that a fa
     expect(await rest(id, properties, { ...inputs, ifExists: "register" }, {})).toBe("deleted");
   });
   test("taken over on another machine", async () => {
-    const { id, properties } = await pend(true, inputs, machine("one"));
+    const { id, properties } = await pend(true, inputs, world.machine("one"));
     partial(world.service.endpoints().map((each) => ({ ...each })));
-    expect(await rest(id, properties, inputs, machine("two"))).toBe("deleted");
+    expect(await rest(id, properties, inputs, world.machine("two"))).toBe("deleted");
   });
 });
 
 describe("after a run on another machine that was killed when it had just taken over a pending registration", () => {
   test.each(["destroy", "refresh"])("%s loses nothing in silence", async (how) => {
-    const pending = await pend(true, inputs, machine("one"));
+    const pending = await pend(true, inputs, world.machine("one"));
     const [made = ""] = world.ids();
-    const up = world.plugin(machine("two"));
+    const up = world.plugin(world.machine("two"));
     await up.check({ ...inputs }, { ...inputs });
     await up.diff(pending.id, pending.properties, inputs);
     expect((await up.create(inputs)).id).toBe(made);
     // killed: the state still has the pending resource
     world.clock.skip(60_000);
     world.warnings.length = 0;
-    const next = world.plugin({ ...machine("two"), rootUrn: undefined });
+    const next = world.plugin({ ...world.machine("two"), rootUrn: undefined });
     if (how === "destroy") {
       await next.delete(pending.id, pending.properties);
       expect(`${world.ids().join()} ${world.warnings.join()}`).toMatch(
@@ -179,6 +168,14 @@ describe("after a run on another machine that was killed when it had just taken 
 });
 
 describe("with deleteBeforeReplace, adoptId for a pending registration, as STILL_PENDING says", () => {
+  async function adopts(ours: string, { id, properties }: Pick<PendingError, "id" | "properties">) {
+    const declared = { ...inputs, adoptId: ours };
+    const up = world.plugin();
+    await up.check({ ...inputs }, { ...declared });
+    await up.diff(id, properties, declared);
+    await up.delete(id, properties);
+    expect((await up.create(declared)).id).toBe(ours);
+  }
   test("at a service that lists in parts", async () => {
     const { id, properties } = await pend(true);
     const [ours = ""] = world.ids();
@@ -192,21 +189,11 @@ describe("with deleteBeforeReplace, adoptId for a pending registration, as STILL
     const first = world.plugin();
     await first.diff(id, properties, inputs);
     expect(await codeOf(first.create(inputs))).toBe("STILL_PENDING");
-    const declared = { ...inputs, adoptId: ours };
-    const up = world.plugin();
-    await up.check({ ...inputs }, { ...declared });
-    await up.diff(id, properties, declared);
-    await up.delete(id, properties);
-    expect((await up.create(declared)).id).toBe(ours);
+    await adopts(ours, { id, properties });
   });
   test("at a service that lists all", async () => {
     const { id, properties } = await pend(true);
     const [ours = ""] = world.ids();
-    const declared = { ...inputs, adoptId: ours };
-    const up = world.plugin();
-    await up.check({ ...inputs }, { ...declared });
-    await up.diff(id, properties, declared);
-    await up.delete(id, properties);
-    expect((await up.create(declared)).id).toBe(ours);
+    await adopts(ours, { id, properties });
   });
 });

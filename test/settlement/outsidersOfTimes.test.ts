@@ -1,14 +1,9 @@
 import { mkdirSync } from "node:fs";
 import type { EndpointState } from "../../src/endpoint/types";
-import { inputs, otherInputs, stateOf, VerbsWorld } from "./verbsWorld";
+import { inputs, otherInputs, outcome, stateOf, VerbsWorld } from "./verbsWorld";
 
 const forever = Number.POSITIVE_INFINITY;
 const elsewhere = () => ({ environment: { PULUMI_HOME: `${world.folder}/elsewhere` } });
-const outcome = (made: Promise<{ id: string }>) =>
-  made.then(
-    ({ id }) => id,
-    (error: Error) => error.message,
-  );
 
 let world: VerbsWorld;
 async function start(options?: { newId: () => string }) {

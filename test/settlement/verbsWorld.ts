@@ -102,6 +102,13 @@ export class VerbsWorld {
     return new VerbsWorld(await startEmulator({ now: clock.date, ...options }), clock);
   }
 
+  /** Another machine, whose PULUMI_HOME has this name. */
+  machine(name: string): PluginOptions {
+    const PULUMI_HOME = join(this.folder, name);
+    mkdirSync(PULUMI_HOME, { recursive: true });
+    return { environment: { PULUMI_HOME } };
+  }
+
   /** The verbs of a plugin process. All processes here have one pid: what tells runs apart is their name. */
   plugin({ run, baseUrl, apiKey, provider = "", environment = {}, clock, ...rest }: PluginOptions = {}) {
     this.#runs += 1;
@@ -270,4 +277,12 @@ export function failure(promise: Promise<unknown>): Promise<Error> {
 export async function codeOf(promise: Promise<unknown>): Promise<string> {
   const { message } = await failure(promise);
   return /\(?\b([A-Z]+(?:_[A-Z]+)+)\b/.exec(message)?.[1] ?? message;
+}
+
+/** Returns the id of what was made, or why it was not. */
+export function outcome(made: Promise<{ id: string }>): Promise<string> {
+  return made.then(
+    ({ id }) => id,
+    (error: Error) => error.message,
+  );
 }

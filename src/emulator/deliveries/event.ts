@@ -31,7 +31,14 @@ export interface EmulatedEvent extends EventTarget {
   readonly timeoutMs?: number;
 }
 
+export const TARGET_OPTIONS: Readonly<Record<keyof EventTarget, true>> = {
+  endpointId: true,
+  endpointType: true,
+  account: true,
+};
+
 export const EVENT_OPTIONS: Readonly<Record<keyof EmulatedEvent, true>> = {
+  ...TARGET_OPTIONS,
   type: true,
   data: true,
   body: true,
@@ -40,9 +47,6 @@ export const EVENT_OPTIONS: Readonly<Record<keyof EmulatedEvent, true>> = {
   ageSeconds: true,
   retryDelaysMs: true,
   timeoutMs: true,
-  endpointId: true,
-  endpointType: true,
-  account: true,
 };
 
 /** How the delivery to an endpoint ended. */

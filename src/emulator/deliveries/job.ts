@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { checkNames, EmulatorError } from "../errors";
 import { checkDelay, type Timers } from "../timers";
 import type { Deliveries } from "./deliveries";
-import type { Delivery, EventTarget } from "./event";
+import { type Delivery, type EventTarget, TARGET_OPTIONS } from "./event";
 import { Patience } from "./patience";
 
 /** Options of `runJob`. */
@@ -18,13 +18,11 @@ export interface JobOptions extends EventTarget {
 }
 
 const OPTIONS: Readonly<Record<keyof JobOptions, true>> = {
+  ...TARGET_OPTIONS,
   outcome: true,
   jobId: true,
   durationMs: true,
   timeoutMs: true,
-  endpointId: true,
-  endpointType: true,
-  account: true,
 };
 
 /** A job that has run, with its events. */
