@@ -3,7 +3,11 @@
  * A test that starts the built package never meets a mutant, and the fuzz tests would run for each of them.
  */
 module.exports = {
-  signature: { files: ["src/signature/**/*.ts"], tests: ["signature/{verify,headers}.test.ts"], least: 95 },
+  signature: {
+    files: ["src/signature/**/*.ts"],
+    tests: ["signature/{verify,headers,secret}.test.ts"],
+    least: 95,
+  },
   settlement: { files: ["src/settlement/**/*.ts"], tests: ["settlement/*.test.ts"], least: 95 },
   client: { files: ["src/client/**/*.ts"], tests: ["client/*.test.ts"], least: 90 },
   provider: { files: ["src/endpoint/**/*.ts"], tests: ["settlement/*.test.ts"], least: 90 },

@@ -35,3 +35,12 @@ export function reasonFor(headers: HeadersLike, { body }: { body?: unknown } = {
   const result = verifyDetailed(body as string, headers, knownAnswer.secret, 0);
   return result.ok ? "ok" : result.reason;
 }
+
+export function thrownBy(action: () => unknown): unknown {
+  try {
+    action();
+  } catch (error) {
+    return error;
+  }
+  throw new Error("nothing was thrown");
+}
