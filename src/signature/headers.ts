@@ -48,10 +48,10 @@ export function isCanonicalTimestamp(timestamp: string): boolean {
 
 const TWICE = Symbol("sent more than once");
 type Value = string | typeof TWICE | undefined;
-type Found = { -readonly [part in keyof SignatureHeaders]: Value };
+type Found = { -readonly [part in keyof SignatureHeaders]?: Value };
 
 function collect(headers: HeadersLike): Found {
-  const found: Found = { id: undefined, timestamp: undefined, signature: undefined };
+  const found: Found = {};
   if (typeof headers !== "object" || headers === null) return found;
   if (isIterable(headers)) {
     for (const pair of headers) if (Array.isArray(pair)) add(found, pair[0], pair[1]);
@@ -75,8 +75,7 @@ function isIterable(headers: HeadersLike): headers is Iterable<readonly [string,
 }
 
 function add(found: Found, name: unknown, value: unknown): void {
-  // Few other headers begin with a "w", so most need no conversion.
-  if (typeof name !== "string" || (name[0] !== "w" && name[0] !== "W")) return;
+  if (typeof name !== "string") return;
   switch (name.toLowerCase()) {
     case "webhook-id":
       found.id = merged(found.id, value);

@@ -1,5 +1,6 @@
 import { Webhook } from "standardwebhooks";
 import type { HeadersLike } from "../../src/signature";
+import { claimedId } from "../../src/signature/headers";
 import { knownAnswer, knownHeaders, reasonFor, signatureOver, wrongSignatures } from "./support";
 
 const { secret, body, id, timestamp, signature } = knownAnswer;
@@ -14,6 +15,7 @@ test("verify finds the headers in every form and case", () => {
     new Map(pairs),
     pairs,
     [["webhook-id", undefined], ...pairs, ["webhook-signature", undefined]],
+    [[7, "of no name"], ...pairs] as unknown as HeadersLike,
   ];
   for (const headers of forms) expect(reasonFor(headers)).toBe("ok");
 });
@@ -100,7 +102,7 @@ describe("the form of the headers", () => {
         [...Object.entries(knownHeaders), [name, value]] as HeadersLike,
       ];
       for (const headers of twice) expect(reasonFor(headers)).toBe(`duplicate-${part}`);
-      for (const nothing of [undefined, [], "", 7, null])
+      for (const nothing of [undefined, [], "", 7, null, [null]])
         expect(reasonFor(with_({ [name]: nothing }))).toBe(`missing-${part}`);
     }
   });
@@ -168,8 +170,39 @@ describe("a signature header with several entries", () => {
       expect(reasonFor(with_(header))).toBe("too-many-signatures");
   });
 
+  test("entries of other versions are neither compared nor counted, and without one of v1 nothing is hashed", () => {
+    const others = wrongSignatures(40).replaceAll("v1,", "v2,");
+    expect(reasonFor(with_(`${others} ${signature}`))).toBe("ok");
+    const createHmac = jest.spyOn(
+      jest.requireActual<typeof import("node:crypto")>("node:crypto"),
+      "createHmac",
+    );
+    try {
+      expect(reasonFor(with_(others))).toBe("no-v1-signature");
+      expect(reasonFor(with_("v1,short"))).toBe("malformed-signature");
+      expect(createHmac).not.toHaveBeenCalled();
+      expect(reasonFor(with_(signature))).toBe("ok");
+      expect(createHmac).toHaveBeenCalledTimes(1);
+    } finally {
+      createHmac.mockRestore();
+    }
+  });
+
+  test("a header of the length of one entry may still hold several", () => {
+    expect(reasonFor(with_(`v2,x v1,${"A".repeat(39)}`))).toBe("malformed-signature");
+  });
+
   test("an entry that matches only in its beginning is refused", () => {
     expect(reasonFor(with_(`v2,x ${signature.slice(0, 30)}${"A".repeat(16)}=`))).toBe("signature-mismatch");
     expect(reasonFor(with_(signature.slice(0, 30)))).toBe("malformed-signature");
   });
+});
+
+test("a request claims an id if its three headers are well-formed and the id is short enough for a log", () => {
+  const claiming = (id: string) => claimedId({ ...knownHeaders, "webhook-id": id });
+  expect(claiming(id)).toBe(id);
+  expect(claiming("x".repeat(256))).toHaveLength(256);
+  expect(claiming("x".repeat(257))).toBeUndefined();
+  expect(claiming("a.b")).toBeUndefined();
+  expect(claimedId({ "webhook-id": id })).toBeUndefined();
 });

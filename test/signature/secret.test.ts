@@ -29,8 +29,8 @@ test.each<[unknown, string]>([
   ["secrets", 'does not begin with "whsec_"'],
   ["**", 'does not begin with "whsec_"'],
   [secret.slice(6), 'does not begin with "whsec_"'],
-  ["whsec_MfKQ9r8…", "is cut off"],
-  ["whsec_MfKQ9r8...", "is cut off"],
+  ["whsec_MfKQ9r8…", "is cut off."],
+  ["whsec_MfKQ9r8...", "is cut off."],
   ["whsec_Mf...KQ9r8", "not padded base64"],
   ["whsec_Mf…KQ9r8", "not padded base64"],
   [secret.slice(0, -1), "not padded base64"],
@@ -38,7 +38,7 @@ test.each<[unknown, string]>([
   ["whsec_-_-_", "not padded base64"],
   ["whsec_", "its key has 0 bytes, and the shortest valid one has 1"],
 ])("what is wrong with the secret %j is said: it %s", (given, problem) => {
-  expect(problemOfSecret(given)).toContain(problem);
+  expect(`${problemOfSecret(given)}.`).toContain(problem);
   const error = thrownBy(() => keyOf(given as string));
   expect(String(error)).toContain(
     `WebhookSecretError: A webhook secret cannot be used: it ${problemOfSecret(given)}.`,
