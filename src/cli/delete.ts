@@ -1,11 +1,13 @@
 import { text } from "node:stream/consumers";
 import { Command } from "commander";
+import type { Endpoint } from "../client";
+import { describeUrl } from "../shared/url";
 import { countOf } from "../shared/words";
 import { checkIds } from "./arguments";
 import { carryOut, type DeletionOptions, type Plan, reasonOfOwner } from "./deletion/plan";
 import { CliError } from "./errors";
 import { deletionCommand, type InventoryFlags, inventoryOptions } from "./flags";
-import { assertOwnershipKnown, type Inventory, reasonOfMissing } from "./inventory/inventory";
+import { assertOwnershipKnown, type Inventory, type Listed, reasonOfMissing } from "./inventory/inventory";
 import { explainOwner } from "./inventory/ownership";
 import { EXIT, type ExitStatus, endsByItself } from "./run";
 import { withService } from "./service";
@@ -30,18 +32,25 @@ export function deleteCommand(): Command {
     examples: ["delete wh_5f0c2d", "list --orphans --json | npx webhook-endpoints delete --yes -"],
   }).action(
     endsByItself(async (given: readonly string[], flags: InventoryFlags & { readonly yes?: boolean }) => {
-      const named = given.filter((id) => id !== "-");
-      const ids = named.length === given.length ? named : [...named, ...idsIn(await text(process.stdin))];
+      const named: readonly Named[] = given.filter((id) => id !== "-").map((id) => ({ id }));
+      const piped = named.length === given.length ? [] : namedIn(await text(process.stdin));
       const yes = flags.yes === true;
       return withTerminal({ yes }, (asking) =>
-        deleteEndpoints({ ...inventoryOptions(flags), ...asking, yes, ids }),
+        deleteEndpoints({ ...inventoryOptions(flags), ...asking, yes, named: [...named, ...piped] }),
       );
     }),
   );
 }
 
+/** An endpoint to delete. What a list said of it must be true still: another account may have the same id, or the id a new owner. */
+interface Named extends Pick<Endpoint, "id"> {
+  readonly url?: unknown;
+  readonly type?: unknown;
+  readonly createdAt?: unknown;
+}
+
 interface DeleteOptions extends DeletionOptions {
-  readonly ids: readonly string[];
+  readonly named: readonly Named[];
 }
 
 /**
@@ -50,33 +59,57 @@ interface DeleteOptions extends DeletionOptions {
  * @throws CliError or WebhookError; the output names what was deleted before
  */
 export async function deleteEndpoints(options: DeleteOptions): Promise<ExitStatus> {
-  const ids = [...new Set(options.ids)];
+  const named = new Map(options.named.map((each) => [each.id, each]));
+  const ids = [...named.keys()];
   checkIds(ids);
-  const plan = (inventory: Inventory) => planOf(ids, inventory, options);
+  const plan = (inventory: Inventory) => planOf(named, inventory, options);
   const isDone = await withService(options, (account) =>
     carryOut(account, { ...options, ids }, { plan, check: assertOwnershipKnown }),
   );
   return isDone ? EXIT.yes : EXIT.no;
 }
 
-function planOf(ids: readonly string[], { entries, list }: Inventory, { output }: DeleteOptions): Plan {
+function planOf(
+  named: ReadonlyMap<string, Named>,
+  { entries, list }: Inventory,
+  { output }: DeleteOptions,
+): Plan {
   const found = new Map(entries.map((entry) => [entry.endpoint.id, entry]));
   const refused: string[] = [];
-  for (const id of ids) {
+  for (const [id, as] of named) {
     const entry = found.get(id);
-    const why = entry ? explainOwner(entry.owner) : reasonOfMissing(id, list);
+    const why = entry ? (explainOwner(entry.owner) ?? whyAnother(entry, as)) : reasonOfMissing(id, list);
     if (why === undefined) continue;
     refused.push(entry === undefined ? why : `${id} was not deleted: ${why}`);
   }
-  if (ids.length === 0) output.note("No endpoint was named.");
+  if (named.size === 0) output.note("No endpoint was named.");
   // The error names the first one.
   for (const why of refused.slice(1)) output.warn(why);
   return {
-    considered: ids.flatMap((id) => found.get(id) ?? []),
-    reasonToKeep: ({ owner }) => reasonOfOwner(owner),
+    considered: [...named.keys()].flatMap((id) => found.get(id) ?? []),
+    reasonToKeep: (entry) => reasonOfOwner(entry.owner) ?? (isAsNamed(entry, named) ? undefined : "changed"),
     noun: "endpoint",
-    refusal: refusalOf(refused, ids.length),
+    refusal: refusalOf(refused, named.size),
   };
+}
+
+function isAsNamed(entry: Listed, named: ReadonlyMap<string, Named>): boolean {
+  const as = named.get(entry.endpoint.id);
+  return as !== undefined && whyAnother(entry, as) === undefined;
+}
+
+/** Returns why an endpoint is not the one that a list showed, as a sentence; undefined if nothing tells. */
+function whyAnother({ endpoint, shownUrl }: Listed, as: Named): string | undefined {
+  const { url, type, createdAt } = endpoint;
+  // A list may have shown only the host.
+  const urls: readonly unknown[] = [undefined, url, shownUrl, describeUrl(url)];
+  const isSame =
+    urls.includes(as.url) &&
+    [undefined, type].includes(as.type as typeof type) &&
+    [undefined, createdAt].includes(as.createdAt as typeof createdAt);
+  return isSame
+    ? undefined
+    : "it is not what the list on standard input says: its url, type or createdAt differs. The list is of another account, or old";
 }
 
 function refusalOf([first, ...others]: readonly string[], all: number): CliError | undefined {
@@ -86,8 +119,8 @@ function refusalOf([first, ...others]: readonly string[], all: number): CliError
   return new CliError("NOT_DELETABLE", reason);
 }
 
-/** Returns the ids in what `list --json` prints, or on the lines of a text. @throws CliError `WRONG_USE` */
-export function idsIn(input: string): string[] {
+/** Returns the endpoints in what `list --json` prints, or on the lines of a text. @throws CliError `WRONG_USE` */
+export function namedIn(input: string): Named[] {
   const content = input.trim();
   if (!/^[[{]/.test(content)) {
     // What is left of an id may be the id of another endpoint.
@@ -96,11 +129,12 @@ export function idsIn(input: string): string[] {
         "WRONG_USE",
         "the last line of standard input has no newline at its end, so it may be cut off. Nothing was deleted",
       );
-    return content.split(/\s*\n\s*/).filter((line) => line !== "");
+    const lines = content.split(/\s*\n\s*/).filter((line) => line !== "");
+    return lines.map((id) => ({ id }));
   }
   try {
-    const ids = [JSON.parse(content)].flat().map((each) => each.id);
-    if (ids.every((id) => typeof id === "string")) return ids;
+    const rows: Named[] = [JSON.parse(content)].flat();
+    if (rows.every(({ id }) => typeof id === "string")) return rows;
   } catch {
     // The parser's own message would quote the input.
   }

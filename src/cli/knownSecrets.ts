@@ -11,6 +11,8 @@ const WORDS: readonly string[] = ["development", "production", "interrupted", "m
 /** What a url has after its scheme. */
 const REST_OF_URL = /(?<=:\/\/)\S+/g;
 const PREFIX = "whsec_";
+/** A signing secret, also as a url spells it. */
+const SIGNING_SECRET = /whsec_[\w+/=%-]+/g;
 const MASK = "…";
 
 /** Parts of secrets, by their length. */
@@ -40,9 +42,11 @@ export function hideValue(value: string): void {
   hidden.set(value, spellingsOf(value));
 }
 
-/** Masks what `hideSecret` and `hideValue` were given. */
+/** Masks what `hideSecret` and `hideValue` were given, and whatever is spelt as a signing secret. */
 export function withoutSecrets(text: string): string {
-  const masked = without(values, text).replace(REST_OF_URL, (rest) => without(wordsInUrls, rest));
+  const masked = without(values, text)
+    .replace(REST_OF_URL, (rest) => without(wordsInUrls, rest))
+    .replace(SIGNING_SECRET, `${PREFIX}${MASK}`);
   return parts.size === 0 ? masked : withoutParts(masked);
 }
 

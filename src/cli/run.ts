@@ -7,7 +7,6 @@ import { withoutSecrets } from "./knownSecrets";
 import { jsonResult } from "./output";
 import { printable, printableJson } from "./printable";
 
-const SIGNING_SECRET = /whsec_[\w+/=-]+/g;
 /** An option or a subcommand as somebody may misspell it. A key has digits, is longer, or mixes cases. */
 const MISSPELT_NAME = /^-{0,2}[a-z][a-z-]{0,23}$/;
 
@@ -147,8 +146,7 @@ export function dataOfFailure(error: unknown): FailureData {
 }
 
 function onOneLine(message: string): string {
-  const line = message.replace(/\s*\n\s*/g, " ").replace(SIGNING_SECRET, "whsec_…");
-  return withoutSecrets(asTyped(line));
+  return withoutSecrets(asTyped(message.replace(/\s*\n\s*/g, " ")));
 }
 
 /** Returns the command that holds all others. Wrong use of any of them is one line too. */

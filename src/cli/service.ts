@@ -89,6 +89,15 @@ export async function openService({ pulumi, environment = process.env }: Service
   return openAccount(settingsIn(found), environment);
 }
 
+/** Shows what the service answered to a request that it refused, if the settings say so. */
+export function showAnswer(
+  error: unknown,
+  { showResponses, connection }: Account,
+  warn: (text: string) => void,
+): void {
+  if (showResponses && hasAnswer(error)) warn(describeAnswer(error, connection.apiKey));
+}
+
 /** Opens the service for some work, and closes it. @throws CliError, or what the work throws */
 export async function withService<T>(
   options: ServiceOptions & { readonly output: Output },
@@ -98,8 +107,7 @@ export async function withService<T>(
   try {
     return await work(account);
   } catch (error) {
-    if (account.showResponses && hasAnswer(error))
-      options.output.warn(describeAnswer(error, account.connection.apiKey));
+    showAnswer(error, account, (text) => options.output.warn(text));
     throw error;
   } finally {
     await account.client.close();

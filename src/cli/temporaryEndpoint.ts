@@ -1,6 +1,7 @@
 import { type Endpoint, type Registration, WebhookError, WebhookRegistrationError } from "../client";
 import { type Clock, systemClock } from "../client/clock";
 import { undefinedIfSaidGone } from "../client/errors";
+import { Book } from "../settlement/book";
 import { decide } from "../settlement/decide";
 import { pulumiHome } from "../settlement/files";
 import { alike, sameId } from "../settlement/identity";
@@ -56,22 +57,37 @@ export class TemporaryEndpoint {
    * @throws CliError `REGISTRATION_LOST` when nothing shows whether it was
    */
   async register(): Promise<string> {
-    const { note, url, clock = systemClock } = this.#options;
-    const onWait = () => note(`Waiting for another process that is registering ${describeUrl(url)}.`);
-    const turns = new Turns(pulumiHome(process.env), { clock, cancelled: undefined, onWait });
-    const registration = { url, type: "development" } as const;
-    // A turn without a signal is never cancelled.
-    await turns.take(registration, async () => {
+    await this.#inTurn(async (registration) => {
       const endpoint = await this.#register(registration);
       this.#id = endpoint.id;
     });
     return this.#id ?? "";
   }
 
-  /** Deletes the endpoint, if there is one. @throws CliError `ENDPOINT_LEFT` */
+  /** Deletes the endpoint, if there is one, and no run of this machine has adopted it. @throws CliError `ENDPOINT_LEFT` */
   async remove(): Promise<void> {
     const id = this.#id;
     if (id === undefined || !this.#mayExist) return;
+    await this.#inTurn(async (registration) => {
+      const { note } = this.#options;
+      const entries = new Book(process.env, note).entriesLike(registration);
+      if (!entries.some((each) => !each.closed && each.id === id)) return this.#delete(id);
+      note(`${id} stays: a stack has adopted it.`);
+      this.#mayExist = false;
+    });
+  }
+
+  /** Does something while no run on this machine registers or adopts the same url and type. */
+  async #inTurn(work: (registration: Registration) => Promise<void>): Promise<void> {
+    const { note, url, clock = systemClock } = this.#options;
+    const onWait = () => note(`Waiting for another process that is registering ${describeUrl(url)}.`);
+    const turns = new Turns(pulumiHome(process.env), { clock, cancelled: undefined, onWait });
+    const registration = { url, type: "development" } as const;
+    // A turn without a signal is never cancelled.
+    await turns.take(registration, () => work(registration));
+  }
+
+  async #delete(id: string): Promise<void> {
     try {
       await this.#options.account.client.delete(id).catch(undefinedIfSaidGone);
     } catch (error) {

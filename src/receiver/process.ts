@@ -188,8 +188,12 @@ function checkRan(result: unknown): void {
     throw new TypeError(
       "The handler returned a function, and nothing was handled. Call the function that makes the handler, and pass its result.",
     );
-  if (/^\[object (Async)?Generator\]$/.test(Object.prototype.toString.call(result)))
-    throw new TypeError("The handler returned a generator, and nothing was handled. Use an async function.");
+  // An Observable of RxJS runs when somebody subscribes.
+  const { subscribe, pipe }: Record<string, unknown> = Object(result);
+  if (/^\[object (Async)?Generator\]$/.test(Object.prototype.toString.call(result)) || (subscribe && pipe))
+    throw new TypeError(
+      "The handler returned a generator or an Observable, and nothing was handled. Use an async function.",
+    );
   if (Array.isArray(result) && result.some(isThenable)) {
     // Nobody else hears of their failures.
     void Promise.allSettled(result);

@@ -134,6 +134,7 @@ export function stackFolder({
 case "$*" in
   "stack output --json --show-secrets"*) cat "$0.outputs" ;;
   "config --json --show-secrets"*) cat "$0.config" ;;
+  "stack ls --json"*) echo "[]" ;;
   *) echo "error: unexpected: $*" >&2; exit 255 ;;
 esac
 `

@@ -4,9 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { startEmulator } from "../../src/emulator";
 import { receiver } from "../emulator/receiver";
 import { processesOf } from "../engine/session";
-import { leaked } from "../stack/support";
+import { leaked, newSecret } from "../stack/support";
 import {
   API_KEY,
   cleanUp,
@@ -266,4 +267,32 @@ test("a key that was passed to --stack is not repeated", async () => {
     expect(status).toBe(1);
     expect(stdout + stderr).toContain('no stack named "…" found');
   }
+});
+
+test.each([
+  ["doctor"],
+  ["check-service", "--url", URL, "--yes"],
+  ["listen", ...SOURCE, "--register", URL],
+  ["list"],
+])("with showResponses, %s shows what the service answered to a request that it refused", async (...args) => {
+  const emulator = await startEmulator({ apiKey: API_KEY });
+  const body = '{"reason":"the plan allows no more endpoints"}';
+  emulator.fault({ operation: "list", kind: "status", status: 422, body, times: Number.POSITIVE_INFINITY });
+  const settings = { WEBHOOKS_BASE_URL: emulator.url, WEBHOOKS_API_KEY: API_KEY };
+  const hidden = await run(args, { env: { ...env, ...settings } });
+  const shown = await run(args, { env: { ...env, ...settings, WEBHOOKS_SHOW_RESPONSES: "true" } });
+  await emulator.close();
+  expect(hidden.stderr).not.toContain("the plan allows no more");
+  expect(shown.stderr).toContain("the plan allows no more endpoints");
+});
+
+test("no command prints a signing secret that it does not know, from the url of an endpoint", async () => {
+  const emulator = await startEmulator({ apiKey: API_KEY });
+  emulator.add({ url: `https://hooks.example.com/?secret=${newSecret()}`, type: "production" });
+  const settings = { WEBHOOKS_BASE_URL: emulator.url, WEBHOOKS_API_KEY: API_KEY };
+  for (const args of [["list"], ["list", "--json"], ["adopt"]]) {
+    const { stdout, stderr } = await run(args, { env: settings });
+    expect(stdout + stderr).not.toMatch(/whsec_\w/);
+  }
+  await emulator.close();
 });

@@ -1,4 +1,4 @@
-import { deleteEndpoints, idsIn } from "../../src/cli/delete";
+import { deleteEndpoints, namedIn } from "../../src/cli/delete";
 import { get } from "../../src/cli/get";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { read } from "../package/pages";
@@ -17,24 +17,30 @@ const ids = () => emulator.endpoints().map(({ id }) => id);
 const deletions = () => emulator.requests.filter(({ method }) => method === "DELETE");
 
 interface Run {
-  readonly ids: readonly string[];
+  readonly ids?: readonly string[];
+  /** What `list --json` printed. */
+  readonly listed?: readonly object[];
   readonly yes?: boolean;
   readonly answer?: string;
+  /** What happens while the question is open. */
+  readonly meanwhile?: () => void;
   readonly json?: boolean;
 }
 
 async function run(
   project: Partial<FakeProjectOptions>,
-  { ids, answer, yes = answer === undefined, json = true }: Run,
+  { ids = [], listed, answer, meanwhile, yes = answer === undefined, json = true }: Run,
 ) {
   const output = new KeptOutput(json);
   const pulumi = new FakeProject({ config: settings(), stacks: { dev: {} }, ...project });
   const questions: string[] = [];
   const ask = async (question: string) => {
     questions.push(question);
+    meanwhile?.();
     return answer ?? "";
   };
-  const common = { pulumi, output, ids, yes, alsoStacks: [], environment: {} };
+  const named = listed === undefined ? ids.map((id) => ({ id })) : namedIn(JSON.stringify(listed));
+  const common = { pulumi, output, named, yes, alsoStacks: [], environment: {} };
   const status = await deleteEndpoints({ ...common, ...(answer === undefined ? {} : { ask }) }).catch(
     (error: unknown) => error,
   );
@@ -136,12 +142,77 @@ it("delete says of an endpoint that cannot be read that the service has it", asy
 });
 
 it("delete takes what list --json prints, or an id on each line, and nothing else", () => {
+  const idsIn = (input: string) => namedIn(input).map(({ id }) => id);
   expect(idsIn('[{"id":"wh_1","owner":null},{"id":"wh_2"}]\n')).toEqual(["wh_1", "wh_2"]);
   expect(idsIn("wh_1\r\n\n  wh_2 \n")).toEqual(["wh_1", "wh_2"]);
   expect(idsIn("[]")).toEqual([]);
   expect(idsIn("")).toEqual([]);
   for (const bad of ["wh_1\nwh_", '{"error":{"code":"UNREACHABLE","message":"x"}}', "[1]", "[", "[null]"])
     expect(() => idsIn(bad)).toThrow(expect.objectContaining({ code: "WRONG_USE" }));
+});
+
+it.each([
+  ["url", { url: "https://a.example.com/other" }],
+  ["type", { type: "development" as const }],
+  ["createdAt", { createdAt: "2029-01-01T00:00:00Z" }],
+])("delete keeps an endpoint whose %s is not that of the list on standard input", async (_what, change) => {
+  const [one, other] = [added("a"), added("b")];
+  const { status, stdout } = await run({}, { listed: [{ ...one, ...change }, other] });
+  expect(status).toMatchObject({
+    code: "NOT_DELETABLE",
+    message: expect.stringContaining(`${one.id} was not`),
+  });
+  expect(JSON.parse(stdout)).toMatchObject({
+    deleted: [{ id: other.id }],
+    kept: [{ id: one.id, reason: "changed" }],
+  });
+});
+
+it("delete takes a list that shows only the host of a url", async () => {
+  const one = added("a");
+  expect(await run({}, { listed: [{ ...one, url: "https://a.example.com/…" }] })).toMatchObject({
+    status: 0,
+  });
+});
+
+it.each([
+  ["created later", { createdAt: "2030-06-15T12:00:01Z" }],
+  ["of another type", { type: "development" as const }],
+])(
+  "delete keeps an endpoint that is another one, %s, by the time somebody has agreed",
+  async (_what, change) => {
+    await emulator.close();
+    emulator = await startEmulator({ now: () => now, newId: () => "wh_1" });
+    const one = added("a");
+    const meanwhile = () => {
+      emulator.remove(one.id);
+      emulator.add({ ...one, ...change });
+    };
+    const { status, stdout } = await run({}, { ids: [one.id], answer: "y", meanwhile });
+    expect(status).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ deleted: [], kept: [{ id: one.id, reason: "not-deleted" }] });
+    expect(deletions()).toEqual([]);
+  },
+);
+
+it("delete deletes nothing if the owners cannot be read any more by the time somebody has agreed", async () => {
+  const one = added("a");
+  const others: Record<string, string> = {};
+  const meanwhile = () => {
+    others["o/other/dev"] = "access denied";
+  };
+  const { status } = await run({ others }, { ids: [one.id], answer: "y", meanwhile });
+  expect(status).toMatchObject({ code: "OWNERSHIP_UNKNOWN" });
+  expect(deletions()).toEqual([]);
+});
+
+it("delete does not say that an endpoint is deleted that the service has although it answers 404", async () => {
+  const one = added("a");
+  emulator.fault({ operation: "delete", kind: "status", status: 404, times: 1 });
+  const { status, stdout, stderr } = await run({}, { ids: [one.id] });
+  expect(status).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({ deleted: [], kept: [{ id: one.id, reason: "not-deleted" }] });
+  expect(stderr).toMatch(new RegExp(`${one.id} is kept: .*404`));
 });
 
 it.each(["whsec_q83vEjRWeJASNFZ4kKvN7xI0Vnirze8S", " "])(

@@ -1,8 +1,10 @@
+import { readdirSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { type Emulator, startEmulator } from "../../src/emulator";
+import { Book } from "../../src/settlement/book";
 import { receiver } from "../emulator/receiver";
 import { API_KEY, cleanUp, makeFolder, SECRET, type Started } from "./commandLine";
 import { addressOf, listen, send } from "./listening";
@@ -112,7 +114,38 @@ test.each(["succeeds", "fails"])(
   },
 );
 
+test("listen that is stopped before its registration still prints and saves what it has answered with 200", async () => {
+  const port = await freePort();
+  const saved = join(makeFolder({}), "saved");
+  emulator.fault({ operation: "list", kind: "delay", delayMs: 20_000 });
+  const started = register(["--json", "--port", String(port), "--save", saved]);
+  await started.untilTrue(() => emulator.requests.length > 0);
+  expect((await send(`http://127.0.0.1:${port}/`)).status).toBe(200);
+  const { stdout, stderr } = await started.signal("SIGINT");
+  expect(stderr).toMatch(/Stopped before anything was registered/);
+  expect(stdout).toContain('"msg_1"');
+  expect(readdirSync(saved)).toHaveLength(1);
+});
+
 describe("with --register", () => {
+  test("listen leaves its endpoint to a stack that has adopted it meanwhile, and says so", async () => {
+    const home = makeFolder({});
+    // Without Pulumi's command, which would be installed anew there.
+    const started = register([], { PULUMI_HOME: home, PATH: dirname(process.execPath) });
+    await addressOf(started);
+    const [endpoint] = emulator.endpoints();
+    const origin = { service: "", fingerprint: "", provider: "", ip: "", run: "1", sender: "1" };
+    const stack = { urn: "urn:pulumi:dev::test::pulumi:pulumi:Stack::test-dev", backend: "" };
+    const adopted = { id: endpoint?.id ?? "", adopted: true };
+    new Book({ PULUMI_HOME: home }, (problem) => {
+      throw new Error(problem);
+    }).begin({ ...origin, stack, ...adopted }, { url: PUBLIC_URL, type: "development" });
+    const { status, stderr } = await started.signal("SIGINT");
+    expect(status).toBe(0);
+    expect(stderr).toContain(`${endpoint?.id} stays: a stack has adopted it.`);
+    expect(emulator.endpoints()).toEqual([endpoint]);
+  });
+
   test.each(["SIGINT", "SIGTERM"] as const)(
     "listen registers a development endpoint, and deletes it after %s",
     async (signal) => {

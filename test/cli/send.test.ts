@@ -296,6 +296,26 @@ describe("with a stack", () => {
     expect([status, JSON.parse(stdout).expected]).toEqual([0, "refused"]);
   });
 
+  test("send takes the endpoint of the stack that --stack names before that of a configuration in the variable", async () => {
+    const [ofStack, ofVariable] = [await receiver(), await receiver()];
+    const { cwd, env: own } = stackFolder({ outputs: { receiver: stackWith({ jobs: ofStack.url }) } });
+    const variable = { WEBHOOK_RECEIVER: JSON.stringify(stackWith({ jobs: ofVariable.url })) };
+    const args = ["send", "job.running", "--stack", "dev", "--secret-env", "WEBHOOK_RECEIVER"];
+    expect((await run(args, { cwd, env: { ...variable, ...own } })).status).toBe(0);
+    expect([ofStack.received.length, ofVariable.received.length]).toEqual([1, 0]);
+  });
+
+  test.each(["1.2.3", 7])(
+    "--secret-file takes all outputs of a stack with an output version of %j",
+    async (version) => {
+      const { url } = await receiver();
+      const outputs = JSON.stringify({ version, receiver: stackWith({}) });
+      const file = join(makeFolder({ "outputs.json": outputs }), "outputs.json");
+      const sent = await run(["send", "job.running", "--to", url, "--secret-file", file]);
+      expect(sent).toMatchObject({ status: 0, stderr: "" });
+    },
+  );
+
   test("send asks for a choice between several endpoints, and takes it", async () => {
     const { url, received } = await receiver();
     const folder = stackFolder({ outputs: { mine: stackWith({ jobs: url, other: "http://127.0.0.1:1/" }) } });

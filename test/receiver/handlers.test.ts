@@ -85,6 +85,7 @@ describe("a handler that did not run", () => {
     ["a promise of a function", async () => curried(), /returned a function/],
     ["a generator", () => generator(), /returned a generator/],
     ["an asynchronous generator", () => (async function* () {})(), /returned a generator/],
+    ["a cold Observable", () => ({ subscribe: () => {}, pipe: () => {} }), /returned .*an Observable/],
     ["a list of promises", () => [Promise.reject(new Error("late"))], /Return Promise\.all/],
   ])(
     "a handler that returns %s has its delivery answered 500 with a reason, and handled again",

@@ -1,4 +1,6 @@
-import { openWayTo } from "../../src/shared/post";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { openWayTo, postDelivery } from "../../src/shared/post";
 
 const environment = { ...process.env };
 afterEach(() => {
@@ -18,4 +20,20 @@ test("what is no proxy is refused without its value, which may hold a password",
   const open = () => openWayTo("https://hooks.example.com/jobs");
   expect(open).toThrow(/HTTPS_PROXY or HTTP_PROXY .* is not the URL of a proxy.*\(INVALID_OPTION\)$/);
   expect(open).not.toThrow(/passw0rd/);
+});
+
+test("an answer that breaks off after its status is an answer: the receiver goes by what it said", async () => {
+  const server = createServer((socket) => {
+    socket.once("data", () => {
+      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nok");
+      setTimeout(() => socket.destroy(), 50);
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const dispatcher = openWayTo(url);
+  const answer = await postDelivery({ url, headers: {}, body: "{}", dispatcher });
+  await dispatcher.destroy();
+  server.close();
+  expect(answer).toMatchObject({ status: 200 });
 });

@@ -2,6 +2,7 @@ import type { Endpoint, EndpointList } from "../../client";
 import { type Clock, sleep } from "../../client/clock";
 import { saysGone } from "../../client/errors";
 import { sameUrl } from "../../shared/url";
+import { showAnswer } from "../service";
 import { TemporaryEndpoint } from "../temporaryEndpoint";
 import { type CheckUrls, wasMade } from "./endpoints";
 import type { Findings } from "./findings";
@@ -87,6 +88,7 @@ async function register(options: CheckOptions): Promise<string | undefined> {
   const { findings, urls } = options;
   const performed = await registered(urls.own, options);
   const { came, isOwn } = performed;
+  showAnswer(performed.error, options.wire.account, options.note);
   if (!isOwn) {
     findings.add("register", "differs", came);
     return undefined;

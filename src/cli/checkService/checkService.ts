@@ -4,7 +4,7 @@ import { pulumiHome } from "../../settlement/files";
 import { Turns } from "../../settlement/turns";
 import { CliError } from "../errors";
 import type { Output } from "../output";
-import type { Account } from "../service";
+import { type Account, showAnswer } from "../service";
 import { check } from "./check";
 import { deleteAll, markedIn, newCheck, urlsOf } from "./endpoints";
 import { Findings } from "./findings";
@@ -21,6 +21,8 @@ export interface CheckServiceOptions {
   readonly stopped: AbortSignal;
   /** Asks whether to go on, with a question in several lines. */
   readonly ask: (question: readonly string[]) => Promise<boolean>;
+  /** Returns which of some endpoints a stack has, or may have. */
+  readonly heldOf: (ids: readonly string[]) => Promise<ReadonlySet<string>>;
   /** Called before the first registration, with a function that says what a process leaves that ends now. */
   readonly onRegistering?: (whatMayBeLeft: () => string | undefined) => void;
 }
@@ -54,6 +56,7 @@ async function play(wire: Wire, options: CheckServiceOptions): Promise<Ended> {
   const findings = new Findings();
   const listing = await wire.perform("GET", () => wire.account.client.list());
   const { value: list, error } = listing;
+  showAnswer(error, account, (text) => output.warn(text));
   if (error !== undefined && ["UNREACHABLE", "UNAUTHORIZED"].includes(error.code)) throw error;
   findings.operation("list", listing);
   const report = (error?: CliError) => {
@@ -63,7 +66,10 @@ async function play(wire: Wire, options: CheckServiceOptions): Promise<Ended> {
   if (list !== undefined) {
     findings.wholeList(list);
     const urls = urlsOf(url, newCheck(list.serverTime));
-    const marked = markedIn(list, url);
+    const found = markedIn(list, url);
+    const held = found.left.length === 0 ? new Set<string>() : await options.heldOf(found.left);
+    for (const id of held) output.note(`${id}, of an earlier check, stays: a stack has it, or may have it.`);
+    const marked = { ...found, left: found.left.filter((id) => !held.has(id)) };
     if (!(await ask(questionOf({ baseUrl: account.origin.baseUrl, urls, marked })))) return "declined";
     const made = new Set(marked.left);
     const others = new Set<string>();

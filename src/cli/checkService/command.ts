@@ -3,10 +3,11 @@ import { systemClock } from "../../client/clock";
 import { checkUrl } from "../arguments";
 import { CliError } from "../errors";
 import { jsonOption, stackOption } from "../flags";
+import { type InventoryOptions, type Listed, takeInventory } from "../inventory/inventory";
 import { Output } from "../output";
 import { Pulumi } from "../pulumi";
 import { EXIT, endOnInterrupt, fail, failIfUnwritable, usage } from "../run";
-import { openService } from "../service";
+import { type Account, openService } from "../service";
 import { stopSignal } from "../stopSignal";
 import { type Asking, agrees, withTerminal } from "../terminal";
 import { checkService } from "./checkService";
@@ -57,7 +58,8 @@ async function run({ url, stack, yes = false, json }: Flags): Promise<void> {
   const release = endOnInterrupt();
   checkUrl(url, "--url");
   if (new URL(url).hash !== "") throw new CliError("WRONG_USE", "--url must not contain a fragment");
-  const opening = openService({ pulumi: new Pulumi(stack) });
+  const pulumi = new Pulumi(stack);
+  const opening = openService({ pulumi });
   const account = await output.during(() => "Reading the stack's settings…", opening);
   const stopping = new AbortController();
   try {
@@ -68,6 +70,7 @@ async function run({ url, stack, yes = false, json }: Flags): Promise<void> {
           for (const line of question) output.note(line);
           return yes || agrees(await answerOf(asking));
         },
+        heldOf: (ids) => heldOf(ids, account, { pulumi, output }),
         onRegistering: (whatMayBeLeft) => {
           release();
           void stopSignal({ left: whatMayBeLeft }).then(() => {
@@ -87,6 +90,19 @@ async function run({ url, stack, yes = false, json }: Flags): Promise<void> {
     release();
     await account.client.close();
   }
+}
+
+/** Returns which of some endpoints a stack has, or may have. Without a stack, the service's list alone decides. */
+export async function heldOf(
+  ids: readonly string[],
+  account: Account,
+  options: Pick<InventoryOptions, "pulumi" | "output">,
+): Promise<ReadonlySet<string>> {
+  const { entries, stacks } = await takeInventory(account, { ...options, ids, alsoStacks: [] });
+  const mayHold = ({ owner: { kind } }: Listed) =>
+    kind === "unknown" ? stacks.unreadable.length > 0 : kind !== "nobody";
+  const held = entries.filter(mayHold).map(({ endpoint }) => endpoint.id);
+  return new Set(held.filter((id) => ids.includes(id)));
 }
 
 const STATUS = { differs: EXIT.no, stopped: EXIT.interrupted } as const;

@@ -157,7 +157,10 @@ export class Deletion {
     const { output } = this.options;
     const { id } = entry.endpoint;
     try {
-      await this.account.client.delete(id).catch(undefinedIfSaidGone);
+      if (!(await this.#isGone(id))) {
+        this.#keep(entry, "the service answers its deletion with 404, and has it still");
+        return;
+      }
     } catch (error) {
       output.warn(`${id} was not deleted`);
       this.#isStopped ||= !isOfOneEndpoint(error);
@@ -168,6 +171,17 @@ export class Deletion {
     }
     this.deleted.add(entry);
     output.note(`Deleted ${id}`);
+  }
+
+  /** Deletes an endpoint. Returns false if the service says that it has none of this id, and shows it. */
+  async #isGone(id: string): Promise<boolean> {
+    const { client } = this.account;
+    let isSaidGone = false;
+    await client.delete(id).catch((error: unknown) => {
+      undefinedIfSaidGone(error);
+      isSaidGone = true;
+    });
+    return !isSaidGone || (await client.get(id).catch(undefinedIfSaidGone)) === undefined;
   }
 
   #keep({ endpoint: { id } }: Listed, why: string): void {

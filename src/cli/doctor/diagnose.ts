@@ -6,7 +6,14 @@ import { CliError } from "../errors";
 import { type InventoryOptions, inventoryOf } from "../inventory/inventory";
 import { readStacks } from "../inventory/stacks";
 import type { Found } from "../pulumi";
-import { findConfiguration, openAccount, type StackConfiguration, settingsIn, whyUnknown } from "../service";
+import {
+  findConfiguration,
+  openAccount,
+  type StackConfiguration,
+  settingsIn,
+  showAnswer,
+  whyUnknown,
+} from "../service";
 import { endpointFindings } from "./endpointFindings";
 import { error, type Finding, note } from "./finding";
 import { goneFindings } from "./goneFindings";
@@ -94,7 +101,8 @@ async function diagnoseAll(options: DiagnoseOptions, onStep: (text: string) => v
   const clock = { ...systemClock, date: now };
   const asked = account && new AccountService(account.client, clock);
   onStep("Waiting for the service…");
-  const { list, ...service } = await askService(asked, { attempt, now });
+  const { list, failure, ...service } = await askService(asked, { attempt, now });
+  if (account) showAnswer(failure, account, (text) => options.output.warn(text));
   const stacks = await readStacks(pulumi, options, (read, all) =>
     onStep(`Reading the states: ${read} of ${all} stacks read.`),
   );
@@ -160,6 +168,7 @@ async function askService(asked: AccountService | undefined, { attempt, now }: A
     list?.serverTime ?? (failure as { serverTime?: number | null } | undefined)?.serverTime ?? null;
   return {
     list,
+    failure,
     reachable: asked === undefined ? null : isAnswered,
     keyAccepted: list !== undefined ? true : code === "UNAUTHORIZED" ? false : null,
     clockDifferenceSeconds:

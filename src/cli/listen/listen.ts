@@ -6,7 +6,7 @@ import { Output } from "../output";
 import { Pulumi } from "../pulumi";
 import { EXIT, endOnInterrupt } from "../run";
 import { readSecrets, type SecretFlags } from "../secrets/secrets";
-import { openService } from "../service";
+import { openService, showAnswer } from "../service";
 import { stopSignal } from "../stopSignal";
 import { TemporaryEndpoint } from "../temporaryEndpoint";
 import { CaptureFolder } from "./captureFolder";
@@ -87,7 +87,7 @@ export async function listen(flags: ListenFlags): Promise<void> {
   try {
     const server = await serveLocally(nodeHandler(receiver), { port: flags.port, option: "--port" });
     address = server.url;
-    void stop.then(() => sayWhatIsLeft({ output, endpoint, server }));
+    void stop.then(() => sayWhatIsLeft({ output, endpoint, server, reporter }));
     let pageServer: LocalServer | undefined;
     try {
       const port = flags.page === true ? 0 : flags.page;
@@ -97,7 +97,11 @@ export async function listen(flags: ListenFlags): Promise<void> {
         pageUrl = `${pageServer.url}${LISTEN_PAGE_PATH}`;
       }
       if (endpoint !== undefined) {
-        const id = await output.during(() => "Registering the endpoint…", endpoint.register());
+        const registering = endpoint.register().catch((error: unknown) => {
+          if (account) showAnswer(error, account, (text) => output.warn(text));
+          throw error;
+        });
+        const id = await output.during(() => "Registering the endpoint…", registering);
         output.note(
           {
             true: `The service already had ${id} with this url, and answered with that, so it stays when this command stops.`,
@@ -127,11 +131,14 @@ interface Stopping {
   readonly output: Output;
   readonly endpoint: TemporaryEndpoint | undefined;
   readonly server: LocalServer;
+  readonly reporter: Reporter;
 }
 
 /** Says why the command does not stop at once. If it has only prepared a registration, it does. */
-function sayWhatIsLeft({ output, endpoint, server }: Stopping): void {
+async function sayWhatIsLeft({ output, endpoint, server, reporter }: Stopping): Promise<void> {
   const isTemporary = endpoint !== undefined && endpoint.wasThere === false;
+  // What has arrived was answered with 200, so it is not sent again.
+  if (isTemporary && endpoint.leftover === undefined) await reporter.end();
   if (isTemporary && endpoint.leftover === undefined) {
     output.note("Stopped before anything was registered.");
     process.exit(EXIT.yes);

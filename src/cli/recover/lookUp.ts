@@ -18,7 +18,7 @@ import { countOf } from "../../shared/words";
 import { AccountService } from "../accountService";
 import type { Accounts } from "../accounts";
 import { sourcesOf } from "../evidence";
-import type { Account } from "../service";
+import { type Account, showAnswer } from "../service";
 
 /** A verdict, and the account that it is about. */
 export interface Case {
@@ -65,7 +65,10 @@ export async function lookUp(options: LookUpOptions): Promise<Case[]> {
         return waits.length === 0 ? { kind: "absent" } : { kind: "wait", milliseconds: Math.max(...waits) };
       },
       { clock, cancelled: undefined, onWait },
-    );
+    ).catch((error: unknown) => {
+      showAnswer(error, account, say);
+      throw error;
+    });
     cases.push(...verdicts.filter(isNew).map((verdict) => ({ verdict, account, sources })));
     for (const entry of entries.filter((each) => mayTake(each, sources.asker.origin))) seen.add(entry.name);
   }

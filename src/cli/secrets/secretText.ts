@@ -38,13 +38,18 @@ export function readSecretText(text: string, { place, output }: SecretTextOption
   const value = parseJson(content);
   const json = Object(typeof value === "string" ? parseJson(value) : value);
   if (isEmulatorData(json)) return { secrets: checked(Object.values(json.secrets).flat(), place) };
-  // Only a configuration has a version and secrets of its own. Otherwise these are the outputs of a stack.
-  if (Array.isArray(json) || "version" in json || "secrets" in json || Object.keys(json).length === 0) {
+  if (Array.isArray(json) || isConfig(json, output) || Object.keys(json).length === 0) {
     const config = parseConfig(content, { where: `in ${place}` });
     return { secrets: config.secrets, config };
   }
   const { config, others } = receiversOf(json, { output, owner: place });
   return { secrets: config.secrets, config, others };
+}
+
+/** Returns whether a value is a configuration, if perhaps of a later version. A stack may have an output named `version`, too. */
+function isConfig(json: object, output: string): boolean {
+  const { version, secrets } = json as Partial<Record<string, unknown>>;
+  return !Object.hasOwn(json, output) && (typeof version === "number" || Array.isArray(secrets));
 }
 
 interface EmulatorData {

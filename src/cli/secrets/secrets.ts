@@ -86,7 +86,7 @@ export async function readSecrets(
     secretEnv === undefined ? await fromFile(secretFile ?? "", output) : fromEnvironment(secretEnv, output);
   if (!stackToo || stack === undefined) return named(given);
   const { config, others } = await fromStack();
-  return named({ ...given, config: given.config ?? config, others: new Map([[output, config], ...others]) });
+  return named({ ...given, config, others: new Map([[output, config], ...others]) });
 }
 
 async function fromThisStack(

@@ -1,8 +1,11 @@
 import type { CheckServiceOptions } from "../../../src/cli/checkService/checkService";
 import { CLAUSE_IDS, CLAUSES, type ClauseId } from "../../../src/cli/checkService/clauses";
+import { heldOf } from "../../../src/cli/checkService/command";
+import { openAccount } from "../../../src/cli/service";
 import { type EmulatorOptions, type Fault, startEmulator } from "../../../src/emulator";
 import { read } from "../../package/pages";
 import { API_KEY } from "../commandLine";
+import { FakeProject, KeptOutput, recorded } from "../fakeProject";
 import { KEY, SecondService } from "./secondService";
 import { checked, clock, speed, URL } from "./support";
 
@@ -206,6 +209,25 @@ test("a check deletes what an interrupted one with the same url has left, and no
   ];
   const { ended } = await checked({ WEBHOOKS_BASE_URL: emulator.url, WEBHOOKS_API_KEY: API_KEY });
   expect([ended, emulator.endpoints()]).toEqual(["meets", kept]);
+  await emulator.close();
+});
+
+test("a check leaves what an interrupted one has left if a stack has it by now, and says so", async () => {
+  const emulator = await startEmulator({ apiKey: API_KEY, now: clock.date });
+  const url = `${URL}?check=018c2d1a-0000-7000-8000-000000000000`;
+  const [adopted, left] = [0, 1].map(() => emulator.add({ url, type: "development" }));
+  const settings = { WEBHOOKS_BASE_URL: emulator.url, WEBHOOKS_API_KEY: API_KEY };
+  const account = openAccount(() => undefined, settings);
+  const pulumi = new FakeProject({
+    config: {},
+    stacks: { dev: { resources: adopted ? [recorded("adopted", adopted)] : [] } },
+  });
+  const held = (ids: readonly string[]) => heldOf(ids, account, { pulumi, output: new KeptOutput(true) });
+  const { ended, output } = await checked(settings, { heldOf: held });
+  await account.client.close();
+  expect([ended, emulator.endpoints()]).toEqual(["meets", [adopted]]);
+  expect(output).toContain(`${adopted?.id}, of an earlier check, stays`);
+  expect(output).not.toContain(`${left?.id}, of an earlier`);
   await emulator.close();
 });
 

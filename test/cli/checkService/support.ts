@@ -37,7 +37,9 @@ export async function checked(
   const account = openAccount(() => undefined, environment);
   const stopped = new AbortController().signal;
   const ended = await checkService({
-    ...{ account, url: URL, output, clock, stopped, ask: async () => true, ...options },
+    ...{ account, url: URL, output, clock, stopped, ask: async () => true },
+    heldOf: async () => new Set<string>(),
+    ...options,
   }).catch((error: { code: string }) => error.code);
   await account.client.close();
   const { stdout, stderr } = output.kept;
