@@ -75,13 +75,18 @@ export function decide(question: Question): Decision {
     .filter(({ holder }) => holder !== "somebody");
 
   for (const by of pending.filter(({ id }) => id !== undefined).toSorted(doubtfulLast)) {
-    const proven = left.find(
-      ({ endpoint: { id, createdAt } }) => id === by.id && placeIn(by.window, createdAt) !== "outside",
-    );
-    if (proven === undefined) continue;
+    const proven = left.find(({ endpoint }) => endpoint.id === by.id);
+    const isOutside = proven && placeIn(by.window, proven.endpoint.createdAt) === "outside";
+    // After the window, the id was used again. Before it, the service dates what it makes by another clock.
+    const isEarlier =
+      isOutside &&
+      parseTimestamp(proven.endpoint.createdAt) < by.window.from &&
+      !by.before.includes(proven.endpoint.id);
+    if (proven === undefined || (isOutside && (!isEarlier || by.others))) continue;
     left = left.filter((each) => each !== proven);
     if (by.others || !by.sameIp) continue;
     if (by.doubt !== undefined) return doubt([proven], [by], by.doubt);
+    if (isEarlier) return doubt([proven], [by], EARLIER);
     if (proven.holder === "unclear") return doubt([proven], [by], SAME_ID);
     return { kind: "found", endpoint: proven.endpoint, by };
   }
@@ -95,6 +100,7 @@ interface Candidate {
   readonly holder: Holder;
 }
 
+const EARLIER = "it has the id of what was registered, and an earlier time";
 const SAME_ID = "a resource with another API key or base URL has the same id";
 
 /** Decides by the times of endpoints, or returns undefined when none fits. */
@@ -117,12 +123,10 @@ function decideByTime(candidates: readonly Candidate[], pending: readonly Pendin
     );
   const why = ours.find((each) => each.doubt !== undefined)?.doubt;
   if (by === undefined && why !== undefined) return doubt(fits, ours, why);
-  if (fits.length > fitting.length)
-    return doubt(
-      fits,
-      ours,
-      `${fits.length} endpoints fit ${countOf(fitting.length, "pending registration")}`,
-    );
+  // What is in doubt may have made none of them.
+  const certain = fitting.filter((each) => each.doubt === undefined).length;
+  if (fits.length > certain)
+    return doubt(fits, ours, `${fits.length} endpoints fit ${countOf(certain, "pending registration")}`);
   if (by === undefined)
     return doubt(
       fits,

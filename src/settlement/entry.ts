@@ -24,6 +24,8 @@ export interface Entry extends OriginHashes {
   readonly sender: string;
   /** A hash of the ip. */
   readonly ip: string;
+  /** When it was begun, in milliseconds on this machine's clock. */
+  readonly begunAt?: number;
   /** Null until it is sent, and for an endpoint that was adopted. */
   readonly sent: Sent | null;
   /** The endpoint's id; null until it is known. */
@@ -35,6 +37,8 @@ export interface Entry extends OriginHashes {
   readonly adopted: boolean;
   /** When a later run took it over, in milliseconds on this machine's clock. */
   readonly takenAt?: number;
+  /** The provider that sent it, if another one took it over. */
+  readonly sentBy?: string;
   /** True once its outcome is recorded elsewhere, or known. */
   readonly closed: boolean;
   /** True if a person said that the endpoint is not this stack's. Such an entry is closed, and stays. */

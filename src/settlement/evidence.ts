@@ -4,7 +4,7 @@ import { mayHaveMade, type Pending } from "./decide";
 import { plainText } from "./deployment";
 import { type Entry, ipHash, isLiving, isSameStack, mayTake, traceOfEntry, windowOfSent } from "./entry";
 import { removeIfAbandoned, statusOf } from "./entryStatus";
-import type { Wanted } from "./identity";
+import { keyHash, type Wanted } from "./identity";
 import { interruptedLike, interruptionOf, LATER_UP, mayHaveSent } from "./interruption";
 import { type HandedOver, handedOverOf, pendingOf } from "./pendingResource";
 import type { Stack, Stacks } from "./stack";
@@ -70,8 +70,11 @@ export class Evidence {
       const found = await this.#pendingOf(entry, wanted, stack);
       if (found) pending.push(found);
     }
-    if (stack && state)
-      pending.push(...(await interruptedLike(wanted, { asker: this.asker, stack, state, entries })));
+    if (stack && state) {
+      const others = () => this.book.entriesOf(stack.name).filter(({ key }) => key !== keyHash(wanted));
+      const sources = { asker: this.asker, stack, state, entries, others };
+      pending.push(...(await interruptedLike(wanted, sources)));
+    }
     // The pending resources of the stack that no entry stands for: each explains an endpoint.
     const others = (state?.pendingLike(wanted) ?? [])
       .filter(({ id }) => id !== handedOver?.id && !entries.some(({ pendingId }) => pendingId === id))
@@ -127,7 +130,10 @@ export class Evidence {
     const explaining = explains ? { ...base, others: true } : undefined;
     if (!isOurs || isLiving(entry, this.asker.run)) return id === undefined ? explaining : undefined;
     const status = await statusOf(entry, stack);
-    if (!mayTake(entry, origin) && status.kind !== "recorded") return explaining && { ...explaining, id };
+    // Without an id, nothing shows that a request to another service made an endpoint of this one.
+    const isElsewhere = id === undefined && entry.service !== origin.service;
+    if ((!mayTake(entry, origin) || isElsewhere) && status.kind !== "recorded")
+      return explaining && { ...explaining, id };
     switch (status.kind) {
       case "recorded":
         this.book.close(entry);

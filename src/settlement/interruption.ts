@@ -2,7 +2,7 @@ import { mayHaveMade, type Pending } from "./decide";
 import { plainText, type Resource } from "./deployment";
 import { type Entry, ipHash, isSameStack } from "./entry";
 import { HISTORY_PRECISION_MS, isWholeUp } from "./history";
-import { isProvisional, type Wanted } from "./identity";
+import { isProvisional, keyHash, type Wanted } from "./identity";
 import type { Stack } from "./stack";
 import type { StackState } from "./stackState";
 import { adoptedLike } from "./takings";
@@ -14,7 +14,9 @@ const SECRET_URL = "the state keeps the url of an interrupted registration as a 
 const NO_TIME = "the service does not tell its time";
 
 /** When the interrupted operations of a state were sent, in milliseconds on this machine's clock. */
-type Interruption = { readonly sent: Required<Window>; readonly unwanted?: never } | Undated;
+type Interruption =
+  | { readonly sent: Required<Window>; readonly unwanted?: never; readonly settledAt?: never }
+  | Undated;
 
 /** Why nothing dates them, as the end of a sentence. */
 interface Undated {
@@ -26,6 +28,8 @@ interface Undated {
   readonly until?: number | undefined;
   /** When the stack began. */
   readonly from: number;
+  /** When the last `up` ended that recorded everything, unless it is the run that last wrote the state. */
+  readonly settledAt?: number | undefined;
 }
 
 /**
@@ -58,6 +62,7 @@ export async function interruptionOf(
   if (!isKilled && !isStopped)
     return {
       doubt: "a later run has written the state, so nothing tells when the interrupted run ended",
+      settledAt: settled?.end,
       ...before,
     };
   const sureFrom = Math.max(isKilled ? (last?.end ?? created) : last.start, written - longestMs);
@@ -104,14 +109,13 @@ function pendingOperation(
     };
     return { ...base, doubt, window };
   }
-  const isSecret = plainText(operation.inputs, "url") === undefined;
   const earliest = (time: number) => Math.max(time, overtakenSince || time) + skew - CLOCK_TOLERANCE_MS;
   const window = {
     from: earliest(sent.from),
     sureFrom: earliest(sent.sureFrom),
     until: sent.until + skew + timeoutMs + patienceMs,
   };
-  return { ...base, window, doubt: isSecret ? SECRET_URL : undefined };
+  return { ...base, window, doubt: isSecret(operation) ? SECRET_URL : undefined };
 }
 
 /** What tells of the interrupted operations of a stack. */
@@ -120,12 +124,14 @@ interface InterruptionSources {
   readonly stack: Stack;
   readonly state: StackState;
   readonly entries: readonly Entry[];
+  /** Returns the entries that the stack has of other urls and types. */
+  readonly others: () => readonly Entry[];
 }
 
 /** Returns the interrupted operations that may have registered a url and type and that no entry stands for, as those of other machines. */
 export async function interruptedLike(
   wanted: Wanted,
-  { asker, stack, state, entries }: InterruptionSources,
+  { asker, stack, state, entries, others }: InterruptionSources,
 ): Promise<Pending[]> {
   const all = state.operations.like(wanted, { overtaken: asker.countsAll === true });
   if (all.length === 0) return [];
@@ -134,20 +140,55 @@ export async function interruptedLike(
   const isSettled = (each: Resource) =>
     interruption.unwanted === true && state.operations.looksOvertaken(each);
   const left = all.filter((each) => asker.countsAll || !isSettled(each));
-  for (const { adopted, closed, provider, sender, sent, stack: name } of entries) {
+  // What has a url first: an entry of that url stands for it before it stands for a secret.
+  left.sort((a, b) => Number(isSecret(a)) - Number(isSecret(b)));
+  const like = entries.filter(({ stack: name }) => isSameStack(name, stack.name));
+  for (const entry of left.some(isSecret) ? [...like, ...others()] : like) {
     // The state was read before this provider began to create anything.
-    if (adopted || !isSameStack(name, stack.name) || sender === asker.sender) continue;
-    // A registration counts once, also when its entry was closed since. Without a time, an open entry probably stands for an operation.
-    const isUndated = sent === null || interruption.sent === undefined;
-    if (isUndated ? closed : !mayHaveSent(interruption.sent, sent.at)) continue;
-    const index = left.findIndex((each) => providerHashOf(each) === provider);
+    const isNew = entry.sender === asker.sender && entry.takenAt === undefined;
+    if (entry.adopted || isNew || !isOfInterruption(entry, interruption)) continue;
+    const index = left.findIndex((each) => mayStandFor(entry, each, { wanted, state }));
     if (index >= 0) left.splice(index, 1);
   }
   const pending = left.map((each) => pendingOperation(each, interruption, { wanted, asker, stack, state }));
   // A person has said what one of them made. What a resource had adopted before is older.
-  for (const endpoint of adoptedLike(wanted, { entries, stack })) {
+  const since = interruption.sent?.sureFrom ?? Number.NEGATIVE_INFINITY;
+  const adoptions = entries.filter(({ begunAt = since }) => begunAt >= since);
+  for (const endpoint of adoptedLike(wanted, { entries: adoptions, stack })) {
     const index = pending.findIndex((each) => mayHaveMade(each, endpoint));
     if (index >= 0) pending.splice(index, 1);
   }
   return pending;
+}
+
+function isSecret({ inputs }: Resource): boolean {
+  return plainText(inputs, "url") === undefined;
+}
+
+/**
+ * Returns whether an entry may be of the time of the interrupted operations. A registration counts once, also when its entry was closed
+ * since. If nothing dates the operations, an open entry probably stands for one, unless an `up` has recorded everything since.
+ */
+function isOfInterruption({ begunAt, closed, sent }: Entry, interruption: Interruption): boolean {
+  const at = sent?.at ?? begunAt;
+  if (at === undefined || interruption.sent === undefined)
+    return !closed && (at ?? Number.POSITIVE_INFINITY) > (interruption.settledAt ?? 0);
+  const { from, sureFrom, until } = interruption.sent;
+  // What was never sent explains no operation of a later run.
+  return mayHaveSent({ from: sent === null ? sureFrom : from, until }, at);
+}
+
+/** Returns whether an entry may record what an operation sent. What another resource has is not it. */
+function mayStandFor(
+  entry: Entry,
+  operation: Resource,
+  { wanted, state }: { readonly wanted: Wanted; readonly state: StackState },
+): boolean {
+  const { ip } = operation.inputs ?? {};
+  const isSameIp = typeof ip === "object" || ipHash(plainText(operation.inputs, "ip")) === entry.ip;
+  const isOfUrl =
+    entry.key === keyHash(wanted) || (isSecret(operation) && !state.operations.hasUrl(entry.key));
+  const holders = state.urnsOf(entry);
+  const isFree = holders.length === 0 || holders.includes(operation.urn);
+  return providerHashOf(operation) === (entry.sentBy ?? entry.provider) && isSameIp && isOfUrl && isFree;
 }

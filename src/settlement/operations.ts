@@ -44,6 +44,14 @@ export class Operations {
     });
   }
 
+  /** Returns whether one shows this url and type. */
+  hasUrl(key: string): boolean {
+    return this.#all.some((operation) => {
+      const identity = identityOf(operation);
+      return identity !== undefined && keyHash(identity) === key;
+    });
+  }
+
   /** Returns whether the state has the resource of one, and nothing shows that it is another: secrets cannot be compared. */
   looksOvertaken(operation: Resource): boolean {
     return isOvertaken(operation, this.deployment, { secretsDiffer: false });

@@ -57,10 +57,10 @@ export class Settlement {
    */
   async announced<T>(wanted: Wanted, work: (entry: Entry | undefined) => Promise<T>): Promise<T> {
     const { book, stacks } = this.parts;
-    const { origin, run, sender } = this.run;
+    const { clock, origin, run, sender } = this.run;
     const stack = await stacks.current();
-    const entry =
-      stack && book.begin({ ...origin, stack: stack.name, run, sender, ip: ipHash(wanted.ip) }, wanted);
+    const fields = { ...origin, run, sender, ip: ipHash(wanted.ip), begunAt: clock.date() };
+    const entry = stack && book.begin({ ...fields, stack: stack.name }, wanted);
     try {
       return await work(entry);
     } finally {

@@ -56,6 +56,12 @@ export class StackState {
     });
   }
 
+  /** Returns the resources that may have what an entry of this stack stands for. */
+  urnsOf(entry: Trace): string[] {
+    const holders = this.#of(entry.id).filter(({ trace }) => holderAmong([trace], entry) !== "nobody");
+    return holders.map(({ resource }) => resource.urn);
+  }
+
   /** Returns whether the registration of a resource is pending under this provisional id. */
   hasPending(id: string): boolean {
     return this.#of(id).length > 0;

@@ -40,7 +40,8 @@ export class Takings {
     const entry = isMoved ? own : (by ?? own);
     if (entry === undefined) return;
     const sent = entry.sent ?? { at: now, serviceTime: null, before: [], complete: false };
-    this.#take(entry, { id, createdAt, sent, takenAt: now, ...(pendingId && { pendingId }) });
+    const { sentBy = entry.provider } = entry;
+    this.#take(entry, { id, createdAt, sent, takenAt: now, sentBy, ...(pendingId && { pendingId }) });
     if (isMoved) this.book.close(by);
   }
 

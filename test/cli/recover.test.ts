@@ -11,6 +11,7 @@ import {
   ids,
   interrupted,
   killed,
+  later,
   living,
   progress,
   questions,
@@ -232,4 +233,32 @@ it.each<[string, (pulumi: FakePulumi) => void, RegExp]>([
   const pulumi = killed({ operations: [interrupted("a")] });
   spoil(pulumi);
   await expect(run(pulumi)).rejects.toThrow(message);
+});
+
+describe("after recover has said, on another machine, that the next up takes an endpoint over,", () => {
+  async function promised() {
+    const { id } = emulator.add(args);
+    later(60);
+    const pulumi = killed({ operations: [interrupted("a")], writtenAgo: 60 * SECOND });
+    expect(await run(pulumi)).toBe("done");
+    expect(said.join("\n")).toMatch(new RegExp(`${id} .*takes it over`));
+    return { id, pulumi };
+  }
+
+  it("recover does not say that the same registration made nothing", async () => {
+    const { pulumi } = await promised();
+    later(300);
+    expect(await run(pulumi)).toBe("done");
+    expect(said.join("\n")).not.toMatch(/registered nothing/);
+  });
+
+  it("recover does not promise somebody's endpoint, too", async () => {
+    const { id, pulumi } = await promised();
+    later(10);
+    const theirs = emulator.add(args);
+    later(300);
+    await run(pulumi);
+    expect(said.join("\n")).not.toMatch(new RegExp(`${theirs.id} .*takes it over`));
+    expect(entries().map((each) => each.id)).toEqual([id]);
+  });
 });

@@ -178,3 +178,18 @@ describe("what is in doubt", () => {
     expect(await run(pulumi)).toBe("done");
   });
 });
+
+it("recover deletes nothing whose registration is pending in another stack, where `pulumi state move` has put its resource", async () => {
+  const pendingId = "pending:1";
+  const { sent: at } = sent(0, { pendingId });
+  const made = emulator.add(args);
+  later(60);
+  const pulumi = killed({ resources: [living("other", { url: "https://other.example.com/" })] });
+  pulumi.history = [ran(62 * SECOND, 55 * SECOND, "update", "failed")];
+  const pending = { before: [], complete: true, attemptedAt: at?.at ?? 0 };
+  const moved = { ...living("a", {}, { id: pendingId }), outputs: { ...args, pending } };
+  pulumi.others = { prod: { resources: [moved] } };
+  await run(pulumi, ["delete"]);
+  expect(ids()).toEqual([made.id]);
+  expect(said.join("\n")).toMatch(/is kept: its registration is pending in the stack prod/);
+});

@@ -277,6 +277,20 @@ const taken: Rows = [
 
 const doubted: Rows = [
   [
+    "an endpoint with the answered id is in doubt if the service dates it before its registration",
+    { pending: [{ id: "behind" }], endpoints: [endpoint("behind", -10_000)] },
+    doubt("behind"),
+  ],
+  [
+    "of two that fit, one is not explained by a registration that is in doubt",
+    {
+      pending: [{}, { doubt: "its url is a secret" }],
+      endpoints: [fresh, endpoint("later", 2_000)],
+      now: 3_000,
+    },
+    doubt("fresh", "later"),
+  ],
+  [
     "a fit of evidence that may be out of date is in doubt",
     { pending: [{ doubt: "so it is" }], endpoints: [fresh] },
     doubt("fresh"),
@@ -308,6 +322,11 @@ const none: Rows = [
   [
     "an endpoint made after the window is not found",
     { endpoints: [endpoint("late", patienceMs + 1)], now: 600_000 },
+    absent,
+  ],
+  [
+    "an endpoint with the answered id that was there before is not found",
+    { pending: [{ id: "old", before: ["old"] }], endpoints: [endpoint("old", -10_000)], now: 600_000 },
     absent,
   ],
   [

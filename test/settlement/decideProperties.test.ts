@@ -84,14 +84,20 @@ const always = (holds: (decision: Decision, asked: Question) => boolean, asked =
   );
 const named = (decision: Decision): readonly Endpoint[] =>
   decision.kind === "found" ? [decision.endpoint] : decision.kind === "doubt" ? decision.candidates : [];
+const isEarlier = ({ window, before, id }: Pending, endpoint: Endpoint) =>
+  id === endpoint.id && !before.includes(id) && Date.parse(endpoint.createdAt ?? "") < window.from;
 const fits = ({ window, before, id }: Pending, endpoint: Endpoint) =>
   placeIn(window, endpoint.createdAt) !== "outside" &&
   (id === undefined ? !before.includes(endpoint.id) : id === endpoint.id);
 
-test("an endpoint outside every window is neither found nor named", () => {
+test("an endpoint outside every window is never found, and is named only by the id of a registration, as of an earlier time", () => {
   always((decision, { pending }) =>
-    named(decision).every(({ createdAt }) =>
-      pending.some(({ window }) => placeIn(window, createdAt) !== "outside"),
+    named(decision).every((endpoint) =>
+      pending.some(
+        (each) =>
+          placeIn(each.window, endpoint.createdAt) !== "outside" ||
+          (decision.kind === "doubt" && isEarlier(each, endpoint)),
+      ),
     ),
   );
 });
@@ -129,7 +135,9 @@ test("doubt names at least one endpoint, and only those that fit a registration"
     (decision, { pending }) =>
       decision.kind !== "doubt" ||
       (decision.candidates.length > 0 &&
-        decision.candidates.every((endpoint) => pending.some((each) => fits(each, endpoint)))),
+        decision.candidates.every((endpoint) =>
+          pending.some((each) => fits(each, endpoint) || isEarlier(each, endpoint)),
+        )),
   );
 });
 

@@ -5,6 +5,7 @@ import type { Category } from "../../settlement/category";
 import type { Pending } from "../../settlement/decide";
 import { type Entry, ipHash } from "../../settlement/entry";
 import { endpointsOf } from "../../settlement/leftovers";
+import { pendingResources } from "../../settlement/pendingResource";
 import { isAlive } from "../../settlement/processes";
 import type { Stack } from "../../settlement/stack";
 import { closeAbsent, closeAll } from "../../settlement/takings";
@@ -88,6 +89,12 @@ export class Remedies {
       if (owner !== undefined) return kept(explainOwner(owner) ?? "a resource has this id");
       const [{ what, why } = { what: "", why: "" }] = unreadable;
       if (what !== "") return kept(`${what} cannot be read, and may have it (${why})`);
+      // Its pending resource may have been moved there.
+      const pendingIds = verdict.by.flatMap(({ entry }) => entry?.pendingId ?? []);
+      const mover = known.find(({ deployment }) =>
+        pendingResources(deployment).some(({ id = "" }) => pendingIds.includes(id)),
+      );
+      if (mover) return kept(`its registration is pending in the stack ${mover.name}`);
       const current = await sources.service.find(endpoint.id);
       if (current && holderAmong([shown], traceOfEndpoint(current, sources.asker.origin)) !== "somebody")
         return kept("it has changed since it was shown");
@@ -99,12 +106,17 @@ export class Remedies {
   }
 
   /** Writes down that what the state holds as interrupted or pending made an endpoint: the state may forget it before the next `up`. */
-  #accept(each: Case, endpoint: Endpoint, { ip }: Pending): Promise<void> {
+  async #accept(each: Case, endpoint: Endpoint, { ip }: Pending): Promise<void> {
     const { resource } = each.verdict;
-    return this.#note(each, endpoint, {
+    const { clock, stack } = this.options;
+    const takenAt = clock.date();
+    // The entry stands for the operation, which was sent when the state was written at the latest.
+    const at = (await stack.state())?.times.written || takenAt;
+    await this.#note(each, endpoint, {
       ...(ip && { ip }),
       ...(resource?.id === undefined ? {} : { pendingId: resource.id }),
-      sent: { at: this.options.clock.date(), serviceTime: null, before: [], complete: false },
+      sent: { at, serviceTime: null, before: [], complete: false },
+      takenAt,
     });
   }
 
