@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { newCheck, urlsOf } from "../../src/cli/checkService/endpoints";
 import { list } from "../../src/cli/list";
 import { type Emulator, startEmulator } from "../../src/emulator";
+import { originOf } from "../../src/endpoint/origin";
 import { AnotherService, anotherKey } from "../engine/anotherService";
 import { read } from "../package/pages";
 import { EMPTY, FakeProject, type FakeProjectOptions, KeptOutput, recorded } from "./fakeProject";
@@ -168,6 +169,17 @@ it("list compares ids only within one service, unless an endpoint looks the same
   } finally {
     await service.close();
   }
+});
+
+it("list names the resource that was recorded with this base URL and key before one that only looks alike", async () => {
+  const endpoint = emulator.add({ url: "https://a.example.com/", type: "production" });
+  const { baseUrl, account } = originOf({ baseUrl: emulator.url, apiKey: emulator.apiKey, providerName: "" });
+  const own = recorded("own", endpoint);
+  const stacks = {
+    dev: { resources: [recorded("alike", { ...endpoint, baseUrl: "https://other.example.com" })] },
+    prod: { resources: [{ ...own, outputs: { ...own.outputs, baseUrl, account } }] },
+  };
+  expect(ownersIn((await run({ stacks })).stdout)).toEqual(["own"]);
 });
 
 it("list goes on without a stack that cannot be read, and says so; --orphans fails", async () => {

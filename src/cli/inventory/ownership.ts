@@ -1,6 +1,6 @@
 import type { Endpoint } from "../../client";
 import type { Origin } from "../../endpoint/origin";
-import { type Deployment, type Properties, plainText, type Resource } from "../../settlement/deployment";
+import { type Deployment, plainText, type Resource } from "../../settlement/deployment";
 import { isEndpointToken } from "../../shared/permanent";
 import { sameUrl } from "../../shared/url";
 import { describeStackOf, nameOf } from "../../shared/urn";
@@ -45,7 +45,9 @@ export class Ownership {
   /** Returns who has an endpoint by its id; undefined if no state holds the id. */
   ownerOf(endpoint: Endpoint): Owner | undefined {
     const recorded = this.#recorded.get(endpoint.id.toLowerCase()) ?? [];
-    const holders = recorded.filter((each) => each.id === endpoint.id && this.#holds(each, endpoint));
+    const holders = recorded
+      .filter((each) => each.id === endpoint.id && this.#holds(each, endpoint))
+      .sort((a, b) => Number(this.#isOfAccount(b)) - Number(this.#isOfAccount(a)));
     const manager = holders.find(({ external }) => external !== true);
     if (manager) return { kind: "manages", resource: manager };
     const [reader] = holders;
@@ -56,20 +58,24 @@ export class Ownership {
 
   /**
    * Two services, or two accounts, may have given one id to endpoints of their own. A resource of another base URL or key holds this
-   * endpoint if it looks alike: then the service has moved, or the key was rotated.
+   * endpoint if it looks alike: then the service has moved, or the key was rotated. One of this base URL and key comes first.
    */
-  #holds({ type: resourceType, inputs, outputs }: Resource, endpoint: Endpoint): boolean {
+  #holds(resource: Resource, endpoint: Endpoint): boolean {
+    const { type: resourceType, inputs, outputs } = resource;
     if (!isEndpointToken(resourceType)) return false;
-    const account = plainText(outputs, "account") ?? this.origin.account;
-    if (this.#isHere(outputs) && account === this.origin.account) return true;
+    if (this.#isOfAccount(resource)) return true;
     const url = plainText(outputs, "url") ?? plainText(inputs, "url");
     const type = plainText(outputs, "type") ?? plainText(inputs, "type");
     return (url === undefined || sameUrl(url, endpoint.url)) && (type ?? endpoint.type) === endpoint.type;
   }
 
-  /** Returns whether a state's base URL is this service's. An import file may leave none. */
-  #isHere(outputs: Properties | undefined): boolean {
-    return (plainText(outputs, "baseUrl") ?? this.origin.baseUrl) === this.origin.baseUrl;
+  /** Returns whether a resource was recorded with this base URL and key. An import file may leave neither. */
+  #isOfAccount({ outputs }: Resource): boolean {
+    const { baseUrl, account } = this.origin;
+    return (
+      (plainText(outputs, "baseUrl") ?? baseUrl) === baseUrl &&
+      (plainText(outputs, "account") ?? account) === account
+    );
   }
 }
 
