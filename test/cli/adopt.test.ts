@@ -102,9 +102,9 @@ it("programText compiles at the end of a program that has the import already, al
 it("the page of the command shows what adopt writes", () => {
   const [, section = ""] = read("docs/command.md").split("\n## adopt\n");
   const endpoint = { id: "wh_5f0c2d", url: "https://hooks.example.com/jobs", type: "production" } as const;
-  const adoptions = [
-    { name: namer([])(endpoint.url), endpoint: { ...endpoint, createdAt: null, updatedAt: null } },
-  ];
+  const listed = { ...endpoint, createdAt: null, updatedAt: null };
+  const nameFor = namer([], { endpoints: [listed], complete: true });
+  const adoptions = [{ name: nameFor(listed), endpoint: listed }];
   expect(/^```ts\n(.*?)^```$/ms.exec(section)?.[1]).toBe(programText(adoptions));
 });
 
@@ -121,37 +121,48 @@ it("importFile is JSON that names the native type and the id", () => {
   });
 });
 
+const listed = (urls: readonly string[]) =>
+  urls.map(
+    (url, at) => ({ id: `wh_${at}`, url, type: "production", createdAt: null, updatedAt: null }) as const,
+  );
+
 it("namer names 50,000 endpoints of one host at once", () => {
   const startedAt = performance.now();
-  const nameFor = namer([]);
-  const names = Array.from({ length: 50_000 }, () => nameFor("https://hooks.example.com/"));
-  expect([new Set(names).size, names.at(-1)]).toEqual([50_000, "hooks-example-com-50000"]);
+  const endpoints = listed(Array.from({ length: 50_000 }, () => "https://hooks.example.com/"));
+  const names = endpoints.map(namer([], { endpoints, complete: true }));
+  expect(new Set(names).size).toBe(50_000);
   expect(performance.now() - startedAt).toBeLessThan(5_000);
 });
 
-it("namer gives each url a name of its own, from its host alone", () => {
-  const nameFor = namer(["hooks-example-com-2"]);
-  expect(
-    [
-      "https://hooks.example.com/t0ken",
-      "https://hooks.example.com/other",
-      "https://HOOKS.example.com:8443/",
-      "http://127.0.0.1:8080/jobs",
-      "http://[::1]/",
-      "https://münchen.example/",
-      `https://${"a".repeat(60)}.example.com/`,
-      "not a url",
-    ].map(nameFor),
-  ).toEqual([
-    "hooks-example-com",
-    "hooks-example-com-3",
-    "hooks-example-com-4",
+it("namer gives each url a name of its own, from its host, and from the id if another endpoint has the host", () => {
+  const endpoints = listed([
+    "https://hooks.example.com/t0ken",
+    "https://HOOKS.example.com:8443/",
+    "https://hooks-example.com/",
+    "http://127.0.0.1:8080/jobs",
+    "http://[::1]/",
+    "https://münchen.example/",
+    `https://${"a".repeat(60)}.example.com/`,
+    "not a url",
+    "https://taken.example.com/",
+  ]);
+  const names = endpoints.map(namer(["taken-example-com"], { endpoints, complete: true }));
+  expect(names).toEqual([
+    "hooks-example-com-f50f372f",
+    "hooks-example-com-a9f54979",
+    "hooks-example-com-f2ced2fc",
     "endpoint-127-0-0-1",
     "endpoint-1",
     "xn-mnchen-3ya-example",
     "a".repeat(40),
     "endpoint",
+    "taken-example-com-3895a920",
   ]);
+});
+
+it("namer names an endpoint by its id if a partial list may lack another of its host", () => {
+  const endpoints = listed(["https://hooks.example.com/"]);
+  expect(endpoints.map(namer([], { endpoints, complete: false }))).toEqual(["hooks-example-com-f50f372f"]);
 });
 
 it("adopt takes every unmanaged endpoint, under names that no resource has", async () => {
@@ -161,9 +172,26 @@ it("adopt takes every unmanaged endpoint, under names that no resource has", asy
   expect(failure).toBeUndefined();
   expect(stderr).toMatch(/`pulumi up` \(1 to adopt\)\. It shows each as "create", as expected/);
   expect(declaredBy(stdout)).toEqual([
-    ["a-example-com-2", { url: byHand.url, type: "development", adoptId: byHand.id }],
+    [
+      expect.stringMatching(/^a-example-com-\w{8}$/),
+      { url: byHand.url, type: "development", adoptId: byHand.id },
+    ],
   ]);
   expect(emulator.requests.map(({ method }) => method)).toEqual(["GET"]);
+});
+
+it("what adopt writes for two endpoints of one host, one after the other, has two names", async () => {
+  const ids = ["1", "2"].map(
+    (path) => emulator.add({ url: `https://a.example.com/${path}`, type: "production" }).id,
+  );
+  const texts: string[] = [];
+  for (const id of ids) texts.push((await run({ dev: {} }, { ids: [id] })).stdout);
+  expect(new Set(declaredBy(texts.join("")).map(([name]) => name)).size).toBe(2);
+});
+
+it("adopt declares an endpoint once whose id is named twice", async () => {
+  const { id } = emulator.add({ url: "https://a.example.com/", type: "production" });
+  expect(declaredBy((await run({ dev: {} }, { ids: [id, id] })).stdout)).toHaveLength(1);
 });
 
 it("adopt writes nothing when everything is managed", async () => {

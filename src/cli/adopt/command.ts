@@ -70,7 +70,10 @@ export async function adopt(options: AdoptOptions): Promise<void> {
     const inventory = await takeInventory(account, options);
     warnOfGaps(inventory, output);
     assertOwnershipKnown(inventory);
-    const entries = ids.length === 0 ? orphansIn(inventory, output) : ids.map((id) => entryOf(id, inventory));
+    const entries =
+      ids.length === 0
+        ? orphansIn(inventory, output)
+        : [...new Set(ids)].map((id) => entryOf(id, inventory));
     const refusals = entries.flatMap(({ endpoint }) => refusalOf(endpoint, { native }) ?? []);
     const adoptable = entries.filter(({ endpoint }) => refusalOf(endpoint, { native }) === undefined);
     if (refusals.length > 0 && (ids.length > 0 || adoptable.length === 0)) throw notAdoptable(refusals);
@@ -146,10 +149,11 @@ function notAdoptable(reasons: readonly string[]): CliError {
   return new CliError("NOT_ADOPTABLE", reasons.join(". "));
 }
 
-function named(entries: readonly Listed[], { stacks }: Inventory): Adoption[] {
+function named(adoptable: readonly Listed[], { stacks, list, entries }: Inventory): Adoption[] {
   const taken = stacks.known
     .filter(({ isOwn }) => isOwn)
     .flatMap(({ deployment }) => (deployment.resources ?? []).map(({ urn }) => nameOf(urn)));
-  const nameFor = namer(taken);
-  return entries.map(({ endpoint }) => ({ name: nameFor(endpoint.url), endpoint }));
+  const unmanaged = entries.filter(({ owner }) => owner.kind !== "manages").map(({ endpoint }) => endpoint);
+  const nameFor = namer(taken, { endpoints: unmanaged, complete: list.complete });
+  return adoptable.map(({ endpoint }) => ({ name: nameFor(endpoint), endpoint }));
 }

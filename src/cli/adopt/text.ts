@@ -1,4 +1,4 @@
-import type { Endpoint } from "../../client";
+import type { Endpoint, EndpointList } from "../../client";
 import { hashOf } from "../../settlement/files";
 import { NATIVE_TYPE_TOKEN } from "../../shared/permanent";
 import { isUrl } from "../../shared/url";
@@ -6,8 +6,8 @@ import { printableJson } from "../printable";
 
 /** How long a name made from a host may be, in characters. */
 const MAX_LENGTH = 40;
-/** How much of a hash tells two files apart, in characters. */
-const ALIAS_LENGTH = 8;
+/** How much of a hash tells two files or two endpoints apart, in characters. */
+const HASH_LENGTH = 8;
 
 /** An endpoint and the name of the resource that takes it over. */
 export interface Adoption {
@@ -20,7 +20,7 @@ export interface Adoption {
  * `WebhookEndpoint` itself, or to which such text for other endpoints was appended before.
  */
 export function programText(adoptions: readonly Adoption[]): string {
-  const alias = `Adopted_${hashOf(...adoptions.map(({ endpoint }) => endpoint.id)).slice(0, ALIAS_LENGTH)}`;
+  const alias = `Adopted_${hashOf(...adoptions.map(({ endpoint }) => endpoint.id)).slice(0, HASH_LENGTH)}`;
   const declarations = adoptions.map(
     ({ name, endpoint: { id, url, type } }) => `
 new ${alias}(${printableJson(name)}, {
@@ -41,25 +41,35 @@ export function importFile(adoptions: readonly Adoption[]): string {
 
 /**
  * Returns a function that names resources after the host of an endpoint's url. The rest of a url may hold a token, and names
- * stand in messages and in the state.
+ * stand in messages and in the state. If several endpoints have one host, a piece of the id's hash tells them apart, so that the code
+ * for each can be written before a state has the others.
  *
  * @param taken the names that the program has already
+ * @param endpoints those that may be adopted, now or later
  */
-export function namer(taken: Iterable<string>): (url: string) => string {
+export function namer(
+  taken: Iterable<string>,
+  { endpoints, complete }: Pick<EndpointList, "endpoints" | "complete">,
+): (endpoint: Pick<Endpoint, "id" | "url">) => string {
   const used = new Set(taken);
-  // Each host's next number, so that a thousand endpoints of one host are not a million attempts.
-  const next = new Map<string, number>();
-  return (url) => {
-    const host = isUrl(url) ? new URL(url).hostname : "";
-    const base = slugOf(host) || "endpoint";
-    let number = next.get(base) ?? 1;
-    const numbered = () => (number === 1 ? base : `${base}-${number}`);
-    while (used.has(numbered())) number++;
-    const name = numbered();
-    next.set(base, number + 1);
+  const shared = new Set<string>();
+  const bases = new Set<string>();
+  for (const base of endpoints.map(baseOf)) {
+    if (bases.has(base)) shared.add(base);
+    bases.add(base);
+  }
+  return (endpoint) => {
+    const base = baseOf(endpoint);
+    const hash = hashOf(endpoint.id);
+    let name = complete && !shared.has(base) ? base : `${base}-${hash.slice(0, HASH_LENGTH)}`;
+    for (let length = HASH_LENGTH; used.has(name); length++) name = `${base}-${hash.slice(0, length)}`;
     used.add(name);
     return name;
   };
+}
+
+function baseOf({ url }: Pick<Endpoint, "url">): string {
+  return slugOf(isUrl(url) ? new URL(url).hostname : "") || "endpoint";
 }
 
 /** Returns a host as a name that begins with a letter, so that generated code can use it as an identifier. */
