@@ -20,6 +20,7 @@ export class Accounts {
 
   private constructor(
     private readonly deployment: Deployment,
+    private readonly pulumi: Pulumi,
     private readonly configuration: StackConfiguration,
     private readonly environment: NodeJS.ProcessEnv,
   ) {}
@@ -30,7 +31,7 @@ export class Accounts {
     deployment: Deployment,
     environment: NodeJS.ProcessEnv,
   ): Promise<Accounts> {
-    return new Accounts(deployment, await readConfiguration(pulumi), environment);
+    return new Accounts(deployment, pulumi, await readConfiguration(pulumi), environment);
   }
 
   /**
@@ -42,7 +43,8 @@ export class Accounts {
     const explicit = resource && this.#explicitProvider(resource);
     const key = explicit?.urn ?? "";
     const account =
-      this.#opened.get(key) ?? openAccount((name) => this.#setting(name, explicit), this.environment);
+      this.#opened.get(key) ??
+      openAccount((name) => this.#setting(name, explicit), this.environment, this.pulumi);
     this.#opened.set(key, account);
     return account;
   }
@@ -74,7 +76,7 @@ export class Accounts {
     if (found) return found;
     throw new CliError(
       "STATE_UNREADABLE",
-      `the provider of ${urn} is not in the state, so its account is unknown. Find the operation with \`pulumi stack export\``,
+      `the provider of ${urn} is not in the state, so its account is unknown. Find the operation with \`${this.pulumi.withStack("pulumi stack export")}\``,
     );
   }
 }

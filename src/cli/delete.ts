@@ -72,13 +72,15 @@ export async function deleteEndpoints(options: DeleteOptions): Promise<ExitStatu
 function planOf(
   named: ReadonlyMap<string, Named>,
   { entries, list }: Inventory,
-  { output }: DeleteOptions,
+  { output, pulumi }: DeleteOptions,
 ): Plan {
   const found = new Map(entries.map((entry) => [entry.endpoint.id, entry]));
   const refused: string[] = [];
   for (const [id, as] of named) {
     const entry = found.get(id);
-    const why = entry ? (explainOwner(entry.owner) ?? whyAnother(entry, as)) : reasonOfMissing(id, list);
+    const why = entry
+      ? (explainOwner(entry.owner) ?? whyAnother(entry, as))
+      : reasonOfMissing(id, list, pulumi);
     if (why === undefined) continue;
     refused.push(entry === undefined ? why : `${id} was not deleted: ${why}`);
   }

@@ -46,8 +46,9 @@ export async function get({ id, ...options }: GetOptions): Promise<void> {
   checkIds([id]);
   await withService(options, async (account) => {
     const inventory = await takeInventory(account, { ...options, ids: [id] });
-    const entry = inventory.entries.find(({ endpoint }) => endpoint.id === id);
-    if (entry === undefined) throw new CliError("ENDPOINT_MISSING", reasonOfMissing(id, inventory.list));
+    const { entries, list } = inventory;
+    const entry = entries.find(({ endpoint }) => endpoint.id === id);
+    if (entry === undefined) throw new CliError("ENDPOINT_MISSING", reasonOfMissing(id, list, account));
     warnOfGaps({ ...inventory, entries: [entry] }, output);
     output.data(dataOfEntry(entry), () => {
       for (const [name, value] of linesOf(entry)) output.line(`${`${name}:`.padEnd(12)}${value}`);

@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { type PulumiCommandResult, runPulumi } from "../shared/pulumiCommand";
 import { masked } from "../shared/shown";
+import { quoted } from "../shared/words";
 import { CliError } from "./errors";
 import { hideValue } from "./knownSecrets";
 import { mayBeKey } from "./mayBeKey";
@@ -44,6 +45,10 @@ export class Pulumi {
   of(stack: string): Pulumi {
     return new Pulumi(stack);
   }
+
+  /** Returns a command line for a message, with `--stack` if the user named the stack: without it, it would act on the selected one. */
+  readonly withStack = (command: string): string =>
+    this.stack === undefined ? command : `${command} --stack ${quoted(this.stack)}`;
 
   /** Runs a command. @throws CliError `PULUMI_MISSING`, or `PULUMI_FAILED` when the system cannot start it */
   async run(args: readonly string[], { ofStack = true }: RunOptions = {}): Promise<PulumiCommandResult> {

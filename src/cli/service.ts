@@ -7,7 +7,7 @@ import { patienceFor } from "../settlement/time";
 import { CliError } from "./errors";
 import { hideValue } from "./knownSecrets";
 import type { Output } from "./output";
-import type { Found, Pulumi } from "./pulumi";
+import { type Found, Pulumi } from "./pulumi";
 
 /** Where endpoints are. */
 export interface Account {
@@ -20,11 +20,23 @@ export interface Account {
   readonly patienceMs: number;
   /** Whether warnings show the service's responses to requests that it refused. */
   readonly showResponses: boolean;
+  /** Returns a command line for a message that acts on this account: with `--stack` if the user named the stack. */
+  readonly withStack: (command: string) => string;
 }
 
-/** Opens an account with settings from a configuration, then from the environment. @throws CliError `SETTINGS_INVALID` */
-export function openAccount(configuration: Configuration, environment: NodeJS.ProcessEnv): Account {
-  const resolved = resolveSettings(configuration, environment);
+/**
+ * Opens an account with settings from a configuration, then from the environment.
+ *
+ * @param pulumi for the stack that has the configuration
+ * @throws CliError `SETTINGS_INVALID`
+ */
+export function openAccount(
+  configuration: Configuration,
+  environment: NodeJS.ProcessEnv,
+  pulumi = new Pulumi(undefined),
+): Account {
+  const { withStack } = pulumi;
+  const resolved = resolveSettings(configuration, environment, withStack);
   if ("problems" in resolved) throw new CliError("SETTINGS_INVALID", resolved.problems.join("; "));
   const { timeoutSeconds, ...settings } = resolved.settings;
   hideValue(settings.apiKey);
@@ -36,6 +48,7 @@ export function openAccount(configuration: Configuration, environment: NodeJS.Pr
     timeoutMs,
     patienceMs: patienceFor(timeoutMs),
     showResponses: resolved.showResponses,
+    withStack,
   };
 }
 
@@ -86,7 +99,7 @@ export async function openService({ pulumi, environment = process.env }: Service
         "command in the folder of a Pulumi program whose stack has webhooks:baseUrl and webhooks:apiKey (--stack names another " +
         "stack), or set WEBHOOKS_BASE_URL and WEBHOOKS_API_KEY",
     );
-  return openAccount(settingsIn(found), environment);
+  return openAccount(settingsIn(found), environment, pulumi);
 }
 
 /** Shows what the service answered to a request that it refused, if the settings say so. */

@@ -38,7 +38,8 @@ export class TemporaryEndpoint {
   get leftover(): string | undefined {
     if (!this.#mayExist) return undefined;
     const what = this.#id === undefined ? "an endpoint" : `the endpoint ${this.#id}`;
-    return `${what} for ${describeUrl(this.#options.url)} may still be registered. \`npx webhook-endpoints list\` shows it, and \`prune\` deletes it`;
+    const { url, account } = this.#options;
+    return `${what} for ${describeUrl(url)} may still be registered. ${whatShowsIt(account)}`;
   }
 
   /**
@@ -143,7 +144,7 @@ export class TemporaryEndpoint {
       if (outcome?.kind === "absent") throw error;
       throw new CliError(
         "REGISTRATION_LOST",
-        `cannot tell whether the endpoint for ${describeUrl(url)} was registered. If it was, \`npx webhook-endpoints list\` shows it, and \`prune\` deletes it. ${error.reason}`,
+        `cannot tell whether the endpoint for ${describeUrl(url)} was registered. If it was, ${whatShowsIt(account)}. ${error.reason}`,
         { cause: error },
       );
     } catch (error) {
@@ -167,4 +168,8 @@ export class TemporaryEndpoint {
         }),
     };
   }
+}
+
+function whatShowsIt({ withStack }: Account): string {
+  return `\`${withStack("npx webhook-endpoints list")}\` shows it, and \`${withStack("prune")}\` deletes it`;
 }

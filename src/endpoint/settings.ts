@@ -52,14 +52,22 @@ export interface ResolvedSettings {
 /**
  * Returns the settings of a run: from the configuration first, then from the environment. An empty string counts as not set.
  * Returns every problem instead when a setting is missing or invalid, each with the places where it can be set.
+ *
+ * @param withStack names the stack in a command line. Default: the command acts on the selected stack
  */
 export function resolveSettings(
   configuration: Configuration,
   environment: NodeJS.ProcessEnv,
+  withStack: (command: string) => string = (command) => command,
 ): ResolvedSettings | { problems: string[] } {
   const look = (name: SettingName) =>
     configuration(`webhooks:${name}`) || environment[ENVIRONMENT_NAMES[name]] || undefined;
   const problems: string[] = [];
+  /** Returns the places where a setting can be set, for a message. */
+  const places = (name: SettingName) => {
+    const command = withStack(`pulumi config set${name === "apiKey" ? " --secret" : ""} webhooks:${name} …`);
+    return `"${command}", the environment variable ${ENVIRONMENT_NAMES[name]}, or ${name} of a WebhooksProvider`;
+  };
   const need = (name: SettingName, what: string): string => {
     const value = look(name);
     if (value === undefined) problems.push(`${what} is missing; set it with ${places(name)}`);
@@ -93,10 +101,4 @@ export function resolveSettings(
 export function settingText(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-/** Returns the places where a setting can be set, for a message. */
-function places(name: SettingName): string {
-  const secret = name === "apiKey" ? " --secret" : "";
-  return `"pulumi config set${secret} webhooks:${name} …", the environment variable ${ENVIRONMENT_NAMES[name]}, or ${name} of a WebhooksProvider`;
 }

@@ -21,17 +21,21 @@ export function describeEndpoints(endpoints: readonly Pick<Endpoint, "id" | "cre
  * Says what is in doubt, and the ways on: the same words in `pulumi up`, `doctor` and `recover`.
  *
  * @param options.isReplacement whether the resource has an endpoint already: then adoptId has no effect
+ * @param options.withStack names the stack in a command line. Default: the command acts on the selected stack
  */
 export function describeDoubt(
   identity: Identity,
   doubt: Doubt,
-  { isReplacement = false }: { isReplacement?: boolean } = {},
+  {
+    isReplacement = false,
+    withStack = (command) => command,
+  }: { isReplacement?: boolean; withStack?: (command: string) => string } = {},
 ): string {
   const [{ id } = { id: "" }] = doubt.candidates;
   const ways = [
     ...(isReplacement ? [] : [`if the endpoint is this resource's, set adoptId: ${JSON.stringify(id)}`]),
     'to register another one on purpose, set ifExists: "register" for one run',
-    `to delete it, or say that it is somebody else's, run \`npx webhook-endpoints recover\``,
+    `to delete it, or say that it is somebody else's, run \`${withStack("npx webhook-endpoints recover")}\``,
   ];
   return `${describeCandidates(identity, doubt)} Nothing was registered or changed. Ways on: ${ways.join("; ")}.`;
 }
@@ -57,12 +61,15 @@ export function describeUnknowable({ url }: Identity): string {
   );
 }
 
-/** Names leftovers in one line. */
-export function describeLeftovers(leftovers: readonly Leftover[]): string {
+/** Names leftovers in one line. @param withStack as in `describeDoubt` */
+export function describeLeftovers(
+  leftovers: readonly Leftover[],
+  withStack = (command: string) => command,
+): string {
   const endpoints = leftovers.flatMap(({ decision }) => endpointsOf(decision));
   return (
-    `an interrupted run registered, or may have registered, what no resource of this stack has: ${describeEndpoints(endpoints)}. \`pulumi up\` takes over ` +
-    "what the program still declares. `npx webhook-endpoints recover` deletes the rest, after a question."
+    `an interrupted run registered, or may have registered, what no resource of this stack has: ${describeEndpoints(endpoints)}. \`${withStack("pulumi up")}\` takes over ` +
+    `what the program still declares. \`${withStack("npx webhook-endpoints recover")}\` deletes the rest, after a question.`
   );
 }
 

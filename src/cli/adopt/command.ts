@@ -17,9 +17,8 @@ import {
 } from "../inventory/inventory";
 import { describeResource, explainOwner } from "../inventory/ownership";
 import { withoutSecrets } from "../knownSecrets";
-import type { Output } from "../output";
 import { EXIT, endsByItself, usage } from "../run";
-import { withService } from "../service";
+import { type Account, withService } from "../service";
 import { type Adoption, importFile, namer, programText } from "./text";
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
@@ -67,13 +66,14 @@ interface AdoptOptions extends InventoryOptions {
 export async function adopt(options: AdoptOptions): Promise<void> {
   const { output, ids, native } = options;
   await withService(options, async (account) => {
+    const { withStack } = account;
     const inventory = await takeInventory(account, options);
     warnOfGaps(inventory, output);
     assertOwnershipKnown(inventory);
     const entries =
       ids.length === 0
-        ? orphansIn(inventory, output)
-        : [...new Set(ids)].map((id) => entryOf(id, inventory));
+        ? orphansIn(inventory, { output, withStack })
+        : [...new Set(ids)].map((id) => entryOf(id, inventory, account));
     const refusals = entries.flatMap(({ endpoint }) => refusalOf(endpoint, { native }) ?? []);
     const adoptable = entries.filter(({ endpoint }) => refusalOf(endpoint, { native }) === undefined);
     if (refusals.length > 0 && (ids.length > 0 || adoptable.length === 0)) throw notAdoptable(refusals);
@@ -90,15 +90,18 @@ export async function adopt(options: AdoptOptions): Promise<void> {
     output.raw(native ? importFile(adoptions) : programText(adoptions));
     output.note(
       native
-        ? `Run \`pulumi import --file <this file>\`, and put the program text that it prints into the program (${adoptions.length} to import).`
-        : `Put this into the program and run \`pulumi up\` (${adoptions.length} to adopt). It shows each as "create", as expected: nothing is registered. Afterwards you can remove adoptId.`,
+        ? `Run \`${withStack("pulumi import --file <this file>")}\`, and put the program text that it prints into the program (${adoptions.length} to import).`
+        : `Put this into the program and run \`${withStack("pulumi up")}\` (${adoptions.length} to adopt). It shows each as "create", as expected: nothing is registered. Afterwards you can remove adoptId.`,
     );
     if (refusals.length > 0) throw notAdoptable(refusals);
   });
 }
 
 /** Returns the endpoints that nobody has, without duplicates, and says which others are left out. */
-function orphansIn(inventory: Inventory, output: Output): Listed[] {
+function orphansIn(
+  inventory: Inventory,
+  { output, withStack }: Pick<AdoptOptions, "output"> & Pick<Account, "withStack">,
+): Listed[] {
   const duplicates = duplicatesIn(inventory);
   return inventory.entries.filter((entry) => {
     const { endpoint, owner } = entry;
@@ -114,16 +117,16 @@ function orphansIn(inventory: Inventory, output: Output): Listed[] {
     const why =
       explainOwner(owner) ??
       (original &&
-        `it has the same url and type as ${describeResource(original)}, so each event is delivered twice. If nothing else needs it, delete it with \`npx webhook-endpoints delete ${quoted(endpoint.id)}\``);
+        `it has the same url and type as ${describeResource(original)}, so each event is delivered twice. If nothing else needs it, delete it with \`${withStack(`npx webhook-endpoints delete ${quoted(endpoint.id)}`)}\``);
     if (why !== undefined) output.warn(`${endpoint.id} is left out: ${why}${anyway}`);
     return why === undefined;
   });
 }
 
 /** @throws CliError `NOT_ADOPTABLE` */
-function entryOf(id: string, { entries, list }: Inventory): Listed {
+function entryOf(id: string, { entries, list }: Inventory, account: Account): Listed {
   const entry = entries.find(({ endpoint }) => endpoint.id === id);
-  if (entry === undefined) throw notAdoptable([reasonOfMissing(id, list)]);
+  if (entry === undefined) throw notAdoptable([reasonOfMissing(id, list, account)]);
   if (entry.owner.kind === "manages")
     throw notAdoptable([
       `${id} is already managed: ${describeResource(entry.owner.resource)} (${entry.owner.resource.urn})`,

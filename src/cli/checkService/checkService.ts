@@ -70,12 +70,12 @@ async function play(wire: Wire, options: CheckServiceOptions): Promise<Ended> {
     const held = found.left.length === 0 ? new Set<string>() : await options.heldOf(found.left);
     for (const id of held) output.note(`${id}, of an earlier check, stays: a stack has it, or may have it.`);
     const marked = { ...found, left: found.left.filter((id) => !held.has(id)) };
-    if (!(await ask(questionOf({ baseUrl: account.origin.baseUrl, urls, marked })))) return "declined";
+    if (!(await ask(questionOf({ account, urls, marked })))) return "declined";
     const made = new Set(marked.left);
     const others = new Set<string>();
     const lost = new Set<string>();
     let isClean = false;
-    onRegistering?.(() => (isClean ? undefined : leftover([...made])));
+    onRegistering?.(() => (isClean ? undefined : leftover([...made], account)));
     const note = (text: string) => output.note(text);
     const work = check({ wire, findings, urls, before: list, made, others, lost, clock, stopped, note });
     const doing = () => `Checking the service. It has had ${wire.exchanges.length} requests…`;
@@ -83,7 +83,7 @@ async function play(wire: Wire, options: CheckServiceOptions): Promise<Ended> {
       const left = await deleteAll({ wire, urls, before: list, made, others, lost });
       isClean = left.isClean;
       if (isClean) return;
-      const error = new CliError("ENDPOINT_LEFT", leftover(left.ids));
+      const error = new CliError("ENDPOINT_LEFT", leftover(left.ids, account));
       report(error);
       throw error;
     });

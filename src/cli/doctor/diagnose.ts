@@ -5,7 +5,7 @@ import { asTypedIn } from "../commandName";
 import { CliError } from "../errors";
 import { type InventoryOptions, inventoryOf } from "../inventory/inventory";
 import { readStacks } from "../inventory/stacks";
-import type { Found } from "../pulumi";
+import type { Found, Pulumi } from "../pulumi";
 import {
   findConfiguration,
   openAccount,
@@ -34,9 +34,6 @@ const SETTINGS_REMEDY = "Set what is missing, and correct what is invalid.";
 const UNKNOWN_SETTINGS_REMEDY =
   "In the folder of a Pulumi program, select a stack with `pulumi stack select`, or name one with --stack. To do without a stack, " +
   "set WEBHOOKS_BASE_URL and WEBHOOKS_API_KEY.";
-const KEY_REMEDY =
-  "Set webhooks:apiKey to a key that the service accepts, with `pulumi config set --secret webhooks:apiKey`. If the key comes " +
-  "from the environment, correct WEBHOOKS_API_KEY.";
 
 export interface DiagnoseOptions extends InventoryOptions {
   readonly environment: NodeJS.ProcessEnv;
@@ -81,7 +78,7 @@ async function diagnoseAll(options: DiagnoseOptions, onStep: (text: string) => v
     try {
       return await part();
     } catch (failure) {
-      findings.push(findingOf(failure, remedy));
+      findings.push(findingOf(failure, remedy, pulumi));
       return undefined;
     }
   };
@@ -96,7 +93,7 @@ async function diagnoseAll(options: DiagnoseOptions, onStep: (text: string) => v
   const account = await attempt(why === undefined ? SETTINGS_REMEDY : UNKNOWN_SETTINGS_REMEDY, async () => {
     if (why !== undefined) throw new CliError("SETTINGS_INVALID", why);
     // A configuration that cannot be read may hold the settings.
-    return found && openAccount(settingsIn(found), environment);
+    return found && openAccount(settingsIn(found), environment, pulumi);
   });
   const clock = { ...systemClock, date: now };
   const asked = account && new AccountService(account.client, clock);
@@ -132,11 +129,13 @@ async function diagnoseAll(options: DiagnoseOptions, onStep: (text: string) => v
   )
     findings.push(clockFinding(service.clockDifferenceSeconds));
   findings.push(
-    ...(account === undefined ? [] : originFindings(stacks, account.origin, inventory)),
+    ...(account === undefined ? [] : originFindings(stacks, account, inventory)),
     ...(left ?? []),
     ...stackFindings({ ...stacks, known: own }),
     ...(gone ?? []),
-    ...(inventory === undefined ? [] : endpointFindings(inventory, { projectOnly })),
+    ...(inventory === undefined
+      ? []
+      : endpointFindings(inventory, { projectOnly, withStack: pulumi.withStack })),
     ...versionFindings(versions),
   );
   const typed = findings.map((each) => ({
@@ -177,13 +176,20 @@ async function askService(asked: AccountService | undefined, { attempt, now }: A
   };
 }
 
-function findingOf(failure: unknown, remedy: string): Finding {
+function findingOf(failure: unknown, remedy: string, pulumi: Pulumi): Finding {
   if (failure instanceof CodedError) {
-    const { code, reason } = failure;
-    return { level: "error", code, message: reason, remedy: code === "UNAUTHORIZED" ? KEY_REMEDY : remedy };
+    const { code, reason: message } = failure;
+    return { level: "error", code, message, remedy: code === "UNAUTHORIZED" ? keyRemedy(pulumi) : remedy };
   }
   const message = failure instanceof Error ? failure.message : String(failure);
   return { level: "error", code: "UNEXPECTED", message, remedy };
+}
+
+function keyRemedy(pulumi: Pulumi): string {
+  return (
+    `Set webhooks:apiKey to a key that the service accepts, with \`${pulumi.withStack("pulumi config set --secret webhooks:apiKey")}\`. If ` +
+    "the key comes from the environment, correct WEBHOOKS_API_KEY."
+  );
 }
 
 function clockFinding(seconds: number): Finding {

@@ -2,13 +2,14 @@ import { describeUrl } from "../../shared/url";
 import { quoted } from "../../shared/words";
 import { duplicatesIn, type Inventory } from "../inventory/inventory";
 import { describeResource, explainOwner, type Owner } from "../inventory/ownership";
+import type { Account } from "../service";
 import { joined } from "../text";
 import { error, type Finding, note } from "./finding";
 
 /** Finds what the endpoints at the service show. */
 export function endpointFindings(
   inventory: Inventory,
-  { projectOnly }: { readonly projectOnly: boolean },
+  { projectOnly, withStack }: { readonly projectOnly: boolean } & Pick<Account, "withStack">,
 ): Finding[] {
   const { entries, list } = inventory;
   const findings: Finding[] = [];
@@ -25,7 +26,7 @@ export function endpointFindings(
       note(
         "ENDPOINT_UNREADABLE",
         `the service lists ${joined(list.unrecognized.map(({ id }) => id))} in a form that cannot be read`,
-        "`npx webhook-endpoints get <id>` says why. The commands neither adopt nor delete such an endpoint. Ask the operator of the service.",
+        `\`${withStack("npx webhook-endpoints get <id>")}\` says why. The commands neither adopt nor delete such an endpoint. Ask the operator of the service.`,
       ),
     );
   const duplicates = duplicatesIn(inventory);
@@ -34,7 +35,7 @@ export function endpointFindings(
       error(
         "DUPLICATE",
         `${endpoint.id} has the same url (${describeUrl(endpoint.url)}) and type as ${describeResource(manager)}, so each event is delivered twice`,
-        `If nothing else needs it, run \`npx webhook-endpoints delete ${quoted(endpoint.id)}\`.`,
+        `If nothing else needs it, run \`${withStack(`npx webhook-endpoints delete ${quoted(endpoint.id)}`)}\`.`,
       ),
     );
   const ids = (kind: Owner["kind"]) =>
@@ -56,7 +57,7 @@ export function endpointFindings(
       note(
         "UNMANAGED",
         `no stack manages ${joined(orphans)}`,
-        "See them with `npx webhook-endpoints list --orphans`. Take them over with `adopt`, or delete old ones with `prune`.",
+        `See them with \`${withStack("npx webhook-endpoints list --orphans")}\`. Take them over with \`${withStack("adopt")}\`, or delete old ones with \`${withStack("prune")}\`.`,
       ),
     );
   if (elsewhere.length > 0)

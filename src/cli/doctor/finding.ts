@@ -1,3 +1,5 @@
+import type { KnownStack } from "../inventory/stacks";
+
 /** What `doctor` can find, besides errors. Stable; `docs/command.md` lists them. */
 type FindingCode =
   | "CLI_MISSING"
@@ -31,6 +33,11 @@ export interface Finding {
   readonly code: string;
   readonly message: string;
   readonly remedy: string;
+}
+
+/** Returns a remedy whose commands name a stack with `--stack`, with the folder in which they find it. */
+export function remedyFor({ isHere }: Pick<KnownStack, "isHere">, remedy: string): string {
+  return isHere ? remedy : `Change to the folder of this stack's project. ${remedy}`;
 }
 
 export function error(code: FindingCode, message: string, remedy: string): Finding {

@@ -6,7 +6,7 @@ import { nameOf } from "../../shared/urn";
 import type { KnownStack } from "../inventory/stacks";
 import type { Account } from "../service";
 import { joined } from "../text";
-import { error, type Finding } from "./finding";
+import { error, type Finding, remedyFor } from "./finding";
 
 /**
  * Finds the managed endpoints that the service no longer has. Only a complete list can show that, and only for what was
@@ -20,14 +20,14 @@ export async function goneFindings(
   { client, origin }: Account,
 ): Promise<Finding[]> {
   const suspects = stacks
-    .map(({ name, deployment }) => ({ name, missing: missingFrom(list, managedAt(origin, deployment)) }))
+    .map((stack) => ({ stack, missing: missingFrom(list, managedAt(origin, stack.deployment)) }))
     .filter(({ missing }) => missing.length > 0);
   if (suspects.length === 0) return [];
   // A run may have registered these after the first list was read.
   const later = await client.list();
-  return suspects.flatMap(({ name, missing }) => {
+  return suspects.flatMap(({ stack, missing }) => {
     const gone = missingFrom(later, missing);
-    return gone.length === 0 ? [] : [goneFinding(name, gone)];
+    return gone.length === 0 ? [] : [goneFinding(stack, gone)];
   });
 }
 
@@ -45,15 +45,23 @@ function managedAt({ baseUrl, account }: Origin, deployment: Deployment): Resour
   );
 }
 
-function missingFrom({ endpoints, unrecognized, complete }: EndpointList, resources: Resource[]): Resource[] {
+/** Returns the resources whose endpoints a list lacks, which only a complete list can show. */
+export function missingFrom(
+  { endpoints, unrecognized, complete }: EndpointList,
+  resources: readonly Resource[],
+): Resource[] {
   const listed = new Set([...endpoints, ...unrecognized].map(({ id }) => id));
   return complete ? resources.filter(({ id = "" }) => !listed.has(id)) : [];
 }
 
-function goneFinding(stack: string, gone: readonly Resource[]): Finding {
+function goneFinding(stack: KnownStack, gone: readonly Resource[]): Finding {
+  const { name } = stack;
   return error(
     "ENDPOINT_GONE",
-    `the service no longer has ${joined(gone.map(({ urn }) => nameOf(urn)))}, which the stack ${stack} manages`,
-    `Run \`pulumi refresh --stack ${stack}\`, which drops what is gone from the state. Then \`pulumi up --stack ${stack}\` registers it again.`,
+    `the service no longer has ${joined(gone.map(({ urn }) => nameOf(urn)))}, which the stack ${name} manages`,
+    remedyFor(
+      stack,
+      `Run \`pulumi refresh --stack ${name}\`, which drops what is gone from the state. Then \`pulumi up --stack ${name}\` registers it again.`,
+    ),
   );
 }

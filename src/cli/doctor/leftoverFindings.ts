@@ -7,7 +7,7 @@ import { describeDoubt, describeLeftovers } from "../../settlement/words";
 import { NO_RUN, sourcesOf } from "../evidence";
 import { type ClaimsOptions, readStackOf } from "../inventory/claims";
 import type { KnownStack } from "../inventory/stacks";
-import { error, type Finding } from "./finding";
+import { error, type Finding, remedyFor } from "./finding";
 
 /**
  * Finds what interrupted runs of the stacks registered and no resource has. What the next `up` takes over by the state is left to the
@@ -38,16 +38,19 @@ export async function leftoverFindings(
       const isKnown = each.operations.length > 0 || each.resource !== undefined;
       return category === "unwanted" || (category === "taken-over" && !isKnown);
     });
-    const remedy = `Run \`npx webhook-endpoints recover --stack ${name}\`.`;
+    const { withStack } = options.pulumi.of(name);
+    const remedy = remedyFor(known, `Run \`${withStack("npx webhook-endpoints recover")}\`.`);
     if (named.length > 0)
-      findings.push(error("LEFTOVER", `in the stack ${name}, ${describeLeftovers(named)}`, remedy));
+      findings.push(
+        error("LEFTOVER", `in the stack ${name}, ${describeLeftovers(named, withStack)}`, remedy),
+      );
     for (const each of left) {
       const { identity, decision } = each;
       if (identity && decision.kind === "doubt" && categoryOf(each, deployment) === "in-doubt")
         findings.push(
           error(
             "REGISTRATION_IN_DOUBT",
-            `in the stack ${name}, ${describeDoubt(identity, decision)}`,
+            `in the stack ${name}, ${describeDoubt(identity, decision, { withStack })}`,
             remedy,
           ),
         );

@@ -1,4 +1,3 @@
-import type { Origin } from "../../endpoint/origin";
 import {
   type Deployment,
   endpointsIn,
@@ -14,9 +13,11 @@ import { isEndpointToken } from "../../shared/permanent";
 import { nameOf } from "../../shared/urn";
 import type { Inventory } from "../inventory/inventory";
 import { describeResource } from "../inventory/ownership";
-import type { ReadStacks } from "../inventory/stacks";
+import type { KnownStack, ReadStacks } from "../inventory/stacks";
+import type { Account } from "../service";
 import { joined } from "../text";
-import { error, type Finding, note } from "./finding";
+import { error, type Finding, note, remedyFor } from "./finding";
+import { missingFrom } from "./goneFindings";
 
 /** The output that a receiver reads by default. */
 const RECEIVER_OUTPUT = "receiver";
@@ -31,14 +32,14 @@ export function stackFindings({ known, unreadable }: ReadStacks): Finding[] {
         "Follow Pulumi's message. Until then, ownership is incomplete. --project-only leaves the other projects of the backend out.",
       ),
     ),
-    ...known.flatMap(({ name, deployment }) => [
-      ...operations(name, deployment),
-      ...receiverOutput(name, deployment),
+    ...known.flatMap((stack) => [
+      ...operations(stack).map((each) => ({ ...each, remedy: remedyFor(stack, each.remedy) })),
+      ...receiverOutput(stack),
     ]),
   ];
 }
 
-function operations(stack: string, deployment: Deployment): Finding[] {
+function operations({ name: stack, deployment }: KnownStack): Finding[] {
   const unlock = `If the run was killed, first run \`pulumi cancel --stack ${stack}\`, which removes its lock.`;
   const registrations = interruptedRegistrations(deployment);
   const healed = registrations.filter((each) => isOvertaken(each, deployment, { secretsDiffer: false }));
@@ -84,7 +85,7 @@ function settledFinding(stack: string, healed: readonly Resource[], deployment: 
   );
 }
 
-function receiverOutput(stack: string, deployment: Deployment): Finding[] {
+function receiverOutput({ name: stack, deployment }: KnownStack): Finding[] {
   const root = stackIn(deployment);
   if (endpointsIn(deployment).length === 0 || root?.outputs?.[RECEIVER_OUTPUT] !== undefined) return [];
   return [
@@ -99,7 +100,7 @@ function receiverOutput(stack: string, deployment: Deployment): Finding[] {
 /** Compares what the selected stack recorded with today's settings. @param inventory absent when the service did not answer */
 export function originFindings(
   { known }: ReadStacks,
-  origin: Origin,
+  { origin, withStack }: Pick<Account, "origin" | "withStack">,
   inventory: Inventory | undefined,
 ): Finding[] {
   const selected = known.find(({ isSelected }) => isSelected);
@@ -107,8 +108,8 @@ export function originFindings(
   const recorded = endpointsIn(selected.deployment).filter(
     (each) => each.external !== true && providerNameOf(each) === undefined,
   );
-  const listed = new Set(inventory?.list.endpoints.map(({ id }) => id));
-  const isGone = ({ id = "" }: Resource) => inventory?.list.complete === true && !listed.has(id);
+  const report = (resources: readonly Resource[]) =>
+    inventory !== undefined && missingFrom(inventory.list, resources).length > 0 ? error : note;
   const otherUrl = recorded.filter(
     ({ outputs }) => (plainText(outputs, "baseUrl") ?? origin.baseUrl) !== origin.baseUrl,
   );
@@ -118,23 +119,21 @@ export function originFindings(
   );
   const findings: Finding[] = [];
   if (otherUrl.length > 0) {
-    const report = otherUrl.some(isGone) ? error : note;
-    const before = plainText(otherUrl[0]?.outputs, "baseUrl") ?? "";
+    const before = plainText(otherUrl[0]?.outputs, "baseUrl");
     findings.push(
-      report(
+      report(otherUrl)(
         "OTHER_BASE_URL",
         `${registered(otherUrl, selected.name)} at ${before}, not at the current base URL (${origin.baseUrl})`,
-        "If the service has moved, run `pulumi up`. Otherwise restore webhooks:baseUrl.",
+        `If the service has moved, run \`${withStack("pulumi up")}\`. Otherwise restore webhooks:baseUrl.`,
       ),
     );
   }
   if (otherKey.length > 0) {
-    const report = otherKey.some(isGone) ? error : note;
     findings.push(
-      report(
+      report(otherKey)(
         "OTHER_KEY",
         `${registered(otherKey, selected.name)} with the key ${plainText(otherKey[0]?.outputs, "account")}, not with the current one (${origin.account})`,
-        "If you rotated the key, run `pulumi up`, which records the new one, before `pulumi refresh` or `destroy`. If the new key belongs to another account, restore the old one with `pulumi config set --secret webhooks:apiKey`, or in WEBHOOKS_API_KEY.",
+        `If you rotated the key, run \`${withStack("pulumi up")}\`, which records the new one, before \`${withStack("pulumi refresh")}\` or \`${withStack("destroy")}\`. If the new key belongs to another account, restore the old one with \`${withStack("pulumi config set --secret webhooks:apiKey")}\`, or in WEBHOOKS_API_KEY.`,
       ),
     );
   }

@@ -172,11 +172,15 @@ export function dataOfEntry({
 }
 
 /** Says why an inventory has no endpoint with an id. It does not repeat what may be a key. */
-export function reasonOfMissing(id: string, { unrecognized }: EndpointList): string {
+export function reasonOfMissing(
+  id: string,
+  { unrecognized }: EndpointList,
+  { withStack }: Pick<Account, "withStack">,
+): string {
   if (unrecognized.some((each) => each.id === id))
     return `the service has ${id}, but it cannot be read: its type is neither production nor development, its url or one of its times is invalid, or the list shows it twice`;
   const named = mayBeKey(id) ? "with the given id" : id;
-  return `the service has no endpoint ${named} in the account of this key. \`npx webhook-endpoints list\` shows those that it has`;
+  return `the service has no endpoint ${named} in the account of this key. \`${withStack("npx webhook-endpoints list")}\` shows those that it has`;
 }
 
 /** Returns the unmanaged endpoints that have the same url and type as a managed one, each with the resource that manages that one. */

@@ -26,6 +26,8 @@ export interface KnownStack {
   readonly isSelected: boolean;
   /** Whether it is a stack of this folder's project, or one that the user named. */
   readonly isOwn: boolean;
+  /** Whether Pulumi's command finds the stack in this folder. One of another project is found in that project's folder only. */
+  readonly isHere: boolean;
   /** Of resources that are no endpoints, it has only what identifies them. */
   readonly deployment: Deployment;
 }
@@ -57,7 +59,8 @@ export async function readStacks(
   onRead: (read: number, all: number) => void = () => {},
 ): Promise<ReadStacks> {
   const { own, others, selected, unreadable = [], absence } = await stackNames(pulumi, projectOnly);
-  const named = [...own, ...(selected === undefined ? [] : [selected]), ...alsoStacks];
+  const here = [...own, ...(selected === undefined ? [] : [selected])];
+  const named = [...here, ...alsoStacks];
   const names = [...new Set([...named, ...others])];
   const waiting = [...names];
   const known: KnownStack[] = [];
@@ -66,7 +69,10 @@ export async function readStacks(
     for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
       try {
         const deployment = await readState(pulumi.of(name));
-        known.push({ name, isSelected: name === selected, isOwn: named.includes(name), deployment });
+        known.push({
+          ...{ name, deployment, isSelected: name === selected },
+          ...{ isOwn: named.includes(name), isHere: here.includes(name) },
+        });
       } catch (error) {
         failed.push({ what: `the stack ${name}`, why: reasonOf(error) });
       }

@@ -96,9 +96,9 @@ export async function listen(flags: ListenFlags): Promise<void> {
         pageServer = await serveLocally(page.handler(), { port, option: "--page" });
         pageUrl = `${pageServer.url}${LISTEN_PAGE_PATH}`;
       }
-      if (endpoint !== undefined) {
+      if (account !== undefined && endpoint !== undefined) {
         const registering = endpoint.register().catch((error: unknown) => {
-          if (account) showAnswer(error, account, (text) => output.warn(text));
+          showAnswer(error, account, (text) => output.warn(text));
           throw error;
         });
         const id = await output.during(() => "Registering the endpoint…", registering);
@@ -106,7 +106,7 @@ export async function listen(flags: ListenFlags): Promise<void> {
           {
             true: `The service already had ${id} with this url, and answered with that, so it stays when this command stops.`,
             false: `Registered ${id}. It is deleted when this command stops.`,
-            undefined: `The service has ${id} with this url, and nothing tells whether it is new. So it stays when this command stops: delete it with \`npx webhook-endpoints delete ${quoted(id)}\`.`,
+            undefined: `The service has ${id} with this url, and nothing tells whether it is new. So it stays when this command stops: delete it with \`${account.withStack(`npx webhook-endpoints delete ${quoted(id)}`)}\`.`,
           }[`${endpoint.wasThere}`],
         );
       }

@@ -5,6 +5,7 @@ import { describeDoubt, describeEndpoints, describeUnknowable } from "../../sett
 import { describeUrl } from "../../shared/url";
 import { nameOf } from "../../shared/urn";
 import type { Output } from "../output";
+import type { Pulumi } from "../pulumi";
 import type { Asking } from "../terminal";
 
 /** How a recovery talks to the person at the terminal. */
@@ -14,22 +15,27 @@ export interface Dialogue extends Asking {
   readonly during: Output["during"];
 }
 
-/** Describes a verdict in a line. */
-export function describeVerdict(verdict: Verdict, category: Category): string {
-  return `${subjectOf(verdict)}: ${outcomeOf(verdict, category)}`;
+/** Describes a verdict in a line. @param pulumi for the stack that the verdict is about */
+export function describeVerdict(verdict: Verdict, category: Category, pulumi: Pulumi): string {
+  return `${subjectOf(verdict)}: ${outcomeOf(verdict, category, pulumi)}`;
 }
 
-function outcomeOf({ identity, decision, operations, resource }: Verdict, category: Category): string {
+function outcomeOf(
+  { identity, decision, operations, resource }: Verdict,
+  category: Category,
+  { withStack }: Pulumi,
+): string {
+  const up = `The next \`${withStack("pulumi up")}\``;
   const made = describeEndpoints(endpointsOf(decision));
-  if (category === "taken-over") return `it registered ${made}. The next \`pulumi up\` takes it over.`;
+  if (category === "taken-over") return `it registered ${made}. ${up} takes it over.`;
   if (category === "unwanted") return `it registered ${made}, and no resource will take that.`;
   if (identity !== undefined && decision.kind === "doubt")
-    return `${describeDoubt(identity, decision)} (REGISTRATION_IN_DOUBT)`;
+    return `${describeDoubt(identity, decision, { withStack })} (REGISTRATION_IN_DOUBT)`;
   if (identity !== undefined && decision.kind === "unknowable")
     return `${describeUnknowable(identity)} (STILL_PENDING)`;
   if (decision.kind === "unknowable")
     return "the service lists only a part of its endpoints, and none with this url (STILL_PENDING).";
-  return `it registered nothing.${operations.length > 0 || resource ? " The next `pulumi up` registers what the program declares." : ""}`;
+  return `it registered nothing.${operations.length > 0 || resource ? ` ${up} registers what the program declares.` : ""}`;
 }
 
 function subjectOf({ identity, operations, resource }: Verdict): string {

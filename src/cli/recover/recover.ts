@@ -85,10 +85,10 @@ export async function recover(options: RecoverOptions): Promise<"done" | "undeci
     let undecided = 0;
     for (const each of cases) {
       const category = categoryOf(each.verdict, deployment);
-      say(describeVerdict(each.verdict, category));
+      say(describeVerdict(each.verdict, category, pulumi));
       if (!(await remedies.apply(each, category))) undecided += 1;
     }
-    sayWhatStays(deployment, say);
+    sayWhatStays(deployment, say, pulumi);
     if (undecided === 0) return "done";
     say(
       `${undecided === 1 ? "One case needs" : `${undecided} cases need`} your decision.${ask ? "" : " Run the command again in a terminal, without --yes."}`,
@@ -100,19 +100,19 @@ export async function recover(options: RecoverOptions): Promise<"done" | "undeci
 }
 
 /** Says what of the interrupted runs stays in the state, and how to end the engine's own warning of it. */
-function sayWhatStays(deployment: Deployment, say: Dialogue["say"]): void {
+function sayWhatStays(deployment: Deployment, say: Dialogue["say"], { withStack }: Pulumi): void {
   const interrupted = interruptedRegistrations(deployment);
   if (interrupted.length === 0) return;
   for (const { urn, inputs } of interrupted.filter((each) => !isOvertaken(each, deployment))) {
     const adoptId = plainText(inputs, "adoptId");
     if (adoptId !== undefined)
-      say(`${nameOf(urn)}: it was to adopt ${adoptId}. The next \`pulumi up\` does.`);
+      say(`${nameOf(urn)}: it was to adopt ${adoptId}. The next \`${withStack("pulumi up")}\` does.`);
   }
   const others = (deployment.pending_operations ?? []).filter(
     ({ type, resource }) => type === "creating" && !interrupted.includes(resource),
   );
   say(
-    "Pulumi keeps warning of pending operations. Once `pulumi up` has succeeded, `pulumi refresh --clear-pending-creates --yes` ends that." +
+    `Pulumi keeps warning of pending operations. Once \`${withStack("pulumi up")}\` has succeeded, \`${withStack("pulumi refresh --clear-pending-creates --yes")}\` ends that.` +
       (others.length === 0
         ? ""
         : ` It also drops the operations of ${others.map(({ resource }) => resource.urn).join(", ")}.`),

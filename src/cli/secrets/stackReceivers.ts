@@ -17,6 +17,8 @@ interface ReceiversOptions {
   readonly output: string;
   /** What the outputs belong to, such as "the stack". */
   readonly owner: string;
+  /** The command that updates the stack of the outputs. Default: that of the selected stack. */
+  readonly up?: string;
 }
 
 /**
@@ -28,20 +30,20 @@ interface ReceiversOptions {
 export async function readStackReceivers(pulumi: Pulumi, output: string): Promise<Receivers> {
   const outputs = await pulumi.json<Record<string, unknown>>(["stack", "output", "--json", "--show-secrets"]);
   const owner = pulumi.stack === undefined ? "the selected stack" : `the stack ${shown(pulumi.stack)}`;
-  return receiversOf(outputs, { output, owner });
+  return receiversOf(outputs, { output, owner, up: pulumi.withStack("pulumi up") });
 }
 
 /** @throws ReceiverConfigError `CONFIG_MISSING` or `CONFIG_INVALID` */
 export function receiversOf(
   outputs: Readonly<Record<string, unknown>>,
-  { output, owner }: ReceiversOptions,
+  { output, owner, up = "pulumi up" }: ReceiversOptions,
 ): Receivers {
   if (!Object.hasOwn(outputs, output)) {
     const names = Object.keys(outputs).map(shown).join(", ") || "none";
     throw new ReceiverConfigError(
       "CONFIG_MISSING",
       `${owner} has no output ${mayBeKey(output) ? HIDDEN : output}; its outputs are: ${names}. Export what receiverConfig returns and run ` +
-        "`pulumi up`, or name another output with --output",
+        `\`${up}\`, or name another output with --output`,
     );
   }
   const config = parseConfig(outputs[output], { where: `in the output ${shown(output)} of ${owner}` });
