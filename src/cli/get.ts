@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { sameId } from "../settlement/identity";
 import { checkIds } from "./arguments";
 import { CliError } from "./errors";
 import { type InventoryFlags, inventoryCommand, inventoryOptions } from "./flags";
@@ -47,7 +48,10 @@ export async function get({ id, ...options }: GetOptions): Promise<void> {
   await withService(options, async (account) => {
     const inventory = await takeInventory(account, { ...options, ids: [id] });
     const { entries, list } = inventory;
-    const entry = entries.find(({ endpoint }) => endpoint.id === id);
+    // A state may spell the id otherwise than the list does.
+    const entry =
+      entries.find(({ endpoint }) => endpoint.id === id) ??
+      entries.find(({ endpoint }) => sameId(endpoint.id, id));
     if (entry === undefined) throw new CliError("ENDPOINT_MISSING", reasonOfMissing(id, list, account));
     warnOfGaps({ ...inventory, entries: [entry] }, output);
     output.data(dataOfEntry(entry), () => {

@@ -259,6 +259,17 @@ it("get fails for an id that the service does not have, and does not repeat what
   expect(String((await shown("4f1c0a9b2d4e4f1c0a9b2d4e", {})).failure)).not.toContain("4f1c0a9b");
 });
 
+it("get finds an endpoint by an id that the list spells in another case, unless another endpoint has that spelling", async () => {
+  const ids = ["ab1c", "AB1C"];
+  await emulator.close();
+  emulator = await startEmulator({ newId: () => ids.shift() ?? "" });
+  const shownId = async () => JSON.parse((await shown("AB1C", { json: true })).stdout).id;
+  added("lower");
+  expect(await shownId()).toBe("ab1c");
+  added("upper");
+  expect(await shownId()).toBe("AB1C");
+});
+
 it("get shows only the host of a url that a stack keeps as a secret", async () => {
   const endpoint = added("t0ken");
   const resource = { ...recorded("a", endpoint), inputs: { url: { ciphertext: "v1:x" } }, outputs: {} };

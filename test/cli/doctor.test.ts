@@ -269,6 +269,13 @@ it("doctor does not call an endpoint gone that a run registers while doctor work
   expect((await run({ stacks, before })).codes).toEqual([]);
 });
 
+it("doctor does not call an endpoint gone, nor a moved one lost, whose id the list spells in another case", async () => {
+  const [here, moved] = [made("here"), made("moved", { ...today(), baseUrl: "https://old.example.com" })];
+  const inCapitals = [here, moved].map((each) => ({ ...each, id: each.id?.toUpperCase() ?? "" }));
+  const { codes } = await run({ stacks: { dev: withReceiver(inCapitals) } });
+  expect(codes).toEqual(["note OTHER_BASE_URL", "note PERHAPS_MANAGED", "note PERHAPS_MANAGED"]);
+});
+
 it("doctor calls no endpoint gone because a partial list lacks it", async () => {
   await emulator.close();
   emulator = await startEmulator({ pageSize: 1 });

@@ -45,13 +45,13 @@ function managedAt({ baseUrl, account }: Origin, deployment: Deployment): Resour
   );
 }
 
-/** Returns the resources whose endpoints a list lacks, which only a complete list can show. */
+/** Returns the resources whose endpoints a list lacks, which only a complete list can show. It may spell their ids in another case. */
 export function missingFrom(
   { endpoints, unrecognized, complete }: EndpointList,
   resources: readonly Resource[],
 ): Resource[] {
-  const listed = new Set([...endpoints, ...unrecognized].map(({ id }) => id));
-  return complete ? resources.filter(({ id = "" }) => !listed.has(id)) : [];
+  const listed = new Set([...endpoints, ...unrecognized].map(({ id }) => id.toLowerCase()));
+  return complete ? resources.filter(({ id = "" }) => !listed.has(id.toLowerCase())) : [];
 }
 
 function goneFinding(stack: KnownStack, gone: readonly Resource[]): Finding {
