@@ -276,6 +276,30 @@ it("doctor does not call an endpoint gone, nor a moved one lost, whose id the li
   expect(codes).toEqual(["note OTHER_BASE_URL", "note PERHAPS_MANAGED", "note PERHAPS_MANAGED"]);
 });
 
+it("doctor reads and counts a stack once that --stack or --also-stack names in full", async () => {
+  const gone = made("gone");
+  const moved = made("moved", { ...today(), account: "ffffff" });
+  emulator.remove(gone.id ?? "");
+  const project = { config: settings(), stacks: { prod: {}, dev: withReceiver([gone, moved]) } };
+  const pulumi = new FakeProject(project, "organization/test/dev");
+  const named = await run({}, { pulumi });
+  expect(named).toMatchObject({
+    stacks: ["dev", "prod"],
+    codes: ["error ENDPOINT_GONE", "note OTHER_KEY"],
+    findings: [{ message: expect.stringContaining("the stack dev ") }, {}],
+  });
+  const also = await run(project, { alsoStacks: ["organization/test/dev"] });
+  expect([also.stacks, also.codes]).toEqual([["dev", "prod"], ["error ENDPOINT_GONE"]]);
+});
+
+it("doctor reads a stack of another organization besides one with the same project and name", async () => {
+  const [here, there] = [made("here"), made("there")];
+  const unlisted = { "acme/test/dev": withReceiver([there]) };
+  const project = { stacks: { dev: withReceiver([here]) }, unlisted };
+  const { stacks, codes } = await run(project, { alsoStacks: ["acme/test/dev"] });
+  expect([stacks, codes]).toEqual([["acme/test/dev", "dev"], []]);
+});
+
 it("doctor calls no endpoint gone because a partial list lacks it", async () => {
   await emulator.close();
   emulator = await startEmulator({ pageSize: 1 });

@@ -12,6 +12,10 @@ export interface FakeProjectOptions {
   readonly stacks?: Record<string, Deployment | string>;
   /** The same for stacks of other projects. */
   readonly others?: Record<string, Deployment | string>;
+  /** The same for stacks that the backend does not list. */
+  readonly unlisted?: Record<string, Deployment | string>;
+  /** Settings that are secrets. */
+  readonly secrets?: readonly string[];
   /** The runs of each stack, the last one first. */
   readonly history?: readonly HistoryEntry[];
   /** The stack that is selected. Default: the first. */
@@ -43,7 +47,16 @@ export class FakeProject extends Pulumi {
   }
 
   override async run(args: readonly string[], _options?: RunOptions): Promise<PulumiCommandResult> {
-    const { config, stacks = {}, others = {}, failure, configFailure, before } = this.options;
+    const {
+      config,
+      secrets = [],
+      stacks = {},
+      others = {},
+      unlisted = {},
+      failure,
+      configFailure,
+      before,
+    } = this.options;
     const selected = this.options.selected ?? Object.keys(stacks)[0];
     const answer = (value: unknown) => ({ exitCode: 0, stdout: JSON.stringify(value), stderr: "" });
     const command = args.slice(0, 2).join(" ");
@@ -55,7 +68,11 @@ export class FakeProject extends Pulumi {
         return { exitCode: 0, stdout: "v3.255.0\n", stderr: "" };
       case "config --json":
         if (configFailure !== undefined) return { exitCode: 255, stdout: "", stderr: configFailure };
-        return answer(Object.fromEntries(Object.entries(config).map(([key, value]) => [key, { value }])));
+        return answer(
+          Object.fromEntries(
+            Object.entries(config).map(([key, value]) => [key, { value, secret: secrets.includes(key) }]),
+          ),
+        );
       case "stack ls":
         return answer(
           Object.keys(args.includes("--all") ? { ...stacks, ...others } : stacks).map((name) => ({
@@ -64,8 +81,8 @@ export class FakeProject extends Pulumi {
           })),
         );
       case "stack export": {
-        const name = this.stack ?? selected ?? "";
-        const deployment = { ...stacks, ...others }[name] ?? `no stack named '${name}' found`;
+        const name = (this.stack ?? selected ?? "").replace(/^organization\/test\//, "");
+        const deployment = { ...stacks, ...others, ...unlisted }[name] ?? `no stack named '${name}' found`;
         if (typeof deployment === "string")
           return { exitCode: 6, stdout: "", stderr: `error: ${deployment}\n` };
         return answer({

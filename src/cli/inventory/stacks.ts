@@ -1,4 +1,5 @@
-import type { Deployment, ExportedStack, Resource } from "../../settlement/deployment";
+import { isDeepStrictEqual } from "node:util";
+import { type Deployment, type ExportedStack, type Resource, stackIn } from "../../settlement/deployment";
 import { isEndpointToken } from "../../shared/permanent";
 import { CliError } from "../errors";
 import type { Pulumi } from "../pulumi";
@@ -80,7 +81,32 @@ export async function readStacks(
     }
   };
   await Promise.all(Array.from({ length: MAX_EXPORTS }, readNext));
-  return { known: known.sort((a, b) => (a.name < b.name ? -1 : 1)), unreadable: failed, absence };
+  const stacks = eachOnce(known, new Set([...own, ...others]));
+  return { known: stacks.sort((a, b) => (a.name < b.name ? -1 : 1)), unreadable: failed, absence };
+}
+
+/**
+ * Returns each stack once, by the name that the backend lists: the user may have named `dev` as `organization/shop/dev`. Two organizations
+ * may have a project and a stack of the same names, so only equal states show that it is one stack. Nothing is lost with one of them.
+ */
+function eachOnce(stacks: readonly KnownStack[], listed: ReadonlySet<string>): KnownStack[] {
+  const distinct = stacks.filter(({ name }) => listed.has(name));
+  for (const stack of stacks.filter(({ name }) => !listed.has(name))) {
+    const { deployment, isSelected, isOwn, isHere } = stack;
+    const at = distinct.findIndex(
+      (each) => stackIn(deployment) !== undefined && isDeepStrictEqual(each.deployment, deployment),
+    );
+    const same = distinct[at];
+    if (same === undefined) distinct.push(stack);
+    else
+      distinct[at] = {
+        ...same,
+        isSelected: same.isSelected || isSelected,
+        isOwn: same.isOwn || isOwn,
+        isHere: same.isHere || isHere,
+      };
+  }
+  return distinct;
 }
 
 /** Returns the URL of the backend, without what it may hold besides its place; null if the CLI does not tell. */
