@@ -300,6 +300,14 @@ it("doctor reads a stack of another organization besides one with the same proje
   expect([stacks, codes]).toEqual([["acme/test/dev", "dev"], []]);
 });
 
+it("doctor shows no base URL in a finding if it is a secret of the configuration", async () => {
+  const before = "https://old.example.com";
+  const stacks = { dev: withReceiver([made("a", { ...today(), baseUrl: before })]) };
+  const { settings: shown, findings, codes } = await run({ stacks, secrets: ["webhooks:baseUrl"] });
+  expect([shown.baseUrl.value, codes]).toEqual([null, ["note OTHER_BASE_URL"]]);
+  for (const url of [before, emulator.url]) expect(JSON.stringify(findings)).not.toContain(url);
+});
+
 it("doctor calls no endpoint gone because a partial list lacks it", async () => {
   await emulator.close();
   emulator = await startEmulator({ pageSize: 1 });

@@ -129,7 +129,9 @@ async function diagnoseAll(options: DiagnoseOptions, onStep: (text: string) => v
   )
     findings.push(clockFinding(service.clockDifferenceSeconds));
   findings.push(
-    ...(account === undefined ? [] : originFindings(stacks, account, inventory)),
+    ...(account === undefined
+      ? []
+      : originFindings(stacks, account, { inventory, baseUrl: settings.baseUrl.value })),
     ...(left ?? []),
     ...stackFindings({ ...stacks, known: own }),
     ...(gone ?? []),

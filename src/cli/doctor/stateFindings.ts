@@ -97,11 +97,18 @@ function receiverOutput({ name: stack, deployment }: KnownStack): Finding[] {
   ];
 }
 
-/** Compares what the selected stack recorded with today's settings. @param inventory absent when the service did not answer */
+interface OriginOptions {
+  /** Absent when the service did not answer. */
+  readonly inventory: Inventory | undefined;
+  /** The current one as it may be printed: null for a secret. */
+  readonly baseUrl: string | null;
+}
+
+/** Compares what the selected stack recorded with today's settings. */
 export function originFindings(
   { known }: ReadStacks,
   { origin, withStack }: Pick<Account, "origin" | "withStack">,
-  inventory: Inventory | undefined,
+  { inventory, baseUrl }: OriginOptions,
 ): Finding[] {
   const selected = known.find(({ isSelected }) => isSelected);
   if (selected === undefined) return [];
@@ -119,11 +126,15 @@ export function originFindings(
   );
   const findings: Finding[] = [];
   if (otherUrl.length > 0) {
-    const before = plainText(otherUrl[0]?.outputs, "baseUrl");
+    // If the current one is a secret, the one before may have been one.
+    const where =
+      baseUrl === null
+        ? "at another base URL than the current one, which is a secret"
+        : `at ${plainText(otherUrl[0]?.outputs, "baseUrl")}, not at the current base URL (${origin.baseUrl})`;
     findings.push(
       report(otherUrl)(
         "OTHER_BASE_URL",
-        `${registered(otherUrl, selected.name)} at ${before}, not at the current base URL (${origin.baseUrl})`,
+        `${registered(otherUrl, selected.name)} ${where}`,
         `If the service has moved, run \`${withStack("pulumi up")}\`. Otherwise restore webhooks:baseUrl.`,
       ),
     );
