@@ -4,6 +4,7 @@ import { type Origin, originOf } from "../endpoint/origin";
 import { type Configuration, resolveSettings } from "../endpoint/settings";
 import { describeAnswer, hasAnswer } from "../endpoint/shownAnswer";
 import { patienceFor } from "../settlement/time";
+import { isUrl } from "../shared/url";
 import { CliError } from "./errors";
 import { hideValue } from "./knownSecrets";
 import type { Output } from "./output";
@@ -59,9 +60,11 @@ export type StackConfiguration = Readonly<
 
 const COMMAND = ["config", "--json", "--show-secrets"];
 
-/** Returns the configuration of the stack. @throws CliError `PULUMI_MISSING` or `PULUMI_FAILED` */
-export function readConfiguration(pulumi: Pulumi): Promise<StackConfiguration> {
-  return pulumi.json(COMMAND);
+/** Returns the configuration of the stack. If its base URL is a secret, nothing prints it from now on. @throws CliError `PULUMI_MISSING` or `PULUMI_FAILED` */
+export async function readConfiguration(pulumi: Pulumi): Promise<StackConfiguration> {
+  const configuration = await pulumi.json<StackConfiguration>(COMMAND);
+  hideSecretBaseUrl(configuration);
+  return configuration;
 }
 
 /**
@@ -70,7 +73,17 @@ export function readConfiguration(pulumi: Pulumi): Promise<StackConfiguration> {
  * @throws CliError `PULUMI_MISSING` or `PULUMI_FAILED`
  */
 export async function findConfiguration(pulumi: Pulumi): Promise<Found<StackConfiguration>> {
-  return pulumi.stack === undefined ? pulumi.find(COMMAND) : { value: await readConfiguration(pulumi) };
+  if (pulumi.stack !== undefined) return { value: await readConfiguration(pulumi) };
+  const found = await pulumi.find<StackConfiguration>(COMMAND);
+  hideSecretBaseUrl(found.value ?? {});
+  return found;
+}
+
+/** The other settings are printed nowhere, or may be words of urls such as 30. */
+function hideSecretBaseUrl({ "webhooks:baseUrl": { value, secret } = {} }: StackConfiguration): void {
+  if (!value || secret !== true) return;
+  const spellings = isUrl(value) ? [value, new URL(value).href] : [value];
+  for (const spelling of spellings) hideValue(spelling.replace(/(?<=.)\/+$/, ""));
 }
 
 /** Looks up settings in a configuration that was found. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type DiagnoseOptions, diagnose } from "../../src/cli/doctor/diagnose";
 import { versionFindings } from "../../src/cli/doctor/versions";
 import { CliError } from "../../src/cli/errors";
+import { withoutSecrets } from "../../src/cli/knownSecrets";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { originOf } from "../../src/endpoint/origin";
 import type { Deployment, Resource } from "../../src/settlement/deployment";
@@ -306,6 +307,14 @@ it("doctor shows no base URL in a finding if it is a secret of the configuration
   const { settings: shown, findings, codes } = await run({ stacks, secrets: ["webhooks:baseUrl"] });
   expect([shown.baseUrl.value, codes]).toEqual([null, ["note OTHER_BASE_URL"]]);
   for (const url of [before, emulator.url]) expect(JSON.stringify(findings)).not.toContain(url);
+});
+
+it("no output holds a base URL that is a secret of the configuration, as the message of a lost connection would", async () => {
+  const config = { ...settings(), "webhooks:baseUrl": "http://LOCALHOST:1/" };
+  const { findings } = await run({ config, secrets: ["webhooks:baseUrl"] });
+  const message = findings.find(({ code }) => code === "UNREACHABLE")?.message ?? "";
+  expect(message).toContain("http://localhost:1/");
+  expect(withoutSecrets(message)).not.toContain("localhost");
 });
 
 it("doctor calls no endpoint gone because a partial list lacks it", async () => {

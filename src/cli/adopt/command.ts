@@ -143,7 +143,7 @@ function refusalOf(
     problems.push("it contains half of a surrogate pair, which no request can carry");
   if (!native && withoutSecrets(url) !== url)
     problems.push(
-      "its url contains the API key or a signing secret, which the code would hold in plain text. Declare it by hand, with the url from a secret of the stack's configuration",
+      "its url contains a secret (the API key, a signing secret, or a base URL that is one), which the code would hold in plain text. Declare it by hand, with the url from a secret of the stack's configuration",
     );
   return problems.length === 0 ? undefined : `${id} cannot be declared: ${problems.join("; ")}`;
 }
