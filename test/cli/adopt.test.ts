@@ -52,7 +52,7 @@ it("adopt refuses a url that contains the API key, whose code would show the key
   const { id } = emulator.add({ url: `https://a.example.com/${emulator.apiKey}`, type: "production" });
   const refused = await run({ dev: { resources: [] } }, { ids: [id] });
   expect(refused.failure).toMatchObject({ code: "NOT_ADOPTABLE" });
-  expect(String(refused.failure)).toMatch(/its url contains the API key/);
+  expect(String(refused.failure)).toMatch(/its url contains a secret \(the API key/);
   expect(JSON.stringify(refused)).not.toContain(emulator.apiKey);
   const { stdout, failure } = await run({ dev: { resources: [] } }, { ids: [id], native: true });
   expect(failure).toBeUndefined();
