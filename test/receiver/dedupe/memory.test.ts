@@ -64,6 +64,17 @@ test("a full store forgets the oldest completed key first, and never a held one"
   expect(await claim("old")).not.toBe("completed");
 });
 
+test("a key that was handled again, once it was forgotten, is the newest completed one", async () => {
+  const { handle, claim, pass } = store(3);
+  await handle("again");
+  pass(KEEP / 2);
+  await handle("other");
+  pass(KEEP / 2);
+  await handle("again");
+  for (const key of ["one", "two"]) await claim(key);
+  expect(await claim("again")).toBe("completed");
+});
+
 test("a store full of running handlers refuses new claims until a lease ends", async () => {
   const { dedupe, claim, pass } = store(2);
   await claim("a");
