@@ -72,7 +72,8 @@ export class TemporaryEndpoint {
     await this.#inTurn(async (registration) => {
       const { note } = this.#options;
       const entries = new Book(process.env, note).entriesLike(registration);
-      if (!entries.some((each) => !each.closed && each.id === id)) return this.#delete(id);
+      // A later run closes the entry of an adoption.
+      if (!entries.some((each) => (each.adopted || !each.closed) && each.id === id)) return this.#delete(id);
       note(`${id} stays: a stack has adopted it.`);
       this.#mayExist = false;
     });

@@ -28,7 +28,8 @@ export async function statusOf(entry: Entry, stack: Stack): Promise<Status> {
   if (runs === undefined) return { kind: "unknown", why: "the stack's history cannot be read" };
   // A refresh registers nothing, and takes over what is pending.
   const kinds = entry.takenAt === undefined ? ["update"] : ["update", "refresh"];
-  const isOwn = (run: PastRun) => kinds.includes(run.kind ?? "") && wasUnderWay(run, at);
+  // What a person's command wrote down is of no run.
+  const isOwn = (run: PastRun) => entry.run !== "" && kinds.includes(run.kind ?? "") && wasUnderWay(run, at);
   if (runs.some((run) => isOwn(run) && run.succeeded)) return { kind: "recorded" };
   // A run that was stopped leaves an operation (engine rule 35). Without one, it recorded what was answered, or that it was pending, or
   // its plugin was killed.

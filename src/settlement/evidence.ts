@@ -5,7 +5,7 @@ import { plainText } from "./deployment";
 import { type Entry, ipHash, isLiving, isSameStack, mayTake, traceOfEntry, windowOfSent } from "./entry";
 import { removeIfAbandoned, statusOf } from "./entryStatus";
 import { keyHash, type Wanted } from "./identity";
-import { interruptedLike, interruptionOf, LATER_UP, mayHaveSent } from "./interruption";
+import { ADOPTED, interruptedLike, interruptionOf, LATER_UP, mayHaveSent } from "./interruption";
 import { type HandedOver, handedOverOf, pendingOf } from "./pendingResource";
 import type { Stack, Stacks } from "./stack";
 import { isAmbiguous } from "./stackName";
@@ -42,12 +42,14 @@ export interface AboutOptions {
   readonly alone?: boolean;
 }
 
-const ADOPTED = "a resource has adopted another endpoint that fits, with adoptId";
+const ELSEWHERE = "it was sent to another base URL";
 const FAILED =
   "the run that registered it failed, and has not recorded it, or the state has given it up since";
 
 /** Gathers what the state and the book tell about the pending registrations of one url and type. */
 export class Evidence {
+  #open: readonly Entry[] | undefined;
+
   constructor(
     private readonly book: Book,
     private readonly stacks: Pick<Stacks, "current" | "of">,
@@ -71,7 +73,7 @@ export class Evidence {
       if (found) pending.push(found);
     }
     if (stack && state) {
-      const others = () => this.book.entriesOf(stack.name).filter(({ key }) => key !== keyHash(wanted));
+      const others = () => this.#openEntries(stack, state).filter(({ key }) => key !== keyHash(wanted));
       const sources = { asker: this.asker, stack, state, entries, others };
       pending.push(...(await interruptedLike(wanted, sources)));
     }
@@ -85,6 +87,14 @@ export class Evidence {
     const holderOf = (endpoint: Endpoint) => this.#holderOf(endpoint, { entries: rest, state, stack });
     const asked = mine.map((each) => (isExplained(each) ? { ...each, doubt: ADOPTED } : each));
     return { pending: [...asked, ...theirs], holderOf, ownId: own?.id ?? undefined };
+  }
+
+  /** Returns the open entries of a stack that no pending resource stands for. They are read once: each registration may ask. */
+  #openEntries(stack: Stack, state: StackState): readonly Entry[] {
+    this.#open ??= this.book
+      .entriesOf(stack.name)
+      .filter(({ closed, pendingId }) => !closed && !(pendingId && state.hasPending(pendingId)));
+    return this.#open;
   }
 
   /** A command without a program does not know its stack. The entry of a pending registration names it. */
@@ -132,8 +142,9 @@ export class Evidence {
     const status = await statusOf(entry, stack);
     // Without an id, nothing shows that a request to another service made an endpoint of this one.
     const isElsewhere = id === undefined && entry.service !== origin.service;
-    if ((!mayTake(entry, origin) || isElsewhere) && status.kind !== "recorded")
-      return explaining && { ...explaining, id };
+    const isUnseen = status.kind !== "recorded" && status.kind !== "another" && status.kind !== "pending";
+    if (isElsewhere && isUnseen) return explains ? { ...base, doubt: ELSEWHERE } : undefined;
+    if (!mayTake(entry, origin) && status.kind !== "recorded") return explaining && { ...explaining, id };
     switch (status.kind) {
       case "recorded":
         this.book.close(entry);

@@ -10,6 +10,7 @@ import { CLOCK_TOLERANCE_MS, UNKNOWN, type Window } from "./time";
 import { type Asker, providerHashOf } from "./trace";
 
 export const LATER_UP = "an `up` has succeeded since then and did not record it";
+export const ADOPTED = "a resource has adopted another endpoint that fits, with adoptId";
 const SECRET_URL = "the state keeps the url of an interrupted registration as a secret";
 const NO_TIME = "the service does not tell its time";
 
@@ -49,9 +50,9 @@ export async function interruptionOf(
   const from = Number.isNaN(created) ? 0 : created;
   const runs = await stack.history(from);
   if (runs === undefined) return { doubt: "the stack's history cannot be read", from };
-  if (stack.startedAt === undefined || !(written < stack.startedAt))
-    return { doubt: "nothing tells when the interrupted run ended", from };
   const settled = runs.find(isWholeUp);
+  if (stack.startedAt === undefined || !(written < stack.startedAt))
+    return { doubt: "nothing tells when the interrupted run ended", settledAt: settled?.end, from };
   // A run that began later has written nothing.
   const last = runs.find(({ start }) => start <= written);
   const isKilled = last === undefined || written >= last.end + HISTORY_PRECISION_MS;
@@ -152,11 +153,14 @@ export async function interruptedLike(
   }
   const pending = left.map((each) => pendingOperation(each, interruption, { wanted, asker, stack, state }));
   // A person has said what one of them made. What a resource had adopted before is older.
-  const since = interruption.sent?.sureFrom ?? Number.NEGATIVE_INFINITY;
-  const adoptions = entries.filter(({ begunAt = since }) => begunAt >= since);
-  for (const endpoint of adoptedLike(wanted, { entries: adoptions, stack })) {
-    const index = pending.findIndex((each) => mayHaveMade(each, endpoint));
-    if (index >= 0) pending.splice(index, 1);
+  const { from = Number.NEGATIVE_INFINITY, sureFrom = from } = interruption.sent ?? {};
+  for (const entry of entries) {
+    const { begunAt = sureFrom } = entry;
+    const [endpoint] = begunAt < from ? [] : adoptedLike(wanted, { entries: [entry], stack });
+    const index = endpoint === undefined ? -1 : pending.findIndex((each) => mayHaveMade(each, endpoint));
+    const [made] = index < 0 ? [] : pending.splice(index, 1);
+    // An operation of the last run may be younger than the adoption.
+    if (made && begunAt < sureFrom) pending.push({ ...made, doubt: ADOPTED });
   }
   return pending;
 }
@@ -173,9 +177,7 @@ function isOfInterruption({ begunAt, closed, sent }: Entry, interruption: Interr
   const at = sent?.at ?? begunAt;
   if (at === undefined || interruption.sent === undefined)
     return !closed && (at ?? Number.POSITIVE_INFINITY) > (interruption.settledAt ?? 0);
-  const { from, sureFrom, until } = interruption.sent;
-  // What was never sent explains no operation of a later run.
-  return mayHaveSent({ from: sent === null ? sureFrom : from, until }, at);
+  return mayHaveSent(interruption.sent, at);
 }
 
 /** Returns whether an entry may record what an operation sent. What another resource has is not it. */
@@ -188,7 +190,8 @@ function mayStandFor(
   const isSameIp = typeof ip === "object" || ipHash(plainText(operation.inputs, "ip")) === entry.ip;
   const isOfUrl =
     entry.key === keyHash(wanted) || (isSecret(operation) && !state.operations.hasUrl(entry.key));
-  const holders = state.urnsOf(entry);
+  // What it was taken over for may have another name since.
+  const holders = state.urnsOf(entry, { pendingOnly: entry.takenAt !== undefined });
   const isFree = holders.length === 0 || holders.includes(operation.urn);
   return providerHashOf(operation) === (entry.sentBy ?? entry.provider) && isSameIp && isOfUrl && isFree;
 }

@@ -56,10 +56,15 @@ export class StackState {
     });
   }
 
-  /** Returns the resources that may have what an entry of this stack stands for. */
-  urnsOf(entry: Trace): string[] {
-    const holders = this.#of(entry.id).filter(({ trace }) => holderAmong([trace], entry) !== "nobody");
-    return holders.map(({ resource }) => resource.urn);
+  /** Returns the resources that may have what an entry of this stack stands for, or whose registration it records as pending. */
+  urnsOf(
+    entry: Trace & { readonly pendingId?: string },
+    { pendingOnly }: { pendingOnly: boolean },
+  ): string[] {
+    const recorded = pendingOnly ? [] : this.#of(entry.id);
+    const holders = recorded.filter(({ trace }) => holderAmong([trace], entry) !== "nobody");
+    const pending = entry.pendingId === undefined ? [] : this.#of(entry.pendingId);
+    return [...holders, ...pending].map(({ resource }) => resource.urn);
   }
 
   /** Returns whether the registration of a resource is pending under this provisional id. */

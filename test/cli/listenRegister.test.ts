@@ -128,23 +128,26 @@ test("listen that is stopped before its registration still prints and saves what
 });
 
 describe("with --register", () => {
-  test("listen leaves its endpoint to a stack that has adopted it meanwhile, and says so", async () => {
-    const home = makeFolder({});
-    // Without Pulumi's command, which would be installed anew there.
-    const started = register([], { PULUMI_HOME: home, PATH: dirname(process.execPath) });
-    await addressOf(started);
-    const [endpoint] = emulator.endpoints();
-    const origin = { service: "", fingerprint: "", provider: "", ip: "", run: "1", sender: "1" };
-    const stack = { urn: "urn:pulumi:dev::test::pulumi:pulumi:Stack::test-dev", backend: "" };
-    const adopted = { id: endpoint?.id ?? "", adopted: true };
-    new Book({ PULUMI_HOME: home }, (problem) => {
-      throw new Error(problem);
-    }).begin({ ...origin, stack, ...adopted }, { url: PUBLIC_URL, type: "development" });
-    const { status, stderr } = await started.signal("SIGINT");
-    expect(status).toBe(0);
-    expect(stderr).toContain(`${endpoint?.id} stays: a stack has adopted it.`);
-    expect(emulator.endpoints()).toEqual([endpoint]);
-  });
+  test.each([false, true])(
+    "listen leaves its endpoint to a stack that has adopted it meanwhile (closed: %p), and says so",
+    async (closed) => {
+      const home = makeFolder({});
+      // Without Pulumi's command, which would be installed anew there.
+      const started = register([], { PULUMI_HOME: home, PATH: dirname(process.execPath) });
+      await addressOf(started);
+      const [endpoint] = emulator.endpoints();
+      const origin = { service: "", fingerprint: "", provider: "", ip: "", run: "1", sender: "1" };
+      const stack = { urn: "urn:pulumi:dev::test::pulumi:pulumi:Stack::test-dev", backend: "" };
+      const adopted = { id: endpoint?.id ?? "", adopted: true, closed };
+      new Book({ PULUMI_HOME: home }, (problem) => {
+        throw new Error(problem);
+      }).begin({ ...origin, stack, ...adopted }, { url: PUBLIC_URL, type: "development" });
+      const { status, stderr } = await started.signal("SIGINT");
+      expect(status).toBe(0);
+      expect(stderr).toContain(`${endpoint?.id} stays: a stack has adopted it.`);
+      expect(emulator.endpoints()).toEqual([endpoint]);
+    },
+  );
 
   test.each(["SIGINT", "SIGTERM"] as const)(
     "listen registers a development endpoint, and deletes it after %s",

@@ -193,3 +193,28 @@ it("recover deletes nothing whose registration is pending in another stack, wher
   expect(ids()).toEqual([made.id]);
   expect(said.join("\n")).toMatch(/is kept: its registration is pending in the stack prod/);
 });
+
+it("recover deletes what a person says of a pending resource of its own stack", async () => {
+  const pendingId = "pending:1";
+  const { sent: at } = sent(0, { pendingId });
+  const [one, two] = [emulator.add(args), emulator.add(args)];
+  later(60);
+  const pending = { before: [], complete: true, attemptedAt: at?.at ?? 0 };
+  const resource = { ...living("a", {}, { id: pendingId }), outputs: { ...args, pending } };
+  const pulumi = killed({ resources: [resource] });
+  pulumi.history = [ran(62 * SECOND, 55 * SECOND, "update", "failed")];
+  expect(await run(pulumi, ["delete", "keep"])).toBe("done");
+  expect(ids()).toEqual([two.id]);
+  expect(said.join("\n")).toContain(`Deleted ${one.id}`);
+});
+
+it("recover asks about what fits a registration that was sent to another base URL", async () => {
+  sent(0, { service: "0123456789abcdef" });
+  const { id } = emulator.add(args);
+  later(60);
+  const pulumi = killed({ resources: [living("other", { url: "https://other.example.com/" })] });
+  pulumi.history = [ran(62 * SECOND, 55 * SECOND, "update", "failed")];
+  await run(pulumi, ["keep"]);
+  expect(questions.join("\n")).toContain(id);
+  expect(said.join("\n")).toContain("it was sent to another base URL");
+});

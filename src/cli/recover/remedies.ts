@@ -91,8 +91,9 @@ export class Remedies {
       if (what !== "") return kept(`${what} cannot be read, and may have it (${why})`);
       // Its pending resource may have been moved there.
       const pendingIds = verdict.by.flatMap(({ entry }) => entry?.pendingId ?? []);
-      const mover = known.find(({ deployment }) =>
-        pendingResources(deployment).some(({ id = "" }) => pendingIds.includes(id)),
+      const mover = known.find(
+        ({ deployment, isSelected }) =>
+          !isSelected && pendingResources(deployment).some(({ id = "" }) => pendingIds.includes(id)),
       );
       if (mover) return kept(`its registration is pending in the stack ${mover.name}`);
       const current = await sources.service.find(endpoint.id);
