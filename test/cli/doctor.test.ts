@@ -1,14 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type DiagnoseOptions, diagnose } from "../../src/cli/doctor/diagnose";
-import { versionFindings } from "../../src/cli/doctor/versions";
-import { CliError } from "../../src/cli/errors";
+import type { DiagnoseOptions } from "../../src/cli/doctor/diagnose";
 import { withoutSecrets } from "../../src/cli/knownSecrets";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { originOf } from "../../src/endpoint/origin";
 import type { Deployment, Resource } from "../../src/settlement/deployment";
-import { FakeProject, type FakeProjectOptions, KeptOutput, recorded } from "./fakeProject";
+import { diagnosed, settingsOf } from "./doctoring";
+import { FakeProject, type FakeProjectOptions, recorded } from "./fakeProject";
 
 let now: number;
 let emulator: Emulator;
@@ -18,20 +17,10 @@ beforeEach(async () => {
 });
 afterEach(() => emulator.close());
 
-const environment = () => ({ WEBHOOKS_BASE_URL: emulator.url, WEBHOOKS_API_KEY: emulator.apiKey });
-const settings = () => ({ "webhooks:baseUrl": emulator.url, "webhooks:apiKey": emulator.apiKey });
+const settings = () => settingsOf(emulator);
 
-async function run(project: Partial<FakeProjectOptions>, options: Partial<DiagnoseOptions> = {}) {
-  const pulumi = new FakeProject({ config: settings(), stacks: { dev: {} }, ...project });
-  const output = new KeptOutput(false);
-  const diagnosis = await diagnose({
-    ...{ pulumi, output, alsoStacks: [], environment: {}, folder: __dirname, now: () => now },
-    ...options,
-  });
-  expect(JSON.stringify(diagnosis)).not.toContain(emulator.apiKey);
-  for (const { remedy } of diagnosis.findings) expect(remedy).toMatch(/\.$/);
-  return { ...diagnosis, codes: diagnosis.findings.map(({ level, code }) => `${level} ${code}`).sort() };
-}
+const run = (project: Partial<FakeProjectOptions>, options: Partial<DiagnoseOptions> = {}) =>
+  diagnosed(emulator, project, { now: () => now, ...options });
 
 const STACK_URN = "urn:pulumi:dev::test::pulumi:pulumi:Stack::test-dev";
 const withReceiver = (resources: Resource[]): Deployment => ({
@@ -389,55 +378,4 @@ it("doctor calls nothing unmanaged while a stack cannot be read", async () => {
   expect((await run({ stacks: { dev: {}, prod: "access denied" } })).codes).toEqual([
     "error STACK_UNREADABLE",
   ]);
-});
-
-const NO_PROJECT = "error: no Pulumi.yaml project file found";
-
-it.each([
-  ["in a folder without a project", { failure: NO_PROJECT }, ["note NO_STACK"]],
-  ["without a selected stack", { configFailure: "error: no stack selected" }, []],
-  ["without the command pulumi", { failure: "ENOENT" }, ["note CLI_MISSING"]],
-])("doctor works with the environment alone %s", async (_where, project, expected) => {
-  const { codes, service } = await run(project, { environment: environment() });
-  expect(codes).toEqual(expected);
-  expect(service.keyAccepted).toBe(true);
-});
-
-it.each([
-  [{ configFailure: "error: no stack selected" }, "no stack is selected", /`pulumi stack select`.*--stack/],
-  [{ failure: NO_PROJECT }, "this folder has no Pulumi project", /folder of a Pulumi program/],
-  [
-    { failure: "ENOENT" },
-    "the command pulumi was not found on PATH",
-    /WEBHOOKS_BASE_URL and WEBHOOKS_API_KEY/,
-  ],
-])("doctor names the cause when there are no settings: %j", async (project, cause, remedy) => {
-  const { findings } = await run(project);
-  const found = findings.filter(({ code }) => code === "SETTINGS_INVALID");
-  expect(found).toEqual([expect.objectContaining({ remedy: expect.stringMatching(remedy) })]);
-  expect(found[0]?.message).toContain(`because ${cause}`);
-});
-
-const cannotStart = () => {
-  throw new CliError("PULUMI_FAILED", "the command pulumi cannot be started (EACCES)");
-};
-
-it.each([
-  [{ configFailure: "error: passphrase must be set" }, ["error PULUMI_FAILED"]],
-  [{ before: cannotStart }, ["error PULUMI_FAILED", "error STACK_UNREADABLE"]],
-])(
-  "doctor blames nothing but Pulumi's own failure when that hides the settings: %j",
-  async (project, codes) => {
-    expect((await run(project, { environment: environment() })).codes).toEqual(codes);
-  },
-);
-
-it("old versions are notes", () => {
-  const old = versionFindings({ package: "1.0.0", node: "20.9.0", pulumi: "3.149.9", sdk: "2.999.0" });
-  expect(old.map(({ level, code }) => `${level} ${code}`)).toEqual([
-    "note NODE_OLD",
-    "note CLI_OLD",
-    "note SDK_OLD",
-  ]);
-  expect(versionFindings({ package: "1.0.0", node: "20.18.1", pulumi: "3.150.0", sdk: "4.0.0" })).toEqual([]);
 });
