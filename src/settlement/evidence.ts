@@ -73,7 +73,8 @@ export class Evidence {
       if (found) pending.push(found);
     }
     if (stack && state) {
-      const others = () => this.#openEntries(stack, state).filter(({ key }) => key !== keyHash(wanted));
+      const key = keyHash(wanted);
+      const others = () => this.#openEntries(stack, state).filter((each) => each.key !== key);
       const sources = { asker: this.asker, stack, state, entries, others };
       pending.push(...(await interruptedLike(wanted, sources)));
     }

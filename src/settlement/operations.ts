@@ -11,9 +11,12 @@ import { type Identity, isProvisional, keyHash, keyOf } from "./identity";
 /** The interrupted operations of a state that may have registered something, and what the state has of their resources. */
 export class Operations {
   readonly #all: readonly Resource[];
+  /** The hashes of the urls and types that they show. */
+  readonly #keys: ReadonlySet<string>;
 
   constructor(private readonly deployment: Deployment) {
     this.#all = interruptedRegistrations(deployment);
+    this.#keys = new Set(this.#all.flatMap((each) => identityOf(each) ?? []).map(keyHash));
   }
 
   /**
@@ -46,10 +49,7 @@ export class Operations {
 
   /** Returns whether one shows this url and type. */
   hasUrl(key: string): boolean {
-    return this.#all.some((operation) => {
-      const identity = identityOf(operation);
-      return identity !== undefined && keyHash(identity) === key;
-    });
+    return this.#keys.has(key);
   }
 
   /** Returns whether the state has the resource of one, and nothing shows that it is another: secrets cannot be compared. */

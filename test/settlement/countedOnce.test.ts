@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { startEmulator } from "../../src/emulator";
-import type { PendingError } from "../../src/endpoint/errors";
-import { failure, inputs, otherInputs, outcome, stateOf, VerbsWorld } from "./verbsWorld";
+import { inputs, otherInputs, outcome, type PluginOptions, stateOf, VerbsWorld } from "./verbsWorld";
 
 /** A registration counts once, whatever traces of it there are, and nothing else's trace stands for it. */
 let world: VerbsWorld;
@@ -21,6 +20,16 @@ async function killed() {
   const ours = await world.register();
   world.interrupt("jobs", inputs);
   return ours;
+}
+
+/** Has a run of a machine register or adopt an endpoint, and record it. */
+async function recorded(name: string, args: typeof inputs, machine?: PluginOptions) {
+  const up = world.plugin(machine);
+  await up.check({}, { ...args });
+  const made = await up.create(args);
+  const created = world.clock.text();
+  world.record(name, made.id, { inputs: { ...args }, outputs: { ...stateOf(made) }, created });
+  return made;
 }
 
 describe("the operation of a registration that this run has taken over does not count again:", () => {
@@ -44,14 +53,7 @@ describe("the operation of a registration that this run has taken over does not 
   test("at a service that lists in parts, an equal resource is not stopped", async () => {
     const ours = await killed();
     world.clock.skip(60_000);
-    const body = JSON.stringify({ data: world.service.endpoints(), has_more: true });
-    world.service.fault({
-      operation: "list",
-      kind: "status",
-      status: 200,
-      body,
-      times: Number.POSITIVE_INFINITY,
-    });
+    world.listPart();
     const up = world.plugin();
     await up.check({}, { ...inputs });
     await up.check({}, { ...inputs });
@@ -66,14 +68,10 @@ describe.each(["register", "warn"] as const)(
     const declared = { ...inputs, ifExists };
 
     /** Machine one has recorded "a", in a run that failed. Machine two was killed while it registered "b". */
-    async function killedBeside(recorded: typeof declared & { readonly adoptId?: string }) {
+    async function killedBeside(args: typeof declared & { readonly adoptId?: string }) {
       const [one, two] = [world.machine("one"), world.machine("two")];
       world.clock.skip(1_000);
-      const up = world.plugin(one);
-      await up.check({}, { ...recorded });
-      const a = await up.create(recorded);
-      const created = world.clock.text();
-      world.record("a", a.id, { inputs: { ...recorded }, outputs: { ...stateOf(a) }, created });
+      const a = await recorded("a", args, one);
       world.clock.skip(5_000);
       world.ended("failed");
       world.clock.skip(60_000);
@@ -82,8 +80,8 @@ describe.each(["register", "warn"] as const)(
       world.clock.skip(120_000);
       world.warnings.length = 0;
       const again = world.plugin(one);
-      await again.check({ ...recorded }, { ...recorded });
-      await again.diff(a.id, stateOf(a), recorded);
+      await again.check({ ...args }, { ...args });
+      await again.diff(a.id, stateOf(a), args);
       await again.check({}, { ...declared });
       return { b, made: await outcome(again.create(declared)) };
     }
@@ -108,11 +106,7 @@ describe.each(["register", "warn"] as const)(
       world.interrupt("jobs", declared);
       world.clock.skip(120_000);
       // The next up there registers it. Its operation stays in the state, as Pulumi leaves it.
-      const up = world.plugin(one);
-      await up.check({}, { ...declared });
-      const made = await up.create(declared);
-      const created = world.clock.text();
-      world.record("jobs", made.id, { inputs: { ...declared }, outputs: { ...stateOf(made) }, created });
+      const made = await recorded("jobs", declared, one);
       world.clock.skip(2_000);
       world.ended("succeeded", { from: -8_000 });
       world.clock.skip(86_400_000);
@@ -192,16 +186,7 @@ test.each(["whole", "partial"])(
     world.clock.skip(3_000);
     const theirs = list === "whole" ? world.service.add({ ...inputs }) : undefined;
     world.clock.skip(60_000);
-    if (list === "partial") {
-      const body = JSON.stringify({ data: world.service.endpoints(), has_more: true });
-      world.service.fault({
-        operation: "list",
-        kind: "status",
-        status: 200,
-        body,
-        times: Number.POSITIVE_INFINITY,
-      });
-    }
+    if (list === "partial") world.listPart();
     const made = await outcome(world.register());
     expect(made).toMatch(/^wh_/);
     expect(made).not.toBe(theirs?.id);
@@ -214,16 +199,7 @@ test.each(["warn", "register"] as const)(
     const declared = { ...inputs, ifExists };
     const [one, two] = [world.machine("one"), world.machine("two")];
     world.clock.skip(1_000);
-    world.service.fault({ operation: "register", kind: "reset-after" });
-    world.service.fault({
-      operation: "list",
-      kind: "status",
-      status: 500,
-      after: 1,
-      times: Number.POSITIVE_INFINITY,
-    });
-    const pending = (await failure(world.register(one, declared))) as PendingError;
-    world.service.clearFaults();
+    const pending = await world.leavePending("reset-after", one, declared);
     const [a] = world.ids();
     world.record("a", pending.id, { inputs: { ...declared }, outputs: { ...pending.properties } });
     world.ended("failed");
@@ -247,18 +223,9 @@ test.each(["warn", "register"] as const)(
 );
 
 test("what a resource of another name has taken over, in a run that failed, explains nothing else", async () => {
-  const ours = await world.register();
-  world.interrupt("jobs", inputs);
+  const ours = await killed();
   world.clock.skip(60_000);
-  const up = world.plugin();
-  await up.check({}, { ...inputs });
-  const made = await up.create(inputs);
-  expect(made.id).toBe(ours.id);
-  world.record("tasks", made.id, {
-    inputs: { ...inputs },
-    outputs: { ...stateOf(made) },
-    created: world.clock.text(),
-  });
+  expect((await recorded("tasks", inputs)).id).toBe(ours.id);
   world.clock.skip(5_000);
   const theirs = world.service.add({ ...inputs });
   world.ended("failed");
@@ -271,15 +238,7 @@ test("what a resource has adopted, two failed runs ago, gives no right to somebo
   const ours = await world.register(two);
   world.interrupt("jobs", inputs);
   world.clock.skip(60_000);
-  const up = world.plugin(one);
-  const declared = { ...inputs, adoptId: ours.id };
-  await up.check({}, { ...declared });
-  const made = await up.create(declared);
-  world.record("tasks", made.id, {
-    inputs: { ...declared },
-    outputs: { ...stateOf(made) },
-    created: world.clock.text(),
-  });
+  await recorded("tasks", { ...inputs, adoptId: ours.id }, one);
   world.clock.skip(5_000);
   world.ended("failed");
   world.clock.skip(60_000);
@@ -297,14 +256,7 @@ test.each(["warn", "register"] as const)(
     const v = { ...inputs, url: "https://hooks.example.com/t0ken/v" };
     const declared = { ...inputs, ifExists };
     world.clock.skip(1_000);
-    const up = world.plugin(one);
-    await up.check({}, { ...v });
-    const made = await up.create(v);
-    world.record("v", made.id, {
-      inputs: { ...v },
-      outputs: { ...stateOf(made) },
-      created: world.clock.text(),
-    });
+    const made = await recorded("v", v, one);
     world.ended("failed");
     world.clock.skip(60_000);
     const down = world.plugin(one);

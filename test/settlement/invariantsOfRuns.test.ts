@@ -15,21 +15,11 @@ const stranger = (account = "default", args = inputs) =>
 
 /** Leaves a registration pending in the state, whose answer is lost. */
 async function pend({ happens }: { happens: boolean }): Promise<{ id: string; state: EndpointState }> {
-  world.service.fault({ operation: "register", kind: happens ? "hang-after" : "hang-before" });
-  world.service.fault({
-    operation: "list",
-    kind: "status",
-    status: 500,
-    after: 1,
-    times: Number.POSITIVE_INFINITY,
-  });
-  const error = await failure(world.register());
-  world.service.clearFaults();
-  const { id, properties } = error as Error & { id: string; properties: EndpointState };
+  const { id, properties } = await world.leavePending(happens ? "hang-after" : "hang-before");
   expect(properties.pending).toBeDefined();
   world.record("jobs", id, { outputs: { ...properties } });
   world.ended("failed");
-  return { id, state: properties };
+  return { id, state: properties as unknown as EndpointState };
 }
 
 describe("invariant 3, one at a time on a machine:", () => {

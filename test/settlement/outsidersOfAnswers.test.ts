@@ -3,7 +3,7 @@ import type { PendingError } from "../../src/endpoint/errors";
 import type { EndpointInputs, EndpointState } from "../../src/endpoint/types";
 import { TYPE_TOKEN } from "../../src/shared/permanent";
 import { sameUrl } from "../../src/shared/url";
-import { codeOf, failure, inputs, otherInputs, type PluginOptions, stateOf, VerbsWorld } from "./verbsWorld";
+import { codeOf, inputs, otherInputs, type PluginOptions, stateOf, VerbsWorld } from "./verbsWorld";
 
 /** What outsiders found about answers that name an endpoint which is not ours, and about what a pending registration hides. */
 let world: VerbsWorld;
@@ -30,10 +30,7 @@ function machine(name: string): PluginOptions {
 
 /** Registers in a run that ends without knowing whether the service made an endpoint. */
 async function pend(isMade: boolean, args = inputs, options: PluginOptions = {}): Promise<PendingError> {
-  world.service.fault({ operation: "register", kind: isMade ? "reset-after" : "hang-before" });
-  world.service.fault({ operation: "list", kind: "status", status: 500, after: 1, times: ALWAYS });
-  const pending = (await failure(world.register(options, args))) as PendingError;
-  world.service.clearFaults();
+  const pending = await world.leavePending(isMade ? "reset-after" : "hang-before", options, args);
   record(pending.id, pending.properties, args);
   world.ended("failed");
   world.clock.skip(60_000);

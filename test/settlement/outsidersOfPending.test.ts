@@ -1,6 +1,6 @@
 import type { PendingError } from "../../src/endpoint/errors";
 import type { EndpointInputs } from "../../src/endpoint/types";
-import { codeOf, failure, inputs, outcome, type PluginOptions, stateOf, VerbsWorld } from "./verbsWorld";
+import { codeOf, inputs, outcome, type PluginOptions, stateOf, VerbsWorld } from "./verbsWorld";
 
 /** What outsiders found about pending registrations that a person settled, or a run that then failed, each as they reproduced it. */
 let world: VerbsWorld;
@@ -18,10 +18,7 @@ async function pend(
   options: PluginOptions = {},
   thenMs = 60_000,
 ): Promise<PendingError> {
-  world.service.fault({ operation: "register", kind: isMade ? "reset-after" : "hang-before" });
-  world.service.fault({ operation: "list", kind: "status", status: 500, after: 1, times: ALWAYS });
-  const pending = (await failure(world.register(options, args))) as PendingError;
-  world.service.clearFaults();
+  const pending = await world.leavePending(isMade ? "reset-after" : "hang-before", options, args);
   world.record("jobs", pending.id, { inputs: { ...args }, outputs: { ...pending.properties } });
   world.ended("failed");
   world.clock.skip(thenMs);

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "../../src/client/clock";
 import { DEFAULT_API_KEY, type Emulator, type EmulatorOptions, startEmulator } from "../../src/emulator";
+import type { PendingError } from "../../src/endpoint/errors";
 import { createProvider } from "../../src/endpoint/provider";
 import type { EndpointInputs, EndpointState } from "../../src/endpoint/types";
 import type { Deployment, Operation, Resource } from "../../src/settlement/deployment";
@@ -10,6 +11,7 @@ import type { Entry } from "../../src/settlement/entry";
 import { TYPE_TOKEN } from "../../src/shared/permanent";
 import { FastClock } from "../endpoint/fastClock";
 
+const ALWAYS = Number.POSITIVE_INFINITY;
 /** The URN of the stack. */
 export const rootUrn = "urn:pulumi:dev::test::pulumi:pulumi:Stack::test-dev";
 export const inputs: EndpointInputs = { url: "https://hooks.example.com/t0ken/jobs", type: "production" };
@@ -163,6 +165,25 @@ export class VerbsWorld {
   async loseInVain(options?: PluginOptions, { thenMs = LONG_MS } = {}): Promise<void> {
     const id = await this.lose(options, { thenMs });
     this.service.remove(id);
+  }
+
+  /** Registers in a run that does not learn whether the service has made an endpoint. Returns what it fails with. */
+  async leavePending(
+    kind: "reset-after" | "hang-after" | "hang-before",
+    options?: PluginOptions,
+    args = inputs,
+  ): Promise<PendingError> {
+    this.service.fault({ operation: "register", kind });
+    this.service.fault({ operation: "list", kind: "status", status: 500, after: 1, times: ALWAYS });
+    const error = await failure(this.register(options, args));
+    this.service.clearFaults();
+    return error as PendingError;
+  }
+
+  /** Has the service say from now on that there are more endpoints than those that it has. */
+  listPart(): void {
+    const body = JSON.stringify({ data: this.service.endpoints(), has_more: true });
+    this.service.fault({ operation: "list", kind: "status", status: 200, body, times: ALWAYS });
   }
 
   /** Records an endpoint in the state. */
