@@ -187,6 +187,7 @@ export class Actor {
     for (const warning of warnings.slice(this.#warned)) this.#tell(`warning: ${warning}`);
     this.#warned = warnings.length;
     await this.#lateCommits();
+    await this.#deleteNamed(/these endpoints are left/);
     return command === "up" && problems.some((problem) => problem.includes("REGISTRATION_IN_DOUBT"))
       ? this.#decide(program, options, problems.join("\n"))
       : problems;
