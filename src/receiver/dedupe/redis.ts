@@ -62,7 +62,8 @@ return redis.call("DEL", KEYS[1])`;
  * ```
  *
  * While Redis cannot be reached, deliveries are answered 503, so that their senders retry: at once with a client that does not queue
- * commands while it is disconnected, as above, and otherwise after five seconds. If Redis fails between the claim and the completion,
+ * commands while it is disconnected, as above, and otherwise after five seconds. node-redis before 5.11, and 6 before 6.2, may stay
+ * disconnected after Redis restarts (redis/node-redis#3104). If Redis fails between the claim and the completion,
  * the receiver tries the completion again while the lease lasts, and calls `onUnrecorded` when it gives up. A Redis that evicts keys
  * (`maxmemory-policy`) or loses its last writes in a failover forgets deliveries, and a retry of one may be handled twice.
  *
