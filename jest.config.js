@@ -8,5 +8,4 @@ module.exports = {
   maxWorkers: 3,
   // For what hangs: no test measures time, and a busy machine may stand still for long.
   testTimeout: 120_000,
-  testSequencer: "<rootDir>/test/sequencer.js",
 };
