@@ -3,15 +3,15 @@ import { nearestOf } from "../shared/knownOptions";
 import { CliError } from "./errors";
 import { mayBeKey } from "./mayBeKey";
 
-interface EventNameOptions {
-  /** Takes any name. Default: a name that is probably a misspelt event of the service is refused. */
-  readonly any: boolean;
-}
-
 const KNOWN: readonly string[] = [...JOB_EVENTS, VALIDATION_EVENT];
 
-/** Checks the name of an event. The message does not repeat it, because it may be a key. @throws CliError `WRONG_USE` */
-export function checkEventName(name: string, { any }: EventNameOptions): void {
+/**
+ * Checks the name of an event. The message does not repeat it, because it may be a key.
+ *
+ * @param options.any whether any name will do. If not, one that is probably a misspelt event of the service is refused
+ * @throws CliError `WRONG_USE`
+ */
+export function checkEventName(name: string, { any }: { readonly any: boolean }): void {
   if (name.trim() === "" || /whsec_/i.test(name) || (!any && mayBeKey(name)))
     throw new CliError("WRONG_USE", "the event must be a name, such as job.succeeded");
   if (any || KNOWN.includes(name)) return;

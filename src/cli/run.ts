@@ -142,11 +142,7 @@ export function dataOfFailure(error: unknown): FailureData {
     error instanceof CodedError
       ? error
       : new CliError("UNEXPECTED", error instanceof Error ? error.message : String(error));
-  return { code: coded.code, message: onOneLine(coded.reason) };
-}
-
-function onOneLine(message: string): string {
-  return withoutSecrets(asTyped(message.replace(/\s*\n\s*/g, " ")));
+  return { code: coded.code, message: withoutSecrets(asTyped(coded.reason.replace(/\s*\n\s*/g, " "))) };
 }
 
 /** Returns the command that holds all others. Wrong use of any of them is one line too. */

@@ -1,6 +1,5 @@
 import { setMaxListeners } from "node:events";
-import type { Clock } from "./clock";
-import { systemClock } from "./clock";
+import { type Clock, systemClock } from "./clock";
 import { openDispatcher } from "./dispatcher";
 import type { Endpoint, EndpointList, Registration } from "./endpoint";
 import { Gate } from "./gate";
@@ -13,8 +12,7 @@ import {
   type Operation,
   registerOperation,
 } from "./operations";
-import type { WebhooksClientOptions } from "./options";
-import { resolveOptions } from "./options";
+import { resolveOptions, type WebhooksClientOptions } from "./options";
 
 /** What a client takes from its surroundings. */
 export interface ClientEnvironment {

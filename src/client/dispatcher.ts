@@ -1,6 +1,5 @@
 import { setMaxListeners } from "node:events";
-import type { Dispatcher } from "undici";
-import { EnvHttpProxyAgent } from "undici";
+import { type Dispatcher, EnvHttpProxyAgent } from "undici";
 import { ProxyError, proxyFor } from "../shared/proxy";
 import { isLoopback } from "../shared/url";
 import { WebhookError } from "./errors";

@@ -1,5 +1,4 @@
-export type { ClientEnvironment } from "./client";
-export { WebhooksClient } from "./client";
+export { type ClientEnvironment, WebhooksClient } from "./client";
 export type { Clock } from "./clock";
 export type { Endpoint, EndpointList, EndpointType, Registration, UnrecognizedEndpoint } from "./endpoint";
 export type {

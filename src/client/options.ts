@@ -1,8 +1,7 @@
 import type { Dispatcher } from "undici";
 import { unknownOptions } from "../shared/knownOptions";
 import { isHttpUrl, isLoopback } from "../shared/url";
-import type { WebhookErrorCode } from "./errors";
-import { WebhookError } from "./errors";
+import { WebhookError, type WebhookErrorCode } from "./errors";
 
 /** Options of `WebhooksClient`. An invalid one throws `INVALID_OPTION`. */
 export interface WebhooksClientOptions {

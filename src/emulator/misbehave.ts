@@ -1,7 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Fault } from "./fault";
-import type { Answer } from "./respond";
-import { send, sendEmpty, sendMalformed, sendOversized, sendTruncated } from "./respond";
+import { type Answer, send, sendEmpty, sendMalformed, sendOversized, sendTruncated } from "./respond";
 
 /** How a request is answered: by a reset, not at all, or by a function that sends the answer. */
 type Manner = "reset" | "silence" | ((response: ServerResponse, answer: Answer) => unknown);

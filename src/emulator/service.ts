@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { EmulatedEndpoint } from "./endpoint";
-import { validateRegistration } from "./endpoint";
+import { type EmulatedEndpoint, validateRegistration } from "./endpoint";
 import type { Keys } from "./keys";
 import { type Listing, listAnswer } from "./listing";
 import type { RateLimiter } from "./rateLimiter";

@@ -35,7 +35,9 @@ export function reveal(struct: Struct | undefined): Revealed {
 /** Writes properties for the engine, with those of these names in secret envelopes. Undefined ones are left out. */
 export function conceal(properties: Properties, secretNames: Iterable<string>): Struct {
   const names = new Set(secretNames);
-  const entries = Object.entries(withoutUndefined(properties)).map(([name, value]) => [
+  // The encoder throws on undefined, however deep (engine rule 25).
+  const defined: Properties = JSON.parse(JSON.stringify(properties));
+  const entries = Object.entries(defined).map(([name, value]) => [
     name,
     names.has(name) && value !== null ? { [ENVELOPE_KEY]: SECRET_ENVELOPE, value } : value,
   ]);
@@ -52,9 +54,4 @@ function unwrap(value: unknown, onSecret: () => void): unknown {
     return unwrap(record.value, onSecret);
   }
   return Object.fromEntries(Object.entries(record).map(([name, one]) => [name, unwrap(one, onSecret)]));
-}
-
-/** The encoder throws on undefined, however deep (engine rule 25). */
-function withoutUndefined(properties: Properties): Properties {
-  return JSON.parse(JSON.stringify(properties));
 }

@@ -1,7 +1,6 @@
 export type { VerificationFailure } from "../signature/result";
 export { WebhookSecretError } from "../signature/secret";
-export type { MemoryDedupeOptions } from "./dedupe/memory";
-export { memoryDedupe } from "./dedupe/memory";
+export { type MemoryDedupeOptions, memoryDedupe } from "./dedupe/memory";
 export type { IoredisClient, NodeRedisClient, RedisDedupeOptions } from "./dedupe/redis";
 export { redisDedupe } from "./dedupe/redis";
 export type { Claim, DedupeStore } from "./dedupe/store";

@@ -66,10 +66,7 @@ export function resolveOptions<Events extends object>(
   const most = options.queue?.maxBodyBytes ?? Number.MAX_SAFE_INTEGER;
   checkNumber("createReceiver: queue.maxBodyBytes", most, { least: 0 });
   const resolvedMaxBodyBytes = maxBodyBytes ?? Math.min(1024 * 1024, most);
-  checkNumber("createReceiver: maxBodyBytes", resolvedMaxBodyBytes, {
-    least: 0,
-    most,
-  });
+  checkNumber("createReceiver: maxBodyBytes", resolvedMaxBodyBytes, { least: 0, most });
   return {
     toleranceSeconds,
     maxBodyBytes: resolvedMaxBodyBytes,

@@ -55,12 +55,9 @@ export function endpointsIn({ resources = [] }: Deployment): Resource[] {
 
 /** Returns the endpoints that some run began to register and never recorded, in the state's order (engine rule 23). */
 export function interruptedRegistrations({ pending_operations = [] }: Deployment): Resource[] {
-  return pending_operations.filter(isInterruptedRegistration).map(({ resource }) => resource);
-}
-
-/** Returns whether a run began to register an endpoint in this operation and never recorded it. */
-function isInterruptedRegistration({ type, resource }: Operation): boolean {
-  return type === "creating" && isEndpointToken(resource.type);
+  return pending_operations
+    .filter(({ type, resource }) => type === "creating" && isEndpointToken(resource.type))
+    .map(({ resource }) => resource);
 }
 
 /** Returns the url and type of a resource; undefined if the state encrypts the url, or has none. */

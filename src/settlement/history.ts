@@ -36,15 +36,8 @@ export async function readHistory(
 ): Promise<PastRun[] | undefined> {
   const runs: PastRun[] = [];
   for (let page = 1; page <= MAX_PAGES; page++) {
-    const entries = (await print([
-      "stack",
-      "history",
-      "--json",
-      "--page-size",
-      String(PAGE_SIZE),
-      "--page",
-      String(page),
-    ])) as HistoryEntry[];
+    const args = `stack history --json --page-size ${PAGE_SIZE} --page ${page}`.split(" ");
+    const entries = (await print(args)) as HistoryEntry[];
     runs.push(...entries.filter(({ result }) => result === "succeeded" || result === "failed").map(pastRun));
     if (runs.some(({ start, end }) => Number.isNaN(start + end))) return undefined;
     if (entries.length < PAGE_SIZE || runs.some(({ end }) => end + HISTORY_PRECISION_MS < since)) return runs;

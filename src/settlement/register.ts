@@ -4,7 +4,7 @@ import { type Decision, decide, type Pending } from "./decide";
 import { type Sent, windowOfSent } from "./entry";
 import type { Known } from "./evidence";
 import { alike, sameId } from "./identity";
-import { settle, type Waiting } from "./settle";
+import { type Lookup, settle, type Waiting } from "./settle";
 import { isSameTime, placeIn } from "./time";
 
 /** How long to look for the endpoint of a registration whose answer could not be used, in milliseconds. */
@@ -17,10 +17,7 @@ const OLDER_MS = 60_000;
 const MAX_SENT = 4;
 
 /** What sending needs of a client. */
-export interface SendingService {
-  list(): Promise<EndpointList>;
-  /** Undefined if the service has none with this id. */
-  find(id: string): Promise<Endpoint | undefined>;
+export interface SendingService extends Lookup {
   /** @param onSend called right before each attempt */
   register(registration: Registration, onSend: () => void): Promise<Endpoint>;
   /** Returns the service's time, in milliseconds since 1970; null if unknown. */

@@ -6,14 +6,14 @@ import type { AboutOptions, Evidence, Known } from "./evidence";
 import { keyOf, type Wanted } from "./identity";
 import { type HandedOver, handOver, pendingOf } from "./pendingResource";
 import { registerOnce, type SendingService } from "./register";
-import { type Lookup, listWith, type Outcome, settle, type Waiting } from "./settle";
+import { listWith, type Outcome, settle, type Waiting } from "./settle";
 import type { Stacks } from "./stack";
 import { closeAbsent, type Takings } from "./takings";
 import { type Asker, isSameAccount } from "./trace";
 
 /** What the settlement needs of the run. */
 interface SettlingRun extends Waiting, Asker {
-  readonly service: SendingService & Lookup;
+  readonly service: SendingService;
   /** Returns whether a resource that this run has met has this endpoint. */
   readonly holds: (id: string) => boolean;
   /** Returns whether a resource has this endpoint after this run. */

@@ -1,7 +1,5 @@
 export type { HeadersLike, HeaderValue } from "./headers";
 export type { RawBody, VerificationFailure, VerificationResult } from "./result";
 export { WebhookSecretError } from "./secret";
-export type { SignedHeaders, SignOptions } from "./sign";
-export { sign } from "./sign";
-export type { Verifier, VerifierOptions } from "./verify";
-export { createVerifier, verify, verifyDetailed } from "./verify";
+export { type SignedHeaders, type SignOptions, sign } from "./sign";
+export { createVerifier, type Verifier, type VerifierOptions, verify, verifyDetailed } from "./verify";

@@ -1,10 +1,7 @@
 export type { ReceiverConfig, ReceiverConfigErrorCode, ReceiverEndpoint } from "./config";
 export { ReceiverConfigError } from "./config";
-export type { EnvSource } from "./fromEnv";
-export { receiverFromEnv } from "./fromEnv";
-export type { FileSource } from "./fromFile";
-export { receiverFromFile } from "./fromFile";
-export type { StackSource } from "./fromStack";
-export { receiverFromStack } from "./fromStack";
+export { type EnvSource, receiverFromEnv } from "./fromEnv";
+export { type FileSource, receiverFromFile } from "./fromFile";
+export { receiverFromStack, type StackSource } from "./fromStack";
 export { parseReceiverConfig } from "./parse";
 export type { ConfiguredQueueOptions, ConfiguredReceiverOptions } from "./receiver";

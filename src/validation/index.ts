@@ -1,3 +1,2 @@
-export type { ValidateReceiverOptions, ValidationResult } from "./validateReceiver";
-export { validateReceiver } from "./validateReceiver";
+export { type ValidateReceiverOptions, type ValidationResult, validateReceiver } from "./validateReceiver";
 export type { ValidationErrorCode } from "./verdict";

@@ -85,7 +85,7 @@ async function run({ url, stack, yes = false, json }: Flags): Promise<void> {
     if (ended === "stopped")
       fail(new CliError("INTERRUPTED", "a signal ended the check. Nothing of it is left"));
     // Its output may have failed, even if nothing differs.
-    if (ended !== "meets") process.exitCode = STATUS[ended];
+    if (ended !== "meets") process.exitCode = ended === "differs" ? EXIT.no : EXIT.interrupted;
   } finally {
     release();
     await account.client.close();
@@ -104,8 +104,6 @@ export async function heldOf(
   const held = entries.filter(mayHold).map(({ endpoint }) => endpoint.id);
   return new Set(held.filter((id) => ids.includes(id)));
 }
-
-const STATUS = { differs: EXIT.no, stopped: EXIT.interrupted } as const;
 
 /** @throws CliError `WRONG_USE` without a terminal */
 function answerOf({ ask }: Asking): Promise<string> {

@@ -1,9 +1,9 @@
-import type { EmulatedEndpointType, Emulator, LoggedAttempt } from "../../emulator";
+import type { Emulator, LoggedAttempt } from "../../emulator";
+import { ENDPOINT_TYPES } from "../../emulator/endpoint";
 import { printable } from "../printable";
 
 /** How much of an unknown line is repeated, in characters. */
 const SHOWN_LINE_LENGTH = 40;
-const TYPES: readonly EmulatedEndpointType[] = ["production", "development"];
 
 export const LINES_HELP = `  Enter   run a job and deliver its events to every endpoint
   rotate  add a signing secret; the old ones keep signing until you type finish
@@ -47,11 +47,11 @@ function runJob(emulator: Emulator): string {
 
 /** Works without a rotation of this run too: a data file can hold one that was not finished. */
 function finishRotation(emulator: Emulator): string {
-  for (const type of TYPES) {
+  for (const type of ENDPOINT_TYPES) {
     const [secret = ""] = emulator.secrets(type);
     emulator.rotateSecret({ secret, type }).finish();
   }
-  const newest = new Set(TYPES.flatMap((type) => emulator.secrets(type)));
+  const newest = new Set(ENDPOINT_TYPES.flatMap((type) => emulator.secrets(type)));
   return `The emulator now signs only with ${[...newest].join(", ")}`;
 }
 

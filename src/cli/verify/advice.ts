@@ -125,10 +125,7 @@ export function adviceFor(reason: DiagnosisReason, headers: readonly HeaderPair[
     return { finding, advice: ONE_ON_EACH_LINE };
   if (!reason.startsWith("missing-")) return { finding, advice };
   if (headers.length === 0)
-    return {
-      finding: "The file of headers holds no header.",
-      advice: ONE_ON_EACH_LINE,
-    };
+    return { finding: "The file of headers holds no header.", advice: ONE_ON_EACH_LINE };
   const anyOurs = headers.some(isOurHeader);
   return anyOurs
     ? { finding, advice }

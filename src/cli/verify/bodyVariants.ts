@@ -4,20 +4,12 @@ import { envelopes } from "./envelopes";
 import { readings } from "./readings";
 import { numberRewrites, rewrites } from "./rewrites";
 
-interface VariantsOptions {
-  /** The header `content-encoding`. */
-  readonly contentEncoding?: string | undefined;
-}
-
 const THIS_BODY = "this body";
 /** A body can be wrapped twice: base64 in a JSON string. */
 const MOST_LAYERS = 2;
 
 /** Generates the bodies that the sender may have signed if this one was changed in a usual way. Likely and cheap ones come first. */
-export function* bodyVariants(
-  body: Buffer,
-  { contentEncoding }: VariantsOptions = {},
-): Generator<BodyVariant> {
+export function* bodyVariants(body: Buffer, contentEncoding?: string): Generator<BodyVariant> {
   const inner = [...layers(body, MOST_LAYERS)];
   yield* envelopes(body);
   for (const reading of inner) {

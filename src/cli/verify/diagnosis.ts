@@ -74,7 +74,7 @@ export function diagnose(options: DiagnosisOptions): Diagnosis {
   const reason = reasonForMismatch(body, headers, all);
   if (reason !== "wrong-secret") return failed(reason, { headers });
 
-  const variants = bodyVariants(body, { contentEncoding: headerValue(headers, "content-encoding") });
+  const variants = bodyVariants(body, headerValue(headers, "content-encoding"));
   const found = search.find(variants, (variant) => {
     const by = signedBy(variant.bytes, all);
     return by === undefined ? undefined : { ...variant, by };

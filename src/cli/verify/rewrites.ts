@@ -77,10 +77,7 @@ function scalarsOf(json: JsonText): { strings: ReadonlySet<string>; numbers: rea
     into(text);
     return text;
   };
-  respell(json, {
-    string: keep((text) => strings.add(text)),
-    number: keep((text) => numbers.push(text)),
-  });
+  respell(json, { string: keep((text) => strings.add(text)), number: keep((text) => numbers.push(text)) });
   return { strings, numbers };
 }
 

@@ -1,10 +1,7 @@
-export type { BullmqQueue } from "./bullmq";
-export { bullmqQueue } from "./bullmq";
+export { type BullmqQueue, bullmqQueue } from "./bullmq";
 export type { DeliveryQueue, QueuedDelivery } from "./delivery";
-export type { QueuedDeliveryErrorCode } from "./jobs";
-export { QueuedDeliveryError } from "./jobs";
-export type { PgBossClient } from "./pgBoss";
-export { pgBossQueue } from "./pgBoss";
+export { QueuedDeliveryError, type QueuedDeliveryErrorCode } from "./jobs";
+export { type PgBossClient, pgBossQueue } from "./pgBoss";
 export type { SqsBatchResult, SqsClient, SqsEvent, SqsQueueOptions } from "./sqs";
 export { sqsHandler, sqsQueue } from "./sqs";
 export type { QueueWorker, QueueWorkerOptions, WorkerContext, WorkerOutcome } from "./worker";

@@ -53,15 +53,7 @@ function secretRows(secrets: readonly string[], type?: EmulatedEndpointType): Ht
   });
 }
 /** The settings that point a stack at this emulator. */
-export function settingsSection({
-  url,
-  apiKey,
-  secret,
-}: {
-  url: string;
-  apiKey: string;
-  secret: string;
-}): Html {
+export function settingsSection({ url, apiKey, secret }: Record<"url" | "apiKey" | "secret", string>): Html {
   const commands = [
     `pulumi config set webhooks:baseUrl ${quoted(url)}`,
     `pulumi config set --secret webhooks:apiKey ${quoted(apiKey)}`,
