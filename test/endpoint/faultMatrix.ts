@@ -173,8 +173,9 @@ async function run({ operation, kind, command, times: count, service }: Cell, pl
     ];
     await stack.up(before);
     const idOfKept = stack.resources.find(({ urn }) => nameOf(urn) === "kept")?.id;
+    let inDoubt: string | undefined;
     if (command !== "up") {
-      await leaveOnePending(world, after);
+      inDoubt = await leaveOnePending(world, after);
       if (command === "refresh" && idOfKept !== undefined) emulator.remove(idOfKept);
     }
 
@@ -193,8 +194,7 @@ async function run({ operation, kind, command, times: count, service }: Cell, pl
       const rest = emulator
         .endpoints()
         .filter(
-          ({ url }) =>
-            url === adopted.url || (service === "a service that tells no time" && url.endsWith("/added")),
+          ({ url }) => url === adopted.url || (service === "a service that tells no time" && url === inDoubt),
         );
       return world.differences([], [...others, ...rest]);
     };
@@ -221,8 +221,11 @@ async function run({ operation, kind, command, times: count, service }: Cell, pl
   }
 }
 
-/** Leaves a registration whose answer is lost, and which the service completes when nobody looks any more. */
-async function leaveOnePending({ emulator, stack }: World, program: readonly Declared[]): Promise<void> {
+/**
+ * Leaves a registration whose answer is lost, and which the service completes when nobody looks any more. Returns its URL: which one
+ * it is, the order decides in which the requests arrive.
+ */
+async function leaveOnePending({ emulator, stack }: World, program: readonly Declared[]): Promise<string> {
   emulator.fault({ operation: "register", kind: "hang-before", after: 1 });
   await stack.up(program);
   const pending = stack.resources.find(({ initErrors }) => initErrors !== undefined);
@@ -231,6 +234,7 @@ async function leaveOnePending({ emulator, stack }: World, program: readonly Dec
   // Dated when it was sent: on a busy machine, the service's clock may already be far ahead.
   const createdAt = new Date(sent.attemptedAt ?? 0).toISOString();
   emulator.add({ url, type, ip: ip ?? undefined, createdAt });
+  return url;
 }
 
 /**
