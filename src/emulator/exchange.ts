@@ -5,7 +5,7 @@ import type { Faults } from "./faults";
 import { isOwnHost } from "./hosts";
 import type { Keys } from "./keys";
 import type { Log, LoggedRequest, OpenRequest } from "./log";
-import { answerDelayMs, effectDelayMs, mannerOf, takesEffect } from "./misbehave";
+import { mannerOf, takesEffect } from "./misbehave";
 import { readBody } from "./requestBody";
 import { type Answer, refusal, send } from "./respond";
 import { routeOf } from "./route";
@@ -81,9 +81,9 @@ export function exchange(options: ExchangeOptions) {
         () => NOT_SAVED,
       );
     };
-    if (!(await timers.sleep(latencyMs / 2 + effectDelayMs(fault)))) return;
+    if (!(await timers.sleep(latencyMs / 2 + (fault?.kind === "late-commit" ? fault.delayMs : 0)))) return;
     const answer = takesEffect(fault) ? await perform() : NO_EFFECT;
-    if (!(await timers.sleep(latencyMs / 2 + answerDelayMs(fault)))) return;
+    if (!(await timers.sleep(latencyMs / 2 + (fault?.kind === "delay" ? fault.delayMs : 0)))) return;
 
     const manner = mannerOf(fault);
     if (manner === "silence" || response.destroyed) return;

@@ -25,8 +25,12 @@ export class Keys {
     return this.#scheme === undefined ? `${this.#header}: <key>` : `${this.#header}: ${this.#scheme} <key>`;
   }
 
-  get accounts(): ReadonlySet<string> {
-    return new Set(this.#accounts.values());
+  /** @throws EmulatorError when no key opens the account */
+  checkAccount(account: string): void {
+    const known = [...new Set(this.#accounts.values())];
+    if (known.includes(account)) return;
+    const message = `Cannot add an endpoint to account ${account}: no API key opens it. Known accounts: ${known.join(", ")}.`;
+    throw new EmulatorError("EMULATOR_UNKNOWN_ACCOUNT", message);
   }
 
   accountOf(headers: IncomingHttpHeaders): string | undefined {

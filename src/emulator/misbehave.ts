@@ -12,14 +12,6 @@ export function takesEffect(fault: Fault | undefined): boolean {
   return fault?.kind !== "reset-before" && fault?.kind !== "hang-before";
 }
 
-export function effectDelayMs(fault: Fault | undefined): number {
-  return fault?.kind === "late-commit" ? fault.delayMs : 0;
-}
-
-export function answerDelayMs(fault: Fault | undefined): number {
-  return fault?.kind === "delay" ? fault.delayMs : 0;
-}
-
 export function mannerOf(fault: Fault | undefined): Manner {
   switch (fault?.kind) {
     case "refuse":

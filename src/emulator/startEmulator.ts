@@ -1,5 +1,4 @@
 import type { RequestListener } from "node:http";
-import { backdoor } from "./backdoor";
 import { DataFile, MEMORY, type OpenedDataFile, openDataFile, type Storage } from "./dataFile";
 import { Deliveries } from "./deliveries/deliveries";
 import { runJob } from "./deliveries/job";
@@ -20,6 +19,8 @@ import { Registry } from "./registry";
 import type { SavedData } from "./savedData";
 import { Service } from "./service";
 import { Timers } from "./timers";
+
+const LISTED = " endpoints() lists the registered endpoints.";
 
 /**
  * Starts an emulated webhook service on this machine: a real HTTP server with the same API, and faults on demand.
@@ -89,10 +90,26 @@ async function start(options: EmulatorOptions, file: OpenedDataFile | undefined)
   let closing: Promise<void> | undefined;
 
   return {
-    ...backdoor({ registry, keys, homeAccount }),
     url,
     get apiKey() {
       return apiKey;
+    },
+    endpoints(account) {
+      const names = account === undefined ? [...registry.accounts] : [account];
+      return names.flatMap((name) => registry.list(name));
+    },
+    add(input, account = homeAccount) {
+      keys.checkAccount(account);
+      return registry.add(account, input);
+    },
+    remove(id) {
+      const { account, endpoint } = registry.found(id, "remove", { hint: LISTED });
+      registry.remove(account, id);
+      return endpoint;
+    },
+    edit(id, change) {
+      const { account, endpoint } = registry.found(id, "edit", { hint: LISTED });
+      return registry.replace(account, endpoint, change);
     },
     rotateKey(oldKey, newKey) {
       keys.rotate(oldKey, newKey);
@@ -119,7 +136,7 @@ async function start(options: EmulatorOptions, file: OpenedDataFile | undefined)
     rotateSecret: (rotation = {}) => secrets.rotate(rotation),
     goOffline: () => listener.close(),
     async goOnline() {
-      if (timers.closed)
+      if (timers.signal.aborted)
         throw new EmulatorError(
           "EMULATOR_CLOSED",
           "Cannot go online: the emulator is closed. Start a new one.",
@@ -128,7 +145,6 @@ async function start(options: EmulatorOptions, file: OpenedDataFile | undefined)
     },
     close() {
       timers.close();
-      deliveries.close();
       closing ??= listener
         .close()
         .then(() => storage.saved())

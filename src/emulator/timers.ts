@@ -1,3 +1,5 @@
+import { setMaxListeners } from "node:events";
+import { setTimeout as wait } from "node:timers/promises";
 import { EmulatorError } from "./errors";
 
 /** The longest time that a timer of Node.js holds, in milliseconds. With a longer one it fires at once. */
@@ -13,33 +15,26 @@ export function checkDelay(name: string, milliseconds: number): void {
   throw new EmulatorError("EMULATOR_OPTIONS", `${name} must be from 0 to ${MAX_DELAY_MS} milliseconds.`);
 }
 
-/** Keeps track of the emulator's waits, so that `close()` can end all of them at once. */
+/** Ends the emulator's waits and deliveries when it is closed. */
 export class Timers {
-  readonly #pending = new Set<() => void>();
-  #closed = false;
+  readonly #closing = new AbortController();
+  /** Aborted by `close()`. */
+  readonly signal: AbortSignal = this.#closing.signal;
 
-  get closed(): boolean {
-    return this.#closed;
+  constructor() {
+    setMaxListeners(0, this.signal);
   }
 
   /** Waits. Resolves to false when the emulator is closed before the time has passed. */
-  sleep(milliseconds: number): Promise<boolean> {
-    if (this.#closed) return Promise.resolve(false);
-    if (milliseconds <= 0) return Promise.resolve(true);
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => settle(true), Math.min(milliseconds, MAX_DELAY_MS));
-      const end = () => settle(false);
-      const settle = (passed: boolean) => {
-        clearTimeout(timer);
-        this.#pending.delete(end);
-        resolve(passed);
-      };
-      this.#pending.add(end);
-    });
+  async sleep(milliseconds: number): Promise<boolean> {
+    if (milliseconds > 0) {
+      const longest = Math.min(milliseconds, MAX_DELAY_MS);
+      await wait(longest, undefined, { signal: this.signal }).catch(() => undefined);
+    }
+    return !this.signal.aborted;
   }
 
   close(): void {
-    this.#closed = true;
-    for (const end of [...this.#pending]) end();
+    this.#closing.abort();
   }
 }

@@ -58,7 +58,7 @@ function send(child: ChildProcess, until: number): Promise<void> {
 // The emulator's delays count by beats, too.
 const { sleep } = Timers.prototype;
 Timers.prototype.sleep = function (milliseconds) {
-  if (this.closed || milliseconds <= 0) return sleep.call(this, milliseconds);
+  if (this.signal.aborted || milliseconds <= 0) return sleep.call(this, milliseconds);
   const passed = new Promise<true>((resolve) => realTime.after(milliseconds, () => resolve(true)));
   return Promise.race([passed, sleep.call(this, MAX_DELAY_MS)]);
 };

@@ -50,12 +50,11 @@ interface Target {
 export class Deliveries {
   readonly log = new Log<LoggedAttempt>();
   readonly #open = new Set<OpenAttempt>();
-  readonly #poster = new Poster();
+  readonly #poster: Poster;
   #sent = 0;
-  readonly #options: DeliveriesOptions;
 
-  constructor(options: DeliveriesOptions) {
-    this.#options = options;
+  constructor(private readonly options: DeliveriesOptions) {
+    this.#poster = new Poster(options.timers.signal);
   }
 
   /**
@@ -67,7 +66,7 @@ export class Deliveries {
     checkNames("deliver", event, EVENT_OPTIONS);
     for (const delay of event.retryDelaysMs ?? []) checkDelay("retryDelaysMs", delay);
     const id = event.id ?? newId();
-    const { registry, homeAccount, webhookIds } = this.#options;
+    const { registry, homeAccount, webhookIds } = this.options;
     const own = event.id === undefined && webhookIds === "per-endpoint";
     const firsts: Promise<void>[] = [];
     const endings = registry.select(event, homeAccount).map(([account, endpoint]) => {
@@ -105,15 +104,11 @@ export class Deliveries {
   async replay(attempt: LoggedAttempt): Promise<LoggedAttempt> {
     const { statusCode, error, answer, answerHeaders, durationMs, retryInMs, ...request } = attempt;
     const number = this.#nextNumber();
-    return this.#send({ ...request, number, at: this.#options.now(), replayed: true }, () => null);
-  }
-
-  close(): void {
-    this.#poster.close();
+    return this.#send({ ...request, number, at: this.options.now(), replayed: true }, () => null);
   }
 
   async #deliver(event: EmulatedEvent, to: Target): Promise<EndpointDelivery> {
-    const { registry, timers, retryDelaysMs } = this.#options;
+    const { registry, timers, retryDelaysMs } = this.options;
     const { account, id } = to;
     const endpointId = to.endpoint.id;
     const forged = event.tamper === true || (event.ageSeconds ?? 0) > 0;
@@ -132,7 +127,7 @@ export class Deliveries {
       const sent = await this.#attempt(event, { endpoint, id, attempt, delaysMs });
       to.attempted();
       statusCode = sent.statusCode;
-      if (timers.closed) return ended("closed", attempt);
+      if (timers.signal.aborted) return ended("closed", attempt);
       if (isSuccess(statusCode)) return ended("delivered", attempt);
       if (sent.retryInMs === null) return ended("failed", attempt);
       to.onRetry?.(sent);
@@ -144,7 +139,7 @@ export class Deliveries {
     event: EmulatedEvent,
     on: { endpoint: EmulatedEndpoint; id: string; attempt: number; delaysMs: readonly number[] },
   ): Promise<LoggedAttempt> {
-    const { now, secrets } = this.#options;
+    const { now, secrets } = this.options;
     const { endpoint, id, attempt, delaysMs } = on;
     const at = now();
     const signed = bodyOf(event);
@@ -172,7 +167,7 @@ export class Deliveries {
   /** Sends a request and logs its result. `retry` returns the wait after a failure. */
   async #send(request: OpenAttempt, retry: (result: PostResult) => number | null): Promise<LoggedAttempt> {
     const { url, body } = request;
-    const { timeoutMs } = this.#options;
+    const { timeoutMs } = this.options;
     this.#open.add(request);
     const result = await this.#poster.post({
       url,

@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import { Agent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
 import { request as httpsRequest, Agent as SecureAgent } from "node:https";
 
@@ -34,11 +33,9 @@ export class Poster {
     "http:": new Agent({ maxSockets: 64 }),
     "https:": new SecureAgent({ maxSockets: 64 }),
   };
-  readonly #closed = new AbortController();
 
-  constructor() {
-    setMaxListeners(0, this.#closed.signal);
-  }
+  /** @param closed Aborts the requests in progress. */
+  constructor(private readonly closed: AbortSignal) {}
 
   post({ url, headers, body, timeoutMs }: Post): Promise<PostResult> {
     return new Promise((resolve) => {
@@ -62,7 +59,7 @@ export class Poster {
           method: "POST",
           agent: this.#agents[secure ? "https:" : "http:"],
           headers: { ...headers, "content-length": Buffer.byteLength(body) },
-          signal: this.#closed.signal,
+          signal: this.closed,
         });
         request.on("error", fail);
         request.on("socket", () => {
@@ -90,12 +87,6 @@ export class Poster {
         fail(error as NodeJS.ErrnoException);
       }
     });
-  }
-
-  /** Aborts the requests in progress. */
-  close(): void {
-    this.#closed.abort();
-    for (const agent of Object.values(this.#agents)) agent.destroy();
   }
 }
 
