@@ -269,6 +269,11 @@ const taken: Rows = [
     found("second", { id: "second" }),
   ],
   [
+    "an id that the service had answered comes before one whose evidence may be out of date",
+    { pending: [{ id: "fresh", doubt: "so it is" }, { id: "second" }], endpoints: [fresh, second] },
+    found("second"),
+  ],
+  [
     "a registration that this run has sent is sure, though an older one beside it is in doubt",
     { pending: [{ doubt: "so it is" }, { own: true, before: ["old"] }], endpoints: [fresh], now: 1_000 },
     found("fresh", { own: true }),
