@@ -135,6 +135,10 @@ const signedOver = (key: string | Uint8Array, content: string, encoding: "base64
     "webhook-signature",
     `${encoding === "hex" ? "" : "v1,"}${createHmac("sha256", key).update(content).digest(encoding)}`,
   );
+const withSignatures =
+  (signatures: (right: string) => string) => (headers: Readonly<Record<string, string>>) =>
+    withHeader("webhook-signature", signatures(headers["webhook-signature"] ?? ""))(headers);
+const OTHER_SIGNATURE = `v1,${Buffer.alloc(32).toString("base64")}`;
 const KEY = Buffer.from(SECRET.slice(6), "base64");
 const WHOLE = `msg_1.${OLD}.${COMPACT}`;
 
@@ -156,6 +160,19 @@ const others: Readonly<Record<string, readonly [reason: string, capture: Capture
   "with a cut-off signature": [
     "malformed-signature",
     { headers: withHeader("webhook-signature", "v1,AAAA") },
+  ],
+  // One of these signatures is right, and in the right form.
+  "with two signature headers, joined by Node": [
+    "duplicate-signature",
+    { headers: withSignatures((right) => `${right}, ${OTHER_SIGNATURE}`) },
+  ],
+  "with two signature headers, joined by AWS": [
+    "duplicate-signature",
+    { headers: withSignatures((right) => `${right},${right}`) },
+  ],
+  "with 33 signatures": [
+    "too-many-signatures",
+    { headers: withSignatures((right) => Array(33).fill(right).join(" ")) },
   ],
   "with a hexadecimal signature": ["signature-encoding", { headers: signedOver(KEY, WHOLE, "hex") }],
   "signed with the secret's characters": ["key-not-decoded", { headers: signedOver(SECRET, WHOLE) }],
