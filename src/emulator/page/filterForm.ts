@@ -15,7 +15,7 @@ interface FilterChoices {
 export function filterForm(view: View, { types, endpoints }: FilterChoices): Html {
   const { event, status, endpoint, text } = view;
   const ids = [...endpoints.keys()].slice(-MOST_ENDPOINTS).reverse();
-  const labels = Object.fromEntries(ids.map((id) => [id, `${endpoints.get(id)?.url} (${id})`]));
+  const labels = new Map(ids.map((id) => [id, `${endpoints.get(id)?.url} (${id})`]));
   const choice = (name: string, label: string, choices: Html[]) =>
     html`<select name="${name}" aria-label="${label}">${choices}</select>`;
   return html`<form method="get" action="./" class="filter" data-key="filter" role="search" aria-label="Deliveries">

@@ -52,11 +52,11 @@ export function unseen(content: string): Html {
 
 export function options(
   values: readonly string[],
-  { labels = {}, selected }: { labels?: Readonly<Record<string, string>>; selected?: string } = {},
+  { labels, selected }: { labels?: ReadonlyMap<string, string>; selected?: string } = {},
 ): Html[] {
   return values.map(
     (value) =>
-      html`<option value="${value}"${value === selected && html` selected`}>${short(labels[value] ?? value)}</option>`,
+      html`<option value="${value}"${value === selected && html` selected`}>${short(labels?.get(value) ?? value)}</option>`,
   );
 }
 

@@ -5,7 +5,8 @@ import { readPage, submit, visit } from "./visit";
 
 /** The deliveries that a view of the page shows, as their state and event. */
 async function shown(emulator: Awaited<ReturnType<typeof started>>, query: Record<string, string> = {}) {
-  const { body } = await visit(emulator, `/_emulator/?${new URLSearchParams(query)}`);
+  const { status, body } = await visit(emulator, `/_emulator/?${new URLSearchParams(query)}`);
+  expect(status).toBe(200);
   const cards = body.split('<section id="endpoints"')[0]?.split('<article class="card"').slice(1) ?? [];
   return cards.map((card) => {
     const [, state, event] = /badge \w+">([^<]+)<\/span> <strong>([^<]+)/.exec(card) ?? [];
@@ -56,6 +57,16 @@ describe("the filter", () => {
     }
     expect(await readPage(emulator, "/_emulator/?event=job.failed")).toMatch(/Deliveries 2 of 4 .* Show all/);
     expect(await readPage(emulator, "/_emulator/?text=nothing")).toContain("No delivery matches the filter");
+  });
+
+  test("an event with the name of a property that every object has is shown and offered like any other", async () => {
+    const emulator = await started({ retryDelaysMs: [] });
+    const { url } = await receiver(204);
+    emulator.add({ ...HOOK, url });
+    for (const type of ["__proto__", "constructor"]) await emulator.deliver({ type });
+    expect(await shown(emulator)).toEqual(["delivered constructor", "delivered __proto__"]);
+    const { body } = await visit(emulator, "/_emulator/");
+    expect(body).toContain('<option value="constructor">constructor</option>');
   });
 
   test("the links to older deliveries and the actions keep the filter", async () => {

@@ -17,9 +17,7 @@ const EXPLANATIONS: Readonly<Record<FaultKind, string>> = {
   empty: "no body",
   oversized: "32 MiB of padding",
 };
-const LABELS: Readonly<Record<string, string>> = Object.fromEntries(
-  FAULT_KINDS.map((kind) => [kind, `${kind}: ${EXPLANATIONS[kind]}`]),
-);
+const LABELS = new Map(FAULT_KINDS.map((kind) => [kind, `${kind}: ${EXPLANATIONS[kind]}`]));
 
 export function faultsSection({ planted }: Faults): Html {
   const items = planted.map(({ number, fault, left, toSkip, hits }) => {
