@@ -102,6 +102,20 @@ it.each(["__proto__", "constructor", "toString", "quit now"])(
   },
 );
 
+it("the command escapes the control characters of an event's type", async () => {
+  start("--port", "0");
+  const service = await settings();
+  const { url } = await receiver();
+  const { id } = (await (await register(service, url)).json()) as { id: string };
+  await fetch(`${service.url}/_emulator/events`, {
+    method: "POST",
+    headers: { origin: service.url },
+    body: new URLSearchParams({ endpointId: id, body: JSON.stringify({ type: "\u001b[2J\nerror: none" }) }),
+  });
+  await until(/error: none to/);
+  expect(printed).toContain(`\n\\u001b[2J\\u000aerror: none to ${id} (${url}): `);
+});
+
 it("the settings survive a restart with the same data file", async () => {
   const dataFile = join(folder, "emulator.json");
   start("--port", "0", "--data-file", dataFile, "--api-key", "a-key-of-my-own");

@@ -57,5 +57,5 @@ function finishRotation(emulator: Emulator): string {
 
 function describeAttempt({ type, endpointId, url, statusCode, error, retryInMs }: LoggedAttempt): string {
   const again = retryInMs === null ? "" : `, next attempt in ${Math.ceil(retryInMs / 1000)} s`;
-  return `${type} to ${endpointId} (${printable(url)}): ${statusCode ?? error ?? "no answer"}${again}`;
+  return printable(`${type} to ${endpointId} (${url}): ${statusCode ?? error ?? "no answer"}${again}`);
 }
