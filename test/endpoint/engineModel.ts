@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { TYPE_TOKEN } from "../../src/shared/permanent";
-import { type Command, Killed, type Made, type Properties, VerbError } from "./plugin";
+import { Killed, type Made, type Properties, VerbError, type Verbs } from "./plugin";
 import { Pool } from "./pool";
 
 /** A resource of a program. */
@@ -65,7 +65,7 @@ export type PendingCreate = Omit<Resource, "id" | "outputs" | "created">;
 export type Problems = readonly string[];
 
 /** The verbs of one provider in one command, which `run` names: a plugin process for each, in the real engine. */
-export type Open = (provider: string, run: string) => Promise<Command>;
+export type Open = (provider: string, run: string) => Promise<Verbs>;
 
 export interface StackOptions {
   readonly open: Open;
@@ -139,7 +139,7 @@ class Failed extends Error {}
 class Run {
   readonly #stack: Stack;
   readonly #options: StackOptions & RunOptions & { readonly dryRun?: boolean };
-  readonly #verbs = new Map<string, Promise<Command>>();
+  readonly #verbs = new Map<string, Promise<Verbs>>();
   readonly #problems: string[] = [];
   readonly #name = randomUUID();
   /** The creations that this command has begun and not ended, in their order. */
@@ -260,7 +260,7 @@ class Run {
     };
   }
 
-  async #replace(old: Resource, goal: Goal, verbs: Command, deleteFirst: boolean): Promise<void> {
+  async #replace(old: Resource, goal: Goal, verbs: Verbs, deleteFirst: boolean): Promise<void> {
     if (this.#options.dryRun) return;
     if (!deleteFirst) return this.#create(goal, verbs, old);
     let gone = old;
@@ -273,7 +273,7 @@ class Run {
   }
 
   /** Creates, instead of the old one if there is any, which is then to be deleted. */
-  async #create(goal: Goal, verbs: Command, old?: Resource): Promise<void> {
+  async #create(goal: Goal, verbs: Verbs, old?: Resource): Promise<void> {
     if (this.#options.dryRun) return;
     const condemned = old && { ...old, delete: true };
     const pending: PendingCreate = { ...goal };
@@ -296,7 +296,7 @@ class Run {
   }
 
   /** Tries again as often as a hook asks for it. The last try decides the outcome. */
-  async #createOrRetry(goal: Goal, verbs: Command): Promise<Made> {
+  async #createOrRetry(goal: Goal, verbs: Verbs): Promise<Made> {
     for (let left = this.#options.retries ?? 0; ; left--) {
       this.#trace("create", nameOf(goal.urn));
       try {
@@ -362,7 +362,7 @@ class Run {
     return this.#stack.resources.find(({ urn, delete: condemned }) => urns.includes(urn) && !condemned);
   }
 
-  #open(provider: string): Promise<Command> {
+  #open(provider: string): Promise<Verbs> {
     const verbs = this.#verbs.get(provider) ?? this.#options.open(provider, this.#name);
     this.#verbs.set(provider, verbs);
     return verbs;

@@ -4,8 +4,7 @@ import { isProvisional } from "../../src/settlement/identity";
 import { sameUrl } from "../../src/shared/url";
 import { compressed, gone, minutes, timeless, wrapped } from "./disguise";
 import { type Declared, nameOf, type Problems } from "./engineModel";
-import type { Plugin } from "./plugin";
-import { World, type WorldOptions } from "./world";
+import { type Door, World, type WorldOptions } from "./world";
 
 /** How many times faster time runs. */
 const speed = 20;
@@ -110,16 +109,24 @@ export interface Cell {
   readonly service: keyof typeof services;
 }
 
-/** Every fault at the emulator as it is; at each other service, once, those that leave something in doubt. */
+/** Every fault at the emulator as it is; at each other service, once, those that leave something in doubt. What only reads has no effect. */
 export const cells: readonly Cell[] = (Object.keys(commands) as Cell["command"][]).flatMap((command) =>
   commands[command].flatMap((operation) =>
-    Object.keys(kinds).flatMap((kind) => {
+    kindsOf(operation).flatMap((kind) => {
       const cell = { command, operation, kind, times: 1, service: usual } as const;
       const elsewhere = names.map((service): Cell => ({ ...cell, service }));
       return [...times.map((count) => ({ ...cell, times: count })), ...elsewhere.filter(leavesDoubt)];
     }),
   ),
 );
+
+function kindsOf(operation: Operation): string[] {
+  return Object.keys(kinds).filter((kind) => !isRead(operation) || !/after it took effect|commit/.test(kind));
+}
+
+function isRead(operation: Operation): boolean {
+  return operation === "list" || operation === "get";
+}
 
 function leavesDoubt({ command, operation, kind, service }: Cell): boolean {
   if (service === usual) return false;
@@ -129,7 +136,8 @@ function leavesDoubt({ command, operation, kind, service }: Cell): boolean {
     );
   if (command === "up" && operation === "register") return doubtful.includes(kind);
   // What a partial list leaves in doubt, only a person can settle, and only in an `up`.
-  return service !== "a service that lists a part" && ["reset after it took effect", "empty"].includes(kind);
+  const met = [isRead(operation) ? "reset before it took effect" : "reset after it took effect", "empty"];
+  return service !== "a service that lists a part" && met.includes(kind);
 }
 
 /** The cells at the emulator as it is. */
@@ -139,9 +147,6 @@ const endpoint = (name: string, path: string, more: object = {}): Declared => ({
   name,
   args: { url: `https://Hooks.example.com/${path}`, type: "production", ...more },
 });
-
-/** The plugin behind which the verbs are. */
-type Door = Pick<Plugin, "command">;
 
 export interface Result {
   /** Requests that met the fault. */

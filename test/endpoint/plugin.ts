@@ -181,6 +181,8 @@ export class Plugin {
   }
 }
 
+export type Verbs = Pick<Command, "check" | "diff" | "create" | "read" | "update" | "delete">;
+
 /** The six verbs, as the engine calls them in one command. */
 export class Command {
   /** @param code the provider's code, which every resource of the dynamic provider has */

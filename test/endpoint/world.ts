@@ -12,11 +12,16 @@ import { type Change, Disguise } from "./disguise";
 import { type Declared, nameOf, Stack } from "./engineModel";
 import { FastClock } from "./fastClock";
 import { Machine } from "./machine";
-import type { Plugin } from "./plugin";
+import type { CommandOptions, Verbs } from "./plugin";
+
+/** Behind it are the verbs: a plugin, or a provider in this process. */
+export interface Door {
+  command(config: Readonly<Record<string, string>>, options?: CommandOptions): Promise<Verbs>;
+}
 
 export interface WorldOptions {
   /** The plugin's process, which may serve several worlds at once. */
-  readonly plugin: () => Promise<Pick<Plugin, "command">>;
+  readonly plugin: () => Promise<Door>;
   /** How many times faster than it does time runs. Default 20. */
   readonly speed?: number;
   /** The names of explicit providers, each with an account of its own. */

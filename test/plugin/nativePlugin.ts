@@ -1,12 +1,11 @@
-import { existsSync } from "node:fs";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { ConfigureRequest } from "@pulumi/pulumi/proto/provider_pb";
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { PROVIDER_NAME_KEY } from "../../src/endpoint/settings";
 import { Resources } from "../../src/plugin/resources";
 import { createService } from "../../src/plugin/service";
+import { partsOf } from "../endpoint/inProcess";
 import { Command, type CommandOptions, type RpcError, verbError } from "../endpoint/plugin";
-import { ROOT_URN } from "../endpoint/rootUrn";
 
 const URN = "urn:pulumi:dev::test::webhooks:index:WebhookEndpoint::of-some-name";
 
@@ -16,22 +15,10 @@ export class NativePlugin {
 
   async command(config: Readonly<Record<string, string>>, options: CommandOptions = {}): Promise<Command> {
     this.#commands += 1;
-    const { clock, run = `command ${this.#commands}`, programFile = "" } = options;
-    const environment = { ...process.env, ...options.environment };
-    // biome-ignore lint/security/noGlobalEval: the clock is code for another process
-    const time = clock && eval(`(${clock})`);
-    const startedAt = time?.date();
-    const engine = {
-      run,
-      warn: () => {},
-      info: () => {},
-      startedAt: () => startedAt,
-      rootUrn: async () => (existsSync(programFile) ? ROOT_URN : undefined),
-      attach: () => {},
-      cancel: () => {},
-      met: () => {},
-    };
-    const resources = new Resources({ environment, engine, clock: time });
+    const parts = partsOf({ run: `command ${this.#commands}`, ...options });
+    const { environment } = parts;
+    const engine = { ...parts.engine, attach: () => {}, cancel: () => {}, met: () => {} };
+    const resources = new Resources({ ...parts, engine });
     const service = createService({ environment, engine, resources });
     const { [PROVIDER_NAME_KEY]: name = "default", ...settings } = config;
     const args = Object.entries(settings).map(([key, value]) => [key.replace("webhooks:", ""), value]);
