@@ -9,7 +9,7 @@ import { type Declared, type Deployment, Project } from "./project";
 import { killAll, processesOf } from "./session";
 
 /** `npm run nightly` plays 200 rounds. */
-const ROUNDS = Number(process.env.NIGHTLY_ROUNDS ?? 3);
+const ROUNDS = Number(process.env.NIGHTLY_ROUNDS ?? 1);
 /** How long a run lives before it is killed at most, in milliseconds. */
 const LONGEST_LIFE_MS = 4_000;
 const COMMAND = join(__dirname, "../../dist/cli/main.js");

@@ -68,39 +68,33 @@ async function recorded(): Promise<string[]> {
 }
 
 describe("after an interrupted run", () => {
-  it.each<[string, NodeJS.Signals[]]>([
-    ["Ctrl-C twice", ["SIGINT", "SIGINT"]],
-    ["SIGINT and then SIGTERM", ["SIGINT", "SIGTERM"]],
-  ])(
-    "recover --yes and up give exactly what is declared after %s, in a new stack and in an old one",
-    async (_, signals) => {
-      const declared: Record<string, ReturnType<typeof endpoint>> = {};
-      for (const round of [1, 2]) {
-        for (const name of ["a", "b", "c"]) declared[`${round}${name}`] = endpoint(`${round}${name}`);
-        project.declare(declared);
-        emulator.fault({ operation: "register", kind: "hang-after", times: 2 });
-        await interruptedUp({ when: () => emulator.endpoints().length === 3 * round, signals });
-        emulator.clearFaults();
-        expect((await project.state()).pending_operations).toHaveLength(2 * round);
-        // Without `pulumi cancel`: the run has released its lock.
-        const { exitCode, output } = await recover("--yes");
-        expect({ exitCode, output }).toMatchObject({ exitCode: 0 });
-        expect(output.match(/The next `pulumi up` takes it over/g)).toHaveLength(2);
-        await project.up();
-        await expectExactly(declared);
-      }
-      expect(emulator.endpoints()).toHaveLength(6);
-    },
-  );
+  it("recover --yes and up give exactly what is declared after SIGINT and then SIGTERM, in a new stack and in an old one", async () => {
+    const declared: Record<string, ReturnType<typeof endpoint>> = {};
+    for (const round of [1, 2]) {
+      for (const name of ["a", "b", "c"]) declared[`${round}${name}`] = endpoint(`${round}${name}`);
+      project.declare(declared);
+      emulator.fault({ operation: "register", kind: "hang-after", times: 2 });
+      await interruptedUp(() => emulator.endpoints().length === 3 * round);
+      emulator.clearFaults();
+      expect((await project.state()).pending_operations).toHaveLength(2 * round);
+      // Without `pulumi cancel`: the run has released its lock.
+      const { exitCode, output } = await recover("--yes");
+      expect({ exitCode, output }).toMatchObject({ exitCode: 0 });
+      expect(output.match(/The next `pulumi up` takes it over/g)).toHaveLength(2);
+      await project.up();
+      await expectExactly(declared);
+    }
+    expect(emulator.endpoints()).toHaveLength(6);
+  });
 
   it("recover finds what each kill left, so that the next up ends with exactly what is declared", async () => {
     const declared: Record<string, ReturnType<typeof endpoint>> = {};
     for (let index = 0; index < 12; index++) declared[`e${index}`] = endpoint(`${index}`);
-    for (const [round, made] of [9, 2, 4].entries()) {
+    for (const [round, made] of [2, 4].entries()) {
       for (const name of Object.keys(declared)) declared[name] = endpoint(`${round}/${name}`);
       project.declare(declared);
-      // Late in its registrations, early, and where their answers never come.
-      if (round === 2) emulator.fault({ operation: "register", kind: "hang-after", times: 5 });
+      // Early in its registrations, and where their answers never come.
+      if (round === 1) emulator.fault({ operation: "register", kind: "hang-after", times: 5 });
       const before = emulator.endpoints().length;
       await killedUp({ when: () => emulator.endpoints().length >= before + made });
       emulator.clearFaults();
@@ -321,19 +315,13 @@ async function upUntil(
   return { child, ended };
 }
 
-/** Starts an `up`, and sends the CLI two signals: the second one ends it at once. */
-async function interruptedUp({
-  when,
-  signals: [first, second],
-}: {
-  when: () => boolean;
-  signals: NodeJS.Signals[];
-}): Promise<void> {
+/** Starts an `up`, and ends it as CI systems cancel: the second signal ends it at once (engine rule 35). */
+async function interruptedUp(when: () => boolean): Promise<void> {
   const { child, ended } = await upUntil(when);
-  child.kill(first);
+  child.kill("SIGINT");
   // The CLI would take two signals that arrive together for one.
   await sleep(500);
-  child.kill(second);
+  child.kill("SIGTERM");
   await ended;
 }
 
