@@ -19,6 +19,7 @@ import {
   sameTime,
   strongest,
   traceOfEndpoint,
+  traceOfResource,
 } from "./trace";
 
 export interface Known {
@@ -81,6 +82,7 @@ export class Evidence {
     // The pending resources of the stack that no entry stands for: each explains an endpoint.
     const others = (state?.pendingLike(wanted) ?? [])
       .filter(({ id }) => id !== handedOver?.id && !entries.some(({ pendingId }) => pendingId === id))
+      .filter((each) => this.asker.countsAll || isSameAccount(traceOfResource(each), this.asker.origin))
       .map((each) => this.#handedOver(handedOverOf(each), undefined, plainText(each.inputs, "ip")));
     pending.push(...others.map((each) => ({ ...each, others: true })));
     const theirs = alone ? pending.map((each) => ({ ...each, others: true })) : pending;
