@@ -76,8 +76,7 @@ export class Evidence {
     if (stack && state) {
       const key = keyHash(wanted);
       const others = () => this.#openEntries(stack, state).filter((each) => each.key !== key);
-      const sources = { asker: this.asker, stack, state, entries, others };
-      pending.push(...(await interruptedLike(wanted, sources)));
+      pending.push(...(await interruptedLike(wanted, { asker: this.asker, stack, state, entries, others })));
     }
     // The pending resources of the stack that no entry stands for: each explains an endpoint.
     const others = (state?.pendingLike(wanted) ?? [])
