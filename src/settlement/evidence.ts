@@ -19,6 +19,7 @@ import {
   sameTime,
   strongest,
   traceOfEndpoint,
+  traceOfResource,
 } from "./trace";
 
 export interface Known {
@@ -75,12 +76,12 @@ export class Evidence {
     if (stack && state) {
       const key = keyHash(wanted);
       const others = () => this.#openEntries(stack, state).filter((each) => each.key !== key);
-      const sources = { asker: this.asker, stack, state, entries, others };
-      pending.push(...(await interruptedLike(wanted, sources)));
+      pending.push(...(await interruptedLike(wanted, { asker: this.asker, stack, state, entries, others })));
     }
     // The pending resources of the stack that no entry stands for: each explains an endpoint.
     const others = (state?.pendingLike(wanted) ?? [])
       .filter(({ id }) => id !== handedOver?.id && !entries.some(({ pendingId }) => pendingId === id))
+      .filter((each) => this.asker.countsAll || isSameAccount(traceOfResource(each), this.asker.origin))
       .map((each) => this.#handedOver(handedOverOf(each), undefined, plainText(each.inputs, "ip")));
     pending.push(...others.map((each) => ({ ...each, others: true })));
     const theirs = alone ? pending.map((each) => ({ ...each, others: true })) : pending;

@@ -4,6 +4,8 @@ const PAGE_SIZE = 50;
 const MAX_PAGES = 40;
 /** The resolution of the history's times, in milliseconds. */
 export const HISTORY_PRECISION_MS = 1_000;
+/** What a run's environment holds if it left resources out. The engine's name of an option that a variable sets is that of the variable. */
+const PARTIAL = /^pulumi\.(flag\.|env\.PULUMI_OPTION_)(target|exclude|target[-_]replace)$/i;
 
 /** An entry as the CLI prints it. */
 interface HistoryEntry {
@@ -20,7 +22,7 @@ export interface PastRun {
   readonly end: number;
   readonly kind: string | undefined;
   readonly succeeded: boolean;
-  /** True if `--target` or `--exclude` left resources out. */
+  /** True if `--target` or `--exclude`, as an option or as a variable, left resources out. */
   readonly isPartial: boolean;
 }
 
@@ -52,7 +54,7 @@ function pastRun({ kind, result, startTime, endTime, environment = {} }: History
     succeeded: result === "succeeded",
     start: Date.parse(startTime ?? ""),
     end: Date.parse(endTime ?? ""),
-    isPartial: ["target", "exclude", "target-replace"].some((flag) => `pulumi.flag.${flag}` in environment),
+    isPartial: Object.keys(environment).some((name) => PARTIAL.test(name)),
   };
 }
 

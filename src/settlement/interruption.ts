@@ -13,6 +13,7 @@ export const LATER_UP = "an `up` has succeeded since then and did not record it"
 export const ADOPTED = "a resource has adopted another endpoint that fits, with adoptId";
 const SECRET_URL = "the state keeps the url of an interrupted registration as a secret";
 const NO_TIME = "the service does not tell its time";
+const OTHER_PROVIDER = "nothing tells the account of another provider's interrupted registration";
 
 /** When the interrupted operations of a state were sent, in milliseconds on this machine's clock. */
 type Interruption =
@@ -85,13 +86,14 @@ function pendingOperation(
   const ip = ipHash(plainText(operation.inputs, "ip"));
   const isUnwanted = interruption.unwanted === true;
   const overtakenSince = state.operations.overtakenSince(operation);
+  const others = providerHashOf(operation) !== asker.origin.provider;
   const base = {
     window: UNKNOWN,
     before: [],
     complete: false,
     sameIp: ip === ipHash(wanted.ip),
     ip,
-    others: providerHashOf(operation) !== asker.origin.provider,
+    others,
     unwanted: isUnwanted || overtakenSince !== undefined,
   };
   const { id } = operation;
@@ -116,7 +118,8 @@ function pendingOperation(
     sureFrom: earliest(sent.sureFrom),
     until: sent.until + skew + timeoutMs + patienceMs,
   };
-  return { ...base, window, doubt: isSecret(operation) ? SECRET_URL : undefined };
+  const doubt = others ? OTHER_PROVIDER : isSecret(operation) ? SECRET_URL : undefined;
+  return { ...base, window, doubt };
 }
 
 /** What tells of the interrupted operations of a stack. */

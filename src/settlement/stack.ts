@@ -132,7 +132,9 @@ export class Stacks {
   #printerOf({ urn }: StackName): Print {
     const { stack } = stackOf(urn);
     return async (args) => {
-      const options = { env: this.environment, signal: AbortSignal.timeout(TIMEOUT_MS) };
+      // The run is in the folder that this variable names (engine rule 40).
+      const env = { ...this.environment, PULUMI_OPTION_CWD: "" };
+      const options = { env, signal: AbortSignal.timeout(TIMEOUT_MS) };
       const { exitCode, stdout } = await runPulumi([...args, "--stack", stack], options);
       const printed = parseJson(stdout);
       if (exitCode !== 0 || printed === undefined)

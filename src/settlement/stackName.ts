@@ -11,12 +11,22 @@ interface Surroundings {
   readonly folder: string;
 }
 
+/** The options and variables that tell the backends of a scheme apart whose URLs are alike: an Azure container's name is its account's own. */
+const PLACES: Readonly<Record<string, readonly string[]>> = {
+  azblob: ["storage_account", "AZURE_STORAGE_ACCOUNT"],
+  postgres: ["table"],
+  s3: ["endpoint", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"],
+};
+
 /** @param urn the root URN of the stack */
 export function stackNameOf(urn: string, { environment, folder }: Surroundings): StackName {
   const project = projectFile(resolve(folder));
   const settings = project === undefined ? "" : textOf(project);
   const url = environment.PULUMI_BACKEND_URL || backendIn(settings) || currentLogin(environment);
-  return { urn, backend: normalized(url, project === undefined ? folder : dirname(project)) };
+  return {
+    urn,
+    backend: normalized(url, { environment, folder: project === undefined ? folder : dirname(project) }),
+  };
 }
 
 /**
@@ -48,14 +58,17 @@ export function projectFile(folder: string): string | undefined {
 }
 
 /**
- * Returns the same string for all spellings of a backend's URL, without what logs a user in. A folder's may be relative, or hold links;
- * a query holds options.
+ * Returns the same string for all spellings of a backend's URL, without what logs a user in. A folder's may be relative, or hold links; of
+ * its options only a place counts.
  */
-function normalized(url: string, folder: string): string {
-  const [address = ""] = url.split("?");
-  const path = /^file:\/\/(.*)$/.exec(address)?.[1];
-  if (path === undefined) return address.replace(/^([^/]*:\/\/)[^/]*@/, "$1").replace(/\/+$/, "");
-  return `file://${withoutLinks(resolve(folder, path.replace(/^~/, homedir())))}`;
+function normalized(url: string, { environment, folder }: Surroundings): string {
+  const [address = "", options] = url.split("?");
+  const [, scheme = "", path = ""] = /^([^:]*):\/\/(.*)$/.exec(address) ?? [];
+  if (scheme === "file") return `file://${withoutLinks(resolve(folder, path.replace(/^~/, homedir())))}`;
+  const given = new URLSearchParams(options);
+  const place = PLACES[scheme]?.map((name) => given.get(name) || environment[name]).find(Boolean);
+  const named = address.replace(/^([^/]*:\/\/)[^/]*@/, "$1").replace(/\/+$/, "");
+  return place ? `${named}?${place}` : named;
 }
 
 /** A folder that does not exist yet is reached by its parents. */

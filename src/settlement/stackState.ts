@@ -24,7 +24,6 @@ export class StackState {
   readonly #deployment: Deployment;
   /** The endpoints that it has, by id, also those that are to be deleted. */
   readonly #recorded = new Map<string, { readonly resource: Resource; readonly trace: Trace }[]>();
-
   /** How many resources have left their endpoint to others since, by its id. */
   readonly #givenUp = new Map<string, number>();
   /** The interrupted operations in it. */

@@ -69,6 +69,13 @@ test.each([
   [{ environment: { "pulumi.flag.target": "x" } }, false],
   [{ environment: { "pulumi.flag.exclude": "x" } }, false],
   [{ environment: { "pulumi.flag.target-replace": "x" } }, false],
+  [{ environment: { "pulumi.env.PULUMI_OPTION_TARGET": "set" } }, false],
+  [{ environment: { "pulumi.env.PULUMI_OPTION_EXCLUDE": "set" } }, false],
+  [{ environment: { "pulumi.env.PULUMI_OPTION_TARGET_REPLACE": "set" } }, false],
+  [
+    { environment: { "pulumi.env.PULUMI_OPTION_TARGET_DEPENDENTS": "true", "pulumi.flag.yes": "true" } },
+    true,
+  ],
   [{ environment: { "pulumi.flag.refresh": "true" } }, true],
   [{ environment: undefined }, true],
 ])("that a run with %j is a whole up is %s", async (more, whole) => {

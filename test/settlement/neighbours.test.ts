@@ -90,3 +90,14 @@ test("a stack waits while another one on this machine looks for its lost endpoin
   expect(world.ids().sort()).toEqual([made.id, (await theirs).id].sort());
   expect(world.infos.join()).toMatch(/waiting for another process/);
 });
+
+test("a stack of the same name in another Azure storage account keeps its endpoints, and they are not named as left over", async () => {
+  const prod = await world.register({
+    environment: { PULUMI_BACKEND_URL: "azblob://state?storage_account=prod" },
+  });
+  world.clock.skip(60_000);
+  const up = world.plugin({ environment: { PULUMI_BACKEND_URL: "azblob://state?storage_account=staging" } });
+  await up.check({}, { ...inputs });
+  expect((await up.create(inputs)).id).not.toBe(prod.id);
+  expect(world.warnings).toEqual([expect.stringMatching(/already has an endpoint with this url/)]);
+});

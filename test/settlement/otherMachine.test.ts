@@ -31,6 +31,13 @@ describe("an interrupted operation in the state of another machine", () => {
     expect(world.ids()).toEqual([lost]);
   });
 
+  test("does so in a run whose folder PULUMI_OPTION_CWD names, relative to another one", async () => {
+    world.printState = 'test -z "$PULUMI_OPTION_CWD" && cat state.json';
+    const lost = interrupted();
+    const environment = { ...elsewhere.environment, PULUMI_OPTION_CWD: "infra" };
+    expect((await register({ environment })).id).toBe(lost);
+  });
+
   test("gives nothing away that was made before the last up that succeeded had ended", async () => {
     const others = world.service.add({ ...inputs, createdAt: world.clock.text(-40_000) });
     world.interrupt("jobs", inputs);

@@ -114,3 +114,39 @@ test.each([
 ])("that another stack may have the same name in the backend %j is %s", (backend, ambiguous) => {
   expect(isAmbiguous({ urn, backend })).toBe(ambiguous);
 });
+
+test.each([
+  [
+    { PULUMI_BACKEND_URL: "azblob://state?storage_account=prod" },
+    { PULUMI_BACKEND_URL: "azblob://state?storage_account=staging" },
+  ],
+  [
+    { PULUMI_BACKEND_URL: "azblob://state", AZURE_STORAGE_ACCOUNT: "prod" },
+    { PULUMI_BACKEND_URL: "azblob://state", AZURE_STORAGE_ACCOUNT: "staging" },
+  ],
+  [{ PULUMI_BACKEND_URL: "s3://state" }, { PULUMI_BACKEND_URL: "s3://state?endpoint=minio.example.com" }],
+  [
+    { PULUMI_BACKEND_URL: "s3://state" },
+    { PULUMI_BACKEND_URL: "s3://state", AWS_ENDPOINT_URL_S3: "https://minio.example.com" },
+  ],
+  [
+    { PULUMI_BACKEND_URL: "postgres://db.example.com/pulumi" },
+    { PULUMI_BACKEND_URL: "postgres://db.example.com/pulumi?table=staging" },
+  ],
+])("the backends %j and %j have two names", (one, other) => {
+  expect(backendOf(one)).not.toBe(backendOf(other));
+});
+
+test.each([
+  [
+    { PULUMI_BACKEND_URL: "azblob://state?storage_account=prod" },
+    { PULUMI_BACKEND_URL: "azblob://state/", AZURE_STORAGE_ACCOUNT: "prod" },
+  ],
+  [{ PULUMI_BACKEND_URL: "s3://state" }, { PULUMI_BACKEND_URL: "s3://state?region=eu-west-1" }],
+  [
+    { PULUMI_BACKEND_URL: "gs://state" },
+    { PULUMI_BACKEND_URL: "gs://state", AWS_ENDPOINT_URL: "http://localhost:4566" },
+  ],
+])("the backends %j and %j have one name", (one, other) => {
+  expect(backendOf(one)).toBe(backendOf(other));
+});
