@@ -37,6 +37,7 @@ describe("check", () => {
     ["an ip with two prefixes", { ip: "192.0.2.0/24/8" }, /ip must be/],
     ["an ip with a zone", { ip: "fe80::1%eth0" }, /ip must be/],
     ["an empty ip", { ip: "" }, /ip must be/],
+    ["a list of ips", { ip: ["192.0.2.1"] }, /ip must be/],
     ["an empty adoptId", { adoptId: "" }, /adoptId must be/],
     ["an adoptId with a space", { adoptId: "wh t0ken" }, /adoptId must be/],
     ["a provisional adoptId", { adoptId: "pending:t0ken" }, /provisional/],
