@@ -162,7 +162,7 @@ test("listen says what it waits for when it is stopped during a delivery, and a 
   void send(await addressOf(started)).catch(() => undefined);
   await started.untilTrue(() => target.received.length > 0);
   started.child.kill("SIGINT");
-  await started.until(/^Stopping\. Waiting up to 2 s for 1 deliver.*press Ctrl-C again\.$/m);
+  await started.until(/^Stopping\. Waiting up to 2 s for 1 request under way.*press Ctrl-C again\.$/m);
   // Had the wait ended by itself, it would be 0.
   expect((await started.signal("SIGINT")).status).toBe(130);
 });

@@ -70,7 +70,9 @@ test("verify --id chooses one of several deliveries", async () => {
     /^error: the file has 2 deliveries: choose one with --id, such as msg_1, msg_2 \(WRONG_USE\)\n$/,
   );
   expect((await run([...args, "--id", "msg_2"], options)).status).toBe(0);
-  expect((await run([...args, "--id", "msg_3"], options)).stderr).toContain("none has the id of --id");
+  expect((await run([...args, "--id", "msg_3"], options)).stderr).toContain(
+    "no delivery in the file has the id of --id",
+  );
 });
 
 test("verify and send take the newest of several deliveries with one id, and say how many there are", async () => {

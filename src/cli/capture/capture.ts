@@ -66,7 +66,9 @@ export function choose(
   const list = named.length === 0 ? "" : `, such as ${named.join(", ")}`;
   throw new CliError(
     "WRONG_USE",
-    `the file has ${captures.length} deliveries: ${id === undefined ? "choose one with --id" : "none has the id of --id"}${list}`,
+    id === undefined
+      ? `the file has ${captures.length} deliveries: choose one with --id${list}`
+      : `no delivery in the file has the id of --id${list}`,
   );
 }
 

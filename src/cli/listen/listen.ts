@@ -1,6 +1,6 @@
 import { nodeHandler } from "../../receiver/adapters/node";
 import { openWayTo } from "../../shared/post";
-import { quoted } from "../../shared/words";
+import { countOf, quoted } from "../../shared/words";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/tolerance";
 import { Output } from "../output";
 import { Pulumi } from "../pulumi";
@@ -147,6 +147,6 @@ async function sayWhatIsLeft({ output, endpoint, server, reporter }: Stopping): 
   if (isTemporary) output.note(`Stopping. The endpoint is deleted first. ${AGAIN}`);
   else if (waiting > 0)
     output.note(
-      `Stopping. Waiting up to ${CLOSING_MS / 1000} s for ${waiting} deliveries under way. ${AGAIN}`,
+      `Stopping. Waiting up to ${CLOSING_MS / 1000} s for ${countOf(waiting, "request")} under way. ${AGAIN}`,
     );
 }
