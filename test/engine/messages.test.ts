@@ -66,6 +66,7 @@ describe("what is invalid in a program", () => {
   test.each([
     'WebhookEndpoint.get("read", "")',
     'WebhookEndpoint.get("read", "..")',
+    'getWebhookEndpoint({ id: "" })',
     'exports.found = getWebhookEndpoint({ id: ".." })',
   ])("the preview reports an invalid id and sends nothing: %s", async (program) => {
     project.program(program);
