@@ -81,7 +81,7 @@ export class Evidence {
     // The pending resources of the stack that no entry stands for: each explains an endpoint.
     const others = (state?.pendingLike(wanted) ?? [])
       .filter(({ id }) => id !== handedOver?.id && !entries.some(({ pendingId }) => pendingId === id))
-      .filter((each) => this.asker.countsAll || isSameAccount(traceOfResource(each), this.asker.origin))
+      .filter((each) => this.#mayExplain(traceOfResource(each)))
       .map((each) => this.#handedOver(handedOverOf(each), undefined, plainText(each.inputs, "ip")));
     pending.push(...others.map((each) => ({ ...each, others: true })));
     const theirs = alone ? pending.map((each) => ({ ...each, others: true })) : pending;
@@ -137,8 +137,7 @@ export class Evidence {
     const base = { window, before, complete, sameIp: ip === ipHash(wanted.ip), ip, entry };
     const id = entry.id ?? undefined;
     const { origin } = this.asker;
-    // What was sent to another account explains nothing in this one. To a command, it may have been this one, with an older key.
-    const explains = this.asker.countsAll === true || isSameAccount(entry, origin);
+    const explains = this.#mayExplain(entry);
     const explaining = explains ? { ...base, others: true } : undefined;
     if (!isOurs || isLiving(entry, this.asker.run)) return id === undefined ? explaining : undefined;
     const status = await statusOf(entry, stack);
@@ -166,6 +165,11 @@ export class Evidence {
       case "lost":
         return { ...base, id, doubt: await this.#doubtOfName(sent.at, stack, wanted) };
     }
+  }
+
+  /** What was sent to another account explains nothing in this one. To a command, it may have been this one, with an older key. */
+  #mayExplain(origin: Parameters<typeof isSameAccount>[0]): boolean {
+    return this.asker.countsAll === true || isSameAccount(origin, this.asker.origin);
   }
 
   /** In a backend with organizations, only an operation that was interrupted at that time shows that an entry is this stack's. */

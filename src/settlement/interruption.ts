@@ -86,14 +86,13 @@ function pendingOperation(
   const ip = ipHash(plainText(operation.inputs, "ip"));
   const isUnwanted = interruption.unwanted === true;
   const overtakenSince = state.operations.overtakenSince(operation);
-  const others = providerHashOf(operation) !== asker.origin.provider;
   const base = {
     window: UNKNOWN,
     before: [],
     complete: false,
     sameIp: ip === ipHash(wanted.ip),
     ip,
-    others,
+    others: providerHashOf(operation) !== asker.origin.provider,
     unwanted: isUnwanted || overtakenSince !== undefined,
   };
   const { id } = operation;
@@ -118,11 +117,11 @@ function pendingOperation(
     sureFrom: earliest(sent.sureFrom),
     until: sent.until + skew + timeoutMs + patienceMs,
   };
-  const doubt = others ? OTHER_PROVIDER : isSecret(operation) ? SECRET_URL : undefined;
+  const doubt = base.others ? OTHER_PROVIDER : isSecret(operation) ? SECRET_URL : undefined;
   return { ...base, window, doubt };
 }
 
-/** What tells of the interrupted operations of a stack. */
+/** The sources of what is known about the interrupted operations of a stack. */
 interface InterruptionSources {
   readonly asker: Asker;
   readonly stack: Stack;

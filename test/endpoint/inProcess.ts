@@ -1,15 +1,19 @@
 import { existsSync } from "node:fs";
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import type { Clock } from "../../src/client/clock";
 import { createProvider } from "../../src/endpoint/provider";
 import { type CommandOptions, type Properties, VerbError, type Verbs } from "./plugin";
 import { ROOT_URN } from "./rootUrn";
 
-/** Returns what the code for a plugin of its own says, for a provider in this process. */
-export function partsOf({ clock, run, environment, programFile = "" }: CommandOptions) {
-  // biome-ignore lint/security/noGlobalEval: the clock is code for another process
-  const time: Clock | undefined = clock && eval(`(${clock})`);
-  const startedAt = time?.date();
+let commands = 0;
+
+/** Returns the parts of a provider in this process, as `Plugin` gives them to one in a process of its own. */
+export function partsOf({
+  clock,
+  run = `command ${++commands}`,
+  environment,
+  programFile = "",
+}: CommandOptions = {}) {
+  const startedAt = clock?.date();
   const engine = {
     run,
     warn: () => {},
@@ -17,18 +21,13 @@ export function partsOf({ clock, run, environment, programFile = "" }: CommandOp
     startedAt: () => startedAt,
     rootUrn: async () => (existsSync(programFile) ? ROOT_URN : undefined),
   };
-  return { engine, environment: { ...process.env, ...environment }, ...(time ? { clock: time } : {}) };
+  return { engine, environment: { ...process.env, ...environment }, ...(clock ? { clock } : {}) };
 }
 
-let commands = 0;
-
-/** The provider in this process: a plugin without its process and its socket, for what need not cost two seconds of processor time. */
+/** The provider in this process: a plugin without its process and its socket. */
 export const inProcess = {
-  async command(
-    config: Readonly<Record<string, string>>,
-    { run = `command ${++commands}`, ...options }: CommandOptions = {},
-  ): Promise<Verbs> {
-    const provider = createProvider(partsOf({ run, ...options }));
+  async command(config: Readonly<Record<string, string>>, options?: CommandOptions): Promise<Verbs> {
+    const provider = createProvider(partsOf(options));
     await provider.configure({ config: { get: (name: string) => config[name] } as never });
     return {
       async check(olds, news) {

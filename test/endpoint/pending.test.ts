@@ -112,7 +112,7 @@ describe("a pending registration", () => {
   it("delete does not touch an endpoint that another provider of the account registered instead of a pending one", async () => {
     const { stack, clock } = world;
     const other = (provider: string) =>
-      plugin.command({ ...world.configOf(""), "webhooks:other": provider }, { clock: clock.code });
+      plugin.command({ ...world.configOf(""), "webhooks:other": provider }, { clock });
     loseRegistration();
     await stack.up([declared("a", "a")]);
     const [{ id, outputs } = { id: "", outputs: {} }] = stack.resources;
@@ -147,7 +147,7 @@ describe("a pending registration", () => {
           "webhooks:apiKey": emulator.apiKey,
           "webhooks:timeoutSeconds": "10",
         },
-        { clock: clock.code },
+        { clock },
       );
     emulator.fault({ operation: "register", kind: "reset-before" });
     const error: VerbError = await (await begin()).create({ url: urlOf("a"), type: "production" }).then(
@@ -168,7 +168,7 @@ describe("a pending registration", () => {
     loseRegistration();
     await stack.up([declared("a", "a")]);
     const [{ id, outputs } = { id: "", outputs: {} }] = stack.resources;
-    const elsewhere = () => plugin.command(world.configOf(""), { clock: clock.code });
+    const elsewhere = () => plugin.command(world.configOf(""), { clock });
     const moved = { ...outputs, baseUrl: "https://old.example.com" };
     for (const verb of [
       async () => (await elsewhere()).diff(id, moved, { url: urlOf("a"), type: "production" }),
@@ -197,7 +197,7 @@ describe("a pending registration", () => {
 it("an endpoint that was read as managed elsewhere may be adopted", async () => {
   const { id } = appear("a");
   const inputs = { url: urlOf("a"), type: "production" };
-  const begin = () => plugin.command(world.configOf(""), { clock: world.clock.code });
+  const begin = () => plugin.command(world.configOf(""), { clock: world.clock });
   const one = await begin();
   await one.read(id, {});
   expect((await one.create({ ...inputs, adoptId: id })).id).toBe(id);

@@ -2,7 +2,7 @@ import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "n
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { beatsFile, follow } from "./fastClock";
+import { beatsFile, type FastClock, follow } from "./fastClock";
 import { ROOT_URN } from "./rootUrn";
 
 const root = join(__dirname, "../..");
@@ -58,8 +58,8 @@ export class Killed extends Error {
 }
 
 export interface CommandOptions {
-  /** The code of a clock. With one, many commands may be under way at once, each with a provider of its own. */
-  readonly clock?: string;
+  /** With one, many commands may be under way at once, each with a provider of its own. */
+  readonly clock?: FastClock;
   /** What names the engine's run: the same for all providers of one command. Default: one for each of them. */
   readonly run?: string;
   /** Laid over the plugin's own environment. */
@@ -269,7 +269,7 @@ function codeOf({ clock, run, environment = {}, programFile }: CommandOptions): 
   return `exports.handler = () => {
     const { createProvider } = require("pulumi-webhook-endpoints/provider");
     const engine = require(${JSON.stringify(join(root, "dist/endpoint/engine.js"))}).connectEngine();
-    const clock = ${clock};
+    const clock = ${clock?.code};
     const startedAt = clock?.date();
     return createProvider({
       clock,

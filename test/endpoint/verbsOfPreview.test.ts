@@ -148,7 +148,7 @@ describe("check", () => {
   });
 
   it("a slow service is reported once for each kind of request", async () => {
-    const { code: clock } = new FastClock(10);
+    const clock = new FastClock(10);
     const slow = { "webhooks:baseUrl": emulator.url, "webhooks:apiKey": emulator.apiKey };
     const timed = await plugin.command(slow, { clock });
     emulator.fault({ operation: "register", kind: "delay", delayMs: 400, times: 2 });

@@ -59,7 +59,7 @@ export class World {
     this.stack = new Stack({
       open: async (provider, run) =>
         (await this.options.plugin()).command(this.configOf(provider), {
-          clock: clock.code,
+          clock,
           run,
           environment: machine.environment,
           programFile: machine.programFile,

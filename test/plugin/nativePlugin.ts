@@ -11,11 +11,8 @@ const URN = "urn:pulumi:dev::test::webhooks:index:WebhookEndpoint::of-some-name"
 
 /** The native plugin's service in this process, with a clock of its own for each command. Nothing but the socket is missing. */
 export class NativePlugin {
-  #commands = 0;
-
-  async command(config: Readonly<Record<string, string>>, options: CommandOptions = {}): Promise<Command> {
-    this.#commands += 1;
-    const parts = partsOf({ run: `command ${this.#commands}`, ...options });
+  async command(config: Readonly<Record<string, string>>, options?: CommandOptions): Promise<Command> {
+    const parts = partsOf(options);
     const { environment } = parts;
     const engine = { ...parts.engine, attach: () => {}, cancel: () => {}, met: () => {} };
     const resources = new Resources({ ...parts, engine });

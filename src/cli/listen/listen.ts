@@ -137,7 +137,7 @@ interface Stopping {
 /** Says why the command does not stop at once. If it has only prepared a registration, it does. */
 async function sayWhatIsLeft({ output, endpoint, server, reporter }: Stopping): Promise<void> {
   const isTemporary = endpoint !== undefined && endpoint.wasThere === false;
-  // What has arrived was answered with 200, so it is not sent again.
+  // The service does not send a delivery again that was answered with 200.
   if (isTemporary && endpoint.leftover === undefined) await reporter.end();
   if (isTemporary && endpoint.leftover === undefined) {
     output.note("Stopped before anything was registered.");

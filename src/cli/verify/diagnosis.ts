@@ -69,9 +69,10 @@ export function diagnose(options: DiagnosisOptions): Diagnosis {
 
   const all = [...secrets, ...otherSecrets];
   const reason = reasonForMismatch(body, headers, all);
-  // A header that was sent twice, or has too many entries, may hold the right signature in the right form.
-  const isJoined = reason === "duplicate-signature" || reason === "too-many-signatures";
-  const mistake = isJoined ? undefined : signatureMistake({ body, sent, secrets: all });
+  // Such a header may hold the right signature in the right form.
+  if (reason === "duplicate-signature" || reason === "too-many-signatures")
+    return failed(reason, { headers });
+  const mistake = signatureMistake({ body, sent, secrets: all });
   if (mistake !== undefined)
     return failed(mistake.reason, { secret: mistake.secret, finding: mistake.finding });
   if (reason !== "wrong-secret") return failed(reason, { headers });

@@ -4,7 +4,7 @@ import { runInNewContext } from "node:vm";
 setFlagsFromString("--expose-gc");
 const collect: () => void = runInNewContext("gc");
 
-/** Returns how many bytes this process holds on to, without what the collector has only not come to yet. */
+/** Returns how many bytes this process holds after a garbage collection. */
 export function heldBytes(): number {
   collect();
   const { heapUsed, external } = process.memoryUsage();
