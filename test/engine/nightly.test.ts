@@ -34,11 +34,7 @@ beforeEach(async () => {
   operator.env.PULUMI_BACKEND_URL += "?metadata=skip"; // A kill leaves no empty .attrs file (engine rule 26).
   const { PULUMI_BACKEND_URL = "", PULUMI_HOME = "" } = operator.env;
   others = ["first", "second"].map((name) => {
-    // Each has its own passphrase, as a stack that was made for another is copied.
-    const project = new Project({
-      config: settings(),
-      env: { PULUMI_BACKEND_URL, PULUMI_HOME, PULUMI_CONFIG_PASSPHRASE: name },
-    });
+    const project = new Project({ config: settings(), env: { PULUMI_BACKEND_URL, PULUMI_HOME } });
     project.write("Pulumi.yaml", `name: ${name}\nruntime: nodejs\nmain: index.js\n`);
     project.declare({});
     return project;

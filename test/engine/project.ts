@@ -10,10 +10,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import type { Server } from "node:http";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findCli } from "../../scripts/cli";
+import { addressOf, startKeyService } from "./keyService";
 
 const root = join(__dirname, "../..");
 
@@ -69,6 +71,7 @@ export class Project {
   #isInline = false;
   /** The host of inline programs, with the environment that it was given, and its port. */
   #host: { readonly process: ChildProcess; readonly env: string; readonly port: Promise<number> } | undefined;
+  #keyService: Server | undefined;
 
   constructor({ config = {}, env = {}, modules = join(root, "node_modules") }: ProjectOptions = {}) {
     this.#config = { ...config };
@@ -83,6 +86,7 @@ export class Project {
       TMPDIR: join(this.folder, "tmp"),
       PULUMI_HOME: join(this.folder, "home"),
       PULUMI_BACKEND_URL: `file://${join(this.folder, "backend")}`,
+      // For stacks that a test makes itself.
       PULUMI_CONFIG_PASSPHRASE: "test",
       PULUMI_SKIP_UPDATE_CHECK: "true",
       PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
@@ -193,6 +197,8 @@ ${text}`,
 
   dispose(): void {
     this.#host?.process.kill();
+    this.#keyService?.closeAllConnections();
+    this.#keyService?.close();
     rmSync(this.folder, { recursive: true, force: true });
   }
 
@@ -205,10 +211,12 @@ ${text}`,
   /** Makes the stack `dev`: copies one that the CLI made with the same secrets, if there is one, which is sooner done. */
   async #makeStack(): Promise<void> {
     const secrets = Object.entries(this.#config).filter(([key]) => isSecret(key));
-    const { PULUMI_BACKEND_URL: url = "", PULUMI_CONFIG_PASSPHRASE: passphrase } = this.env;
-    // A backend that this project shares stays apart.
-    const kind = JSON.stringify([url.replace(this.folder, ""), passphrase, secrets]);
-    const made = newStacks.get(kind);
+    this.#keyService = await startKeyService();
+    this.env.VAULT_ADDR = addressOf(this.#keyService);
+    const { PULUMI_BACKEND_URL: url = "" } = this.env;
+    const kind = JSON.stringify([url.replace(this.folder, ""), secrets]);
+    // A backend of somebody else's stays apart.
+    const made = url.includes(this.folder) ? newStacks.get(kind) : undefined;
     if (made === undefined) {
       const making = this.#initStack(secrets).then(() => this.#textsAtRest());
       newStacks.set(kind, making);
@@ -228,7 +236,7 @@ ${text}`,
   }
 
   async #initStack(secrets: readonly (readonly [string, string])[]): Promise<void> {
-    await this.#mustExec(["stack", "init", "dev"]);
+    await this.#mustExec(["stack", "init", "dev", "--secrets-provider", "hashivault://test"]);
     const settings = secrets.flatMap(([key, value]) => ["--secret", `${key}=${value}`]);
     if (settings.length > 0) await this.#mustExec(["config", "set-all", ...settings]);
   }
