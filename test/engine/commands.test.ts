@@ -311,29 +311,31 @@ test("each command answers wrong use and whatever is missing with one line, its 
   const down = "http://127.0.0.1:1";
   const empty = mkdtempSync(join(tmpdir(), "commands-"));
   try {
-    const inNoProject = { WEBHOOKS_BASE_URL: "", WEBHOOKS_API_KEY: "" };
-    for (const args of commands) {
-      const refusals: [() => Promise<Ended>, RegExp][] = [
-        [() => run([...args, "--jsn"]), /unknown option '--jsn'.*\(WRONG_USE\)/],
-        [() => run([...args, "--stack", "nowhere"]), /no stack named 'nowhere' found \(PULUMI_FAILED\)/],
-        [() => run(args, inNoProject, empty), /WEBHOOKS_BASE_URL and WEBHOOKS_API_KEY.*\(SETTINGS_INVALID\)/],
-        [
-          () => run(args, { WEBHOOKS_BASE_URL: down, WEBHOOKS_API_KEY: API_KEY }, empty),
-          /127\.0\.0\.1:1.*\(UNREACHABLE\)/,
-        ],
-        [
-          () => run(args, { WEBHOOKS_BASE_URL: emulator.url, WEBHOOKS_API_KEY: "wrong" }, empty),
-          /\(UNAUTHORIZED\)/,
-        ],
-      ];
-      for (const [ending, why] of refusals) {
-        const { exitCode, stdout, stderr } = await ending();
-        expect({ args, exitCode, stdout, stderr }).toMatchObject({ exitCode: 1, stdout: "" });
-        expect(stderr).toMatch(why);
-        expect(stderr).toMatch(/^error: [^\n]*\n$/);
-      }
-    }
-    const environment = { WEBHOOKS_BASE_URL: emulator.url, WEBHOOKS_API_KEY: API_KEY };
+    const expectRefusal = async (ending: Promise<Ended>, why: RegExp) => {
+      const { exitCode, stdout, stderr } = await ending;
+      expect({ exitCode, stdout, stderr }).toMatchObject({ exitCode: 1, stdout: "" });
+      expect(stderr).toMatch(why);
+      expect(stderr).toMatch(/^error: [^\n]*\n$/);
+    };
+    for (const args of commands)
+      await expectRefusal(
+        run([...args, "--stack", "nowhere"]),
+        /no stack named 'nowhere' found \(PULUMI_FAILED\)/,
+      );
+    const of = (baseUrl: string, apiKey: string) => ({
+      WEBHOOKS_BASE_URL: baseUrl,
+      WEBHOOKS_API_KEY: apiKey,
+    });
+    // Each command opens the service in the same way.
+    const noSettings = /WEBHOOKS_BASE_URL and WEBHOOKS_API_KEY.*\(SETTINGS_INVALID\)/;
+    await expectRefusal(run(["list", "--jsn"]), /unknown option '--jsn'.*\(WRONG_USE\)/);
+    await expectRefusal(run(["adopt"], of("", ""), empty), noSettings);
+    await expectRefusal(run(["get", "wh_1"], of(down, API_KEY), empty), /127\.0\.0\.1:1.*\(UNREACHABLE\)/);
+    await expectRefusal(
+      run(["delete", "wh_1", "--yes"], of(emulator.url, "wrong"), empty),
+      /\(UNAUTHORIZED\)/,
+    );
+    const environment = of(emulator.url, API_KEY);
     const { id } = emulator.add(at("jobs", "development"));
     const listed = await run(["list", "--json"], environment, empty);
     expect(listed).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/No stack was looked into/) });
