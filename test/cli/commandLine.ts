@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -42,10 +42,9 @@ export class Started {
     args: readonly string[],
     private readonly options: StartOptions,
   ) {
-    const { env = {}, cwd = makeFolder({}), detached = false } = options;
-    const { HOME, PATH } = process.env;
-    const all = { HOME, PATH, ...env };
-    this.child = spawn(process.execPath, [MAIN, ...args], { cwd, env: all, detached, stdio: "pipe" });
+    const { detached = false } = options;
+    const { cwd, env } = surroundings(options);
+    this.child = spawn(process.execPath, [MAIN, ...args], { cwd, env, detached, stdio: "pipe" });
     this.child.stdin?.on("error", () => undefined);
     this.child.stdout?.on("data", (chunk) => {
       this.stdout += chunk;
@@ -55,9 +54,7 @@ export class Started {
     });
     this.ended = once(this.child, "close").then(([status]) => {
       const { stdout, stderr } = this;
-      const found = leaked(stdout + stderr, HIDDEN);
-      if (found.length > 0) throw new Error(`The command ${args.join(" ")} printed a part of a secret.`);
-      return { status, stdout, stderr };
+      return checked(args, { status, stdout, stderr });
     });
     this.ended.catch(() => undefined);
     children.push(this);
@@ -90,10 +87,37 @@ export function start(args: readonly string[], options: StartOptions = {}): Star
   return new Started(args, options);
 }
 
-export async function run(args: readonly string[], options: StartOptions = {}): Promise<Ended> {
-  const started = start(args, options);
-  started.child.stdin?.end();
-  return started.ended;
+/** The process of `run`, and the command that it runs now. */
+let host: ChildProcess | undefined;
+let last: Promise<unknown> = Promise.resolve();
+afterAll(async () => {
+  if (host?.kill("SIGKILL")) await once(host, "exit");
+});
+
+/** Runs a command that needs no process of its own, once the one before has ended. */
+export function run(args: readonly string[], options: StartOptions = {}): Promise<Ended> {
+  const ended = last.then(async () => {
+    host ??= fork(join(__dirname, "commandHost.js"), { stdio: "ignore" });
+    const answered = once(host, "message");
+    host.send({ args, ...surroundings(options) });
+    const [answer]: Ended[] = await answered;
+    if (answer === undefined) throw new Error("The command's process has ended.");
+    return checked(args, answer);
+  });
+  last = ended.catch(() => undefined);
+  return ended;
+}
+
+function surroundings({ env = {}, cwd = makeFolder({}) }: StartOptions) {
+  const { HOME, PATH } = process.env;
+  return { cwd, env: { HOME, PATH, ...env } };
+}
+
+/** Searches what a command has printed for secrets. */
+function checked(args: readonly string[], ended: Ended): Ended {
+  const found = leaked(ended.stdout + ended.stderr, HIDDEN);
+  if (found.length > 0) throw new Error(`The command ${args.join(" ")} printed a part of a secret.`);
+  return ended;
 }
 
 /** Makes a temporary folder with these files. Files in `bin` can be executed. */

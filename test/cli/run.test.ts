@@ -5,8 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-
-const COMMAND = join(__dirname, "../../dist/cli/main.js");
+import { MAIN, run as runHere } from "./commandLine";
 
 let folder: string;
 let server: Server;
@@ -32,18 +31,17 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-/** Starts a command without any Pulumi. */
+/** The settings, and no Pulumi. */
+const environment = () => ({
+  PATH: join(process.execPath, ".."),
+  WEBHOOKS_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  WEBHOOKS_API_KEY: "key",
+});
+
+const run = (...args: string[]) => runHere(args, { cwd: folder, env: environment() });
+
 function start(program: string, ...args: string[]): ChildProcess {
-  const { port } = server.address() as AddressInfo;
-  return spawn(program, args, {
-    cwd: folder,
-    env: {
-      PATH: join(process.execPath, ".."),
-      WEBHOOKS_BASE_URL: `http://127.0.0.1:${port}`,
-      WEBHOOKS_API_KEY: "key",
-    },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  return spawn(program, args, { cwd: folder, env: environment(), stdio: ["ignore", "pipe", "pipe"] });
 }
 
 async function ended(child: ChildProcess) {
@@ -60,7 +58,7 @@ it.each([["list"], ["get", "x"], ["adopt"], ["delete", "x"], ["prune", "--older-
   "Ctrl-C ends %s with one line and exit status 130",
   async (...args) => {
     listed = undefined;
-    const child = start(process.execPath, COMMAND, ...args);
+    const child = start(process.execPath, MAIN, ...args);
     const end = ended(child);
     await asked;
     child.kill("SIGINT");
@@ -79,7 +77,7 @@ it("a command ends quietly when nobody reads its output any more", async () => {
     type: "production",
   }));
   const { stdout, stderr } = await ended(
-    start("/bin/sh", "-c", `"$0" "$1" list | /usr/bin/head -n 1; echo done`, process.execPath, COMMAND),
+    start("/bin/sh", "-c", `"$0" "$1" list | /usr/bin/head -n 1; echo done`, process.execPath, MAIN),
   );
   expect(stdout).toMatch(/^ID .*\ndone\n$/);
   expect(stderr).toMatch(/^No stack was looked into, because the command pulumi was not found on PATH\.\n$/);
@@ -88,7 +86,7 @@ it("a command ends quietly when nobody reads its output any more", async () => {
 it.each(["list --json", "list --help", "--version"])(
   "%s fails with one line when its output cannot be written",
   async (args) => {
-    const child = start("/bin/sh", "-c", `"$0" "$1" ${args} > /dev/full`, process.execPath, COMMAND);
+    const child = start("/bin/sh", "-c", `"$0" "$1" ${args} > /dev/full`, process.execPath, MAIN);
     const { exitCode, stderr } = await ended(child);
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(/^error: [^\n]*ENOSPC[^\n]*\(UNEXPECTED\)$/m);
@@ -102,15 +100,15 @@ it("an endpoint that cannot be read is not called missing, nor is its type alone
     { id: "nourl", type: "production", url: null },
   ];
   for (const id of ["up1", "nourl"]) {
-    const { exitCode, stderr } = await ended(start(process.execPath, COMMAND, "get", id));
-    expect([exitCode, stderr]).toEqual([
+    const { status, stderr } = await run("get", id);
+    expect([status, stderr]).toEqual([
       1,
       expect.stringContaining(`error: the service has ${id}, but it cannot be read: `),
     ]);
   }
-  const { stderr } = await ended(start(process.execPath, COMMAND, "list"));
+  const { stderr } = await run("list");
   expect(stderr).toContain("warning: endpoints that cannot be read are not shown: up1, nourl\n");
-  const { stdout } = await ended(start(process.execPath, COMMAND, "doctor"));
+  const { stdout } = await run("doctor");
   expect(stdout).toContain("the service lists up1 and nourl in a form that cannot be read");
 });
 
@@ -124,8 +122,8 @@ it.each([
   ],
   [["lst"], /unknown command 'lst'.*\(WRONG_USE\)/],
 ])("wrong use such as %j is one line", async (args, why) => {
-  const { exitCode, stdout, stderr } = await ended(start(process.execPath, COMMAND, ...args));
-  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+  const { status, stdout, stderr } = await run(...args);
+  expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
   expect(stderr).toMatch(why);
   expect(stderr).toMatch(/^error: [^\n]*\n$/);
 });
@@ -165,8 +163,8 @@ it.each(MISPLACED.map((args) => [args("<key>").join(" "), args]))(
   async (_shown, args) => {
     writeFileSync(join(folder, "outputs.json"), '{"jobs":"a"}');
     for (const key of KEYS) {
-      const { exitCode, stdout, stderr } = await ended(start(process.execPath, COMMAND, ...args(key)));
-      expect([exitCode, stdout]).toEqual([1, ""]);
+      const { status, stdout, stderr } = await run(...args(key));
+      expect([status, stdout]).toEqual([1, ""]);
       expect(stderr).toMatch(/^error: [^\n]* \([A-Z_]+\)\n$/m);
       expect(stderr).not.toContain(key.slice(-12));
       expect(stderr).not.toContain(key.slice(0, 9));
@@ -175,8 +173,7 @@ it.each(MISPLACED.map((args) => [args("<key>").join(" "), args]))(
 );
 
 it("the name of a variable that every object has is not set", async () => {
-  const args = ["probe", "http://127.0.0.1:1/", "--secret-env", "__proto__"];
-  const { stderr } = await ended(start(process.execPath, COMMAND, ...args));
+  const { stderr } = await run("probe", "http://127.0.0.1:1/", "--secret-env", "__proto__");
   expect(stderr).toMatch(/^error: the environment variable __proto__ is not set.*\(CONFIG_MISSING\)\n$/);
 });
 
@@ -188,7 +185,7 @@ it("a command works in a folder that was deleted, or fails with one line and JSO
         "-c",
         `/bin/mkdir d; cd d; /bin/rmdir ../d; "$0" "$1" ${args}`,
         process.execPath,
-        COMMAND,
+        MAIN,
       ),
     );
   const explained = await inDeleted("explain busy --json");
@@ -217,27 +214,18 @@ describe("with --json", () => {
   ];
 
   it.each(failures)("%j prints the error as one JSON value, and as a line", async (args, code) => {
-    server.closeAllConnections();
-    await new Promise<void>((resolve) => server.close(() => resolve()));
-    const dead = { WEBHOOKS_BASE_URL: "http://127.0.0.1:1", WEBHOOKS_API_KEY: "key" };
-    const { exitCode, stdout, stderr } = await ended(
-      spawn(process.execPath, [COMMAND, ...args], {
-        cwd: folder,
-        env: { PATH: join(process.execPath, ".."), ...dead, WEBHOOKS_TIMEOUT_SECONDS: "1" },
-        stdio: ["ignore", "pipe", "pipe"],
-      }),
-    );
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const dead = { ...environment(), WEBHOOKS_BASE_URL: "http://127.0.0.1:1", WEBHOOKS_TIMEOUT_SECONDS: "1" };
+    const { status, stdout, stderr } = await runHere(args, { cwd: folder, env: dead });
     const { error } = JSON.parse(stdout);
     expect(error).toEqual({ code, message: expect.not.stringContaining(`(${code})`) });
     expect(stdout).toMatch(/^[^\n]*\n$/);
     expect(stderr).toContain(`error: ${error.message} (${code})\n`);
-    expect(exitCode).toBe(1);
+    expect(status).toBe(1);
   });
 
   it("Ctrl-C is one JSON value too", async () => {
     listed = undefined;
-    const child = start(process.execPath, COMMAND, "list", "--json");
+    const child = start(process.execPath, MAIN, "list", "--json");
     const end = ended(child);
     await asked;
     child.kill("SIGINT");
@@ -249,18 +237,8 @@ describe("with --json", () => {
   });
 
   it("the word --json as the value of an option changes nothing", async () => {
-    const { stdout, stderr } = await ended(
-      start(
-        process.execPath,
-        COMMAND,
-        "send",
-        "job.running",
-        "--to",
-        "http://127.0.0.1:1/",
-        "--secret-file",
-        "--json",
-      ),
-    );
+    const to = ["--to", "http://127.0.0.1:1/"];
+    const { stdout, stderr } = await run("send", "job.running", ...to, "--secret-file", "--json");
     expect(stdout).toBe("");
     expect(stderr).toMatch(/CONFIG_MISSING/);
   });
