@@ -1,6 +1,6 @@
 import type { Endpoint, EndpointList, Registration, WebhooksClient } from "../client";
 import type { Clock } from "../client/clock";
-import { undefinedIfSaidGone } from "../client/errors";
+import { undefinedIfGone } from "../client/errors";
 import { ServiceClock } from "../settlement/serviceClock";
 
 /** An account's service as the settlement needs it: it remembers the service's time. */
@@ -15,7 +15,7 @@ export class AccountService extends ServiceClock {
   list = async (): Promise<EndpointList> => this.read(await this.client.list());
 
   /** Returns undefined if the service has no endpoint with this id. */
-  find = (id: string): Promise<Endpoint | undefined> => this.client.get(id).catch(undefinedIfSaidGone);
+  find = (id: string): Promise<Endpoint | undefined> => this.client.get(id).catch(undefinedIfGone);
 
   /** @param onSend called right before each attempt */
   register = (registration: Registration, onSend: () => void): Promise<Endpoint> =>

@@ -1,6 +1,6 @@
 import { type Endpoint, type Registration, WebhookError, WebhookRegistrationError } from "../client";
 import { type Clock, systemClock } from "../client/clock";
-import { undefinedIfSaidGone } from "../client/errors";
+import { undefinedIfGone } from "../client/errors";
 import { Book } from "../settlement/book";
 import { decide } from "../settlement/decide";
 import { pulumiHome } from "../settlement/files";
@@ -91,7 +91,7 @@ export class TemporaryEndpoint {
 
   async #delete(id: string): Promise<void> {
     try {
-      await this.#options.account.client.delete(id).catch(undefinedIfSaidGone);
+      await this.#options.account.client.delete(id).catch(undefinedIfGone);
     } catch (error) {
       throw new CliError(
         "ENDPOINT_LEFT",

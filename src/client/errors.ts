@@ -4,7 +4,7 @@ import { CodedError } from "../shared/codedError";
  * What went wrong. Stable, for programs to compare.
  *
  * - `INVALID_OPTION`, `INVALID_ARGUMENT`: the caller made a mistake; nothing was sent.
- * - `UNAUTHORIZED`: 401 or 403. `NOT_FOUND`: 404 on get or delete. `RATE_LIMITED`: the service kept answering 429, to
+ * - `UNAUTHORIZED`: 401 or 403. `NOT_FOUND`: 404 or 410 on get or delete. `RATE_LIMITED`: the service kept answering 429, to
  *   this request or to those ahead of it in the queue.
  * - `REDIRECTED`: 3xx, which is not followed, because the key would be sent along. `REJECTED`: any other 4xx but 408.
  * - `SERVER_ERROR`: 5xx. `MALFORMED_RESPONSE`: a 2xx whose content breaks the contract.
@@ -64,23 +64,15 @@ export class WebhookError extends CodedError<WebhookErrorCode> {
   }
 }
 
-/** A get or delete that was answered 404: the account that the key belongs to has no endpoint with that id. */
+/** A get or delete that was answered 404 or 410: the account that the key belongs to has no endpoint with that id. */
 export class WebhookEndpointNotFoundError extends WebhookError {
   /** Always `"WebhookEndpointNotFoundError"`. */
   override readonly name = "WebhookEndpointNotFoundError";
 }
 
-/** Returns whether the service says that it has no such endpoint: with 404 or, as some services do, with 410. */
-export function saysGone(answer: unknown): boolean {
-  return (
-    answer instanceof WebhookEndpointNotFoundError ||
-    (answer instanceof WebhookError && answer.statusCode === 410)
-  );
-}
-
 /** Turns an error that says that there is no such endpoint into undefined. @throws any other error */
-export function undefinedIfSaidGone(error: unknown): undefined {
-  if (!saysGone(error)) throw error;
+export function undefinedIfGone(error: unknown): undefined {
+  if (!(error instanceof WebhookEndpointNotFoundError)) throw error;
 }
 
 /**

@@ -47,7 +47,7 @@ export function judge(
     if (!failure || operation === "delete") return { succeeded: true, answer };
     return lost(failure);
   }
-  if (statusCode === 404 && operation === "delete" && mayHaveWorked) return { succeeded: true, answer };
+  if (operation === "delete" && isGone(statusCode) && mayHaveWorked) return { succeeded: true, answer };
   if (statusCode === 429) {
     return failed({ code: "RATE_LIMITED", repeatable: true, pauseMs: askedMs ?? 0, mayHaveWorked: false });
   }
@@ -73,10 +73,15 @@ const TEMPORARY_FAILURES: ReadonlySet<WebhookErrorCode> = new Set([
 ]);
 const TEMPORARY_STATUSES: ReadonlySet<number> = new Set([500, 502, 503, 504]);
 
+/** Returns whether a status says that there is no such endpoint, as some services do with 410. */
+function isGone(statusCode: number): boolean {
+  return statusCode === 404 || statusCode === 410;
+}
+
 function refusalCode(operation: OperationName, statusCode: number): WebhookErrorCode {
   if (statusCode < 400) return "REDIRECTED";
   if (statusCode === 401 || statusCode === 403) return "UNAUTHORIZED";
-  if (statusCode === 404 && (operation === "get" || operation === "delete")) return "NOT_FOUND";
+  if (isGone(statusCode) && (operation === "get" || operation === "delete")) return "NOT_FOUND";
   return "REJECTED";
 }
 

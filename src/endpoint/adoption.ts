@@ -1,11 +1,11 @@
-import type { Endpoint } from "../client";
+import { type Endpoint, WebhookEndpointNotFoundError } from "../client";
 import type { Entry } from "../settlement/entry";
 import type { HandedOver } from "../settlement/pendingResource";
 import type { Takings } from "../settlement/takings";
 import { originHashes, traceOfEndpoint } from "../settlement/trace";
 import { sameUrl } from "../shared/url";
 import type { EngineLog } from "./engine";
-import { EndpointError, isGone } from "./errors";
+import { EndpointError } from "./errors";
 import type { Ledger } from "./ledger";
 import type { Origin } from "./origin";
 import type { Service } from "./service";
@@ -34,7 +34,7 @@ export async function adopt(
   { ledger, log, origin, service, takings }: AdoptionSources,
 ): Promise<Endpoint | undefined> {
   const endpoint = await service.get(id).catch((error: unknown) => {
-    if (!isGone(error)) throw error;
+    if (!(error instanceof WebhookEndpointNotFoundError)) throw error;
     // By this run, or behind Pulumi's back.
     if (ledger.has(id, "deleted") || takings.hasHad(entry, inputs, id)) return undefined;
     throw new EndpointError(

@@ -1,6 +1,6 @@
+import { WebhookEndpointNotFoundError } from "../client";
 import { type Holder, strongest, type Trace } from "../settlement/trace";
 import { quoted } from "../shared/words";
-import { isGone } from "./errors";
 import { traceOf } from "./originCheck";
 import type { Run } from "./run";
 import type { Service } from "./service";
@@ -48,7 +48,7 @@ export async function deleteEndpoint(id: string, state: EndpointState, run: Run)
         ledger.note(id, "deleted");
       }
     } catch (error) {
-      if (!isGone(error)) throw error;
+      if (!(error instanceof WebhookEndpointNotFoundError)) throw error;
       origins.concludeGone(id, state, error);
     }
   });

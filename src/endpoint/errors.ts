@@ -1,4 +1,4 @@
-import { WebhookEndpointNotFoundError, WebhookError } from "../client/errors";
+import { WebhookError } from "../client/errors";
 import { CodedError } from "../shared/codedError";
 import { describeUrl } from "../shared/url";
 import { HOW_TO_SEE_ANSWER, hasAnswer } from "./shownAnswer";
@@ -52,16 +52,6 @@ export class PendingError extends CodedError<"REGISTRATION_PENDING"> {
 /** Begins a message with the resource that it is about: the engine shows a warning without it. */
 export function aboutResource(name: unknown, message: string): string {
   return typeof name === "string" ? `WebhookEndpoint ${JSON.stringify(name)}: ${message}` : message;
-}
-
-/** Returns whether the service answered that it has no endpoint with this id. */
-export function isGone(error: unknown): error is WebhookEndpointNotFoundError {
-  return error instanceof WebhookEndpointNotFoundError;
-}
-
-/** Turns an error that says that the endpoint is gone into undefined. @throws any other error */
-export function undefinedIfGone(error: unknown): undefined {
-  if (!isGone(error)) throw error;
 }
 
 /** Returns whether the service refused the API key. */

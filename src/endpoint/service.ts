@@ -7,10 +7,10 @@ import {
   type WebhooksClient,
 } from "../client";
 import { type Clock, sleep } from "../client/clock";
-import { saysGone } from "../client/errors";
+import { undefinedIfGone } from "../client/errors";
 import { ServiceClock } from "../settlement/serviceClock";
 import type { EngineLog } from "./engine";
-import { isGone, isUnauthorized, undefinedIfGone } from "./errors";
+import { isUnauthorized } from "./errors";
 import { describeAnswer, hasAnswer } from "./shownAnswer";
 
 /** How long one list serves reads, in milliseconds. The reads of a run come within moments of each other. */
@@ -89,11 +89,7 @@ export class Service extends ServiceClock {
     this.#watched("register", this.client.register(registration, { onSend })).finally(() => this.#forget());
 
   get(id: string): Promise<Endpoint> {
-    return this.#watched("get", this.client.get(id, { signal: this.options.cancelled })).catch(
-      (error: unknown) => {
-        throw goneOf(error) ?? error;
-      },
-    );
+    return this.#watched("get", this.client.get(id, { signal: this.options.cancelled }));
   }
 
   /**
@@ -115,8 +111,7 @@ export class Service extends ServiceClock {
     try {
       await this.#watched("delete", this.client.delete(id));
     } catch (error) {
-      const gone = goneOf(error);
-      if (gone) return gone;
+      if (error instanceof WebhookEndpointNotFoundError) return error;
       this.#forget();
       throw error;
     }
@@ -163,7 +158,7 @@ export class Service extends ServiceClock {
         log.info(`waiting for the service: ${operation} takes longer than ${SLOW_MS / 1000} s`);
     });
     return answer.finally(cancel).catch((error: unknown) => {
-      if (showAnswersTo !== undefined && hasAnswer(error) && !goneOf(error))
+      if (showAnswersTo !== undefined && hasAnswer(error) && !(error instanceof WebhookEndpointNotFoundError))
         log.warn(describeAnswer(error, showAnswersTo));
       throw error;
     });
@@ -173,13 +168,6 @@ export class Service extends ServiceClock {
   #forget(): void {
     this.#shared = undefined;
   }
-}
-
-/** Returns an error that means that the endpoint is gone: to the verbs, 410 says the same as 404. */
-function goneOf(error: unknown): WebhookEndpointNotFoundError | undefined {
-  if (isGone(error)) return error;
-  if (!(error instanceof WebhookError) || !saysGone(error)) return undefined;
-  return new WebhookEndpointNotFoundError(error.reason, { code: "NOT_FOUND", statusCode: 410, cause: error });
 }
 
 function contradicted(id: string, cause: WebhookEndpointNotFoundError): WebhookError {

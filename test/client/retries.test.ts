@@ -72,24 +72,24 @@ test.each([301, 400, 401, 403, 404, 409, 410, 422, 501, 505])(
   },
 );
 
-describe("a delete answered with 404", () => {
-  test("a delete whose first attempt gets 404 fails", async () => {
-    const server = await serve(answer(404));
+describe.each([404, 410])("a delete answered with %d", (gone) => {
+  test("a delete whose first attempt gets it fails", async () => {
+    const server = await serve(answer(gone));
     expect(await rejection(server.client().delete("wh_1"))).toBeInstanceOf(WebhookEndpointNotFoundError);
   });
 
   test.each(transient.filter(([name]) => !/429|Retry-After/.test(name)))(
-    "a delete that gets 404 after %s succeeds",
+    "a delete that gets it after %s succeeds",
     async (_, step) => {
-      const server = await serve(step, answer(404));
+      const server = await serve(step, answer(gone));
       expect(await server.client().delete("wh_1")).toBeUndefined();
     },
   );
 
   test.each(transient.filter(([name]) => /429|Retry-After/.test(name)))(
-    "a delete that gets 404 after %s fails, because a refused attempt cannot have worked",
+    "a delete that gets it after %s fails, because a refused attempt cannot have worked",
     async (_, step) => {
-      const server = await serve(step, answer(404));
+      const server = await serve(step, answer(gone));
       expect(await rejection(server.client().delete("wh_1"))).toBeInstanceOf(WebhookEndpointNotFoundError);
     },
   );

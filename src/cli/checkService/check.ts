@@ -1,6 +1,5 @@
-import type { Endpoint, EndpointList } from "../../client";
+import { type Endpoint, type EndpointList, WebhookEndpointNotFoundError } from "../../client";
 import { type Clock, sleep } from "../../client/clock";
-import { saysGone } from "../../client/errors";
 import { sameUrl } from "../../shared/url";
 import { showAnswer } from "../service";
 import { TemporaryEndpoint } from "../temporaryEndpoint";
@@ -172,14 +171,14 @@ async function remove(id: string, { wire, findings }: CheckOptions): Promise<voi
     if (value !== undefined) findings.add("delete", "differs", `${described(exchanges)} after the delete`);
   }
   const { error, exchanges } = await wire.perform("DELETE", () => client.delete(id));
-  const isFine = error === undefined || saysGone(error);
+  const isFine = error === undefined || error instanceof WebhookEndpointNotFoundError;
   findings.add("delete-again", isFine ? "meets" : "differs", described(exchanges));
 }
 
 async function tryUnknownId(id: string, { wire, findings }: CheckOptions): Promise<void> {
   const { client } = wire.account;
   const judge = (performed: Performed<unknown>) => {
-    const isGone = saysGone(performed.error);
+    const isGone = performed.error instanceof WebhookEndpointNotFoundError;
     findings.add("unknown-id", isGone ? "meets" : "differs", described(performed.exchanges));
     return isGone;
   };

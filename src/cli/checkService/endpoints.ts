@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type EndpointList, WebhookError } from "../../client";
-import { saysGone } from "../../client/errors";
+import { type EndpointList, WebhookEndpointNotFoundError, WebhookError } from "../../client";
 import { sameId } from "../../settlement/identity";
 import { CLOCK_TOLERANCE_MS, parseTimestamp } from "../../settlement/time";
 import { sameUrl } from "../../shared/url";
@@ -110,7 +109,7 @@ export async function deleteAll({ wire, urls, before, made, others, lost }: Chec
   for (const id of new Set([...made, ...listed])) {
     const deleted = await client.delete(id).catch(onlyWebhookError);
     const found = await client.get(id).catch(onlyWebhookError);
-    const isGone = [deleted, found].some(saysGone);
+    const isGone = [deleted, found].some((each) => each instanceof WebhookEndpointNotFoundError);
     // A service that cannot get it may have deleted it nevertheless.
     if (!isGone && !(deleted === undefined && found instanceof WebhookError)) ids.push(id);
   }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Endpoint, WebhookError } from "../../client";
 import { systemClock } from "../../client/clock";
-import { undefinedIfSaidGone } from "../../client/errors";
+import { undefinedIfGone } from "../../client/errors";
 import { Book } from "../../settlement/book";
 import { pulumiHome } from "../../settlement/files";
 import { keyHash, keyOf } from "../../settlement/identity";
@@ -178,10 +178,10 @@ export class Deletion {
     const { client } = this.account;
     let isSaidGone = false;
     await client.delete(id).catch((error: unknown) => {
-      undefinedIfSaidGone(error);
+      undefinedIfGone(error);
       isSaidGone = true;
     });
-    return !isSaidGone || (await client.get(id).catch(undefinedIfSaidGone)) === undefined;
+    return !isSaidGone || (await client.get(id).catch(undefinedIfGone)) === undefined;
   }
 
   #keep({ endpoint: { id } }: Listed, why: string): void {

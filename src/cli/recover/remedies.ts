@@ -1,6 +1,6 @@
 import type { Endpoint } from "../../client";
 import type { Clock } from "../../client/clock";
-import { undefinedIfSaidGone } from "../../client/errors";
+import { undefinedIfGone } from "../../client/errors";
 import type { Category } from "../../settlement/category";
 import type { Pending } from "../../settlement/decide";
 import { type Entry, ipHash } from "../../settlement/entry";
@@ -99,7 +99,7 @@ export class Remedies {
       const current = await sources.service.find(endpoint.id);
       if (current && holderAmong([shown], traceOfEndpoint(current, sources.asker.origin)) !== "somebody")
         return kept("it has changed since it was shown");
-      await account.client.delete(endpoint.id).catch(undefinedIfSaidGone);
+      await account.client.delete(endpoint.id).catch(undefinedIfGone);
       dialogue.say(`Deleted ${endpoint.id}.`);
       return true;
     });
