@@ -1,4 +1,4 @@
-import { isUrl } from "../shared/url";
+import { describeUrl } from "../shared/url";
 import { type Answer, MalformedAnswer, parseBody } from "./answer";
 import type { Endpoint, EndpointList, Registration } from "./endpoint";
 import { WebhookError, WebhookRegistrationError } from "./errors";
@@ -35,7 +35,7 @@ export function registerOperation(registration: Registration): Operation<Endpoin
     method: "POST",
     path: COLLECTION,
     body: JSON.stringify({ url, type, ip }),
-    description: `register a webhook endpoint for ${shownPartOf(url)} (${type})`,
+    description: `register a webhook endpoint for ${describeUrl(url)} (${type})`,
     parse: ({ body }) => parseEndpoint(parseBody(body)),
   };
 }
@@ -103,11 +103,4 @@ function pathOf(id: unknown, verb: string): string {
     `Cannot ${verb} a webhook endpoint: ${JSON.stringify(id)} is not a valid id. Pass the id that the service returned. Nothing was sent`,
     { code: "INVALID_ARGUMENT" },
   );
-}
-
-/** Returns as much of a webhook's url as a message may show: its path or query may hold a token. */
-function shownPartOf(url: string): string {
-  if (!isUrl(url)) return "an unreadable url";
-  const { protocol, host } = new URL(url);
-  return host === "" ? `a url with the scheme ${protocol}` : `${protocol}//${host}`;
 }

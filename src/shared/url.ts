@@ -44,7 +44,9 @@ export function sameUrl(a: string, b: string): boolean {
 
 /** Returns a url as messages show it: only scheme and host, because path and query may hold a token. */
 export function describeUrl(url: string): string {
-  return isUrl(url) ? `${new URL(url).origin}/…` : "(not a url)";
+  if (!isUrl(url)) return "(not a url)";
+  const { protocol, host } = new URL(url);
+  return host === "" ? `${protocol}…` : `${protocol}//${host}/…`;
 }
 
 const LOOPBACK =

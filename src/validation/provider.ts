@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { connectEngine, type Engine, type EngineLog } from "../endpoint/engine";
+import { explained } from "../endpoint/errors";
 import { CodedError } from "../shared/codedError";
 import { problemsOfArguments, secretsOf, type ValidationInputs } from "./arguments";
 import { validateOnce, validateReceiver } from "./validateReceiver";
@@ -13,12 +14,6 @@ type ReceiverValidationErrorCode = ValidationErrorCode | "VALIDATION_NOT_IMPORTA
 /** A receiver that is not validated, or a validation that cannot be made. The message holds no secret, and of the url only its origin. */
 class ReceiverValidationError extends CodedError<ReceiverValidationErrorCode> {
   override readonly name = "ReceiverValidationError";
-
-  constructor(code: ReceiverValidationErrorCode, reason: string) {
-    super(code, reason);
-    // The plugin would print it (engine rule 15).
-    this.stack = "";
-  }
 }
 
 /** What the stack's state holds, besides the provider's code. */
@@ -60,7 +55,7 @@ export function createReceiverValidation(engine: ValidationEngine = connectEngin
       throw new ReceiverValidationError("RUN_CANCELLED", reason);
     });
 
-  return {
+  return explained({
     async check(_olds: unknown, news: ValidationInputs): Promise<dynamic.CheckResult> {
       const inputs = Object.fromEntries(Object.entries(news).filter(([, value]) => value !== null));
       const failures = problemsOfArguments(news).map((reason) => ({ property: "", reason }));
@@ -102,7 +97,7 @@ export function createReceiverValidation(engine: ValidationEngine = connectEngin
     },
 
     async delete(): Promise<void> {},
-  };
+  });
 }
 
 /** The instance that users' state names for ever. */

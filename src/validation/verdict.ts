@@ -1,4 +1,5 @@
 import { isSuccess } from "../shared/isSuccess";
+import { describeUrl } from "../shared/url";
 
 /** What came back: a status, or why there is none. */
 export interface Answer {
@@ -85,7 +86,7 @@ export const REACHABLE =
 
 /** Says what failed, the likely cause and what to do. Shows only the origin of the url: the rest may hold a token. */
 export function reasonOf({ code, url, secret, genuine, broken }: Explained): string {
-  const receiver = `the receiver at ${new URL(url).origin}/…`;
+  const receiver = `the receiver at ${describeUrl(url)}`;
   switch (code) {
     case "BROKEN_ACCEPTED":
       return (

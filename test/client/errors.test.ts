@@ -71,7 +71,7 @@ describe.each(Object.entries(operations))("an error of %s", (name, operation) =>
     const error = await errorOf(operation, server.client());
     const collection = `${server.baseUrl}/webhooks`;
     const beginnings: Record<string, string> = {
-      register: `Cannot register a webhook endpoint for https://hooks.example.com (production): POST ${collection} was`,
+      register: `Cannot register a webhook endpoint for https://hooks.example.com/… (production): POST ${collection} was`,
       list: `Cannot list the webhook endpoints: GET ${collection} was`,
       get: `Cannot get webhook endpoint "wh_1": GET ${collection}/wh_1 was`,
       delete: `Cannot delete webhook endpoint "wh_1": DELETE ${collection}/wh_1 was`,

@@ -107,6 +107,18 @@ describe("diff and update", () => {
   });
 });
 
+test("no error has a stack, which the plugin would print", async () => {
+  const { HTTPS_PROXY } = process.env;
+  process.env.HTTPS_PROXY = "ftp://proxy";
+  try {
+    const news = { url: "https://hooks.example.com/", secrets: [secret] };
+    await expect(verbs().create(news)).rejects.toMatchObject({ code: expect.any(String), stack: "" });
+  } finally {
+    if (HTTPS_PROXY === undefined) delete process.env.HTTPS_PROXY;
+    else process.env.HTTPS_PROXY = HTTPS_PROXY;
+  }
+});
+
 describe("read, for a refresh,", () => {
   async function read(listener: Parameters<typeof serve>[0], id = "id") {
     const { read, warnings } = verbs();
