@@ -1,4 +1,4 @@
-import { type Endpoint, type Registration, WebhookError, WebhookRegistrationError } from "../client";
+import { type Endpoint, type Registration, WebhookError } from "../client";
 import { type Clock, systemClock } from "../client/clock";
 import { undefinedIfGone } from "../client/errors";
 import { Book } from "../settlement/book";
@@ -28,17 +28,14 @@ export class TemporaryEndpoint {
   /** True while an endpoint may exist that this process has to delete. */
   #mayExist = false;
   #wasThere: boolean | undefined = false;
-  readonly #options: TemporaryEndpointOptions;
 
-  constructor(options: TemporaryEndpointOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: TemporaryEndpointOptions) {}
 
   /** What a process leaves behind that ends now. Undefined if that is nothing. */
   get leftover(): string | undefined {
     if (!this.#mayExist) return undefined;
     const what = this.#id === undefined ? "an endpoint" : `the endpoint ${this.#id}`;
-    const { url, account } = this.#options;
+    const { url, account } = this.options;
     return `${what} for ${describeUrl(url)} may still be registered. ${whatShowsIt(account)}`;
   }
 
@@ -70,7 +67,7 @@ export class TemporaryEndpoint {
     const id = this.#id;
     if (id === undefined || !this.#mayExist) return;
     await this.#inTurn(async (registration) => {
-      const { note } = this.#options;
+      const { note } = this.options;
       const entries = new Book(process.env, note).entriesLike(registration);
       // A later run closes the entry of an adoption.
       if (!entries.some((each) => (each.adopted || !each.closed) && each.id === id)) return this.#delete(id);
@@ -81,7 +78,7 @@ export class TemporaryEndpoint {
 
   /** Does something while no run on this machine registers or adopts the same url and type. */
   async #inTurn(work: (registration: Registration) => Promise<void>): Promise<void> {
-    const { note, url, clock = systemClock } = this.#options;
+    const { note, url, clock = systemClock } = this.options;
     const onWait = () => note(`Waiting for another process that is registering ${describeUrl(url)}.`);
     const turns = new Turns(pulumiHome(process.env), { clock, cancelled: undefined, onWait });
     const registration = { url, type: "development" } as const;
@@ -91,11 +88,13 @@ export class TemporaryEndpoint {
 
   async #delete(id: string): Promise<void> {
     try {
-      await this.#options.account.client.delete(id).catch(undefinedIfGone);
+      await this.options.account.client.delete(id).catch(undefinedIfGone);
     } catch (error) {
+      const { account, url } = this.options;
+      const reason = error instanceof WebhookError ? ` ${error.reason}` : "";
       throw new CliError(
         "ENDPOINT_LEFT",
-        `${this.leftover}: it could not be deleted. ${error instanceof WebhookError ? error.reason : ""}`.trim(),
+        `the endpoint ${id} for ${describeUrl(url)} could not be deleted.${reason} ${whatShowsIt(account)}`,
         { cause: error },
       );
     }
@@ -103,7 +102,7 @@ export class TemporaryEndpoint {
   }
 
   async #register(registration: Registration): Promise<Endpoint> {
-    const { account, note, url, clock = systemClock } = this.#options;
+    const { account, note, url, clock = systemClock } = this.options;
     const { client, timeoutMs, patienceMs } = account;
     const service = new AccountService(client, clock);
     const baseline = await service.list();
@@ -111,10 +110,12 @@ export class TemporaryEndpoint {
     const waiting = { clock, cancelled: undefined };
     try {
       const registered = await registerOnce(registration, {
-        ...{ service: this.#noting(service), baseline, timeoutMs, patienceMs, ...waiting },
+        ...{ service, baseline, timeoutMs, patienceMs, ...waiting },
         onSend: () => {
           this.#mayExist = true;
         },
+        onLost: () =>
+          note("The answer to the registration was lost. Looking for the endpoint in the service's list."),
       });
       if (registered.kind === "made") {
         const { endpoint } = registered;
@@ -152,22 +153,6 @@ export class TemporaryEndpoint {
       if (!(error instanceof CliError)) this.#mayExist = false;
       throw error;
     }
-  }
-
-  /** Returns a service that says when the answer to the registration is lost. */
-  #noting(service: AccountService): Pick<AccountService, "list" | "find" | "register" | "time"> {
-    const { note } = this.#options;
-    return {
-      list: service.list,
-      find: service.find,
-      time: service.time,
-      register: (registration, onSend) =>
-        service.register(registration, onSend).catch((error: unknown) => {
-          if (error instanceof WebhookRegistrationError && error.outcome === "undecided")
-            note("The answer to the registration was lost. Looking for the endpoint in the service's list.");
-          throw error;
-        }),
-    };
   }
 }
 

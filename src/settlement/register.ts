@@ -34,6 +34,8 @@ export interface RegisterOptions extends Waiting {
   readonly patienceMs: number;
   /** Told right before each attempt. */
   readonly onSend?: (sent: Sent) => void;
+  /** Told when an attempt leaves open whether it worked. */
+  readonly onLost?: () => void;
   /** Returns what else is pending, and who has an endpoint. */
   readonly evidence?: () => Promise<Known>;
 }
@@ -85,6 +87,7 @@ export async function registerOnce(
         return { kind: "pending", sent, error: lost };
       }
       lost ??= error;
+      options.onLost?.();
       const askedMs = error.retryAfterMs;
       const leftMs = error.statusCode === undefined ? sentAt + timeoutMs - clock.now() : 0;
       const forMs = Math.max(

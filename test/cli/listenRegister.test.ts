@@ -298,7 +298,9 @@ describe("with --register", () => {
     const { status, stderr } = await started.signal("SIGINT");
     expect(status).toBe(1);
     expect(stderr).toMatch(
-      new RegExp(`\nerror: the endpoint ${left?.id} .*prune.*could not be deleted.*\\(ENDPOINT_LEFT\\)\n$`),
+      new RegExp(
+        `\nerror: the endpoint ${left?.id} .*could not be deleted\\. .*400.*prune. deletes it \\(ENDPOINT_LEFT\\)\n$`,
+      ),
     );
   });
 
