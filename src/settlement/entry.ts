@@ -26,6 +26,8 @@ export interface Entry extends OriginHashes {
   readonly ip: string;
   /** When it was begun, in milliseconds on this machine's clock. */
   readonly begunAt?: number;
+  /** When the stack began, in milliseconds, if that was known: a renamed stack leaves its name to another one. */
+  readonly stackBegan?: number | undefined;
   /** Null until it is sent, and for an endpoint that was adopted. */
   readonly sent: Sent | null;
   /** The endpoint's id; null until it is known. */

@@ -59,7 +59,9 @@ export class Settlement {
     const { book, stacks } = this.parts;
     const { clock, origin, run, sender } = this.run;
     const stack = await stacks.current();
-    const fields = { ...origin, run, sender, ip: ipHash(wanted.ip), begunAt: clock.date() };
+    const created = (await stack?.state())?.times.created;
+    const stackBegan = Number.isFinite(created) ? created : undefined;
+    const fields = { ...origin, run, sender, ip: ipHash(wanted.ip), begunAt: clock.date(), stackBegan };
     const entry = stack && book.begin({ ...fields, stack: stack.name }, wanted);
     try {
       return await work(entry);
