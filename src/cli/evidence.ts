@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { Clock } from "../client/clock";
 import type { Book } from "../settlement/book";
 import { type Deployment, stackIn } from "../settlement/deployment";
@@ -21,7 +22,9 @@ export function settlementStack(
 ): Stack | undefined {
   const root = stackIn(deployment);
   if (root === undefined) return undefined;
-  const name = stackNameOf(root.urn, { environment, folder: process.cwd() });
+  // Pulumi's command goes to the folder that this variable names (engine rule 40).
+  const folder = resolve(environment.PULUMI_OPTION_CWD ?? "");
+  const name = stackNameOf(root.urn, { environment, folder });
   return new Stack(name, print, clock.date(), deployment);
 }
 

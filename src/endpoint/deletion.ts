@@ -45,6 +45,7 @@ export async function deleteEndpoint(id: string, state: EndpointState, run: Run)
         if (!isSettled) origins.concludeGone(id, state);
       } else if (!(await origins.isUsedAgain(id, state))) {
         await service.delete(id);
+        takings.noteDeleted(id, state);
         ledger.note(id, "deleted");
       }
     } catch (error) {

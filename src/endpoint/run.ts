@@ -124,8 +124,8 @@ function assemble(
     origin,
     log,
     baseline: (inputs) => {
-      const ids = settlement.idsInBook(inputs);
-      return listWith({ list: () => service.baseline(ids), find: service.find }, ids);
+      const list = () => service.baseline(settlement.idsInBook(inputs));
+      return listWith({ list, find: service.find }, settlement.recentIdsInBook(inputs));
     },
   });
   const registrar = new Registrar({

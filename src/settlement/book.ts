@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { type Entry, isWhole, type NewEntry, type StackName } from "./entry";
 import { hashOf, makeFolder, namesIn, pulumiHome, replaceFile } from "./files";
 import { type Identity, keyHash } from "./identity";
-import { isAlive, thisProcess } from "./processes";
+import { isAlive, isAtWork, thisProcess } from "./processes";
 
 /** How many entries the book holds at most. */
 const MAX_ENTRIES = 20_000;
@@ -41,7 +41,7 @@ export class Book {
   isInUse(identity: Identity, since: number): boolean {
     return this.entriesLike(identity).some(({ name, closed, process, sent }) => {
       const changedAt = statSync(this.#pathOf(name), { throwIfNoEntry: false })?.mtimeMs ?? since;
-      return changedAt >= since || (!closed && isAlive(process, sent?.at ?? changedAt));
+      return changedAt >= since || (!closed && isAtWork(process, sent?.at ?? changedAt));
     });
   }
 

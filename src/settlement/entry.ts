@@ -1,5 +1,5 @@
 import { hashOf } from "./files";
-import { isAlive, isThisProcess, type ProcessName } from "./processes";
+import { isAlive, isAtWork, isThisProcess, type ProcessName } from "./processes";
 import { type Window, windowOf } from "./time";
 import { isSameAccount, type OriginHashes, type Trace } from "./trace";
 
@@ -26,6 +26,8 @@ export interface Entry extends OriginHashes {
   readonly ip: string;
   /** When it was begun, in milliseconds on this machine's clock. */
   readonly begunAt?: number;
+  /** When the stack began, in milliseconds, if that was known: a renamed stack leaves its name to another one. */
+  readonly stackBegan?: number | undefined;
   /** Null until it is sent, and for an endpoint that was adopted. */
   readonly sent: Sent | null;
   /** The endpoint's id; null until it is known. */
@@ -89,11 +91,11 @@ export function isLiving({ run, process, sent }: Entry, currentRun: string): boo
   return run === currentRun && isAlive(process, sent?.at ?? Date.now());
 }
 
-/** Returns whether the process that wrote an entry is at work, for whichever run. */
+/** Returns whether the process that wrote an entry is at work, for whichever run. One whose engine was killed may live on for ever. */
 export function isUnderWay(entry: Entry, currentRun: string): boolean {
   const { process, sent } = entry;
   if (isThisProcess(process)) return entry.run === currentRun;
-  return isAlive(process, sent?.at ?? Date.now());
+  return isAtWork(process, sent?.at ?? Date.now());
 }
 
 export function isWhole({ name, key, stack, process, sent, id }: Entry): boolean {

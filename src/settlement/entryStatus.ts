@@ -7,7 +7,7 @@ import type { Stack } from "./stack";
  * What became of an open entry of an earlier run:
  * - `recorded`: the state has it, or the run that sent it or took it over succeeded
  * - `pending`: the state has it under its provisional id
- * - `another`: it is older than the stack, so an earlier stack of this name sent it, which may have been renamed
+ * - `another`: an earlier stack of this name sent it, which may have been renamed
  * - `later up`: an `up` has succeeded since then that would have settled or recorded it
  * - `lost`: the run did not record it
  * - `failed`: the run failed, and either recorded it, and the state has given it up since, or did not
@@ -18,7 +18,7 @@ type Status =
   | { readonly kind: "unknown"; readonly why: string };
 
 export async function statusOf(entry: Entry, stack: Stack): Promise<Status> {
-  const { id, pendingId, sent } = entry;
+  const { id, pendingId, sent, stackBegan } = entry;
   const state = await stack.state();
   if (state === undefined) return { kind: "unknown", why: "the stack's state cannot be read" };
   if (id !== null && state.has(entry)) return { kind: "recorded" };
@@ -36,7 +36,12 @@ export async function statusOf(entry: Entry, stack: Stack): Promise<Status> {
   const wasKnown = id !== null || pendingId !== undefined;
   const hasFailed = wasKnown && !state.operations.has(entry.key) && runs.some(isOwn);
   const wasDestroyed = runs.some(({ kind, start }) => kind === "destroy" && start > at);
-  if (at < state.times.created && !wasDestroyed) return { kind: "another" };
+  const { created } = state.times;
+  // After a destroy the stack begins again, and so does another one that gets the name of a renamed stack. Only the state and the history of
+  // the one that sent it show a trace: a destroy keeps what was interrupted.
+  const isLeft = () => state.operations.has(entry.key, { overtaken: true }) || runs.some(isOwn);
+  if (stackBegan !== undefined && stackBegan !== created && !isLeft()) return { kind: "another" };
+  if (at < created && !wasDestroyed) return { kind: "another" };
   if (runs.some((run) => isWholeUp(run) && run.start > at)) return { kind: "later up" };
   return { kind: hasFailed ? "failed" : "lost" };
 }

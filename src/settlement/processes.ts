@@ -8,6 +8,8 @@ export interface ProcessName {
   readonly pid: number;
   /** When it started; empty where the system does not tell. */
   readonly start: string;
+  /** The engine that started it, where the system tells. A plugin outlives an engine that was killed (engine rule 35). */
+  readonly engine?: Pick<ProcessName, "pid" | "start">;
 }
 
 /** How long a process of another host counts as living after its last sign, in milliseconds. Nothing here can ask that host. */
@@ -20,7 +22,12 @@ let own: ProcessName | undefined;
 
 /** Returns the name of this process. */
 export function thisProcess(): ProcessName {
-  own ??= { host: hostname(), pid: process.pid, start: startOf(process.pid) ?? "" };
+  if (own === undefined) {
+    const engine = parentThatRuns("pulumi");
+    const start = engine && startOf(engine.pid);
+    own = { host: hostname(), pid: process.pid, start: startOf(process.pid) ?? "" };
+    if (engine && start) own = { ...own, engine: { pid: engine.pid, start } };
+  }
   return own;
 }
 
@@ -36,6 +43,12 @@ export function isAlive(name: ProcessName, sign: number): boolean {
   if (host !== hostname()) return Date.now() - sign < FOREIGN_LIFE_MS;
   const actual = startOf(pid);
   return actual !== undefined && (start === "" || actual === "" || actual === start);
+}
+
+/** Returns whether a process is alive, and so is the engine that it works for. @param sign as above */
+export function isAtWork(name: ProcessName, sign: number): boolean {
+  const { engine, host } = name;
+  return isAlive(name, sign) && (engine === undefined || isAlive({ host, ...engine }, sign));
 }
 
 /** Returns when a process of this host started: an empty string where the system does not tell, undefined when there is none. */
@@ -69,6 +82,10 @@ function startOnLinux(pid: number): string | undefined {
  * is none, or where the system does not tell.
  */
 export function startOfParent(command: string): number | undefined {
+  return parentThatRuns(command)?.startedAt;
+}
+
+function parentThatRuns(command: string): { readonly pid: number; readonly startedAt: number } | undefined {
   if (process.platform !== "linux") return undefined;
   try {
     const started = /^btime (\d+)$/m.exec(readFileSync("/proc/stat", "utf8"))?.[1];
@@ -76,7 +93,7 @@ export function startOfParent(command: string): number | undefined {
       const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
       const [, parent, ...rest] = stat.replace(/^.*\) /s, "").split(" ");
       if (stat.includes(`(${command})`))
-        return (Number(started) + Number(rest[17]) / TICKS_PER_SECOND) * 1_000;
+        return { pid, startedAt: (Number(started) + Number(rest[17]) / TICKS_PER_SECOND) * 1_000 };
       pid = Number(parent);
     }
   } catch {

@@ -11,6 +11,9 @@ import type { Stacks } from "./stack";
 import { closeAbsent, type Takings } from "./takings";
 import { type Asker, isSameAccount } from "./trace";
 
+/** For how long a list may lack a new endpoint, in milliseconds: five seconds (docs/service-contract.md), and some for a list that serves twice. */
+const LIST_LAG_MS = 10_000;
+
 /** What the settlement needs of the run. */
 interface SettlingRun extends Waiting, Asker {
   readonly service: SendingService;
@@ -59,7 +62,9 @@ export class Settlement {
     const { book, stacks } = this.parts;
     const { clock, origin, run, sender } = this.run;
     const stack = await stacks.current();
-    const fields = { ...origin, run, sender, ip: ipHash(wanted.ip), begunAt: clock.date() };
+    const created = (await stack?.state())?.times.created;
+    const stackBegan = Number.isFinite(created) ? created : undefined;
+    const fields = { ...origin, run, sender, ip: ipHash(wanted.ip), begunAt: clock.date(), stackBegan };
     const entry = stack && book.begin({ ...fields, stack: stack.name }, wanted);
     try {
       return await work(entry);
@@ -184,10 +189,19 @@ export class Settlement {
   /** Returns the ids of this url and type that runs of this account have written down since this run began. */
   idsInBook(wanted: Wanted): string[] {
     // An id from before this run may be used again.
+    return this.#idsSince(this.#startedAt, wanted);
+  }
+
+  /** Returns these ids, and those from right before this run: a list may lack them, and they may be deleted or used again. */
+  recentIdsInBook(wanted: Wanted): string[] {
+    return this.#idsSince(this.#startedAt - LIST_LAG_MS, wanted);
+  }
+
+  #idsSince(since: number, wanted: Wanted): string[] {
     return this.parts.book
       .entriesLike(wanted)
       .filter((each) => isSameAccount(each, this.run.origin))
-      .filter((each) => isLiving(each, this.run.run) || (each.sent?.at ?? 0) >= this.#startedAt)
+      .filter((each) => isLiving(each, this.run.run) || (each.sent?.at ?? 0) >= since)
       .flatMap(({ id }) => id ?? []);
   }
 

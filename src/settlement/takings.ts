@@ -101,6 +101,12 @@ export class Takings {
     return this.#tracesOf(identity, (entry) => entry.id === id && isSameAccount(entry, this.asker.origin));
   }
 
+  /** Notes that an endpoint is deleted: no resource is to take it over from a list that shows it still. */
+  noteDeleted(id: string, identity: Identity): void {
+    for (const entry of this.book.entriesLike(identity))
+      if (entry.id === id && !entry.closed && isSameAccount(entry, this.asker.origin)) this.book.close(entry);
+  }
+
   /** Notes that nothing is left of what a pending registration made. */
   forget(pending: Pending): void {
     closeAll([pending], this.book);

@@ -145,6 +145,20 @@ describe.each(Object.keys(kinds))("after %s", (kind) => {
   });
 });
 
+test("what a run has left whose CLI alone was killed is named by the next up, though its plugin lives on", async () => {
+  const { e0: dropped, e1: declared } = endpointsOf("d");
+  const child = await endUp({ e0: dropped ?? {} }, 1, kinds["SIGKILL of the CLI alone"]);
+  await sleep(1_500); // The plugin gets its answer.
+  await project.pulumi("cancel", "--yes");
+  project.declare({ e1: declared ?? {} });
+  const output = await project.up();
+  const plugins = processesOf(child, "dynamic-provider/index");
+  killAll(processesOf(child));
+  expect(plugins).not.toEqual([]);
+  const [left] = service.endpoints;
+  expect(output).toContain(`what no resource of this stack has: ${left?.id}`);
+});
+
 test.each(moments)(
   "on another machine, a plain up after a kill at registration %d ends with exactly what is declared",
   async (moment) => {

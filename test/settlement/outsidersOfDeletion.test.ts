@@ -173,3 +173,14 @@ test("where a list shows rows without a url and GET shows the whole endpoint, de
   await world.plugin({ rootUrn: undefined }).delete(made.id, stateOf(made));
   expect([world.ids(), world.warnings]).toEqual([[], []]);
 });
+
+test("an endpoint that a killed run recorded and destroy --target deleted is not taken over from a list that shows it still", async () => {
+  const { id, outs } = await world.register(a);
+  const shown = JSON.stringify(world.service.endpoints("a"));
+  world.clock.skip(60_000);
+  // A destroy does not know its stack (engine rule 33).
+  await world.plugin({ ...a, rootUrn: undefined }).delete(id, stateOf({ outs }));
+  world.service.fault({ operation: "list", kind: "status", status: 200, body: shown, times: 100 });
+  expect((await world.register(a)).id).not.toBe(id);
+  expect(world.warnings).toEqual([expect.stringContaining(id)]);
+});

@@ -26,6 +26,17 @@ describe("while the service's list lags, what was registered a moment ago", () =
     expect((await up.check({}, { ...declared })).failures).toHaveLength(1);
   });
 
+  test("by another stack on this machine, right before this run, is refused too", async () => {
+    const [, options] = beside[1] ?? [];
+    await world.register(options);
+    world.clock.skip(3_000);
+    listsNothing();
+    expect(await codeOf(world.plugin().create(declared))).toBe("ENDPOINT_EXISTS");
+    expect((await world.plugin().check({}, { ...declared })).failures).toHaveLength(1);
+    const { id } = await world.register();
+    expect(world.warnings).toEqual([expect.stringContaining(world.ids().find((each) => each !== id) ?? "")]);
+  });
+
   test.each(beside)("%s and is deleted since is not named", async (_, options) => {
     const up = world.plugin({ run: "up" });
     await up.check({}, { ...otherInputs });

@@ -12,6 +12,7 @@ afterEach(() => world.close());
 describe("after a killed up and a destroy, which leaves an empty state", () => {
   async function destroyed() {
     const lost = await world.lose();
+    world.interrupt("jobs", inputs);
     world.ended("succeeded", { kind: "destroy" });
     // The state is empty now.
     writeFileSync(

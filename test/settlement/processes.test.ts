@@ -1,6 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { isAlive, isThisProcess, type ProcessName, thisProcess } from "../../src/settlement/processes";
+import {
+  isAlive,
+  isAtWork,
+  isThisProcess,
+  type ProcessName,
+  thisProcess,
+} from "../../src/settlement/processes";
 
 const now = Date.now();
 
@@ -29,6 +35,17 @@ test("a process is dead as soon as it was killed, also before its parent has not
   while (isAlive(name, now) && performance.now() < deadline);
   expect(isAlive(name, now)).toBe(false);
   await once(child, "exit");
+});
+
+test("a process is at work only while its engine is alive, which it may outlive", async () => {
+  const engine = spawn(process.execPath, ["-e", "console.log(1); setInterval(() => {}, 1e6)"]);
+  await once(engine.stdout, "data");
+  const name: ProcessName = { ...thisProcess(), engine: { pid: engine.pid ?? 0, start: "" } };
+  expect(isAtWork(name, now)).toBe(true);
+  engine.kill("SIGKILL");
+  await once(engine, "exit");
+  expect([isAlive(name, now), isAtWork(name, now)]).toEqual([true, false]);
+  expect(isAtWork(thisProcess(), now)).toBe(true);
 });
 
 test.each([

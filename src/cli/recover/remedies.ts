@@ -6,7 +6,7 @@ import type { Pending } from "../../settlement/decide";
 import { type Entry, ipHash } from "../../settlement/entry";
 import { endpointsOf } from "../../settlement/leftovers";
 import { pendingResources } from "../../settlement/pendingResource";
-import { isAlive } from "../../settlement/processes";
+import { isAtWork } from "../../settlement/processes";
 import type { Stack } from "../../settlement/stack";
 import { closeAbsent, closeAll } from "../../settlement/takings";
 import { holderAmong, traceOfEndpoint } from "../../settlement/trace";
@@ -75,7 +75,7 @@ export class Remedies {
         dialogue.say(`${endpoint.id} is kept: ${why}.`);
         return false;
       };
-      if (verdict.by.some(({ entry }) => entry?.sent && isAlive(entry.process, entry.sent.at)))
+      if (verdict.by.some(({ entry }) => entry?.sent && isAtWork(entry.process, entry.sent.at)))
         return kept("the run that registered it is still under way");
       const state = await stack.stateNow();
       if (state === undefined) return kept("the stack's state cannot be read");
