@@ -32,6 +32,8 @@ export interface RunOptions {
 
 /** How long a wait must be to be worth a line, in milliseconds. */
 const WORTH_A_LINE_MS = 1_000;
+/** For how long a list may lack a new endpoint, in milliseconds: five seconds, and five more if one list serves twice. */
+const LIST_LAG_MS = 10_000;
 
 export type Run = ReturnType<typeof assemble>;
 
@@ -125,7 +127,8 @@ function assemble(
     log,
     baseline: (inputs) => {
       const list = () => service.baseline(settlement.idsInBook(inputs));
-      return listWith({ list, find: service.find }, settlement.recentIdsInBook(inputs));
+      // Another run of this machine may have registered right before this one. What is deleted or used again, the service tells.
+      return listWith({ list, find: service.find }, settlement.idsInBook(inputs, LIST_LAG_MS));
     },
   });
   const registrar = new Registrar({

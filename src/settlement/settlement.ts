@@ -1,7 +1,7 @@
 import type { Endpoint, EndpointList, WebhookRegistrationError } from "../client";
 import type { Book } from "./book";
 import { type Decision, decide, mayHaveMade } from "./decide";
-import { type Entry, ipHash, isLiving } from "./entry";
+import { type Entry, ipHash } from "./entry";
 import type { AboutOptions, Evidence, Known } from "./evidence";
 import { keyOf, type Wanted } from "./identity";
 import { type HandedOver, handOver, pendingOf } from "./pendingResource";
@@ -9,10 +9,7 @@ import { registerOnce, type SendingService } from "./register";
 import { listWith, type Outcome, settle, type Waiting } from "./settle";
 import type { Stacks } from "./stack";
 import { closeAbsent, type Takings } from "./takings";
-import { type Asker, isSameAccount } from "./trace";
-
-/** For how long a list may lack a new endpoint, in milliseconds: five seconds (docs/service-contract.md), and some for a list that serves twice. */
-const LIST_LAG_MS = 10_000;
+import type { Asker } from "./trace";
 
 /** What the settlement needs of the run. */
 interface SettlingRun extends Waiting, Asker {
@@ -186,23 +183,9 @@ export class Settlement {
     return endpoints.filter((each) => this.mayHaveMade(pending, each) && holderOf(each) === "nobody");
   }
 
-  /** Returns the ids of this url and type that runs of this account have written down since this run began. */
-  idsInBook(wanted: Wanted): string[] {
-    // An id from before this run may be used again.
-    return this.#idsSince(this.#startedAt, wanted);
-  }
-
-  /** Returns these ids, and those from right before this run: a list may lack them, and they may be deleted or used again. */
-  recentIdsInBook(wanted: Wanted): string[] {
-    return this.#idsSince(this.#startedAt - LIST_LAG_MS, wanted);
-  }
-
-  #idsSince(since: number, wanted: Wanted): string[] {
-    return this.parts.book
-      .entriesLike(wanted)
-      .filter((each) => isSameAccount(each, this.run.origin))
-      .filter((each) => isLiving(each, this.run.run) || (each.sent?.at ?? 0) >= since)
-      .flatMap(({ id }) => id ?? []);
+  /** Returns the ids of this url and type that runs of this account wrote down since this run began. @param lagMs or as long before it */
+  idsInBook(wanted: Wanted, lagMs = 0): string[] {
+    return this.parts.takings.idsSince(this.#startedAt - lagMs, wanted);
   }
 
   #decide(wanted: Wanted, { ownId, pending, holderOf }: Known, list: EndpointList): Decision {

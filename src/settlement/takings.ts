@@ -101,6 +101,15 @@ export class Takings {
     return this.#tracesOf(identity, (entry) => entry.id === id && isSameAccount(entry, this.asker.origin));
   }
 
+  /** Returns the ids of a url and type that runs of this account have written down since a moment. An older one may be used again. */
+  idsSince(moment: number, identity: Identity): string[] {
+    return this.book
+      .entriesLike(identity)
+      .filter((each) => isSameAccount(each, this.asker.origin))
+      .filter((each) => isLiving(each, this.asker.run) || (each.sent?.at ?? 0) >= moment)
+      .flatMap(({ id }) => id ?? []);
+  }
+
   /** Notes that an endpoint is deleted: no resource is to take it over from a list that shows it still. */
   noteDeleted(id: string, identity: Identity): void {
     for (const entry of this.book.entriesLike(identity))
