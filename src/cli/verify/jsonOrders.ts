@@ -14,7 +14,7 @@ export function* otherOrders(json: JsonText): Generator<JsonText> {
 }
 
 /** Returns in how many orders the names may stand. */
-export function ordersOf(json: JsonText): number {
+function ordersOf(json: JsonText): number {
   if (json.kind === "array") return productOf(json.items.map(ordersOf));
   if (json.kind !== "object") return 1;
   return json.members.reduce((product, { value }, at) => product * (at + 1) * ordersOf(value), 1);
