@@ -25,19 +25,6 @@ export class VerifiedDelivery implements Delivery {
   #expired: Error | undefined;
   #isWatched = false;
 
-  // An own property, so that a copy by spreading has it, as its type says. The controller is made when first asked for: most
-  // handlers never do, and it costs more than the rest of the delivery.
-  static readonly #SIGNAL: PropertyDescriptor & ThisType<VerifiedDelivery> = {
-    enumerable: true,
-    get() {
-      this.#controller ??= watchedController(() => {
-        this.#isWatched = true;
-      });
-      if (this.#expired !== undefined) this.#controller.abort(this.#expired);
-      return this.#controller.signal;
-    },
-  };
-
   constructor({ id, timestamp, event, jobId, data, rawBody }: Source) {
     this.id = id;
     this.timestamp = timestamp;
@@ -45,7 +32,18 @@ export class VerifiedDelivery implements Delivery {
     this.jobId = jobId;
     this.data = data;
     this.rawBody = rawBody;
-    Object.defineProperty(this, "signal", VerifiedDelivery.#SIGNAL);
+    // An own property, so that a copy by spreading has it, as its type says. It does not depend on `this`, which is another object in a
+    // proxy, and in what inherits from the delivery.
+    Object.defineProperty(this, "signal", { enumerable: true, get: () => this.#signal() });
+  }
+
+  /** The controller is made when first asked for: most handlers never do, and it costs more than the rest of the delivery. */
+  #signal(): AbortSignal {
+    this.#controller ??= watchedController(() => {
+      this.#isWatched = true;
+    });
+    if (this.#expired !== undefined) this.#controller.abort(this.#expired);
+    return this.#controller.signal;
   }
 
   /** Whether the handler used the signal, and so may have stopped when it fired. A copy of the delivery has the same signal. */

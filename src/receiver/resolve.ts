@@ -65,7 +65,7 @@ export function resolveOptions<Events extends object>(
   checkTolerance(toleranceSeconds, LONGEST_TOLERANCE_SECONDS);
   const most = options.queue?.maxBodyBytes ?? Number.MAX_SAFE_INTEGER;
   checkNumber("createReceiver: queue.maxBodyBytes", most, { least: 0 });
-  const resolvedMaxBodyBytes = maxBodyBytes ?? Math.min(1024 * 1024, most);
+  const resolvedMaxBodyBytes = maxBodyBytes === undefined ? Math.min(1024 * 1024, most) : maxBodyBytes;
   checkNumber("createReceiver: maxBodyBytes", resolvedMaxBodyBytes, { least: 0, most });
   return {
     toleranceSeconds,

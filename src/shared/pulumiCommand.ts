@@ -17,6 +17,13 @@ export interface PulumiCommandResult {
 }
 
 /**
+ * The variables that stand for an option of Pulumi's command, except those that say where it looks. Any other may hide what it is asked
+ * for: with `PULUMI_OPTION_PROJECT`, `stack ls --all` lists the stacks of one project, and with `PULUMI_OPTION_VERSION`, `stack export`
+ * prints an old state. What another stack manages would look like an orphan.
+ */
+const OPTION_OF_USER = /^PULUMI_OPTION_(?!(CWD|STACK|DISABLE_INTEGRITY_CHECKING)$)/i;
+
+/**
  * Runs Pulumi's own command, without a prompt and without colors.
  *
  * @throws Error with the code `ENOENT` when there is no `pulumi` on PATH, or no such folder. A command that ran and failed
@@ -30,7 +37,7 @@ export async function runPulumi(
     cwd,
     signal,
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...env, PULUMI_SKIP_UPDATE_CHECK: "true" },
+    env: { ...withoutOptions(env), PULUMI_SKIP_UPDATE_CHECK: "true" },
   });
   const exited = new Promise<number>((resolve, reject) => {
     child.once("error", reject);
@@ -38,4 +45,8 @@ export async function runPulumi(
   });
   const [exitCode, stdout, stderr] = await Promise.all([exited, text(child.stdout), text(child.stderr)]);
   return { exitCode, stdout, stderr };
+}
+
+function withoutOptions(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !OPTION_OF_USER.test(name)));
 }

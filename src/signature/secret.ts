@@ -54,7 +54,15 @@ export function keyOf(secret: string): Uint8Array {
 /** Returns the HMAC keys of one or more secrets. @throws WebhookSecretError if one is malformed or there is none */
 export function keysOf(secrets: string | readonly string[]): readonly Uint8Array[] {
   const list = typeof secrets === "string" ? [secrets] : secrets;
-  if (!Array.isArray(list) || list.length === 0) throw new WebhookSecretError("there is none");
+  if (!Array.isArray(list) || list.length === 0) throw new WebhookSecretError(problemOfNone(list));
   // Not `map`, which skips the holes of a sparse array.
   return Array.from(list, keyOf);
+}
+
+/** Says what there is in place of secrets. */
+function problemOfNone(given: unknown): string {
+  if (given === undefined || given === null || Array.isArray(given)) return "there is none";
+  return typeof (given as { then?: unknown }).then === "function"
+    ? "it is a promise: await it first"
+    : `it is of type ${typeof given}, neither a string nor a list of strings`;
 }

@@ -1,7 +1,7 @@
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { receiver } from "../emulator/receiver";
 import { type HeadlessBrowser, startBrowser } from "./browser";
-import { press, shows } from "./support";
+import { press, shows, unfold } from "./support";
 
 let browser: HeadlessBrowser;
 let emulator: Emulator;
@@ -192,4 +192,31 @@ test("someone registers an endpoint, sends an own body, filters, copies, clears 
   expect(emulator.deliveries).toEqual([]);
   await use("#endpoints form[action$=deleted-endpoints] button");
   await shows(page, "#endpoints", /None yet/);
+});
+
+test("a link that is clicked twice has its own name again after it has copied", async () => {
+  emulator.add({ url: (await receiver(200)).url, type: "development" });
+  await emulator.deliver({ type: "job.failed" });
+  const page = await browser.open(emulator.url);
+  await unfold(page, "#deliveries");
+  const link = "#deliveries a[href$=curl]";
+  await page.click(link);
+  await shows(page, link, /opied/);
+  await page.click(link);
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  await shows(page, link, /^Copy as curl/);
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  await shows(page, link, /^Copy as curl/);
+});
+
+test("a body is copied with its byte order mark, which is signed too", async () => {
+  emulator.add({ url: (await receiver(200)).url, type: "development" });
+  await emulator.deliver({ type: "job.failed", body: "\uFEFF{}" });
+  const page = await browser.open(emulator.url);
+  await unfold(page, "#deliveries");
+  await page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }");
+  const link = "#deliveries a[href$=body]";
+  await page.click(link);
+  await shows(page, link, /^Copied/);
+  expect(await page.evaluate("window.copied")).toBe("\uFEFF{}");
 });

@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import http from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { sign } from "../../src/signature";
 import { receiver } from "../emulator/receiver";
@@ -107,6 +108,23 @@ test("a delivery that the page saves is one for verify", async () => {
   writeFileSync(join(folder, "capture.json"), await textOf(`${page}attempts/1/capture`));
   const args = ["verify", "--capture", join(folder, "capture.json"), "--secret-env", "THE_SECRET"];
   expect((await run(args, { env })).status).toBe(0);
+});
+
+test("listen --page shows no secret that the target's answer repeats in its body or a header", async () => {
+  const target = http.createServer((_request, response) => {
+    response.writeHead(200, { "content-type": `text/plain; key=${SECRET}` }).end(`key ${SECRET}`);
+  });
+  await new Promise<void>((resolve) => target.listen(0, "127.0.0.1", resolve));
+  try {
+    const { port } = target.address() as AddressInfo;
+    const { url, page } = await listen("--forward-to", `http://127.0.0.1:${port}/`);
+    expect(await deliver(url)).toBe(200);
+    const shown = await textOf(page);
+    expect(shown).toContain("content-type: text/plain; key=");
+    expect(shown).not.toContain(SECRET.slice(6));
+  } finally {
+    target.close();
+  }
 });
 
 test("the page is not at the receiver's port, and answers only this machine's names", async () => {

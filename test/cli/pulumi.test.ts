@@ -76,4 +76,17 @@ describe("with another PATH", () => {
       /cannot be started \(EACCES\)\. Check that you may execute the file/,
     );
   });
+
+  it("a command gets no option from a variable that would hide stacks or print an old state", async () => {
+    const options = ["PROJECT", "TAG", "ORGANIZATION", "VERSION", "FILE", "SHOW_SECRETS", "CWD"];
+    const names = options.map((option) => `PULUMI_OPTION_${option}`);
+    const print = `process.stdout.write(JSON.stringify(Object.keys(process.env).filter((name) => name.startsWith("PULUMI_OPTION"))))`;
+    writeFileSync(join(folder, "pulumi"), `#!${process.execPath}\n${print}\n`, { mode: 0o755 });
+    for (const name of names) process.env[name] = ".";
+    try {
+      expect(await new Pulumi(undefined).json(["stack", "ls"])).toEqual(["PULUMI_OPTION_CWD"]);
+    } finally {
+      for (const name of names) Reflect.deleteProperty(process.env, name);
+    }
+  });
 });

@@ -68,6 +68,26 @@ test.each(["onRejected", "onOutcome", "onSecretsError", "onUnrecorded", "dedupeK
   },
 );
 
+test("createReceiver refuses null for maxBodyBytes as for any other number", () => {
+  expect(() => createReceiver(options({ maxBodyBytes: null }))).toThrow(
+    /maxBodyBytes must be a whole number/,
+  );
+});
+
+test("memoryDedupe refuses an option now that is not a function", () => {
+  for (const now of [null, 5, new Date()])
+    expect(() => memoryDedupe({ now } as object)).toThrow(/memoryDedupe: now must be a function/);
+});
+
+test.each([
+  [Promise.resolve(secret), /it is a promise: await it first/],
+  [new Set([secret]), /it is of type object, neither a string nor a list of strings/],
+  [5, /it is of type number, neither/],
+  [null, /there is none/],
+])("createReceiver says of secrets that are %p what they are", (secrets, message) => {
+  expect(() => createReceiver(options({ secrets }))).toThrow(message);
+});
+
 test("memoryDedupe and redisDedupe refuse unknown options by name", () => {
   expect(() => memoryDedupe({ maxEntry: 5 } as object)).toThrow(/did you mean maxEntries\?/);
   const client = { evalsha() {}, eval() {} };

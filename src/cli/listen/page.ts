@@ -124,5 +124,8 @@ function resultOf({ status, failure, durationMs, response }: Awaited<ReturnType<
   if (status === null) return { statusCode: null, error: failure, durationMs };
   const { headers, body } = response;
   const answer = withoutSecrets(body.slice(0, LONGEST_ANSWER));
-  return { statusCode: status, error: null, answer, answerHeaders: headers, durationMs };
+  const answerHeaders = Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, withoutSecrets(value)] as const),
+  );
+  return { statusCode: status, error: null, answer, answerHeaders, durationMs };
 }

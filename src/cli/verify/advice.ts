@@ -137,5 +137,5 @@ export function adviceFor(reason: DiagnosisReason, headers: readonly HeaderPair[
 
 /** Whether a header of ours is what a program printed of a list or an object, which is not read. */
 function isPrinted(header: HeaderPair): boolean {
-  return isOurHeader(header) && /^(\w+\(|[[{<])/.test(header[1]);
+  return isOurHeader(header) && /^(\w+ ?\(|array:\d+ \[|[[{<])/.test(header[1]);
 }

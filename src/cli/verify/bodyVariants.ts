@@ -2,7 +2,7 @@ import type { BodyVariant } from "./bodyVariant";
 import { compressions } from "./compressions";
 import { envelopes } from "./envelopes";
 import { readings } from "./readings";
-import { numberRewrites, rewrites } from "./rewrites";
+import { numberRewrites, orderRewrites, rewrites } from "./rewrites";
 
 const THIS_BODY = "this body";
 /** A body can be wrapped twice: base64 in a JSON string. */
@@ -19,8 +19,10 @@ export function* bodyVariants(body: Buffer, contentEncoding?: string): Generator
   yield* compressions(body, contentEncoding);
   yield* rewrites(body);
   for (const reading of inner) yield* within(reading, rewrites(Buffer.from(reading.bytes)));
-  yield* numberRewrites(body);
-  for (const reading of inner) yield* within(reading, numberRewrites(Buffer.from(reading.bytes)));
+  for (const alsoWritten of [numberRewrites, orderRewrites]) {
+    yield* alsoWritten(body);
+    for (const reading of inner) yield* within(reading, alsoWritten(Buffer.from(reading.bytes)));
+  }
 }
 
 function* layers(body: Buffer, most: number): Generator<BodyVariant> {

@@ -2,12 +2,13 @@ import { createHash } from "node:crypto";
 import { type JsonStyle, type JsonText, readJsonText, respell, writeJsonText } from "../../shared/jsonText";
 import { type BodyVariant, LARGEST_REWRITTEN_BYTES } from "./bodyVariant";
 import { NUMBER_SPELLINGS, numberCombinations } from "./jsonNumbers";
+import { otherOrders } from "./jsonOrders";
 import { STRING_SPELLINGS } from "./jsonStrings";
 
 const COMPACT: JsonStyle = { comma: ",", colon: ":" };
 const PYTHON: JsonStyle = { comma: ", ", colon: ": " };
 const WINDOWS = "\r\n";
-/** Bounds the combinations of numbers, in bytes. */
+/** Bounds the combinations of numbers, and of the orders of names, in bytes. */
 const MOST_WRITTEN_BYTES = 64 * 1024 * 1024;
 
 const LAYOUTS: readonly (readonly [string, JsonStyle])[] = [
@@ -65,6 +66,25 @@ export function* numberRewrites(body: Buffer): Generator<BodyVariant> {
           bytes,
           description: `${layout}, with numbers written in another way`,
         };
+      }
+    }
+}
+
+/** Generates a body of JSON whose names may have stood in any order. */
+export function* orderRewrites(body: Buffer): Generator<BodyVariant> {
+  const json = jsonOf(body);
+  if (json === undefined) return;
+  const spellings = distinct(STRING_SPELLINGS.slice(0, 4), scalarsOf(json).strings);
+  let written = 0;
+  for (const reordered of otherOrders(json))
+    for (const [inStrings, string] of spellings) {
+      const respelled = respell(reordered, { string, number: (text) => text });
+      for (const [layout, style] of LAYOUTS.slice(0, 2)) {
+        const bytes = Buffer.from(writeJsonText(respelled, style));
+        written += bytes.byteLength;
+        if (written > MOST_WRITTEN_BYTES) return;
+        const description = `${layout}${inStrings}, with the keys in another order`;
+        yield { change: "body-reserialized", bytes, description };
       }
     }
 }

@@ -139,11 +139,13 @@ async function copyText(text) {
 
 async function copy(link) {
   const label = link.firstChild;
-  const name = label.data;
+  const name = link.dataset.name ?? label.data; // it says "Copied" for a while
+  link.dataset.name = name;
   try {
     const response = await fetch(link.href, { cache: "no-store" });
     if (!response.ok) throw new Error(await response.text());
-    await copyText(await response.text());
+    const bytes = await response.arrayBuffer();
+    await copyText(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes)); // text() drops the mark
     label.data = "Copied";
   } catch {
     label.data = "Not copied";

@@ -1,4 +1,4 @@
-import { checkNumber, checkOptions } from "../checks";
+import { checkNumber, checkOptionalFunction, checkOptions } from "../checks";
 import type { Claim, DedupeStore } from "./store";
 
 /** Options of `memoryDedupe`. */
@@ -27,6 +27,7 @@ export function memoryDedupe(options: MemoryDedupeOptions = {}): DedupeStore {
   checkOptions("memoryDedupe", options, ["maxEntries", "now"]);
   const { maxEntries = 100_000, now = () => performance.now() } = options;
   checkNumber("memoryDedupe: maxEntries", maxEntries, { least: 1 });
+  checkOptionalFunction("memoryDedupe: now", options.now);
   // Both in order of expiry, if the receivers that share the store use the same leases.
   const held = new Map<string, { readonly token: string; readonly until: number }>();
   const completed = new Map<string, number>();

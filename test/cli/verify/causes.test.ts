@@ -298,7 +298,7 @@ test.each([
   });
 });
 
-test.each(["array(1) {", "['msg 1'", "[object Object]"])(
+test.each(["array(1) {", "array (", "array:1 [", "['msg 1'", "[object Object]"])(
   "verify does not blame another program for a header that a program printed as %s",
   (printed) => {
     const sent = {
