@@ -21,7 +21,7 @@ export interface PulumiCommandResult {
  * for: with `PULUMI_OPTION_PROJECT`, `stack ls --all` lists the stacks of one project, and with `PULUMI_OPTION_VERSION`, `stack export`
  * prints an old state. What another stack manages would look like an orphan.
  */
-const OPTION_OF_USER = /^PULUMI_OPTION_(?!(CWD|STACK|DISABLE_INTEGRITY_CHECKING)$)/i;
+const OPTION_OF_USER = /^PULUMI_OPTION_(?!(CWD|STACK|CONFIG_FILE|DISABLE_INTEGRITY_CHECKING)$)/i;
 
 /**
  * Runs Pulumi's own command, without a prompt and without colors.
