@@ -97,18 +97,21 @@ export function endingOnInterrupt<T>(work: Promise<T>, onInterrupt: () => Promis
   });
 }
 
-/** The exit status of a process that SIGTERM ended. */
-const TERMINATED = 143;
+/** The exit status of a process that a signal ended, as a shell shows it. */
+const STATUS_OF = { SIGINT: EXIT.interrupted, SIGTERM: 143 } as const;
 
 /** Makes Ctrl-C or SIGTERM end the process, with one line and the documented exit status. Returns a function that undoes this. */
 export function endOnInterrupt(): () => void {
-  const end = async (error: CliError, status: number) => {
+  const end = async (error: CliError, signal: keyof typeof STATUS_OF) => {
     await finish?.().catch(() => undefined);
     fail(error);
-    process.exit(status);
+    // Node.js waits in `exit` for files that are read: a pipe that nobody writes, or a file system that hangs.
+    if (process.getActiveResourcesInfo().some((name) => name.startsWith("FSReq")))
+      process.kill(process.pid, signal);
+    process.exit(STATUS_OF[signal]);
   };
-  const interrupt = () => end(interrupted(), EXIT.interrupted);
-  const terminate = () => end(new CliError("INTERRUPTED", "SIGTERM ended the command"), TERMINATED);
+  const interrupt = () => end(interrupted(), "SIGINT");
+  const terminate = () => end(new CliError("INTERRUPTED", "SIGTERM ended the command"), "SIGTERM");
   process.once("SIGINT", interrupt).once("SIGTERM", terminate);
   return () => process.off("SIGINT", interrupt).off("SIGTERM", terminate);
 }

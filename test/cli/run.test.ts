@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { closeSync, constants, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 import { MAIN, run as runHere } from "./commandLine";
 
 let folder: string;
@@ -69,6 +70,26 @@ it.each([["list"], ["get", "x"], ["adopt"], ["delete", "x"], ["prune", "--older-
     });
   },
 );
+
+it.each(["SIGINT", "SIGTERM"] as const)("%s ends a command that waits for a file", async (signal) => {
+  const pipe = join(folder, "capture");
+  execFileSync("mkfifo", [pipe]);
+  const child = start(process.execPath, MAIN, "verify", "--capture", pipe);
+  const end = ended(child);
+  let writer: number | undefined;
+  // Nobody can open it for writing until somebody reads it.
+  while (writer === undefined) {
+    await sleep(10);
+    try {
+      writer = openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
+    } catch {}
+  }
+  child.kill(signal);
+  expect((await end).stderr).toMatch(/^error: .*\(INTERRUPTED\)\n$/);
+  // A shell makes 130 or 143 of it.
+  expect(child.signalCode).toBe(signal);
+  closeSync(writer);
+});
 
 it("a command ends quietly when nobody reads its output any more", async () => {
   listed = Array.from({ length: 20_000 }, (_, index) => ({
