@@ -43,8 +43,6 @@ interface Waiting {
  * rather than the number under way, because services limit the rate.) The oldest request goes first, repeats included.
  */
 export class Gate {
-  readonly #maxConcurrency: number;
-  readonly #clock: Clock;
   readonly #queue: Waiting[] = [];
   #underWay = 0;
   #opensAt = Number.NEGATIVE_INFINITY;
@@ -56,20 +54,13 @@ export class Gate {
   #cancelAlarm = () => {};
   /** How often the gate was closed: the result of a request sent before a closing says nothing about the time after it. */
   #closings = 0;
-  #refusalsInRow = 0;
+  /** How often the gate was closed since a request was last let through. */
+  refusalsInRow = 0;
   /** When the first refusal in a row came. */
   #refusedSince = 0;
   #tickets = 0;
 
-  constructor({ maxConcurrency, clock }: { maxConcurrency: number; clock: Clock }) {
-    this.#maxConcurrency = maxConcurrency;
-    this.#clock = clock;
-  }
-
-  /** How often the gate was closed since a request was last let through. */
-  get refusalsInRow(): number {
-    return this.#refusalsInRow;
-  }
+  constructor(private readonly options: { readonly maxConcurrency: number; readonly clock: Clock }) {}
 
   /** Returns a place in the order of requests, which all attempts of an operation keep. */
   ticket(): number {
@@ -111,16 +102,16 @@ export class Gate {
     return {
       lost: leave,
       letThrough: () => {
-        this.#refusalsInRow = 0;
+        this.refusalsInRow = 0;
         if (closings === this.#closings) this.#speedUp();
         leave();
       },
       refused: (pauseMs) => {
-        const now = this.#clock.now();
+        const now = this.options.clock.now();
         this.#opensAt = Math.max(this.#opensAt, now + pauseMs);
         const closedGate = closings === this.#closings;
         if (closedGate) this.#close(now);
-        const stalled = this.#refusalsInRow >= STALLED_REFUSALS && now - this.#refusedSince >= STALLED_MS;
+        const stalled = this.refusalsInRow >= STALLED_REFUSALS && now - this.#refusedSince >= STALLED_MS;
         if (stalled) for (const waiting of this.#queue.splice(0)) waiting.admit("stalled");
         leave();
         return { closedGate, stalled };
@@ -136,8 +127,8 @@ export class Gate {
 
   #close(now: number): void {
     this.#closings += 1;
-    if (this.#refusalsInRow === 0) this.#refusedSince = now;
-    this.#refusalsInRow += 1;
+    if (this.refusalsInRow === 0) this.#refusedSince = now;
+    this.refusalsInRow += 1;
     // The refusal of a probe means "not yet", and says nothing about the rate.
     if (this.#probing) return;
     this.#probing = true;
@@ -147,11 +138,11 @@ export class Gate {
   /** Admits whom it may, and sets a timer only while somebody has to wait for it: a timer keeps the process alive. */
   #admit(): void {
     this.#cancelAlarm();
-    while (this.#queue.length > 0 && this.#underWay < (this.#probing ? 1 : this.#maxConcurrency)) {
-      const now = this.#clock.now();
+    while (this.#queue.length > 0 && this.#underWay < (this.#probing ? 1 : this.options.maxConcurrency)) {
+      const now = this.options.clock.now();
       const waitMs = Math.max(this.#opensAt, this.#admittedAt + this.#intervalMs) - now;
       if (waitMs > 0) {
-        this.#cancelAlarm = this.#clock.after(waitMs, () => this.#admit());
+        this.#cancelAlarm = this.options.clock.after(waitMs, () => this.#admit());
         return;
       }
       this.#underWay += 1;

@@ -2,6 +2,7 @@ import type { WebhooksClient } from "../client/client";
 import type { Endpoint } from "../client/endpoint";
 import { WebhookError } from "../client/errors";
 import { sameUrl } from "../shared/url";
+import { countOf } from "../shared/words";
 import { EndpointError, withHint } from "./errors";
 import { type Configuration, resolveSettings } from "./settings";
 import { describeAnswer, hasAnswer } from "./shownAnswer";
@@ -47,7 +48,7 @@ export async function lookUpEndpoints(
     const left = unrecognized.length;
     if (!complete) await options.warn("getWebhookEndpoints: the service lists only a part of its endpoints.");
     if (left > 0)
-      await options.warn(`getWebhookEndpoints: ${left} endpoints of an unknown type are left out.`);
+      await options.warn(`getWebhookEndpoints: left out ${countOf(left, "endpoint")} that cannot be read.`);
     return endpoints.filter(
       (endpoint) =>
         (url === undefined || sameUrl(endpoint.url, url)) && (type === undefined || endpoint.type === type),

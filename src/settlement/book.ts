@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { type Entry, isWhole, type NewEntry, type StackName } from "./entry";
 import { hashOf, makeFolder, namesIn, pulumiHome, replaceFile } from "./files";
 import { type Identity, keyHash } from "./identity";
-import { isAlive, isAtWork, thisProcess } from "./processes";
+import { isAtWork, thisProcess } from "./processes";
 
 /** How many entries the book holds at most. */
 const MAX_ENTRIES = 20_000;
@@ -90,11 +90,6 @@ export class Book {
   /** Removes an entry of which nothing came. */
   remove({ name }: Entry): void {
     this.#quietly(() => rmSync(this.#pathOf(name), { force: true }));
-  }
-
-  /** Removes an entry that was never sent, once its process is dead. */
-  removeIfAbandoned(entry: Entry): void {
-    if (entry.sent === null && !isAlive(entry.process, 0)) this.remove(entry);
   }
 
   /** Removes an entry unless something was sent or taken since it was begun. */

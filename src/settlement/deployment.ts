@@ -80,6 +80,11 @@ export function plainText(properties: Properties | undefined, name: string): str
   return typeof value === "string" ? value : undefined;
 }
 
+/** Returns whether the state encrypts the url of an endpoint, because the program declared it as a secret. */
+export function isUrlSecret({ inputs, outputs }: Pick<Resource, "inputs" | "outputs">): boolean {
+  return [inputs?.url, outputs?.url].some((url) => typeof url === "object" && url !== null);
+}
+
 /** Returns the name of a resource's WebhooksProvider; undefined for the default provider. */
 export function providerNameOf({ provider = "" }: Pick<Resource, "provider">): string | undefined {
   const name = nameOf(provider.slice(0, provider.lastIndexOf("::")));

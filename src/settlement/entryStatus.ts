@@ -1,6 +1,7 @@
 import type { Book } from "./book";
 import type { Entry } from "./entry";
 import { isWholeUp, type PastRun, wasUnderWay } from "./history";
+import { isAlive } from "./processes";
 import type { Stack } from "./stack";
 
 /**
@@ -48,6 +49,7 @@ export async function statusOf(entry: Entry, stack: Stack): Promise<Status> {
 
 /** Removes an entry that was never sent, unless it shows that an interrupted operation registered nothing. */
 export async function removeIfAbandoned(entry: Entry, stack: Stack, book: Book): Promise<void> {
+  if (isAlive(entry.process, 0)) return;
   const state = await stack.state();
-  if (state?.operations.has(entry.key, { overtaken: true }) === false) book.removeIfAbandoned(entry);
+  if (state?.operations.has(entry.key, { overtaken: true }) === false) book.remove(entry);
 }

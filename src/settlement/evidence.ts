@@ -49,7 +49,8 @@ const FAILED =
 
 /** Gathers what the state and the book tell about the pending registrations of one url and type. */
 export class Evidence {
-  #open: readonly Entry[] | undefined;
+  /** By the stack's state. */
+  readonly #open = new WeakMap<StackState, readonly Entry[]>();
 
   constructor(
     private readonly book: Book,
@@ -93,10 +94,13 @@ export class Evidence {
 
   /** Returns the open entries of a stack that no pending resource stands for. They are read once: each registration may ask. */
   #openEntries(stack: Stack, state: StackState): readonly Entry[] {
-    this.#open ??= this.book
-      .entriesOf(stack.name)
-      .filter(({ closed, pendingId }) => !closed && !(pendingId && state.hasPending(pendingId)));
-    return this.#open;
+    const read = () =>
+      this.book
+        .entriesOf(stack.name)
+        .filter(({ closed, pendingId }) => !closed && !(pendingId && state.hasPending(pendingId)));
+    const open = this.#open.get(state) ?? read();
+    this.#open.set(state, open);
+    return open;
   }
 
   /** A command without a program does not know its stack. The entry of a pending registration names it. */

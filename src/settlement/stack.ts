@@ -18,7 +18,8 @@ export class Stack {
   #state: Promise<StackState | undefined> | undefined;
   #atEnd: Promise<StackState | undefined> | undefined;
   #history: { readonly since: number; readonly runs: Promise<PastRun[] | undefined> } | undefined;
-  #problem: string | undefined;
+  /** Why the state could not be read, if the command has failed. */
+  problem: string | undefined;
 
   /**
    * @param startedAt when this run began, in milliseconds on this machine's clock; undefined if nothing tells
@@ -39,15 +40,10 @@ export class Stack {
    */
   state(): Promise<StackState | undefined> {
     this.#state ??= this.#read().catch((error: unknown) => {
-      this.#problem = error instanceof Error ? error.message : String(error);
+      this.problem = error instanceof Error ? error.message : String(error);
       return undefined;
     });
     return this.#state;
-  }
-
-  /** Why the state could not be read, if the command has failed. */
-  get problem(): string | undefined {
-    return this.#problem;
   }
 
   /** Returns the state as it is now. */

@@ -3,6 +3,7 @@ import {
   type Deployment,
   endpointsIn,
   identityOf,
+  isUrlSecret,
   providerNameOf,
   type Resource,
   stackIn,
@@ -145,9 +146,7 @@ export class StackState {
 
   /** Returns whether the state keeps the url of an endpoint as a secret. */
   hasSecretUrl(id: string): boolean {
-    return this.#of(id).some(({ resource: { inputs, outputs } }) =>
-      [inputs?.url, outputs?.url].some((url) => typeof url === "object" && url !== null),
-    );
+    return this.#of(id).some(({ resource }) => isUrlSecret(resource));
   }
 
   /** When a run last wrote it, and when the stack began: with its first run, and again after each destroy. An empty one is yet to begin. */

@@ -1,6 +1,6 @@
 import type { Endpoint } from "../../client";
 import type { Origin } from "../../endpoint/origin";
-import { type Deployment, plainText, type Resource } from "../../settlement/deployment";
+import { type Deployment, isUrlSecret, plainText, type Resource } from "../../settlement/deployment";
 import { isEndpointToken } from "../../shared/permanent";
 import { sameUrl } from "../../shared/url";
 import { describeStackOf, nameOf } from "../../shared/urn";
@@ -137,7 +137,5 @@ export function describeResource({ urn }: Resource): string {
 /** Returns whether the state encrypts the url of an endpoint's owner, because the program declared it as a secret, or may do so. */
 export function mayHaveSecretUrl(owner: Owner): boolean {
   if (owner.kind === "interrupted") return true;
-  if (!("resource" in owner)) return false;
-  const { inputs, outputs } = owner.resource;
-  return [inputs?.url, outputs?.url].some((url) => typeof url === "object" && url !== null);
+  return "resource" in owner && isUrlSecret(owner.resource);
 }
