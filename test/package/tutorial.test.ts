@@ -28,7 +28,9 @@ test("every step of the tutorial works as it is printed", async () => {
       .replace(/ emulator$/m, ` emulator --port ${service}`);
   rmSync(join(project.folder, "index.js")); // the tutorial begins with an empty folder
   const path = [fakeNpm(project).bin, project.env.PATH].join(delimiter);
-  const options = { cwd: project.folder, env: { ...project.env, PATH: path } };
+  // The types of the programs are checked in snippets.test.ts.
+  const env = { ...project.env, PATH: path, PULUMI_NODEJS_TRANSPILE_ONLY: "true" };
+  const options = { cwd: project.folder, env };
   for (let opened = 0; opened < 3; opened++) terminals.push(new Terminal(options));
   const [first, emulator, receiving] = terminals;
   if (first === undefined || emulator === undefined || receiving === undefined) return;
