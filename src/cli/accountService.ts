@@ -12,7 +12,7 @@ export class AccountService extends ServiceClock {
     super(clock);
   }
 
-  list = async (): Promise<EndpointList> => this.read(await this.client.list());
+  list = async (): Promise<EndpointList> => this.noted(await this.client.list());
 
   /** Returns undefined if the service has no endpoint with this id. */
   find = (id: string): Promise<Endpoint | undefined> => this.client.get(id).catch(undefinedIfGone);

@@ -1,6 +1,6 @@
 import { type Endpoint, WebhookEndpointNotFoundError } from "../client";
 import type { Entry } from "../settlement/entry";
-import type { HandedOver } from "../settlement/pendingResource";
+import type { PendingRecord } from "../settlement/pendingResource";
 import type { Takings } from "../settlement/takings";
 import { originHashes, traceOfEndpoint } from "../settlement/trace";
 import { sameUrl } from "../shared/url";
@@ -30,7 +30,7 @@ export interface AdoptionSources {
 export async function adopt(
   id: string,
   inputs: EndpointInputs,
-  { entry, replaced }: { readonly entry: Entry | undefined; readonly replaced: HandedOver | undefined },
+  { entry, replaced }: { readonly entry: Entry | undefined; readonly replaced: PendingRecord | undefined },
   { ledger, log, origin, service, takings }: AdoptionSources,
 ): Promise<Endpoint | undefined> {
   const endpoint = await service.get(id).catch((error: unknown) => {

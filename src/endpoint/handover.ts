@@ -1,4 +1,4 @@
-import type { HandedOver } from "../settlement/pendingResource";
+import type { PendingRecord } from "../settlement/pendingResource";
 import { describeUrl } from "../shared/url";
 import { EndpointError } from "./errors";
 import type { EndpointInputs } from "./types";
@@ -7,7 +7,7 @@ import type { EndpointInputs } from "./types";
 export interface Replaced {
   readonly id: string;
   /** Present when its registration is pending at this service. */
-  readonly pending: HandedOver | undefined;
+  readonly pending: PendingRecord | undefined;
   /** Whether the new resource wants the same endpoint. */
   readonly wantsSame: boolean;
 }

@@ -6,8 +6,8 @@ import {
   type Holder,
   holderAmong,
   originHashes,
-  sameTime,
   type Trace,
+  timesAgree,
   traceOfEndpoint,
   traceOfResource,
 } from "../settlement/trace";
@@ -93,7 +93,7 @@ export class OriginCheck {
 
   /** Returns whether an endpoint was made at another time than the recorded one. */
   #isOfAnotherTime(endpoint: Endpoint, state: EndpointState): boolean {
-    return sameTime(traceOf(endpoint.id, state), this.#shown(endpoint)) === false;
+    return timesAgree(traceOf(endpoint.id, state), this.#shown(endpoint)) === false;
   }
 
   #shown(endpoint: Endpoint): Trace {

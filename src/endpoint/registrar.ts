@@ -95,8 +95,8 @@ export class Registrar {
   }
 
   async #settleAlone(id: string, state: PendingState) {
-    const handedOver = { id, ...state.pending };
-    return conclusionOf(await this.run.settlement.settle(state, { handedOver, alone: true }), state);
+    const record = { id, ...state.pending };
+    return conclusionOf(await this.run.settlement.settle(state, { record, alone: true }), state);
   }
 
   async #register(
@@ -156,17 +156,17 @@ export class Registrar {
   ): Promise<Endpoint | undefined> {
     const { clock, ledger, log, settlement, takings } = this.run;
     const isWanted = replaced?.wantsSame === true && !ledger.has(replaced.id, "settled");
-    const handedOver = isWanted ? replaced.pending : undefined;
+    const record = isWanted ? replaced.pending : undefined;
     try {
-      const outcome = await settlement.settle(inputs, { handedOver });
+      const outcome = await settlement.settle(inputs, { record });
       const isAnother = inputs.ifExists === "register";
       const found = isAnother && outcome?.kind === "unknowable" ? undefined : conclusionOf(outcome, inputs);
       if (found?.kind === "doubt" && !isAnother)
         throw inDoubt(inputs, found, { isReplacement: hasEndpoint(replaced) });
       if (found?.kind === "doubt")
         log.warn(describeSpared(inputs, found, "Another endpoint is registered, as ifExists says"));
-      if (handedOver) ledger.note(handedOver.id, "settled");
-      if (handedOver && isAnother && found?.kind !== "found") takings.giveUp(handedOver, inputs);
+      if (record) ledger.note(record.id, "settled");
+      if (record && isAnother && found?.kind !== "found") takings.giveUp(record, inputs);
       if (found?.kind !== "found") return undefined;
       const { endpoint, by } = found;
       takings.takeOver(by, entry, endpoint, clock.date());

@@ -82,7 +82,7 @@ export class Service extends ServiceClock {
   }
 
   list = async (): Promise<EndpointList> =>
-    this.read(await this.#watched("list", this.client.list({ signal: this.options.cancelled })));
+    this.noted(await this.#watched("list", this.client.list({ signal: this.options.cancelled })));
 
   /** @param onSend called right before each attempt */
   register = (registration: Registration, onSend: () => void): Promise<Endpoint> =>

@@ -6,7 +6,7 @@ import { type Entry, ipHash, isLiving, isSameStack, mayTake, traceOfEntry, windo
 import { removeIfAbandoned, statusOf } from "./entryStatus";
 import { keyHash, type Wanted } from "./identity";
 import { ADOPTED, interruptedLike, interruptionOf, LATER_UP, mayHaveSent } from "./interruption";
-import { type HandedOver, handedOverOf, pendingOf } from "./pendingResource";
+import { type PendingRecord, pendingOf, recordOf } from "./pendingResource";
 import type { Stack, Stacks } from "./stack";
 import { isAmbiguous } from "./stackName";
 import type { StackState } from "./stackState";
@@ -16,8 +16,8 @@ import {
   type Holder,
   holderAmong,
   isSameAccount,
-  sameTime,
   strongest,
+  timesAgree,
   traceOfEndpoint,
   traceOfResource,
 } from "./trace";
@@ -38,7 +38,7 @@ interface Sources {
 
 export interface AboutOptions {
   /** The pending resource that asks. */
-  readonly handedOver?: HandedOver | undefined;
+  readonly record?: PendingRecord | undefined;
   /** Whether it asks for itself alone: what other registrations made explains endpoints, and is not for it. */
   readonly alone?: boolean;
 }
@@ -58,15 +58,15 @@ export class Evidence {
     private readonly asker: Asker,
   ) {}
 
-  async about(wanted: Wanted, { handedOver, alone = false }: AboutOptions = {}): Promise<Known> {
-    const stack = (await this.stacks.current()) ?? this.#stackOf(handedOver, wanted);
+  async about(wanted: Wanted, { record, alone = false }: AboutOptions = {}): Promise<Known> {
+    const stack = (await this.stacks.current()) ?? this.#stackOf(record, wanted);
     // The state first: what is under way in it is in the book by then.
     const state = await stack?.state();
     const entries = this.book.entriesLike(wanted);
-    const own = handedOver && this.#entryOf(handedOver, entries);
+    const own = record && this.#entryOf(record, entries);
     const isOver = own?.closed === true && own.id === null;
-    const mine = handedOver && !isOver ? [this.#handedOver(handedOver, own, wanted.ip)] : [];
-    const adopted = handedOver && !own ? adoptedLike(wanted, { entries, state, stack }) : [];
+    const mine = record && !isOver ? [this.#ofRecord(record, own, wanted.ip)] : [];
+    const adopted = record && !own ? adoptedLike(wanted, { entries, state, stack }) : [];
     const isExplained = (each: Pending) => adopted.some((endpoint) => mayHaveMade(each, endpoint));
     const pending: Pending[] = [];
     for (const entry of entries) {
@@ -81,9 +81,9 @@ export class Evidence {
     }
     // The pending resources of the stack that no entry stands for: each explains an endpoint.
     const others = (state?.pendingLike(wanted) ?? [])
-      .filter(({ id }) => id !== handedOver?.id && !entries.some(({ pendingId }) => pendingId === id))
+      .filter(({ id }) => id !== record?.id && !entries.some(({ pendingId }) => pendingId === id))
       .filter((each) => this.#mayExplain(traceOfResource(each)))
-      .map((each) => this.#handedOver(handedOverOf(each), undefined, plainText(each.inputs, "ip")));
+      .map((each) => this.#ofRecord(recordOf(each), undefined, plainText(each.inputs, "ip")));
     pending.push(...others.map((each) => ({ ...each, others: true })));
     const theirs = alone ? pending.map((each) => ({ ...each, others: true })) : pending;
     const rest = entries.filter((each) => each !== own);
@@ -104,28 +104,28 @@ export class Evidence {
   }
 
   /** A command without a program does not know its stack. The entry of a pending registration names it. */
-  #stackOf(handedOver: HandedOver | undefined, wanted: Wanted): Stack | undefined {
-    const named = handedOver && this.#entryOf(handedOver, this.book.entriesLike(wanted));
+  #stackOf(record: PendingRecord | undefined, wanted: Wanted): Stack | undefined {
+    const named = record && this.#entryOf(record, this.book.entriesLike(wanted));
     return named && this.stacks.of(named.stack);
   }
 
   /** Returns the entry of a pending resource, unless another process of this run has just taken what it made. */
-  #entryOf({ id }: HandedOver, entries: readonly Entry[]): Entry | undefined {
+  #entryOf({ id }: PendingRecord, entries: readonly Entry[]): Entry | undefined {
     const { run, sender } = this.asker;
     const entry = entries.find(({ pendingId }) => pendingId === id);
     const isTaken = entry?.takenAt !== undefined && entry.sender !== sender && isLiving(entry, run);
     return isTaken ? undefined : entry;
   }
 
-  #handedOver(handedOver: HandedOver, entry: Entry | undefined, ip: string | null | undefined): Pending {
+  #ofRecord(record: PendingRecord, entry: Entry | undefined, ip: string | null | undefined): Pending {
     const { patienceMs } = this.asker;
     const id = entry?.id ?? undefined;
     const pending = {
-      ...pendingOf(handedOver, patienceMs),
+      ...pendingOf(record, patienceMs),
       id,
       ip: ipHash(ip),
       entry,
-      pendingId: handedOver.id,
+      pendingId: record.id,
     };
     return entry?.sent ? { ...pending, window: windowOfSent(entry.sent, patienceMs) } : pending;
   }
@@ -194,7 +194,7 @@ export class Evidence {
     const isHolder = (entry: Entry) =>
       entry.closed || !stack || !isSameStack(entry.stack, stack.name) || isLiving(entry, run);
     const holders = entries.filter(isHolder).map((entry) => traceOfEntry(entry, patienceMs));
-    const ofTime = holders.filter((each) => sameTime(each, trace) !== false);
+    const ofTime = holders.filter((each) => timesAgree(each, trace) !== false);
     return strongest(holderAmong(ofTime, trace), state?.holderOf(trace) ?? "nobody");
   }
 }

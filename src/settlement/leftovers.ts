@@ -6,7 +6,7 @@ import { type Entry, isUnderWay, mayTake } from "./entry";
 import { removeIfAbandoned, statusOf } from "./entryStatus";
 import type { Evidence } from "./evidence";
 import { type Identity, isProvisional, keyHash } from "./identity";
-import { handedOverOf } from "./pendingResource";
+import { recordOf } from "./pendingResource";
 import { ownPending } from "./register";
 import { type Lookup, listWith } from "./settle";
 import type { Stack } from "./stack";
@@ -128,7 +128,7 @@ export async function verdictsOf(
     const identity = identityOf(resource);
     if (identity === undefined) continue;
     const wanted = { ...identity, ip: plainText(resource.inputs, "ip") };
-    const known = await evidence.about(wanted, { handedOver: handedOverOf(resource), alone: true });
+    const known = await evidence.about(wanted, { record: recordOf(resource), alone: true });
     const [decided] = decideAll({ ...known, identity, list, patienceMs }, named);
     if (decided) verdicts.push({ identity, ...decided, operations: [], resource });
   }

@@ -5,7 +5,7 @@ import { isProvisional, provisionalId } from "./identity";
 import { windowOf } from "./time";
 
 /** A pending registration as the state holds it, under a provisional id. */
-export interface HandedOver {
+export interface PendingRecord {
   /** Its provisional id. */
   readonly id: string;
   readonly before: readonly string[];
@@ -17,13 +17,13 @@ export interface HandedOver {
 }
 
 /** Returns what the state is to hold of a registration that was sent. */
-export function handOver({ before, complete, serviceTime, lastTime = serviceTime }: Sent): HandedOver {
+export function newRecord({ before, complete, serviceTime, lastTime = serviceTime }: Sent): PendingRecord {
   return { id: provisionalId(), before, complete, attemptedAt: lastTime, firstAttemptedAt: serviceTime };
 }
 
 /** Returns what the state tells of a pending registration. */
-export function pendingOf(handedOver: HandedOver, patienceMs: number): Pending {
-  const { attemptedAt, firstAttemptedAt = attemptedAt, before, complete } = handedOver;
+export function pendingOf(record: PendingRecord, patienceMs: number): Pending {
+  const { attemptedAt, firstAttemptedAt = attemptedAt, before, complete } = record;
   return { window: windowOf(firstAttemptedAt, patienceMs, attemptedAt), before, complete, sameIp: true };
 }
 
@@ -33,7 +33,7 @@ export function pendingResources(deployment: Deployment): Resource[] {
 }
 
 /** Returns the pending registration of a resource. What an edited state lacks is unknown. */
-export function handedOverOf({ id = "", outputs }: Resource): HandedOver {
+export function recordOf({ id = "", outputs }: Resource): PendingRecord {
   const { before, complete, attemptedAt, firstAttemptedAt } = (outputs?.pending ?? {}) as Readonly<
     Record<string, unknown>
   >;

@@ -25,7 +25,7 @@ export class ServiceClock {
   }
 
   /** Notes the time that a list tells, and returns the list. */
-  read = (list: EndpointList): EndpointList => {
+  noted = (list: EndpointList): EndpointList => {
     if (list.serverTime !== null) this.#told = { time: list.serverTime, at: this.moment() };
     return list;
   };

@@ -4,7 +4,7 @@ import { type Decision, decide, mayHaveMade } from "./decide";
 import { type Entry, ipHash } from "./entry";
 import type { AboutOptions, Evidence, Known } from "./evidence";
 import { keyOf, type Wanted } from "./identity";
-import { type HandedOver, handOver, pendingOf } from "./pendingResource";
+import { newRecord, type PendingRecord, pendingOf } from "./pendingResource";
 import { registerOnce, type SendingService } from "./register";
 import { listWith, type Outcome, settle, type Waiting } from "./settle";
 import type { Stacks } from "./stack";
@@ -31,7 +31,7 @@ interface SettlementParts {
 }
 
 /** A registration of this run whose outcome is unknown. */
-export interface PendingHere extends HandedOver {
+export interface PendingHere extends PendingRecord {
   readonly error: WebhookRegistrationError;
 }
 
@@ -155,7 +155,7 @@ export class Settlement {
       return registered;
     }
     const { sent, error } = registered;
-    const pending = { ...handOver(sent), error };
+    const pending = { ...newRecord(sent), error };
     change({ sent, pendingId: pending.id });
     this.leave(wanted, pending);
     return { pending };
@@ -163,7 +163,7 @@ export class Settlement {
 
   /** Looks once more for the endpoint of a registration of this run. Returns undefined while nothing shows. */
   async retry(wanted: Wanted, pending: PendingHere): Promise<Endpoint | undefined> {
-    const known = await this.parts.evidence.about(wanted, { handedOver: pending });
+    const known = await this.parts.evidence.about(wanted, { record: pending });
     const decision = this.#decide(wanted, known, await this.run.service.list());
     if (decision.kind !== "found") return undefined;
     const left = this.#unsettled.get(keyOf(wanted));
@@ -173,13 +173,13 @@ export class Settlement {
     return decision.endpoint;
   }
 
-  mayHaveMade(pending: HandedOver, endpoint: Endpoint): boolean {
+  mayHaveMade(pending: PendingRecord, endpoint: Endpoint): boolean {
     return mayHaveMade(pendingOf(pending, this.run.patienceMs), endpoint);
   }
 
   /** Returns the listed endpoints that a pending registration may have made, and that nobody has. */
-  async madeBy(pending: HandedOver, wanted: Wanted, { endpoints }: EndpointList): Promise<Endpoint[]> {
-    const { holderOf } = await this.parts.evidence.about(wanted, { handedOver: pending });
+  async madeBy(pending: PendingRecord, wanted: Wanted, { endpoints }: EndpointList): Promise<Endpoint[]> {
+    const { holderOf } = await this.parts.evidence.about(wanted, { record: pending });
     return endpoints.filter((each) => this.mayHaveMade(pending, each) && holderOf(each) === "nobody");
   }
 

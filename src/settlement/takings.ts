@@ -3,7 +3,7 @@ import type { Book } from "./book";
 import { mayHaveMade, type Pending } from "./decide";
 import { type Entry, isLiving, isSameStack, mayTake, type StackName, traceOfEntry } from "./entry";
 import type { Identity, Wanted } from "./identity";
-import { type HandedOver, pendingOf } from "./pendingResource";
+import { type PendingRecord, pendingOf } from "./pendingResource";
 import { thisProcess } from "./processes";
 import type { Stack } from "./stack";
 import type { StackState } from "./stackState";
@@ -50,7 +50,7 @@ export class Takings {
    *
    * @param replaced the pending registration of the resource that it replaces
    */
-  adopt(entry: Entry | undefined, endpoint: Endpoint, replaced?: HandedOver): void {
+  adopt(entry: Entry | undefined, endpoint: Endpoint, replaced?: PendingRecord): void {
     if (entry === undefined) return;
     const { id, createdAt } = endpoint;
     const { origin, patienceMs, run } = this.asker;
@@ -122,7 +122,7 @@ export class Takings {
   }
 
   /** Notes that nobody takes what a pending registration may have made: a person has another one registered. */
-  giveUp({ id }: HandedOver, identity: Identity): void {
+  giveUp({ id }: PendingRecord, identity: Identity): void {
     for (const entry of this.book.entriesLike(identity))
       if (entry.pendingId === id && !entry.closed) this.book.close(entry);
   }
@@ -139,7 +139,7 @@ export class Takings {
 }
 
 /** That of the replaced resource comes first. */
-function rankOf({ pendingId }: Entry, replaced: HandedOver | undefined): number {
+function rankOf({ pendingId }: Entry, replaced: PendingRecord | undefined): number {
   return pendingId !== undefined && pendingId === replaced?.id ? 0 : 1;
 }
 

@@ -91,7 +91,7 @@ function compare(holder: Trace, endpoint: Trace): Holder {
   if (holder.id == null || holder.id !== endpoint.id) return "nobody";
   const isAlike = isSame(holder.key, endpoint.key);
   const isOwn = isSameAccount(holder, endpoint);
-  switch (sameTime(holder, endpoint)) {
+  switch (timesAgree(holder, endpoint)) {
     case true:
       return isOwn ? "somebody" : "unclear";
     case false:
@@ -111,7 +111,7 @@ export function strongest(...holders: readonly Holder[]): Holder {
 }
 
 /** Returns whether two traces tell of one time; undefined when one of them does not tell. */
-export function sameTime(a: Trace, b: Trace): boolean | undefined {
+export function timesAgree(a: Trace, b: Trace): boolean | undefined {
   const same = isSameTime(a.createdAt, b.createdAt);
   if (same !== undefined) return same;
   const window = a.window ?? b.window;

@@ -5,7 +5,7 @@ import { mayHaveMade, type Pending } from "../../settlement/decide";
 import { identityOf, interruptedRegistrations, type Resource } from "../../settlement/deployment";
 import { isSameStack, type StackName } from "../../settlement/entry";
 import { keyOf, sameId } from "../../settlement/identity";
-import { handedOverOf, pendingResources } from "../../settlement/pendingResource";
+import { pendingResources, recordOf } from "../../settlement/pendingResource";
 import { describeStackOf } from "../../shared/urn";
 import type { AccountService } from "../accountService";
 import { settlementStack, sourcesOf } from "../evidence";
@@ -72,7 +72,7 @@ export async function claimsOn(
       const isClaimed =
         pending.some((each) => isOf(each, stack.name) && mayHaveMade(each, endpoint)) ||
         operations.some((operation) => mayAdopt(operation, endpoint)) ||
-        hidden.some((resource) => !handedOverOf(resource).before.includes(endpoint.id));
+        hidden.some((resource) => !recordOf(resource).before.includes(endpoint.id));
       if (isClaimed) claims.set(endpoint.id, describeStackOf(stack.name.urn));
     }
   }
