@@ -11,6 +11,16 @@ interface Source extends Omit<ReadEvent, "message"> {
   readonly rawBody: Uint8Array;
 }
 
+/** What becomes of a delivery's signal. */
+interface SignalState {
+  controller?: AbortController;
+  expired?: Error;
+  isWatched: boolean;
+}
+
+/** Not a private field: in a proxy, and in what inherits from the delivery, the getter has another `this`. */
+const STATE = Symbol("state");
+
 /** A delivery, and the means to fire its signal. */
 export class VerifiedDelivery implements Delivery {
   readonly id: string;
@@ -21,9 +31,21 @@ export class VerifiedDelivery implements Delivery {
   data: unknown;
   readonly rawBody: Uint8Array;
   declare readonly signal: AbortSignal;
-  #controller: AbortController | undefined;
-  #expired: Error | undefined;
-  #isWatched = false;
+  declare private readonly [STATE]: SignalState;
+
+  // An own property, so that a copy by spreading has it, as its type says. The controller is made when first asked for: most
+  // handlers never do, and it costs more than the rest of the delivery.
+  static readonly #SIGNAL: PropertyDescriptor & ThisType<VerifiedDelivery> = {
+    enumerable: true,
+    get() {
+      const state = this[STATE];
+      state.controller ??= watchedController(() => {
+        state.isWatched = true;
+      });
+      if (state.expired !== undefined) state.controller.abort(state.expired);
+      return state.controller.signal;
+    },
+  };
 
   constructor({ id, timestamp, event, jobId, data, rawBody }: Source) {
     this.id = id;
@@ -32,33 +54,24 @@ export class VerifiedDelivery implements Delivery {
     this.jobId = jobId;
     this.data = data;
     this.rawBody = rawBody;
-    // An own property, so that a copy by spreading has it, as its type says. It does not depend on `this`, which is another object in a
-    // proxy, and in what inherits from the delivery.
-    Object.defineProperty(this, "signal", { enumerable: true, get: () => this.#signal() });
-  }
-
-  /** The controller is made when first asked for: most handlers never do, and it costs more than the rest of the delivery. */
-  #signal(): AbortSignal {
-    this.#controller ??= watchedController(() => {
-      this.#isWatched = true;
-    });
-    if (this.#expired !== undefined) this.#controller.abort(this.#expired);
-    return this.#controller.signal;
+    const state: SignalState = { isWatched: false };
+    Object.defineProperty(this, STATE, { value: state });
+    Object.defineProperty(this, "signal", VerifiedDelivery.#SIGNAL);
   }
 
   /** Whether the handler used the signal, and so may have stopped when it fired. A copy of the delivery has the same signal. */
   get isWatched(): boolean {
-    return this.#isWatched;
+    return this[STATE].isWatched;
   }
 
   /** @throws why the delivery was given up, if it was */
   throwIfExpired(): void {
-    if (this.#expired !== undefined) throw this.#expired;
+    if (this[STATE].expired !== undefined) throw this[STATE].expired;
   }
 
   expire(reason: Error): void {
-    this.#expired = reason;
-    this.#controller?.abort(reason);
+    this[STATE].expired = reason;
+    this[STATE].controller?.abort(reason);
   }
 }
 
