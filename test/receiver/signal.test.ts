@@ -38,7 +38,10 @@ test.each<[string, (delivery: Delivery) => unknown]>([
   ["a copy by structuredClone", (delivery) => structuredClone(delivery)],
   ["a proxy", (delivery) => new Proxy(delivery, {}).signal],
   ["what inherits from it", (delivery) => Object.create(delivery).signal],
-  ["a copy of its properties", (d) => Object.defineProperties({}, Object.getOwnPropertyDescriptors(d))],
+  [
+    "a copy of its properties",
+    (d) => Object.defineProperties({ ...d }, Object.getOwnPropertyDescriptors(d)).signal,
+  ],
   ["JSON.stringify", (delivery) => JSON.stringify(delivery)],
   ["JSON.stringify of a copy", (delivery) => JSON.stringify({ ...delivery })],
   ["inspect, as console.log does,", (delivery) => inspect(delivery, { getters: true, depth: 5 })],
