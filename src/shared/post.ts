@@ -97,6 +97,8 @@ async function beginningOf(body: AsyncIterable<Buffer>, bytes: number): Promise<
 function failureName(error: unknown): string {
   const { code, name, errors } = error as Partial<NodeJS.ErrnoException & AggregateError>;
   if (name === "TimeoutError") return "timed out";
+  // Its code is a number.
+  if (name === "AbortError") return name;
   // Node tries each address of a name, and reports the failures of all.
   return code ?? (errors?.[0] === undefined ? (name ?? "no reason given") : failureName(errors[0]));
 }
