@@ -54,7 +54,7 @@ export class Deliveries {
   #sent = 0;
 
   constructor(private readonly options: DeliveriesOptions) {
-    this.#poster = new Poster(options.timers.signal);
+    this.#poster = new Poster({ timeoutMs: options.timeoutMs, signal: options.timers.signal });
   }
 
   /**
@@ -167,14 +167,8 @@ export class Deliveries {
   /** Sends a request and logs its result. `retry` returns the wait after a failure. */
   async #send(request: OpenAttempt, retry: (result: PostResult) => number | null): Promise<LoggedAttempt> {
     const { url, body } = request;
-    const { timeoutMs } = this.options;
     this.#open.add(request);
-    const result = await this.#poster.post({
-      url,
-      headers: { ...HEADERS, ...request.headers },
-      body,
-      timeoutMs,
-    });
+    const result = await this.#poster.post({ url, headers: { ...HEADERS, ...request.headers }, body });
     this.#open.delete(request);
     const { retryAfter, ...answered } = result;
     const retryInMs = isSuccess(result.statusCode) ? null : retry(result);
