@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { isAlive, isThisProcess, type ProcessName, thisProcess } from "../../src/settlement/processes";
+import { isAlive, isThisProcess, type ProcessName, thisProcess } from "../../src/shared/processes";
 
 const now = Date.now();
 
