@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { isSuccess } from "../../shared/isSuccess";
 import type { EmulatedEndpoint } from "../endpoint";
 import { checkNames, EmulatorError } from "../errors";
@@ -13,7 +12,7 @@ import {
   type LoggedAttempt,
   type OpenAttempt,
 } from "./event";
-import { bodyOf, tampered } from "./message";
+import { bodyOf, newId, tampered } from "./message";
 import { Poster, type PostResult } from "./post";
 import { retryDelay } from "./retry";
 import type { Secrets } from "./secrets";
@@ -181,8 +180,4 @@ export class Deliveries {
     this.#sent += 1;
     return this.#sent;
   }
-}
-
-function newId(): string {
-  return `msg_${randomBytes(12).toString("hex")}`;
 }
