@@ -6,7 +6,7 @@ import { EmulatorError } from "./errors";
 /** How long an idle connection stays open. Longer than any test, so that none closes just as a client sends. */
 const KEEP_ALIVE_MS = 120_000;
 
-export interface Listener {
+interface Listener {
   readonly port: number;
   /** Listens again on the same port. @throws EmulatorError when another program has taken the port */
   open(): Promise<void>;

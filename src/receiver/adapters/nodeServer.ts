@@ -12,7 +12,7 @@ export type NodeRequest = IncomingMessage | Http2ServerRequest;
 /** A response of Node's http, https or http2 server. */
 export type NodeResponse = ServerResponse | Http2ServerResponse;
 
-export interface NodeServerOptions {
+interface NodeServerOptions {
   readonly timeoutMs: number;
   /** What to change if something read the body before. */
   readonly advice: string;
