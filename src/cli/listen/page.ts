@@ -32,12 +32,9 @@ type Result = Pick<ShownAttempt, "statusCode" | "error" | "answer" | "answerHead
 /** A page of what arrives: the emulator's, for the deliveries of a real service. */
 export class ListenPage {
   readonly #log = new Log<ShownAttempt>(MOST_SHOWN);
-  readonly #options: ListenPageOptions;
   #count = 0;
 
-  constructor(options: ListenPageOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: ListenPageOptions) {}
 
   /** Answers the requests for the page. */
   handler(): (request: IncomingMessage, response: ServerResponse) => void {
@@ -70,7 +67,7 @@ export class ListenPage {
     { endpointId = "here", replayOf }: { endpointId?: Destination; replayOf?: ShownAttempt } = {},
   ): void {
     const { headers = [] } = request ? dataOfRequest(request.headers, request.body) : {};
-    const { target, address } = this.#options;
+    const { target, address } = this.options;
     const earlier = this.#log.entries.filter(
       (each) => each.id === id && each.endpointId === endpointId && !each.replayed,
     );
@@ -87,7 +84,7 @@ export class ListenPage {
   }
 
   #console(): Console {
-    const { target, address } = this.#options;
+    const { target, address } = this.options;
     const canReplay = ({ endpointId }: ShownAttempt) => endpointId === "here";
     const replays = async (form: URLSearchParams) => {
       const attempt = this.#log.entries.findLast(({ number }) => String(number) === form.get("number"));
