@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { EmulatorError } from "../../emulator/errors";
 import { Log } from "../../emulator/log";
-import type { Console, ShownAttempt } from "../../emulator/page/console";
 import { html } from "../../emulator/page/html";
 import { pageHandler } from "../../emulator/page/server";
+import type { PageSource, ShownAttempt } from "../../emulator/page/source";
 import type { ReceiverRequest, ReceiverResponse } from "../../receiver";
 import { dataOfRequest } from "../capture/captureFile";
 import { withoutSecrets } from "../knownSecrets";
@@ -38,7 +38,7 @@ export class ListenPage {
 
   /** Answers the requests for the page. */
   handler(): (request: IncomingMessage, response: ServerResponse) => void {
-    return pageHandler(this.#console(), LISTEN_PAGE_PATH);
+    return pageHandler(this.#source(), LISTEN_PAGE_PATH);
   }
 
   received(
@@ -83,7 +83,7 @@ export class ListenPage {
     });
   }
 
-  #console(): Console {
+  #source(): PageSource {
     const { target, address } = this.options;
     const canReplay = ({ endpointId }: ShownAttempt) => endpointId === "here";
     const replays = async (form: URLSearchParams) => {
