@@ -1,15 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { parseJson } from "../shared/json";
+import { isAlive, isThisProcess, type ProcessName, thisProcess } from "../shared/processes";
 import { EmulatorError } from "./errors";
 
 /** What a lock file says about the emulator that uses the data file. */
-interface Holder {
+interface Holder extends ProcessName {
   readonly token: string;
-  readonly pid: number;
-  /** When the process started, as the kernel counts it. Undefined where `/proc` is missing. */
-  readonly startedAt?: string | undefined;
   /** Undefined while the emulator starts. */
   readonly url?: string | undefined;
 }
@@ -104,8 +101,7 @@ export class DataFileLock {
   }
 
   #content(url?: string): string {
-    const { pid } = process;
-    const holder: Holder = { token: this.#token, pid, startedAt: startOf(pid), url };
+    const holder: Holder = { token: this.#token, ...thisProcess(), url };
     return `${JSON.stringify(holder)}\n`;
   }
 }
@@ -121,27 +117,10 @@ function isLock(content: string): boolean {
   return LOCK_START.startsWith(start) || typeof parsed(content).pid === "number";
 }
 
-function isHolding({ token, pid, startedAt }: Partial<Holder>): boolean {
-  if (typeof pid !== "number" || !Number.isInteger(pid) || pid <= 0) return false;
-  if (pid === process.pid) return token !== undefined && HELD.has(token);
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
-  }
-  // Another process can have the number of one that is gone.
-  return startOf(pid) === startedAt;
-}
-
-/** Returns the 22nd field of `/proc/<pid>/stat`. The second, a name in parentheses, can contain spaces. A zombie has ended. */
-function startOf(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return fields[0] === "Z" ? "" : fields[19];
-  } catch {
-    return undefined;
-  }
+function isHolding({ token = "", host = "", pid = 0, start = "" }: Partial<Holder>): boolean {
+  const name = { host, pid, start };
+  // The lock of another host counts as left: a container that was killed must not block the next one.
+  return isThisProcess(name) ? HELD.has(token) : isAlive(name, 0);
 }
 
 function inUse(dataFile: string, lock: string, { pid, url }: Partial<Holder>): EmulatorError {

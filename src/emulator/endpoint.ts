@@ -1,5 +1,5 @@
-import { isIP } from "node:net";
-import { isHttpUrl } from "../shared/url";
+import { isRecord } from "../shared/json";
+import { isAddressOrRange, isHttpUrl } from "../shared/url";
 
 /** The types of endpoints. Each has signing secrets of its own. */
 export type EmulatedEndpointType = "production" | "development";
@@ -42,28 +42,17 @@ export interface EmulatedEndpoint {
 }
 
 /** A valid registration, or the reason why the service refuses it. */
-export type Validated = { readonly input: EndpointInput } | { readonly problem: string };
+type Validated = { readonly input: EndpointInput } | { readonly problem: string };
 
 /** Validates the body of a registration. Unknown members are ignored. */
 export function validateRegistration(body: unknown): Validated {
-  if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    return { problem: "The body must be a JSON object with url and type." };
-  }
-  const { url, type, ip } = body as Record<string, unknown>;
+  if (!isRecord(body)) return { problem: "The body must be a JSON object with url and type." };
+  const { url, type, ip } = body;
   if (!isHttpUrl(url)) return { problem: "url must be an absolute http or https URL." };
   if (type !== "production" && type !== "development") {
     return { problem: 'type must be "production" or "development".' };
   }
   if (ip === undefined) return { input: { url, type } };
-  if (typeof ip !== "string" || !isAddressFilter(ip)) {
-    return { problem: "ip must be an IPv4 or IPv6 address or a CIDR range." };
-  }
+  if (!isAddressOrRange(ip)) return { problem: "ip must be an IPv4 or IPv6 address or a CIDR range." };
   return { input: { url, type, ip } };
-}
-
-function isAddressFilter(text: string): boolean {
-  const [address = "", bits, ...rest] = text.split("/");
-  const version = isIP(address);
-  if (version === 0 || rest.length > 0) return false;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
 }

@@ -11,18 +11,15 @@ interface KeyOptions {
 /** Maps API keys to accounts, and finds the key in a request. */
 export class Keys {
   readonly #accounts: Map<string, string>;
-  readonly #header: string;
-  readonly #scheme: string | undefined;
 
-  constructor({ accounts, header, scheme }: KeyOptions) {
-    this.#accounts = new Map(Object.entries(accounts));
-    this.#header = header;
-    this.#scheme = scheme;
+  constructor(private readonly options: KeyOptions) {
+    this.#accounts = new Map(Object.entries(options.accounts));
   }
 
   /** Describes, for an error message, the header that carries the key. */
   get place(): string {
-    return this.#scheme === undefined ? `${this.#header}: <key>` : `${this.#header}: ${this.#scheme} <key>`;
+    const { header, scheme } = this.options;
+    return scheme === undefined ? `${header}: <key>` : `${header}: ${scheme} <key>`;
   }
 
   /** @throws EmulatorError when no key opens the account */
@@ -34,11 +31,12 @@ export class Keys {
   }
 
   accountOf(headers: IncomingHttpHeaders): string | undefined {
-    const value = headers[this.#header.toLowerCase()];
+    const { header, scheme } = this.options;
+    const value = headers[header.toLowerCase()];
     if (typeof value !== "string") return undefined;
-    if (this.#scheme === undefined) return this.#accounts.get(value);
+    if (scheme === undefined) return this.#accounts.get(value);
     const space = value.indexOf(" ");
-    const matches = space > 0 && value.slice(0, space).toLowerCase() === this.#scheme.toLowerCase();
+    const matches = space > 0 && value.slice(0, space).toLowerCase() === scheme.toLowerCase();
     return matches ? this.#accounts.get(value.slice(space + 1).trimStart()) : undefined;
   }
 

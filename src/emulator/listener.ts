@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { EmulatorError } from "./errors";
@@ -5,7 +6,7 @@ import { EmulatorError } from "./errors";
 /** How long an idle connection stays open. Longer than any test, so that none closes just as a client sends. */
 const KEEP_ALIVE_MS = 120_000;
 
-export interface Listener {
+interface Listener {
   readonly port: number;
   /** Listens again on the same port. @throws EmulatorError when another program has taken the port */
   open(): Promise<void>;
@@ -18,21 +19,17 @@ export async function listen(host: string, port: number, handle: RequestListener
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, handle);
   let bound = port;
 
-  const open = () =>
-    new Promise<void>((resolve, reject) => {
-      if (server.listening) return resolve();
-      const fail = (cause: NodeJS.ErrnoException) => {
-        const problem = `The emulator cannot listen on ${host}:${bound} (${cause.code}).`;
-        const message = `${problem} Choose another host or port; port 0 takes any free port.`;
-        reject(new EmulatorError("EMULATOR_LISTEN", message, { cause }));
-      };
-      server.once("error", fail);
-      server.listen({ host, port: bound, exclusive: true }, () => {
-        server.off("error", fail);
-        bound = (server.address() as AddressInfo).port;
-        resolve();
-      });
-    });
+  const open = async () => {
+    if (server.listening) return;
+    try {
+      await once(server.listen({ host, port: bound, exclusive: true }), "listening");
+    } catch (cause) {
+      const problem = `The emulator cannot listen on ${host}:${bound} (${(cause as NodeJS.ErrnoException).code}).`;
+      const message = `${problem} Choose another host or port; port 0 takes any free port.`;
+      throw new EmulatorError("EMULATOR_LISTEN", message, { cause });
+    }
+    bound = (server.address() as AddressInfo).port;
+  };
 
   const close = () =>
     new Promise<void>((resolve) => {

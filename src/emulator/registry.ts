@@ -15,10 +15,8 @@ interface RegistryOptions {
 /** Holds the endpoints of every account in the order of registration. */
 export class Registry {
   readonly #accounts = new Map<string, Map<string, EmulatedEndpoint>>();
-  readonly #options: RegistryOptions;
 
-  constructor(options: RegistryOptions) {
-    this.#options = options;
+  constructor(private readonly options: RegistryOptions) {
     for (const [account, endpoints] of Object.entries(options.initial)) {
       for (const endpoint of endpoints) {
         this.#of(account).set(endpoint.id, Object.freeze({ ...endpoint, ip: endpoint.ip }));
@@ -70,7 +68,7 @@ export class Registry {
   add(account: string, input: AddedEndpoint): EmulatedEndpoint {
     const at = input.createdAt ?? this.#timestamp();
     return this.#put(account, {
-      id: this.#options.newId(account),
+      id: this.options.newId(account),
       url: this.#spelled(input.url),
       type: input.type,
       ip: input.ip,
@@ -91,7 +89,7 @@ export class Registry {
 
   remove(account: string, id: string): boolean {
     const removed = this.#accounts.get(account)?.delete(id) ?? false;
-    if (removed) this.#options.onChange();
+    if (removed) this.options.onChange();
     return removed;
   }
 
@@ -102,7 +100,7 @@ export class Registry {
   #put(account: string, endpoint: EmulatedEndpoint): EmulatedEndpoint {
     const frozen = Object.freeze(endpoint);
     this.#of(account).set(frozen.id, frozen);
-    this.#options.onChange();
+    this.options.onChange();
     return frozen;
   }
 
@@ -113,10 +111,10 @@ export class Registry {
   }
 
   #spelled(url: string): string {
-    return this.#options.normalizeUrls && isUrl(url) ? new URL(url).href : url;
+    return this.options.normalizeUrls && isUrl(url) ? new URL(url).href : url;
   }
 
   #timestamp(): string {
-    return new Date(this.#options.now()).toISOString();
+    return new Date(this.options.now()).toISOString();
   }
 }

@@ -13,7 +13,7 @@ import { listen } from "./listener";
 import { Log, type LoggedRequest } from "./log";
 import { type EmulatorOptions, settingsOf } from "./options";
 import { isForPage, pageHandler } from "./page/server";
-import { emulatorConsole } from "./page/service/console";
+import { emulatorSource } from "./page/service/source";
 import { RateLimiter } from "./rateLimiter";
 import { Registry } from "./registry";
 import type { SavedData } from "./savedData";
@@ -73,7 +73,7 @@ async function start(options: EmulatorOptions, file: OpenedDataFile | undefined)
   const hosts = [...settings.allowedHosts, hostName];
   const api = exchange({ hosts, service, keys, storage, faults, log, timers, basePath, latencyMs, now });
   const parts = { registry, deliveries, secrets, faults, requests: log, timers, homeAccount, basePath, now };
-  const page = pageHandler(emulatorConsole({ ...parts, apiKey: () => apiKey }));
+  const page = pageHandler(emulatorSource({ ...parts, apiKey: () => apiKey }));
   const handle: RequestListener = (request, response) =>
     isForPage(request, basePath) ? page(request, response) : api(request, response);
   const listener = await listen(settings.host, settings.port, handle);

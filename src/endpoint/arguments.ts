@@ -1,8 +1,7 @@
-import { isIP } from "node:net";
 import { isProvisional } from "../settlement/identity";
 import { unknownOptions } from "../shared/knownOptions";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
-import { describeUrl, isHttpUrl, isPrivateHost, isUrl } from "../shared/url";
+import { describeUrl, isAddressOrRange, isHttpUrl, isPrivateHost, isUrl } from "../shared/url";
 import type { EndpointInputs, EndpointState } from "./types";
 
 /** The input that carries a resource's name to `check`, which messages need and the state does not. */
@@ -71,14 +70,6 @@ function unreachableWarnings({ url: written, type }: Readonly<Record<string, unk
     url.protocol === "http:" &&
       `${endpoint} uses plain http: anyone on the network path can read its deliveries. Use https`,
   ].filter((warning) => warning !== false);
-}
-
-function isAddressOrRange(value: unknown): boolean {
-  if (typeof value !== "string") return false;
-  const [address = "", prefix, ...rest] = value.split("/");
-  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-  const prefixFits = prefix === undefined || (/^(0|[1-9]\d{0,2})$/.test(prefix) && Number(prefix) <= bits);
-  return bits > 0 && !address.includes("%") && prefixFits && rest.length === 0;
 }
 
 function adoptIdProblems(value: unknown): string[] {

@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { startOfParent } from "../settlement/processes";
+import { startOfParent } from "../shared/processes";
 import { cancellation } from "./cancellation";
 
 /** Writes to the terminal, through the engine. */

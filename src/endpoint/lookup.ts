@@ -9,7 +9,7 @@ import { describeAnswer, hasAnswer } from "./shownAnswer";
 import type { EndpointType } from "./types";
 
 /** Which endpoints to look up. Default: all. */
-export interface EndpointFilter {
+interface EndpointFilter {
   readonly url?: string | undefined;
   readonly type?: EndpointType | undefined;
 }

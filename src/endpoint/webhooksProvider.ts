@@ -23,7 +23,7 @@ export interface WebhooksProviderArgs {
 }
 
 /** Settings by their names in a configuration, such as `webhooks:apiKey`. */
-export type ProgramSettings = Record<string, pulumi.Input<string> | undefined>;
+type ProgramSettings = Record<string, pulumi.Input<string> | undefined>;
 
 /**
  * An account at the webhook service, for programs that use several. Pass it as the `provider` option of an endpoint. A later

@@ -2,7 +2,7 @@ import { credentials } from "@grpc/grpc-js";
 import { EngineClient } from "@pulumi/pulumi/proto/engine_grpc_pb";
 import { LogRequest, LogSeverity } from "@pulumi/pulumi/proto/engine_pb";
 import type { Engine } from "../endpoint/engine";
-import { startOfParent } from "../settlement/processes";
+import { startOfParent } from "../shared/processes";
 import { stackOf } from "../shared/urn";
 
 /** The engine that started this plugin, by its address. Its log shows under Diagnostics in `preview` and `up`. */

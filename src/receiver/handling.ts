@@ -33,8 +33,10 @@ export function resolveHandling<Events extends object>(
   if (store !== undefined) checkFunctions(`${owner}: dedupe`, store, DEDUPE);
   if (onUnhandled !== undefined) checkHandler(`${owner}: onUnhandled`, onUnhandled);
   const schemas = schemasByEvent(owner, options.events);
-  const handlers = handlersByEvent(options.handlers, { owner, declared: [...schemas.keys()] });
-  return { store, handlers, schemas, onUnhandled, handlerTimeoutMs, leaseMs };
+  const events = new Set<string>([...JOB_EVENTS, ...schemas.keys()]);
+  const handlers = handlersByEvent(options.handlers, { owner, events });
+  const isKnown = (event: string | undefined) => event !== undefined && events.has(event);
+  return { store, handlers, schemas, isKnown, onUnhandled, handlerTimeoutMs, leaseMs };
 }
 
 /** @throws RangeError */
@@ -43,10 +45,10 @@ export function checkedTimeout(owner: string, handlerTimeoutMs = DEFAULT_TIMEOUT
   return handlerTimeoutMs;
 }
 
-/** What checks handlers: the function that they were passed to, and the events that the program declares. */
+/** What checks handlers: the function that they were passed to, and the events of the service and of the program. */
 interface HandlerCheck {
   readonly owner: string;
-  readonly declared: readonly string[];
+  readonly events: ReadonlySet<string>;
 }
 
 /**
@@ -55,7 +57,7 @@ interface HandlerCheck {
  */
 function handlersByEvent(
   handlers: unknown,
-  { owner, declared }: HandlerCheck,
+  { owner, events }: HandlerCheck,
 ): ReadonlyMap<string, Handler<EventDelivery>> {
   // The properties of a Map, a list or a promise are not its handlers, so every event would count as unhandled.
   if (
@@ -67,11 +69,10 @@ function handlersByEvent(
     throw new TypeError(
       `${owner}: handlers must be an object with a function for each event, not a Map, a list or a promise.`,
     );
-  const events = [...new Set([...JOB_EVENTS, ...declared])];
   for (const name of [...Object.keys(handlers), ...methodsLikeEvents(handlers)]) {
-    if (!events.includes(name)) {
+    if (!events.has(name)) {
       throw new TypeError(
-        `${owner}: "${name}" is not an event of the service (${events.join(", ")}). Declare other events in the option events, or ` +
+        `${owner}: "${name}" is not an event of the service (${[...events].join(", ")}). Declare other events in the option events, or ` +
           "handle them in onUnhandled.",
       );
     }

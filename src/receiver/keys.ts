@@ -2,7 +2,7 @@ import { keysOf } from "../signature/secret";
 import { LATE, within } from "./deadline";
 import type { Secrets } from "./types";
 
-export interface KeySource {
+interface KeySource {
   /** The keys to verify with, or undefined if the secrets could never be read. */
   current(): Keys | Promise<Keys>;
   /** After a mismatch: other keys if the secrets have changed since, or the same array. */
@@ -10,7 +10,7 @@ export interface KeySource {
 }
 type Keys = readonly Uint8Array[] | undefined;
 
-export interface KeySourceOptions {
+interface KeySourceOptions {
   /** Unix milliseconds, or NaN. */
   readonly now: () => number;
   /** The secrets at start-up, if they come from a function: in use until its first answer. */

@@ -11,6 +11,8 @@ export interface Processing {
   readonly handlers: ReadonlyMap<string, Handler<EventDelivery>>;
   /** The schemas of the declared events; `true` for an event without one. */
   readonly schemas: ReadonlyMap<string, StandardSchema | true>;
+  /** Whether an event is one of the service or a declared one. */
+  readonly isKnown: (event: string | undefined) => boolean;
   /** Handles every delivery that has no handler of its own. */
   readonly onUnhandled: Handler<Delivery> | undefined;
   readonly handlerTimeoutMs: number;

@@ -37,7 +37,7 @@ async function answerInTime<T>(answering: Promise<T>, onLate?: (answer: T) => un
   throw new Error(`The dedupe store did not answer within ${STORE_TIMEOUT_MS} ms.`);
 }
 
-export interface Recording {
+interface Recording {
   /** When the claim's lease ends, on the clock of `performance.now()`. */
   readonly leaseEnds: number;
   /** Called with the last error if no attempt succeeded before the lease ended, or with a `NotRecordedError`. */

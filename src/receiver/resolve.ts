@@ -2,7 +2,7 @@ import { checkTolerance, DEFAULT_TOLERANCE_SECONDS } from "../signature/toleranc
 import { checkFunctions, checkNumber, checkOptionalFunction, checkOptions } from "./checks";
 import { memoryDedupe } from "./dedupe/memory";
 import type { VerifiedDelivery } from "./delivery";
-import { type DedupeKey, JOB_EVENTS, VALIDATION_EVENT } from "./event";
+import { type DedupeKey, VALIDATION_EVENT } from "./event";
 import { checkedTimeout, resolveHandling } from "./handling";
 import type { QueueReceiverOptions, ReceiverOptions } from "./options";
 import { type Processed, processDelivery, type Task } from "./process";
@@ -88,10 +88,9 @@ function handling<Events extends object>(options: ReceiverOptions<Events>): Taki
     options,
     options.dedupe === undefined ? memoryDedupe() : options.dedupe,
   );
-  const known = new Set<string | undefined>([...JOB_EVENTS, VALIDATION_EVENT, ...processing.schemas.keys()]);
   return {
     take: (delivery, task) => processDelivery(delivery, processing, task),
-    isKnown: (event) => known.has(event),
+    isKnown: (event) => event === VALIDATION_EVENT || processing.isKnown(event),
   };
 }
 

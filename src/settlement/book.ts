@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
+import { isAtWork, thisProcess } from "../shared/processes";
 import { type Entry, isWhole, type NewEntry, type StackName } from "./entry";
 import { hashOf, makeFolder, namesIn, pulumiHome, replaceFile } from "./files";
 import { type Identity, keyHash } from "./identity";
-import { isAtWork, thisProcess } from "./processes";
 
 /** How many entries the book holds at most. */
 const MAX_ENTRIES = 20_000;

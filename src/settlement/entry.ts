@@ -1,5 +1,5 @@
+import { isAlive, isAtWork, isThisProcess, type ProcessName } from "../shared/processes";
 import { hashOf } from "./files";
-import { isAlive, isAtWork, isThisProcess, type ProcessName } from "./processes";
 import { type Window, windowOf } from "./time";
 import { isSameAccount, type OriginHashes, type Trace } from "./trace";
 

@@ -1,7 +1,7 @@
+import { isAlive } from "../shared/processes";
 import type { Book } from "./book";
 import type { Entry } from "./entry";
 import { isWholeUp, type PastRun, wasUnderWay } from "./history";
-import { isAlive } from "./processes";
 import type { Stack } from "./stack";
 
 /**

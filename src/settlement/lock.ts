@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, sleep } from "../client/clock";
+import { isAlive, type ProcessName, thisProcess } from "../shared/processes";
 import { makeFolder, namesIn, replaceFile } from "./files";
-import { isAlive, type ProcessName, thisProcess } from "./processes";
 
 /** Between two tries, in milliseconds. Two processes that try at once give way for different times. */
 const SHORTEST_PAUSE_MS = 10;

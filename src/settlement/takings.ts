@@ -1,10 +1,10 @@
 import type { Endpoint } from "../client";
+import { thisProcess } from "../shared/processes";
 import type { Book } from "./book";
 import { mayHaveMade, type Pending } from "./decide";
 import { type Entry, isLiving, isSameStack, mayTake, type StackName, traceOfEntry } from "./entry";
 import type { Identity, Wanted } from "./identity";
 import { type PendingRecord, pendingOf } from "./pendingResource";
-import { thisProcess } from "./processes";
 import type { Stack } from "./stack";
 import type { StackState } from "./stackState";
 import {

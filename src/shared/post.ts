@@ -21,7 +21,10 @@ export interface DeliveryRequest {
 }
 
 /** What came back. */
-export type DeliveryAnswer =
+export type DeliveryAnswer = {
+  /** From the request's start to the end of the answer, in whole milliseconds. */
+  readonly durationMs: number;
+} & (
   | {
       readonly status: number;
       readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -31,7 +34,8 @@ export type DeliveryAnswer =
       readonly status: null;
       /** The system's or TLS's code, such as `ECONNREFUSED`. It does not repeat the url. */
       readonly failure: string;
-    };
+    }
+);
 
 /**
  * Opens the way to a receiver: through the proxy that the environment names, or directly to this machine.
@@ -56,6 +60,8 @@ export async function postDelivery({
   signal,
 }: DeliveryRequest): Promise<DeliveryAnswer> {
   if (signal) setMaxListeners(0, signal);
+  const startedAt = performance.now();
+  const durationMs = () => Math.round(performance.now() - startedAt);
   // It takes whole milliseconds only.
   const timeout = AbortSignal.timeout(Math.ceil(timeoutMs));
   try {
@@ -71,9 +77,9 @@ export async function postDelivery({
     });
     const read = longestAnswer > 0 ? await beginningOf(answer.body, longestAnswer) : Buffer.alloc(0);
     answer.body.on("error", () => undefined).destroy();
-    return { status: answer.statusCode, headers: answer.headers, body: read };
+    return { status: answer.statusCode, headers: answer.headers, body: read, durationMs: durationMs() };
   } catch (error) {
-    return { status: null, failure: failureName(error) };
+    return { status: null, failure: failureName(error), durationMs: durationMs() };
   }
 }
 
@@ -97,6 +103,8 @@ async function beginningOf(body: AsyncIterable<Buffer>, bytes: number): Promise<
 function failureName(error: unknown): string {
   const { code, name, errors } = error as Partial<NodeJS.ErrnoException & AggregateError>;
   if (name === "TimeoutError") return "timed out";
+  // Its code is a number.
+  if (name === "AbortError") return name;
   // Node tries each address of a name, and reports the failures of all.
   return code ?? (errors?.[0] === undefined ? (name ?? "no reason given") : failureName(errors[0]));
 }

@@ -72,3 +72,12 @@ export function isPrivateHost(url: URL): boolean {
   const family = isIP(host);
   return family !== 0 && privateAddresses.check(host, family === 4 ? "ipv4" : "ipv6");
 }
+
+/** Returns whether a value is an IPv4 or IPv6 address, without a zone, or a CIDR range of them. */
+export function isAddressOrRange(value: unknown): value is string {
+  if (typeof value !== "string") return false;
+  const [address = "", prefix, ...rest] = value.split("/");
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  const prefixFits = prefix === undefined || (/^(0|[1-9]\d{0,2})$/.test(prefix) && Number(prefix) <= bits);
+  return bits > 0 && !address.includes("%") && prefixFits && rest.length === 0;
+}

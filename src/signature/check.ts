@@ -3,7 +3,7 @@ import { type HeadersLike, readSignatureHeaders } from "./headers";
 import { hashable, signatureOf } from "./hmac";
 import type { RawBody, VerificationFailure, VerificationResult } from "./result";
 
-export interface Check {
+interface Check {
   readonly rawBody: RawBody;
   readonly headers: HeadersLike;
   readonly keys: readonly Uint8Array[];

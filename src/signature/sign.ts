@@ -58,3 +58,16 @@ export function sign({ id, timestamp, body, secret }: SignOptions): SignedHeader
     "webhook-signature": signatureOf(key, { id, timestamp: sent }, bytes),
   };
 }
+
+/** Signs with each secret, as the service does while one is rotated: one header holds all signatures. @throws as `sign` does */
+export function signWithEach(
+  message: Omit<SignOptions, "secret">,
+  secrets: readonly string[],
+): SignedHeaders {
+  const signatures = secrets.map((secret) => sign({ ...message, secret })["webhook-signature"]);
+  return {
+    "webhook-id": message.id,
+    "webhook-timestamp": String(message.timestamp),
+    "webhook-signature": signatures.join(" "),
+  };
+}

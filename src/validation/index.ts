@@ -1,2 +1,3 @@
-export { type ValidateReceiverOptions, type ValidationResult, validateReceiver } from "./validateReceiver";
+export type { ValidationResult } from "./probe";
+export { type ValidateReceiverOptions, validateReceiver } from "./validateReceiver";
 export type { ValidationErrorCode } from "./verdict";

@@ -36,7 +36,7 @@ export type ValidationResult =
       readonly reason: string;
     } & ShownAnswers);
 
-export interface ProbeOptions {
+interface ProbeOptions {
   readonly url: string;
   /** At least one. */
   readonly secrets: readonly string[];

@@ -31,7 +31,7 @@ const PROVIDER_KEY = "__provider";
 const DEFAULT_TIMEOUT_SECONDS = 60;
 
 /** What a validation needs of the engine. */
-export type ValidationEngine = EngineLog & Pick<Engine, "cancelled">;
+type ValidationEngine = EngineLog & Pick<Engine, "cancelled">;
 
 /** The verbs of `ReceiverValidation`. Only `create`, `update` and `read` send anything. */
 export function createReceiverValidation(engine: ValidationEngine = connectEngine()) {

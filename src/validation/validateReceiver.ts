@@ -5,8 +5,6 @@ import { probe, type ValidationResult } from "./probe";
 import { problemOfUrl } from "./url";
 import { canPass } from "./verdict";
 
-export type { ValidationResult } from "./probe";
-
 /** Options of `validateReceiver`. */
 export interface ValidateReceiverOptions {
   /** Where the receiver listens: an absolute http(s) URL without user-info. */

@@ -41,6 +41,8 @@ describe("the management API", () => {
     ["an inherited property name as type", { ...HOOK, type: "toString" }],
     ["a host name as ip", { ...HOOK, ip: "example.com" }],
     ["a prefix length above 32", { ...HOOK, ip: "10.0.0.0/33" }],
+    ["a prefix length that begins with 0", { ...HOOK, ip: "10.0.0.0/08" }],
+    ["an address with a zone as ip", { ...HOOK, ip: "fe80::1%eth0" }],
     ["a number as ip", { ...HOOK, ip: 7 }],
   ])("the API answers 400 to a registration with %s", async (_, body) => {
     const emulator = await started();

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { lstat, mkdir, readdir, readFile, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startEmulator } from "../../src/emulator";
+import { thisProcess } from "../../src/shared/processes";
 import { call, folder, HOOK, started } from "./support";
 
 /** Nobody can create a folder here, not even root. Node's recursive mkdir loops forever when it tries. */
@@ -218,9 +219,13 @@ describe("the lock of a data file", () => {
     ["cut off in its middle", `{"token":"6a1c9b2e-`],
     [
       "of a process that has a recycled number",
-      JSON.stringify({ pid: process.ppid, startedAt: "1", url: "http://x" }),
+      JSON.stringify({ ...thisProcess(), pid: process.ppid, start: "1", url: "http://x" }),
     ],
-    ["of this process, which has no such emulator", JSON.stringify({ pid: process.pid, url: "http://x" })],
+    [
+      "of another host, such as a container that was killed",
+      JSON.stringify({ ...thisProcess(), host: "another", url: "http://x" }),
+    ],
+    ["of this process, which has no such emulator", JSON.stringify({ ...thisProcess(), url: "http://x" })],
   ])("a lock that is %s does not stop the start", async (_, content) => {
     const dataFile = join(await folder(), "emulator.json");
     await writeFile(`${dataFile}.lock`, content);

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { Webhook } from "standardwebhooks";
 import type { EmulatorOptions } from "../../src/emulator";
 import { verify, verifyDetailed } from "../../src/signature";
@@ -66,7 +68,7 @@ describe("a delivery", () => {
   });
 
   test("a delivery is retried after each kind of failure, with the same id and a fresh timestamp", async () => {
-    const { url, received } = await receiver(500, 302, "reset", "hang", 401);
+    const { url, received } = await receiver(500, 302, "reset", "end", "hang", 401);
     let time = Date.now();
     const now = () => {
       time += 1000;
@@ -75,15 +77,15 @@ describe("a delivery", () => {
     const emulator = await started({
       secrets: A,
       now,
-      retryDelaysMs: [1, 1, 1, 1, 1],
+      retryDelaysMs: [1, 1, 1, 1, 1, 1],
       deliveryTimeoutMs: 300,
     });
     emulator.add({ ...HOOK, url });
     const { id, delivered } = await emulator.deliver(SUCCEEDED);
 
     expect(delivered).toBe(true);
-    expect(received.map(({ headers }) => headers["webhook-id"])).toEqual(Array(6).fill(id));
-    expect(new Set(received.map(({ headers }) => headers["webhook-timestamp"])).size).toBe(6);
+    expect(received.map(({ headers }) => headers["webhook-id"])).toEqual(Array(7).fill(id));
+    expect(new Set(received.map(({ headers }) => headers["webhook-timestamp"])).size).toBe(7);
     expect(received.every((got) => verify(got.body, got.headers, A, 0))).toBe(true);
     expect(
       emulator.deliveries.map(({ attempt, statusCode, error, retryInMs }) => [
@@ -96,9 +98,10 @@ describe("a delivery", () => {
       [1, 500, null, 1],
       [2, 302, null, 1],
       [3, null, "ECONNRESET", 1],
-      [4, null, "ETIMEDOUT", 1],
-      [5, 401, null, 1],
-      [6, 204, null, null],
+      [4, null, "ECONNRESET", 1],
+      [5, null, "ETIMEDOUT", 1],
+      [6, 401, null, 1],
+      [7, 204, null, null],
     ]);
   });
 
@@ -119,6 +122,36 @@ describe("a delivery", () => {
     emulator.add({ ...HOOK, url: "no url" });
     expect(await emulator.deliver(SUCCEEDED)).toMatchObject({ delivered: false });
     expect(emulator.deliveries[0]?.error).toBe("ERR_INVALID_URL");
+  });
+
+  test("64 deliveries to a host are sent at once; the time of one that waits for its turn does not run", async () => {
+    const hanging = await receiver(...Array<"hang">(64).fill("hang"));
+    const other = await receiver();
+    const emulator = await started({ retryDelaysMs: [], deliveryTimeoutMs: 500 });
+    const { id } = emulator.add({ ...HOOK, url: hanging.url });
+    const { id: otherId } = emulator.add({ ...HOOK, url: other.url });
+    const send = (endpointId: string) => emulator.deliver({ ...SUCCEEDED, endpointId });
+    const sent = Promise.all(Array.from({ length: 65 }, () => send(id)));
+    expect(await send(otherId)).toMatchObject({ delivered: true });
+    expect(emulator.deliveries).toHaveLength(1);
+    expect((await sent).map(({ delivered }) => delivered)).toEqual([...Array(64).fill(false), true]);
+    const toHanging = emulator.deliveries.filter(({ endpointId }) => endpointId === id);
+    expect(toHanging.filter(({ error }) => error === "ETIMEDOUT")).toHaveLength(64);
+    expect(toHanging.find(({ statusCode }) => statusCode === 204)?.durationMs).toBeLessThan(500);
+  });
+
+  test("a connection that is never made counts as a timeout", async () => {
+    // It accepts the connection, and says nothing: the TLS handshake never ends.
+    const silent = createServer((socket) => socket.on("error", () => undefined).resume());
+    await once(silent.listen(0, "127.0.0.1"), "listening");
+    const { port } = silent.address() as AddressInfo;
+    const emulator = await started({ retryDelaysMs: [], deliveryTimeoutMs: 300 });
+    emulator.add({ ...HOOK, url: `https://127.0.0.1:${port}/` });
+    const closed = once(silent, "connection").then(([socket]) => once(socket, "close"));
+    await emulator.deliver(SUCCEEDED);
+    expect(emulator.deliveries[0]?.error).toBe("ETIMEDOUT");
+    await closed;
+    silent.close();
   });
 
   test("a retry waits for the Retry-After of the receiver", async () => {

@@ -6,11 +6,12 @@ export interface Received {
   readonly body: string;
 }
 
-/** A receiver's reaction: a status (perhaps from a function, or with a body), a reset, no answer, or half of one. */
+/** A receiver's reaction: a status (perhaps from a function, or with a body), a reset, an end, no answer, or half of one. */
 export type Reaction =
   | number
   | { status: number; headers: Record<string, string>; body?: string }
   | "reset"
+  | "end"
   | "hang"
   | "hang-in-body"
   | (() => number);
@@ -34,6 +35,7 @@ export async function receiver(...reactions: Reaction[]): Promise<LocalReceiver>
     received.push({ headers: request.headers, body: Buffer.concat(chunks).toString("utf8") });
     const reaction = typeof next === "function" ? next() : next;
     if (reaction === "reset") return request.socket.resetAndDestroy();
+    if (reaction === "end") return request.socket.destroy();
     if (reaction === "hang") return;
     if (reaction === "hang-in-body") return void response.writeHead(200).write("half");
     const answer = typeof reaction === "number" ? { status: reaction, headers: {} } : reaction;

@@ -45,7 +45,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     rooms: ["settlement", "endpoint", "validation"],
     packages: ["@pulumi/pulumi", "@grpc/grpc-js", "google-protobuf"],
   },
-  emulator: { rooms: ["signature"] },
+  emulator: { rooms: ["signature"], packages: ["undici"] },
   cli: {
     rooms: ["signature", "client", "receiver", "settlement", "endpoint", "stack", "validation", "emulator"],
     packages: ["commander", "undici"],

@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Book } from "../../src/settlement/book";
 import { type Entry, isLiving } from "../../src/settlement/entry";
-import { thisProcess } from "../../src/settlement/processes";
+import { thisProcess } from "../../src/shared/processes";
 
 const identity = { url: "https://hooks.example.com/t0ken/jobs", type: "production" } as const;
 const other = { ...identity, url: "https://hooks.example.com/t0ken/other" };

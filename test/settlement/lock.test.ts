@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../src/client/clock";
 import { Locks } from "../../src/settlement/lock";
-import { thisProcess } from "../../src/settlement/processes";
+import { thisProcess } from "../../src/shared/processes";
 
 const dist = join(__dirname, "../../dist");
 

@@ -37,3 +37,16 @@ test("an answer that breaks off after its status is an answer: the receiver goes
   server.close();
   expect(answer).toMatchObject({ status: 200 });
 });
+
+test("a request that its signal ends fails with the name of that, not with a number", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const dispatcher = openWayTo(url);
+  const ending = new AbortController();
+  server.once("connection", () => ending.abort());
+  const answer = await postDelivery({ url, headers: {}, body: "{}", dispatcher, signal: ending.signal });
+  await dispatcher.destroy();
+  server.close();
+  expect(answer).toMatchObject({ status: null, failure: "AbortError" });
+});

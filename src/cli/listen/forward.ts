@@ -30,7 +30,6 @@ const NO_ANSWER: ReceiverResponse = {
 
 /** Sends a delivery to the target, byte for byte, and returns what the target answered. Never rejects. */
 export async function forward(request: ReceiverRequest, { url, dispatcher }: Target): Promise<Forwarded> {
-  const startedAt = performance.now();
   const answer = await postDelivery({
     url,
     headers: deliveryHeaders(pairsOf(request.headers)),
@@ -38,11 +37,10 @@ export async function forward(request: ReceiverRequest, { url, dispatcher }: Tar
     dispatcher,
     longestAnswer: LONGEST_ANSWER_BYTES,
   });
-  const durationMs = Math.round(performance.now() - startedAt);
   // A 502 makes the sender retry.
   if (answer.status === null)
-    return { response: NO_ANSWER, status: null, failure: answer.failure, durationMs };
-  const { status } = answer;
+    return { response: NO_ANSWER, status: null, failure: answer.failure, durationMs: answer.durationMs };
+  const { status, durationMs } = answer;
   const headers = RETURNED.flatMap((name) => {
     const value = answer.headers[name];
     return typeof value === "string" ? [[name, value] as const] : [];

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { EmulatorError } from "../../emulator/errors";
 import { Log } from "../../emulator/log";
-import type { Console, ShownAttempt } from "../../emulator/page/console";
 import { html } from "../../emulator/page/html";
 import { pageHandler } from "../../emulator/page/server";
+import type { PageSource, ShownAttempt } from "../../emulator/page/source";
 import type { ReceiverRequest, ReceiverResponse } from "../../receiver";
 import { dataOfRequest } from "../capture/captureFile";
 import { withoutSecrets } from "../knownSecrets";
@@ -32,16 +32,13 @@ type Result = Pick<ShownAttempt, "statusCode" | "error" | "answer" | "answerHead
 /** A page of what arrives: the emulator's, for the deliveries of a real service. */
 export class ListenPage {
   readonly #log = new Log<ShownAttempt>(MOST_SHOWN);
-  readonly #options: ListenPageOptions;
   #count = 0;
 
-  constructor(options: ListenPageOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: ListenPageOptions) {}
 
   /** Answers the requests for the page. */
   handler(): (request: IncomingMessage, response: ServerResponse) => void {
-    return pageHandler(this.#console(), LISTEN_PAGE_PATH);
+    return pageHandler(this.#source(), LISTEN_PAGE_PATH);
   }
 
   received(
@@ -70,7 +67,7 @@ export class ListenPage {
     { endpointId = "here", replayOf }: { endpointId?: Destination; replayOf?: ShownAttempt } = {},
   ): void {
     const { headers = [] } = request ? dataOfRequest(request.headers, request.body) : {};
-    const { target, address } = this.#options;
+    const { target, address } = this.options;
     const earlier = this.#log.entries.filter(
       (each) => each.id === id && each.endpointId === endpointId && !each.replayed,
     );
@@ -86,8 +83,8 @@ export class ListenPage {
     });
   }
 
-  #console(): Console {
-    const { target, address } = this.#options;
+  #source(): PageSource {
+    const { target, address } = this.options;
     const canReplay = ({ endpointId }: ShownAttempt) => endpointId === "here";
     const replays = async (form: URLSearchParams) => {
       const attempt = this.#log.entries.findLast(({ number }) => String(number) === form.get("number"));

@@ -30,19 +30,16 @@ interface Report {
  * was printed waits for that, because programs read the address from the first line.
  */
 export class Reporter {
-  readonly #options: ReporterOptions;
   #waiting: (() => Promise<void>)[] | undefined = [];
   #printed: Promise<void> = Promise.resolve();
 
-  constructor(options: ReporterOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: ReporterOptions) {}
 
   /** Prints the address, and what has arrived until now. */
   start(): void {
     const waiting = this.#waiting ?? [];
     this.#waiting = undefined;
-    this.#options.printAddress();
+    this.options.printAddress();
     for (const print of waiting) this.#enqueue(print);
   }
 
@@ -84,7 +81,7 @@ export class Reporter {
   }
 
   async #print({ id, reason, data, line, request }: Report, at: Date): Promise<void> {
-    const { output, isPrinting, folder } = this.#options;
+    const { output, isPrinting, folder } = this.options;
     const saved = request && (await folder?.save(request, { id, reason, receivedAt: at }));
     const shown = isPrinting && request ? dataOfRequest(request.headers, request.body) : undefined;
     output.record(

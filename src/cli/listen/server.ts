@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import http, { type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { CliError } from "../errors";
@@ -34,14 +35,15 @@ export async function serveLocally(
     answer(request, response);
   });
   server.maxConnections = MOST_CONNECTIONS;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject).listen(port, "127.0.0.1", resolve);
-  }).catch((error: NodeJS.ErrnoException) => {
+  try {
+    await once(server.listen(port, "127.0.0.1"), "listening");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
     throw new CliError(
       "PORT_UNAVAILABLE",
-      `cannot listen on port ${port} (${error.code}). Choose another port with ${option}; 0 chooses a free one`,
+      `cannot listen on port ${port} (${code}). Choose another port with ${option}; 0 chooses a free one`,
     );
-  });
+  }
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     inProgress: () => inProgress,

@@ -25,10 +25,8 @@ export async function attempt(
   request: DeliveryRequest,
   { shouldRefuse }: { readonly shouldRefuse: boolean },
 ): Promise<SentDelivery> {
-  const startedAt = performance.now();
   const answer = await postDelivery(request);
-  const durationMs = Math.round(performance.now() - startedAt);
-  const { status } = answer;
+  const { status, durationMs } = answer;
   const isRefused = status !== null && status >= 400 && status < 500 && !UNRELATED_STATUSES.includes(status);
   const isAccepted = isSuccess(status);
   return {

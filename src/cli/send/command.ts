@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { Command, InvalidArgumentError } from "commander";
-import { tampered } from "../../emulator/deliveries/message";
+import { newId, tampered } from "../../emulator/deliveries/message";
 import { openWayTo } from "../../shared/post";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/tolerance";
 import { checkUrl, parseDuration, wholeNumber } from "../arguments";
@@ -12,7 +12,7 @@ import { addSecretOptions, readSecrets, type SigningSecrets } from "../secrets/s
 import { durationText } from "../text";
 import { adviceFor, attempt, type SentDelivery } from "./attempt";
 import { checkFlags, type SendFlags } from "./flags";
-import { bodyOf, type Message, newId, replayedMessage, signedMessage } from "./message";
+import { bodyOf, type Message, replayedMessage, signedMessage } from "./message";
 
 export function sendCommand(): Command {
   const command = new Command("send")

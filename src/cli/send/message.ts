@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
+import { newId } from "../../emulator/deliveries/message";
 import { JOB_EVENTS, readEvent } from "../../receiver/event";
 import { parseJson } from "../../shared/json";
-import { sign } from "../../signature";
 import { isCanonicalId, isCanonicalTimestamp } from "../../signature/headers";
+import { signWithEach } from "../../signature/sign";
 import { choose, readCaptures } from "../capture/capture";
 import { deliveryHeaders } from "../capture/captureFile";
 import { CliError } from "../errors";
@@ -42,20 +43,9 @@ export function signedMessage(options: SignedMessage): Message {
 /** Signs a delivery with each secret, as the service does while one is rotated. */
 function signedHeaders({ id, body, age, secrets }: Signing): Record<string, string> {
   const timestamp = Math.floor(Date.now() / 1000) - age;
-  const signatures = secrets.map(
-    ({ value }) => sign({ id, timestamp, body, secret: value })["webhook-signature"],
-  );
-  return {
-    "content-type": "application/json",
-    "user-agent": "webhook-endpoints",
-    "webhook-id": id,
-    "webhook-timestamp": String(timestamp),
-    "webhook-signature": signatures.join(" "),
-  };
-}
-
-export function newId(): string {
-  return `msg_${randomBytes(12).toString("hex")}`;
+  const values = secrets.map(({ value }) => value);
+  const signed = signWithEach({ id, timestamp, body }, values);
+  return { "content-type": "application/json", "user-agent": "webhook-endpoints", ...signed };
 }
 
 /** Returns the body of a delivery. `data` is JSON, or `@` and the path of a file. @throws CliError `WRONG_USE` or `FILE_UNREADABLE` */

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { isSuccess } from "../../shared/isSuccess";
 import type { EmulatedEndpoint } from "../endpoint";
 import { checkNames, EmulatorError } from "../errors";
@@ -13,7 +12,7 @@ import {
   type LoggedAttempt,
   type OpenAttempt,
 } from "./event";
-import { bodyOf, tampered } from "./message";
+import { bodyOf, newId, tampered } from "./message";
 import { Poster, type PostResult } from "./post";
 import { retryDelay } from "./retry";
 import type { Secrets } from "./secrets";
@@ -54,7 +53,7 @@ export class Deliveries {
   #sent = 0;
 
   constructor(private readonly options: DeliveriesOptions) {
-    this.#poster = new Poster(options.timers.signal);
+    this.#poster = new Poster({ timeoutMs: options.timeoutMs, signal: options.timers.signal });
   }
 
   /**
@@ -167,14 +166,8 @@ export class Deliveries {
   /** Sends a request and logs its result. `retry` returns the wait after a failure. */
   async #send(request: OpenAttempt, retry: (result: PostResult) => number | null): Promise<LoggedAttempt> {
     const { url, body } = request;
-    const { timeoutMs } = this.options;
     this.#open.add(request);
-    const result = await this.#poster.post({
-      url,
-      headers: { ...HEADERS, ...request.headers },
-      body,
-      timeoutMs,
-    });
+    const result = await this.#poster.post({ url, headers: { ...HEADERS, ...request.headers }, body });
     this.#open.delete(request);
     const { retryAfter, ...answered } = result;
     const retryInMs = isSuccess(result.statusCode) ? null : retry(result);
@@ -187,8 +180,4 @@ export class Deliveries {
     this.#sent += 1;
     return this.#sent;
   }
-}
-
-function newId(): string {
-  return `msg_${randomBytes(12).toString("hex")}`;
 }

@@ -35,7 +35,7 @@ export interface Job {
   readonly finished: Delivery;
 }
 
-export interface JobRunner {
+interface JobRunner {
   readonly deliveries: Deliveries;
   readonly timers: Timers;
   readonly warn: (message: string) => void;

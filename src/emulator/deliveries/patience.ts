@@ -2,7 +2,7 @@ import { EmulatorError } from "../errors";
 import { checkDelay } from "../timers";
 import type { LoggedAttempt } from "./event";
 
-export interface PatienceOptions {
+interface PatienceOptions {
   /** What is waited for, such as `The job job_1`. */
   readonly what: string;
   readonly timeoutMs: number | undefined;

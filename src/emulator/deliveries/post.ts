@@ -1,108 +1,80 @@
-import { Agent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
-import { request as httpsRequest, Agent as SecureAgent } from "node:https";
+import { Agent } from "undici";
+import { type DeliveryRequest, postDelivery } from "../../shared/post";
+import { describeUrl } from "../../shared/url";
+import type { LoggedAttempt } from "./event";
 
-/** How much of an answer's body is read before the connection is closed, and how much of it, and of each header, is kept. */
-const MAX_ANSWER_BYTES = 64 * 1024;
-const KEPT_ANSWER_BYTES = 1024;
+/** How much of an answer's body, in bytes, and of each of its headers, in characters, is kept. */
+const KEPT_ANSWER_LENGTH = 1024;
+const MOST_AT_ONCE = 64;
+/** The codes of Node.js for failures that have names of their own in undici and `postDelivery`. */
+const NODE_CODES: Readonly<Record<string, string>> = {
+  "timed out": "ETIMEDOUT",
+  UND_ERR_CONNECT_TIMEOUT: "ETIMEDOUT",
+  UND_ERR_SOCKET: "ECONNRESET",
+  AbortError: "ABORT_ERR",
+};
 
-interface Post {
-  readonly url: string;
-  readonly headers: OutgoingHttpHeaders;
-  readonly body: string;
-  /** Starts when a connection is assigned. The wait for a free connection does not count. */
+export type PostResult = Pick<
+  LoggedAttempt,
+  "statusCode" | "error" | "answer" | "answerHeaders" | "durationMs"
+> & { readonly retryAfter?: string | undefined };
+
+interface PosterOptions {
+  /** Starts when a delivery is sent. The wait for its turn does not count. */
   readonly timeoutMs: number;
+  /** Ends the deliveries under way. */
+  readonly signal: AbortSignal;
 }
 
-/** `error` is a Node.js error code, set when there was no answer. */
-export interface PostResult {
-  readonly statusCode: number | null;
-  readonly retryAfter?: string | undefined;
-  readonly error: string | null;
-  /** The beginning of the answer's body. Null when there was no answer. */
-  readonly answer: string | null;
-  readonly answerHeaders: Readonly<Record<string, string>> | null;
-  readonly durationMs: number;
+/** The deliveries to one host. */
+interface Line {
+  free: number;
+  readonly waiting: (() => void)[];
 }
 
-/**
- * Sends deliveries, at most 64 at once to a host. Each uses its own connection, because an idle connection that the
- * receiver has closed would look like a failed delivery. Redirects are not followed.
- */
+/** Sends deliveries, at most 64 at once to a host. */
 export class Poster {
-  readonly #agents = {
-    "http:": new Agent({ maxSockets: 64 }),
-    "https:": new SecureAgent({ maxSockets: 64 }),
-  };
+  readonly #lines = new Map<string, Line>();
+  readonly #dispatcher: Agent;
 
-  /** @param closed Aborts the requests in progress. */
-  constructor(private readonly closed: AbortSignal) {}
-
-  post({ url, headers, body, timeoutMs }: Post): Promise<PostResult> {
-    return new Promise((resolve) => {
-      let timer: NodeJS.Timeout | undefined;
-      let begun = performance.now();
-      const durationMs = () => Math.round(performance.now() - begun);
-      const fail = (error: NodeJS.ErrnoException) => {
-        clearTimeout(timer);
-        const reason = error.code ?? error.name;
-        resolve({
-          statusCode: null,
-          error: reason,
-          answer: null,
-          answerHeaders: null,
-          durationMs: durationMs(),
-        });
-      };
-      try {
-        const secure = new URL(url).protocol === "https:";
-        const request = (secure ? httpsRequest : httpRequest)(url, {
-          method: "POST",
-          agent: this.#agents[secure ? "https:" : "http:"],
-          headers: { ...headers, "content-length": Buffer.byteLength(body) },
-          signal: this.closed,
-        });
-        request.on("error", fail);
-        request.on("socket", () => {
-          begun = performance.now();
-          timer = setTimeout(() => request.destroy(timedOut()), timeoutMs);
-        });
-        request.on("response", (response) => {
-          // From here on there is an answer, whatever happens to its body.
-          request.off("error", fail).on("error", () => undefined);
-          readAnswer(response, (answer) => {
-            clearTimeout(timer);
-            const { statusCode = 0, headers } = response;
-            const answerHeaders = Object.fromEntries(
-              Object.entries(headers).map(([name, value]) => [
-                name,
-                [value].flat().join(", ").slice(0, KEPT_ANSWER_BYTES),
-              ]),
-            );
-            const retryAfter = headers["retry-after"];
-            resolve({ statusCode, retryAfter, error: null, answer, answerHeaders, durationMs: durationMs() });
-          });
-        });
-        request.end(body);
-      } catch (error) {
-        fail(error as NodeJS.ErrnoException);
-      }
-    });
+  constructor(private readonly options: PosterOptions) {
+    const { timeoutMs, signal } = options;
+    const connect = { timeout: timeoutMs, signal };
+    this.#dispatcher = new Agent({ connect, headersTimeout: 0, bodyTimeout: 0 });
   }
-}
 
-/** Passes on the beginning of the body when the body has ended, is too long, or takes too long. */
-function readAnswer(response: IncomingMessage, done: (answer: string) => void): void {
-  const kept: Buffer[] = [];
-  let bytes = 0;
-  response.on("data", (chunk: Buffer) => {
-    if (bytes < KEPT_ANSWER_BYTES) kept.push(chunk);
-    bytes += chunk.length;
-    if (bytes > MAX_ANSWER_BYTES) response.destroy();
-  });
-  response.on("error", () => undefined);
-  response.on("close", () => done(Buffer.concat(kept).subarray(0, KEPT_ANSWER_BYTES).toString("utf8")));
-}
+  async post(request: Pick<DeliveryRequest, "url" | "headers" | "body">): Promise<PostResult> {
+    const endTurn = await this.#turnAt(describeUrl(request.url));
+    const sent = await postDelivery({ ...request, ...this.options, dispatcher: this.#dispatcher });
+    endTurn();
+    const { status: statusCode, durationMs } = sent;
+    if (sent.status === null) {
+      const error = NODE_CODES[sent.failure] ?? sent.failure;
+      return { statusCode, error, answer: null, answerHeaders: null, durationMs };
+    }
+    const headers = Object.entries(sent.headers).map(([name, value = ""]) => [name, [value].flat()] as const);
+    return {
+      statusCode,
+      retryAfter: [sent.headers["retry-after"]].flat()[0],
+      error: null,
+      answer: sent.body.subarray(0, KEPT_ANSWER_LENGTH).toString("utf8"),
+      answerHeaders: Object.fromEntries(
+        headers.map(([name, values]) => [name, values.join(", ").slice(0, KEPT_ANSWER_LENGTH)]),
+      ),
+      durationMs,
+    };
+  }
 
-function timedOut(): Error {
-  return Object.assign(new Error("The receiver took too long."), { code: "ETIMEDOUT" });
+  /** Waits until a delivery to a host may be sent. Returns how to let the next one go. */
+  async #turnAt(host: string): Promise<() => void> {
+    const line = this.#lines.get(host) ?? { free: MOST_AT_ONCE, waiting: [] };
+    this.#lines.set(host, line);
+    if (line.free > 0) line.free -= 1;
+    else await new Promise<void>((resolve) => line.waiting.push(resolve));
+    return () => {
+      const next = line.waiting.shift();
+      if (next === undefined) line.free += 1;
+      else next();
+    };
+  }
 }

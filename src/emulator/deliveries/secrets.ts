@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type SignedHeaders, sign } from "../../signature";
+import { type SignedHeaders, sign, signWithEach } from "../../signature/sign";
 import { type EmulatedEndpointType, ENDPOINT_TYPES } from "../endpoint";
 import { checkNames, EmulatorError } from "../errors";
 import type { SecretsByType } from "../savedData";
@@ -49,14 +49,9 @@ export class Secrets {
     return { production: this.of("production"), development: this.of("development") };
   }
 
-  /** Signs with each secret of the type. One header holds all signatures, separated by spaces. */
+  /** Signs with each secret of the type. */
   sign(type: EmulatedEndpointType, message: { id: string; timestamp: number; body: string }): SignedHeaders {
-    const signed = this.of(type).map((secret) => sign({ ...message, secret }));
-    return {
-      "webhook-id": message.id,
-      "webhook-timestamp": String(message.timestamp),
-      "webhook-signature": signed.map((headers) => headers["webhook-signature"]).join(" "),
-    };
+    return signWithEach(message, this.of(type));
   }
 
   /** Adds a secret that signs at once, together with the old ones until the rotation is finished. */

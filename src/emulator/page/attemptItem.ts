@@ -1,10 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import { bytesOf, fileNameOf, headersOf } from "./capture";
-import type { ShownAttempt } from "./console";
 import { isAccepted, isOpen } from "./deliveryState";
 import { type Html, html } from "./html";
 import { prettyJson } from "./json";
 import { actionForm, badge, hidden, pre, short, time, unseen } from "./parts";
+import type { ShownAttempt } from "./source";
 
 /** Headers of an answer that can hold a secret of the receiver. */
 const SECRET_HEADER = /cookie|auth|token|secret|password|key|session/i;

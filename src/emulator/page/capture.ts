@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { isUrl } from "../../shared/url";
-import type { HeaderPair, ShownAttempt } from "./console";
 import { INVISIBLE, visible } from "./html";
+import type { HeaderPair, ShownAttempt } from "./source";
 
 /** A representation of an attempt to copy or to save. */
 interface Capture {

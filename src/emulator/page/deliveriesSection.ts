@@ -1,20 +1,20 @@
 import { attemptItem, replayForm, resultBadge } from "./attemptItem";
-import type { Console, ShownAttempt } from "./console";
 import { isGenuine, matches, STATES, stateOf } from "./deliveryState";
 import { filterForm } from "./filterForm";
 import type { DeliveryHistory, History } from "./history";
 import { type Html, html } from "./html";
 import { actionForm, badge, hidden, pager, section, short, time, unseen } from "./parts";
+import type { PageSource, ShownAttempt } from "./source";
 import { isFiltered, type View } from "./view";
 
 /** How many deliveries a page shows. */
 const DELIVERIES_PER_PAGE = 25;
 
 /** The deliveries that a view selects, each folded into a line. */
-export function deliveriesSection(console: Console, history: History, view: View): Html {
-  const endpoints = console.endpoints();
+export function deliveriesSection(source: PageSource, history: History, view: View): Html {
+  const endpoints = source.endpoints();
   const shown = history.page(
-    { logged: console.logged(), open: console.open() },
+    { logged: source.logged(), open: source.open() },
     {
       page: view.page,
       size: DELIVERIES_PER_PAGE,
@@ -22,12 +22,12 @@ export function deliveriesSection(console: Console, history: History, view: View
     },
   );
   const { deliveries, total, selected } = shown;
-  const hint = total === 0 ? console.emptyHint : "No delivery matches the filter.";
-  const items = deliveries.map((delivery) => deliveryCard(delivery, console, endpoints));
+  const hint = total === 0 ? source.emptyHint : "No delivery matches the filter.";
+  const items = deliveries.map((delivery) => deliveryCard(delivery, source, endpoints));
   const note = isFiltered(view) ? `${selected} of ${total}` : total === 0 ? "none yet" : `${total} in total`;
   const clear =
     total > 0 &&
-    console.actions.has("cleared-deliveries") &&
+    source.actions.has("cleared-deliveries") &&
     actionForm("cleared-deliveries", html`<button>Clear${unseen("the deliveries")}</button>`);
   const filter = filterForm(view, { types: history.types, endpoints });
   return section({ id: "deliveries", title: "Deliveries", note, tools: html`${clear}`, filter }, [
@@ -38,7 +38,7 @@ export function deliveriesSection(console: Console, history: History, view: View
 
 function deliveryCard(
   delivery: DeliveryHistory,
-  { actions, canReplay = () => true }: Console,
+  { actions, canReplay = () => true }: PageSource,
   endpoints: ReadonlyMap<string, unknown>,
 ): Html {
   const { key, attempts } = delivery;

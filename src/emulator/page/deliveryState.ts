@@ -1,7 +1,7 @@
 import { isSuccess } from "../../shared/isSuccess";
-import type { ShownAttempt } from "./console";
 import type { DeliveryHistory } from "./history";
 import type { Tone } from "./parts";
+import type { ShownAttempt } from "./source";
 import type { Filter } from "./view";
 
 /** The states of a delivery, each with its tone. */

@@ -1,5 +1,5 @@
-import type { ShownAttempt } from "./console";
 import { pageOf } from "./parts";
+import type { ShownAttempt } from "./source";
 
 /** The most event types that a filter offers. */
 const MOST_TYPES = 50;

@@ -4,11 +4,11 @@ import { isUrl } from "../../shared/url";
 import { EmulatorError } from "../errors";
 import { readBody } from "../requestBody";
 import { CAPTURES } from "./capture";
-import type { Console } from "./console";
 import { renderDocument } from "./document";
 import { refusalOf } from "./guard";
 import { History } from "./history";
 import { SCRIPT } from "./script";
+import type { PageSource } from "./source";
 import { ICON, STYLE } from "./style";
 import { type View, viewOf } from "./view";
 
@@ -45,7 +45,7 @@ export function isForPage({ url = "", headers }: IncomingMessage, basePath: stri
 }
 
 /** Serves a page below a path: the document, its script and style, the captures of attempts, and the actions. */
-export function pageHandler(console: Console, pagePath = PAGE_PATH): RequestListener {
+export function pageHandler(source: PageSource, pagePath = PAGE_PATH): RequestListener {
   const history = new History();
 
   return (request, response) => {
@@ -80,7 +80,7 @@ export function pageHandler(console: Console, pagePath = PAGE_PATH): RequestList
   /** Sends a capture as plain text or as a file, never as something that a browser would run. */
   function sendCapture(response: ServerResponse, number: number, name: string): void {
     const isWanted = (attempt: { readonly number: number }) => attempt.number === number;
-    const attempt = console.logged().findLast(isWanted) ?? [...console.open()].find(isWanted);
+    const attempt = source.logged().findLast(isWanted) ?? [...source.open()].find(isWanted);
     const capture = attempt && CAPTURES.get(name)?.(attempt);
     if (capture === undefined) {
       reply(response, 404, "This attempt is not in the log any more.");
@@ -94,11 +94,11 @@ export function pageHandler(console: Console, pagePath = PAGE_PATH): RequestList
   /** Sends the page, or 304 when the browser has this version already. */
   function show(request: IncomingMessage, response: ServerResponse, view: View, alert?: EmulatorError): void {
     const { host = "" } = request.headers;
-    const content = renderDocument({ console, history, host, view, alert: alert?.reason });
+    const content = renderDocument({ source, history, host, view, alert: alert?.reason });
     const etag = `"${createHash("sha256").update(content).digest("base64url")}"`;
     const headers = {
       etag,
-      "x-emulator-time": String(console.now()),
+      "x-emulator-time": String(source.now()),
       "content-type": "text/html; charset=utf-8",
     };
     if (alert !== undefined) reply(response, 400, content, headers);
@@ -108,7 +108,7 @@ export function pageHandler(console: Console, pagePath = PAGE_PATH): RequestList
 
   /** Performs an action, and sends the browser back to the page. */
   async function act(name: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const action = console.actions.get(name);
+    const action = source.actions.get(name);
     if (action === undefined) return reply(response, 404, "The page has no such action.");
     const body = await readBody(request, LARGEST_FORM);
     if (body === "gone") return;

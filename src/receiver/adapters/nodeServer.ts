@@ -12,7 +12,7 @@ export type NodeRequest = IncomingMessage | Http2ServerRequest;
 /** A response of Node's http, https or http2 server. */
 export type NodeResponse = ServerResponse | Http2ServerResponse;
 
-export interface NodeServerOptions {
+interface NodeServerOptions {
   readonly timeoutMs: number;
   /** What to change if something read the body before. */
   readonly advice: string;
@@ -38,7 +38,7 @@ export function serveNode(
   }
 
   return (request, response) => {
-    void guarded(adapter, answer(request)).then((answered) => send(request, response, answered));
+    void guarded(adapter, answer(request)).then((answered) => send(request, response, { adapter, answered }));
   };
 }
 
@@ -53,7 +53,12 @@ function headersOf(request: NodeRequest): HeadersLike {
 }
 
 /** Writes the answer. Never throws: if that fails, as when a middleware has wrapped `writeHead`, only this connection ends. */
-function send(request: NodeRequest, given: NodeResponse, { status, headers, body }: ReceiverResponse): void {
+function send(
+  request: NodeRequest,
+  given: NodeResponse,
+  { adapter, answered }: { readonly adapter: string; readonly answered: ReceiverResponse },
+): void {
+  const { status, headers, body } = answered;
   // Everything used here is the same in http2's responses.
   const response = given as ServerResponse;
   if (response.headersSent || response.destroyed) return;
@@ -62,7 +67,7 @@ function send(request: NodeRequest, given: NodeResponse, { status, headers, body
     try {
       write();
     } catch (error) {
-      console.error("nodeHandler: the answer could not be written, so its connection was closed.", error);
+      console.error(`${adapter}: the answer could not be written, so its connection was closed.`, error);
       if (isHttp2(request)) request.stream.destroy();
       else response.destroy();
     }

@@ -1,7 +1,7 @@
 import { checkFunctions } from "../checks";
 import { KEEP_SECONDS } from "../process";
 import { warnerOnce } from "../reports";
-import { type DeliveryQueue, hashOf } from "./delivery";
+import { type DeliveryQueue, digestOf } from "./delivery";
 
 /** The part of a `Queue` of BullMQ that is used, versions 5 and 6. */
 export interface BullmqQueue {
@@ -64,7 +64,7 @@ function retriesBeside({ attempts, backoff }: NonNullable<BullmqQueue["defaultJo
 
 /** Returns the id of a delivery's job. BullMQ refuses ids that are integers or hold a colon. */
 function bullmqJobId(key: string): string {
-  return PLAIN.test(key) ? `webhook-${key}` : `webhook~${hashOf(key)}`;
+  return PLAIN.test(key) ? `webhook-${key}` : `webhook~${digestOf(key)}`;
 }
 
 /** Returns what to set in a connection of ioredis, or in its options, so that commands fail while Redis is away. */

@@ -48,7 +48,7 @@ export function queuedDelivery(
   return {
     version: 1,
     id,
-    key: PLAIN.test(key) ? key : `sha256=${hashOf(key)}`,
+    key: PLAIN.test(key) ? key : `sha256=${digestOf(key)}`,
     timestamp,
     ...(event === undefined ? {} : { event: storable(event) }),
     ...(jobId === undefined ? {} : { jobId: storable(jobId) }),
@@ -57,7 +57,7 @@ export function queuedDelivery(
 }
 
 /** Returns 43 characters that stand for a string, of letters, digits, `-` and `_`. */
-export function hashOf(text: string): string {
+export function digestOf(text: string): string {
   return createHash("sha256").update(text).digest("base64url");
 }
 

@@ -1,5 +1,5 @@
 import { checkFunctions, checkNumber, checkOptions } from "../checks";
-import { type DeliveryQueue, hashOf } from "./delivery";
+import { type DeliveryQueue, digestOf } from "./delivery";
 import type { QueueWorker } from "./worker";
 
 /** The part of an `SQS` of `@aws-sdk/client-sqs` that is used: the client with a method for each operation, not `SQSClient`. */
@@ -53,7 +53,7 @@ export function sqsQueue(options: SqsQueueOptions): DeliveryQueue {
     add(delivery) {
       const message = { QueueUrl: queueUrl, MessageBody: JSON.stringify(delivery) };
       if (!queueUrl.endsWith(".fifo")) return client.sendMessage(message);
-      const id = hashOf(delivery.key);
+      const id = digestOf(delivery.key);
       return client.sendMessage({ ...message, MessageDeduplicationId: id, MessageGroupId: id });
     },
   };

@@ -2,7 +2,7 @@ import { CodedError } from "../../shared/codedError";
 import { checkOptionalFunction, checkOptions } from "../checks";
 import type { DedupeStore } from "../dedupe/store";
 import { VerifiedDelivery } from "../delivery";
-import { JOB_EVENTS, readEvent } from "../event";
+import { readEvent } from "../event";
 import { resolveHandling } from "../handling";
 import { lookalikeWarner } from "../lookalike";
 import type { HandlingOptions } from "../options";
@@ -105,7 +105,6 @@ export function queueWorker<Events extends object = NoEvents>(
   checkOptionalFunction("queueWorker: onOutcome", onOutcome);
   checkOptionalFunction("queueWorker: onUnrecorded", onUnrecorded);
   const processing = resolveHandling("queueWorker", options, options.dedupe);
-  const known = new Set<string | undefined>([...JOB_EVENTS, ...processing.schemas.keys()]);
   const warnOfLookalike = lookalikeWarner(warnerOnce());
 
   async function handle(queued: QueuedDelivery, signal: AbortSignal | undefined): Promise<void> {
@@ -113,7 +112,7 @@ export function queueWorker<Events extends object = NoEvents>(
     const { id, timestamp, key } = queued;
     const rawBody = Buffer.from(queued.body, "base64");
     const { event, jobId, data, message } = readEvent(rawBody);
-    if (!known.has(event)) warnOfLookalike(message);
+    if (!processing.isKnown(event)) warnOfLookalike(message);
     const delivery = new VerifiedDelivery({ id, timestamp, rawBody, event, jobId, data });
     const unrecorded = (error: unknown) => notify(onUnrecorded, { id, timestamp, event, jobId, error });
     const processed = await processDelivery(delivery, processing, { key, signal, onUnrecorded: unrecorded });

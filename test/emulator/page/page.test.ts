@@ -60,6 +60,7 @@ describe("deliveries", () => {
     const { status, headers } = await submit(emulator, "jobs", { outcome: "failed" });
     expect([status, headers.location]).toEqual([303, "/_emulator/#deliveries"]);
 
+    await until(() => emulator.deliveries.length === 2);
     const page = await readPage(emulator);
     const signed = received[0]?.headers ?? {};
     expect(page).toMatch(

@@ -62,6 +62,23 @@ describe.each(versions)("in %s,", (_name, fastify) => {
     expect(await post("/hooks/jobs/other")).toBe(404);
   });
 
+  test("an answer that a hook of the application breaks is logged as fastifyPlugin's", async () => {
+    const log = jest.spyOn(console, "error").mockImplementation(() => {});
+    const error = new Error("a hook's");
+    const { app, receiver } = setUp();
+    app.addHook("onRequest", async (_request, reply) => {
+      reply.raw.writeHead = () => {
+        throw error;
+      };
+    });
+    await app.register(fastifyPlugin, { receiver, path: "/hooks" });
+    const url = await app.listen({ port: 0, host: "127.0.0.1" });
+    await expect(fetch(`${url}/hooks`, delivered())).rejects.toThrow();
+    const logged = log.mock.calls;
+    log.mockRestore();
+    expect(logged).toEqual([[expect.stringMatching(/^fastifyPlugin: .*connection was closed/), error]]);
+  });
+
   test("two receivers can be registered in one application", async () => {
     const [{ app, receiver, post, handler }, second] = [setUp(), setUp()];
     await app.register(fastifyPlugin, { receiver, path: "/hooks" });

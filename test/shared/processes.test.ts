@@ -1,12 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  isAlive,
-  isAtWork,
-  isThisProcess,
-  type ProcessName,
-  thisProcess,
-} from "../../src/settlement/processes";
+import { isAlive, isAtWork, isThisProcess, type ProcessName, thisProcess } from "../../src/shared/processes";
 
 const now = Date.now();
 

@@ -1,12 +1,12 @@
-import type { Console } from "../console";
 import { html } from "../html";
 import { actionForm } from "../parts";
+import type { PageSource } from "../source";
 import { ACTIONS, type PageContext } from "./actions";
 import { endpointsSection } from "./endpointsSection";
 import { faultsSection } from "./faultsSection";
 import { requestsSection, secretsSection, settingsSection } from "./serviceSections";
 
-export function emulatorConsole(context: PageContext): Console {
+export function emulatorSource(context: PageContext): PageSource {
   const { registry, deliveries, secrets, faults, requests, basePath, apiKey, now } = context;
   return {
     title: "Webhook emulator",

@@ -27,7 +27,7 @@ interface Section {
  * What a page shows and does. The page itself knows only deliveries: how they are grouped, filtered, shown, copied and saved. Everything
  * else comes from here, so that another source of deliveries than the emulator can have the same page.
  */
-export interface Console {
+export interface PageSource {
   /** Such as `Webhook emulator`. */
   readonly title: string;
   /** What the page says while there are no deliveries. */

@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Console, ShownAttempt } from "../../../src/emulator/page/console";
 import { html } from "../../../src/emulator/page/html";
 import { pageHandler } from "../../../src/emulator/page/server";
+import type { PageSource, ShownAttempt } from "../../../src/emulator/page/source";
 import { sign, verify } from "../../../src/signature";
 
 const SECRET = `whsec_${Buffer.from("a secret of thirty-two bytes: AA").toString("base64")}`;
@@ -36,7 +36,7 @@ let url: string;
 let stop: () => void;
 
 beforeEach(async () => {
-  const console: Console = {
+  const source: PageSource = {
     title: "Webhook listener",
     emptyHint: "Nothing arrived yet.",
     now: () => 0,
@@ -47,7 +47,7 @@ beforeEach(async () => {
     sections: () => [],
     actions: new Map(),
   };
-  const server = createServer(pageHandler(console, "/_listen/"));
+  const server = createServer(pageHandler(source, "/_listen/"));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/_listen/`;
   stop = () => {

@@ -67,11 +67,9 @@ function startOf(pid: number): string | undefined {
 /** Ticks since the machine started, and which start of the machine that was. A zombie has ended. */
 function startOnLinux(pid: number): string | undefined {
   try {
-    const [state, ...rest] = readFileSync(`/proc/${pid}/stat`, "utf8")
-      .replace(/^.*\) /s, "")
-      .split(" ");
+    const { state, ticks } = statOf(pid);
     if (state === "Z") return undefined;
-    return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${rest[18]}`;
+    return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${ticks}`;
   } catch {
     return undefined;
   }
@@ -90,14 +88,21 @@ function parentThatRuns(command: string): { readonly pid: number; readonly start
   try {
     const started = /^btime (\d+)$/m.exec(readFileSync("/proc/stat", "utf8"))?.[1];
     for (let pid = process.ppid; pid > 0; ) {
-      const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-      const [, parent, ...rest] = stat.replace(/^.*\) /s, "").split(" ");
-      if (stat.includes(`(${command})`))
-        return { pid, startedAt: (Number(started) + Number(rest[17]) / TICKS_PER_SECOND) * 1_000 };
+      const { name, parent, ticks } = statOf(pid);
+      if (name === command)
+        return { pid, startedAt: (Number(started) + Number(ticks) / TICKS_PER_SECOND) * 1_000 };
       pid = Number(parent);
     }
   } catch {
     // The parent has ended.
   }
   return undefined;
+}
+
+/** `ticks`: from the start of the machine to that of the process. @throws if there is no such process, or no `/proc` */
+function statOf(pid: number) {
+  // The name can contain spaces and parentheses.
+  const [, name, fields = ""] = /\((.*)\) (.*)/s.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? [];
+  const [state, parent, ...rest] = fields.split(" ");
+  return { name, state, parent, ticks: rest[17] };
 }
