@@ -195,6 +195,29 @@ const causes: Readonly<Record<string, readonly [reason: string, finding: RegExp,
     /the field payload/,
     { signed: TEXT, body: `{"payload": ${JSON.stringify(FIELDS, null, 2)}}` },
   ],
+  "a message of SQS in an event of AWS Lambda": [
+    "body-wrapped",
+    /the field Records\[1\]\.body of this body/,
+    { signed: TEXT, body: JSON.stringify({ Records: [{ body: "{}" }, { messageId: "1", body: TEXT }] }) },
+  ],
+  "a push of Google Pub/Sub": [
+    "body-wrapped",
+    /the bytes that the field message\.data of this body holds as base64/,
+    { signed: TEXT, body: JSON.stringify({ message: { data: Buffer.from(TEXT).toString("base64") } }) },
+  ],
+  "a record of Kinesis in an event of AWS Lambda": [
+    "body-wrapped",
+    /the field Records\[0\]\.kinesis\.data of/,
+    {
+      signed: TEXT,
+      body: JSON.stringify({ Records: [{ kinesis: { data: Buffer.from(TEXT).toString("base64") } }] }),
+    },
+  ],
+  "an event in a list, as Azure Event Grid sends it": [
+    "body-wrapped",
+    /the field \[0\] of this body/,
+    { signed: TEXT, body: JSON.stringify([{ id: "1", data: FIELDS }]) },
+  ],
   "white space that was added": [
     "newline-added",
     /white space around it/,
@@ -250,6 +273,17 @@ test("verify finds what was indented around a string of millions of escapes", ()
   expect(diagnosis).toMatchObject({ reason: "body-reserialized" });
 });
 
+test("verify blames the secret, within its time, for a batch of many records", () => {
+  const data = (job: number) => Buffer.from(TEXT.replace("cost", `cost${job}`)).toString("base64");
+  const Records = Array.from({ length: 100 }, (_, at) => ({
+    eventSource: "aws:kinesis",
+    eventID: `shardId-000:${at}`,
+    kinesis: { partitionKey: "1", data: data(at) },
+  }));
+  const body = JSON.stringify({ Records });
+  expect(diagnosisOf({ signed: "other", body })).toMatchObject({ reason: "wrong-secret" });
+});
+
 test("verify says that it gave up, instead of blaming the secret, when the time is over", () => {
   const body = JSON.stringify(Array.from({ length: 100 }, (_, index) => ({ index, name: "ö" })));
   const diagnosis = diagnosisOf({ signed: "other", body, seconds: 0 });
@@ -275,6 +309,10 @@ test.each([
   ["a list of bytes", JSON.stringify([...Buffer.alloc(500_000, "{}")])],
   ["white space", `x${" ".repeat(2_000_000)}x${"\n".repeat(2_000_000)}x`],
   ["quotes", `{"a":"${'\\"'.repeat(1_000_000)}"}`],
+  [
+    "strings and lists",
+    JSON.stringify(Array.from({ length: 20_000 }, (_, at) => [`${at}`, [[`item ${at}`]]])),
+  ],
   [
     "many keys",
     JSON.stringify(Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`key${at}`, at]))),
