@@ -35,7 +35,7 @@ export function* readings(body: Buffer): Generator<BodyVariant> {
       bytes: Buffer.from(string),
       description: "the string that this body holds as JSON",
     };
-  const digits = text.replace(/\s+/g, "");
+  const digits = text.replace(/^data:[\w.+/;=-]{0,100};base64,/i, "").replace(/\s+/g, "");
   if (digits.length >= SHORTEST_BASE64 && !NOT_BASE64.test(digits.replace(/={1,2}$/, "")))
     yield {
       change: "body-base64",

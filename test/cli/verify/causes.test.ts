@@ -84,6 +84,10 @@ test.each(Object.entries(reserialized))("verify finds %s", (_what, [signed, body
   expect(diagnosisOf({ signed, body })).toMatchObject({ reason: "body-reserialized" });
 });
 
+const bytes = Buffer.from(TEXT);
+const hex = bytes.toString("hex");
+const nginx = (character: string) =>
+  Buffer.from(character).toString("hex").toUpperCase().replace(/../g, "\\x$&");
 const lambda = (body: string, more = {}) => JSON.stringify({ version: "2.0", body, ...more });
 const causes: Readonly<Record<string, readonly [reason: string, finding: RegExp, delivery: Delivery]>> = {
   "UTF-16 with a byte order mark": [
@@ -184,6 +188,35 @@ const causes: Readonly<Record<string, readonly [reason: string, finding: RegExp,
     /text/,
     { signed: TEXT, body: Buffer.from(TEXT).toString("hex") },
   ],
+  "bytes as Go prints them": ["body-printed", /text/, { signed: TEXT, body: `[${bytes.join(" ")}]` }],
+  "bytes as Java prints them": [
+    "body-printed",
+    /text/,
+    { signed: TEXT, body: `[${new Int8Array(bytes).join(", ")}]` },
+  ],
+  "bytes as C escapes them": ["body-printed", /text/, { signed: TEXT, body: hex.replace(/../g, "\\x$&") }],
+  "a body as nginx logs it": [
+    "body-printed",
+    /text/,
+    { signed: TEXT, body: TEXT.replace(/["\\]|[\u0080-\uffff]/g, nginx) },
+  ],
+  "hexadecimal numbers": ["body-printed", /text/, { signed: TEXT, body: hex.replace(/../g, "0x$& ") }],
+  "hexadecimal numbers in a slice of Go": [
+    "body-printed",
+    /text/,
+    { signed: TEXT, body: `[]byte{${hex.replace(/../g, "0x$&, ")}}` },
+  ],
+  "a hexadecimal number": ["body-printed", /text/, { signed: TEXT, body: `0x${hex}\n` }],
+  "hexadecimal digits as .NET prints them": [
+    "body-printed",
+    /text/,
+    { signed: TEXT, body: hex.toUpperCase().replace(/..(?!$)/g, "$&-") },
+  ],
+  "a url of data": [
+    "body-base64",
+    /base64/,
+    { signed: TEXT, body: `data:application/json;base64,${Buffer.from(TEXT).toString("base64")}` },
+  ],
   "an event of AWS Lambda": ["body-wrapped", /the field body/, { signed: TEXT, body: lambda(TEXT) }],
   "an event of AWS Lambda with base64": [
     "body-wrapped",
@@ -258,6 +291,11 @@ test.each(Object.entries(hints))("verify says what is conspicuous: %s", (_what, 
   expect(diagnosis).toMatchObject({ reason: "wrong-secret", finding: expect.stringMatching(hint) });
 });
 
+test("verify does not call bytes cut off that a program printed", () => {
+  const finding = expect.not.stringContaining("cut off");
+  expect(diagnosisOf({ signed: "other", body: `[${bytes.join(" ")}]` })).toMatchObject({ finding });
+});
+
 test.each([gzipSync(TEXT), Buffer.from("ö", "latin1")])(
   "verify does not call bytes lost that are no text",
   (body) => {
@@ -306,6 +344,7 @@ test.each([
   ["base64", Buffer.alloc(2_000_000, "{}").toString("base64")],
   ["hexadecimal", Buffer.alloc(1_000_000, "{}").toString("hex")],
   ["a printed Buffer", JSON.stringify(Buffer.alloc(500_000, "{}"))],
+  ["hexadecimal numbers", Buffer.alloc(500_000, "{}").toString("hex").replace(/../g, "0x$&, ")],
   ["a list of bytes", JSON.stringify([...Buffer.alloc(500_000, "{}")])],
   ["white space", `x${" ".repeat(2_000_000)}x${"\n".repeat(2_000_000)}x`],
   ["quotes", `{"a":"${'\\"'.repeat(1_000_000)}"}`],
