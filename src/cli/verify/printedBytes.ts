@@ -3,9 +3,21 @@ import { parseJson } from "../../shared/json";
 /** Fewer digits may be a word. */
 const SHORTEST_HEX = 16;
 
+/** The entities of JSON's own characters, also by number. */
+const ENTITY = /&(?:#0*(?=3))?(\w{2,4});/g;
+const ENTITIES: Readonly<Record<string, string>> = {
+  34: '"',
+  39: "'",
+  amp: "&",
+  apos: "'",
+  gt: ">",
+  lt: "<",
+  quot: '"',
+};
+
 /**
  * Returns the bytes that a text shows: a Buffer or a Uint8Array as Node.js prints it or as JSON, a list of bytes, hexadecimal, or a
- * string or bytes with the escapes of Python, C or nginx. Returns undefined for any other text.
+ * string with the escapes of Python, C, nginx, a url or HTML. Returns undefined for any other text.
  */
 export function printedBytes(text: string): Buffer | undefined {
   // Each pattern looks for what must not be there: matching the whole text runs out of stack on megabytes.
@@ -22,7 +34,12 @@ export function printedBytes(text: string): Buffer | undefined {
   const isQuoted = text.length > start + 1 && "'\"`".includes(quote) && text.endsWith(quote);
   // A string in double quotes is JSON.
   if (isQuoted && (quote !== '"' || start === 1)) return unescaped(text.slice(start + 1, -1));
-  return /\\x[0-9a-f]{2}/i.test(text) ? unescaped(text) : undefined;
+  if (/\\x[0-9a-f]{2}/i.test(text)) return unescaped(text);
+  if (/^[{[]\s*&(quot|#0*34);/.test(text))
+    return Buffer.from(text.replace(ENTITY, (all, name: string) => ENTITIES[name] ?? all));
+  if (!/^(\w+=)?%[57]B/i.test(text)) return undefined;
+  const [[name = "", value = ""] = []] = new URLSearchParams(text);
+  return Buffer.from(value || name);
 }
 
 /** Reads `{"type":"Buffer","data":[…]}`, and `{"0":123,…}`, as JSON.stringify writes a Buffer and a Uint8Array. */

@@ -71,6 +71,10 @@ const reserialized: Readonly<Record<string, readonly [signed: string, body: stri
     JSON.stringify({ a: "ö+<" }, null, 2).replaceAll("\n", "\r\n").replace("ö+<", "\\u00F6\\u002B\\u003C"),
     '{"a":"ö+<"}',
   ],
+  "JSON that Jackson's pretty printer wrote": [
+    '{\n  "type" : "job.failed",\n  "data" : {\n    "tags" : [ 1, {\n      "a" : [ ]\n    } ],\n    "none" : { }\n  }\n}',
+    '{"type":"job.failed","data":{"tags":[1,{"a":[]}],"none":{}}}',
+  ],
   "the escapes of PHP": [PHP, TEXT],
   "the escapes of PHP, after .NET": [PHP, DOTNET],
   "the escapes of Newtonsoft.Json": [
@@ -211,6 +215,24 @@ const causes: Readonly<Record<string, readonly [reason: string, finding: RegExp,
     "body-printed",
     /text/,
     { signed: TEXT, body: hex.toUpperCase().replace(/..(?!$)/g, "$&-") },
+  ],
+  "a body that is encoded as a url": [
+    "body-printed",
+    /text/,
+    { signed: TEXT, body: encodeURIComponent(TEXT).replaceAll("%20", "+") },
+  ],
+  "a field of a form": [
+    "body-printed",
+    /text/,
+    { signed: TEXT, body: `payload=${encodeURIComponent(TEXT)}` },
+  ],
+  "a body that is escaped for HTML": [
+    "body-printed",
+    /text/,
+    {
+      signed: '{"a":"<\'&amp;>"}',
+      body: "{&quot;a&quot;:&quot;&lt;&#039;&amp;amp;&gt;&quot;}",
+    },
   ],
   "a url of data": [
     "body-base64",
