@@ -1,9 +1,11 @@
 import { isRecord } from "../shared/json";
 import { EVENT_BY_STATUS, JOB_EVENTS } from "./event";
 
-/** Names of events that stand for one of ours, once case and punctuation are gone: `JOB_SUCCEEDED`, `jobs.failed`, `job.success`. */
-const LIKE_AN_EVENT = /^jobs?(runn|succe|fail)/;
-const LONGEST_NAME = 40;
+/** Names of events that stand for one of ours: `JOB_SUCCEEDED`, `jobs.failed`, `job.success`, `com.acme.job.failed`. */
+const LIKE_AN_EVENT = /^(\S*[^a-z\s])?jobs?[^a-z]*(runn|succe|fail)/;
+/** A type that leaves the event to another property, or names one of a job. */
+const NO_NAME_OF_ITS_OWN = /^(webhook|event|notification|message)?$|(?<![a-z])job/;
+const LONGEST_NAME = 80;
 
 /** Returns a function that warns once of a parsed body that looks like an event. */
 export function lookalikeWarner(warn: (warning: string) => void): (message: unknown) => void {
@@ -28,7 +30,8 @@ function lookalikeIn(message: unknown): string | undefined {
   if (!isRecord(message)) return undefined;
   const { type, data, event, job } = message;
   // An event with a name of its own may have any property.
-  if (typeof type === "string" && !/^jobs?/.test(plain(type))) return undefined;
+  if (typeof type === "string" && !NO_NAME_OF_ITS_OWN.test(type.toLowerCase())) return undefined;
+  if (type === "" && EVENT_BY_STATUS.has(message.status)) return '`type` ""';
   for (const [place, holder] of Object.entries({
     "": message,
     "data.": data,
@@ -36,18 +39,16 @@ function lookalikeIn(message: unknown): string | undefined {
     "job.": job,
   })) {
     for (const [name, value] of Object.entries(isRecord(holder) ? holder : {})) {
-      const isStatus = name === "status" && EVENT_BY_STATUS.has(plain(value));
-      if (isStatus || LIKE_AN_EVENT.test(plain(value))) return `\`${place}${name}\` ${JSON.stringify(value)}`;
+      const isStatus = name === "status" && EVENT_BY_STATUS.has(lower(value).replace(/[^a-z]/g, ""));
+      if (isStatus || LIKE_AN_EVENT.test(lower(value))) return `\`${place}${name}\` ${JSON.stringify(value)}`;
     }
   }
   return undefined;
 }
 
-/** Returns a string's letters in lower case. */
-function plain(value: unknown): string {
-  return typeof value === "string" && value.length <= LONGEST_NAME
-    ? value.toLowerCase().replace(/[^a-z]/g, "")
-    : "";
+/** Returns a string in lower case, unless it is too long for a name. */
+function lower(value: unknown): string {
+  return typeof value === "string" && value.length <= LONGEST_NAME ? value.toLowerCase() : "";
 }
 
 function listOf(names: Iterable<unknown>): string {

@@ -23,6 +23,8 @@ export interface JsonStyle {
   /** Default: a line feed. */
   readonly newline?: string;
   readonly sorted?: boolean;
+  /** Writes a list on one line even with an indent, and a space inside brackets without a line, as Jackson does. */
+  readonly spacedLists?: boolean;
 }
 
 interface JsonSpelling {
@@ -111,15 +113,20 @@ export function writeJsonText(json: JsonText, style: JsonStyle, level = 0): stri
     deepestIndent = Number.POSITIVE_INFINITY,
     newline = "\n",
     sorted = false,
+    spacedLists = false,
   } = style;
   if (json.kind !== "array" && json.kind !== "object") return json.text;
   const wrap = (open: string, parts: readonly string[], close: string) => {
-    if (parts.length === 0 || indent === undefined) return `${open}${parts.join(comma)}${close}`;
+    const space = spacedLists ? " " : "";
+    if (parts.length === 0) return `${open}${space}${close}`;
+    if (indent === undefined || (spacedLists && open === "["))
+      return `${open}${space}${parts.join(comma)}${space}${close}`;
     const lineAt = (depth: number) => `${newline}${indent.repeat(Math.min(depth, deepestIndent))}`;
     const line = lineAt(level + 1);
     return `${open}${line}${parts.join(`,${line}`)}${lineAt(level)}${close}`;
   };
-  const write = (value: JsonText) => writeJsonText(value, style, level + 1);
+  const write = (value: JsonText) =>
+    writeJsonText(value, style, spacedLists && json.kind === "array" ? level : level + 1);
   if (json.kind === "array") return wrap("[", json.items.map(write), "]");
   const members = sorted ? json.members.toSorted(byName) : json.members;
   return wrap(

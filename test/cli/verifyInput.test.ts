@@ -36,6 +36,11 @@ test("verify says so when the file of headers holds no header", async () => {
   expect(stdout).toContain("The file of headers holds no header.");
 });
 
+test("verify says that headers may be unreadable before it blames another program", async () => {
+  const { stdout } = await verify({ headers: (headers) => `a: b\n${lines(headers).replaceAll(":", " |")}` });
+  expect(stdout).toMatch(/could not be read\. Write one header on each line/);
+});
+
 test("verify reads a delivery from one file, or from standard input", async () => {
   const headers = sign({ id: "msg_1", timestamp: OLD, body: COMPACT, secret: SECRET });
   const capture = JSON.stringify({ headers, body: COMPACT });

@@ -19,6 +19,10 @@ test.each<[unknown, string]>([
   [{ data: { jobId, status: "succeeded" } }, '`data.status` "succeeded"'],
   [{ type: "job.updated", data: { jobId, status: "failed" } }, '`data.status` "failed"'],
   [{ job: { id: jobId, status: "failed" } }, '`job.status` "failed"'],
+  [{ type: "com.acme.job.succeeded", data: { jobId } }, '`type` "com.acme.job.succeeded"'],
+  [{ type: "v1.job.failed", data: { jobId } }, '`type` "v1.job.failed"'],
+  [{ type: "", jobId, status: "failed" }, '`type` ""'],
+  [{ type: "webhook", event: "job.failed" }, '`event` "job.failed"'],
   [{ jobId, status: "SUCCEEDED" }, '`status` "SUCCEEDED"'],
 ])("a delivery of %j warns of what was seen and what is expected", async (body, seen) => {
   const { outcomeOf } = receiverOf();
@@ -41,6 +45,11 @@ test.each<unknown>([
   { jobId, status: "succeeded" },
   { type: "webhook.validation" },
   { type: "invoice.paid", data: { status: "succeeded", name: "Job failed" } },
+  { type: "crm.user.created", data: { status: "failed", name: "The job failed" } },
+  { event: "user.created", text: "The job failed" },
+  { type: "", data: { jobId } },
+  { type: "webhook", event: "user.created" },
+  { type: "print.jobber.failed" },
   { type: "job.moved", data: { jobId } },
   { jobId, status: "queued" },
   { event: "user.created" },

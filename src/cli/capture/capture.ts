@@ -23,6 +23,7 @@ export function readCaptures(file: Buffer, note: (text: string) => void): Captur
   const bytes = inUtf8(file);
   const text = bytes.toString("utf8").replace(/^\uFEFF/, "");
   const json = /^\s*[{["]/.test(text) ? (parseJson(text) ?? parseValues(text, note)) : undefined;
+  if (typeof json === "string") return readCaptures(Buffer.from(json), note);
   const captures = json === undefined ? [textCapture(bytes, text)] : jsonCaptures(json);
   const ours = captures.filter(({ headers }) => headers.some(isOurHeader));
   return ours.length > 0 ? ours : captures;

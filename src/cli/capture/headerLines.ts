@@ -20,6 +20,10 @@ const PHP_LIST = /=>\s*(?:array\(\d+\) \{|Array\s*\()([\s\S]*?)\n\s*[})]\s*/g;
 const PHP_ITEM = /\[\d+\]\s*=>\s*(?:string\(\d+\) )?"?(.*?)"?$/gm;
 /** Any other `name=value` is a variable of a shell. */
 const ASSIGNED = /^(HTTP_|CONTENT_|webhook-|content-)/i;
+/** Where a name of ours begins, and what follows one. */
+const OUR_NAME = /(?<![\w-])(?=(?:HTTP_)?webhook[-_](?:id|timestamp|signature)(?![\w-]))/i;
+const NAMED_VALUE =
+  /^((?:HTTP_)?webhook[-_]\w+)["'`]?\s{0,9}(?:=>|[:=])\s{0,9}(?:\[?(["'`])([^\n]*?)\2|\[([^\]\n]*)|(.*))/i;
 
 /**
  * Reads the headers at the start of a text: lines of `name: value`, as a log, `curl -i` or `curl -v` prints them, an object or a list
@@ -28,7 +32,20 @@ const ASSIGNED = /^(HTTP_|CONTENT_|webhook-|content-)/i;
  * the headers ends them.
  */
 export function lineHeaders(text: string): HeaderPair[] {
-  return listedHeaders(text) ?? headersOnLines(text);
+  const headers = listedHeaders(text) ?? headersOnLines(text);
+  if (headers.some(isOurHeader)) return headers;
+  const within = headersWithin(text);
+  // Fewer may be fields of a body, such as the `webhook_id` of another service.
+  return within.length >= 3 ? within : headers;
+}
+
+/** Reads the headers of ours that stand within lines: behind the time of a log, or in an object that a program printed there. */
+function headersWithin(text: string): HeaderPair[] {
+  return text.split(OUR_NAME).flatMap((part) => {
+    const [, name, , quoted, listed, rest = ""] = NAMED_VALUE.exec(part) ?? [];
+    const value = quoted ?? listed ?? rest.trim().replace(/[\s,;"'})\]]{1,9}$/, "");
+    return name === undefined ? [] : [[headerName(name), value] as const];
+  });
 }
 
 /** Reads a list such as `rawHeaders`, or one of pairs, as Node.js, Python and Elixir print it. Returns undefined for anything else. */

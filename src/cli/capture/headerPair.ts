@@ -10,12 +10,13 @@ export interface Capture {
   readonly receivedAt?: number;
 }
 
-const CGI_NAME = /^HTTP_(.+)$/;
+const CGI_NAME = /^HTTP_(.+)$|^(webhook_(?:id|timestamp|signature))$/i;
 const CGI_CONTENT = /^CONTENT_(TYPE|LENGTH|ENCODING)$/;
 
-/** Returns a header's name. CGI, WSGI, Rack and PHP write `HTTP_WEBHOOK_ID` for `webhook-id`. */
+/** Returns a header's name. CGI, WSGI, Rack and PHP write `HTTP_WEBHOOK_ID` for `webhook-id`, and logs `webhook_id`. */
 export function headerName(name: string): string {
-  const [, cgi = CGI_CONTENT.test(name) ? name : undefined] = CGI_NAME.exec(name) ?? [];
+  const [, variable, key = CGI_CONTENT.test(name) ? name : undefined] = CGI_NAME.exec(name) ?? [];
+  const cgi = variable ?? key;
   return cgi === undefined ? name : cgi.toLowerCase().replaceAll("_", "-");
 }
 

@@ -1,3 +1,4 @@
+import { lineHeaders } from "./headerLines";
 import { type Capture, type HeaderPair, headerName, isOurHeader, pairsInTurn } from "./headerPair";
 
 /** JSON that is nested more deeply holds no capture. */
@@ -18,17 +19,19 @@ function requestsIn(json: unknown, depth: number): Capture[] {
   const { rawHeaders, multiValueHeaders, headers } = json as Readonly<Record<string, unknown>>;
   // Those that were sent twice are joined or dropped in `headers`.
   const all = [rawHeaders, multiValueHeaders, headers].filter(
-    (each) => typeof each === "object" && each !== null,
+    (each) => typeof each === "string" || (typeof each === "object" && each !== null),
   );
   const given = all.find((each) => Object.keys(each as object).length > 0) ?? all[0];
-  const own = given && { headers: headersOf(given), ...bodyOf(json), ...arrivalOf(json) };
+  const own =
+    given === undefined ? undefined : { headers: headersOf(given), ...bodyOf(json), ...arrivalOf(json) };
   if (own?.headers.some(isOurHeader)) return [own];
   const inner = Object.values(json).flatMap((each) => requestsIn(each, depth + 1));
   return own === undefined || inner.some(({ headers }) => headers.some(isOurHeader)) ? inner : [own];
 }
 
-/** Reads headers: a record, pairs, names and values in turn (`rawHeaders`), or objects with a name and a value (HAR). */
+/** Reads headers: a record, pairs, names and values in turn (`rawHeaders`), objects with a name and a value (HAR), or text. */
 function headersOf(json: unknown): HeaderPair[] {
+  if (typeof json === "string") return lineHeaders(json);
   if (!Array.isArray(json))
     return Object.entries(Object(json)).flatMap(([name, value]) =>
       [value]

@@ -131,7 +131,7 @@ export function adviceFor(reason: DiagnosisReason, headers: readonly HeaderPair[
     ? { finding, advice }
     : {
         finding: "The headers webhook-id, webhook-timestamp and webhook-signature are missing.",
-        advice: "This is not a delivery of the service, or the file holds the headers of something else.",
+        advice: `This is not a delivery of the service, or the file holds the headers of something else, or they could not be read. ${ONE_ON_EACH_LINE}`,
       };
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { BodyVariant } from "./bodyVariant";
 import { compressions } from "./compressions";
 import { envelopes } from "./envelopes";
@@ -10,7 +11,10 @@ const MOST_LAYERS = 2;
 
 /** Generates the bodies that the sender may have signed if this one was changed in a usual way. Likely and cheap ones come first. */
 export function* bodyVariants(body: Buffer, contentEncoding?: string): Generator<BodyVariant> {
-  const inner = [...layers(body, MOST_LAYERS)];
+  const seen = new Set<string>();
+  const isNew = ({ bytes }: BodyVariant) =>
+    seen.size < seen.add(createHash("sha1").update(bytes).digest("base64")).size;
+  const inner = [...layers(body, MOST_LAYERS)].filter(isNew);
   yield* envelopes(body);
   for (const reading of inner) {
     yield reading;

@@ -10,6 +10,7 @@ import { clockText, durationText } from "../text";
 import { adviceFor, type DiagnosisReason } from "./advice";
 import { LARGEST_REWRITTEN_BYTES } from "./bodyVariant";
 import { bodyVariants } from "./bodyVariants";
+import { printedBytes } from "./printedBytes";
 import type { Search } from "./search";
 import { signatureMistake } from "./signatureMistake";
 
@@ -135,7 +136,7 @@ function hintsFor(body: Buffer, headers: readonly HeaderPair[]): string[] {
     hints.push("The body is what a program printed instead of the bytes, which are lost.");
   else if (isUtf8(body) && text.includes("\uFFFD"))
     hints.push("The body has characters that a decoder could not read and replaced, so its bytes are lost.");
-  else if (/^\s*[{[]/.test(text) && parseJson(text) === undefined)
+  else if (/^\s*[{[]/.test(text) && parseJson(text) === undefined && printedBytes(text.trim()) === undefined)
     hints.push("The body begins like JSON and is not valid, so it may be cut off.");
   return hints;
 }

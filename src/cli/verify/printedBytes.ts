@@ -3,27 +3,43 @@ import { parseJson } from "../../shared/json";
 /** Fewer digits may be a word. */
 const SHORTEST_HEX = 16;
 
+/** The entities of JSON's own characters, also by number. */
+const ENTITY = /&(?:#0*(?=3))?(\w{2,4});/g;
+const ENTITIES: Readonly<Record<string, string>> = {
+  34: '"',
+  39: "'",
+  amp: "&",
+  apos: "'",
+  gt: ">",
+  lt: "<",
+  quot: '"',
+};
+
 /**
  * Returns the bytes that a text shows: a Buffer or a Uint8Array as Node.js prints it or as JSON, a list of bytes, hexadecimal, or a
- * string or bytes as Python prints them. Returns undefined for any other text.
+ * string with the escapes of Python, C, nginx, a url or HTML. Returns undefined for any other text.
  */
 export function printedBytes(text: string): Buffer | undefined {
   // Each pattern looks for what must not be there: matching the whole text runs out of stack on megabytes.
-  const shown = text.startsWith("<Buffer ") && text.endsWith(">") ? text.slice(8, -1) : text;
-  if (!/[^0-9a-f\s]/i.test(shown) && (shown !== text || text.length >= SHORTEST_HEX)) return ofHex(shown);
-  const list = text.replace(/^(?:Uint8Array|Buffer)\(\d+\)\s*/, "").replace(/,\s*\]$/, "]");
-  if (list.startsWith("[") && !/[^\d,\s]/.test(list.slice(1, -1))) return bytesOf(parseJson(list));
+  const shown = text.replace(/^(<Buffer |\[\]byte\{)/, "").replace(/[>}]$/, "");
+  const hex = shown.replace(/0x|[\s,:-]/gi, "");
+  if (!/[^0-9a-f]/i.test(hex) && (shown !== text || hex.length >= SHORTEST_HEX))
+    return hex.length % 2 === 0 ? Buffer.from(hex, "hex") : undefined;
+  const list = text.replace(/^(?:Uint8Array|Buffer)\(\d+\)\s*/, "");
+  if (list.startsWith("[") && list.endsWith("]") && !/[^-\d,\s]/.test(list.slice(1, -1)))
+    return bytesOf(list.match(/[-\d]+/g)?.map(Number));
   if (/^\{\s*"(type|data|0)"/.test(text)) return ofJson(parseJson(text));
   const start = text.startsWith("b") ? 1 : 0;
   const quote = text[start] ?? "";
   const isQuoted = text.length > start + 1 && "'\"`".includes(quote) && text.endsWith(quote);
   // A string in double quotes is JSON.
-  return isQuoted && (quote !== '"' || start === 1) ? unescaped(text.slice(start + 1, -1)) : undefined;
-}
-
-function ofHex(text: string): Buffer | undefined {
-  const digits = text.replace(/\s+/g, "");
-  return digits.length % 2 === 0 ? Buffer.from(digits, "hex") : undefined;
+  if (isQuoted && (quote !== '"' || start === 1)) return unescaped(text.slice(start + 1, -1));
+  if (/\\x[0-9a-f]{2}/i.test(text)) return unescaped(text);
+  if (/^[{[]\s*&(quot|#0*34);/.test(text))
+    return Buffer.from(text.replace(ENTITY, (all, name: string) => ENTITIES[name] ?? all));
+  if (!/^(\w+=)?%[57]B/i.test(text)) return undefined;
+  const [[name = "", value = ""] = []] = new URLSearchParams(text);
+  return Buffer.from(value || name);
 }
 
 /** Reads `{"type":"Buffer","data":[…]}`, and `{"0":123,…}`, as JSON.stringify writes a Buffer and a Uint8Array. */
@@ -36,7 +52,7 @@ function bytesOf(list: unknown): Buffer | undefined {
   const isBytes =
     Array.isArray(list) &&
     list.length > 0 &&
-    list.every((each) => Number.isInteger(each) && Number(each) >= 0 && Number(each) <= 255);
+    list.every((each) => Number.isInteger(each) && Number(each) >= -128 && Number(each) <= 255);
   return isBytes ? Buffer.from(list) : undefined;
 }
 

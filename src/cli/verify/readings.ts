@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from "node:zlib";
-import { readJsonText, writeJsonText } from "../../shared/jsonText";
+import { type JsonText, readJsonText, writeJsonText } from "../../shared/jsonText";
 import { type BodyVariant, LARGEST_REWRITTEN_BYTES } from "./bodyVariant";
 import { printedBytes } from "./printedBytes";
 
@@ -9,10 +9,12 @@ const MAX_OUTPUT = { maxOutputLength: 64 * 1024 * 1024 };
 /** Looked for instead of matching the whole text, which runs out of stack on megabytes. */
 const NOT_BASE64 = /[^A-Za-z0-9+/_-]/;
 const SHORTEST_BASE64 = 8;
-/** How many fields of an object are looked at. */
-const MOST_FIELDS = 50;
+/** How many strings in JSON are looked at, and how many objects and lists. */
+const MOST_STRINGS = 1_000;
+const MOST_OTHERS = 50;
+const DEEPEST_STRING = 8;
 const COMPACT = { comma: ",", colon: ":" };
-const PLAIN_NAME = /^[A-Za-z_][\w-]{0,30}$/;
+const PLAIN_PATH = /^[\w.[\]-]{1,60}$/;
 
 /** Generates what a body holds, if it is the real body in another form: compressed, in UTF-16, as a string, or printed. */
 export function* readings(body: Buffer): Generator<BodyVariant> {
@@ -33,7 +35,7 @@ export function* readings(body: Buffer): Generator<BodyVariant> {
       bytes: Buffer.from(string),
       description: "the string that this body holds as JSON",
     };
-  const digits = text.replace(/\s+/g, "");
+  const digits = text.replace(/^data:[\w.+/;=-]{0,100};base64,/i, "").replace(/\s+/g, "");
   if (digits.length >= SHORTEST_BASE64 && !NOT_BASE64.test(digits.replace(/={1,2}$/, "")))
     yield {
       change: "body-base64",
@@ -89,22 +91,43 @@ function jsonString(text: string): string | undefined {
 }
 
 /**
- * Generates the fields of a JSON object that may be the body, as an event of AWS Lambda has it in `body`, or a queue or a mapping
- * template in a field of its own.
+ * Generates the parts of JSON that may be the body: strings at any depth, as an event of AWS Lambda has it in `body` or
+ * `Records[0].body`, those that are less deep first; then values at the first level, as a mapping template puts it there.
  */
 function* fieldReadings(text: string): Generator<BodyVariant> {
-  if (!text.startsWith("{")) return;
-  const json = readJsonText(text);
-  if (json?.kind !== "object") return;
-  for (const { name, value } of json.members.slice(0, MOST_FIELDS)) {
-    const key = String(JSON.parse(name));
-    const description = PLAIN_NAME.test(key) ? `the field ${key} of this body` : "a field of this body";
-    if (value.kind === "string") {
-      const content = String(JSON.parse(value.text));
-      yield { change: "body-wrapped", bytes: Buffer.from(content), description };
-    } else if (value.kind === "object" || value.kind === "array")
-      yield { change: "body-wrapped", bytes: Buffer.from(writeJsonText(value, COMPACT)), description };
+  const json = /^[{[]/.test(text) ? readJsonText(text) : undefined;
+  if (json === undefined) return;
+  const first = partsOf({ path: "", value: json });
+  let strings: Part[] = [];
+  for (let depth = 1, level = first; depth <= DEEPEST_STRING && strings.length < MOST_STRINGS; depth += 1) {
+    strings = [...strings, ...level.filter(({ value }) => value.kind === "string")];
+    level = level.flatMap(partsOf);
   }
+  const others = first.filter(({ value }) => value.kind !== "string");
+  for (const { path, value } of [...strings.slice(0, MOST_STRINGS), ...others.slice(0, MOST_OTHERS)]) {
+    const content = value.kind === "string" ? String(JSON.parse(value.text)) : writeJsonText(value, COMPACT);
+    const field = PLAIN_PATH.test(path) ? `the field ${path}` : "a field";
+    yield { change: "body-wrapped", bytes: Buffer.from(content), description: `${field} of this body` };
+  }
+}
+
+interface Part {
+  readonly path: string;
+  readonly value: JsonText;
+}
+
+/** Returns the strings, objects and lists in an object or a list, with their paths. */
+function partsOf({ path, value: json }: Part): Part[] {
+  const parts =
+    json.kind === "object"
+      ? json.members.map(({ name, value }) => ({
+          path: `${path}.${JSON.parse(name)}`.replace(/^\./, ""),
+          value,
+        }))
+      : json.kind === "array"
+        ? json.items.map((value, at) => ({ path: `${path}[${at}]`, value }))
+        : [];
+  return parts.filter(({ value }) => value.kind !== "number" && value.kind !== "word");
 }
 
 function attempted<T>(act: () => T): T | undefined {

@@ -16,6 +16,10 @@ const LAYOUTS: readonly (readonly [string, JsonStyle])[] = [
   ["JSON with a space after each comma and colon, as Python's json.dumps writes it", PYTHON],
   ["JSON with an indent of 2 spaces", { comma: ",", colon: ": ", indent: "  " }],
   ["JSON with an indent of 4 spaces", { comma: ",", colon: ": ", indent: "    " }],
+  [
+    "JSON with an indent of 2 spaces and a space before each colon, as Jackson writes it",
+    { comma: ", ", colon: " : ", indent: "  ", spacedLists: true },
+  ],
   ["JSON with an indent of a tab", { comma: ",", colon: ": ", indent: "\t" }],
   [
     "JSON with an indent of 2 spaces and the line ends of Windows",

@@ -9,6 +9,8 @@ const BODY = '{"type":"job.succeeded"}';
 const entries = Object.entries(HEADERS);
 const lines = entries.map(([name, value]) => `${name}: ${value}`).join("\r\n");
 const cgi = (name: string) => `HTTP_${name.toUpperCase().replaceAll("-", "_")}`;
+const log = (line: (entry: readonly [string, string]) => string) =>
+  ["start: a", ...entries.map(line)].map((each) => `2026-01-01T00:00:00Z ${each}\n`).join("");
 const har = (postData: object) => ({
   log: {
     entries: [
@@ -84,6 +86,7 @@ const whole: Readonly<Record<string, string | Buffer>> = {
     `\uFEFFPOST /jobs HTTP/1.1\r\n${lines}\r\n\r\n${BODY}`,
     "utf16le",
   ),
+  "a JSON string of a request as text": JSON.stringify(`POST /jobs HTTP/1.1\r\n${lines}\r\n\r\n${BODY}`),
   "a request in UTF-8 with a byte order mark": `\uFEFF${lines}\n\n${BODY}`,
 };
 
@@ -181,6 +184,20 @@ const headersOnly: Readonly<Record<string, string | Buffer>> = {
   "tuples that Elixir printed": `[\n${entries.map(([name, value]) => `  {"${name}", "${value}"}`).join(",\n")}\n]\n`,
   "the rawHeaders that Node.js printed": `[\n${entries.map(([name, value]) => `  '${name}',           '${value}'`).join(",\n")}\n]\n`,
   "lines in UTF-16, as PowerShell writes them": Buffer.from(`\uFEFF${lines}\r\n`, "utf16le"),
+  "lines behind the time and the level of a log": log(([name, value]) => `INFO ${name}: ${value}`),
+  "lines behind the time of a log, with the case of Go": log(
+    ([name, value]) => `${name.replace("w", "W")}=${value}`,
+  ),
+  "an object that Python logged on one line": `INFO:root:{${entries.map(([name, value]) => `'${name}': '${value}', 'x-a': 'b'`).join(", ")}}`,
+  "a map that Go printed": `map[Accept:[*/*] ${entries.map(([name, value]) => `${name}:[${value}]`).join(" ")} X-A:[b]]`,
+  "a JSON string of lines": JSON.stringify(lines),
+  "a JSON object with lines as headers": JSON.stringify({ headers: `POST / HTTP/1.1\r\n${lines}` }),
+  "JSON of names with _": JSON.stringify(
+    Object.fromEntries(entries.map(([name, value]) => [name.replace("-", "_"), value])),
+  ),
+  "JSON of the variables of nginx": JSON.stringify(
+    Object.fromEntries(entries.map(([name, value]) => [cgi(name).toLowerCase(), value])),
+  ),
   "indented lines": entries.map(([name, value]) => `    ${name}: ${value}`).join("\n"),
 };
 
@@ -188,6 +205,13 @@ test.each(Object.entries(headersOnly))("headers are read from %s", (_what, file)
   const { headers, body } = captureIn(file);
   expect(headers).toMatchObject(HEADERS);
   expect(body).toBeUndefined();
+});
+
+test("a header that quotes one of ours is not taken for it", () => {
+  expect(read(`x-log: webhook-id: other\n${lines}`)[0]?.headers).toEqual([
+    ["x-log", "webhook-id: other"],
+    ...entries,
+  ]);
 });
 
 test("a folded value is joined with a space", () => {

@@ -71,6 +71,10 @@ const reserialized: Readonly<Record<string, readonly [signed: string, body: stri
     JSON.stringify({ a: "ö+<" }, null, 2).replaceAll("\n", "\r\n").replace("ö+<", "\\u00F6\\u002B\\u003C"),
     '{"a":"ö+<"}',
   ],
+  "JSON that Jackson's pretty printer wrote": [
+    '{\n  "type" : "job.failed",\n  "data" : {\n    "tags" : [ 1, {\n      "a" : [ ]\n    } ],\n    "none" : { }\n  }\n}',
+    '{"type":"job.failed","data":{"tags":[1,{"a":[]}],"none":{}}}',
+  ],
   "the escapes of PHP": [PHP, TEXT],
   "the escapes of PHP, after .NET": [PHP, DOTNET],
   "the escapes of Newtonsoft.Json": [
@@ -84,6 +88,10 @@ test.each(Object.entries(reserialized))("verify finds %s", (_what, [signed, body
   expect(diagnosisOf({ signed, body })).toMatchObject({ reason: "body-reserialized" });
 });
 
+const bytes = Buffer.from(TEXT);
+const hex = bytes.toString("hex");
+const nginx = (character: string) =>
+  Buffer.from(character).toString("hex").toUpperCase().replace(/../g, "\\x$&");
 const lambda = (body: string, more = {}) => JSON.stringify({ version: "2.0", body, ...more });
 const causes: Readonly<Record<string, readonly [reason: string, finding: RegExp, delivery: Delivery]>> = {
   "UTF-16 with a byte order mark": [
@@ -184,6 +192,53 @@ const causes: Readonly<Record<string, readonly [reason: string, finding: RegExp,
     /text/,
     { signed: TEXT, body: Buffer.from(TEXT).toString("hex") },
   ],
+  "bytes as Go prints them": ["body-printed", /text/, { signed: TEXT, body: `[${bytes.join(" ")}]` }],
+  "bytes as Java prints them": [
+    "body-printed",
+    /text/,
+    { signed: TEXT, body: `[${new Int8Array(bytes).join(", ")}]` },
+  ],
+  "bytes as C escapes them": ["body-printed", /text/, { signed: TEXT, body: hex.replace(/../g, "\\x$&") }],
+  "a body as nginx logs it": [
+    "body-printed",
+    /text/,
+    { signed: TEXT, body: TEXT.replace(/["\\]|[\u0080-\uffff]/g, nginx) },
+  ],
+  "hexadecimal numbers": ["body-printed", /text/, { signed: TEXT, body: hex.replace(/../g, "0x$& ") }],
+  "hexadecimal numbers in a slice of Go": [
+    "body-printed",
+    /text/,
+    { signed: TEXT, body: `[]byte{${hex.replace(/../g, "0x$&, ")}}` },
+  ],
+  "a hexadecimal number": ["body-printed", /text/, { signed: TEXT, body: `0x${hex}\n` }],
+  "hexadecimal digits as .NET prints them": [
+    "body-printed",
+    /text/,
+    { signed: TEXT, body: hex.toUpperCase().replace(/..(?!$)/g, "$&-") },
+  ],
+  "a body that is encoded as a url": [
+    "body-printed",
+    /text/,
+    { signed: TEXT, body: encodeURIComponent(TEXT).replaceAll("%20", "+") },
+  ],
+  "a field of a form": [
+    "body-printed",
+    /text/,
+    { signed: TEXT, body: `payload=${encodeURIComponent(TEXT)}` },
+  ],
+  "a body that is escaped for HTML": [
+    "body-printed",
+    /text/,
+    {
+      signed: '{"a":"<\'&amp;>"}',
+      body: "{&quot;a&quot;:&quot;&lt;&#039;&amp;amp;&gt;&quot;}",
+    },
+  ],
+  "a url of data": [
+    "body-base64",
+    /base64/,
+    { signed: TEXT, body: `data:application/json;base64,${Buffer.from(TEXT).toString("base64")}` },
+  ],
   "an event of AWS Lambda": ["body-wrapped", /the field body/, { signed: TEXT, body: lambda(TEXT) }],
   "an event of AWS Lambda with base64": [
     "body-wrapped",
@@ -194,6 +249,29 @@ const causes: Readonly<Record<string, readonly [reason: string, finding: RegExp,
     "body-wrapped",
     /the field payload/,
     { signed: TEXT, body: `{"payload": ${JSON.stringify(FIELDS, null, 2)}}` },
+  ],
+  "a message of SQS in an event of AWS Lambda": [
+    "body-wrapped",
+    /the field Records\[1\]\.body of this body/,
+    { signed: TEXT, body: JSON.stringify({ Records: [{ body: "{}" }, { messageId: "1", body: TEXT }] }) },
+  ],
+  "a push of Google Pub/Sub": [
+    "body-wrapped",
+    /the bytes that the field message\.data of this body holds as base64/,
+    { signed: TEXT, body: JSON.stringify({ message: { data: Buffer.from(TEXT).toString("base64") } }) },
+  ],
+  "a record of Kinesis in an event of AWS Lambda": [
+    "body-wrapped",
+    /the field Records\[0\]\.kinesis\.data of/,
+    {
+      signed: TEXT,
+      body: JSON.stringify({ Records: [{ kinesis: { data: Buffer.from(TEXT).toString("base64") } }] }),
+    },
+  ],
+  "an event in a list, as Azure Event Grid sends it": [
+    "body-wrapped",
+    /the field \[0\] of this body/,
+    { signed: TEXT, body: JSON.stringify([{ id: "1", data: FIELDS }]) },
   ],
   "white space that was added": [
     "newline-added",
@@ -235,6 +313,11 @@ test.each(Object.entries(hints))("verify says what is conspicuous: %s", (_what, 
   expect(diagnosis).toMatchObject({ reason: "wrong-secret", finding: expect.stringMatching(hint) });
 });
 
+test("verify does not call bytes cut off that a program printed", () => {
+  const finding = expect.not.stringContaining("cut off");
+  expect(diagnosisOf({ signed: "other", body: `[${bytes.join(" ")}]` })).toMatchObject({ finding });
+});
+
 test.each([gzipSync(TEXT), Buffer.from("ö", "latin1")])(
   "verify does not call bytes lost that are no text",
   (body) => {
@@ -248,6 +331,17 @@ test("verify finds what was indented around a string of millions of escapes", ()
   const signed = JSON.stringify(value);
   const diagnosis = diagnosisOf({ signed, body: JSON.stringify(value, null, 2) });
   expect(diagnosis).toMatchObject({ reason: "body-reserialized" });
+});
+
+test("verify blames the secret, within its time, for a batch of many records", () => {
+  const data = (job: number) => Buffer.from(TEXT.replace("cost", `cost${job}`)).toString("base64");
+  const Records = Array.from({ length: 100 }, (_, at) => ({
+    eventSource: "aws:kinesis",
+    eventID: `shardId-000:${at}`,
+    kinesis: { partitionKey: "1", data: data(at) },
+  }));
+  const body = JSON.stringify({ Records });
+  expect(diagnosisOf({ signed: "other", body })).toMatchObject({ reason: "wrong-secret" });
 });
 
 test("verify says that it gave up, instead of blaming the secret, when the time is over", () => {
@@ -272,9 +366,14 @@ test.each([
   ["base64", Buffer.alloc(2_000_000, "{}").toString("base64")],
   ["hexadecimal", Buffer.alloc(1_000_000, "{}").toString("hex")],
   ["a printed Buffer", JSON.stringify(Buffer.alloc(500_000, "{}"))],
+  ["hexadecimal numbers", Buffer.alloc(500_000, "{}").toString("hex").replace(/../g, "0x$&, ")],
   ["a list of bytes", JSON.stringify([...Buffer.alloc(500_000, "{}")])],
   ["white space", `x${" ".repeat(2_000_000)}x${"\n".repeat(2_000_000)}x`],
   ["quotes", `{"a":"${'\\"'.repeat(1_000_000)}"}`],
+  [
+    "strings and lists",
+    JSON.stringify(Array.from({ length: 20_000 }, (_, at) => [`${at}`, [[`item ${at}`]]])),
+  ],
   [
     "many keys",
     JSON.stringify(Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`key${at}`, at]))),
