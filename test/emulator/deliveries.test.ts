@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { Webhook } from "standardwebhooks";
-import type { EmulatorOptions } from "../../src/emulator";
+import { type EmulatorOptions, startEmulator } from "../../src/emulator";
 import { verify, verifyDetailed } from "../../src/signature";
 import { receiver } from "./receiver";
 import { A, B, SUCCEEDED, verified } from "./signing";
@@ -331,9 +331,10 @@ describe("a receiver that refuses everything", () => {
   test("by default, the warning is a warning of the process", async () => {
     const emitWarning = jest.spyOn(process, "emitWarning").mockImplementation();
     const { url } = await receiver(401, 401, 401, 401);
-    const emulator = await started({ retryDelaysMs: [1, 1] });
+    const emulator = await startEmulator({ retryDelaysMs: [1, 1] });
     emulator.add({ ...HOOK, url });
     await emulator.deliver(SUCCEEDED);
+    await emulator.close();
     const [[message, options] = []] = emitWarning.mock.calls;
     emitWarning.mockRestore();
     expect([message, options]).toEqual([expect.stringContaining("401"), { code: "WEBHOOK_EMULATOR" }]);

@@ -8,7 +8,8 @@ const folders: string[] = [];
 
 /** Starts an emulator that is closed after the test. */
 export async function started(options: EmulatorOptions = {}): Promise<Emulator> {
-  const emulator = await startEmulator(options);
+  // A warning of the process would stand in the output of the tests.
+  const emulator = await startEmulator({ warn: () => undefined, ...options });
   running.push(emulator);
   return emulator;
 }
