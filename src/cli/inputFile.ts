@@ -5,8 +5,9 @@ import { mayBeKey } from "./mayBeKey";
 /** Bounds the memory that a wrong path can use, in bytes. */
 const LARGEST_BYTES = 64 * 1024 * 1024;
 
-/** Reads a file that an option names; `-` is standard input. @throws CliError `FILE_UNREADABLE` */
+/** Reads a file that an option names; `-` is standard input. @throws CliError `WRONG_USE` or `FILE_UNREADABLE` */
 export async function readInput(path: string, option: string): Promise<Buffer> {
+  if (path === "") throw new CliError("WRONG_USE", `${option} names no file: its path is empty`);
   const file = path === "-" ? "standard input" : mayBeKey(path) ? "the file" : `the file ${path}`;
   const chunks: Buffer[] = [];
   let length = 0;

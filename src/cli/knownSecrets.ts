@@ -30,6 +30,7 @@ export function hideSecret(secret: string): void {
     key.toString("base64url"),
     encodeURIComponent(digits),
     digits.replaceAll("/", "\\/"),
+    Buffer.from(secret).toString("base64"),
   ];
   for (const form of forms) hideParts(form, SHORTEST_PART);
   for (const form of [key.toString("hex"), key.toString("hex").toUpperCase()])

@@ -87,7 +87,7 @@ function registrationProblem(registration: Registration): string | undefined {
   const misspelt = Object.keys(registration).find((name) => name !== "ip" && name.toLowerCase() === "ip");
   return misspelt === undefined
     ? undefined
-    : `${misspelt} is not a field of a registration; did you mean ip?`;
+    : `${misspelt} is not a field of a registration (did you mean ip?)`;
 }
 
 /** Returns the path of one endpoint. `.` and `..` are refused as ids: URL resolution would turn them into another path. */

@@ -124,13 +124,15 @@ export function settingsOf(options: EmulatorOptions, saved?: SavedData): Setting
 }
 
 function problemsOf(settings: Settings): string[] {
-  const { port, basePath, accounts, apiKeyHeader, apiKeyScheme, listShape, pageSize, moreSign } = settings;
+  const { port, basePath, apiKey, accounts, apiKeyHeader, apiKeyScheme, listShape, pageSize, moreSign } =
+    settings;
   const { latencyMs, rateLimit, retryDelaysMs, deliveryTimeoutMs, webhookIds, allowedHosts, dataFile } =
     settings;
   const rules: readonly (readonly [boolean, string])[] = [
     [Number.isInteger(port) && port >= 0 && port <= 65_535, "port must be a whole number from 0 to 65535"],
     [basePath === "" || /^\/[^?#\s]+$/.test(basePath), 'basePath must begin with "/"'],
     [!`${basePath}/`.startsWith(PAGE_PATH), `basePath must not begin with ${PAGE_PATH}, where the page is`],
+    [typeof apiKey === "string", "apiKey must be a string"],
     [!Object.keys(accounts).includes(""), "an API key must not be empty"],
     [
       Object.values(accounts).every((name) => typeof name === "string" && name !== ""),

@@ -10,8 +10,8 @@ export function unknownOptions(options: unknown, known: readonly string[], what:
     .filter(([name, value]) => value !== undefined && !known.includes(name))
     .map(([name]) => {
       const nearest = nearestOf(name, known);
-      const hint = nearest === undefined ? `use ${known.join(", ")}` : `did you mean ${nearest}?`;
-      return `${name} is not ${what}; ${hint}`;
+      const hint = nearest === undefined ? `; use ${known.join(", ")}` : ` (did you mean ${nearest}?)`;
+      return `${name} is not ${what}${hint}`;
     });
 }
 

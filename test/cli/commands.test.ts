@@ -64,6 +64,7 @@ test.each([
   [["send", "job.running", "--to", "localhost:8080"], /--to must be an absolute URL/],
   [["send", "job.running"], /url of the receiver is missing/],
   [["send", "job.running", "--to", URL, "--data", "{"], /--data must hold JSON/],
+  [["send", "job.running", "--to", URL, "--data", "@"], /--data names no file/],
   [["send", "job.running", "--to", URL, "--age", "600"], /a number with a unit/],
   [["send", "job.running", "--to", URL, "--repeat", "0"], /from 1 to 1000/],
   [["probe"], /url/],

@@ -60,6 +60,7 @@ it.each([
   ["as it is", `no whsec_${DIGITS}!`, "no whsec_…!"],
   ["without its prefix", `(${DIGITS})`, "(…)"],
   ["in base64url", KEY.toString("base64url"), "…"],
+  ["in base64 of all of it", Buffer.from(`whsec_${DIGITS}`).toString("base64"), "…"],
   ["in hexadecimal", KEY.toString("hex"), "…"],
   ["in a url", encodeURIComponent(`whsec_${DIGITS}`), "whsec_…"],
   ["in PHP's JSON", DIGITS.replaceAll("/", "\\/"), "…"],

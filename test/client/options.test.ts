@@ -77,7 +77,7 @@ describe("the constructor", () => {
 test("the constructor refuses a misspelt option, which would be dropped in silence", () => {
   const error = refusal({ maxRetry: 0 });
   expect(error.code).toBe("INVALID_OPTION");
-  expect(error.message).toContain("maxRetry is not an option of WebhooksClient; did you mean maxRetries?");
+  expect(error.message).toContain("maxRetry is not an option of WebhooksClient (did you mean maxRetries?)");
   expect(() => resolveOptions({ ...good, maxRetries: undefined })).not.toThrow();
 });
 

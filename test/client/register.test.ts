@@ -32,7 +32,7 @@ test("a misspelt field of a registration is refused before anything is sent", as
   const misspelt = { ...registration, IP: "192.0.2.1" };
   const error = await failure(server.client().register(misspelt));
   expect(error).toMatchObject({ code: "INVALID_ARGUMENT", outcome: "not-made" });
-  expect(error.message).toContain("IP is not a field of a registration; did you mean ip?");
+  expect(error.message).toContain("IP is not a field of a registration (did you mean ip?)");
   expect(server.received).toEqual([]);
 });
 

@@ -54,7 +54,7 @@ const misspelt: [name: string, use: () => unknown, message: RegExp][] = [
   [
     "WebhooksProvider",
     () => new WebhooksProvider("a", { apikey: "t0ken" } as object),
-    /^WebhooksProvider "a": apikey is not an option.*did you mean apiKey\?$/,
+    /^WebhooksProvider "a": apikey is not an option.*did you mean apiKey\?\)$/,
   ],
   [
     "getWebhookEndpoint",
@@ -64,7 +64,7 @@ const misspelt: [name: string, use: () => unknown, message: RegExp][] = [
   [
     "getWebhookEndpoints",
     () => getWebhookEndpoints({ typ: "t0ken" } as object, { Provider: "t0ken" } as object),
-    /typ is not an argument.*did you mean type\?; Provider is not an option.*did you mean provider\?$/,
+    /typ is not an argument.*did you mean type\?\); Provider is not an option.*did you mean provider\?\)$/,
   ],
   [
     "receiverConfig",

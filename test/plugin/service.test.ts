@@ -242,7 +242,7 @@ test.each([
   [
     "getWebhookEndpoints",
     { typ: "production" },
-    /typ is not an argument of getWebhookEndpoints; did you mean/,
+    /typ is not an argument of getWebhookEndpoints \(did you mean/,
   ],
   ["getNothing", {}, /no function/],
 ])("%s refuses %j without asking the service", async (name, args, details) => {

@@ -13,8 +13,8 @@ const handlers = {};
 const options = (more: object) => ({ secrets: secret, handlers, ...more }) as ReceiverOptions;
 
 test.each([
-  [{ handler: {} }, /handler is not an option of createReceiver; did you mean handlers\?/],
-  [{ handlerTimeout: 5 }, /handlerTimeout is not .* did you mean handlerTimeoutMs\?/],
+  [{ handler: {} }, /handler is not an option of createReceiver \(did you mean handlers\?\)\.$/],
+  [{ handlerTimeout: 5 }, /handlerTimeout is not .* \(did you mean handlerTimeoutMs\?/],
   [{ tolerance: 5 }, /tolerance is not an option of createReceiver/],
   [{ onOutcomes() {} }, /did you mean onOutcome\?/],
   [{ deDupe: memoryDedupe() }, /did you mean dedupe\?/],

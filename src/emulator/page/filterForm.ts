@@ -1,5 +1,5 @@
 import { ANSWERS, STATES } from "./deliveryState";
-import { type Html, html } from "./html";
+import { type Html, html, visible } from "./html";
 import { hidden, options } from "./parts";
 import { FIRST_VIEW, isFiltered, linkTo, type View } from "./view";
 
@@ -20,7 +20,7 @@ export function filterForm(view: View, { types, endpoints }: FilterChoices): Htm
     html`<select name="${name}" aria-label="${label}">${choices}</select>`;
   return html`<form method="get" action="./" class="filter" data-key="filter" role="search" aria-label="Deliveries">
 <input type="search" name="text" value="${text}" placeholder="Search ids, bodies, answers" aria-label="Text">
-${choice("event", "Event", [html`<option value="">Every event</option>`, ...options(withSelected(types, event), { selected: event })])}
+${choice("event", "Event", [html`<option value="">Every event</option>`, ...options(withSelected(types.map(visible), visible(event)), { selected: visible(event) })])}
 ${choice("status", "Status", [
   html`<option value="">Every status</option><optgroup label="Delivery">${options(Object.keys(STATES), { selected: status })}</optgroup>
 <optgroup label="Last answer">${options(ANSWERS, { selected: status })}</optgroup>`,

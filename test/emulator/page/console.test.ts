@@ -84,6 +84,20 @@ describe("the filter", () => {
     const failed = await submit(emulator, "replays", { number: "0" }, { referer });
     expect(failed.body).toMatch(/30 of 60/);
   });
+
+  test.each(["a\u202eb", "a\rb", "a\ud800b"])(
+    "an event with an invisible character (%j) can be selected",
+    async (type) => {
+      const { url } = await receiver();
+      const emulator = await started();
+      const { id: endpointId } = emulator.add({ ...HOOK, url });
+      for (const each of [type, "ab"]) await emulator.deliver({ type: each, body: "{}", endpointId });
+      const [, value = ""] = /<option value="(a\\[^"]*)"/.exec((await visit(emulator)).body) ?? [];
+      const { body } = await visit(emulator, `/_emulator/?${new URLSearchParams({ event: value })}`);
+      expect(body).toContain("1 of 2");
+      expect(body.match(/<option value="a\\[^>]*>/g)).toEqual([expect.stringContaining("selected")]);
+    },
+  );
 });
 
 describe("actions of the console", () => {
@@ -94,7 +108,7 @@ describe("actions of the console", () => {
     const own = '{ "type": "order.paid",\n  "amount": 1.0 }';
     await submit(emulator, "events", { endpointId, type: "job.running", body: own.replace("\n", "\r\n") });
     await submit(emulator, "events", { endpointId, type: "job.running", body: "no JSON" });
-    await submit(emulator, "events", { endpointId, type: "job.running", body: " \r\n" });
+    await submit(emulator, "events", { endpointId, type: "job.running", body: "" });
     await submit(emulator, "events", { endpointId, type: "job.running", body: own, tamper: "yes" });
     expect(received.slice(0, 2).map(({ body }) => body)).toEqual([own, "no JSON"]);
     expect(JSON.parse(received[2]?.body ?? "")).toMatchObject({ type: "job.running" });
@@ -106,6 +120,14 @@ describe("actions of the console", () => {
       "job.running",
       "order.paid",
     ]);
+  });
+
+  test.each([" \r\n", "\u2028"])("an own body of white space (%j) is sent as it is", async (body) => {
+    const { url, received } = await receiver();
+    const emulator = await started();
+    const { id: endpointId } = emulator.add({ ...HOOK, url });
+    await submit(emulator, "events", { endpointId, type: "job.running", body });
+    expect(received[0]?.body).toBe(body.replace("\r\n", "\n"));
   });
 
   test("an endpoint is registered and deleted", async () => {

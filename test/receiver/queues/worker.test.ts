@@ -348,7 +348,9 @@ describe("with a dedupe store", () => {
 
 test("queueWorker refuses unknown and wrong options", () => {
   const start = (more: object) => () => queueWorker({ handlers: {}, ...more });
-  expect(start({ handler: {} })).toThrow(/handler is not an option of queueWorker; did you mean handlers\?/);
+  expect(start({ handler: {} })).toThrow(
+    /handler is not an option of queueWorker \(did you mean handlers\?\)/,
+  );
   expect(start({ dedupe: {} })).toThrow(/queueWorker: dedupe has no function/);
   expect(start({ handlers: { "job.done": () => {} } })).toThrow(/queueWorker: "job.done" is not an event/);
   expect(start({ handlerTimeoutMs: 0 })).toThrow(RangeError);

@@ -73,7 +73,7 @@ async function sendEvent(form: URLSearchParams, context: PageContext): Promise<s
   // Browsers end the lines of a form with CR LF.
   const body = (form.get("body") ?? "").replaceAll("\r\n", "\n");
   const event =
-    body.trim() === ""
+    body === ""
       ? { type: chosen, data: { jobId: "job_from_the_page", status: chosen.replace(/^job\./, "") } }
       : { type: typeIn(body) ?? chosen, body };
   const sent = context.deliveries.dispatch({ ...event, endpointId, tamper: form.has("tamper") });
