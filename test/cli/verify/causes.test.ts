@@ -1,42 +1,11 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import type { HeaderPair } from "../../../src/cli/capture/headerPair";
-import { type Diagnosis, diagnose } from "../../../src/cli/verify/diagnosis";
+import { diagnose } from "../../../src/cli/verify/diagnosis";
 import { Search } from "../../../src/cli/verify/search";
 import { sign } from "../../../src/signature";
-import { newSecret } from "../../stack/support";
+import { type Delivery, diagnosisOf, NOW, OPTIONS, SECRET, TEXT } from "./diagnosing";
 
-const SECRET = newSecret();
-const TEXT =
-  '{"type":"job.succeeded","data":{"name":"jöb €/1 <a+b> \'\\"&","cost":1,"rate":0.5,"tags":["a",{}]}}';
 const FIELDS = JSON.parse(TEXT);
-
-const NOW = 1_700_000_000;
-const OPTIONS = {
-  secrets: [{ name: "the secret", value: SECRET }],
-  otherSecrets: [],
-  toleranceSeconds: 300,
-  receivedAt: undefined,
-  now: NOW + 100,
-};
-
-interface Delivery {
-  readonly signed: string | Buffer;
-  readonly body: string | Buffer;
-  readonly headers?: readonly HeaderPair[];
-  readonly seconds?: number;
-}
-
-/** Signs a delivery, and finds out why another body does not verify. */
-function diagnosisOf({ signed, body, headers = [], seconds = 20 }: Delivery): Diagnosis {
-  const sent = sign({ id: "msg_1", timestamp: NOW, body: signed, secret: SECRET });
-  return diagnose({
-    body: Buffer.from(body),
-    headers: [...Object.entries(sent), ...headers],
-    ...OPTIONS,
-    search: new Search({ seconds }),
-  });
-}
-
 /** Escapes a JSON text outside ASCII, as `\uXXXX`. */
 const escaped = (text: string, pattern: RegExp, { upper = false } = {}) =>
   text.replace(pattern, (character) => {
@@ -325,64 +294,6 @@ test.each([gzipSync(TEXT), Buffer.from("ö", "latin1")])(
     expect(diagnosis).toMatchObject({ reason: "wrong-secret", finding: expect.not.stringContaining("lost") });
   },
 );
-
-test("verify finds what was indented around a string of millions of escapes", () => {
-  const value = { type: "job.succeeded", data: { log: '"\\'.repeat(1_750_000) } };
-  const signed = JSON.stringify(value);
-  const diagnosis = diagnosisOf({ signed, body: JSON.stringify(value, null, 2) });
-  expect(diagnosis).toMatchObject({ reason: "body-reserialized" });
-});
-
-test("verify blames the secret, within its time, for a batch of many records", () => {
-  const data = (job: number) => Buffer.from(TEXT.replace("cost", `cost${job}`)).toString("base64");
-  const Records = Array.from({ length: 100 }, (_, at) => ({
-    eventSource: "aws:kinesis",
-    eventID: `shardId-000:${at}`,
-    kinesis: { partitionKey: "1", data: data(at) },
-  }));
-  const body = JSON.stringify({ Records });
-  expect(diagnosisOf({ signed: "other", body })).toMatchObject({ reason: "wrong-secret" });
-});
-
-test("verify says that it gave up, instead of blaming the secret, when the time is over", () => {
-  const body = JSON.stringify(Array.from({ length: 100 }, (_, index) => ({ index, name: "ö" })));
-  const diagnosis = diagnosisOf({ signed: "other", body, seconds: 0 });
-  expect(diagnosis).toMatchObject({
-    reason: "search-ended",
-    finding: expect.stringMatching(/ended after 0 s and 1 bodies/),
-  });
-});
-
-test("verify says what it did not try on a body that is too large for it", () => {
-  const diagnosis = diagnosisOf({ signed: "other", body: `"${"x".repeat(8 * 1024 * 1024)}"` });
-  expect(diagnosis).toMatchObject({
-    reason: "search-ended",
-    finding: expect.stringMatching(/more than 8 MiB/),
-  });
-});
-
-test.each([
-  ["a string", JSON.stringify("{}".repeat(1_000_000))],
-  ["base64", Buffer.alloc(2_000_000, "{}").toString("base64")],
-  ["hexadecimal", Buffer.alloc(1_000_000, "{}").toString("hex")],
-  ["a printed Buffer", JSON.stringify(Buffer.alloc(500_000, "{}"))],
-  ["hexadecimal numbers", Buffer.alloc(500_000, "{}").toString("hex").replace(/../g, "0x$&, ")],
-  ["a list of bytes", JSON.stringify([...Buffer.alloc(500_000, "{}")])],
-  ["white space", `x${" ".repeat(2_000_000)}x${"\n".repeat(2_000_000)}x`],
-  ["quotes", `{"a":"${'\\"'.repeat(1_000_000)}"}`],
-  [
-    "strings and lists",
-    JSON.stringify(Array.from({ length: 20_000 }, (_, at) => [`${at}`, [[`item ${at}`]]])),
-  ],
-  [
-    "many keys",
-    JSON.stringify(Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`key${at}`, at]))),
-  ],
-])("verify ends on megabytes of %s", (_what, body) => {
-  expect(diagnosisOf({ signed: "other", body, seconds: 2 })).toMatchObject({
-    reason: expect.stringMatching(/^(wrong-secret|search-ended)$/),
-  });
-});
 
 test.each([
   ["milliseconds", 1e3],
