@@ -6,6 +6,7 @@ import { nodeHandler } from "../../../src/receiver/adapters/node";
 
 const secret = `whsec_${Buffer.alloc(32).toString("base64")}`;
 const right = createReceiver({ secrets: secret, handlers: {} });
+const request = () => new Request("https://hooks.example.com/jobs", { method: "POST", body: "{}" });
 const fastify = { all: () => {} };
 const adapters: [string, (receiver: Receiver) => unknown][] = [
   ["nodeHandler", (receiver) => nodeHandler(receiver)],
@@ -39,3 +40,24 @@ test.each<[string, (options: object) => unknown]>([
   expect(() => make({ bodyTimeout: 5 })).toThrow(/bodyTimeout is not.*bodyTimeoutMs/);
   expect(() => make({ bodyTimeoutMs: 0 })).toThrow(RangeError);
 });
+
+test.each([
+  ["the context of Hono", { req: { raw: request(), method: "POST" } }],
+  ["what Remix, SvelteKit and Astro pass", { request: request(), params: {} }],
+  ["nothing", undefined],
+])(
+  "fetchHandler with %s in place of a request answers 500, and the log says what to pass",
+  async (_what, given) => {
+    const log = jest.spyOn(console, "error").mockImplementation(() => {});
+    const onRejected = jest.fn();
+    const handle = fetchHandler(createReceiver({ secrets: secret, handlers: {}, onRejected }));
+    expect((await handle(given as unknown as Request)).status).toBe(500);
+    const error = expect.objectContaining({
+      message: expect.stringMatching(/did not get a Request.*c\.req\.raw/),
+    });
+    expect(log).toHaveBeenCalledWith(expect.stringMatching(/^fetchHandler: the receiver failed/), error);
+    // Not a refusal of the sender's method.
+    expect(onRejected).not.toHaveBeenCalled();
+    log.mockRestore();
+  },
+);
