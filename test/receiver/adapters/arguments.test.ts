@@ -1,8 +1,9 @@
 import { createReceiver, type Receiver } from "../../../src/receiver";
 import { fastifyPlugin } from "../../../src/receiver/adapters/fastify";
 import { fetchHandler } from "../../../src/receiver/adapters/fetch";
-import { lambdaHandler } from "../../../src/receiver/adapters/lambda";
+import { type LambdaHttpEvent, lambdaHandler } from "../../../src/receiver/adapters/lambda";
 import { nodeHandler } from "../../../src/receiver/adapters/node";
+import { queueWorker, type SqsEvent, sqsHandler } from "../../../src/receiver/queues";
 
 const secret = `whsec_${Buffer.alloc(32).toString("base64")}`;
 const right = createReceiver({ secrets: secret, handlers: {} });
@@ -61,3 +62,18 @@ test.each([
     log.mockRestore();
   },
 );
+
+test("lambdaHandler rejects the messages of a queue, which would be deleted after an answer", async () => {
+  const event = { Records: [{ messageId: "1", body: "{}" }] };
+  await expect(lambdaHandler(right)(event as LambdaHttpEvent)).rejects.toThrow(/sqsHandler\(queueWorker/);
+});
+
+test.each([
+  ["a request", { httpMethod: "POST", body: "{}" }],
+  ["nothing", undefined],
+])("sqsHandler rejects %s, and says what to use", async (_what, event) => {
+  const handle = sqsHandler(queueWorker({ handlers: {} }));
+  await expect(handle(event as unknown as SqsEvent)).rejects.toThrow(
+    /without Records.*lambdaHandler\(receiver\)/,
+  );
+});
