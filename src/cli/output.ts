@@ -2,6 +2,7 @@ import { styleText } from "node:util";
 import { asTyped } from "./commandName";
 import { withoutSecrets } from "./knownSecrets";
 import { printable, printableJson } from "./printable";
+import { isAsking } from "./terminal";
 
 /** When progress is shown for the first time, and how often after that, in milliseconds. */
 const FIRST_PROGRESS_MS = 1_000;
@@ -102,9 +103,9 @@ export class Output {
     this.#stderr.write(`${this.#styled(shown(asTyped(text)), "dim", this.#stderr)}\n`);
   }
 
-  /** Prints what the command is doing to standard error, if that is a terminal. */
+  /** Prints what the command is doing to standard error, if that is a terminal, unless it waits for a person. */
   progress(text: string): void {
-    if (this.#stderr.isTTY === true) this.note(text);
+    if (this.#stderr.isTTY === true && !isAsking()) this.note(text);
   }
 
   /** Waits for work. If it takes longer than a second, a terminal shows what the command is doing, with counts. */

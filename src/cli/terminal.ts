@@ -9,6 +9,21 @@ export interface Asking {
   readonly ask?: (question: string) => Promise<string>;
 }
 
+/** How many questions wait for an answer. */
+let questions = 0;
+
+/** Returns whether a person is being asked: whatever is printed now stands in their line. */
+export function isAsking(): boolean {
+  return questions > 0;
+}
+
+async function asking<T>(answer: Promise<T>): Promise<T> {
+  questions += 1;
+  return answer.finally(() => {
+    questions -= 1;
+  });
+}
+
 /**
  * Runs work that can ask a person at the terminal, unless everything was answered in advance. The questions go to standard error, and
  * the terminal is closed in the end.
@@ -22,7 +37,7 @@ export async function withTerminal<T>(
   // At the end of the input (Ctrl-D), a question would wait forever.
   const ended = new Promise<string>((resolve) => lines.once("close", () => resolve("")));
   try {
-    return await work({ ask: (question) => Promise.race([lines.question(shown(question)), ended]) });
+    return await work({ ask: (question) => asking(Promise.race([lines.question(shown(question)), ended])) });
   } finally {
     lines.close();
   }
@@ -46,9 +61,10 @@ export async function askHidden(question: string): Promise<string> {
   // Only now, when the terminal no longer echoes.
   process.stderr.write(question);
   try {
-    return await new Promise<string>((resolve) => {
+    const answer = new Promise<string>((resolve) => {
       lines.once("line", resolve).once("close", () => resolve(""));
     });
+    return await asking(answer);
   } finally {
     lines.close();
     process.stderr.write("\n");

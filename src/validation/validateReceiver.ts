@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { unknownOptions } from "../shared/knownOptions";
 import { openWayTo } from "../shared/post";
+import { HIDDEN, shown } from "../shared/shown";
 import { probe, type ValidationResult } from "./probe";
 import { problemOfUrl } from "./url";
 import { canPass } from "./verdict";
@@ -56,8 +57,7 @@ export async function validateOnce(
 
 /** @param firstWaitMs between the first two attempts; later waits are longer. There is one attempt if it reaches the deadline. */
 async function validate(options: ValidateReceiverOptions, firstWaitMs: number): Promise<ValidationResult> {
-  const { url, secrets, timeoutMs } = resolve(options);
-  const { signal } = options;
+  const { url, secrets, timeoutMs, signal } = resolve(options);
   const dispatcher = openWayTo(url);
   const deadline = performance.now() + timeoutMs;
   try {
@@ -75,15 +75,32 @@ async function validate(options: ValidateReceiverOptions, firstWaitMs: number): 
 }
 
 function resolve(options: ValidateReceiverOptions) {
-  const { url, secrets, timeoutMs = 60_000 } = options;
   const unknown = unknownOptions(options, OPTION_NAMES, "an option of validateReceiver");
-  if (unknown.length > 0) throw new TypeError(`Cannot validate a receiver: ${unknown.join("; ")}.`);
+  // A name may be a secret in the wrong place.
+  const isShown = Object.keys(Object(options)).every((name) => shown(name) === name && !/whsec_/i.test(name));
+  if (unknown.length > 0)
+    throw new TypeError(
+      `Cannot validate a receiver: ${isShown ? unknown.join("; ") : `an option is unknown ${HIDDEN}; use ${OPTION_NAMES.join(", ")}`}.`,
+    );
+  const { url, secrets, timeoutMs = 60_000, signal }: ValidateReceiverOptions = Object(options);
   const problem = problemOfUrl(url);
   if (problem !== undefined) throw new TypeError(`Cannot validate a receiver: url ${problem}.`);
-  if (!(timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT_MS)) {
+  if (typeof secrets !== "string" && !Array.isArray(secrets))
+    throw new TypeError(
+      `Cannot validate a receiver: secrets must be a secret or a list of them, not ${isPromise(secrets) ? "a promise: await it first" : `a value of type ${typeof secrets}`}.`,
+    );
+  // A string would be joined to the time of the deadline.
+  if (!(typeof timeoutMs === "number" && timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT_MS)) {
+    const given = typeof timeoutMs === "number" ? String(timeoutMs) : `a value of type ${typeof timeoutMs}`;
     throw new RangeError(
-      `Cannot validate a receiver: timeoutMs must be above 0 and at most ${LONGEST_TIMEOUT_MS} milliseconds; got ${String(timeoutMs)}.`,
+      `Cannot validate a receiver: timeoutMs must be above 0 and at most ${LONGEST_TIMEOUT_MS} milliseconds; got ${given}.`,
     );
   }
-  return { url, secrets: typeof secrets === "string" ? [secrets] : secrets, timeoutMs };
+  if (signal && typeof signal.throwIfAborted !== "function")
+    throw new TypeError("Cannot validate a receiver: signal must be the signal of an AbortController.");
+  return { url, secrets: typeof secrets === "string" ? [secrets] : secrets, timeoutMs, signal };
+}
+
+function isPromise(value: unknown): boolean {
+  return typeof Object(value).then === "function";
 }

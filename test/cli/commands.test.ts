@@ -198,6 +198,7 @@ test.each([
 async function inTerminal(
   args: readonly string[],
   typed: string,
+  { thinksForMs = 0 } = {},
 ): Promise<{ status: number; shown: string }> {
   const command = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(" ");
   const child = spawn("script", ["-qefc", command, "/dev/null"], {
@@ -205,7 +206,7 @@ async function inTerminal(
     stdio: ["pipe", "pipe", "ignore"],
   });
   const shown = text(child.stdout);
-  child.stdout.once("data", () => child.stdin.write(typed));
+  child.stdout.once("data", () => setTimeout(() => child.stdin.write(typed), thinksForMs));
   const [status] = await once(child, "close");
   return { status, shown: await shown };
 }
@@ -215,6 +216,29 @@ test("in a terminal, a command asks for the secret and does not show it", async 
   const { status, shown } = await inTerminal(["send", "job.running", "--to", url], `${SECRET}\r`);
   expect(shown).toMatch(/^Signing secret \(whsec_…, not shown\): \r\njob\.running msg_\w+: 200/);
   expect([status, leaked(shown, [SECRET])]).toEqual([0, []]);
+});
+
+test("in a terminal, nothing is printed behind the question while a person looks for the secret", async () => {
+  const { url } = await receiver(200);
+  const { shown } = await inTerminal(["send", "job.running", "--to", url], `${SECRET}\r`, {
+    thinksForMs: 1_500,
+  });
+  expect(shown).toMatch(/^Signing secret \(whsec_…, not shown\): \r\njob\.running msg_\w+: 200/);
+});
+
+test("in a terminal, check-service says what it does while the service does not answer", async () => {
+  const { url } = await receiver("hang", "hang", "hang");
+  const command = [process.execPath, MAIN, "check-service", "--url", URL].join(" ");
+  const child = spawn("script", ["-qefc", command, "/dev/null"], {
+    cwd: makeFolder({}),
+    env: { ...process.env, WEBHOOKS_BASE_URL: url, WEBHOOKS_API_KEY: API_KEY },
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  const shown = text(child.stdout);
+  const stop = setTimeout(() => child.stdin.write("\u0003"), 2_500);
+  await once(child, "close");
+  clearTimeout(stop);
+  expect(await shown).toMatch(/Checking the service\. It has had \d+ requests…/);
 });
 
 test.each([

@@ -265,10 +265,25 @@ test.each([
   ["url with a password", { url: "https://a:t0ken@hooks.example.com" }, TypeError],
   ["secret", { secrets: "t0ken" }, /SECRET_INVALID/],
   ["empty list of secrets", { secrets: [] }, TypeError],
+  [
+    "value in place of secrets, such as a variable that is not set",
+    { secrets: undefined },
+    /secrets must be a secret/,
+  ],
+  ["Set of secrets", { secrets: new Set(["t0ken"]) }, /secrets must be a secret/],
+  ["promise of secrets", { secrets: Promise.resolve("t0ken") }, /await it first/],
   ["timeout", { timeoutMs: Number.NaN }, RangeError],
+  ["timeout as a string", { timeoutMs: "60000" }, /got a value of type string/],
+  ["secret in place of the timeout", { timeoutMs: "whsec_t0ken" }, RangeError],
+  ["controller in place of its signal", { signal: new AbortController() }, /signal must be/],
+  ["secret in place of an option", { whsec_t0ken: true }, /an option is unknown \(not shown/],
   ["option", { timeoutSeconds: 5 }, /timeoutSeconds is not an option of validateReceiver/],
 ])("validateReceiver rejects a malformed %s and repeats no part of it", async (_what, options, error) => {
-  const validating = validateReceiver({ url: "http://127.0.0.1:9/", secrets: secret, ...options });
+  const validating = validateReceiver({
+    url: "http://127.0.0.1:9/",
+    secrets: secret,
+    ...(options as object),
+  });
   await expect(validating).rejects.toThrow(error);
   await expect(validating).rejects.not.toThrow(/t0ken/);
 });

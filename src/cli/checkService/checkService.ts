@@ -54,7 +54,11 @@ export async function checkService(options: CheckServiceOptions): Promise<Ended>
 async function play(wire: Wire, options: CheckServiceOptions): Promise<Ended> {
   const { account, url, output, clock, stopped, ask, onRegistering } = options;
   const findings = new Findings();
-  const listing = await wire.perform("GET", () => wire.account.client.list());
+  const doing = () => `Checking the service. It has had ${wire.exchanges.length} requests…`;
+  const listing = await output.during(
+    doing,
+    wire.perform("GET", () => wire.account.client.list()),
+  );
   const { value: list, error } = listing;
   showAnswer(error, account, (text) => output.warn(text));
   if (error !== undefined && ["UNREACHABLE", "UNAUTHORIZED"].includes(error.code)) throw error;
@@ -78,9 +82,9 @@ async function play(wire: Wire, options: CheckServiceOptions): Promise<Ended> {
     onRegistering?.(() => (isClean ? undefined : leftover([...made], account)));
     const note = (text: string) => output.note(text);
     const work = check({ wire, findings, urls, before: list, made, others, lost, clock, stopped, note });
-    const doing = () => `Checking the service. It has had ${wire.exchanges.length} requests…`;
     await output.during(doing, work).finally(async () => {
-      const left = await deleteAll({ wire, urls, before: list, made, others, lost });
+      const deleting = deleteAll({ wire, urls, before: list, made, others, lost });
+      const left = await output.during(() => "Deleting what the check has registered…", deleting);
       isClean = left.isClean;
       if (isClean) return;
       const error = new CliError("ENDPOINT_LEFT", leftover(left.ids, account));

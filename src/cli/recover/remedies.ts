@@ -56,7 +56,13 @@ export class Remedies {
     let isDecided = true;
     for (const endpoint of endpointsOf(decision)) {
       const fate = await chooseFate(each.verdict, endpoint, dialogue.ask);
-      const isDone = fate === "delete" ? await this.#delete(each, endpoint) : fate === "keep";
+      const isDone =
+        fate === "delete"
+          ? await dialogue.during(
+              () => `Reading the states again, before ${endpoint.id} is deleted…`,
+              this.#delete(each, endpoint),
+            )
+          : fate === "keep";
       if (fate === "keep") {
         await this.#disown(each, endpoint);
         dialogue.say(`${endpoint.id} stays at the service, and is forgotten.`);

@@ -39,12 +39,22 @@ export function fetchHandler(
   };
 
   async function answer(request: Request): Promise<ReceiverResponse> {
+    checkRequest(request);
     if (request.method !== "POST") return receiver.refuse("method");
     if (request.bodyUsed) return receiver.refuse("parsed-body", ADVICE);
     const body = await readBody(request, { maxBytes: receiver.maxBodyBytes, timeoutMs });
     if (typeof body === "string") return receiver.refuse(body, body === "parsed-body" ? ADVICE : undefined);
     return receiver.handle({ method: request.method, headers: request.headers, body });
   }
+}
+
+/** A framework's own object would be refused as if the sender had sent no POST. @throws TypeError for what is no request */
+function checkRequest(request: Request): void {
+  if (typeof request?.method === "string" && typeof request.headers?.get === "function") return;
+  throw new TypeError(
+    "fetchHandler did not get a Request. Pass the one that the framework's object holds: in Hono `(c) => handler(c.req.raw)`, and in " +
+      "Remix, SvelteKit and Astro `({ request }) => handler(request)`.",
+  );
 }
 
 /** Reads the whole body as it was sent, or returns the reason why it is not available. Never rejects. */

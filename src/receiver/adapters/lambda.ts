@@ -57,7 +57,7 @@ const ADVICE = readBefore(
  * ```
  *
  * An execution environment handles one event at a time and may be frozen between two events, so give the receiver a dedupe
- * store that all environments share, such as `redisDedupe`. It never rejects.
+ * store that all environments share, such as `redisDedupe`. It rejects only the messages of a queue, which go back to it.
  *
  * @throws TypeError for what is no receiver
  */
@@ -66,6 +66,11 @@ export function lambdaHandler(receiver: Receiver): (event: LambdaHttpEvent) => P
   // An event is missing when someone invokes the function by hand without one.
   return async (given) => {
     const event = given ?? {};
+    // An answer would make SQS delete the messages.
+    if ("Records" in Object(event))
+      throw new TypeError(
+        "lambdaHandler got the messages of a queue or a stream, which no receiver can verify. Make sqsHandler(queueWorker({ handlers })) the handler of this function.",
+      );
     return result(await guarded("lambdaHandler", answer(event)), event);
   };
 

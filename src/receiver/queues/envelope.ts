@@ -29,10 +29,35 @@ export function deliveryOf(job: Job): QueuedDelivery {
     const advice = isNoDelivery(error) ? adviceFor(job) : undefined;
     if (advice !== undefined)
       throw new TypeError(`The worker got what holds a delivery. ${advice}.`, { cause: error });
+    const changed = isNoDelivery(error) ? changedNumberIn(job.data) : undefined;
+    if (changed !== undefined)
+      throw new TypeError(
+        `The worker got a delivery whose ${changed} is no number any more: what stores it has changed its type. Store the delivery as JSON, or make a number of it again.`,
+        { cause: error },
+      );
     if (canBeQueued(job.data)) throw error;
     const kind = typeof job.data === "object" ? "an object of a class" : typeof job.data;
     throw new TypeError(`The worker got ${kind}, which no queue holds. Pass what the queue holds.`);
   }
+}
+
+/**
+ * Returns which number of a delivery came back as something else that stands for it: a stream of Redis holds only strings, and
+ * PostgreSQL's clients return a `bigint` as one. Undefined if it is no delivery.
+ */
+function changedNumberIn(value: unknown): "version" | "timestamp" | undefined {
+  const text = textIn(value);
+  const stored = text === undefined ? value : parseJson(text);
+  if (!isRecord(stored)) return undefined;
+  const { version, timestamp, id, key, body } = stored;
+  const numbers = { version: numberFrom(version), timestamp: numberFrom(timestamp) };
+  if (!isDelivery({ id, key, body, ...numbers })) return undefined;
+  return numbers.version === version ? "timestamp" : "version";
+}
+
+function numberFrom(value: unknown): unknown {
+  const isNumber = typeof value === "bigint" || (typeof value === "string" && /^\d+$/.test(value));
+  return isNumber ? Number(value) : value;
 }
 
 /** Returns whether a value may come out of a queue: JSON, parsed in any realm, or bytes. */

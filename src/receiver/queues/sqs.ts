@@ -96,7 +96,12 @@ export function sqsHandler(
   // Otherwise each message would fail, and nothing would say why.
   if (typeof worker !== "function")
     throw new TypeError("sqsHandler: worker is not a function. Pass queueWorker({ handlers }).");
-  return async ({ Records }, context) => {
+  return async (event, context) => {
+    const { Records } = Object(event) as SqsEvent;
+    if (!Array.isArray(Records))
+      throw new TypeError(
+        "sqsHandler got an event without Records, which is not from SQS. For requests, make lambdaHandler(receiver) the handler.",
+      );
     const leftMs = context?.getRemainingTimeInMillis?.() ?? Number.POSITIVE_INFINITY;
     const stopping = new AbortController();
     const timers: NodeJS.Timeout[] = [];

@@ -1,11 +1,13 @@
 import { createReceiver, type Receiver } from "../../../src/receiver";
 import { fastifyPlugin } from "../../../src/receiver/adapters/fastify";
 import { fetchHandler } from "../../../src/receiver/adapters/fetch";
-import { lambdaHandler } from "../../../src/receiver/adapters/lambda";
+import { type LambdaHttpEvent, lambdaHandler } from "../../../src/receiver/adapters/lambda";
 import { nodeHandler } from "../../../src/receiver/adapters/node";
+import { queueWorker, type SqsEvent, sqsHandler } from "../../../src/receiver/queues";
 
 const secret = `whsec_${Buffer.alloc(32).toString("base64")}`;
 const right = createReceiver({ secrets: secret, handlers: {} });
+const request = () => new Request("https://hooks.example.com/jobs", { method: "POST", body: "{}" });
 const fastify = { all: () => {} };
 const adapters: [string, (receiver: Receiver) => unknown][] = [
   ["nodeHandler", (receiver) => nodeHandler(receiver)],
@@ -38,4 +40,40 @@ test.each<[string, (options: object) => unknown]>([
 ])("%s refuses an option that it does not have", (_name, make) => {
   expect(() => make({ bodyTimeout: 5 })).toThrow(/bodyTimeout is not.*bodyTimeoutMs/);
   expect(() => make({ bodyTimeoutMs: 0 })).toThrow(RangeError);
+});
+
+test.each([
+  ["the context of Hono", { req: { raw: request(), method: "POST" } }],
+  ["what Remix, SvelteKit and Astro pass", { request: request(), params: {} }],
+  ["nothing", undefined],
+])(
+  "fetchHandler with %s in place of a request answers 500, and the log says what to pass",
+  async (_what, given) => {
+    const log = jest.spyOn(console, "error").mockImplementation(() => {});
+    const onRejected = jest.fn();
+    const handle = fetchHandler(createReceiver({ secrets: secret, handlers: {}, onRejected }));
+    expect((await handle(given as unknown as Request)).status).toBe(500);
+    const error = expect.objectContaining({
+      message: expect.stringMatching(/did not get a Request.*c\.req\.raw/),
+    });
+    expect(log).toHaveBeenCalledWith(expect.stringMatching(/^fetchHandler: the receiver failed/), error);
+    // Not a refusal of the sender's method.
+    expect(onRejected).not.toHaveBeenCalled();
+    log.mockRestore();
+  },
+);
+
+test("lambdaHandler rejects the messages of a queue, which would be deleted after an answer", async () => {
+  const event = { Records: [{ messageId: "1", body: "{}" }] };
+  await expect(lambdaHandler(right)(event as LambdaHttpEvent)).rejects.toThrow(/sqsHandler\(queueWorker/);
+});
+
+test.each([
+  ["a request", { httpMethod: "POST", body: "{}" }],
+  ["nothing", undefined],
+])("sqsHandler rejects %s, and says what to use", async (_what, event) => {
+  const handle = sqsHandler(queueWorker({ handlers: {} }));
+  await expect(handle(event as unknown as SqsEvent)).rejects.toThrow(
+    /without Records.*lambdaHandler\(receiver\)/,
+  );
 });

@@ -217,7 +217,6 @@ test("one of fifty concurrent copies is handled, and the others are answered 503
 test.each([
   ["nothing", undefined],
   ["null", null],
-  ["an event of a queue", { Records: [{ body: "{}" }] }],
   ["a test event of the console", { key1: "value1" }],
   ["a POST without headers", { httpMethod: "POST", headers: null, multiValueHeaders: null, body: "{}" }],
   ["headers that are null", { httpMethod: "POST", headers: { "webhook-id": null }, body: "{}" }],

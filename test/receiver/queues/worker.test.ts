@@ -255,6 +255,20 @@ describe("a delivery inside something else is handed back, with the advice what 
     },
   );
 
+  test.each([
+    [
+      "a stream of Redis, which holds strings",
+      { version: "1", timestamp: "1" },
+      "whose version is no number",
+    ],
+    ["a column of type bigint", { timestamp: "1" }, "whose timestamp is no number"],
+    ["a client that returns big integers", { timestamp: 1n }, "whose timestamp is no number"],
+  ])("a delivery that came back from %s", async (_what, changed, reason) => {
+    const { worker, outcomes } = workerOf();
+    await expect(worker({ ...JSON.parse(json), ...changed })).rejects.toThrow(reason);
+    expect(outcomes).toMatchObject([{ outcome: "failed", error: { name: "TypeError" } }]);
+  });
+
   test("what has no end, or fails when it is read, holds no delivery", async () => {
     const endless: Record<string, unknown> = { many: Array.from({ length: 20_000 }, () => ({})) };
     endless.itself = [endless, endless];
