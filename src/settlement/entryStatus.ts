@@ -40,9 +40,13 @@ export async function statusOf(entry: Entry, stack: Stack): Promise<Status> {
   const { created } = state.times;
   // After a destroy the stack begins again, and so does another one that gets the name of a renamed stack. Only the state and the history of
   // the one that sent it show a trace: a destroy keeps what was interrupted. What an older stack of that name keeps shows nothing.
-  const isLeft = () =>
-    wasDestroyed && (state.operations.has(entry.key, { overtaken: true }) || runs.some(isOwn));
-  if (stackBegan !== undefined && stackBegan !== created && !isLeft()) return { kind: "another" };
+  const isShown = () => state.operations.has(entry.key, { overtaken: true }) || runs.some(isOwn);
+  // Nothing was known of the stack's beginning if its state could not be read then, or was not written until the end of the run.
+  const mayHaveSent =
+    Number.isNaN(created) ||
+    stackBegan === created ||
+    ((stackBegan === undefined || wasDestroyed) && isShown());
+  if (!mayHaveSent) return { kind: "another" };
   if (at < created && !wasDestroyed) return { kind: "another" };
   if (runs.some((run) => isWholeUp(run) && run.start > at)) return { kind: "later up" };
   return { kind: hasFailed ? "failed" : "lost" };
