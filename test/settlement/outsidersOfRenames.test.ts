@@ -84,3 +84,14 @@ test("an entry of a run that could not read when its stack began is not an older
   world.created = world.clock.text(-7_200_000);
   await registersBesideIt();
 });
+
+test("a stack that state move has begun, and that got the name by a swap, does not take the renamed stack's endpoint", async () => {
+  world.created = "";
+  await registersBesideIt();
+});
+
+test("a stack that state move has begun takes over what its killed run registered", async () => {
+  world.created = "";
+  world.edit(({ stackBegan: _, ...entry }) => entry);
+  expect((await world.register()).id).toBe(theirs);
+});
