@@ -39,9 +39,14 @@ export async function statusOf(entry: Entry, stack: Stack): Promise<Status> {
   const wasDestroyed = runs.some(({ kind, start }) => kind === "destroy" && start > at);
   const { created } = state.times;
   // After a destroy the stack begins again, and so does another one that gets the name of a renamed stack. Only the state and the history of
-  // the one that sent it show a trace: a destroy keeps what was interrupted.
-  const isLeft = () => state.operations.has(entry.key, { overtaken: true }) || runs.some(isOwn);
-  if (stackBegan !== undefined && stackBegan !== created && !isLeft()) return { kind: "another" };
+  // the one that sent it show a trace: a destroy keeps what was interrupted. What an older stack of that name keeps shows nothing.
+  const isShown = () => state.operations.has(entry.key, { overtaken: true }) || runs.some(isOwn);
+  // Nothing was known of the stack's beginning if its state could not be read then, or was not written until the end of the run. One that
+  // `state move` has begun has no time of it.
+  const mayHaveSent =
+    stackBegan === (Number.isNaN(created) ? undefined : created) ||
+    ((stackBegan === undefined || wasDestroyed) && isShown());
+  if (!mayHaveSent) return { kind: "another" };
   if (at < created && !wasDestroyed) return { kind: "another" };
   if (runs.some((run) => isWholeUp(run) && run.start > at)) return { kind: "later up" };
   return { kind: hasFailed ? "failed" : "lost" };

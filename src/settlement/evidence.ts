@@ -154,8 +154,7 @@ export class Evidence {
       case "recorded":
         this.book.close(entry);
         return undefined;
-      case "another":
-        return undefined;
+      case "another": // It explains what the renamed stack has.
       case "pending":
         return explaining && { ...explaining, id };
       case "later up":
