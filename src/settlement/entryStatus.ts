@@ -44,8 +44,7 @@ export async function statusOf(entry: Entry, stack: Stack): Promise<Status> {
   // Nothing was known of the stack's beginning if its state could not be read then, or was not written until the end of the run. One that
   // `state move` has begun has no time of it.
   const mayHaveSent =
-    stackBegan === (Number.isNaN(created) ? undefined : created) ||
-    ((stackBegan === undefined || wasDestroyed) && isShown());
+    stackBegan === (await stack.began()) || ((stackBegan === undefined || wasDestroyed) && isShown());
   if (!mayHaveSent) return { kind: "another" };
   if (at < created && !wasDestroyed) return { kind: "another" };
   if (runs.some((run) => isWholeUp(run) && run.start > at)) return { kind: "later up" };

@@ -59,8 +59,7 @@ export class Settlement {
     const { book, stacks } = this.parts;
     const { clock, origin, run, sender } = this.run;
     const stack = await stacks.current();
-    const created = (await stack?.state())?.times.created;
-    const stackBegan = Number.isFinite(created) ? created : undefined;
+    const stackBegan = await stack?.began();
     const fields = { ...origin, run, sender, ip: ipHash(wanted.ip), begunAt: clock.date(), stackBegan };
     const entry = stack && book.begin({ ...fields, stack: stack.name }, wanted);
     try {

@@ -46,6 +46,12 @@ export class Stack {
     return this.#state;
   }
 
+  /** Returns when the stack began, in milliseconds since 1970, as its entries note it; undefined if nothing tells. */
+  async began(): Promise<number | undefined> {
+    const created = (await this.state())?.times.created;
+    return Number.isFinite(created) ? created : undefined;
+  }
+
   /** Returns the state as it is now. */
   stateNow(): Promise<StackState | undefined> {
     return this.#read().catch(() => undefined);

@@ -41,7 +41,17 @@ export class Takings {
     if (entry === undefined) return;
     const sent = entry.sent ?? { at: now, serviceTime: null, before: [], complete: false };
     const { sentBy = entry.provider } = entry;
-    this.#take(entry, { id, createdAt, sent, takenAt: now, sentBy, ...(pendingId && { pendingId }) });
+    // The stack may have been destroyed since it was sent.
+    const { stackBegan } = own ?? entry;
+    this.#take(entry, {
+      id,
+      createdAt,
+      sent,
+      takenAt: now,
+      sentBy,
+      stackBegan,
+      ...(pendingId && { pendingId }),
+    });
     if (isMoved) this.book.close(by);
   }
 

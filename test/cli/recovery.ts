@@ -22,6 +22,8 @@ export const args = { url: "https://a.example.com/", type: "production" } as con
 
 export let clock: ReturnType<typeof skippingClock>;
 export let emulator: Emulator;
+/** When the stack began. */
+let began: string;
 /** The user's PULUMI_HOME. */
 let home: string;
 export let said: string[];
@@ -33,6 +35,7 @@ beforeEach(async () => {
   clock = skippingClock();
   emulator = await startEmulator({ now: clock.date });
   home = mkdtempSync(join(tmpdir(), "recovery-"));
+  began = ago(HOUR);
 });
 afterEach(async () => {
   rmSync(home, { recursive: true, force: true });
@@ -89,7 +92,7 @@ interface World {
 
 /** The stack's first run was killed a moment ago, after it had written the state. */
 export function killed({ operations = [], resources = [], writtenAgo = SECOND }: World): FakePulumi {
-  const stack = { urn: stackUrn, type: "pulumi:pulumi:Stack", created: ago(HOUR) };
+  const stack = { urn: stackUrn, type: "pulumi:pulumi:Stack", created: began };
   return new FakePulumi(
     {
       manifest: { time: ago(writtenAgo) },
@@ -140,6 +143,7 @@ export function sent(before: number, { id = null, ...change }: Partial<Entry> = 
   const fields = {
     ...originHashes(origin()),
     stack: stackName(),
+    stackBegan: Date.parse(began),
     run: "127.0.0.1:1",
     sender: "1",
     ip: ipHash(undefined),

@@ -136,7 +136,15 @@ export class Remedies {
   async #note({ sources: { book, asker } }: Case, endpoint: Endpoint, fields: Partial<Entry>): Promise<void> {
     const { stack, turns } = this.options;
     const { id, createdAt } = endpoint;
-    const noRun = { ...asker.origin, stack: stack.name, run: "", sender: "", ip: ipHash(undefined) };
+    const stackBegan = await stack.began();
+    const noRun = {
+      ...asker.origin,
+      stack: stack.name,
+      stackBegan,
+      run: "",
+      sender: "",
+      ip: ipHash(undefined),
+    };
     await turns.take(endpoint, async () => book.begin({ ...noRun, id, createdAt, ...fields }, endpoint));
   }
 }
