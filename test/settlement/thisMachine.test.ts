@@ -37,6 +37,11 @@ describe("what a killed run on this machine registered", () => {
     world.ended("succeeded", { kind: "destroy", from: -3_000, until: -2_000 });
     world.created = world.clock.text(-1_000);
     expect((await world.register()).id).toBe(lost);
+    // That run is killed too, before the state has it, and somebody clears the operation.
+    world.operations = [];
+    world.save();
+    world.clock.skip(60_000);
+    expect((await world.register()).id).toBe(lost);
   });
 
   test("is taken over after a refresh that began in the second of the kill", async () => {
