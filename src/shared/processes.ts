@@ -86,17 +86,28 @@ export function startOfParent(command: string): number | undefined {
 function parentThatRuns(command: string): { readonly pid: number; readonly startedAt: number } | undefined {
   if (process.platform !== "linux") return undefined;
   try {
-    const started = /^btime (\d+)$/m.exec(readFileSync("/proc/stat", "utf8"))?.[1];
+    const machine = startOfMachine();
     for (let pid = process.ppid; pid > 0; ) {
       const { name, parent, ticks } = statOf(pid);
-      if (name === command)
-        return { pid, startedAt: (Number(started) + Number(ticks) / TICKS_PER_SECOND) * 1_000 };
+      if (name === command) return { pid, startedAt: machine + (Number(ticks) / TICKS_PER_SECOND) * 1_000 };
       pid = Number(parent);
     }
   } catch {
     // The parent has ended.
   }
   return undefined;
+}
+
+/**
+ * Returns when this machine was started, in milliseconds since 1970, and rather too early than too late. `btime` has whole seconds, cut
+ * off. The time since then is finer, but in some containers it is that of the container.
+ */
+function startOfMachine(): number {
+  const now = Date.now();
+  const [seconds] = readFileSync("/proc/uptime", "utf8").split(" ");
+  const exact = now - Number(seconds) * 1_000;
+  const cutOff = Number(/^btime (\d+)$/m.exec(readFileSync("/proc/stat", "utf8"))?.[1]) * 1_000;
+  return exact >= cutOff && exact < cutOff + 1_000 ? exact : cutOff;
 }
 
 /** `ticks`: from the start of the machine to that of the process. @throws if there is no such process, or no `/proc` */

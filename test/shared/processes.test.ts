@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { isAlive, isAtWork, isThisProcess, type ProcessName, thisProcess } from "../../src/shared/processes";
+import { isAlive, isAtWork, isThisProcess, type ProcessName, startOfParent, thisProcess } from "../../src/shared/processes";
 
 const now = Date.now();
 
@@ -48,4 +48,19 @@ test.each([
   [16 * 60_000, false],
 ])("a process of another host that gave a sign %d ms ago counts as alive: %s", (ago, alive) => {
   expect(isAlive({ host: "another", pid: process.pid, start: "" }, Date.now() - ago)).toBe(alive);
+});
+
+test("the start of a parent is known to a fraction of a second: a state that was written before is not taken for one that is written now", async () => {
+  const before = Date.now();
+  const parent = spawn("sleep", ["60"]);
+  await once(parent, "spawn");
+  const { ppid } = process;
+  Object.defineProperty(process, "ppid", { value: parent.pid });
+  const startedAt = startOfParent("sleep");
+  Object.defineProperty(process, "ppid", { value: ppid });
+  parent.kill("SIGKILL");
+  await once(parent, "exit");
+  // The system counts in hundredths.
+  expect(startedAt).toBeGreaterThan(before - 50);
+  expect(startedAt).toBeLessThan(Date.now() + 50);
 });
