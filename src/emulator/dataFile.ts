@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { readFile, readlink, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { readFile, readlink, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { createFolder } from "../shared/createFolder";
 import { DataFileLock } from "./dataFileLock";
@@ -61,8 +61,11 @@ async function targetOf(path: string): Promise<string> {
 async function load(path: string, target: string): Promise<SavedData> {
   let content: string;
   try {
+    // A pipe that nobody writes would never end.
+    if (!(await stat(target)).isFile()) throw unreadable(path, "it is not a file");
     content = await readFile(target, "utf8");
   } catch (cause) {
+    if (cause instanceof EmulatorError) throw cause;
     if (codeOf(cause) === "ENOENT") return { accounts: {} };
     throw unreadable(path, "it cannot be opened", cause);
   }

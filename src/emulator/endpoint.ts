@@ -1,10 +1,20 @@
 import { isRecord } from "../shared/json";
 import { isAddressOrRange, isHttpUrl } from "../shared/url";
+import { checkNames, EmulatorError } from "./errors";
 
 /** The types of endpoints. Each has signing secrets of its own. */
 export type EmulatedEndpointType = "production" | "development";
 
 export const ENDPOINT_TYPES: readonly EmulatedEndpointType[] = ["production", "development"];
+
+/** @param action what cannot be done, such as "deliver" @throws EmulatorError */
+export function checkType(action: string, type: EmulatedEndpointType | undefined): void {
+  if (type !== undefined && !ENDPOINT_TYPES.includes(type))
+    throw new EmulatorError(
+      "EMULATOR_OPTIONS",
+      `Cannot ${action}: the type must be ${ENDPOINT_TYPES.join(" or ")}.`,
+    );
+}
 
 /**
  * The properties of a registration. `ip` is an address or a CIDR range. The API accepts it and never returns it. The
@@ -39,6 +49,19 @@ export interface EmulatedEndpoint {
   readonly createdAt: string;
   /** When it was last changed, as an ISO 8601 string. */
   readonly updatedAt: string;
+}
+
+const INPUT: Readonly<Record<keyof AddedEndpoint, true>> = {
+  url: true,
+  type: true,
+  ip: true,
+  createdAt: true,
+};
+
+/** Checks what a program adds or changes without a request. Its url may be odd on purpose. @throws EmulatorError */
+export function checkInput(action: string, input: Partial<AddedEndpoint>): void {
+  checkNames(action, input, INPUT);
+  checkType(action, input.type);
 }
 
 /** A valid registration, or the reason why the service refuses it. */

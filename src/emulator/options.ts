@@ -128,11 +128,17 @@ function problemsOf(settings: Settings): string[] {
     settings;
   const { latencyMs, rateLimit, retryDelaysMs, deliveryTimeoutMs, webhookIds, allowedHosts, dataFile } =
     settings;
+  const { host, warn, now, newId } = settings;
   const rules: readonly (readonly [boolean, string])[] = [
     [Number.isInteger(port) && port >= 0 && port <= 65_535, "port must be a whole number from 0 to 65535"],
     [basePath === "" || /^\/[^?#\s]+$/.test(basePath), 'basePath must begin with "/"'],
     [!`${basePath}/`.startsWith(PAGE_PATH), `basePath must not begin with ${PAGE_PATH}, where the page is`],
     [typeof apiKey === "string", "apiKey must be a string"],
+    [typeof host === "string", "host must be a string"],
+    [
+      [warn, now, newId].every((each) => typeof each === "function"),
+      "warn, now and newId must be functions",
+    ],
     [!Object.keys(accounts).includes(""), "an API key must not be empty"],
     [
       Object.values(accounts).every((name) => typeof name === "string" && name !== ""),

@@ -5,6 +5,7 @@ import { runJob } from "./deliveries/job";
 import { Patience } from "./deliveries/patience";
 import { Secrets } from "./deliveries/secrets";
 import type { Emulator } from "./emulator";
+import { checkInput } from "./endpoint";
 import { EmulatorError } from "./errors";
 import { exchange } from "./exchange";
 import { Faults } from "./faults";
@@ -99,6 +100,7 @@ async function start(options: EmulatorOptions, file: OpenedDataFile | undefined)
       return names.flatMap((name) => registry.list(name));
     },
     add(input, account = homeAccount) {
+      checkInput("add an endpoint", input);
       keys.checkAccount(account);
       return registry.add(account, input);
     },
@@ -108,6 +110,7 @@ async function start(options: EmulatorOptions, file: OpenedDataFile | undefined)
       return endpoint;
     },
     edit(id, change) {
+      checkInput("edit an endpoint", change);
       const { account, endpoint } = registry.found(id, "edit", { hint: LISTED });
       return registry.replace(account, endpoint, change);
     },

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { lstat, mkdir, readdir, readFile, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -25,6 +25,12 @@ describe("a data file", () => {
     expect(second.endpoints()).toEqual(before);
     expect(second.endpoints("other")).toHaveLength(1);
     expect((await call(second, `GET /webhooks/${kept.id}`)).status).toBe(200);
+  });
+
+  test("a pipe is no data file: nobody may ever write it", async () => {
+    const dataFile = join(await folder(), "pipe");
+    execFileSync("mkfifo", [dataFile]);
+    await expect(started({ dataFile })).rejects.toMatchObject({ code: "EMULATOR_DATA_FILE" });
   });
 
   test("a registration is in the data file before it is answered", async () => {

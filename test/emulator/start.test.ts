@@ -103,6 +103,20 @@ describe("an emulator", () => {
       /production or development/,
     ],
     [
+      "deliver",
+      (emulator) => emulator.deliver({ type, endpointType: "dev" } as never),
+      /production or development/,
+    ],
+    ["add", (emulator) => emulator.add({ url: "https://a.example", type: "dev" } as never), /production or/],
+    [
+      "edit",
+      (emulator) => {
+        const { id } = emulator.add({ url: "https://a.example", type: "production" });
+        return emulator.edit(id, { id: "wh_other" } as never);
+      },
+      /id is not/,
+    ],
+    [
       "fault",
       (emulator) => emulator.fault({ operation: "any", kind: "refuse", count: 3 } as never),
       /count is not/,
@@ -110,6 +124,17 @@ describe("an emulator", () => {
   ])("%s refuses what it does not know", async (_, act, problem) => {
     const emulator = await started();
     await expect((async () => act(emulator))()).rejects.toMatchObject({
+      code: "EMULATOR_OPTIONS",
+      message: expect.stringMatching(problem),
+    });
+  });
+
+  test.each([
+    [{ secrets: { prod: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" } }, /prod is not.*production/],
+    [{ now: 5 }, /now/],
+    [{ host: 5 }, /host/],
+  ])("an emulator does not start with %j", async (options, problem) => {
+    await expect(started(options as never)).rejects.toMatchObject({
       code: "EMULATOR_OPTIONS",
       message: expect.stringMatching(problem),
     });

@@ -1,5 +1,5 @@
 import { isSuccess } from "../../shared/isSuccess";
-import type { EmulatedEndpoint } from "../endpoint";
+import { checkType, type EmulatedEndpoint } from "../endpoint";
 import { checkNames, EmulatorError } from "../errors";
 import { Log } from "../log";
 import type { Registry } from "../registry";
@@ -63,6 +63,7 @@ export class Deliveries {
    */
   dispatch(event: EmulatedEvent, onRetry?: (attempt: LoggedAttempt) => void): Dispatch {
     checkNames("deliver", event, EVENT_OPTIONS);
+    checkType("deliver", event.endpointType);
     for (const delay of event.retryDelaysMs ?? []) checkDelay("retryDelaysMs", delay);
     const id = event.id ?? newId();
     const { registry, homeAccount, webhookIds } = this.options;

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type SignedHeaders, sign, signWithEach } from "../../signature/sign";
-import { type EmulatedEndpointType, ENDPOINT_TYPES } from "../endpoint";
+import { checkType, type EmulatedEndpointType, ENDPOINT_TYPES } from "../endpoint";
 import { checkNames, EmulatorError } from "../errors";
 import type { SecretsByType } from "../savedData";
 
@@ -38,6 +38,7 @@ export class Secrets {
     const generated = newSecret();
     const either = typeof option === "string" || isList(option) ? option : undefined;
     const each = typeof option === "string" || isList(option) ? {} : (option ?? {});
+    checkNames("start: secrets", each, { production: true, development: true });
     this.#byType = new Map(ENDPOINT_TYPES.map((type) => [type, listOf(either ?? each[type] ?? generated)]));
   }
 
@@ -61,11 +62,7 @@ export class Secrets {
       true
     >);
     const { secret = newSecret(), type } = options;
-    if (type !== undefined && !ENDPOINT_TYPES.includes(type))
-      throw new EmulatorError(
-        "EMULATOR_OPTIONS",
-        `Cannot rotate the secret: type must be ${ENDPOINT_TYPES.join(" or ")}.`,
-      );
+    checkType("rotate the secret", type);
     check(secret);
     const types = type === undefined ? ENDPOINT_TYPES : [type];
     for (const each of types)
