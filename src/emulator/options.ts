@@ -135,10 +135,7 @@ function problemsOf(settings: Settings): string[] {
     [!`${basePath}/`.startsWith(PAGE_PATH), `basePath must not begin with ${PAGE_PATH}, where the page is`],
     [typeof apiKey === "string", "apiKey must be a string"],
     [typeof host === "string", "host must be a string"],
-    [
-      [warn, now, newId].every((each) => typeof each === "function"),
-      "warn, now and newId must be functions",
-    ],
+    [[warn, now, newId].every((each) => typeof each === "function"), "warn, now and newId must be functions"],
     [!Object.keys(accounts).includes(""), "an API key must not be empty"],
     [
       Object.values(accounts).every((name) => typeof name === "string" && name !== ""),

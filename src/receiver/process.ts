@@ -196,6 +196,11 @@ function checkRan(result: unknown): void {
     throw new TypeError(
       "The handler returned a generator or an Observable, and nothing was handled. Use an async function.",
     );
+  // Its own, or one of `fetch`.
+  if (result instanceof Response && !result.ok)
+    throw new TypeError(
+      `The handler returned a Response with status ${result.status}. A handler fails by throwing, and otherwise returns nothing.`,
+    );
   if (Array.isArray(result) && result.some(isThenable)) {
     // Nobody else hears of their failures.
     void Promise.allSettled(result);

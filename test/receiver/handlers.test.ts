@@ -86,6 +86,7 @@ describe("a handler that did not run", () => {
     ["a generator", () => generator(), /returned a generator/],
     ["an asynchronous generator", () => (async function* () {})(), /returned a generator/],
     ["a cold Observable", () => ({ subscribe: () => {}, pipe: () => {} }), /returned .*an Observable/],
+    ["the answer to a failure", () => new Response("no", { status: 503 }), /a Response with status 503/],
     ["a list of promises", () => [Promise.reject(new Error("late"))], /Return Promise\.all/],
   ])(
     "a handler that returns %s has its delivery answered 500 with a reason, and handled again",
@@ -131,7 +132,17 @@ describe("a handler that did not run", () => {
 test("a handler may return anything else, and leaves no timer behind", async () => {
   jest.useFakeTimers();
   try {
-    for (const result of [null, undefined, 0, "", {}, [], new Map(), Promise.resolve(null)]) {
+    for (const result of [
+      null,
+      undefined,
+      0,
+      "",
+      {},
+      [],
+      new Map(),
+      Response.json({}),
+      Promise.resolve(null),
+    ]) {
       const { outcomeOf } = receiverWith(() => result);
       expect(await outcomeOf()).toBe("handled");
     }

@@ -1,6 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { isAlive, isAtWork, isThisProcess, type ProcessName, startOfParent, thisProcess } from "../../src/shared/processes";
+import {
+  isAlive,
+  isAtWork,
+  isThisProcess,
+  type ProcessName,
+  startOfParent,
+  thisProcess,
+} from "../../src/shared/processes";
 
 const now = Date.now();
 

@@ -1,7 +1,7 @@
 import { isRecord, parseJson } from "../../shared/json";
 import { isThenable } from "../deadline";
 import type { QueuedDelivery } from "./delivery";
-import { type Job, parseQueued, QueuedDeliveryError, textIn } from "./jobs";
+import { hasFieldsOfDelivery, type Job, parseQueued, QueuedDeliveryError, textIn } from "./jobs";
 
 /** How many objects and lists a delivery may be inside. */
 const DEEPEST = 8;
@@ -29,10 +29,10 @@ export function deliveryOf(job: Job): QueuedDelivery {
     const advice = isNoDelivery(error) ? adviceFor(job) : undefined;
     if (advice !== undefined)
       throw new TypeError(`The worker got what holds a delivery. ${advice}.`, { cause: error });
-    const changed = isNoDelivery(error) ? changedNumberIn(job.data) : undefined;
-    if (changed !== undefined)
+    const change = isNoDelivery(error) ? changeIn(job.data) : undefined;
+    if (change !== undefined)
       throw new TypeError(
-        `The worker got a delivery whose ${changed} is no number any more: what stores it has changed its type. Store the delivery as JSON, or make a number of it again.`,
+        `The worker got a delivery ${change}: what stores it has changed its form. Store the delivery as JSON, or give it its form again.`,
         { cause: error },
       );
     if (canBeQueued(job.data)) throw error;
@@ -42,17 +42,20 @@ export function deliveryOf(job: Job): QueuedDelivery {
 }
 
 /**
- * Returns which number of a delivery came back as something else that stands for it: a stream of Redis holds only strings, and
- * PostgreSQL's clients return a `bigint` as one. Undefined if it is no delivery.
+ * Returns how a store has changed a delivery, undefined if it is none. A stream of Redis holds only strings, and its clients list names
+ * and values; PostgreSQL's return a `bigint` as a string; DynamoDB has an object for each value.
  */
-function changedNumberIn(value: unknown): "version" | "timestamp" | undefined {
+function changeIn(value: unknown): string | undefined {
   const text = textIn(value);
   const stored = text === undefined ? value : parseJson(text);
+  if (Array.isArray(stored) && hasFieldsOfDelivery(stored)) return "as a list of names and values";
   if (!isRecord(stored)) return undefined;
+  if (hasFieldsOfDelivery(Object.keys(stored)) && Object.values(stored).every(isRecord))
+    return "with an object for each value";
   const { version, timestamp, id, key, body } = stored;
   const numbers = { version: numberFrom(version), timestamp: numberFrom(timestamp) };
   if (!isDelivery({ id, key, body, ...numbers })) return undefined;
-  return numbers.version === version ? "timestamp" : "version";
+  return `whose ${numbers.version === version ? "timestamp" : "version"} is no number any more`;
 }
 
 function numberFrom(value: unknown): unknown {

@@ -16,7 +16,9 @@ export interface Job {
 
 /** Returns what a queue passed to its worker: a batch of pg-boss, a job of either, or the data itself. */
 export function jobsIn(queued: unknown, signal: AbortSignal | undefined): Job[] {
-  if (Array.isArray(queued)) return queued.map((each, at) => jobOf(each, `[${at}]`, signal));
+  // A list of a delivery's fields and values is no batch.
+  if (Array.isArray(queued) && !hasFieldsOfDelivery(queued))
+    return queued.map((each, at) => jobOf(each, `[${at}]`, signal));
   return [jobOf(queued, "", signal)];
 }
 
@@ -40,6 +42,13 @@ export type QueuedDeliveryErrorCode = "NOT_A_DELIVERY" | "DELIVERY_VERSION";
 export class QueuedDeliveryError extends CodedError<QueuedDeliveryErrorCode> {
   /** BullMQ does not retry a job that failed with an error of the name "UnrecoverableError". */
   override readonly name: string = "QueuedDeliveryError";
+}
+
+const FIELDS: readonly (keyof QueuedDelivery)[] = ["version", "id", "key", "timestamp", "body"];
+
+/** Returns whether a list, as of the fields of a record or of a stream's entry, names all that a delivery has. */
+export function hasFieldsOfDelivery(names: readonly unknown[]): boolean {
+  return FIELDS.every((name) => names.includes(name));
 }
 
 const NOT_BASE64 = /[^A-Za-z0-9+/=]/;

@@ -63,6 +63,15 @@ test.each([
   },
 );
 
+test.each([
+  ["the context of Koa", [{ req: {}, res: {} }, () => {}]],
+  ["a request alone", [{ rawHeaders: [] }]],
+  ["a Request", [request()]],
+])("nodeHandler throws where it gets %s, and says what to pass", (_what, given) => {
+  const handle = nodeHandler(right) as (...given: unknown[]) => void;
+  expect(() => handle(...given)).toThrow(/did not get.*ctx\.req and ctx\.res/);
+});
+
 test("lambdaHandler rejects the messages of a queue, which would be deleted after an answer", async () => {
   const event = { Records: [{ messageId: "1", body: "{}" }] };
   await expect(lambdaHandler(right)(event as LambdaHttpEvent)).rejects.toThrow(/sqsHandler\(queueWorker/);

@@ -269,6 +269,21 @@ describe("a delivery inside something else is handed back, with the advice what 
     expect(outcomes).toMatchObject([{ outcome: "failed", error: { name: "TypeError" } }]);
   });
 
+  const stored = Object.entries(JSON.parse(json));
+  test.each([
+    ["an entry of a stream of Redis", ["1-0", stored.flat().map(String)], "a list of names and values"],
+    ["the fields of one", stored.flat().map(String), "a list of names and values"],
+    [
+      "an image of DynamoDB",
+      Object.fromEntries(stored.map(([name, value]) => [name, { S: String(value) }])),
+      "with an object for each value",
+    ],
+  ])("a delivery as %s is not acknowledged", async (_what, given, reason) => {
+    const { worker, outcomes } = workerOf();
+    await expect(worker(given)).rejects.toThrow(reason);
+    expect(outcomes.at(-1)).toMatchObject({ outcome: "failed", error: { name: "TypeError" } });
+  });
+
   test("what has no end, or fails when it is read, holds no delivery", async () => {
     const endless: Record<string, unknown> = { many: Array.from({ length: 20_000 }, () => ({})) };
     endless.itself = [endless, endless];
