@@ -64,8 +64,7 @@ function parseRow(entry: unknown): Row | undefined {
   if (!isRecord(entry) || id === undefined) return undefined;
   try {
     return parseEndpoint(entry);
-  } catch (error) {
-    if (!(error instanceof MalformedAnswer)) throw error;
+  } catch {
     const url = typeof entry.url === "string" && entry.url !== "" ? entry.url : null;
     return Object.freeze({ id, url });
   }
