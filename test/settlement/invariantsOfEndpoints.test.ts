@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import type { EndpointState } from "../../src/endpoint/types";
 import { codeOf, inputs, otherInputs, stateOf, VerbsWorld } from "./verbsWorld";
 
 const accounts = { "key-a": "a", "key-b": "b" };
@@ -15,53 +14,41 @@ afterEach(() => world.close());
 
 const a = { apiKey: "key-a", provider: "a" };
 const b = { apiKey: "key-b", provider: "b" };
-const stranger = (account = "default", args = inputs) =>
-  world.service.add({ url: args.url, type: args.type }, account).id;
-
-/** Leaves a registration pending in the state, whose answer is lost. */
-async function pend({ happens }: { happens: boolean }): Promise<{ id: string; state: EndpointState }> {
-  const { id, properties } = await world.leavePending(happens ? "hang-after" : "hang-before");
-  expect(properties.pending).toBeDefined();
-  world.record("jobs", id, { outputs: { ...properties } });
-  world.ended("failed");
-  return { id, state: properties as unknown as EndpointState };
-}
-
 describe("invariant 1, a fit is bounded on both sides:", () => {
   test("create takes nothing that was made after the window", async () => {
     await world.loseInVain({}, { thenMs: 30_000 });
-    const others = stranger();
+    const others = world.stranger();
     expect((await world.register()).id).not.toBe(others);
     expect(world.warnings.join()).toContain(others);
   });
 
   test("create of a resource whose registration is pending takes nothing that was made after the window", async () => {
-    const { id, state } = await pend({ happens: false });
+    const { id, state } = await world.pend({ happens: false });
     world.clock.skip(30_000);
-    const others = stranger();
+    const others = world.stranger();
     const run = world.plugin();
     await run.diff(id, state, inputs);
     expect((await run.create(inputs)).id).not.toBe(others);
   });
 
   test("read drops a pending resource rather than take what was made after the window", async () => {
-    const { id, state } = await pend({ happens: false });
+    const { id, state } = await world.pend({ happens: false });
     world.clock.skip(30_000);
-    const others = stranger();
+    const others = world.stranger();
     expect(await world.plugin({ rootUrn: undefined }).read(id, state)).toEqual({});
     expect(world.ids("default")).toEqual([others]);
   });
 
   test("delete deletes nothing that was made after the window", async () => {
-    const { id, state } = await pend({ happens: false });
+    const { id, state } = await world.pend({ happens: false });
     world.clock.skip(30_000);
-    const others = stranger();
+    const others = world.stranger();
     await world.plugin().delete(id, state);
     expect(world.ids("default")).toEqual([others]);
   });
 
   test("create, read and delete take what was made within it", async () => {
-    const { id, state } = await pend({ happens: true });
+    const { id, state } = await world.pend({ happens: true });
     const [made] = world.ids("default");
     expect((await world.plugin({ rootUrn: undefined }).read(id, state)).id).toBe(made);
     const run = world.plugin();
@@ -168,7 +155,7 @@ describe("invariant 2, an endpoint is more than its id:", () => {
     const { props } = await world.plugin().read(made.id, stateOf(made));
     world.service.remove(made.id);
     world.clock.skip(60_000);
-    stranger("default", otherInputs);
+    world.stranger("default", otherInputs);
     expect(await world.plugin().read(made.id, props)).toEqual({});
   });
 
@@ -177,7 +164,7 @@ describe("invariant 2, an endpoint is more than its id:", () => {
     const made = await world.register();
     world.service.remove(made.id);
     world.clock.skip(60_000);
-    stranger("default", otherInputs);
+    world.stranger("default", otherInputs);
     await world.plugin().delete("7", stateOf(made));
     expect(world.ids()).toEqual(["7"]);
     expect(world.warnings.join()).toContain("endpoint 7 is not deleted");
@@ -208,14 +195,14 @@ describe("a pending resource whose endpoint a run has found, and whose state was
   const refreshing = () => world.plugin({ rootUrn: undefined });
 
   test("is read again with the same endpoint by the next run, as the refresh after its preview", async () => {
-    const { id, state } = await pend({ happens: true });
+    const { id, state } = await world.pend({ happens: true });
     const [made] = world.ids();
     expect((await refreshing().read(id, state)).id).toBe(made);
     expect((await refreshing().read(id, state)).id).toBe(made);
   });
 
   test("is not read a second time by the same run: an equal resource, which has the same provisional id, has none", async () => {
-    const { id, state } = await pend({ happens: true });
+    const { id, state } = await world.pend({ happens: true });
     const [made] = world.ids();
     const run = refreshing();
     expect((await run.read(id, state)).id).toBe(made);
@@ -223,14 +210,14 @@ describe("a pending resource whose endpoint a run has found, and whose state was
   });
 
   test("is deleted with the endpoint", async () => {
-    const { id, state } = await pend({ happens: true });
+    const { id, state } = await world.pend({ happens: true });
     await refreshing().read(id, state);
     await refreshing().delete(id, state);
     expect(world.ids()).toEqual([]);
   });
 
   test("is taken over by the next up", async () => {
-    const { id, state } = await pend({ happens: true });
+    const { id, state } = await world.pend({ happens: true });
     const [made] = world.ids();
     await refreshing().read(id, state);
     const run = world.plugin();

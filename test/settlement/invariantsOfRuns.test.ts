@@ -1,5 +1,4 @@
 import { utimesSync } from "node:fs";
-import type { EndpointState } from "../../src/endpoint/types";
 import { keyHash } from "../../src/settlement/identity";
 import { Locks } from "../../src/settlement/lock";
 import { codeOf, failure, inputs, otherInputs, stateOf, VerbsWorld } from "./verbsWorld";
@@ -9,18 +8,6 @@ beforeEach(async () => {
   world = await VerbsWorld.start();
 });
 afterEach(() => world.close());
-
-const stranger = (account = "default", args = inputs) =>
-  world.service.add({ url: args.url, type: args.type }, account).id;
-
-/** Leaves a registration pending in the state, whose answer is lost. */
-async function pend({ happens }: { happens: boolean }): Promise<{ id: string; state: EndpointState }> {
-  const { id, properties } = await world.leavePending(happens ? "hang-after" : "hang-before");
-  expect(properties.pending).toBeDefined();
-  world.record("jobs", id, { outputs: { ...properties } });
-  world.ended("failed");
-  return { id, state: properties as unknown as EndpointState };
-}
 
 describe("invariant 3, one at a time on a machine:", () => {
   const held = async (work: Promise<unknown>) => {
@@ -35,9 +22,9 @@ describe("invariant 3, one at a time on a machine:", () => {
   test.each(["registers", "adopts", "settles for read", "settles for delete", "deletes"])(
     "what %s waits while another process has the lock of that url and type",
     async (what) => {
-      const pending = what.startsWith("settles") ? await pend({ happens: true }) : undefined;
+      const pending = what.startsWith("settles") ? await world.pend({ happens: true }) : undefined;
       const made = what === "deletes" ? await world.register() : undefined;
-      const adopted = what === "adopts" ? stranger() : undefined;
+      const adopted = what === "adopts" ? world.stranger() : undefined;
       const release = await lock();
       const run = world.plugin();
       const work = async (): Promise<unknown> => {
@@ -111,7 +98,7 @@ describe("invariant 3, one at a time on a machine:", () => {
   });
 
   test("adopting across two providers of one run fails for the second", async () => {
-    const id = stranger();
+    const id = world.stranger();
     await world.register({ run: "one" }, { ...inputs, adoptId: id });
     expect(await codeOf(world.register({ run: "one", provider: "second" }, { ...inputs, adoptId: id }))).toBe(
       "ADOPT_TAKEN",
@@ -126,7 +113,7 @@ describe("invariant 3, one at a time on a machine:", () => {
 
 describe("invariant 4, proof beats inference:", () => {
   test("an answered id is taken, though an older endpoint fits the window too", async () => {
-    stranger();
+    world.stranger();
     const { id } = await world.register();
     world.edit((entry) => ({ ...entry, sent: entry.sent && { ...entry.sent, before: [] } }));
     expect((await world.register()).id).toBe(id);
@@ -135,7 +122,7 @@ describe("invariant 4, proof beats inference:", () => {
   test("an operation that a living entry of the run covers is under way, and not interrupted", async () => {
     const first = await world.register({ run: "one" });
     world.interrupt("jobs", inputs);
-    const others = stranger();
+    const others = world.stranger();
     world.clock.skip(60_000);
     const second = await world.register({ run: "one" });
     expect([first.id, others]).not.toContain(second.id);
@@ -147,7 +134,7 @@ describe("invariant 5, evidence takes, doubt stops, no evidence warns:", () => {
     const lost = world.service.fault({ operation: "register", kind: "hang-after" });
     const creating = failure(world.register());
     while (lost.hits === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-    stranger();
+    world.stranger();
     expect((await creating).message).toMatch(/REGISTRATION_PENDING/);
     expect(world.ids()).toHaveLength(2);
   });
@@ -160,7 +147,7 @@ describe("invariant 5, evidence takes, doubt stops, no evidence warns:", () => {
 
   test("a stop registers nothing, changes nothing, and names ids, times and the ways on", async () => {
     const lost = await world.lose({}, { thenMs: 0 });
-    const other = stranger();
+    const other = world.stranger();
     world.clock.skip(60_000);
     const before = world.book();
     world.service.clearRequests();
@@ -174,22 +161,22 @@ describe("invariant 5, evidence takes, doubt stops, no evidence warns:", () => {
   });
 
   test("what nothing shows to be ours is not taken, and a warning names it", async () => {
-    const others = stranger();
+    const others = world.stranger();
     expect((await world.register()).id).not.toBe(others);
     expect(world.warnings.join()).toContain(others);
   });
 
   test("delete in doubt deletes nothing, names the endpoints, and succeeds", async () => {
-    const { id, state } = await pend({ happens: true });
-    const other = stranger();
+    const { id, state } = await world.pend({ happens: true });
+    const other = world.stranger();
     await world.plugin().delete(id, state);
     expect(world.ids()).toHaveLength(2);
     expect(world.warnings.join()).toContain(other);
   });
 
   test("read in doubt stops", async () => {
-    const { id, state } = await pend({ happens: true });
-    stranger();
+    const { id, state } = await world.pend({ happens: true });
+    world.stranger();
     expect(await codeOf(world.plugin({ rootUrn: undefined }).read(id, state))).toBe("REGISTRATION_IN_DOUBT");
   });
 });

