@@ -114,24 +114,36 @@ describe("a service may compress its answers unasked", () => {
     expect(server.received[0]?.headers).not.toHaveProperty("accept-encoding");
   });
 
+  test.each([" GZIP ", "X-Gzip"])("the coding may be spelled %j", async (coding) => {
+    const headers = { "content-encoding": coding };
+    const server = await serve(answer(200, gzipSync(JSON.stringify(endpoint)), headers));
+    expect(await server.client().get(id)).toEqual(endpoint);
+  });
+
+  test.each(["", "identity"])("an answer with the coding %j is not compressed", async (coding) => {
+    const server = await serve(answer(200, JSON.stringify(endpoint), { "content-encoding": coding }));
+    expect(await server.client().get(id)).toEqual(endpoint);
+  });
+
   test("the response text of an error is decompressed", async () => {
     const server = await serve(answer(422, gzipSync("the reason"), { "content-encoding": "gzip" }));
     const error = await rejection(server.client().register({ url, type }));
     expect(error).toMatchObject({ outcome: "not-made", statusCode: 422, responseText: "the reason" });
   });
 
-  const broken: [what: string, coding: string, body: Buffer][] = [
+  const broken: [what: string, coding: string, body: Buffer, reason?: RegExp][] = [
     ["whose data is corrupt", "gzip", Buffer.from("secret-text, not compressed")],
     ["that is truncated", "gzip", gzipSync(JSON.stringify(endpoint)).subarray(0, 40)],
     ["that is corrupt brotli", "br", Buffer.from("secret-text")],
-    ["in an unknown coding", "zstd", Buffer.from("secret-text")],
+    ["in an unknown coding", "zstd", Buffer.from("secret-text"), /not gzip, deflate or br/],
     ["that is compressed twice", "gzip, gzip", gzipSync(gzipSync(JSON.stringify(endpoint)))],
   ];
-  test.each(broken)("an answer %s is an error that says so", async (_, coding, body) => {
+  test.each(broken)("an answer %s is an error that says so", async (_, coding, body, reason = /./) => {
     const server = await serve(answer(201, body, { "content-encoding": coding }));
     const error = (await rejection(server.client().register({ url, type }))) as WebhookError;
     expect(error).toMatchObject({ code: "MALFORMED_RESPONSE", statusCode: 201, outcome: "undecided" });
     expect(error.message).toMatch(/the answer cannot be decompressed \(.+\)/);
+    expect(error.message).toMatch(reason);
     expect(error.message).not.toContain("secret-text");
     expect(server.received).toHaveLength(1);
   });

@@ -242,15 +242,18 @@ test("a registration that is aborted is not-made before it is sent, and undecide
 });
 
 test.each([
-  ["that is null", null],
-  ["without a url", { type: "production" }],
-  ["with an empty url", { url: "", type: "production" }],
-  ["of another type", { ...registration, type: "staging" }],
-  ["with an empty ip", { ...registration, ip: "" }],
-])("a registration %s is refused, and nothing is sent", async (_, value) => {
+  ["that is null", null, "it takes { url, type, ip? }"],
+  ["that is a url", endpoint.url, "it takes { url, type, ip? }"],
+  ["without a url", { type: "production" }, "url must be a non-empty string"],
+  ["with an empty url", { url: "", type: "production" }, "url must be a non-empty string"],
+  ["of another type", { ...registration, type: "staging" }, 'type must be "production" or "development"'],
+  ["with an empty ip", { ...registration, ip: "" }, "ip must be a non-empty string"],
+  ["with a number as its ip", { ...registration, ip: 7 }, "ip must be a non-empty string"],
+])("a registration %s is refused, and nothing is sent", async (_, value, problem) => {
   const server = await serve(answer(201, endpoint));
   const error = await failure(server.client().register(value as Registration));
   expect(error).toMatchObject({ outcome: "not-made", code: "INVALID_ARGUMENT" });
+  expect(error.message).toContain(`Cannot register a webhook endpoint: ${problem}`);
   expect(server.received).toHaveLength(0);
 });
 

@@ -62,8 +62,12 @@ describe("an id of an endpoint", () => {
     "the id %j is refused, and nothing is sent",
     async (id) => {
       const server = await serve(answer(200, endpoint));
-      for (const sent of [server.client().get(id as string), server.client().delete(id as string)]) {
-        expect(await rejection(sent)).toMatchObject({ code: "INVALID_ARGUMENT" });
+      const client = server.client();
+      for (const verb of ["get", "delete"] as const) {
+        expect(await rejection(client[verb](id as string))).toMatchObject({
+          code: "INVALID_ARGUMENT",
+          message: expect.stringContaining(`Cannot ${verb} a webhook endpoint: ${JSON.stringify(id)} is not`),
+        });
       }
       expect(server.received).toHaveLength(0);
     },
