@@ -32,6 +32,8 @@ export interface Pending {
   readonly entry?: Entry | undefined;
   /** The provisional id of its resource, if that is in the state. */
   readonly pendingId?: string;
+  /** When it was sent at the latest, in milliseconds on this machine's clock, if only an interrupted operation shows it. */
+  readonly sentAt?: number;
 }
 
 /**

@@ -118,7 +118,7 @@ function pendingOperation(
     until: sent.until + skew + timeoutMs + patienceMs,
   };
   const doubt = base.others ? OTHER_PROVIDER : isSecret(operation) ? SECRET_URL : undefined;
-  return { ...base, window, doubt };
+  return { ...base, window, doubt, sentAt: sent.until };
 }
 
 /** The sources of what is known about the interrupted operations of a stack. */

@@ -30,7 +30,7 @@ export class Takings {
    * @param own the resource's entry
    */
   takeOver(
-    { entry: by, pendingId }: Pending,
+    { entry: by, pendingId, sentAt }: Pending,
     own: Entry | undefined,
     { id, createdAt }: Endpoint,
     now: number,
@@ -39,7 +39,8 @@ export class Takings {
     const isMoved = by !== undefined && own !== undefined && !isSameStack(by.stack, own.stack);
     const entry = isMoved ? own : (by ?? own);
     if (entry === undefined) return;
-    const sent = entry.sent ?? { at: now, serviceTime: null, before: [], complete: false };
+    // It stands for the operation, for every other resource of this run.
+    const sent = entry.sent ?? { at: sentAt ?? now, serviceTime: null, before: [], complete: false };
     const { sentBy = entry.provider } = entry;
     // The stack may have been destroyed since it was sent.
     const { stackBegan } = own ?? entry;

@@ -50,6 +50,18 @@ describe("the operation of a registration that this run has taken over does not 
     },
   );
 
+  test("an equal resource does not take what somebody has made since the take-over, also on another machine", async () => {
+    const ours = await world.register(world.machine("one"));
+    world.interrupt("jobs", inputs);
+    world.clock.skip(5_000);
+    const up = world.plugin(world.machine("two"));
+    await up.check({}, { ...inputs });
+    await up.check({}, { ...inputs });
+    expect((await up.create(inputs)).id).toBe(ours.id);
+    const theirs = world.stranger();
+    expect(await outcome(up.create(inputs))).not.toBe(theirs);
+  });
+
   test("at a service that lists in parts, an equal resource is not stopped", async () => {
     const ours = await killed();
     world.clock.skip(60_000);

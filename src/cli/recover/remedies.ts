@@ -113,12 +113,11 @@ export class Remedies {
   }
 
   /** Writes down that what the state holds as interrupted or pending made an endpoint: the state may forget it before the next `up`. */
-  async #accept(each: Case, endpoint: Endpoint, { ip }: Pending): Promise<void> {
+  async #accept(each: Case, endpoint: Endpoint, { ip, sentAt }: Pending): Promise<void> {
     const { resource } = each.verdict;
-    const { clock, stack } = this.options;
-    const takenAt = clock.date();
-    // The entry stands for the operation, which was sent when the state was written at the latest.
-    const at = (await stack.state())?.times.written || takenAt;
+    const takenAt = this.options.clock.date();
+    // It stands for the operation.
+    const at = sentAt ?? takenAt;
     await this.#note(each, endpoint, {
       ...(ip && { ip }),
       ...(resource?.id === undefined ? {} : { pendingId: resource.id }),
