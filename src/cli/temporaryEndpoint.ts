@@ -3,14 +3,17 @@ import { type Clock, systemClock } from "../client/clock";
 import { undefinedIfGone } from "../client/errors";
 import { Book } from "../settlement/book";
 import { decide } from "../settlement/decide";
+import { ipHash, type Sent } from "../settlement/entry";
 import { pulumiHome } from "../settlement/files";
 import { alike, sameId } from "../settlement/identity";
 import { ownPending, registerOnce } from "../settlement/register";
 import { settle } from "../settlement/settle";
+import { originHashes } from "../settlement/trace";
 import { Turns } from "../settlement/turns";
 import { describeUrl } from "../shared/url";
 import { AccountService } from "./accountService";
 import { CliError } from "./errors";
+import { NO_RUN } from "./evidence";
 import type { Account } from "./service";
 
 interface TemporaryEndpointOptions {
@@ -28,6 +31,7 @@ export class TemporaryEndpoint {
   /** True while an endpoint may exist that this process has to delete. */
   #mayExist = false;
   #wasThere: boolean | undefined = false;
+  #sent: Sent | null = null;
 
   constructor(private readonly options: TemporaryEndpointOptions) {}
 
@@ -58,6 +62,7 @@ export class TemporaryEndpoint {
     await this.#inTurn(async (registration) => {
       const endpoint = await this.#register(registration);
       this.#id = endpoint.id;
+      if (this.#mayExist) this.#claim(endpoint, registration);
     });
     return this.#id ?? "";
   }
@@ -86,6 +91,15 @@ export class TemporaryEndpoint {
     await turns.take(registration, () => work(registration));
   }
 
+  /** Writes down whose the endpoint is: a run of this machine would take it for what a killed run registered. */
+  #claim({ id, createdAt }: Endpoint, registration: Registration): void {
+    const { account, note } = this.options;
+    const stack = { urn: "", backend: "" };
+    const nobody = { stack, run: NO_RUN, sender: NO_RUN, ip: ipHash(undefined), closed: true };
+    const fields = { ...originHashes(account.origin), ...nobody, id, createdAt, sent: this.#sent };
+    new Book(process.env, note).begin(fields, registration);
+  }
+
   async #delete(id: string): Promise<void> {
     try {
       await this.options.account.client.delete(id).catch(undefinedIfGone);
@@ -111,7 +125,8 @@ export class TemporaryEndpoint {
     try {
       const registered = await registerOnce(registration, {
         ...{ service, baseline, timeoutMs, patienceMs, ...waiting },
-        onSend: () => {
+        onSend: (sent) => {
+          this.#sent = sent;
           this.#mayExist = true;
         },
         onLost: () =>

@@ -25,6 +25,8 @@ export async function deleteEndpoint(id: string, state: EndpointState, run: Run)
       log.warn(describeKept(id, state, ofThisRun));
       return;
     }
+    // An equal resource, which failed with the same provisional id, is no other endpoint's.
+    if (ledger.has(id, "settled")) return;
     const stack = await stacks.current();
     const recorded = await stack?.present({ isAtEnd: !handover.isWaiting(id) });
     const known = stack === undefined ? [] : takings.ofStack(stack.name, state);

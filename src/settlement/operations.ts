@@ -29,8 +29,8 @@ export class Operations {
     return this.#all.filter((operation) => {
       const { inputs } = operation;
       const [url = identity.url, type] = [plainText(inputs, "url"), plainText(inputs, "type")];
-      // A replacement adopts nothing.
-      const adopts = inputs?.adoptId !== undefined && livingOf(operation, this.deployment) === undefined;
+      // A replacement adopts nothing, whatever has become of the one that it replaces.
+      const adopts = inputs?.adoptId !== undefined && !isReplacement(operation, this.deployment);
       if (adopts || (type !== "production" && type !== "development")) return false;
       return (
         keyOf({ url, type }) === keyOf(identity) && (overtaken || !isOvertaken(operation, this.deployment))
@@ -74,6 +74,11 @@ export function livingOf(operation: Resource, { resources = [] }: Deployment): R
       each.pendingReplacement !== true &&
       providerNameOf(each) === providerNameOf(operation),
   );
+}
+
+/** Returns whether an interrupted operation was to replace a resource that had an endpoint, of whichever provider, or deleted first. */
+function isReplacement({ urn }: Resource, { resources = [] }: Deployment): boolean {
+  return resources.some((each) => each.urn === urn && !isProvisional(each.id ?? "") && each.delete !== true);
 }
 
 /**

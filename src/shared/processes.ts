@@ -89,7 +89,9 @@ function parentThatRuns(command: string): { readonly pid: number; readonly start
     const machine = startOfMachine();
     for (let pid = process.ppid; pid > 0; ) {
       const { name, parent, ticks } = statOf(pid);
-      if (name === command) return { pid, startedAt: machine + (Number(ticks) / TICKS_PER_SECOND) * 1_000 };
+      // Nix puts a script in the place of a program, which starts it under such a name.
+      if (name === command || name === `.${command}-wrapped`)
+        return { pid, startedAt: machine + (Number(ticks) / TICKS_PER_SECOND) * 1_000 };
       pid = Number(parent);
     }
   } catch {

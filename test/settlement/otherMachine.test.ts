@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import type { PendingError } from "../../src/endpoint/errors";
-import { codeOf, failure, inputs, type PluginOptions, stateOf, VerbsWorld } from "./verbsWorld";
+import { codeOf, failure, inputs, otherInputs, type PluginOptions, stateOf, VerbsWorld } from "./verbsWorld";
 
 let world: VerbsWorld;
 let elsewhere: PluginOptions;
@@ -169,6 +169,16 @@ describe("an interrupted operation in the state of another machine", () => {
   test("that was to adopt an endpoint has registered nothing", async () => {
     const others = interrupted({ args: { ...inputs, adoptId: "wh_1" } });
     expect((await register()).id).not.toBe(others);
+  });
+
+  test.each([
+    ["has deleted the old one first", { pendingReplacement: true }],
+    ["moves to another provider", { provider: "before" }],
+  ])("that replaces an adopted endpoint, and %s, has registered another one", async (_, recorded) => {
+    const adoptId = world.service.add(otherInputs).id;
+    world.record("jobs", adoptId, { inputs: { ...otherInputs, adoptId }, ...recorded });
+    const lost = interrupted({ args: { ...inputs, adoptId } });
+    expect((await register()).id).toBe(lost);
   });
 
   test("and an entry of this machine are traces of one registration, and count once", async () => {

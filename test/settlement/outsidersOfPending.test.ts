@@ -194,3 +194,17 @@ describe("with deleteBeforeReplace, adoptId for a pending registration, as STILL
     await adopts(ours, { id, properties });
   });
 });
+
+test("of two equal resources that share a pending registration, none is named as an endpoint that is not deleted", async () => {
+  const { id, properties } = await pend(true);
+  world.record("other", id, { inputs: { ...inputs }, outputs: { ...properties } });
+  const up = world.plugin();
+  await up.diff(id, properties, inputs);
+  await up.create(inputs);
+  await up.diff(id, properties, inputs);
+  await up.create(inputs);
+  await up.delete(id, properties);
+  await up.delete(id, properties);
+  expect(world.ids()).toHaveLength(2);
+  expect(world.warnings.join()).not.toContain("pending:");
+});

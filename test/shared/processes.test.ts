@@ -1,5 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import {
   isAlive,
   isAtWork,
@@ -70,4 +73,20 @@ test("the start of a parent is known to a fraction of a second: a state that was
   // The system counts in hundredths.
   expect(startedAt).toBeGreaterThan(before - 50);
   expect(startedAt).toBeLessThan(Date.now() + 50);
+});
+
+test("the start of a parent is known that a wrapper starts under the name that Nix gives it", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "webhooks-wrapped-"));
+  const program = join(folder, ".sleep-wrapped");
+  copyFileSync("/bin/sleep", program);
+  const parent = spawn(program, ["60"]);
+  await once(parent, "spawn");
+  const { ppid } = process;
+  Object.defineProperty(process, "ppid", { value: parent.pid });
+  const startedAt = startOfParent("sleep");
+  Object.defineProperty(process, "ppid", { value: ppid });
+  parent.kill("SIGKILL");
+  await once(parent, "exit");
+  rmSync(folder, { recursive: true });
+  expect(startedAt).toBeGreaterThan(Date.now() - 60_000);
 });
