@@ -23,7 +23,7 @@ export interface Pending {
   /** True if this very run sent it. */
   readonly own?: boolean;
   /** True if its resource is not the one that asks: it explains an endpoint, and gives no right to take one. */
-  readonly others?: boolean;
+  readonly explainsOnly?: boolean;
   /** Why the evidence of it may be out of date, as the end of a sentence. */
   readonly doubt?: string | undefined;
   /** True if no resource will take what it made: a later `up` did without, or its resource lives. */
@@ -84,9 +84,9 @@ export function decide(question: Question): Decision {
       isOutside &&
       parseTimestamp(proven.endpoint.createdAt) < by.window.from &&
       !by.before.includes(proven.endpoint.id);
-    if (proven === undefined || (isOutside && (!isEarlier || by.others))) continue;
+    if (proven === undefined || (isOutside && (!isEarlier || by.explainsOnly))) continue;
     left = left.filter((each) => each !== proven);
-    if (by.others || !by.sameIp) continue;
+    if (by.explainsOnly || !by.sameIp) continue;
     if (by.doubt !== undefined) return doubt([proven], [by], by.doubt);
     if (isEarlier) return doubt([proven], [by], EARLIER);
     if (proven.holder === "unclear") return doubt([proven], [by], SAME_ID);
@@ -111,7 +111,7 @@ function decideByTime(candidates: readonly Candidate[], pending: readonly Pendin
     .filter(({ endpoint }) => pending.some((each) => fitOf(each, endpoint) !== "no"))
     .toSorted((a, b) => timeOf(a) - timeOf(b));
   const fitting = pending.filter((each) => fits.some(({ endpoint }) => fitOf(each, endpoint) !== "no"));
-  const ours = fitting.filter(({ others }) => !others);
+  const ours = fitting.filter(({ explainsOnly }) => !explainsOnly);
   const oldest = fits.find(({ endpoint }) => ours.some((each) => fitOf(each, endpoint) !== "no"));
   if (oldest === undefined) return undefined;
   // An old registration may be in doubt, and one that this run has just sent is not: `before` has what the old one made.

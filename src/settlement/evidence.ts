@@ -2,20 +2,18 @@ import type { Endpoint } from "../client";
 import type { Book } from "./book";
 import { mayHaveMade, type Pending } from "./decide";
 import { plainText } from "./deployment";
-import { type Entry, ipHash, isLiving, isSameStack, mayTake, traceOfEntry, windowOfSent } from "./entry";
-import { removeIfAbandoned, statusOf } from "./entryStatus";
+import { type Entry, ipHash, isLiving, isSameStack, traceOfEntry, windowOfSent } from "./entry";
 import { keyHash, type Wanted } from "./identity";
-import { ADOPTED, interruptedLike, interruptionOf, LATER_UP, mayHaveSent } from "./interruption";
+import { ADOPTED, interruptedLike } from "./interruption";
+import { mayExplain, pendingEntry } from "./pendingEntry";
 import { type PendingRecord, pendingOf, recordOf } from "./pendingResource";
 import type { Stack, Stacks } from "./stack";
-import { isAmbiguous } from "./stackName";
 import type { StackState } from "./stackState";
 import { adoptedLike } from "./takings";
 import {
   type Asker,
   type Holder,
   holderAmong,
-  isSameAccount,
   strongest,
   timesAgree,
   traceOfEndpoint,
@@ -43,10 +41,6 @@ export interface AboutOptions {
   readonly alone?: boolean;
 }
 
-const ELSEWHERE = "it was sent to another base URL";
-const FAILED =
-  "the run that registered it failed, and has not recorded it, or the state has given it up since";
-
 /** Gathers what the state and the book tell about the pending registrations of one url and type. */
 export class Evidence {
   /** By the stack's state. */
@@ -64,32 +58,65 @@ export class Evidence {
     const state = await stack?.state();
     const entries = this.book.entriesLike(wanted);
     const own = record && this.#entryOf(record, entries);
-    const isOver = own?.closed === true && own.id === null;
-    const mine = record && !isOver ? [this.#ofRecord(record, own, wanted.ip)] : [];
-    const adopted = record && !own ? adoptedLike(wanted, { entries, state, stack }) : [];
-    const isExplained = (each: Pending) => adopted.some((endpoint) => mayHaveMade(each, endpoint));
+    const rest = entries.filter((each) => each !== own);
+    const sources = { entries, state, stack };
+    const more = [
+      ...(await this.#ofEntries(rest, wanted, stack)),
+      ...(await this.#ofOperations(wanted, sources)),
+      ...this.#ofOtherResources(wanted, record, sources),
+    ];
+    return {
+      pending: [
+        ...this.#ofAsking(wanted, record, { own, ...sources }),
+        ...more.map((each) => (alone ? { ...each, explainsOnly: true } : each)),
+      ],
+      holderOf: (endpoint) => this.#holderOf(endpoint, { ...sources, entries: rest }),
+      ownId: own?.id ?? undefined,
+    };
+  }
+
+  /** Returns the pending registration of the resource that asks, unless it is known to have made nothing. */
+  #ofAsking(
+    wanted: Wanted,
+    record: PendingRecord | undefined,
+    { own, ...sources }: Sources & { readonly own: Entry | undefined },
+  ): Pending[] {
+    if (record === undefined || (own?.closed && own.id === null)) return [];
+    const pending = this.#ofRecord(record, own, wanted.ip);
+    const adopted = own ? [] : adoptedLike(wanted, sources);
+    const isExplained = adopted.some((endpoint) => mayHaveMade(pending, endpoint));
+    return [isExplained ? { ...pending, doubt: ADOPTED } : pending];
+  }
+
+  async #ofEntries(entries: readonly Entry[], wanted: Wanted, stack: Stack | undefined): Promise<Pending[]> {
+    const { asker, book } = this;
     const pending: Pending[] = [];
     for (const entry of entries) {
-      if (entry.closed || entry.adopted || entry === own) continue;
-      const found = await this.#pendingOf(entry, wanted, stack);
+      const found =
+        entry.closed || entry.adopted ? undefined : await pendingEntry(entry, wanted, { asker, book, stack });
       if (found) pending.push(found);
     }
-    if (stack && state) {
-      const key = keyHash(wanted);
-      const others = () => this.#openEntries(stack, state).filter((each) => each.key !== key);
-      pending.push(...(await interruptedLike(wanted, { asker: this.asker, stack, state, entries, others })));
-    }
-    // The pending resources of the stack that no entry stands for: each explains an endpoint.
-    const others = (state?.pendingLike(wanted) ?? [])
+    return pending;
+  }
+
+  async #ofOperations(wanted: Wanted, { entries, state, stack }: Sources): Promise<Pending[]> {
+    if (stack === undefined || state === undefined) return [];
+    const key = keyHash(wanted);
+    const ofOtherUrls = () => this.#openEntries(stack, state).filter((each) => each.key !== key);
+    return interruptedLike(wanted, { asker: this.asker, stack, state, entries, ofOtherUrls });
+  }
+
+  /** Returns those of other resources of the stack that are pending and that no entry stands for. */
+  #ofOtherResources(
+    wanted: Wanted,
+    record: PendingRecord | undefined,
+    { entries, state }: Sources,
+  ): Pending[] {
+    return (state?.pendingLike(wanted) ?? [])
       .filter(({ id }) => id !== record?.id && !entries.some(({ pendingId }) => pendingId === id))
-      .filter((each) => this.#mayExplain(traceOfResource(each)))
-      .map((each) => this.#ofRecord(recordOf(each), undefined, plainText(each.inputs, "ip")));
-    pending.push(...others.map((each) => ({ ...each, others: true })));
-    const theirs = alone ? pending.map((each) => ({ ...each, others: true })) : pending;
-    const rest = entries.filter((each) => each !== own);
-    const holderOf = (endpoint: Endpoint) => this.#holderOf(endpoint, { entries: rest, state, stack });
-    const asked = mine.map((each) => (isExplained(each) ? { ...each, doubt: ADOPTED } : each));
-    return { pending: [...asked, ...theirs], holderOf, ownId: own?.id ?? undefined };
+      .filter((each) => mayExplain(traceOfResource(each), this.asker))
+      .map((each) => this.#ofRecord(recordOf(each), undefined, plainText(each.inputs, "ip")))
+      .map((each) => ({ ...each, explainsOnly: true }));
   }
 
   /** Returns the open entries of a stack that no pending resource stands for. They are read once: each registration may ask. */
@@ -128,62 +155,6 @@ export class Evidence {
       pendingId: record.id,
     };
     return entry?.sent ? { ...pending, window: windowOfSent(entry.sent, patienceMs) } : pending;
-  }
-
-  /** Returns a pending registration of an open entry. Closes or removes an entry whose outcome is known. */
-  async #pendingOf(entry: Entry, wanted: Wanted, stack: Stack | undefined): Promise<Pending | undefined> {
-    const { sent, ip } = entry;
-    const isOurs = stack !== undefined && isSameStack(entry.stack, stack.name);
-    if (isOurs && sent === null) await removeIfAbandoned(entry, stack, this.book);
-    if (sent === null) return undefined;
-    const { before, complete } = sent;
-    const window = windowOfSent(sent, this.asker.patienceMs);
-    const base = { window, before, complete, sameIp: ip === ipHash(wanted.ip), ip, entry };
-    const id = entry.id ?? undefined;
-    const { origin } = this.asker;
-    const explains = this.#mayExplain(entry);
-    const explaining = explains ? { ...base, others: true } : undefined;
-    if (!isOurs || isLiving(entry, this.asker.run)) return id === undefined ? explaining : undefined;
-    const status = await statusOf(entry, stack);
-    // Without an id, nothing shows that a request to another service made an endpoint of this one.
-    const isElsewhere = id === undefined && entry.service !== origin.service;
-    const isUnseen = status.kind !== "recorded" && status.kind !== "another" && status.kind !== "pending";
-    if (isElsewhere && isUnseen) return explains ? { ...base, doubt: ELSEWHERE } : undefined;
-    if (!mayTake(entry, origin) && status.kind !== "recorded") return explaining && { ...explaining, id };
-    switch (status.kind) {
-      case "recorded":
-        this.book.close(entry);
-        return undefined;
-      case "another": // It explains what the renamed stack has.
-      case "pending":
-        return explaining && { ...explaining, id };
-      case "later up":
-        // That `up` would have taken over what it made, had the program still declared it.
-        return { ...base, id, doubt: LATER_UP, unwanted: true };
-      case "unknown":
-        // If it was answered, its run has probably recorded it.
-        return { ...base, id, others: id !== undefined, doubt: status.why };
-      case "failed":
-        return { ...base, id, doubt: FAILED };
-      case "lost":
-        return { ...base, id, doubt: await this.#doubtOfName(sent.at, stack, wanted) };
-    }
-  }
-
-  /** What was sent to another account explains nothing in this one. To a command, it may have been this one, with an older key. */
-  #mayExplain(origin: Parameters<typeof isSameAccount>[0]): boolean {
-    return this.asker.countsAll === true || isSameAccount(origin, this.asker.origin);
-  }
-
-  /** In a backend with organizations, only an operation that was interrupted at that time shows that an entry is this stack's. */
-  async #doubtOfName(at: number, stack: Stack, wanted: Wanted): Promise<string | undefined> {
-    if (!isAmbiguous(stack.name)) return undefined;
-    const state = await stack.state();
-    if (state !== undefined && state.operations.like(wanted).length > 0) {
-      const { sent } = await interruptionOf(stack, state, this.asker.timeoutMs + this.asker.patienceMs);
-      if (sent !== undefined && mayHaveSent({ from: sent.sureFrom, until: sent.until }, at)) return undefined;
-    }
-    return "it may be that of a stack with the same name in another organization or backend";
   }
 
   #holderOf(endpoint: Endpoint, { entries, state, stack }: Sources): Holder {

@@ -92,7 +92,7 @@ function pendingOperation(
     complete: false,
     sameIp: ip === ipHash(wanted.ip),
     ip,
-    others: providerHashOf(operation) !== asker.origin.provider,
+    explainsOnly: providerHashOf(operation) !== asker.origin.provider,
     unwanted: isUnwanted || overtakenSince !== undefined,
   };
   const { id } = operation;
@@ -117,7 +117,7 @@ function pendingOperation(
     sureFrom: earliest(sent.sureFrom),
     until: sent.until + skew + timeoutMs + patienceMs,
   };
-  const doubt = base.others ? OTHER_PROVIDER : isSecret(operation) ? SECRET_URL : undefined;
+  const doubt = base.explainsOnly ? OTHER_PROVIDER : isSecret(operation) ? SECRET_URL : undefined;
   return { ...base, window, doubt, sentAt: sent.until };
 }
 
@@ -128,13 +128,13 @@ interface InterruptionSources {
   readonly state: StackState;
   readonly entries: readonly Entry[];
   /** Returns the entries that the stack has of other urls and types. */
-  readonly others: () => readonly Entry[];
+  readonly ofOtherUrls: () => readonly Entry[];
 }
 
 /** Returns the interrupted operations that may have registered a url and type and that no entry stands for, as those of other machines. */
 export async function interruptedLike(
   wanted: Wanted,
-  { asker, stack, state, entries, others }: InterruptionSources,
+  { asker, stack, state, entries, ofOtherUrls }: InterruptionSources,
 ): Promise<Pending[]> {
   const all = state.operations.like(wanted, { overtaken: asker.countsAll === true });
   if (all.length === 0) return [];
@@ -146,7 +146,7 @@ export async function interruptedLike(
   // What has a url first: an entry of that url stands for it before it stands for a secret.
   left.sort((a, b) => Number(isSecret(a)) - Number(isSecret(b)));
   const like = entries.filter(({ stack: name }) => isSameStack(name, stack.name));
-  for (const entry of left.some(isSecret) ? [...like, ...others()] : like) {
+  for (const entry of left.some(isSecret) ? [...like, ...ofOtherUrls()] : like) {
     // The state was read before this provider began to create anything.
     const isNew = entry.sender === asker.sender && entry.takenAt === undefined;
     if (entry.adopted || isNew || !isOfInterruption(entry, interruption)) continue;

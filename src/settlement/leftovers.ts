@@ -3,9 +3,9 @@ import type { Book } from "./book";
 import { type Decision, type Doubt, decide, decideAbsence, type Pending, type Question } from "./decide";
 import { identityOf, plainText, type Resource } from "./deployment";
 import { type Entry, isUnderWay, mayTake } from "./entry";
-import { removeIfAbandoned, statusOf } from "./entryStatus";
 import type { Evidence } from "./evidence";
 import { type Identity, isProvisional, keyHash } from "./identity";
+import { removeIfAbandoned, statusOf } from "./pendingEntry";
 import { recordOf } from "./pendingResource";
 import { ownPending } from "./register";
 import { type Lookup, listWith } from "./settle";
@@ -150,11 +150,11 @@ function decideAll(question: Question, named: Set<string>): Pick<Verdict, "decis
   const all: Pick<Verdict, "decision" | "by">[] = [];
   let left = question.pending;
   for (;;) {
-    const first = left.find(({ others }) => !others);
+    const first = left.find(({ explainsOnly }) => !explainsOnly);
     if (first === undefined) return all;
     const pending = left.map((each) => ({ ...each, sameIp: each.ip === first.ip }));
     const decision = decide({ ...question, pending, holderOf });
-    const by = byOf(decision) ?? pending.filter(({ others, sameIp }) => !others && sameIp);
+    const by = byOf(decision) ?? pending.filter(({ explainsOnly, sameIp }) => !explainsOnly && sameIp);
     all.push({ decision, by });
     for (const { id } of endpointsOf(decision)) named.add(id);
     left = pending.filter((each) => !by.includes(each));

@@ -137,7 +137,7 @@ export async function registerOnce(
       identity: registration,
       pending: [
         ownPending(sent, patienceMs),
-        ...(known?.pending ?? []).map((each) => ({ ...each, others: true })),
+        ...(known?.pending ?? []).map((each) => ({ ...each, explainsOnly: true })),
       ],
       list,
       holderOf: known?.holderOf ?? (() => "nobody"),

@@ -72,7 +72,9 @@ export class Settlement {
   /** Returns what `create` would decide now, or undefined when nothing is pending. Waits for nothing. */
   async preview(wanted: Wanted, list: EndpointList): Promise<Decision | undefined> {
     const known = await this.parts.evidence.about(wanted);
-    return known.pending.every(({ others }) => others) ? undefined : this.#decide(wanted, known, list);
+    return known.pending.every(({ explainsOnly }) => explainsOnly)
+      ? undefined
+      : this.#decide(wanted, known, list);
   }
 
   /**
@@ -83,7 +85,7 @@ export class Settlement {
    */
   async settle(wanted: Wanted, options?: AboutOptions): Promise<Outcome | undefined> {
     const known = await this.parts.evidence.about(wanted, options);
-    const ours = known.pending.filter(({ others }) => !others);
+    const ours = known.pending.filter(({ explainsOnly }) => !explainsOnly);
     if (ours.length === 0) return undefined;
     const { clock, cancelled, service } = this.run;
     const ids = ours.flatMap(({ id }) => id ?? []);

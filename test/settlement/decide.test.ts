@@ -24,7 +24,7 @@ const pendingOf = (more: Partial<Pending> = {}): Pending => ({
   complete: true,
   sameIp: true,
   own: false,
-  others: false,
+  explainsOnly: false,
   ...more,
 });
 const sentLater = (offsetMs: number) => ({ window: windowOf(sentAt + offsetMs, patienceMs) });
@@ -128,17 +128,17 @@ const tooMany: Rows = [
   ],
   [
     "a registration of another resource explains a fit",
-    { pending: [{}, { others: true }], endpoints: [fresh, second] },
-    found("fresh", { others: false }),
+    { pending: [{}, { explainsOnly: true }], endpoints: [fresh, second] },
+    found("fresh", { explainsOnly: false }),
   ],
   [
     "a registration of another resource gives no right to a fit",
-    { pending: [{ others: true }], endpoints: [fresh], now: over },
+    { pending: [{ explainsOnly: true }], endpoints: [fresh], now: over },
     absent,
   ],
   [
     "a registration whose id is known explains the endpoint with that id, and no second one",
-    { pending: [{}, { others: true, id: "fresh" }], endpoints: [fresh, second] },
+    { pending: [{}, { explainsOnly: true, id: "fresh" }], endpoints: [fresh, second] },
     found("second"),
   ],
 ];
@@ -147,7 +147,7 @@ const othersOlder: Rows = [
   [
     "a fit that only another resource's registration explains does not hide a later fit",
     {
-      pending: [sentLater(100_000), { others: true }],
+      pending: [sentLater(100_000), { explainsOnly: true }],
       endpoints: [fresh, endpoint("later", 100_200)],
       now: 101_000,
     },

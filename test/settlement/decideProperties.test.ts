@@ -29,7 +29,7 @@ const pending: fc.Arbitrary<Pending> = fc.record({
   id: fc.option(fc.constantFrom(...ids), { nil: undefined }),
   sameIp: fc.boolean(),
   own: fc.boolean(),
-  others: fc.boolean(),
+  explainsOnly: fc.boolean(),
   doubt: fc.option(fc.constant("it is old"), { nil: undefined }),
 });
 
@@ -108,7 +108,7 @@ test("what is found fits the registration that it is said to come from, and that
       decision.kind !== "found" ||
       (fits(decision.by, decision.endpoint) &&
         decision.by.sameIp &&
-        !decision.by.others &&
+        !decision.by.explainsOnly &&
         decision.by.doubt === undefined),
   );
 });
@@ -152,7 +152,7 @@ test("what is named in doubt is never older than what is named before it", () =>
 test("nothing is found or in doubt where nothing of the asker is pending", () => {
   const others = question.map((each) => ({
     ...each,
-    pending: each.pending.map((one) => ({ ...one, others: true })),
+    pending: each.pending.map((one) => ({ ...one, explainsOnly: true })),
   }));
   always((decision) => named(decision).length === 0, others);
 });
@@ -201,7 +201,9 @@ test("taking what is found, again and again, gives no more endpoints than regist
         taken.push(decision.endpoint.id);
         pending = pending.filter((each) => each !== decision.by);
       }
-      expect(taken.length).toBeLessThanOrEqual(asked.pending.filter(({ others }) => !others).length);
+      expect(taken.length).toBeLessThanOrEqual(
+        asked.pending.filter(({ explainsOnly }) => !explainsOnly).length,
+      );
     }),
     { numRuns: 2_000 },
   );

@@ -12,7 +12,7 @@ const endpoint = {
   createdAt: null,
   updatedAt: null,
 } as const;
-const by = { window: UNKNOWN, before: [], complete: true, sameIp: true, own: true, others: false };
+const by = { window: UNKNOWN, before: [], complete: true, sameIp: true, own: true, explainsOnly: false };
 const found: Decision = { kind: "found", endpoint, by };
 const absent: Decision = { kind: "absent" };
 const unknowable: Decision = { kind: "unknowable" };
