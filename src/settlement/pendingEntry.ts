@@ -128,7 +128,8 @@ export async function statusOf(entry: Entry, stack: Stack): Promise<Status> {
   const mayHaveSent =
     stackBegan === (await stack.began()) || ((stackBegan === undefined || wasDestroyed) && isShown());
   if (!mayHaveSent) return { kind: "another" };
-  if (at < created && !wasDestroyed) return { kind: "another" };
+  // An equal beginning is the stack's own, also if the clock was put back since.
+  if (stackBegan === undefined && at < created && !wasDestroyed) return { kind: "another" };
   if (runs.some((run) => isWholeUp(run) && run.start > at)) return { kind: "later up" };
   return { kind: hasFailed ? "failed" : "lost" };
 }

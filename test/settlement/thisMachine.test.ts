@@ -44,6 +44,13 @@ describe("what a killed run on this machine registered", () => {
     expect((await world.register()).id).toBe(lost);
   });
 
+  test("is taken over although the clock was put back since the stack began", async () => {
+    world.created = world.clock.text(3_600_000);
+    const { id } = await world.register();
+    world.clock.skip(60_000);
+    expect((await world.register()).id).toBe(id);
+  });
+
   test("is taken over after a refresh that began in the second of the kill", async () => {
     const lost = await world.lose({}, { thenMs: 300 });
     world.ended("succeeded", { kind: "refresh", from: -100, until: 100 });
