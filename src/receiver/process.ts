@@ -196,8 +196,7 @@ function checkRan(result: unknown): void {
     throw new TypeError(
       "The handler returned a generator or an Observable, and nothing was handled. Use an async function.",
     );
-  // Its own, or one of `fetch`. By its tag, as not each is an instance of the global class: undici and node-fetch have their own, and
-  // servers such as that of Hono replace the global one.
+  // Its own, or one of `fetch`. By its tag: undici and node-fetch have classes of their own, and Hono's server replaces the global one.
   for (const each of Array.isArray(result) ? result : [result])
     if (Object.prototype.toString.call(each) === "[object Response]" && !each.ok)
       throw new TypeError(
