@@ -3,7 +3,7 @@ import type { Delivery } from "./types";
 
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
-// Cloudflare Workers have no versions with a compatibility date before September 2025.
+// Cloudflare Workers had none before September 2025.
 const { bun, deno }: Partial<NodeJS.ProcessVersions> = process.versions ?? {};
 /** Bun and Deno read a signal's state without its properties, so there, whoever has the signal counts as watching it. */
 const SHOWS_ITS_USE = bun === undefined && deno === undefined;
