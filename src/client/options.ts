@@ -28,7 +28,7 @@ export interface WebhooksClientOptions {
   readonly maxConcurrency?: number | undefined;
   /** The longest response that is read, in bytes, both before and after decompression. Default: 16 MiB. */
   readonly maxResponseBytes?: number | undefined;
-  /** An undici dispatcher to use instead of one that obeys HTTP_PROXY, HTTPS_PROXY and NO_PROXY. `close()` leaves it open. */
+  /** A dispatcher of undici 7 to use instead of one that obeys HTTP_PROXY, HTTPS_PROXY and NO_PROXY. `close()` leaves it open. */
   readonly dispatcher?: Dispatcher | undefined;
   /**
    * Called when a request must wait before it is repeated, and when the service asks for a pause: once for all requests that

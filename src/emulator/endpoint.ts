@@ -58,10 +58,17 @@ const INPUT: Readonly<Record<keyof AddedEndpoint, true>> = {
   createdAt: true,
 };
 
-/** Checks what a program adds or changes without a request. Its url may be odd on purpose. @throws EmulatorError */
+/**
+ * Checks what a program adds or changes without a request. Its url may be odd on purpose, but a variable that is not set would be one that
+ * no delivery reaches.
+ *
+ * @throws EmulatorError
+ */
 export function checkInput(action: string, input: Partial<AddedEndpoint>): void {
   checkNames(action, input, INPUT);
   checkType(action, input.type);
+  if (typeof input.url !== "string" || input.type === undefined)
+    throw new EmulatorError("EMULATOR_OPTIONS", `Cannot ${action}: it needs a url and a type.`);
 }
 
 /** A valid registration, or the reason why the service refuses it. */

@@ -1,4 +1,5 @@
 import { CodedError } from "../shared/codedError";
+import { isRecord } from "../shared/json";
 import { unknownOptions } from "../shared/knownOptions";
 
 /** Why the emulator refused something. Stable. */
@@ -20,9 +21,17 @@ export class EmulatorError extends CodedError<EmulatorErrorCode> {
   override readonly name = "EmulatorError";
 }
 
-/** Refuses options that do not exist. @param action what cannot be done, such as "deliver" @throws EmulatorError */
-export function checkNames(action: string, options: object, known: Readonly<Record<string, true>>): void {
-  const unknown = unknownOptions(options, Object.keys(known), "an option");
+/**
+ * Refuses options that do not exist, and a value in place of the options, whose name nothing would tell.
+ *
+ * @param action what cannot be done, such as "deliver"
+ * @throws EmulatorError
+ */
+export function checkNames(action: string, options: unknown, known: Readonly<Record<string, true>>): void {
+  const names = Object.keys(known);
+  const unknown = isRecord(options)
+    ? unknownOptions(options, names, "an option")
+    : [`it takes an object with ${names.join(", ")}`];
   if (unknown.length > 0)
     throw new EmulatorError("EMULATOR_OPTIONS", `Cannot ${action}: ${unknown.join("; ")}.`);
 }

@@ -110,8 +110,9 @@ async function start(options: EmulatorOptions, file: OpenedDataFile | undefined)
       return endpoint;
     },
     edit(id, change) {
-      checkInput("edit an endpoint", change);
       const { account, endpoint } = registry.found(id, "edit", { hint: LISTED });
+      const { url, type } = endpoint;
+      checkInput("edit an endpoint", { url, type, ...change });
       return registry.replace(account, endpoint, change);
     },
     rotateKey(oldKey, newKey) {

@@ -3,8 +3,11 @@ import type { Delivery } from "./types";
 
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
+// Cloudflare Workers had none before September 2025.
+const { bun, deno }: Partial<NodeJS.ProcessVersions> = process.versions ?? {};
 /** Bun and Deno read a signal's state without its properties, so there, whoever has the signal counts as watching it. */
-const SHOWS_ITS_USE = process.versions.bun === undefined && process.versions.deno === undefined;
+const SHOWS_ITS_USE = bun === undefined && deno === undefined;
+
 interface Source extends Omit<ReadEvent, "message"> {
   readonly id: string;
   readonly timestamp: number;

@@ -196,11 +196,12 @@ function checkRan(result: unknown): void {
     throw new TypeError(
       "The handler returned a generator or an Observable, and nothing was handled. Use an async function.",
     );
-  // Its own, or one of `fetch`.
-  if (result instanceof Response && !result.ok)
-    throw new TypeError(
-      `The handler returned a Response with status ${result.status}. A handler fails by throwing, and otherwise returns nothing.`,
-    );
+  // Its own, or one of `fetch`. By its tag: undici and node-fetch have classes of their own, and Hono's server replaces the global one.
+  for (const each of Array.isArray(result) ? result : [result])
+    if (Object.prototype.toString.call(each) === "[object Response]" && !each.ok)
+      throw new TypeError(
+        `The handler returned a Response with status ${each.status}. A handler fails by throwing, and otherwise returns nothing.`,
+      );
   if (Array.isArray(result) && result.some(isThenable)) {
     // Nobody else hears of their failures.
     void Promise.allSettled(result);

@@ -58,7 +58,9 @@ export function warnerOnce(): (warning: string) => void {
   return (warning) => {
     if (emitted.has(warning)) return;
     emitted.add(warning);
-    process.emitWarning(warning, { code: "WEBHOOK_RECEIVER" });
+    // Older Cloudflare Workers have none.
+    if (typeof process.emitWarning === "function") process.emitWarning(warning, { code: "WEBHOOK_RECEIVER" });
+    else console.warn(warning);
   };
 }
 

@@ -107,7 +107,19 @@ describe("an emulator", () => {
       (emulator) => emulator.deliver({ type, endpointType: "dev" } as never),
       /production or development/,
     ],
+    ["deliver, given a name alone", (emulator) => emulator.deliver(type as never), /an object with .*type/],
+    [
+      "rotateSecret, given a secret alone",
+      (emulator) => emulator.rotateSecret(emulator.secrets()[0] as never),
+      /an object with secret/,
+    ],
     ["add", (emulator) => emulator.add({ url: "https://a.example", type: "dev" } as never), /production or/],
+    [
+      "add without a url",
+      (emulator) => emulator.add({ url: undefined, type: "production" } as never),
+      /needs a url/,
+    ],
+    ["add without a type", (emulator) => emulator.add({ url: "https://a.example" } as never), /a type/],
     [
       "edit",
       (emulator) => {
@@ -115,6 +127,14 @@ describe("an emulator", () => {
         return emulator.edit(id, { id: "wh_other" } as never);
       },
       /id is not/,
+    ],
+    [
+      "edit to no url",
+      (emulator) => {
+        const { id } = emulator.add({ url: "https://a.example", type: "production" });
+        return emulator.edit(id, { url: undefined } as never);
+      },
+      /needs a url/,
     ],
     [
       "fault",

@@ -1,3 +1,4 @@
+import { Response as ResponseOfUndici } from "undici";
 import { type Delivery, type Handlers, memoryDedupe } from "../../src/receiver";
 import { clock, deferred, delivered, receiverOf } from "./support";
 
@@ -87,6 +88,17 @@ describe("a handler that did not run", () => {
     ["an asynchronous generator", () => (async function* () {})(), /returned a generator/],
     ["a cold Observable", () => ({ subscribe: () => {}, pipe: () => {} }), /returned .*an Observable/],
     ["the answer to a failure", () => new Response("no", { status: 503 }), /a Response with status 503/],
+    // No instance of Node's Response, nor is what fetch returns while @hono/node-server 1 replaces the global class.
+    [
+      "the answer to a failure, of the fetch of undici",
+      () => new ResponseOfUndici("no", { status: 503 }),
+      /a Response with status 503/,
+    ],
+    [
+      "answers of which one is to a failure",
+      async () => [Response.json({}), new Response("no", { status: 503 })],
+      /a Response with status 503/,
+    ],
     ["a list of promises", () => [Promise.reject(new Error("late"))], /Return Promise\.all/],
   ])(
     "a handler that returns %s has its delivery answered 500 with a reason, and handled again",

@@ -64,3 +64,13 @@ test.each<unknown>([
   expect(await receiver.handle(delivered({ body }))).toMatchObject({ status: 200 });
   expect(warnings).toEqual([]);
 });
+
+test("where process emits no warnings, as in Cloudflare Workers with an older compatibility date, the console shows them", async () => {
+  process.emitWarning = undefined as never; // until the mocks are restored
+  const warn = jest.spyOn(console, "warn").mockImplementation(() => {});
+  const { receiver } = receiverOf();
+  expect(await receiver.handle(delivered({ body: { type: "JOB.SUCCEEDED" } }))).toMatchObject({
+    status: 200,
+  });
+  expect(warn).toHaveBeenCalledWith(expect.stringContaining("JOB.SUCCEEDED"));
+});

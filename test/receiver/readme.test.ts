@@ -100,6 +100,12 @@ test.each(runs)(
   },
 );
 
+test("next build, which runs a route where the secrets are not, can load the one of Next.js", async () => {
+  const files = { "app.ts": codeOf("Next.js: app/jobs/route.ts") };
+  const app = await start({ files, packages: {} }, { WEBHOOK_RECEIVER: "" });
+  expect(app.lines).toEqual([]);
+});
+
 describe("with Redis", () => {
   let redis: RedisServer;
   beforeAll(async () => {

@@ -97,6 +97,10 @@ test("memoryDedupe and redisDedupe refuse unknown options by name", () => {
   expect(redis({ client, prefix: 5 })).toThrow(/prefix must be a string/);
   expect(redis(client)).toThrow(/Use redisDedupe\(\{ client \}\)/);
   expect(redis({ client })).not.toThrow();
+  // As Upstash's, whose evalsha takes lists: each delivery would be answered 503.
+  expect(redis({ client: { ...client, createScript() {} } })).toThrow(
+    /must be a node-redis client.*or an ioredis/,
+  );
 });
 
 describe("the functions that create a receiver from a configuration", () => {

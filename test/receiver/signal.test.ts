@@ -110,3 +110,13 @@ test("the signal works as any other: it fires once, with its reason, and stops w
   server.closeAllConnections();
   server.close();
 });
+
+test("a receiver loads where process has no versions, as in Cloudflare Workers with an older compatibility date", () => {
+  const versions = Object.getOwnPropertyDescriptor(process, "versions");
+  Object.defineProperty(process, "versions", { value: undefined, configurable: true });
+  try {
+    jest.isolateModules(() => expect(() => require("../../src/receiver/delivery")).not.toThrow());
+  } finally {
+    Object.defineProperty(process, "versions", versions as PropertyDescriptor);
+  }
+});

@@ -112,6 +112,9 @@ export function unexplained({
   return failed(reason, { headers, finding: parts.join(" ") });
 }
 
+/** An object or a list as Node.js, Python, Ruby or Java print it: a name that is not in double quotes, or that no colon follows. */
+const PRINTED_OBJECT = /^[\s{[]*\{\s*('|:?\w+\s*[:=]|"[^"]*"\s*=>)/;
+
 /** Returns what else is conspicuous about a delivery that no secret signed, as sentences. */
 function hintsFor(body: Buffer, headers: readonly HeaderPair[]): string[] {
   const hints: string[] = [];
@@ -132,7 +135,7 @@ function hintsFor(body: Buffer, headers: readonly HeaderPair[]): string[] {
       "The body begins with the size of a chunk. No size was signed: remove each, and its line end.",
     );
   if (body.byteLength === 0) hints.push("The body is empty.");
-  else if (/^\[object \w+\]$/.test(text.trim()) || /^<Buffer .* more bytes>$/.test(text.trim()))
+  else if (/^(\[object \w+\]|<Buffer .* more bytes>)$/.test(text.trim()) || PRINTED_OBJECT.test(text))
     hints.push("The body is what a program printed instead of the bytes, which are lost.");
   else if (isUtf8(body) && text.includes("\uFFFD"))
     hints.push("The body has characters that a decoder could not read and replaced, so its bytes are lost.");

@@ -66,8 +66,8 @@ export function lambdaHandler(receiver: Receiver): (event: LambdaHttpEvent) => P
   // An event is missing when someone invokes the function by hand without one.
   return async (given) => {
     const event = given ?? {};
-    // An answer would make SQS delete the messages.
-    if ("Records" in Object(event))
+    // An answer would make SQS delete the messages, and Kafka go on to the next. A pipe of EventBridge passes a list of them.
+    if (Array.isArray(event) || "Records" in Object(event) || "records" in Object(event))
       throw new TypeError(
         "lambdaHandler got the messages of a queue or a stream, which no receiver can verify. Make sqsHandler(queueWorker({ handlers })) the handler of this function.",
       );

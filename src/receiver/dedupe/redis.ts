@@ -118,7 +118,8 @@ function isClient(value: object | undefined): boolean {
 }
 
 function callsOf(client: NodeRedisClient | IoredisClient, { sha1, text }: { sha1: string; text: string }) {
-  if (!isClient(client))
+  // Upstash's client has createScript, and an evalsha that takes lists.
+  if (!isClient(client) || "createScript" in client)
     throw new TypeError(
       "redisDedupe: client must be a node-redis client (version 4 or later) or an ioredis client.",
     );

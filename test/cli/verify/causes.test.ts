@@ -270,6 +270,15 @@ const hints: Readonly<Record<string, readonly [hint: RegExp, body: string, heade
     "JSON that is cut off": [/may be cut off/, TEXT.slice(0, 40), []],
     "an empty body": [/is empty/, "", []],
     "a printed object": [/printed/, "[object Object]", []],
+    "an object as Node.js prints it": [
+      /printed/,
+      "{\n  type: 'job.succeeded',\n  data: { jobId: 'job_1' }\n}",
+      [],
+    ],
+    "a dict as Python prints it": [/printed/, "{'type': 'job.succeeded', 'data': {'jobId': 'job_1'}}", []],
+    "a hash as Ruby prints it": [/printed/, '{"type"=>"job.succeeded", "data"=>{"jobId"=>"job_1"}}', []],
+    "a list as Node.js prints it": [/printed/, "[ { type: 'job.succeeded' } ]", []],
+    "a map as Java prints it": [/printed/, "{type=job.succeeded, data={jobId=job_1}}", []],
     "the sizes of chunks": [
       /size of a chunk/,
       '7\r\n{"a":1}\r\n0\r\n\r\n',

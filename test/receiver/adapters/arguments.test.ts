@@ -72,10 +72,16 @@ test.each([
   expect(() => handle(...given)).toThrow(/did not get.*ctx\.req and ctx\.res/);
 });
 
-test("lambdaHandler rejects the messages of a queue, which would be deleted after an answer", async () => {
-  const event = { Records: [{ messageId: "1", body: "{}" }] };
-  await expect(lambdaHandler(right)(event as LambdaHttpEvent)).rejects.toThrow(/sqsHandler\(queueWorker/);
-});
+test.each<[string, unknown]>([
+  ["a queue", { Records: [{ messageId: "1", body: "{}" }] }],
+  ["a queue, from a pipe of EventBridge", [{ messageId: "1", body: "{}" }]],
+  ["a topic of Kafka", { eventSource: "aws:kafka", records: { "webhooks-0": [{ value: "e30=" }] } }],
+])(
+  "lambdaHandler rejects the messages of %s, which would be deleted after an answer",
+  async (_what, event) => {
+    await expect(lambdaHandler(right)(event as LambdaHttpEvent)).rejects.toThrow(/sqsHandler\(queueWorker/);
+  },
+);
 
 test.each([
   ["a request", { httpMethod: "POST", body: "{}" }],
