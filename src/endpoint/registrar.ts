@@ -106,7 +106,7 @@ export class Registrar {
   ): Promise<Endpoint> {
     const { duplicates, ledger, service, settlement } = this.run;
     const baseline = await service.baseline(settlement.idsInBook(inputs));
-    const found = (await this.#retried(inputs)) ?? (await this.#settled(inputs, replaced, entry));
+    const found = (await this.#lookedAgain(inputs)) ?? (await this.#settled(inputs, replaced, entry));
     if (found) return ledger.noteOurs(found, "made");
     if (settlement.isUnsettled(inputs))
       throw new EndpointError(
@@ -138,11 +138,11 @@ export class Registrar {
    * The engine keeps it in the state only if `create` fails in the same way again. An equal resource gets the same error, and
    * so the same provisional id; the next run gives each its own endpoint.
    */
-  async #retried(inputs: EndpointInputs): Promise<Endpoint | undefined> {
+  async #lookedAgain(inputs: EndpointInputs): Promise<Endpoint | undefined> {
     const { ledger, settlement } = this.run;
     const pending = settlement.pendingHere(inputs);
     if (pending === undefined) return undefined;
-    const endpoint = await settlement.retry(inputs, pending).catch(() => undefined);
+    const endpoint = await settlement.lookAgain(inputs, pending).catch(() => undefined);
     if (endpoint === undefined) throw this.#pendingError(inputs, pending);
     ledger.note(pending.id, "settled");
     return endpoint;

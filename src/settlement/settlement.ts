@@ -163,7 +163,7 @@ export class Settlement {
   }
 
   /** Looks once more for the endpoint of a registration of this run. Returns undefined while nothing shows. */
-  async retry(wanted: Wanted, pending: PendingHere): Promise<Endpoint | undefined> {
+  async lookAgain(wanted: Wanted, pending: PendingHere): Promise<Endpoint | undefined> {
     const known = await this.parts.evidence.about(wanted, { record: pending });
     const decision = this.#decide(wanted, known, await this.run.service.list());
     if (decision.kind !== "found") return undefined;

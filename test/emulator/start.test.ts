@@ -102,6 +102,7 @@ describe("an emulator", () => {
       (emulator) => emulator.rotateSecret({ type: "prod" } as never),
       /production or development/,
     ],
+    ["deliver", (emulator) => emulator.deliver({ data: {} } as never), /name of the event/],
     [
       "deliver",
       (emulator) => emulator.deliver({ type, endpointType: "dev" } as never),

@@ -52,8 +52,15 @@ function valueIn(one: unknown): unknown {
 }
 
 function bodyOf(json: object): Pick<Capture, "body"> {
-  const { rawBody, body, postData, isBase64Encoded } = json as Readonly<Record<string, unknown>>;
-  const given = rawBody ?? body;
+  const {
+    rawBody,
+    bodyRaw = rawBody,
+    body,
+    postData,
+    isBase64Encoded,
+  } = json as Readonly<Record<string, unknown>>;
+  // Of Pipedream, beside the parsed one.
+  const given = bodyRaw ?? body;
   if (given === undefined && typeof postData === "object" && postData !== null) {
     const { text, encoding } = postData as Readonly<Record<string, unknown>>;
     return typeof text === "string"

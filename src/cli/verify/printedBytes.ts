@@ -17,7 +17,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /**
  * Returns the bytes that a text shows: a Buffer or a Uint8Array as Node.js prints it or as JSON, a list of bytes, hexadecimal, or a
- * string with the escapes of Python, C, nginx, a url or HTML. Returns undefined for any other text.
+ * string with the escapes of Python, C, nginx, CSV, a url or HTML. Returns undefined for any other text.
  */
 export function printedBytes(text: string): Buffer | undefined {
   // Each pattern looks for what must not be there: matching the whole text runs out of stack on megabytes.
@@ -29,6 +29,8 @@ export function printedBytes(text: string): Buffer | undefined {
   if (list.startsWith("[") && list.endsWith("]") && !/[^-\d,\s]/.test(list.slice(1, -1)))
     return bytesOf(list.match(/[-\d]+/g)?.map(Number));
   if (/^\{\s*"(type|data|0)"/.test(text)) return ofJson(parseJson(text));
+  if (/^"[{[]\s*""/.test(text) && text.endsWith('"'))
+    return Buffer.from(text.slice(1, -1).replaceAll('""', '"'));
   const start = text.startsWith("b") ? 1 : 0;
   const quote = text[start] ?? "";
   const isQuoted = text.length > start + 1 && "'\"`".includes(quote) && text.endsWith(quote);

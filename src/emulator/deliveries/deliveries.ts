@@ -63,6 +63,8 @@ export class Deliveries {
    */
   dispatch(event: EmulatedEvent, onRetry?: (attempt: LoggedAttempt) => void): Dispatch {
     checkNames("deliver", event, EVENT_OPTIONS);
+    if (typeof event.type !== "string")
+      throw new EmulatorError("EMULATOR_OPTIONS", "Cannot deliver: type must be the name of the event.");
     checkType("deliver", event.endpointType);
     for (const delay of event.retryDelaysMs ?? []) checkDelay("retryDelaysMs", delay);
     const id = event.id ?? newId();

@@ -69,6 +69,7 @@ const whole: Readonly<Record<string, string | Buffer>> = {
   "an event of AWS Lambda with empty multiValueHeaders": JSON.stringify({
     ...{ multiValueHeaders: {}, rawHeaders: [], headers: HEADERS, body: BODY },
   }),
+  "an export of Pipedream": JSON.stringify({ headers: Object.fromEntries(entries), body: {}, bodyRaw: BODY }),
   "an object with rawHeaders": JSON.stringify({ rawHeaders: entries.flat(), headers: {}, rawBody: BODY }),
   "a line of a log": JSON.stringify({
     level: 30,

@@ -167,6 +167,11 @@ const causes: Readonly<Record<string, readonly [reason: string, finding: RegExp,
     /text/,
     { signed: TEXT, body: `[${new Int8Array(bytes).join(", ")}]` },
   ],
+  "a body as a table of CSV has it": [
+    "body-printed",
+    /text/,
+    { signed: TEXT, body: `"${TEXT.replaceAll('"', '""')}"` },
+  ],
   "bytes as C escapes them": ["body-printed", /text/, { signed: TEXT, body: hex.replace(/../g, "\\x$&") }],
   "a body as nginx logs it": [
     "body-printed",
