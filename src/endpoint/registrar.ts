@@ -73,13 +73,14 @@ export class Registrar {
   }
 
   /**
-   * Settles a pending registration for `delete`, in its turn: deletes its endpoint, or returns false when there is none to delete.
+   * Settles a pending registration for `delete`, in its turn. Deletes its endpoint, unless another resource has it or it is in doubt.
+   * Returns false if the registration made nothing.
    *
    * @param adoptId what the resource that replaces it is to adopt
    */
   async settleForDelete(id: string, state: PendingState, adoptId: string | undefined): Promise<boolean> {
     const { ledger, log, service, settlement, takings } = this.run;
-    if (ledger.has(id, "settled") || takings.hasTaken(id, state)) return true;
+    if (takings.hasTaken(id, state)) return true;
     // With `deleteBeforeReplace`, the resource that adopts what it made is still to come.
     const named = adoptId === undefined ? undefined : await service.find(adoptId);
     const isNamed = named !== undefined && keyOf(named) === keyOf(state);
