@@ -196,14 +196,22 @@ function checkRan(result: unknown): void {
     throw new TypeError(
       "The handler returned a generator or an Observable, and nothing was handled. Use an async function.",
     );
-  // Its own, or one of `fetch`.
-  if (result instanceof Response && !result.ok)
+  const failed = [result].flat().find(isFailedResponse);
+  if (failed !== undefined)
     throw new TypeError(
-      `The handler returned a Response with status ${result.status}. A handler fails by throwing, and otherwise returns nothing.`,
+      `The handler returned a Response with status ${failed.status}. A handler fails by throwing, and otherwise returns nothing.`,
     );
   if (Array.isArray(result) && result.some(isThenable)) {
     // Nobody else hears of their failures.
     void Promise.allSettled(result);
     throw new TypeError("The handler returned a list of promises. Return Promise.all of it.");
   }
+}
+
+/** Its own, or one of `fetch`. Named by its tag, because the `fetch` of a package has a class of its own. */
+function isFailedResponse(result: unknown): result is Response {
+  return (
+    Object.prototype.toString.call(result) === "[object Response]" &&
+    (result as { ok?: unknown }).ok === false
+  );
 }

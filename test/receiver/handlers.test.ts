@@ -1,3 +1,4 @@
+import { Response as ResponseOfUndici } from "undici";
 import { type Delivery, type Handlers, memoryDedupe } from "../../src/receiver";
 import { clock, deferred, delivered, receiverOf } from "./support";
 
@@ -87,6 +88,13 @@ describe("a handler that did not run", () => {
     ["an asynchronous generator", () => (async function* () {})(), /returned a generator/],
     ["a cold Observable", () => ({ subscribe: () => {}, pipe: () => {} }), /returned .*an Observable/],
     ["the answer to a failure", () => new Response("no", { status: 503 }), /a Response with status 503/],
+    // The `fetch` of a package, such as undici or node-fetch, has a class of its own.
+    ["one of another fetch", () => new ResponseOfUndici("no", { status: 503 }), /a Response with status 503/],
+    [
+      "the answers of Promise.all, one to a failure",
+      () => Promise.all([Response.json({}), new Response("no", { status: 503 })]),
+      /a Response with status 503/,
+    ],
     ["a list of promises", () => [Promise.reject(new Error("late"))], /Return Promise\.all/],
   ])(
     "a handler that returns %s has its delivery answered 500 with a reason, and handled again",
@@ -141,6 +149,7 @@ test("a handler may return anything else, and leaves no timer behind", async () 
       [],
       new Map(),
       Response.json({}),
+      [ResponseOfUndici.json({}), null],
       Promise.resolve(null),
     ]) {
       const { outcomeOf } = receiverWith(() => result);
