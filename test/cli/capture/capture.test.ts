@@ -190,6 +190,11 @@ const headersOnly: Readonly<Record<string, string | Buffer>> = {
   ),
   "an object that Python logged on one line": `INFO:root:{${entries.map(([name, value]) => `'${name}': '${value}', 'x-a': 'b'`).join(", ")}}`,
   "a map that Go printed": `map[Accept:[*/*] ${entries.map(([name, value]) => `${name}:[${value}]`).join(" ")} X-A:[b]]`,
+  "the headers that Go's %#v printed": `http.Header{${entries.map(([name, value]) => `"${name}":[]string{"${value}"}`).join(", ")}, "X-A":[]string{"b"}}`,
+  "a map of lists that Java printed": `{${entries.map(([name, value]) => `${name}=[${value}], x-a=[b]`).join(", ")}}`,
+  "a map of strings that Java printed": `{${entries.map(([name, value]) => `${name}=${value}, x-a=b`).join(", ")}}\n`,
+  "the HttpHeaders that Spring printed": `[${entries.map(([name, value]) => `${name}:"${value}", x-a:"b"`).join(", ")}]\n`,
+  "the lines of a command of curl": `curl \\\n${entries.map(([name, value]) => `  -H '${name}: ${value}' \\\n`).join("")}  http://a.example.com\n`,
   "a JSON string of lines": JSON.stringify(lines),
   "a JSON object with lines as headers": JSON.stringify({ headers: `POST / HTTP/1.1\r\n${lines}` }),
   "JSON of names with _": JSON.stringify(
@@ -212,6 +217,12 @@ test("a header that quotes one of ours is not taken for it", () => {
     ["x-log", "webhook-id: other"],
     ...entries,
   ]);
+});
+
+test("of a header that is missing, the name in another header's value is not taken for it", () => {
+  const [, ...rest] = entries;
+  const file = `x-log: webhook-id: other\n${rest.map(([name, value]) => `${name}: ${value}`).join("\n")}\n`;
+  expect(Object.keys(captureIn(file).headers)).toEqual(["x-log", "webhook-timestamp", "webhook-signature"]);
 });
 
 test("a folded value is joined with a space", () => {
