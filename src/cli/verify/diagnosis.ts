@@ -112,6 +112,9 @@ export function unexplained({
   return failed(reason, { headers, finding: parts.join(" ") });
 }
 
+/** How an object begins that Node.js, Python, Ruby or Java printed. */
+const PRINTED_OBJECT = /^\s*\{\s*('|:?[\w$]+\s*[:=]|"[^"\n]*"\s*=>)/;
+
 /** Returns what else is conspicuous about a delivery that no secret signed, as sentences. */
 function hintsFor(body: Buffer, headers: readonly HeaderPair[]): string[] {
   const hints: string[] = [];
@@ -137,7 +140,11 @@ function hintsFor(body: Buffer, headers: readonly HeaderPair[]): string[] {
   else if (isUtf8(body) && text.includes("\uFFFD"))
     hints.push("The body has characters that a decoder could not read and replaced, so its bytes are lost.");
   else if (/^\s*[{[]/.test(text) && parseJson(text) === undefined && printedBytes(text.trim()) === undefined)
-    hints.push("The body begins like JSON and is not valid, so it may be cut off.");
+    hints.push(
+      PRINTED_OBJECT.test(text)
+        ? "The body is how a program printed an object, not the JSON that was sent."
+        : "The body begins like JSON and is not valid, so it may be cut off.",
+    );
   return hints;
 }
 

@@ -270,6 +270,10 @@ const hints: Readonly<Record<string, readonly [hint: RegExp, body: string, heade
     "JSON that is cut off": [/may be cut off/, TEXT.slice(0, 40), []],
     "an empty body": [/is empty/, "", []],
     "a printed object": [/printed/, "[object Object]", []],
+    "an object that Node.js printed": [/a program printed an object/, "{\n  type: 'job.succeeded',\n}", []],
+    "an object that Python printed": [/a program printed an object/, "{'type': 'job.succeeded'}", []],
+    "an object that Ruby printed": [/a program printed an object/, '{"type"=>"job.succeeded"}', []],
+    "an object that Java printed": [/a program printed an object/, "{type=job.succeeded}", []],
     "the sizes of chunks": [
       /size of a chunk/,
       '7\r\n{"a":1}\r\n0\r\n\r\n',
