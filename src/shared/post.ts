@@ -65,6 +65,8 @@ export async function postDelivery({
   // It takes whole milliseconds only.
   const timeout = AbortSignal.timeout(Math.ceil(timeoutMs));
   try {
+    // Otherwise undici would connect first, and leave that connection open.
+    signal?.throwIfAborted();
     const answer = await request(url, {
       method: "POST",
       headers,

@@ -40,6 +40,11 @@ export function receiverConfig(args: ReceiverConfigArgs): pulumi.Output<Receiver
   );
   if (unknown.length > 0)
     throw new pulumi.RunError(`receiverConfig: ${unknown.join("; ")}. (CONFIG_INVALID)`);
+  // A receiver's own option `secrets` also takes a single one.
+  if (!Array.isArray(args.secrets))
+    throw new pulumi.RunError(
+      'receiverConfig: secrets must be a list, such as [config.requireSecret("signingSecret")]. (CONFIG_INVALID)',
+    );
   const endpoints = pulumi.output(
     Object.fromEntries(
       Object.entries(args.endpoints ?? {}).map(([name, { id, url, type }]) => [name, { id, url, type }]),

@@ -250,6 +250,7 @@ test.each([
 test.each([
   [401, /another secret/],
   [404, /Check the path/],
+  [405, /Check the path/],
   [500, /Its log says why/],
   ["reset" as const, /did not answer\. Check the host name, its certificate, that it listens/],
 ])("send exits with 1 and advice when the answer is %s", async (reaction, advice) => {

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { Webhook } from "standardwebhooks";
 import { type EmulatorOptions, startEmulator } from "../../src/emulator";
 import { verify, verifyDetailed } from "../../src/signature";
@@ -208,6 +208,27 @@ describe("a delivery", () => {
     expect((await hangs).endpoints).toMatchObject([{ outcome: "closed", statusCode: null }]);
     expect((await emulator.deliver(SUCCEEDED)).endpoints).toMatchObject([{ outcome: "closed" }]);
     expect(received).toHaveLength(2);
+  });
+
+  test("close() ends every connection to a receiver that hangs, also of a job and of deliveries that wait for their turn", async () => {
+    const open = new Set<Socket>();
+    const hanging = createServer((socket) => {
+      open.add(socket);
+      socket
+        .on("error", () => undefined)
+        .on("close", () => open.delete(socket))
+        .resume();
+    });
+    await once(hanging.listen(0, "127.0.0.1"), "listening");
+    const emulator = await started();
+    emulator.add({ ...HOOK, url: `http://127.0.0.1:${(hanging.address() as AddressInfo).port}/` });
+    const work = [emulator.runJob(), ...Array.from({ length: 64 }, () => emulator.deliver(SUCCEEDED))];
+    await until(() => open.size === 64);
+    await emulator.close();
+    await Promise.all(work);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(open.size).toBe(0);
+    hanging.close();
   });
 
   test("a delivery can carry any body and any id", async () => {

@@ -153,6 +153,7 @@ test("a handler may return anything else, and leaves no timer behind", async () 
       [],
       new Map(),
       Response.json({}),
+      [ResponseOfUndici.json({}), null],
       Promise.resolve(null),
     ]) {
       const { outcomeOf } = receiverWith(() => result);

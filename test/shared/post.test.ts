@@ -50,3 +50,24 @@ test("a request that its signal ends fails with the name of that, not with a num
   server.close();
   expect(answer).toMatchObject({ status: null, failure: "AbortError" });
 });
+
+test("a request whose signal has fired makes no connection, which nobody would end", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const dispatcher = openWayTo(url);
+  const connected = jest.fn();
+  server.on("connection", connected);
+  const answer = await postDelivery({
+    url,
+    headers: {},
+    body: "{}",
+    dispatcher,
+    signal: AbortSignal.abort(),
+  });
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await dispatcher.destroy();
+  server.close();
+  expect(answer).toMatchObject({ status: null, failure: "AbortError" });
+  expect(connected).not.toHaveBeenCalled();
+});

@@ -50,3 +50,13 @@ test("receiverConfig holds the secrets, the tolerance, each endpoint, and the fi
 test("receiverConfig defaults to a tolerance of five minutes and no endpoints", async () => {
   expect(await known(receiverConfig({ secrets }))).toMatchObject({ toleranceSeconds: 300, endpoints: {} });
 });
+
+test.each([
+  ["one secret, as createReceiver takes it", secrets[0]],
+  ["one secret as an output", pulumi.secret(secrets[0])],
+  ["none", undefined],
+])("receiverConfig refuses %s in place of a list, and says what to pass", (_what, given) => {
+  const made = () => receiverConfig({ secrets: given as unknown as string[] });
+  expect(made).toThrow(pulumi.RunError);
+  expect(made).toThrow(/^receiverConfig: secrets must be a list, .*\(CONFIG_INVALID\)$/);
+});

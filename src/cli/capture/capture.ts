@@ -91,7 +91,7 @@ function textCapture(file: Buffer, text: string): Capture {
   // What follows the headers in the output of `curl -v`, or in a printed object, is not the body.
   const isPrinted = /^> /m.test(head) || /^\s*(\w+\s*)?[{[%(]/.test(text);
   if (start === -1 || isPrinted || headers.length === 0) return { headers };
-  return { headers, body: withoutLastLine(file.subarray(start), headers) };
+  return { headers, body: withoutRest(file.subarray(start), headers) };
 }
 
 /** Returns where the body starts: after the first blank line that follows a header. */
@@ -102,8 +102,10 @@ function bodyStart(file: Buffer): number {
   return blank.test(text) ? blank.lastIndex : -1;
 }
 
-/** Drops the line end that an editor adds to a file, if the headers say how long the body is. */
-function withoutLastLine(body: Buffer, headers: readonly HeaderPair[]): Buffer {
+/** Drops the line end that an editor adds to a file, and the answer, if the headers say how long the body is. */
+function withoutRest(body: Buffer, headers: readonly HeaderPair[]): Buffer {
   const length = Number(headerValue(headers, "content-length") ?? body.length);
-  return /^\r?\n$/.test(body.subarray(length).toString("latin1")) ? body.subarray(0, length) : body;
+  return /^\r?\n$|^HTTP\/1\.\d \d/.test(body.subarray(length).toString("latin1"))
+    ? body.subarray(0, length)
+    : body;
 }

@@ -23,7 +23,9 @@ const ASSIGNED = /^(HTTP_|CONTENT_|webhook-|content-)/i;
 /** Where a name of ours begins, and what follows one. */
 const OUR_NAME = /(?<![\w-])(?=(?:HTTP_)?webhook[-_](?:id|timestamp|signature)(?![\w-]))/i;
 const NAMED_VALUE =
-  /^((?:HTTP_)?webhook[-_]\w+)["'`]?\s{0,9}(?:=>|[:=])\s{0,9}(?:\[?(["'`])([^\n]*?)\2|\[([^\]\n]*)|(.*))/i;
+  /^((?:HTTP_)?webhook[-_]\w+)["'`]?\s{0,9}(?:=>|[:=])\s{0,9}(?:(?:\[\]string\{|\[)?(["'`])([^\n]*?)\2|\[([^\]\n]*)|(.*))/i;
+/** What follows a value without quotes in an object: the next member, or the ends of a string, an object and a line of a shell. */
+const AFTER_VALUE = /(,\s+[\w-]+[=:].*|[\s,;"'})\]\\]{1,9})$/;
 
 /**
  * Reads the headers at the start of a text: lines of `name: value`, as a log, `curl -i` or `curl -v` prints them, an object or a list
@@ -33,7 +35,9 @@ const NAMED_VALUE =
  */
 export function lineHeaders(text: string): HeaderPair[] {
   const headers = listedHeaders(text) ?? headersOnLines(text);
-  if (headers.some(isOurHeader)) return headers;
+  // A value with another of our names is the rest of an object on one line.
+  if (headers.some(isOurHeader) && !headers.some((each) => isOurHeader(each) && OUR_NAME.test(each[1])))
+    return headers;
   const within = headersWithin(text);
   // Fewer may be fields of a body, such as the `webhook_id` of another service.
   return within.length >= 3 ? within : headers;
@@ -43,7 +47,7 @@ export function lineHeaders(text: string): HeaderPair[] {
 function headersWithin(text: string): HeaderPair[] {
   return text.split(OUR_NAME).flatMap((part) => {
     const [, name, , quoted, listed, rest = ""] = NAMED_VALUE.exec(part) ?? [];
-    const value = quoted ?? listed ?? rest.trim().replace(/[\s,;"'})\]]{1,9}$/, "");
+    const value = quoted ?? listed ?? rest.trim().replace(AFTER_VALUE, "");
     return name === undefined ? [] : [[headerName(name), value] as const];
   });
 }

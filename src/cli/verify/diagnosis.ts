@@ -113,7 +113,7 @@ export function unexplained({
 }
 
 /** An object or a list as Node.js, Python, Ruby or Java print it: a name that is not in double quotes, or that no colon follows. */
-const PRINTED_OBJECT = /^[\s{[]*\{\s*('|:?\w+\s*[:=]|"[^"]*"\s*=>)/;
+const PRINTED_OBJECT = /^[\s{[]*\{\s*('|:?[\w$]+\s*[:=]|"[^"]*"\s*=>)/;
 
 /** Returns what else is conspicuous about a delivery that no secret signed, as sentences. */
 function hintsFor(body: Buffer, headers: readonly HeaderPair[]): string[] {

@@ -83,6 +83,7 @@ const whole: Readonly<Record<string, string | Buffer>> = {
   "a Buffer printed as JSON": JSON.stringify({ headers: HEADERS, body: Buffer.from(BODY) }),
   "a request as text": `POST /jobs HTTP/1.1\r\nHost: a.example.com\r\n${lines}\r\n\r\n${BODY}`,
   "a request as text that an editor saved": `POST /jobs HTTP/1.1\nContent-Length: ${BODY.length}\n${lines}\n\n${BODY}\n`,
+  "a request and its answer, as Wireshark saves a stream": `POST /jobs HTTP/1.1\r\nContent-Length: ${BODY.length}\r\n${lines}\r\n\r\n${BODY}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok`,
   "a request in UTF-16, as PowerShell writes it": Buffer.from(
     `\uFEFFPOST /jobs HTTP/1.1\r\n${lines}\r\n\r\n${BODY}`,
     "utf16le",
@@ -191,6 +192,11 @@ const headersOnly: Readonly<Record<string, string | Buffer>> = {
   ),
   "an object that Python logged on one line": `INFO:root:{${entries.map(([name, value]) => `'${name}': '${value}', 'x-a': 'b'`).join(", ")}}`,
   "a map that Go printed": `map[Accept:[*/*] ${entries.map(([name, value]) => `${name}:[${value}]`).join(" ")} X-A:[b]]`,
+  "the headers that Go's %#v printed": `http.Header{${entries.map(([name, value]) => `"${name}":[]string{"${value}"}`).join(", ")}, "X-A":[]string{"b"}}`,
+  "a map of lists that Java printed": `{${entries.map(([name, value]) => `${name}=[${value}], x-a=[b]`).join(", ")}}`,
+  "a map of strings that Java printed": `{${entries.map(([name, value]) => `${name}=${value}, x-a=b`).join(", ")}}\n`,
+  "the HttpHeaders that Spring printed": `[${entries.map(([name, value]) => `${name}:"${value}", x-a:"b"`).join(", ")}]\n`,
+  "the lines of a command of curl": `curl \\\n${entries.map(([name, value]) => `  -H '${name}: ${value}' \\\n`).join("")}  http://a.example.com\n`,
   "a JSON string of lines": JSON.stringify(lines),
   "a JSON object with lines as headers": JSON.stringify({ headers: `POST / HTTP/1.1\r\n${lines}` }),
   "JSON of names with _": JSON.stringify(
@@ -213,6 +219,12 @@ test("a header that quotes one of ours is not taken for it", () => {
     ["x-log", "webhook-id: other"],
     ...entries,
   ]);
+});
+
+test("of a header that is missing, the name in another header's value is not taken for it", () => {
+  const [, ...rest] = entries;
+  const file = `x-log: webhook-id: other\n${rest.map(([name, value]) => `${name}: ${value}`).join("\n")}\n`;
+  expect(Object.keys(captureIn(file).headers)).toEqual(["x-log", "webhook-timestamp", "webhook-signature"]);
 });
 
 test("a folded value is joined with a space", () => {
