@@ -73,6 +73,18 @@ test("what listen --page saves for verify has a header twice that came twice", a
   ]);
 });
 
+test("what listen --page copies as curl goes to the target under the target's own name, not the tunnel's", async () => {
+  const target = await receiver(200);
+  const { url, page } = await listen("--forward-to", target.url);
+  expect(await deliver(url)).toBe(200);
+  const command = await textOf(`${page}attempts/1/curl`);
+  expect(command).toContain(`--url '${target.url}'`);
+  expect(command).toMatch(/--header 'webhook-id: msg_1'/);
+  expect(command).not.toMatch(/--header '(host|content-length|transfer-encoding):/);
+  // What the sender sent is still shown and saved.
+  expect(await textOf(page)).toContain(`host: ${new URL(url).host}`);
+});
+
 test("listen --page replays a delivery to the target, byte for byte, and shows its answer", async () => {
   const target = await receiver(500, 200);
   const { url, page } = await listen("--forward-to", target.url);
