@@ -186,7 +186,8 @@ it.each([
     const one = added("a");
     const meanwhile = () => {
       emulator.remove(one.id);
-      emulator.add({ ...one, ...change });
+      const { url, type, createdAt } = one;
+      emulator.add({ url, type, createdAt, ...change });
     };
     const { status, stdout } = await run({}, { ids: [one.id], answer: "y", meanwhile });
     expect(status).toBe(1);
