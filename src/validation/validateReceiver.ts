@@ -31,7 +31,7 @@ const LONGEST_TIMEOUT_MS = 3_600_000;
  * `webhook.validation`, and then the same with a broken signature. Validated means that every genuine one was answered 2xx and every
  * broken one 4xx.
  *
- * Until the deadline it retries what can pass: no answer, 404, 408, 429, 5xx, and a genuine delivery that is refused, because the
+ * Until the deadline it retries what can pass: no answer, 404, 405, 408, 429, 5xx, and a genuine delivery that is refused, because the
  * new release may still be on its way. A broken delivery that is accepted, or a redirect, ends the validation at once.
  *
  * ```ts

@@ -58,10 +58,15 @@ export function judge({ genuine, broken }: Answers): ValidationErrorCode | null 
   const both = [genuine.status, broken.status].filter((status) => status !== null);
   if (both.some((status) => isWithin(status, 300))) return "RECEIVER_REDIRECTED";
   // A broken delivery that is answered 404 was refused, like any 4xx. A genuine one met a route that is not there yet.
-  if (genuine.status === 404 || both.some(saysNothing)) return "RECEIVER_NOT_READY";
+  if (isNoRoute(genuine) || both.some(saysNothing)) return "RECEIVER_NOT_READY";
   if (genuine.status === 403 && broken.status === 403) return "RECEIVER_BLOCKED";
   if (isWithin(genuine.status, 400)) return "GENUINE_REFUSED";
   return broken.status === null ? "BROKEN_UNANSWERED" : null;
+}
+
+/** Returns whether nothing takes deliveries at the path. A web server answers 405 where it has a page or a file. */
+function isNoRoute({ status }: Answer): boolean {
+  return status === 404 || status === 405;
 }
 
 /** Returns whether a status is about the server and not about the delivery. */
@@ -113,7 +118,7 @@ export function reasonOf({ code, url, secret, genuine, broken }: Explained): str
       return (
         `${receiver} is not ready: it answered ${genuine.status} to a genuine delivery and ` +
         `${broken.status === null ? "did not answer" : `${broken.status} to`} a broken one. ` +
-        adviceFor(genuine.status === 404 ? genuine : failing({ genuine, broken }))
+        adviceFor(isNoRoute(genuine) ? genuine : failing({ genuine, broken }))
       );
     case "RECEIVER_REDIRECTED":
       return (
@@ -138,6 +143,8 @@ function failing({ genuine, broken }: Answers): Answer {
 function adviceFor({ status }: Answer): string {
   if (status === 404)
     return "Nothing answers at this path yet: check the url's path, and that the release is complete";
+  if (status === 405)
+    return "Nothing takes a POST at this path: check the url's path, and that the release is complete";
   if (status === 429 || status === 408) return "It is overloaded or limits its requests: run again later";
   return "It failed, is still starting, or its framework parses the body before the receiver can read it: check its log";
 }

@@ -90,6 +90,7 @@ describe("validateReceiver names the cause", () => {
     ["parses the body first", () => parsing(secret), "GENUINE_REFUSED", /body parser/, 400, 400],
     ["is behind a proxy that forbids", () => always(403), "RECEIVER_BLOCKED", /proxy/, 403, 403],
     ["is not deployed yet", () => always(404), "RECEIVER_NOT_READY", /path/, 404, 404],
+    ["has a page at this path", () => always(405), "RECEIVER_NOT_READY", /POST at this path/, 405, 405],
     ["fails", () => always(500), "RECEIVER_NOT_READY", /check its log/, 500, 500],
     ["limits requests", () => always(429), "RECEIVER_NOT_READY", /run again later/, 429, 429],
   ])("when the receiver %s", async (_what, listener, code, cause, genuine, broken) => {
