@@ -9,6 +9,7 @@ import { CliError } from "./errors";
 import { deletionCommand, type InventoryFlags, inventoryOptions } from "./flags";
 import { assertOwnershipKnown, type Inventory, type Listed, reasonOfMissing } from "./inventory/inventory";
 import { explainOwner } from "./inventory/ownership";
+import { withoutSecrets } from "./knownSecrets";
 import { EXIT, type ExitStatus, endsByItself } from "./run";
 import { withService } from "./service";
 import { withTerminal } from "./terminal";
@@ -101,12 +102,12 @@ function isAsNamed(entry: Listed, named: ReadonlyMap<string, Named>): boolean {
 }
 
 /** Returns why an endpoint is not the one that a list showed, as a sentence; undefined if nothing tells. */
-function whyAnother({ endpoint, shownUrl }: Listed, as: Named): string | undefined {
+function whyAnother({ endpoint }: Listed, as: Named): string | undefined {
   const { url, type, createdAt } = endpoint;
-  // A list may have shown only the host.
-  const urls: readonly unknown[] = [undefined, url, shownUrl, describeUrl(url)];
+  // A list may have shown only the host, and it masks what is secret.
+  const urls: readonly unknown[] = [url, describeUrl(url)].flatMap((each) => [each, withoutSecrets(each)]);
   const isSame =
-    urls.includes(as.url) &&
+    [undefined, ...urls].includes(as.url) &&
     [undefined, type].includes(as.type as typeof type) &&
     [undefined, createdAt].includes(as.createdAt as typeof createdAt);
   return isSame

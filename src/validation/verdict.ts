@@ -64,14 +64,14 @@ export function judge({ genuine, broken }: Answers): ValidationErrorCode | null 
   return broken.status === null ? "BROKEN_UNANSWERED" : null;
 }
 
+/** Returns whether nothing takes deliveries at the path. A web server answers 405 where it has a page or a file. */
+function isNoRoute({ status }: Answer): boolean {
+  return status === 404 || status === 405;
+}
+
 /** Returns whether a status is about the server and not about the delivery. */
 function saysNothing(status: number): boolean {
   return status === 408 || status === 429 || !(isSuccess(status) || isWithin(status, 400));
-}
-
-/** Many servers answer 405 to a POST to a path that they have only pages for. */
-function isNoRoute({ status }: Answer): boolean {
-  return status === 404 || status === 405;
 }
 
 function isWithin(status: number, hundred: number): boolean {
@@ -140,10 +140,11 @@ function failing({ genuine, broken }: Answers): Answer {
   return (genuine.status ?? 0) >= 400 ? genuine : broken;
 }
 
-function adviceFor(answer: Answer): string {
-  const { status } = answer;
-  if (isNoRoute(answer))
-    return "No receiver answers at this path yet: check the url's path, and that the release is complete";
+function adviceFor({ status }: Answer): string {
+  if (status === 404)
+    return "Nothing answers at this path yet: check the url's path, and that the release is complete";
+  if (status === 405)
+    return "Nothing takes a POST at this path: check the url's path, and that the release is complete";
   if (status === 429 || status === 408) return "It is overloaded or limits its requests: run again later";
   return "It failed, is still starting, or its framework parses the body before the receiver can read it: check its log";
 }

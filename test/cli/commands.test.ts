@@ -70,6 +70,8 @@ test.each([
   [["probe"], /url/],
   [["probe", "ftp://example.com"], /url must be an absolute URL/],
   [["probe", URL, "--wait", "9999"], /at most 3600/],
+  [["probe", URL, "--secret-env", "OLD_SECRET"], /--secret-env .*Give it once/],
+  [["probe", URL, "--secret-file", "old", "--secret-file", "new"], /--secret-file .*Give it once/],
   [["listen", "--port", "70000"], /at most 65535/],
   [["listen", "--port", "many"], /whole number/],
   [["listen", "--forward-to", "127.0.0.1:3000"], /--forward-to must be an absolute URL/],

@@ -1,5 +1,6 @@
 import { deleteEndpoints, namedIn } from "../../src/cli/delete";
 import { get } from "../../src/cli/get";
+import { list } from "../../src/cli/list";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { read } from "../package/pages";
 import { FakeProject, type FakeProjectOptions, KeptOutput, recorded } from "./fakeProject";
@@ -186,7 +187,8 @@ it.each([
     const one = added("a");
     const meanwhile = () => {
       emulator.remove(one.id);
-      emulator.add({ ...one, ...change });
+      const { url, type, createdAt } = one;
+      emulator.add({ url, type, createdAt, ...change });
     };
     const { status, stdout } = await run({}, { ids: [one.id], answer: "y", meanwhile });
     expect(status).toBe(1);
@@ -204,6 +206,17 @@ it("delete deletes nothing if the owners cannot be read any more by the time som
   const { status } = await run({ others }, { ids: [one.id], answer: "y", meanwhile });
   expect(status).toMatchObject({ code: "OWNERSHIP_UNKNOWN" });
   expect(deletions()).toEqual([]);
+});
+
+it("delete takes a url as list --json prints it, with the API key masked", async () => {
+  const { id } = added(`jobs?key=${emulator.apiKey}`);
+  const output = new KeptOutput(true);
+  const pulumi = new FakeProject({ config: settings(), stacks: { dev: {} } });
+  await list({ pulumi, output, orphans: true, alsoStacks: [], environment: {} });
+  const listed = JSON.parse(output.kept.stdout) as object[];
+  expect(listed).toMatchObject([{ id, url: "https://a.example.com/jobs?key=…" }]);
+  expect(await run({}, { listed })).toMatchObject({ status: 0 });
+  expect(ids()).toEqual([]);
 });
 
 it("delete does not say that an endpoint is deleted that the service has although it answers 404", async () => {

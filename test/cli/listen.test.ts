@@ -55,8 +55,8 @@ test("listen --json prints each delivery and refusal as JSON on one line, harmle
 
 test("listen --events shows and forwards only these events, and accepts the others", async () => {
   const target = await receiver(200, 200, 200);
-  const args = ["--forward-to", target.url, "--events", "job.failed, order.paid", "--json"];
-  const started = listen(args);
+  const args = ["--forward-to", target.url, "--events", "job.failed, job.paused", "--events", "order.paid"];
+  const started = listen([...args, "--any-event", "--json"]);
   const url = await addressOf(started);
   const event = (type: string) => JSON.stringify({ type, data: { jobId: "job_1" } });
   for (const type of ["job.succeeded", "job.failed", "order.paid", "job.running"])

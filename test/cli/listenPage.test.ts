@@ -73,6 +73,28 @@ test("what listen --page saves for verify has a header twice that came twice", a
   ]);
 });
 
+test("refused requests without an id are no attempts of one another", async () => {
+  const { url, page } = await listen();
+  for (const method of ["POST", "PUT"]) await fetch(url, { method, body: BODY });
+  const shown = await textOf(page);
+  expect(shown).toContain("2 in total");
+  expect(shown).toContain("<strong>refused: missing-id</strong>");
+  expect(shown).toContain("<strong>refused: method</strong>");
+  expect(await textOf(`${page}?event=refused%3A+method`)).toContain("1 of 2");
+});
+
+test("what listen --page copies as curl goes to the target under the target's own name, not the tunnel's", async () => {
+  const target = await receiver(200);
+  const { url, page } = await listen("--forward-to", target.url);
+  expect(await deliver(url)).toBe(200);
+  const command = await textOf(`${page}attempts/1/curl`);
+  expect(command).toContain(`--url '${target.url}'`);
+  expect(command).toMatch(/--header 'webhook-id: msg_1'/);
+  expect(command).not.toMatch(/--header '(host|content-length|transfer-encoding):/);
+  // What the sender sent is still shown and saved.
+  expect(await textOf(page)).toContain(`host: ${new URL(url).host}`);
+});
+
 test("listen --page replays a delivery to the target, byte for byte, and shows its answer", async () => {
   const target = await receiver(500, 200);
   const { url, page } = await listen("--forward-to", target.url);

@@ -145,6 +145,7 @@ describe("read, for a refresh,", () => {
 
   test.each([
     ["404", always(404)],
+    ["405", always(405)],
     ["429", always(429)],
     ["503", always(503)],
     ["a redirect", always(302, { location: "/" })],

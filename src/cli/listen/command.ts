@@ -28,7 +28,10 @@ export function listenCommand(): Command {
     .option(
       "--events <names>",
       "show and forward only these events, such as job.succeeded,job.failed",
-      (names: string) => names.split(",").map((name) => name.trim()),
+      (names: string, before: readonly string[] = []) => [
+        ...before,
+        ...names.split(",").map((name) => name.trim()),
+      ],
     )
     .option("--any-event", "take names of events that the service does not have")
     .option(

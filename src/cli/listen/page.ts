@@ -55,8 +55,10 @@ export class ListenPage {
   }
 
   /** @param request absent if its body was not read */
-  refused({ reason, status, unverifiedId = "no id" }: Refused, request: ReceiverRequest | undefined): void {
-    const shown = { id: unverifiedId, type: `refused: ${reason}`, statusCode: status, durationMs: 0 };
+  refused({ reason, status, unverifiedId }: Refused, request: ReceiverRequest | undefined): void {
+    // Requests without an id have nothing to do with one another.
+    const id = unverifiedId ?? `no id (request ${this.#count + 1})`;
+    const shown = { id, type: `refused: ${reason}`, statusCode: status, durationMs: 0 };
     // What came while it was busy was verified.
     this.#add(shown, request, { endpointId: reason === "busy" ? "here" : "nobody" });
   }

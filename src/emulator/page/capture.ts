@@ -16,6 +16,12 @@ const LONGEST_ARGUMENT = 100_000;
 /** Characters that a shell or a terminal could take for something else when a command is pasted. A line feed is safe in quotes. */
 const UNSAFE = new RegExp(`\\t|${INVISIBLE.source}`, "u");
 
+/**
+ * What curl says of its own connection. The name at which a delivery arrived, such as a tunnel's, is not the target's, which may refuse
+ * it, as development servers do.
+ */
+const OF_CONNECTION = /^(host|content-length|transfer-encoding)$/;
+
 /** The captures of an attempt, by the last part of their path. `verify` reads the file `capture`. */
 export const CAPTURES: ReadonlyMap<string, (attempt: ShownAttempt) => Capture> = new Map<
   string,
@@ -70,7 +76,9 @@ function curlCommand(attempt: ShownAttempt): string {
   const lines = [
     // Without --globoff, brackets in a url are a pattern.
     `curl --globoff --url ${quoted(url)}`,
-    ...headersOf(attempt).map(([name, value]) => `--header ${quoted(visible(`${name}: ${value}`))}`),
+    ...headersOf(attempt)
+      .filter(([name]) => !OF_CONNECTION.test(name))
+      .map(([name, value]) => `--header ${quoted(visible(`${name}: ${value}`))}`),
     // With --data, a body that begins with @ would be the name of a file to send.
     isPlain ? `--data-raw ${quoted(text)}` : "--data-binary @-",
   ];
