@@ -51,7 +51,10 @@ export interface EmulatedEndpoint {
   readonly updatedAt: string;
 }
 
-const INPUT: Readonly<Record<keyof AddedEndpoint, true>> = {
+/** An endpoint may be copied: its id and `updatedAt` are then the service's to set. */
+const INPUT: Readonly<Record<keyof AddedEndpoint | keyof EmulatedEndpoint, true>> = {
+  id: true,
+  updatedAt: true,
   url: true,
   type: true,
   ip: true,

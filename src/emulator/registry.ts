@@ -78,13 +78,10 @@ export class Registry {
   }
 
   replace(account: string, endpoint: EmulatedEndpoint, change: Partial<EndpointInput>): EmulatedEndpoint {
-    const changed = { ...endpoint, ...change };
-    return this.#put(account, {
-      ...changed,
-      ip: changed.ip,
-      url: this.#spelled(changed.url),
-      updatedAt: this.#timestamp(),
-    });
+    const { id } = endpoint;
+    const { url, type, ip, createdAt } = { ...endpoint, ...change };
+    const updatedAt = this.#timestamp();
+    return this.#put(account, { id, url: this.#spelled(url), type, ip, createdAt, updatedAt });
   }
 
   remove(account: string, id: string): boolean {

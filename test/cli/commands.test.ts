@@ -74,6 +74,7 @@ test.each([
   [["probe", URL, "--secret-file", "old", "--secret-file", "new"], /--secret-file .*Give it once/],
   [["listen", "--port", "70000"], /at most 65535/],
   [["listen", "--port", "many"], /whole number/],
+  [["listen", "--port", "8080", "--forward-to", "http://localhost:8080/jobs"], /would forward to itself/],
   [["listen", "--forward-to", "127.0.0.1:3000"], /--forward-to must be an absolute URL/],
   [["listen", "--register", "https://user:word@example.com/"], /--register must not contain a user name/],
 ])("the wrong use %j is answered with one line", async (args, why) => {

@@ -122,14 +122,6 @@ describe("an emulator", () => {
     ],
     ["add without a type", (emulator) => emulator.add({ url: "https://a.example" } as never), /a type/],
     [
-      "edit",
-      (emulator) => {
-        const { id } = emulator.add({ url: "https://a.example", type: "production" });
-        return emulator.edit(id, { id: "wh_other" } as never);
-      },
-      /id is not/,
-    ],
-    [
       "edit to no url",
       (emulator) => {
         const { id } = emulator.add({ url: "https://a.example", type: "production" });
@@ -148,6 +140,18 @@ describe("an emulator", () => {
       code: "EMULATOR_OPTIONS",
       message: expect.stringMatching(problem),
     });
+  });
+
+  test("an endpoint may be copied into add and edit, and keeps the id that the emulator gave it", async () => {
+    const emulator = await started();
+    const one = emulator.add({ url: "https://a.example", type: "production" });
+    const two = emulator.add({ ...one });
+    expect(two.id).not.toBe(one.id);
+    expect(emulator.edit(two.id, { ...one, type: "development" }).id).toBe(two.id);
+    expect(emulator.endpoints().map(({ id, type }) => ({ id, type }))).toEqual([
+      { id: one.id, type: "production" },
+      { id: two.id, type: "development" },
+    ]);
   });
 
   test.each([

@@ -78,9 +78,11 @@ export class Project {
     const bin = findCli();
     if (bin === undefined)
       throw new Error("The Pulumi CLI is missing: run `node scripts/setup.js --for test`.");
+    const path = (process.env.PATH ?? "").split(delimiter);
     this.env = {
       HOME: process.env.HOME,
-      PATH: [bin, process.env.PATH].join(delimiter),
+      // Not with the package's own commands, which npm links there if it installs after a build.
+      PATH: [bin, ...path.filter((each) => !each.endsWith("node_modules/.bin"))].join(delimiter),
       NODE_OPTIONS: `--require ${JSON.stringify(join(__dirname, "laterModules.cjs"))}`,
       // The language host leaves its pipes there.
       TMPDIR: join(this.folder, "tmp"),

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { isLoopback } from "../../shared/url";
 import { checkUrl, wholeNumber } from "../arguments";
 import { CliError } from "../errors";
 import { checkEventName } from "../eventName";
@@ -70,7 +71,15 @@ function checkFlags({ port, page, forwardTo, register, events = [], anyEvent = f
   for (const [option, value] of Object.entries({ "--port": port, "--page": page }))
     if (typeof value === "number" && value > LARGEST_PORT)
       throw new CliError("WRONG_USE", `${option} must be at most ${LARGEST_PORT}`);
-  if (forwardTo !== undefined) checkUrl(forwardTo, "--forward-to");
+  if (forwardTo !== undefined) {
+    checkUrl(forwardTo, "--forward-to");
+    const target = new URL(forwardTo);
+    if (isLoopback(target.hostname) && Number(target.port) === port && port > 0)
+      throw new CliError(
+        "WRONG_USE",
+        "--forward-to has the port of --port: the command would forward to itself",
+      );
+  }
   if (register !== undefined) checkUrl(register, "--register");
   for (const event of events) checkEventName(event, { any: anyEvent });
 }
