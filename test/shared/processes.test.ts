@@ -60,9 +60,9 @@ test.each([
   expect(isAlive({ host: "another", pid: process.pid, start: "" }, Date.now() - ago)).toBe(alive);
 });
 
-test("the start of a parent is known to a fraction of a second: a state that was written before is not taken for one that is written now", async () => {
-  const before = Date.now();
-  const parent = spawn("sleep", ["60"]);
+/** Returns when a parent of this process that runs `sleep` was started, as `startOfParent` says. */
+async function startOfSleep(program: string): Promise<number | undefined> {
+  const parent = spawn(program, ["60"]);
   await once(parent, "spawn");
   const { ppid } = process;
   Object.defineProperty(process, "ppid", { value: parent.pid });
@@ -70,6 +70,12 @@ test("the start of a parent is known to a fraction of a second: a state that was
   Object.defineProperty(process, "ppid", { value: ppid });
   parent.kill("SIGKILL");
   await once(parent, "exit");
+  return startedAt;
+}
+
+test("the start of a parent is known to a fraction of a second: a state that was written before is not taken for one that is written now", async () => {
+  const before = Date.now();
+  const startedAt = await startOfSleep("sleep");
   // The system counts in hundredths.
   expect(startedAt).toBeGreaterThan(before - 50);
   expect(startedAt).toBeLessThan(Date.now() + 50);
@@ -79,14 +85,7 @@ test("the start of a parent is known that a wrapper starts under the name that N
   const folder = mkdtempSync(join(tmpdir(), "webhooks-wrapped-"));
   const program = join(folder, ".sleep-wrapped");
   copyFileSync("/bin/sleep", program);
-  const parent = spawn(program, ["60"]);
-  await once(parent, "spawn");
-  const { ppid } = process;
-  Object.defineProperty(process, "ppid", { value: parent.pid });
-  const startedAt = startOfParent("sleep");
-  Object.defineProperty(process, "ppid", { value: ppid });
-  parent.kill("SIGKILL");
-  await once(parent, "exit");
+  const startedAt = await startOfSleep(program);
   rmSync(folder, { recursive: true });
   expect(startedAt).toBeGreaterThan(Date.now() - 60_000);
 });
