@@ -2,7 +2,6 @@
 module.exports = {
   testMatch: ["<rootDir>/test/**/*.test.ts"],
   transform: { "^.+\\.ts$": ["@swc/jest", { jsc: { target: "es2022", parser: { syntax: "typescript" } } }] },
-  testSequencer: "<rootDir>/test/longestFirst.js",
   testPathIgnorePatterns: ["/node_modules/", "/fixtures/"],
   modulePathIgnorePatterns: ["<rootDir>/dist/", "<rootDir>/examples/", "<rootDir>/.cache/"],
   // For two cores: a third of the tests' time is waiting, for a service or for a time-out.
