@@ -59,16 +59,15 @@ async function targetOf(path: string): Promise<string> {
 }
 
 async function load(path: string, target: string): Promise<SavedData> {
-  let content: string;
+  let content: string | undefined;
   try {
     // A pipe that nobody writes would never end.
-    if (!(await stat(target)).isFile()) throw unreadable(path, "it is not a file");
-    content = await readFile(target, "utf8");
+    if ((await stat(target)).isFile()) content = await readFile(target, "utf8");
   } catch (cause) {
-    if (cause instanceof EmulatorError) throw cause;
     if (codeOf(cause) === "ENOENT") return { accounts: {} };
     throw unreadable(path, "it cannot be opened", cause);
   }
+  if (content === undefined) throw unreadable(path, "it is not a file");
   let data: unknown;
   try {
     data = JSON.parse(content);

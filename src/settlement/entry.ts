@@ -87,15 +87,19 @@ export function ipHash(ip: string | null | undefined): string {
 }
 
 /** Returns whether an entry belongs to a run that is under way: that run, and the process that wrote it lives. */
-export function isLiving({ run, process, sent, takenAt }: Entry, currentRun: string): boolean {
-  return run === currentRun && isAlive(process, takenAt ?? sent?.at ?? Date.now());
+export function isLiving(entry: Entry, currentRun: string): boolean {
+  return entry.run === currentRun && isAlive(entry.process, lastSignOf(entry));
 }
 
 /** Returns whether the process that wrote an entry is at work, for whichever run. One whose engine was killed may live on for ever. */
 export function isUnderWay(entry: Entry, currentRun: string): boolean {
-  const { process, sent, takenAt } = entry;
-  if (isThisProcess(process)) return entry.run === currentRun;
-  return isAtWork(process, takenAt ?? sent?.at ?? Date.now());
+  if (isThisProcess(entry.process)) return entry.run === currentRun;
+  return isAtWork(entry.process, lastSignOf(entry));
+}
+
+/** Returns when the process that wrote an entry last showed that it lived. */
+function lastSignOf({ sent, takenAt }: Entry): number {
+  return takenAt ?? sent?.at ?? Date.now();
 }
 
 export function isWhole({ name, key, stack, process, sent, id }: Entry): boolean {

@@ -52,15 +52,9 @@ function valueIn(one: unknown): unknown {
 }
 
 function bodyOf(json: object): Pick<Capture, "body"> {
-  const {
-    rawBody,
-    bodyRaw = rawBody,
-    body,
-    postData,
-    isBase64Encoded,
-  } = json as Readonly<Record<string, unknown>>;
-  // Of Pipedream, beside the parsed one.
-  const given = bodyRaw ?? body;
+  const { rawBody, bodyRaw, body, postData, isBase64Encoded } = json as Readonly<Record<string, unknown>>;
+  // Pipedream has `bodyRaw` beside the parsed body.
+  const given = bodyRaw ?? rawBody ?? body;
   if (given === undefined && typeof postData === "object" && postData !== null) {
     const { text, encoding } = postData as Readonly<Record<string, unknown>>;
     return typeof text === "string"

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import { isRecord } from "../../shared/json";
 import type { HeadersLike } from "../../signature/headers";
 import { GrowingBytes } from "../bytes";
 import { startTimer } from "../deadline";
@@ -38,7 +39,7 @@ export function serveNode(
   }
 
   return (request, response) => {
-    if (!isObject(request) || !isObject(response) || !("rawHeaders" in request && "writeHead" in response))
+    if (!isRecord(request) || !isRecord(response) || !("rawHeaders" in request && "writeHead" in response))
       throw new TypeError(
         `${adapter} did not get a request and a response of Node's http. Pass both: in Koa, ctx.req and ctx.res, with ctx.respond = false.`,
       );
@@ -54,10 +55,6 @@ function headersOf(request: NodeRequest): HeadersLike {
   const pairs: [string, string | undefined][] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) pairs.push([rawHeaders[i] ?? "", rawHeaders[i + 1]]);
   return pairs;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }
 
 /** Writes the answer. Never throws: if that fails, as when a middleware has wrapped `writeHead`, only this connection ends. */
