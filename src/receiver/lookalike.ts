@@ -11,11 +11,12 @@ const LONGEST_NAME = 80;
 export function lookalikeWarner(warn: (warning: string) => void): (message: unknown) => void {
   let hasWarned = false;
   return (message) => {
-    const seen = hasWarned ? undefined : lookalikeIn(message);
+    const isBatch = Array.isArray(message);
+    const seen = hasWarned ? undefined : lookalikeIn(isBatch ? message[0] : message);
     if (seen === undefined) return;
     hasWarned = true;
     warn(
-      `A verified delivery was not recognized as an event of a job: it has ${seen}. The receiver expects \`type\` to be ` +
+      `A verified delivery was not recognized as an event of a job: it ${isBatch ? "is a list, whose first item " : ""}has ${seen}. The receiver expects \`type\` to be ` +
         `${listOf(JOB_EVENTS)}, or a flat \`status\` that is ${listOf(EVENT_BY_STATUS.keys())}. Until the service sends that, handle ` +
         "such deliveries in onUnhandled. You see this warning once.",
     );

@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { EndpointType } from "../endpoint/types";
 import { failOnce } from "../shared/failOnce";
+import { isRecord } from "../shared/json";
 import { unknownOptions } from "../shared/knownOptions";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/tolerance";
 import { fingerprintOf, problemsOfSecrets, problemsOfTolerance, type ReceiverConfig } from "./config";
@@ -47,7 +48,7 @@ export function receiverConfig(args: ReceiverConfigArgs): pulumi.Output<Receiver
     );
   const endpoints = pulumi.output(
     Object.fromEntries(
-      Object.entries(args.endpoints ?? {}).map(([name, { id, url, type }]) => [name, { id, url, type }]),
+      Object.entries(args.endpoints ?? {}).map(([name, endpoint]) => [name, partsOf(endpoint)]),
     ),
   );
   const config = pulumi
@@ -57,6 +58,16 @@ export function receiverConfig(args: ReceiverConfigArgs): pulumi.Output<Receiver
       return { ...unmarked, fingerprint: fingerprintOf(secrets) };
     });
   return failOnce(pulumi.secret(config));
+}
+
+/** @throws RunError for what is no endpoint, as where one was passed in place of endpoints by name */
+function partsOf(endpoint: ReceiverConfigEndpoint): ReceiverConfigEndpoint {
+  const given: unknown = endpoint;
+  if (!isRecord(given) || !("id" in given && "url" in given && "type" in given))
+    throw new pulumi.RunError(
+      "receiverConfig: endpoints must be an object with an endpoint for each name, such as { jobs }. (CONFIG_INVALID)",
+    );
+  return { id: endpoint.id, url: endpoint.url, type: endpoint.type };
 }
 
 /** Throws with the problems of every value that is known: in a preview, an unknown value hides no problem of the others. */

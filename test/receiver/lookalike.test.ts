@@ -8,6 +8,18 @@ beforeEach(() => {
 afterEach(() => jest.restoreAllMocks());
 
 const jobId = "job_1";
+test("a list of events warns that it is one", async () => {
+  const { outcomeOf } = receiverOf();
+  expect(await outcomeOf(delivered({ body: [{ type: "job.succeeded", data: { jobId } }] }))).toBe(
+    "unhandled",
+  );
+  expect(warnings).toEqual([
+    expect.stringContaining(
+      'it is a list, whose first item has `type` "job.succeeded". The receiver expects',
+    ),
+  ]);
+});
+
 test.each<[unknown, string]>([
   [{ type: "JOB.SUCCEEDED", data: { jobId } }, '`type` "JOB.SUCCEEDED"'],
   [{ type: "job_failed", data: { jobId } }, '`type` "job_failed"'],

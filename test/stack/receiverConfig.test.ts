@@ -60,3 +60,12 @@ test.each([
   expect(made).toThrow(pulumi.RunError);
   expect(made).toThrow(/^receiverConfig: secrets must be a list, .*\(CONFIG_INVALID\)$/);
 });
+
+test("receiverConfig refuses an endpoint in place of endpoints by name, and says what to pass", () => {
+  const jobs = new WebhookEndpoint("jobs", { url: "https://hooks.example.com/jobs", type: "production" });
+  for (const endpoints of [jobs, { jobs: undefined }]) {
+    const made = () =>
+      receiverConfig({ secrets, endpoints: endpoints as unknown as { jobs: WebhookEndpoint } });
+    expect(made).toThrow(/^receiverConfig: endpoints must be .* such as { jobs }\. \(CONFIG_INVALID\)$/);
+  }
+});
