@@ -1,5 +1,4 @@
 import type { Endpoint, EndpointList } from "../client";
-import type { Clock } from "../client/clock";
 import type { Entry } from "../settlement/entry";
 import { isProvisional, keyOf } from "../settlement/identity";
 import type { PendingHere, Settlement } from "../settlement/settlement";
@@ -18,7 +17,6 @@ interface RegistrarSources extends AdoptionSources {
   readonly settlement: Settlement;
   readonly turns: Turns;
   readonly duplicates: DuplicateCheck;
-  readonly clock: Clock;
 }
 
 /**
@@ -59,7 +57,7 @@ export class Registrar {
 
   /** Settles a pending registration for `read`: returns its endpoint, or undefined when it never happened. */
   settleForRead(id: string, state: PendingState): Promise<Endpoint | undefined> {
-    const { clock, ledger, takings } = this.run;
+    const { ledger, takings } = this.run;
     return this.inTurn(state, async () => {
       // An equal resource, which failed with the same provisional id, has what it made.
       if (ledger.has(id, "settled")) return undefined;
@@ -67,7 +65,7 @@ export class Registrar {
       if (outcome?.kind === "doubt") throw inDoubt(state, outcome);
       if (outcome === undefined) return undefined;
       ledger.note(id, "settled");
-      takings.takeOver(outcome.by, undefined, outcome.endpoint, clock.date());
+      takings.takeOver(outcome.by, undefined, outcome.endpoint);
       return ledger.noteOurs(outcome.endpoint, "recovered");
     });
   }
@@ -105,8 +103,8 @@ export class Registrar {
     replaced: Replaced | undefined,
     entry: Entry | undefined,
   ): Promise<Endpoint> {
-    const { duplicates, ledger, service, settlement } = this.run;
-    const baseline = await service.baseline(settlement.idsInBook(inputs));
+    const { duplicates, ledger, service, settlement, takings } = this.run;
+    const baseline = await service.baseline(takings.idsInBook(inputs));
     const found = (await this.#lookedAgain(inputs)) ?? (await this.#settled(inputs, replaced, entry));
     if (found) return ledger.noteOurs(found, "made");
     if (settlement.isUnsettled(inputs))
@@ -155,7 +153,7 @@ export class Registrar {
     replaced: Replaced | undefined,
     entry: Entry | undefined,
   ): Promise<Endpoint | undefined> {
-    const { clock, ledger, log, settlement, takings } = this.run;
+    const { ledger, log, settlement, takings } = this.run;
     const isWanted = replaced?.wantsSame === true && !ledger.has(replaced.id, "settled");
     const record = isWanted ? replaced.pending : undefined;
     try {
@@ -170,7 +168,7 @@ export class Registrar {
       if (record && isAnother && found?.kind !== "found") takings.giveUp(record, inputs);
       if (found?.kind !== "found") return undefined;
       const { endpoint, by } = found;
-      takings.takeOver(by, entry, endpoint, clock.date());
+      takings.takeOver(by, entry, endpoint);
       log.info(
         `took over ${endpoint.id} (${describeUrl(inputs.url)}) that an interrupted run had registered`,
       );

@@ -97,7 +97,7 @@ function assemble(
     skew: service.skew,
   };
   const evidence = new Evidence(book, stacks, asker);
-  const takings = new Takings(book, asker);
+  const takings = new Takings(book, asker, clock);
   const settlement = new Settlement(
     { book, stacks, evidence, takings },
     {
@@ -126,9 +126,9 @@ function assemble(
     origin,
     log,
     baseline: (inputs) => {
-      const list = () => service.baseline(settlement.idsInBook(inputs));
+      const list = () => service.baseline(takings.idsInBook(inputs));
       // Another run of this machine may have registered right before this one. What is deleted or used again, the service tells.
-      return listWith({ list, find: service.find }, settlement.idsInBook(inputs, LIST_LAG_MS));
+      return listWith({ list, find: service.find }, takings.idsInBook(inputs, LIST_LAG_MS));
     },
   });
   const registrar = new Registrar({
@@ -140,7 +140,6 @@ function assemble(
     duplicates,
     origin,
     log,
-    clock,
   });
   const origins = new OriginCheck({ origin, service, stacks, takings, log });
 

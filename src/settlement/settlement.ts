@@ -42,14 +42,11 @@ export interface PendingHere extends PendingRecord {
 export class Settlement {
   /** The urls and types of which something stays pending in this run, with the registrations that this run has sent, by ip. */
   readonly #unsettled = new Map<string, Map<string, PendingHere>>();
-  readonly #startedAt: number;
 
   constructor(
     private readonly parts: SettlementParts,
     private readonly run: SettlingRun,
-  ) {
-    this.#startedAt = run.clock.date();
-  }
+  ) {}
 
   /**
    * Writes down that something is about to be registered or adopted, while the work goes on: until it is sent, another process must
@@ -125,7 +122,7 @@ export class Settlement {
   ): Promise<
     { readonly endpoint: Endpoint } | { readonly existing: Endpoint } | { readonly pending: PendingHere }
   > {
-    const { book, evidence } = this.parts;
+    const { book, evidence, takings } = this.parts;
     const { entry, baseline, alsoThere } = options;
     const { ip, ...identity } = wanted;
     let current = entry;
@@ -135,7 +132,7 @@ export class Settlement {
     const registered = await registerOnce(ip == null ? identity : { ...identity, ip }, {
       ...this.run,
       baseline,
-      alsoThere: [...alsoThere, ...this.idsInBook(wanted)],
+      alsoThere: [...alsoThere, ...takings.idsInBook(wanted)],
       onSend: (sent) => change({ sent }),
       evidence: async () => {
         const { pending, holderOf } = await evidence.about(wanted);
@@ -170,7 +167,7 @@ export class Settlement {
     const left = this.#unsettled.get(keyOf(wanted));
     left?.delete(wanted.ip ?? "");
     if (left?.size === 0) this.#unsettled.delete(keyOf(wanted));
-    this.parts.takings.takeOver(decision.by, undefined, decision.endpoint, this.run.clock.date());
+    this.parts.takings.takeOver(decision.by, undefined, decision.endpoint);
     return decision.endpoint;
   }
 
@@ -182,11 +179,6 @@ export class Settlement {
   async madeBy(pending: PendingRecord, wanted: Wanted, { endpoints }: EndpointList): Promise<Endpoint[]> {
     const { holderOf } = await this.parts.evidence.about(wanted, { record: pending });
     return endpoints.filter((each) => this.mayHaveMade(pending, each) && holderOf(each) === "nobody");
-  }
-
-  /** Returns the ids of this url and type that runs of this account wrote down since this run began. @param lagMs or as long before it */
-  idsInBook(wanted: Wanted, lagMs = 0): string[] {
-    return this.parts.takings.idsSince(this.#startedAt - lagMs, wanted);
   }
 
   #decide(wanted: Wanted, { ownId, pending, holderOf }: Known, list: EndpointList): Decision {

@@ -1,4 +1,5 @@
 import type { Endpoint } from "../client";
+import type { Clock } from "../client/clock";
 import { thisProcess } from "../shared/processes";
 import type { Book } from "./book";
 import { mayHaveMade, type Pending } from "./decide";
@@ -19,10 +20,15 @@ import {
 
 /** Which endpoints the resources of this run and of others on this machine take, as the book tells. */
 export class Takings {
+  readonly #startedAt: number;
+
   constructor(
     private readonly book: Book,
     private readonly asker: Asker,
-  ) {}
+    private readonly clock: Clock,
+  ) {
+    this.#startedAt = clock.date();
+  }
 
   /**
    * Writes down that a resource takes what a registration made, in one file: a kill leaves nothing half done.
@@ -33,12 +39,12 @@ export class Takings {
     { entry: by, pendingId, sentAt }: Pending,
     own: Entry | undefined,
     { id, createdAt }: Endpoint,
-    now: number,
   ): void {
     // The resource may have been moved here from the stack that sent it: that one has it no more.
     const isMoved = by !== undefined && own !== undefined && !isSameStack(by.stack, own.stack);
     const entry = isMoved ? own : (by ?? own);
     if (entry === undefined) return;
+    const now = this.clock.date();
     // It stands for the operation, for every other resource of this run.
     const sent = entry.sent ?? { at: sentAt ?? now, serviceTime: null, before: [], complete: false };
     const { sentBy = entry.provider } = entry;
@@ -112,8 +118,9 @@ export class Takings {
     return this.#tracesOf(identity, (entry) => entry.id === id && isSameAccount(entry, this.asker.origin));
   }
 
-  /** Returns the ids of a url and type that runs of this account have written down since a moment. An older one may be used again. */
-  idsSince(moment: number, identity: Identity): string[] {
+  /** Returns the ids of a url and type that runs of this account wrote down since `lagMs` before this run. Older ones may be used again. */
+  idsInBook(identity: Identity, lagMs = 0): string[] {
+    const moment = this.#startedAt - lagMs;
     return this.book
       .entriesLike(identity)
       .filter((each) => isSameAccount(each, this.asker.origin))
