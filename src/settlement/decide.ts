@@ -4,7 +4,7 @@ import { countOf } from "../shared/words";
 import type { Entry } from "./entry";
 import { alike, type Identity } from "./identity";
 import { parseTimestamp, placeIn, UNKNOWN, type Window } from "./time";
-import type { Holder } from "./trace";
+import type { Holder, Trace } from "./trace";
 
 /** A pending registration: one that was sent, or may have been, and whose outcome is unknown. */
 export interface Pending {
@@ -139,8 +139,11 @@ function decideByTime(candidates: readonly Candidate[], pending: readonly Pendin
   return { kind: "found", endpoint: oldest.endpoint, by };
 }
 
+/** What of an endpoint tells whether a registration made it. */
+type Made = Pick<Endpoint, "id"> & Pick<Trace, "createdAt">;
+
 /** Returns whether a pending registration may have made an endpoint, whoever else may have. */
-export function mayHaveMade(pending: Pending, endpoint: Endpoint): boolean {
+export function mayHaveMade(pending: Pending, endpoint: Made): boolean {
   if (pending.id === undefined) return fitOf(pending, endpoint) !== "no";
   return pending.id === endpoint.id && placeIn(pending.window, endpoint.createdAt) !== "outside";
 }
@@ -148,7 +151,7 @@ export function mayHaveMade(pending: Pending, endpoint: Endpoint): boolean {
 /** Returns whether an endpoint fits a pending registration: its time lies in the window, or a complete list lacked it before. */
 function fitOf(
   { window, before, complete, own }: Pending,
-  { id, createdAt }: Endpoint,
+  { id, createdAt }: Made,
 ): "yes" | "perhaps" | "no" {
   if (before.includes(id)) return "no";
   switch (placeIn(window, createdAt)) {

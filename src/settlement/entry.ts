@@ -82,6 +82,11 @@ export function mayTake(entry: Entry, origin: OriginHashes): boolean {
   return entry.provider === origin.provider || isSameAccount(entry, origin);
 }
 
+/** Returns whether a resource of a stack adopted what an entry tells of, unless the book tells which registration made it. */
+export function isAdoption({ adopted, pendingId, stack }: Entry, name: StackName): boolean {
+  return adopted && pendingId === undefined && isSameStack(stack, name);
+}
+
 export function ipHash(ip: string | null | undefined): string {
   return hashOf(ip ?? "");
 }

@@ -2,14 +2,13 @@ import type { Endpoint } from "../client";
 import type { Book } from "./book";
 import { mayHaveMade, type Pending } from "./decide";
 import { plainText } from "./deployment";
-import { type Entry, ipHash, isLiving, isSameStack, traceOfEntry, windowOfSent } from "./entry";
+import { type Entry, ipHash, isAdoption, isLiving, isSameStack, traceOfEntry, windowOfSent } from "./entry";
 import { keyHash, type Wanted } from "./identity";
 import { ADOPTED, interruptedLike } from "./interruption";
 import { mayExplain, pendingEntry } from "./pendingEntry";
 import { type PendingRecord, pendingOf, recordOf } from "./pendingResource";
 import type { Stack, Stacks } from "./stack";
 import type { StackState } from "./stackState";
-import { adoptedLike } from "./takings";
 import {
   type Asker,
   type Holder,
@@ -79,13 +78,16 @@ export class Evidence {
   #ofAsking(
     wanted: Wanted,
     record: PendingRecord | undefined,
-    { own, ...sources }: Sources & { readonly own: Entry | undefined },
+    { own, entries, state, stack }: Sources & { readonly own: Entry | undefined },
   ): Pending[] {
     if (record === undefined || (own?.closed && own.id === null)) return [];
     const pending = this.#ofRecord(record, own, wanted.ip);
-    const adopted = own ? [] : adoptedLike(wanted, sources);
-    const isExplained = adopted.some((endpoint) => mayHaveMade(pending, endpoint));
-    return [isExplained ? { ...pending, doubt: ADOPTED } : pending];
+    const inBook = entries.filter((entry) => stack && isAdoption(entry, stack.name));
+    const inState = state?.adoptedLike(wanted).map(traceOfResource) ?? [];
+    const isExplained = [...inBook, ...inState].some(
+      ({ id, createdAt }) => id && mayHaveMade(pending, { id, createdAt }),
+    );
+    return [isExplained && own === undefined ? { ...pending, doubt: ADOPTED } : pending];
   }
 
   async #ofEntries(entries: readonly Entry[], wanted: Wanted, stack: Stack | undefined): Promise<Pending[]> {

@@ -1,11 +1,10 @@
 import { mayHaveMade, type Pending } from "./decide";
 import { plainText, type Resource } from "./deployment";
-import { type Entry, ipHash, isSameStack } from "./entry";
+import { type Entry, ipHash, isAdoption, isSameStack } from "./entry";
 import { HISTORY_PRECISION_MS, isWholeUp } from "./history";
 import { isProvisional, keyHash, type Wanted } from "./identity";
 import type { Stack } from "./stack";
 import type { StackState } from "./stackState";
-import { adoptedLike } from "./takings";
 import { CLOCK_TOLERANCE_MS, UNKNOWN, type Window } from "./time";
 import { type Asker, providerHashOf } from "./trace";
 
@@ -157,9 +156,9 @@ export async function interruptedLike(
   // A person has said what one of them made. What a resource had adopted before is older.
   const { from = Number.NEGATIVE_INFINITY, sureFrom = from } = interruption.sent ?? {};
   for (const entry of entries) {
-    const { begunAt = sureFrom } = entry;
-    const [endpoint] = begunAt < from ? [] : adoptedLike(wanted, { entries: [entry], stack });
-    const index = endpoint === undefined ? -1 : pending.findIndex((each) => mayHaveMade(each, endpoint));
+    const { begunAt = sureFrom, id, createdAt } = entry;
+    if (id === null || begunAt < from || !isAdoption(entry, stack.name)) continue;
+    const index = pending.findIndex((each) => mayHaveMade(each, { id, createdAt }));
     const [made] = index < 0 ? [] : pending.splice(index, 1);
     // An operation of the last run may be younger than the adoption.
     if (made && begunAt < sureFrom) pending.push({ ...made, doubt: ADOPTED });

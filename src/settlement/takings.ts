@@ -4,19 +4,9 @@ import { thisProcess } from "../shared/processes";
 import type { Book } from "./book";
 import { mayHaveMade, type Pending } from "./decide";
 import { type Entry, isLiving, isSameStack, mayTake, type StackName, traceOfEntry } from "./entry";
-import type { Identity, Wanted } from "./identity";
+import type { Identity } from "./identity";
 import { type PendingRecord, pendingOf } from "./pendingResource";
-import type { Stack } from "./stack";
-import type { StackState } from "./stackState";
-import {
-  type Asker,
-  type Holder,
-  holderAmong,
-  isSameAccount,
-  type Trace,
-  traceOfEndpoint,
-  traceOfResource,
-} from "./trace";
+import { type Asker, type Holder, holderAmong, isSameAccount, type Trace, traceOfEndpoint } from "./trace";
 
 /** Which endpoints the resources of this run and of others on this machine take, as the book tells. */
 export class Takings {
@@ -79,7 +69,7 @@ export class Takings {
       .filter((each) => each.name !== entry.name && !each.closed && isSameStack(each.stack, entry.stack))
       .filter((each) => !isLiving(each, run) && each.id === null)
       .filter((each) => each.sent?.before.includes(id) === false && mayHaveMadeIt(each));
-    const [by] = settled.toSorted((a, b) => rankOf(a, replaced) - rankOf(b, replaced));
+    const by = (replaced && settled.find(({ pendingId }) => pendingId === replaced.id)) ?? settled[0];
     const isOfReplaced = replaced && mayHaveMade(pendingOf(replaced, patienceMs), endpoint);
     const pendingId = by?.pendingId ?? (isOfReplaced ? replaced.id : undefined);
     this.#take(entry, { id, createdAt, adopted: true, ...(pendingId && { pendingId }) });
@@ -135,8 +125,8 @@ export class Takings {
   }
 
   /** Notes that nothing is left of what a pending registration made. */
-  forget(pending: Pending): void {
-    closeAll([pending], this.book);
+  forget({ entry }: Pending): void {
+    if (entry) this.book.close(entry);
   }
 
   /** Notes that nobody takes what a pending registration may have made: a person has another one registered. */
@@ -156,40 +146,7 @@ export class Takings {
   }
 }
 
-/** That of the replaced resource comes first. */
-function rankOf({ pendingId }: Entry, replaced: PendingRecord | undefined): number {
-  return pendingId !== undefined && pendingId === replaced?.id ? 0 : 1;
-}
-
-/** Closes the entries of pending registrations of which nothing is left. */
-export function closeAll(by: readonly Pending[], book: Book): void {
-  for (const { entry } of by) if (entry) book.close(entry);
-}
-
 /** Closes the entries of registrations that made nothing. Absence in another account shows nothing. */
 export function closeAbsent(by: readonly Pending[], book: Book, { origin }: Pick<Asker, "origin">): void {
   for (const { entry } of by) if (entry && isSameAccount(entry, origin)) book.close(entry);
-}
-
-/** Returns the endpoints of a url and type that resources of a stack have adopted, unless the book tells which registration made them. */
-export function adoptedLike(
-  wanted: Wanted,
-  {
-    entries,
-    stack,
-    state,
-  }: {
-    readonly entries: readonly Entry[];
-    readonly stack: Stack | undefined;
-    readonly state?: StackState | undefined;
-  },
-): Endpoint[] {
-  const inBook = entries.filter(
-    ({ adopted, pendingId, stack: name }) =>
-      adopted && pendingId === undefined && stack !== undefined && isSameStack(name, stack.name),
-  );
-  const inState = (state?.adoptedLike(wanted) ?? []).map(traceOfResource);
-  return [...inBook, ...inState].flatMap(({ id, createdAt = null }) =>
-    id ? [{ ...wanted, id, createdAt, updatedAt: null }] : [],
-  );
 }

@@ -7,7 +7,7 @@ import { type Entry, ipHash } from "../../settlement/entry";
 import { endpointsOf } from "../../settlement/leftovers";
 import { pendingResources } from "../../settlement/pendingResource";
 import type { Stack } from "../../settlement/stack";
-import { closeAbsent, closeAll } from "../../settlement/takings";
+import { closeAbsent } from "../../settlement/takings";
 import { holderAmong, traceOfEndpoint } from "../../settlement/trace";
 import type { Turns } from "../../settlement/turns";
 import { isAtWork } from "../../shared/processes";
@@ -69,7 +69,7 @@ export class Remedies {
       }
       isDecided &&= isDone;
     }
-    if (isDecided) closeAll(by, each.sources.book);
+    if (isDecided) for (const { entry } of by) if (entry) each.sources.book.close(entry);
     return isDecided;
   }
 
