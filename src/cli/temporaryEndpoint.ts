@@ -6,7 +6,8 @@ import { decide } from "../settlement/decide";
 import { ipHash, type Sent } from "../settlement/entry";
 import { pulumiHome } from "../settlement/files";
 import { alike, sameId } from "../settlement/identity";
-import { ownPending, registerOnce } from "../settlement/register";
+import { pendingOfSent } from "../settlement/pendingResource";
+import { registerOnce } from "../settlement/register";
 import { settle } from "../settlement/settle";
 import { originHashes } from "../settlement/trace";
 import { Turns } from "../settlement/turns";
@@ -142,7 +143,7 @@ export class TemporaryEndpoint {
       }
 
       const { sent, error } = registered;
-      const pending = [ownPending(sent, patienceMs)];
+      const pending = [{ ...pendingOfSent(sent, patienceMs), own: true }];
       const outcome = await settle(
         service.list,
         (list) => decide({ identity: registration, pending, list, holderOf: () => "nobody", patienceMs }),

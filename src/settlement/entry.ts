@@ -64,7 +64,7 @@ export interface Sent {
   readonly complete: boolean;
 }
 
-export function windowOfSent({ serviceTime, lastTime }: Sent, patienceMs: number): Window {
+export function windowOfSent({ serviceTime, lastTime }: Omit<Sent, "at">, patienceMs: number): Window {
   return windowOf(serviceTime, patienceMs, lastTime);
 }
 

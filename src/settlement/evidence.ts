@@ -59,11 +59,18 @@ export class Evidence {
     const own = record && this.#entryOf(record, entries);
     const rest = entries.filter((each) => each !== own);
     const sources = { entries, state, stack };
-    const more = [
-      ...(await this.#ofEntries(rest, wanted, stack)),
-      ...(await this.#ofOperations(wanted, sources)),
-      ...this.#ofOtherResources(wanted, record, sources),
-    ];
+    const { asker, book } = this;
+    const more: Pending[] = [];
+    for (const entry of rest) {
+      const found = await pendingEntry(entry, wanted, { asker, book, stack });
+      if (found) more.push(found);
+    }
+    if (stack && state) {
+      const wantedKey = keyHash(wanted);
+      const ofOtherUrls = () => this.#openEntries(stack, state).filter(({ key }) => key !== wantedKey);
+      more.push(...(await interruptedLike({ wanted, asker, stack, state, entries, ofOtherUrls })));
+    }
+    more.push(...this.#ofOtherResources(wanted, record, sources));
     return {
       pending: [
         ...this.#ofAsking(wanted, record, { own, ...sources }),
@@ -88,24 +95,6 @@ export class Evidence {
       ({ id, createdAt }) => id && mayHaveMade(pending, { id, createdAt }),
     );
     return [isExplained && own === undefined ? { ...pending, doubt: ADOPTED } : pending];
-  }
-
-  async #ofEntries(entries: readonly Entry[], wanted: Wanted, stack: Stack | undefined): Promise<Pending[]> {
-    const { asker, book } = this;
-    const pending: Pending[] = [];
-    for (const entry of entries) {
-      const found =
-        entry.closed || entry.adopted ? undefined : await pendingEntry(entry, wanted, { asker, book, stack });
-      if (found) pending.push(found);
-    }
-    return pending;
-  }
-
-  async #ofOperations(wanted: Wanted, { entries, state, stack }: Sources): Promise<Pending[]> {
-    if (stack === undefined || state === undefined) return [];
-    const key = keyHash(wanted);
-    const ofOtherUrls = () => this.#openEntries(stack, state).filter((each) => each.key !== key);
-    return interruptedLike(wanted, { asker: this.asker, stack, state, entries, ofOtherUrls });
   }
 
   /** Returns those of other resources of the stack that are pending and that no entry stands for. */
@@ -148,15 +137,9 @@ export class Evidence {
 
   #ofRecord(record: PendingRecord, entry: Entry | undefined, ip: string | null | undefined): Pending {
     const { patienceMs } = this.asker;
-    const id = entry?.id ?? undefined;
-    const pending = {
-      ...pendingOf(record, patienceMs),
-      id,
-      ip: ipHash(ip),
-      entry,
-      pendingId: record.id,
-    };
-    return entry?.sent ? { ...pending, window: windowOfSent(entry.sent, patienceMs) } : pending;
+    const pending = pendingOf(record, patienceMs);
+    const window = entry?.sent ? windowOfSent(entry.sent, patienceMs) : pending.window;
+    return { ...pending, window, id: entry?.id ?? undefined, ip: ipHash(ip), entry, pendingId: record.id };
   }
 
   #holderOf(endpoint: Endpoint, { entries, state, stack }: Sources): Holder {

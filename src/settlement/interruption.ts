@@ -8,6 +8,18 @@ import type { StackState } from "./stackState";
 import { CLOCK_TOLERANCE_MS, UNKNOWN, type Window } from "./time";
 import { type Asker, providerHashOf } from "./trace";
 
+/** What tells of the interrupted operations of a stack that may have registered a url and type. */
+interface Sources {
+  readonly wanted: Wanted;
+  readonly asker: Asker;
+  readonly stack: Stack;
+  readonly state: StackState;
+  /** Those of this url and type, of all stacks. */
+  readonly entries: readonly Entry[];
+  /** Returns the entries that the stack has of other urls and types. */
+  readonly ofOtherUrls: () => readonly Entry[];
+}
+
 export const LATER_UP = "an `up` has succeeded since then and did not record it";
 export const ADOPTED = "a resource has adopted another endpoint that fits, with adoptId";
 const SECRET_URL = "the state keeps the url of an interrupted registration as a secret";
@@ -79,7 +91,7 @@ export function mayHaveSent({ from, until }: Window, at: number): boolean {
 function pendingOperation(
   operation: Resource,
   interruption: Interruption,
-  { wanted, asker, stack, state }: { wanted: Wanted; asker: Asker; stack: Stack; state: StackState },
+  { wanted, asker, stack, state }: Sources,
 ): Pending {
   const { sent } = interruption;
   const ip = ipHash(plainText(operation.inputs, "ip"));
@@ -120,21 +132,9 @@ function pendingOperation(
   return { ...base, window, doubt, sentAt: sent.until };
 }
 
-/** The sources of what is known about the interrupted operations of a stack. */
-interface InterruptionSources {
-  readonly asker: Asker;
-  readonly stack: Stack;
-  readonly state: StackState;
-  readonly entries: readonly Entry[];
-  /** Returns the entries that the stack has of other urls and types. */
-  readonly ofOtherUrls: () => readonly Entry[];
-}
-
 /** Returns the interrupted operations that may have registered a url and type and that no entry stands for, as those of other machines. */
-export async function interruptedLike(
-  wanted: Wanted,
-  { asker, stack, state, entries, ofOtherUrls }: InterruptionSources,
-): Promise<Pending[]> {
+export async function interruptedLike(sources: Sources): Promise<Pending[]> {
+  const { wanted, asker, stack, state, entries, ofOtherUrls } = sources;
   const all = state.operations.like(wanted, { overtaken: asker.countsAll === true });
   if (all.length === 0) return [];
   const interruption = await interruptionOf(stack, state, asker.timeoutMs + asker.patienceMs);
@@ -149,10 +149,10 @@ export async function interruptedLike(
     // The state was read before this provider began to create anything.
     const isNew = entry.sender === asker.sender && entry.takenAt === undefined;
     if (entry.adopted || isNew || !isOfInterruption(entry, interruption)) continue;
-    const index = left.findIndex((each) => mayStandFor(entry, each, { wanted, state }));
+    const index = left.findIndex((each) => mayStandFor(entry, each, sources));
     if (index >= 0) left.splice(index, 1);
   }
-  const pending = left.map((each) => pendingOperation(each, interruption, { wanted, asker, stack, state }));
+  const pending = left.map((each) => pendingOperation(each, interruption, sources));
   // A person has said what one of them made. What a resource had adopted before is older.
   const { from = Number.NEGATIVE_INFINITY, sureFrom = from } = interruption.sent ?? {};
   for (const entry of entries) {
@@ -182,11 +182,7 @@ function isOfInterruption({ begunAt, closed, sent }: Entry, interruption: Interr
 }
 
 /** Returns whether an entry may record what an operation sent. What another resource has is not it. */
-function mayStandFor(
-  entry: Entry,
-  operation: Resource,
-  { wanted, state }: { readonly wanted: Wanted; readonly state: StackState },
-): boolean {
+function mayStandFor(entry: Entry, operation: Resource, { wanted, state }: Sources): boolean {
   const { ip } = operation.inputs ?? {};
   const isSameIp = typeof ip === "object" || ipHash(plainText(operation.inputs, "ip")) === entry.ip;
   const isOfUrl =

@@ -6,8 +6,7 @@ import { type Entry, isUnderWay, mayTake } from "./entry";
 import type { Evidence } from "./evidence";
 import { type Identity, isProvisional, keyHash } from "./identity";
 import { removeIfAbandoned, statusOf } from "./pendingEntry";
-import { recordOf } from "./pendingResource";
-import { ownPending } from "./register";
+import { pendingOfSent, recordOf } from "./pendingResource";
 import { type Lookup, listWith } from "./settle";
 import type { Stack } from "./stack";
 import type { Asker } from "./trace";
@@ -110,7 +109,7 @@ export async function verdictsOf(
     if (identity === undefined) {
       const own = entries.filter((entry) => entry.key === key && mayTake(entry, asker.origin));
       const by = own.flatMap((entry) =>
-        entry.sent ? [{ ...ownPending(entry.sent, patienceMs), entry }] : [],
+        entry.sent ? [{ ...pendingOfSent(entry.sent, patienceMs), entry }] : [],
       );
       const decision = decideAbsence({ list, patienceMs }, by);
       if (by.length > 0) verdicts.push({ identity, decision, by, operations: [] });

@@ -1,10 +1,11 @@
 import { isAlive } from "../shared/processes";
 import type { Book } from "./book";
 import type { Pending } from "./decide";
-import { type Entry, ipHash, isLiving, isSameStack, mayTake, windowOfSent } from "./entry";
+import { type Entry, ipHash, isLiving, isSameStack, mayTake } from "./entry";
 import { isWholeUp, type PastRun, wasUnderWay } from "./history";
 import type { Wanted } from "./identity";
 import { interruptionOf, LATER_UP, mayHaveSent } from "./interruption";
+import { pendingOfSent } from "./pendingResource";
 import type { Stack } from "./stack";
 import { isAmbiguous } from "./stackName";
 import { type Asker, isSameAccount } from "./trace";
@@ -19,47 +20,43 @@ interface EntrySources {
   readonly stack: Stack | undefined;
 }
 
-/** Returns a pending registration of an open entry. Closes or removes an entry whose outcome is known. */
+/** Returns the pending registration that an entry records, if it is open. Closes or removes an entry whose outcome is known. */
 export async function pendingEntry(
   entry: Entry,
   wanted: Wanted,
   { asker, book, stack }: EntrySources,
 ): Promise<Pending | undefined> {
+  if (entry.closed || entry.adopted) return undefined;
   const { sent, ip } = entry;
   const isOurs = stack !== undefined && isSameStack(entry.stack, stack.name);
   if (isOurs && sent === null) await removeIfAbandoned(entry, stack, book);
   if (sent === null) return undefined;
-  const { before, complete } = sent;
-  const window = windowOfSent(sent, asker.patienceMs);
-  const base = { window, before, complete, sameIp: ip === ipHash(wanted.ip), ip, entry };
   const id = entry.id ?? undefined;
-  const { origin, run } = asker;
-  const explains = mayExplain(entry, asker);
-  const explaining = explains ? { ...base, explainsOnly: true } : undefined;
-  if (!isOurs || isLiving(entry, run)) return id === undefined ? explaining : undefined;
+  const base = { ...pendingOfSent(sent, asker.patienceMs), id, sameIp: ip === ipHash(wanted.ip), ip, entry };
+  const explaining = mayExplain(entry, asker) ? { ...base, explainsOnly: true } : undefined;
+  if (!isOurs || isLiving(entry, asker.run)) return id === undefined ? explaining : undefined;
   const status = await statusOf(entry, stack);
+  if (status.kind === "recorded") {
+    book.close(entry);
+    return undefined;
+  }
+  // What another stack of this name sent explains what that one has.
+  if (status.kind === "another" || status.kind === "pending") return explaining;
   // Without an id, nothing shows that a request to another service made an endpoint of this one.
-  const isElsewhere = id === undefined && entry.service !== origin.service;
-  const isUnseen = status.kind !== "recorded" && status.kind !== "another" && status.kind !== "pending";
-  if (isElsewhere && isUnseen) return explains ? { ...base, doubt: ELSEWHERE } : undefined;
-  if (!mayTake(entry, origin) && status.kind !== "recorded") return explaining && { ...explaining, id };
+  if (id === undefined && entry.service !== asker.origin.service)
+    return explaining && { ...base, doubt: ELSEWHERE };
+  if (!mayTake(entry, asker.origin)) return explaining;
   switch (status.kind) {
-    case "recorded":
-      book.close(entry);
-      return undefined;
-    case "another": // It explains what the renamed stack has.
-    case "pending":
-      return explaining && { ...explaining, id };
     case "later up":
       // That `up` would have taken over what it made, had the program still declared it.
-      return { ...base, id, doubt: LATER_UP, unwanted: true };
+      return { ...base, doubt: LATER_UP, unwanted: true };
     case "unknown":
       // If it was answered, its run has probably recorded it.
-      return { ...base, id, explainsOnly: id !== undefined, doubt: status.why };
+      return { ...base, explainsOnly: id !== undefined, doubt: status.why };
     case "failed":
-      return { ...base, id, doubt: FAILED };
+      return { ...base, doubt: FAILED };
     case "lost":
-      return { ...base, id, doubt: await doubtOfName(sent.at, wanted, { asker, stack }) };
+      return { ...base, doubt: await doubtOfName(sent.at, wanted, { asker, stack }) };
   }
 }
 
@@ -125,9 +122,9 @@ export async function statusOf(entry: Entry, stack: Stack): Promise<Status> {
   const isShown = () => state.operations.has(entry.key, { overtaken: true }) || runs.some(isOwn);
   // Nothing was known of the stack's beginning if its state could not be read then, or was not written until the end of the run. One that
   // `state move` has begun has no time of it.
-  const mayHaveSent =
+  const isOfStack =
     stackBegan === (await stack.began()) || ((stackBegan === undefined || wasDestroyed) && isShown());
-  if (!mayHaveSent) return { kind: "another" };
+  if (!isOfStack) return { kind: "another" };
   // An equal beginning is the stack's own, also if the clock was put back since.
   if (stackBegan === undefined && at < created && !wasDestroyed) return { kind: "another" };
   if (runs.some((run) => isWholeUp(run) && run.start > at)) return { kind: "later up" };

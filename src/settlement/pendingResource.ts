@@ -1,8 +1,7 @@
 import type { Pending } from "./decide";
 import { type Deployment, endpointsIn, type Resource } from "./deployment";
-import type { Sent } from "./entry";
+import { type Sent, windowOfSent } from "./entry";
 import { isProvisional, provisionalId } from "./identity";
-import { windowOf } from "./time";
 
 /** A pending registration as the state holds it, under a provisional id. */
 export interface PendingRecord {
@@ -21,10 +20,16 @@ export function newRecord({ before, complete, serviceTime, lastTime = serviceTim
   return { id: provisionalId(), before, complete, attemptedAt: lastTime, firstAttemptedAt: serviceTime };
 }
 
-/** Returns what the state tells of a pending registration. */
+/** Returns the pending registration of what was sent. */
+export function pendingOfSent(sent: Omit<Sent, "at">, patienceMs: number): Pending {
+  const { before, complete } = sent;
+  return { window: windowOfSent(sent, patienceMs), before, complete, sameIp: true };
+}
+
+/** Returns the pending registration that the state tells of. */
 export function pendingOf(record: PendingRecord, patienceMs: number): Pending {
-  const { attemptedAt, firstAttemptedAt = attemptedAt, before, complete } = record;
-  return { window: windowOf(firstAttemptedAt, patienceMs, attemptedAt), before, complete, sameIp: true };
+  const { attemptedAt, firstAttemptedAt = attemptedAt } = record;
+  return pendingOfSent({ ...record, serviceTime: firstAttemptedAt, lastTime: attemptedAt }, patienceMs);
 }
 
 /** Returns the resources of a state whose registration is pending. */

@@ -1,9 +1,10 @@
 import { type Endpoint, type EndpointList, type Registration, WebhookRegistrationError } from "../client";
 import { sameUrl } from "../shared/url";
-import { type Decision, decide, type Pending } from "./decide";
-import { type Sent, windowOfSent } from "./entry";
+import { type Decision, decide } from "./decide";
+import type { Sent } from "./entry";
 import type { Known } from "./evidence";
 import { alike, sameId } from "./identity";
+import { pendingOfSent } from "./pendingResource";
 import { type Lookup, settle, type Waiting } from "./settle";
 import { isSameTime, placeIn } from "./time";
 
@@ -136,7 +137,7 @@ export async function registerOnce(
     return decide({
       identity: registration,
       pending: [
-        ownPending(sent, patienceMs),
+        { ...pendingOfSent(sent, patienceMs), own: true },
         ...(known?.pending ?? []).map((each) => ({ ...each, explainsOnly: true })),
       ],
       list,
@@ -144,12 +145,6 @@ export async function registerOnce(
       patienceMs,
     });
   }
-}
-
-/** Returns the pending registration that this process has sent. */
-export function ownPending(sent: Sent, patienceMs: number): Pending {
-  const { before, complete } = sent;
-  return { window: windowOfSent(sent, patienceMs), before, complete, sameIp: true, own: true };
 }
 
 /** Returns the ids of a url and type, also those whose type the service spells in an unknown way. */
