@@ -104,37 +104,30 @@ interface Candidate {
 
 const EARLIER = "it has the id of what was registered, and an earlier time";
 const SAME_ID = "a resource with another API key or base URL has the same id";
+const OTHER_IP =
+  "a registration that differs only in ip is pending too, and the service does not report the ip";
+const INEXACT = "nothing tells exactly enough when it was created, and when the registration was sent";
 
 /** Decides by the times of endpoints, or returns undefined when none fits. */
 function decideByTime(candidates: readonly Candidate[], pending: readonly Pending[]): Decision | undefined {
   const fits = candidates
-    .filter(({ endpoint }) => pending.some((each) => fitOf(each, endpoint) !== "no"))
+    .filter(({ endpoint }) => pending.some((each) => mayHaveMade(each, endpoint)))
     .toSorted((a, b) => timeOf(a) - timeOf(b));
-  const fitting = pending.filter((each) => fits.some(({ endpoint }) => fitOf(each, endpoint) !== "no"));
+  const fitting = pending.filter((each) => fits.some(({ endpoint }) => mayHaveMade(each, endpoint)));
   const ours = fitting.filter(({ explainsOnly }) => !explainsOnly);
-  const oldest = fits.find(({ endpoint }) => ours.some((each) => fitOf(each, endpoint) !== "no"));
+  const oldest = fits.find(({ endpoint }) => ours.some((each) => mayHaveMade(each, endpoint)));
   if (oldest === undefined) return undefined;
   // An old registration may be in doubt, and one that this run has just sent is not: `before` has what the old one made.
   const sure = ours.filter((each) => each.doubt === undefined);
   const by = sure.find((each) => fitOf(each, oldest.endpoint) === "yes");
-  if (fitting.some(({ sameIp }) => !sameIp))
-    return doubt(
-      fits,
-      ours,
-      "a registration that differs only in ip is pending too, and the service does not report the ip",
-    );
+  if (fitting.some(({ sameIp }) => !sameIp)) return doubt(fits, ours, OTHER_IP);
   const why = ours.find((each) => each.doubt !== undefined)?.doubt;
   if (by === undefined && why !== undefined) return doubt(fits, ours, why);
   // What is in doubt may have made none of them.
   const certain = fitting.filter((each) => each.doubt === undefined).length;
   if (fits.length > certain)
     return doubt(fits, ours, `${fits.length} endpoints fit ${countOf(certain, "pending registration")}`);
-  if (by === undefined)
-    return doubt(
-      fits,
-      ours,
-      "nothing tells exactly enough when it was created, and when the registration was sent",
-    );
+  if (by === undefined) return doubt(fits, ours, INEXACT);
   if (oldest.holder === "unclear") return doubt([oldest], [by], SAME_ID);
   return { kind: "found", endpoint: oldest.endpoint, by };
 }

@@ -1,6 +1,6 @@
 import { isEndpointToken } from "../shared/permanent";
 import { isDefaultProvider, nameOf } from "../shared/urn";
-import type { Identity } from "./identity";
+import { type Identity, isProvisional, keyHash } from "./identity";
 
 /** What `pulumi stack export` prints. */
 export interface ExportedStack {
@@ -53,6 +53,11 @@ export function endpointsIn({ resources = [] }: Deployment): Resource[] {
   return resources.filter(({ type }) => isEndpointToken(type));
 }
 
+/** Returns the endpoints in the state whose registration is pending. */
+export function pendingResources(deployment: Deployment): Resource[] {
+  return endpointsIn(deployment).filter(({ id }) => id !== undefined && isProvisional(id));
+}
+
 /** Returns the endpoints that some run began to register and never recorded, in the state's order (engine rule 23). */
 export function interruptedRegistrations({ pending_operations = [] }: Deployment): Resource[] {
   return pending_operations
@@ -64,6 +69,12 @@ export function interruptedRegistrations({ pending_operations = [] }: Deployment
 export function identityOf({ inputs, outputs }: Pick<Resource, "inputs" | "outputs">): Identity | undefined {
   const [url, type] = ["url", "type"].map((name) => plainText(outputs, name) ?? plainText(inputs, name));
   return url !== undefined && (type === "production" || type === "development") ? { url, type } : undefined;
+}
+
+/** Returns the hash of a resource's url and type; undefined where `identityOf` is. */
+export function keyIn(resource: Pick<Resource, "inputs" | "outputs">): string | undefined {
+  const identity = identityOf(resource);
+  return identity && keyHash(identity);
 }
 
 /** Returns a property, decrypted if the state was exported with its secrets. */

@@ -26,16 +26,15 @@ export interface PastRun {
   readonly isPartial: boolean;
 }
 
+/** Runs a command of Pulumi for one stack, and returns what it printed as JSON. */
+export type Print = (args: readonly string[]) => Promise<unknown>;
+
 /**
  * Reads a stack's history, the last run first, back to the last run that had ended before a moment.
  *
- * @param print runs `pulumi` and returns what it printed as JSON
  * @returns undefined if it goes too far back, or an entry has no readable time
  */
-export async function readHistory(
-  print: (args: readonly string[]) => Promise<unknown>,
-  since: number,
-): Promise<PastRun[] | undefined> {
+export async function readHistory(print: Print, since: number): Promise<PastRun[] | undefined> {
   const runs: PastRun[] = [];
   for (let page = 1; page <= MAX_PAGES; page++) {
     const args = `stack history --json --page-size ${PAGE_SIZE} --page ${page}`.split(" ");

@@ -187,8 +187,7 @@ function mayStandFor(entry: Entry, operation: Resource, { wanted, state }: Sourc
   const isSameIp = typeof ip === "object" || ipHash(plainText(operation.inputs, "ip")) === entry.ip;
   const isOfUrl =
     entry.key === keyHash(wanted) || (isSecret(operation) && !state.operations.hasUrl(entry.key));
-  // What it was taken over for may have another name since.
-  const holders = state.urnsOf(entry, { pendingOnly: entry.takenAt !== undefined });
+  const holders = state.urnsOf(entry);
   const isFree = holders.length === 0 || holders.includes(operation.urn);
   return providerHashOf(operation) === (entry.sentBy ?? entry.provider) && isSameIp && isOfUrl && isFree;
 }

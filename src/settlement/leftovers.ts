@@ -1,7 +1,7 @@
 import type { Endpoint, EndpointList } from "../client";
 import type { Book } from "./book";
 import { type Decision, type Doubt, decide, decideAbsence, type Pending, type Question } from "./decide";
-import { identityOf, plainText, type Resource } from "./deployment";
+import { identityOf, keyIn, plainText, type Resource } from "./deployment";
 import { type Entry, isUnderWay, mayTake } from "./entry";
 import type { Evidence } from "./evidence";
 import { type Identity, isProvisional, keyHash } from "./identity";
@@ -50,12 +50,11 @@ export async function leftoversOf(stack: Stack, sources: LeftoverSources): Promi
   if ((await stack.state()) === undefined) return [];
   const entries = await openEntries(stack, sources.book, sources.asker.run);
   if (entries.length === 0) return [];
-  const verdicts = await verdictsOf({ entries }, await listFor({ entries }, sources), sources);
-  return verdicts.filter((verdict): verdict is Leftover => isLeftover(verdict.decision));
+  return (await verdictsOf({ entries }, await listFor({ entries }, sources), sources)).filter(isLeftover);
 }
 
-export function isLeftover({ kind }: Decision): boolean {
-  return kind === "found" || kind === "doubt";
+export function isLeftover(verdict: Verdict): verdict is Leftover {
+  return verdict.decision.kind === "found" || verdict.decision.kind === "doubt";
 }
 
 /**
@@ -68,18 +67,14 @@ export async function openEntries(stack: Stack, book: Book, run: string): Promis
   const open: Entry[] = [];
   for (const entry of book.entriesOf(stack.name)) {
     if (entry.closed || isUnderWay(entry, run)) continue;
-    if (entry.adopted) {
-      // The endpoint was there before.
-      book.close(entry);
-      continue;
+    if (entry.adopted)
+      book.close(entry); // The endpoint was there before.
+    else if (entry.sent === null) await removeIfAbandoned(entry, stack, book);
+    else {
+      const { kind } = await statusOf(entry, stack);
+      if (kind === "recorded") book.close(entry);
+      else if (kind !== "pending" && kind !== "another") open.push(entry);
     }
-    if (entry.sent === null) {
-      await removeIfAbandoned(entry, stack, book);
-      continue;
-    }
-    const { kind } = await statusOf(entry, stack);
-    if (kind === "recorded") book.close(entry);
-    else if (kind !== "pending" && kind !== "another") open.push(entry);
   }
   return open;
 }
@@ -103,7 +98,7 @@ export async function verdictsOf(
   const named = new Set<string>();
   const identities = identitiesIn(list, operations);
   const verdicts: Verdict[] = [];
-  const keys = [...entries.map(({ key }) => key), ...operations.flatMap((each) => keyHashOf(each) ?? [])];
+  const keys = [...entries.map(({ key }) => key), ...operations.flatMap((each) => keyIn(each) ?? [])];
   for (const key of new Set(keys)) {
     const identity = identities.get(key);
     if (identity === undefined) {
@@ -120,7 +115,7 @@ export async function verdictsOf(
       verdicts.push({
         identity,
         ...decided,
-        operations: operations.filter((each) => keyHashOf(each) === key),
+        operations: operations.filter((each) => keyIn(each) === key),
       });
   }
   for (const resource of resources) {
@@ -132,11 +127,6 @@ export async function verdictsOf(
     if (decided) verdicts.push({ identity, ...decided, operations: [], resource });
   }
   return verdicts;
-}
-
-function keyHashOf(resource: Resource): string | undefined {
-  const identity = identityOf(resource);
-  return identity && keyHash(identity);
 }
 
 /**

@@ -1,22 +1,22 @@
 import {
   type Deployment,
-  identityOf,
   interruptedRegistrations,
+  keyIn,
   plainText,
   providerNameOf,
   type Resource,
 } from "./deployment";
-import { type Identity, isProvisional, keyHash, keyOf } from "./identity";
+import { type Identity, isProvisional, keyOf } from "./identity";
 
 /** The interrupted operations of a state that may have registered something, and what the state has of their resources. */
 export class Operations {
   readonly #all: readonly Resource[];
   /** The hashes of the urls and types that they show. */
-  readonly #keys: ReadonlySet<string>;
+  readonly #keys: ReadonlySet<string | undefined>;
 
   constructor(private readonly deployment: Deployment) {
     this.#all = interruptedRegistrations(deployment);
-    this.#keys = new Set(this.#all.flatMap((each) => identityOf(each) ?? []).map(keyHash));
+    this.#keys = new Set(this.#all.map(keyIn));
   }
 
   /**
@@ -40,11 +40,9 @@ export class Operations {
 
   /** Returns whether one may have registered this url and type. @param overtaken as above, as far as secrets can be compared */
   has(key: string, { overtaken = false } = {}): boolean {
-    return this.#all.some((operation) => {
-      const identity = identityOf(operation);
-      const isLike = identity === undefined || keyHash(identity) === key;
-      return isLike && (overtaken || !this.looksOvertaken(operation));
-    });
+    return this.#all.some(
+      (each) => (keyIn(each) ?? key) === key && (overtaken || !this.looksOvertaken(each)),
+    );
   }
 
   /** Returns whether one shows this url and type. */

@@ -1,7 +1,7 @@
 import type { Pending } from "./decide";
-import { type Deployment, endpointsIn, type Resource } from "./deployment";
+import type { Resource } from "./deployment";
 import { type Sent, windowOfSent } from "./entry";
-import { isProvisional, provisionalId } from "./identity";
+import { provisionalId } from "./identity";
 
 /** A pending registration as the state holds it, under a provisional id. */
 export interface PendingRecord {
@@ -30,11 +30,6 @@ export function pendingOfSent(sent: Omit<Sent, "at">, patienceMs: number): Pendi
 export function pendingOf(record: PendingRecord, patienceMs: number): Pending {
   const { attemptedAt, firstAttemptedAt = attemptedAt } = record;
   return pendingOfSent({ ...record, serviceTime: firstAttemptedAt, lastTime: attemptedAt }, patienceMs);
-}
-
-/** Returns the resources of a state whose registration is pending. */
-export function pendingResources(deployment: Deployment): Resource[] {
-  return endpointsIn(deployment).filter(({ id }) => id !== undefined && isProvisional(id));
 }
 
 /** Returns the pending registration of a resource. What an edited state lacks is unknown. */

@@ -80,7 +80,7 @@ export async function registerOnce(
     };
     try {
       const endpoint = await service.register(registration, note);
-      return { kind: "made", endpoint, wasThere: await wasThere(endpoint, sent) };
+      return { kind: "made", endpoint, wasThere: await wasThere(endpoint) };
     } catch (error) {
       if (!(error instanceof WebhookRegistrationError)) throw error;
       if (error.outcome === "not-made") {
@@ -91,18 +91,14 @@ export async function registerOnce(
       options.onLost?.();
       const askedMs = error.retryAfterMs;
       const leftMs = error.statusCode === undefined ? sentAt + timeoutMs - clock.now() : 0;
-      const forMs = Math.max(
-        LOOK_AFTER_ANSWER_MS,
-        leftMs,
-        askedMs === undefined ? 0 : Math.max(askedMs, LEAST_WAIT_TO_RESEND_MS),
-      );
-      const look = (list: EndpointList) => decideOwn(list, sent);
+      const waitMs = askedMs === undefined ? 0 : Math.max(askedMs, LEAST_WAIT_TO_RESEND_MS);
+      const forMs = Math.max(LOOK_AFTER_ANSWER_MS, leftMs, waitMs);
       // Whatever goes wrong here, the registration must not be lost.
-      const outcome = await settle(() => service.list(), look, { clock, cancelled, forMs }).catch(
+      const outcome = await settle(() => service.list(), decideOwn, { clock, cancelled, forMs }).catch(
         () => undefined,
       );
       if (outcome?.kind === "found") {
-        const isOld = await wasThere(outcome.endpoint, sent);
+        const isOld = await wasThere(outcome.endpoint);
         // Nothing tells whether this registration made it.
         if (isOld === undefined) return { kind: "pending", sent, error };
         return { kind: "made", endpoint: outcome.endpoint, wasThere: isOld };
@@ -114,8 +110,9 @@ export async function registerOnce(
   }
 
   /** Returns whether what a registration was answered with was there before it; undefined if nothing tells. Asks once, in vain or not. */
-  async function wasThere(answered: Endpoint, { serviceTime }: Sent): Promise<boolean | undefined> {
+  async function wasThere(answered: Endpoint): Promise<boolean | undefined> {
     const { id } = answered;
+    const { serviceTime } = sent;
     const odd = baseline.unrecognized.map((each) => ({ ...each, createdAt: null }));
     const listed = [...baseline.endpoints, ...odd].find((each) => sameId(each.id, id));
     const isAsked = !answered.createdAt && (listed !== undefined || !baseline.complete);
@@ -132,7 +129,7 @@ export async function registerOnce(
     return place === "unknown" && !baseline.complete ? undefined : place === "outside";
   }
 
-  async function decideOwn(list: EndpointList, sent: Sent): Promise<Decision> {
+  async function decideOwn(list: EndpointList): Promise<Decision> {
     const known = await options.evidence?.();
     return decide({
       identity: registration,

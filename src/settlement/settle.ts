@@ -37,26 +37,21 @@ export async function settle(
   { clock, cancelled, forMs, onWait }: Waiting & { forMs?: number; onWait?: (milliseconds: number) => void },
 ): Promise<Outcome> {
   const startedAt = clock.now();
-  let untilMs = forMs ?? 0;
-  for (
-    let pauseMs = FIRST_PAUSE_MS, isFirst = true;
-    ;
-    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS), isFirst = false
-  ) {
-    const isLast = () => clock.now() - startedAt >= untilMs;
+  let untilMs = forMs;
+  const leftMs = () => Math.max(startedAt + (untilMs ?? 0) - clock.now(), 0);
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     try {
       const decision = await decide(await list());
-      if (isFirst && forMs === undefined && decision.kind === "wait") {
+      if (decision.kind === "found" || decision.kind === "doubt") return decision;
+      if (untilMs === undefined && decision.kind === "wait") {
         untilMs = decision.milliseconds;
         onWait?.(untilMs);
       }
-      if (decision.kind === "found" || decision.kind === "doubt") return decision;
-      if (isLast()) return decision.kind === "wait" ? { kind: "absent" } : decision;
+      if (leftMs() === 0) return decision.kind === "wait" ? { kind: "absent" } : decision;
     } catch (error) {
-      if (!(error instanceof WebhookError) || isLast()) throw error;
+      if (!(error instanceof WebhookError) || leftMs() === 0) throw error;
     }
-    const leftMs = Math.max(untilMs - (clock.now() - startedAt), 0);
-    if ((await sleep(Math.min(pauseMs, leftMs), { clock, signal: cancelled })) === "aborted")
+    if ((await sleep(Math.min(pauseMs, leftMs()), { clock, signal: cancelled })) === "aborted")
       return { kind: "cancelled" };
   }
 }

@@ -3,15 +3,12 @@ import { runPulumi } from "../shared/pulumiCommand";
 import { stackOf } from "../shared/urn";
 import type { Deployment, ExportedStack } from "./deployment";
 import type { StackName } from "./entry";
-import { type PastRun, readHistory } from "./history";
+import { type PastRun, type Print, readHistory } from "./history";
 import { isAmbiguous, stackNameOf } from "./stackName";
 import { StackState } from "./stackState";
 
 /** How long the CLI may take to print something of a stack, in milliseconds. */
 const TIMEOUT_MS = 60_000;
-
-/** Runs a command of Pulumi for one stack, and returns what it printed as JSON. */
-export type Print = (args: readonly string[]) => Promise<unknown>;
 
 /** One stack: its state as the CLI prints it, also while a run is under way (engine rule 37), and its history. */
 export class Stack {

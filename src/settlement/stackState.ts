@@ -4,13 +4,14 @@ import {
   endpointsIn,
   identityOf,
   isUrlSecret,
+  pendingResources,
   providerNameOf,
   type Resource,
   stackIn,
 } from "./deployment";
+import type { Entry } from "./entry";
 import { type Identity, keyOf } from "./identity";
 import { Operations } from "./operations";
-import { pendingResources } from "./pendingResource";
 import {
   type Holder,
   holderAmong,
@@ -57,11 +58,9 @@ export class StackState {
   }
 
   /** Returns the resources that may have what an entry of this stack stands for, or whose registration it records as pending. */
-  urnsOf(
-    entry: Trace & { readonly pendingId?: string },
-    { pendingOnly }: { pendingOnly: boolean },
-  ): string[] {
-    const recorded = pendingOnly ? [] : this.#of(entry.id);
+  urnsOf(entry: Entry): string[] {
+    // What it was taken over for may have another name since.
+    const recorded = entry.takenAt === undefined ? this.#of(entry.id) : [];
     const holders = recorded.filter(({ trace }) => holderAmong([trace], entry) !== "nobody");
     const pending = entry.pendingId === undefined ? [] : this.#of(entry.pendingId);
     return [...holders, ...pending].map(({ resource }) => resource.urn);

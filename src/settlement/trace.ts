@@ -1,5 +1,5 @@
 import type { Endpoint } from "../client";
-import { identityOf, plainText, providerNameOf, type Resource } from "./deployment";
+import { keyIn, plainText, providerNameOf, type Resource } from "./deployment";
 import { hashOf } from "./files";
 import { keyHash } from "./identity";
 import { isSameTime, placeIn, type Window } from "./time";
@@ -45,16 +45,13 @@ export interface Trace extends Unclear<OriginHashes> {
 export type Holder = "nobody" | "somebody" | "unclear";
 
 /** Returns where something was registered, with hashes for names. */
-export function originHashes({
-  baseUrl,
-  account,
-  provider,
-}: {
+export function originHashes(origin: {
   readonly baseUrl: string;
   readonly account: string;
   readonly provider?: string | undefined;
 }): OriginHashes {
-  return { service: hashOf(baseUrl), fingerprint: account, provider: hashOf(provider ?? "") };
+  const { baseUrl, account, provider = "" } = origin;
+  return { service: hashOf(baseUrl), fingerprint: account, provider: hashOf(provider) };
 }
 
 /** Returns the hash of the name of a resource's provider. */
@@ -73,9 +70,8 @@ export function traceOfResource(resource: Pick<Resource, "id" | "inputs" | "outp
   const [baseUrl, fingerprint, createdAt] = ["baseUrl", "account", "createdAt"].map(
     (name) => plainText(outputs, name) ?? plainText(inputs, name),
   );
-  const identity = identityOf(resource);
   const service = baseUrl === undefined ? undefined : hashOf(baseUrl);
-  return { id, key: identity && keyHash(identity), createdAt, service, fingerprint };
+  return { id, key: keyIn(resource), createdAt, service, fingerprint };
 }
 
 /** Returns what the service of an origin says of an endpoint. */

@@ -1,8 +1,7 @@
 import { Book } from "../../settlement/book";
 import { categoryOf } from "../../settlement/category";
-import { interruptedRegistrations } from "../../settlement/deployment";
-import { isLeftover, type Leftover, listFor, openEntries, verdictsOf } from "../../settlement/leftovers";
-import { pendingResources } from "../../settlement/pendingResource";
+import { interruptedRegistrations, pendingResources } from "../../settlement/deployment";
+import { isLeftover, listFor, openEntries, verdictsOf } from "../../settlement/leftovers";
 import { describeDoubt, describeLeftovers } from "../../settlement/words";
 import { NO_RUN, sourcesOf } from "../evidence";
 import { type ClaimsOptions, readStackOf } from "../inventory/claims";
@@ -31,8 +30,7 @@ export async function leftoverFindings(
     if (entries.length + operations.length + resources.length === 0) continue;
     const traces = { entries, operations, resources };
     const sources = sourcesOf(stack, options.account, { book, service: options.service });
-    const verdicts = await verdictsOf(traces, await listFor(traces, sources), sources);
-    const left = verdicts.filter((each): each is Leftover => isLeftover(each.decision));
+    const left = (await verdictsOf(traces, await listFor(traces, sources), sources)).filter(isLeftover);
     const named = left.filter((each) => {
       const category = categoryOf(each, deployment);
       const isKnown = each.operations.length > 0 || each.resource !== undefined;

@@ -2,13 +2,13 @@ import {
   type Deployment,
   endpointsIn,
   interruptedRegistrations,
+  pendingResources,
   plainText,
   providerNameOf,
   type Resource,
   stackIn,
 } from "../../settlement/deployment";
 import { isOvertaken } from "../../settlement/operations";
-import { pendingResources } from "../../settlement/pendingResource";
 import { isEndpointToken } from "../../shared/permanent";
 import { nameOf } from "../../shared/urn";
 import type { Inventory } from "../inventory/inventory";

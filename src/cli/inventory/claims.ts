@@ -2,10 +2,15 @@ import type { Endpoint } from "../../client";
 import type { Clock } from "../../client/clock";
 import { Book } from "../../settlement/book";
 import { mayHaveMade, type Pending } from "../../settlement/decide";
-import { identityOf, interruptedRegistrations, type Resource } from "../../settlement/deployment";
+import {
+  identityOf,
+  interruptedRegistrations,
+  pendingResources,
+  type Resource,
+} from "../../settlement/deployment";
 import { isSameStack, type StackName } from "../../settlement/entry";
 import { keyOf, sameId } from "../../settlement/identity";
-import { pendingResources, recordOf } from "../../settlement/pendingResource";
+import { recordOf } from "../../settlement/pendingResource";
 import { describeStackOf } from "../../shared/urn";
 import type { AccountService } from "../accountService";
 import { settlementStack, sourcesOf } from "../evidence";

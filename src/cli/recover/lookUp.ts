@@ -1,6 +1,6 @@
 import type { Clock } from "../../client/clock";
 import type { Book } from "../../settlement/book";
-import { type Deployment, interruptedRegistrations } from "../../settlement/deployment";
+import { type Deployment, interruptedRegistrations, pendingResources } from "../../settlement/deployment";
 import { type Entry, mayTake } from "../../settlement/entry";
 import { hashOf } from "../../settlement/files";
 import {
@@ -10,7 +10,6 @@ import {
   type Verdict,
   verdictsOf,
 } from "../../settlement/leftovers";
-import { pendingResources } from "../../settlement/pendingResource";
 import { settle } from "../../settlement/settle";
 import type { Stack } from "../../settlement/stack";
 import { nameOf } from "../../shared/urn";

@@ -1,12 +1,16 @@
 import { type Clock, systemClock } from "../../client/clock";
 import { Book } from "../../settlement/book";
 import { categoryOf } from "../../settlement/category";
-import { type Deployment, interruptedRegistrations, plainText } from "../../settlement/deployment";
+import {
+  type Deployment,
+  interruptedRegistrations,
+  pendingResources,
+  plainText,
+} from "../../settlement/deployment";
 import { pulumiHome } from "../../settlement/files";
+import type { Print } from "../../settlement/history";
 import { openEntries } from "../../settlement/leftovers";
 import { isOvertaken } from "../../settlement/operations";
-import { pendingResources } from "../../settlement/pendingResource";
-import type { Print } from "../../settlement/stack";
 import { Turns } from "../../settlement/turns";
 import { describeUrl } from "../../shared/url";
 import { nameOf } from "../../shared/urn";
