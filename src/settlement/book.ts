@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync, rmSync, statSync } from "node:fs";
+import { appendFileSync, readFileSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
+import { parseJson } from "../shared/json";
 import { isAtWork, thisProcess } from "../shared/processes";
 import { type Entry, isWhole, type NewEntry, type StackName } from "./entry";
-import { hashOf, makeFolder, namesIn, pulumiHome, replaceFile } from "./files";
+import { hashOf, makeFile, makeFolder, namesIn, PRIVATE, pulumiHome } from "./files";
 import { type Identity, keyHash } from "./identity";
 
 /** How many entries the book holds at most. */
@@ -13,8 +14,8 @@ const CLOSED_LIFE_MS = 24 * 60 * 60_000;
 const EXTENSION = ".json";
 
 /**
- * What this machine's runs have sent and taken: a small file for each registration, below PULUMI_HOME, written before the POST and
- * replaced when it is answered. It outlives a killed run. It holds hashes, ids, times and the stack's name, and no url, key or
+ * What this machine's runs have sent and taken: a small file for each registration, below PULUMI_HOME, written before the POST. Its
+ * last whole line counts: a change appends one, as to replace a file makes some file systems write it to the disk. It outlives a killed run. It holds hashes, ids, times and the stack's name, and no url, key or
  * secret. A book that cannot be written or read makes no run fail: it says so once.
  */
 export class Book {
@@ -72,14 +73,17 @@ export class Book {
       this.#count += 1;
       if (this.#count > MAX_ENTRIES) throw new Error(`it holds ${MAX_ENTRIES} entries`);
       makeFolder(this.#home, join(this.#folder, shardOf(key)));
-      replaceFile(this.#pathOf(name), begun);
+      makeFile(this.#pathOf(name), begun);
     });
     return begun;
   }
 
   change(entry: Entry, change: Partial<Omit<Entry, "name" | "key" | "stack">>): Entry {
     const changed = { ...entry, ...change };
-    this.#quietly(() => replaceFile(this.#pathOf(entry.name), changed));
+    // A process that was killed may have left half a line.
+    this.#quietly(() =>
+      appendFileSync(this.#pathOf(entry.name), `\n${JSON.stringify(changed)}`, { mode: PRIVATE }),
+    );
     return changed;
   }
 
@@ -143,7 +147,8 @@ function shardOf(name: string): string {
 
 function entryIn(path: string): Entry[] {
   try {
-    const entry: Entry = JSON.parse(readFileSync(path, "utf8"));
+    const lines = readFileSync(path, "utf8").split("\n");
+    const entry = parseJson(lines.findLast((line) => parseJson(line) !== undefined) ?? "") as Entry;
     return entry.name === basename(path) && isWhole(entry) ? [entry] : [];
   } catch {
     return []; // It was removed meanwhile, or somebody edited it.

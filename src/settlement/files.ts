@@ -9,11 +9,14 @@ export function pulumiHome({ PULUMI_HOME }: NodeJS.ProcessEnv): string {
   return resolve(PULUMI_HOME || join(homedir(), ".pulumi"));
 }
 
-/** Makes or replaces a file at once: nobody reads a part of it. It is private to the user, as are the folders made for it. */
-export function replaceFile(path: string, content: unknown): void {
+/** The mode of a file that is private to the user, as are the folders made for it. */
+export const PRIVATE = 0o600;
+
+/** Makes a private file at once: nobody reads a part of it. */
+export function makeFile(path: string, content: unknown): void {
   const temporary = join(dirname(path), `${randomUUID()}.tmp`);
   try {
-    writeFileSync(temporary, JSON.stringify(content), { mode: 0o600 });
+    writeFileSync(temporary, JSON.stringify(content), { mode: PRIVATE });
     renameSync(temporary, path);
   } catch (error) {
     rmSync(temporary, { force: true });

@@ -3,7 +3,7 @@ import { readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, sleep } from "../client/clock";
 import { isAlive, type ProcessName, thisProcess } from "../shared/processes";
-import { makeFolder, namesIn, replaceFile } from "./files";
+import { makeFile, makeFolder, namesIn } from "./files";
 
 /** Between two tries, in milliseconds. Two processes that try at once give way for different times. */
 const SHORTEST_PAUSE_MS = 10;
@@ -39,7 +39,7 @@ export class Locks {
     makeFolder(this.#home, this.#folder);
     const claim = join(this.#folder, `${key}.${randomUUID()}`);
     for (let tries = 0; ; tries++) {
-      replaceFile(claim, thisProcess());
+      makeFile(claim, thisProcess());
       const release = () => rmSync(claim, { force: true });
       if (!this.#rivals(key, claim).some((path) => this.#isHeld(path))) return release;
       release();

@@ -142,6 +142,17 @@ test.each<[string, (text: string) => string]>([
   expect(warnings).toEqual([]);
 });
 
+test("a change of which half was written counts as none, and the next one as whole", () => {
+  const book = open();
+  const entry = book.begin(begun({ id: "a", sent }), identity);
+  const [file = ""] = files();
+  appendFileSync(file, `\n${JSON.stringify({ ...entry, id: "b" }).slice(0, -20)}`);
+  expect(ids()).toEqual(["a"]);
+  book.change(entry, { id: "c" });
+  expect(ids()).toEqual(["c"]);
+  expect(files()).toEqual([file]);
+});
+
 test("files that are not the book's are left alone", () => {
   open().begin(begun({ id: "a" }), identity);
   const [file = ""] = files();

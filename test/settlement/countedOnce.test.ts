@@ -1,6 +1,6 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { startEmulator } from "../../src/emulator";
-import { inputs, otherInputs, outcome, type PluginOptions, stateOf, VerbsWorld } from "./verbsWorld";
+import { entryAt, inputs, otherInputs, outcome, type PluginOptions, stateOf, VerbsWorld } from "./verbsWorld";
 
 /** A registration counts once, whatever traces of it there are, and nothing else's trace stands for it. */
 let world: VerbsWorld;
@@ -287,7 +287,7 @@ test.each(["warn", "register"] as const)(
 /** Makes the entries of a machine those of a run that was killed before it sent anything. */
 function unsend(home: string): void {
   for (const path of world.bookFiles(home)) {
-    const entry = JSON.parse(readFileSync(path, "utf8"));
+    const entry = entryAt(path);
     const process = { ...entry.process, start: "dead" };
     writeFileSync(path, JSON.stringify({ ...entry, sent: null, id: null, createdAt: null, process }));
   }

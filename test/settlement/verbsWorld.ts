@@ -241,7 +241,7 @@ export class VerbsWorld {
 
   /** The entries of the book. */
   book(home = this.home): Entry[] {
-    return this.bookFiles(home).map((path) => JSON.parse(readFileSync(path, "utf8")));
+    return this.bookFiles(home).map(entryAt);
   }
 
   bookFiles(home = this.home): string[] {
@@ -257,8 +257,7 @@ export class VerbsWorld {
 
   /** Changes every entry of the book. */
   edit(change: (entry: Entry) => object): void {
-    for (const path of this.bookFiles())
-      writeFileSync(path, JSON.stringify(change(JSON.parse(readFileSync(path, "utf8")))));
+    for (const path of this.bookFiles()) writeFileSync(path, JSON.stringify(change(entryAt(path))));
   }
 
   /** Writes what the stand-in prints. */
@@ -320,4 +319,9 @@ export function outcome(made: Promise<{ id: string }>): Promise<string> {
     ({ id }) => id,
     (error: Error) => error.message,
   );
+}
+
+/** Reads a file of the book: its last line counts. */
+export function entryAt(path: string): Entry {
+  return JSON.parse(readFileSync(path, "utf8").split("\n").at(-1) ?? "");
 }
