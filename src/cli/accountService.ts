@@ -5,9 +5,11 @@ import { ServiceClock } from "../settlement/serviceClock";
 
 /** An account's service as the settlement needs it: it remembers the service's time. */
 export class AccountService extends ServiceClock {
+  /** @param registrar sends the registrations */
   constructor(
     private readonly client: WebhooksClient,
     clock: Clock,
+    private readonly registrar = client,
   ) {
     super(clock);
   }
@@ -19,5 +21,5 @@ export class AccountService extends ServiceClock {
 
   /** @param onSend called right before each attempt */
   register = (registration: Registration, onSend: () => void): Promise<Endpoint> =>
-    this.client.register(registration, { onSend });
+    this.registrar.register(registration, { onSend });
 }

@@ -1,4 +1,4 @@
-import { type Endpoint, type Registration, WebhookError } from "../client";
+import { type Endpoint, type Registration, WebhookError, type WebhooksClient } from "../client";
 import { type Clock, systemClock } from "../client/clock";
 import { undefinedIfGone } from "../client/errors";
 import { Book } from "../settlement/book";
@@ -20,6 +20,8 @@ import type { Account } from "./service";
 interface TemporaryEndpointOptions {
   readonly account: Account;
   readonly url: string;
+  /** Sends the registration. Default: the account's client. */
+  readonly registrar?: WebhooksClient | undefined;
   /** Default: the system's. */
   readonly clock?: Clock;
   /** Prints what is going on. */
@@ -117,9 +119,9 @@ export class TemporaryEndpoint {
   }
 
   async #register(registration: Registration): Promise<Endpoint> {
-    const { account, note, url, clock = systemClock } = this.options;
+    const { account, note, url, registrar, clock = systemClock } = this.options;
     const { client, timeoutMs, patienceMs } = account;
-    const service = new AccountService(client, clock);
+    const service = new AccountService(client, clock, registrar);
     const baseline = await service.list();
     const same = alike(baseline, registration).map(({ id }) => id);
     const waiting = { clock, cancelled: undefined };

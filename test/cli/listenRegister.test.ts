@@ -274,6 +274,18 @@ describe("with --register", () => {
     expect(emulator.endpoints()).toEqual([]);
   });
 
+  test("Ctrl-C while the service limits registrations ends listen at once, and sends no further one", async () => {
+    const refusals = { status: 429, headers: { "retry-after": "5" }, times: Number.POSITIVE_INFINITY };
+    emulator.fault({ operation: "register", kind: "status", ...refusals });
+    const started = register();
+    const registrations = () => emulator.requests.filter(({ operation }) => operation === "register");
+    await started.untilTrue(() => registrations().length > 0);
+    const { status, stderr } = await started.signal("SIGINT");
+    expect([status, registrations().length]).toEqual([0, 1]);
+    // It may have come before the refusal.
+    expect(stderr).toMatch(/^Stopp.*\n$/);
+  });
+
   test("a second Ctrl-C ends listen at once, and says what may be left and how to find it", async () => {
     emulator.fault({ operation: "delete", kind: "hang-before" });
     const started = register();

@@ -1,3 +1,5 @@
+import { setImmediate } from "node:timers/promises";
+import { WebhookError, WebhooksClient } from "../../client";
 import { nodeHandler } from "../../receiver/adapters/node";
 import { openWayTo } from "../../shared/post";
 import { countOf, quoted } from "../../shared/words";
@@ -52,10 +54,18 @@ export async function listen(flags: ListenFlags): Promise<void> {
     flags.save === undefined ? undefined : await CaptureFolder.open(flags.save, (text) => output.warn(text));
   release();
 
-  const endpoint =
+  const stopped = new AbortController();
+  // A registration that only waits, because the service limits requests, ends then. A deletion may wait.
+  const registrar =
     account &&
-    new TemporaryEndpoint({ account, url: flags.register ?? "", note: (text) => output.note(text) });
+    new WebhooksClient(
+      { ...account.connection, timeoutMs: account.timeoutMs },
+      { cancelled: stopped.signal },
+    );
+  const note = (text: string) => output.note(text);
+  const endpoint = account && new TemporaryEndpoint({ account, registrar, url: flags.register ?? "", note });
   const stop = stopSignal({ left: () => endpoint?.leftover });
+  void stop.then(() => stopped.abort());
   const target =
     flags.forwardTo === undefined
       ? undefined
@@ -121,7 +131,10 @@ export async function listen(flags: ListenFlags): Promise<void> {
         await reporter.end();
       }
     }
+  } catch (error) {
+    if (!(stopped.signal.aborted && error instanceof WebhookError && error.code === "ABORTED")) throw error;
   } finally {
+    await registrar?.close();
     await account?.client.close();
     await target?.dispatcher.destroy();
   }
@@ -136,6 +149,8 @@ interface Stopping {
 
 /** Says why the command does not stop at once. If it has only prepared a registration, it does. */
 async function sayWhatIsLeft({ output, endpoint, server, reporter }: Stopping): Promise<void> {
+  // What only waited to register has ended by then.
+  await setImmediate();
   const isTemporary = endpoint !== undefined && endpoint.wasThere === false;
   // The service does not send a delivery again that was answered with 200.
   if (isTemporary && endpoint.leftover === undefined) await reporter.end();
