@@ -133,7 +133,7 @@ export class TemporaryEndpoint {
           this.#mayExist = true;
         },
         onLost: () =>
-          note("The answer to the registration was lost. Looking for the endpoint in the service's list."),
+          note("The registration was not answered with an endpoint. Looking for it in the service's list."),
       });
       if (registered.kind === "made") {
         const { endpoint } = registered;

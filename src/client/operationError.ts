@@ -97,7 +97,7 @@ function nameOf(cause: unknown): string {
 }
 
 const HIDDEN_ANSWER =
-  "Its answer may be confidential and is not shown here; it is in the error's responseText.";
+  "Its answer may be confidential, so this message leaves it out: the error's responseText has it, and webhooks:showResponses shows it.";
 const ADVICE: Readonly<Partial<Record<WebhookErrorCode, string>>> = {
   NOT_FOUND:
     "The account of this API key has no endpoint with that id: it was deleted, or belongs to another account or service.",

@@ -19,6 +19,8 @@ export const JOB_EVENTS: readonly JobEvent[] = ["job.running", "job.succeeded", 
 export const EVENT_BY_STATUS: ReadonlyMap<unknown, JobEvent> = new Map(
   JOB_EVENTS.map((event) => [event.slice("job.".length), event]),
 );
+/** What a template makes of a property that is missing, or of an object: the same for every event. */
+const NO_VALUE = /(^|[^\w-])undefined($|[^\w-])|\[object \w+\]/;
 const BYTE_ORDER_MARK = 0xfeff;
 
 /** A string, or a number. As JSON is known to be valid here, what looks like a number outside a string is one. */
@@ -47,9 +49,10 @@ export type DedupeKey = (delivery: KeyedDelivery) => string;
 export function dedupeKeyOf(delivery: Delivery, dedupeKey: DedupeKey | undefined): string {
   if (!dedupeKey || !isKeyed(delivery)) return delivery.id;
   const key: unknown = dedupeKey(delivery);
-  if (typeof key === "string" && key !== "") return key;
+  if (typeof key === "string" && key !== "" && !NO_VALUE.test(key)) return key;
   throw new TypeError(
-    "dedupeKey must return a non-empty string. Return delivery.id if nothing better identifies the event.",
+    "dedupeKey must return a non-empty string, made of properties that the delivery has. Return delivery.id if nothing better " +
+      "identifies the event.",
   );
 }
 

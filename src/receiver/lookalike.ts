@@ -11,16 +11,31 @@ const LONGEST_NAME = 80;
 export function lookalikeWarner(warn: (warning: string) => void): (message: unknown) => void {
   let hasWarned = false;
   return (message) => {
-    const isBatch = Array.isArray(message);
-    const seen = hasWarned ? undefined : lookalikeIn(isBatch ? message[0] : message);
+    const seen = hasWarned ? undefined : shapeOf(message);
     if (seen === undefined) return;
     hasWarned = true;
     warn(
-      `A verified delivery was not recognized as an event of a job: it ${isBatch ? "is a list, whose first item " : ""}has ${seen}. The receiver expects \`type\` to be ` +
+      `A verified delivery was not recognized as an event of a job: it ${seen}. The receiver expects \`type\` to be ` +
         `${listOf(JOB_EVENTS)}, or a flat \`status\` that is ${listOf(EVENT_BY_STATUS.keys())}. Until the service sends that, handle ` +
         "such deliveries in onUnhandled. You see this warning once.",
     );
   };
+}
+
+/** Returns what a body has or is, as the end of a sentence, if it may be an event in another shape. */
+function shapeOf(message: unknown): string | undefined {
+  if (message === undefined) return "is not JSON";
+  const { list, how } = listIn(message);
+  const seen = lookalikeIn(list === undefined ? message : list[0]);
+  return seen && `${how} ${seen}`;
+}
+
+/** Returns the list that a body is, or that it has as its events. */
+function listIn(message: unknown): { list?: readonly unknown[]; how: string } {
+  if (Array.isArray(message)) return { list: message, how: "is a list, whose first item has" };
+  if (isRecord(message) && Array.isArray(message.events))
+    return { list: message.events, how: "has a list `events`, whose first item has" };
+  return { how: "has" };
 }
 
 /**
@@ -29,7 +44,7 @@ export function lookalikeWarner(warn: (warning: string) => void): (message: unkn
  */
 function lookalikeIn(message: unknown): string | undefined {
   if (!isRecord(message)) return undefined;
-  const { type, data, event, job } = message;
+  const { type, data, event, job, payload } = message;
   // An event with a name of its own may have any property.
   if (typeof type === "string" && !NO_NAME_OF_ITS_OWN.test(type.toLowerCase())) return undefined;
   if (type === "" && EVENT_BY_STATUS.has(message.status)) return '`type` ""';
@@ -38,9 +53,11 @@ function lookalikeIn(message: unknown): string | undefined {
     "data.": data,
     "event.": event,
     "job.": job,
+    "payload.": payload,
   })) {
     for (const [name, value] of Object.entries(isRecord(holder) ? holder : {})) {
-      const isStatus = name === "status" && EVENT_BY_STATUS.has(lower(value).replace(/[^a-z]/g, ""));
+      const isStatus =
+        /^(status|state)$/.test(name) && EVENT_BY_STATUS.has(lower(value).replace(/[^a-z]/g, ""));
       if (isStatus || LIKE_AN_EVENT.test(lower(value))) return `\`${place}${name}\` ${JSON.stringify(value)}`;
     }
   }

@@ -21,6 +21,11 @@ import type {
 } from "./types";
 import { validatedIds } from "./validated";
 
+const JOB_AS_KEY =
+  "dedupeKey returns the job's id, which all events of a job share: of those that have a handler, only the first is handled, and the others " +
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code to copy.
+  "are ignored as its duplicates. Return `${event}:${jobId}`. You see this warning once.";
+
 const PARSED_BODY_ADVICE = readBefore(
   "The webhook receiver",
   "Give it the raw bytes: mount it before any body parser.",
@@ -140,6 +145,7 @@ export function startedReceiver<Events extends object>(
     } catch (error) {
       return { outcome: "failed", error };
     }
+    if (key === delivery.jobId) warn(JOB_AS_KEY);
     return take(delivery, { key, onUnrecorded });
   }
 

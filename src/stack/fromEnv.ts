@@ -34,7 +34,7 @@ export function receiverFromEnv<Events extends object = NoEvents>(
     throw new ReceiverConfigError(
       "CONFIG_MISSING",
       shown(variable) === variable
-        ? `the environment variable ${variable} is not set: set it to the output of ${HOW_TO_GET_IT}`
+        ? `the environment variable ${variable} is ${text === "" ? "empty. If a command was to fill it, that failed" : "not set"}: set it to the output of ${HOW_TO_GET_IT}`
         : `receiverFromEnv: variable does not name an environment variable that is set. ${NOT_SHOWN} the name of the variable, not its value`,
     );
   }

@@ -37,9 +37,7 @@ export function parseConfig(config: unknown, { where }: { where: string }): Rece
   const { version, secrets, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS, endpoints = {} } = value;
   if (version !== 1) {
     throw invalid([
-      version === undefined
-        ? "it was not created by receiverConfig"
-        : "its version is not 1: update pulumi-webhook-endpoints here",
+      version === undefined ? whatElse(value) : "its version is not 1: update pulumi-webhook-endpoints here",
     ]);
   }
   const problems = Array.isArray(secrets) ? problemsOfSecrets(secrets) : ["secrets must be a list"];
@@ -64,6 +62,14 @@ function parseText(text: string): unknown {
   const trimmed = text.trim(); // a byte order mark counts as white space
   const value = trimmed === MASKED ? MASKED : parseJson(trimmed);
   return typeof value === "string" && value !== MASKED ? parseJson(value) : value;
+}
+
+/** Says what is there in place of what receiverConfig creates. */
+function whatElse(value: Record<string, unknown>): string {
+  const [output] = Object.entries(value).find(([, each]) => isRecord(each) && each.version === 1) ?? [];
+  return output === undefined
+    ? "it was not created by receiverConfig"
+    : `these are all outputs of a stack: use one, as ${HOW_TO_GET_IT} prints it`;
 }
 
 function isEndpoint(value: unknown): value is ReceiverEndpoint {

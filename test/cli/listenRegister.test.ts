@@ -213,7 +213,7 @@ describe("with --register", () => {
     const started = register();
     await addressOf(started);
     expect(started.stderr).toContain(`The service already has ${existing.id} with this url`);
-    expect(started.stderr).toContain("The answer to the registration was lost.");
+    expect(started.stderr).toContain("The registration was not answered with an endpoint.");
     expect(emulator.endpoints()).toHaveLength(2);
     expect((await started.signal("SIGINT")).status).toBe(0);
     expect(emulator.endpoints()).toEqual([existing]);
@@ -244,7 +244,7 @@ describe("with --register", () => {
   test("listen says what may be left when nothing shows what came of its registration", async () => {
     emulator.fault({ operation: "register", kind: "status", status: 500 });
     const started = register([], { WEBHOOKS_TIMEOUT_SECONDS: "1" });
-    await started.until(/answer to the registration was lost/);
+    await started.until(/registration was not answered/);
     emulator.fault({ operation: "list", kind: "status", status: 400, times: Number.POSITIVE_INFINITY });
     const { status, stderr } = await started.ended;
     expect(status).toBe(1);
@@ -256,7 +256,7 @@ describe("with --register", () => {
   test("Ctrl-C during a registration whose answer is lost leaves nothing", async () => {
     emulator.fault({ operation: "register", kind: "late-commit", delayMs: 2_000 });
     const started = register([], { WEBHOOKS_TIMEOUT_SECONDS: "1" });
-    await started.until(/answer to the registration was lost/);
+    await started.until(/registration was not answered/);
     const { status, stderr } = await started.signal("SIGINT");
     expect([status, emulator.endpoints()]).toEqual([0, []]);
     expect(emulator.requests.filter(({ operation }) => operation === "delete")).toHaveLength(1);

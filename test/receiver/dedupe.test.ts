@@ -58,11 +58,23 @@ describe("dedupeKey", () => {
       );
   });
 
+  test("a receiver warns once of a key that all events of a job share", async () => {
+    const warning = jest.spyOn(process, "emitWarning").mockImplementation();
+    const { outcomeOf } = receiverOf({ handlers, dedupeKey: ({ jobId }) => jobId });
+    for (const id of ["msg_1", "msg_2"]) await outcomeOf(delivered({ id }));
+    expect(warning.mock.calls).toEqual([
+      [expect.stringMatching(/^dedupeKey returns the job's id, .*:\$/), expect.anything()],
+    ]);
+    warning.mockRestore();
+  });
+
   test("if it throws or does not return a string, the answer is 500 and no handler is called", async () => {
     const handler = jest.fn();
     for (const dedupeKey of [
       () => "",
       () => undefined as unknown as string,
+      ({ data }: { data: unknown }) => `${(data as { runId?: string }).runId}`,
+      ({ data }: { data: unknown }) => `job:${data}`,
       () => {
         throw new Error("no key");
       },

@@ -8,16 +8,15 @@ beforeEach(() => {
 afterEach(() => jest.restoreAllMocks());
 
 const jobId = "job_1";
-test("a list of events warns that it is one", async () => {
-  const { outcomeOf } = receiverOf();
-  expect(await outcomeOf(delivered({ body: [{ type: "job.succeeded", data: { jobId } }] }))).toBe(
-    "unhandled",
-  );
-  expect(warnings).toEqual([
-    expect.stringContaining(
-      'it is a list, whose first item has `type` "job.succeeded". The receiver expects',
-    ),
-  ]);
+const succeeded = { type: "job.succeeded", data: { jobId } };
+test.each<[unknown, string]>([
+  [[succeeded], 'is a list, whose first item has `type` "job.succeeded"'],
+  [{ events: [succeeded] }, 'has a list `events`, whose first item has `type` "job.succeeded"'],
+  ["payload=%7B%7D", "is not JSON"],
+])("a delivery of %j, another form of events, warns of it", async (body, seen) => {
+  const { receiver } = receiverOf();
+  expect(await receiver.handle(delivered({ body }))).toMatchObject({ status: 200 });
+  expect(warnings).toEqual([expect.stringContaining(`it ${seen}. The receiver expects`)]);
 });
 
 test.each<[unknown, string]>([
@@ -30,6 +29,8 @@ test.each<[unknown, string]>([
   [{ data: { jobId, event: "job.running" } }, '`data.event` "job.running"'],
   [{ data: { jobId, status: "succeeded" } }, '`data.status` "succeeded"'],
   [{ type: "job.updated", data: { jobId, status: "failed" } }, '`data.status` "failed"'],
+  [{ payload: { type: "job.succeeded" } }, '`payload.type` "job.succeeded"'],
+  [{ jobId, state: "succeeded" }, '`state` "succeeded"'],
   [{ job: { id: jobId, status: "failed" } }, '`job.status` "failed"'],
   [{ type: "com.acme.job.succeeded", data: { jobId } }, '`type` "com.acme.job.succeeded"'],
   [{ type: "v1.job.failed", data: { jobId } }, '`type` "v1.job.failed"'],
@@ -69,8 +70,7 @@ test.each<unknown>([
   { type: "job.succeeded".padEnd(1000, "!") },
   [],
   null,
-  "job.succeeded",
-  "not JSON",
+  '"job.succeeded"',
 ])("a delivery of %j does not warn", async (body) => {
   const { receiver } = receiverOf();
   expect(await receiver.handle(delivered({ body }))).toMatchObject({ status: 200 });

@@ -50,6 +50,11 @@ const unusable: readonly [what: string, text: string, says: string][] = [
   ["a masked output", "[secret]\n", "it is masked"],
   ["a masked output as JSON", '"[secret]"\n', "it is masked"],
   ["half of the output", configText(secret).slice(0, -9), "it is not the JSON that"],
+  [
+    "all outputs",
+    JSON.stringify({ url: "x", receiver: { version: 1, secrets: [secret] } }),
+    "these are all outputs of a stack: use one, as `pulumi stack output receiver --show-secrets --json` prints it",
+  ],
   ["another output", JSON.stringify({ secrets: [secret] }), "it was not created by receiverConfig"],
   ["a later version", JSON.stringify({ version: 2, keys: [secret] }), "update pulumi-webhook-endpoints here"],
 ];

@@ -1,4 +1,5 @@
 import { readBefore } from "../answers";
+import { checkOptions } from "../checks";
 import type { Receiver } from "../types";
 import { type BodyTimeoutOptions, bodyTimeoutOf } from "./adapter";
 import { type NodeRequest, type NodeResponse, serveNode } from "./nodeServer";
@@ -27,6 +28,8 @@ interface Reply {
   hijack(): unknown;
 }
 
+/** The plugin's own, and those of Fastify's `register`. */
+const OPTIONS = ["receiver", "path", "bodyTimeoutMs", "prefix", "logLevel", "logSerializers"];
 const ADVICE = readBefore(
   "fastifyPlugin",
   "An onRequest hook of the application, or a server in front of Fastify, read it: exclude this route there, or store " +
@@ -43,9 +46,10 @@ const ADVICE = readBefore(
  * It takes each request before Fastify parses the body, so the application's parsers, body limit and error handler do not apply.
  * Its earlier `onRequest` hooks and its `onResponse` hooks run; `onSend` hooks do not.
  *
- * @throws TypeError for what is no receiver; RangeError when `bodyTimeoutMs` is not a positive integer
+ * @throws TypeError for what is no receiver, and for an unknown option; RangeError when `bodyTimeoutMs` is not a positive integer
  */
 export async function fastifyPlugin(fastify: Fastify, options: FastifyPluginOptions): Promise<void> {
+  checkOptions("fastifyPlugin", options, OPTIONS);
   const { receiver, path = "/", bodyTimeoutMs } = options;
   const timeoutMs = bodyTimeoutOf("fastifyPlugin", { bodyTimeoutMs });
   const handle = serveNode("fastifyPlugin", receiver, { timeoutMs, advice: ADVICE });

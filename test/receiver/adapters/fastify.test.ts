@@ -131,6 +131,15 @@ describe.each(versions)("in %s,", (_name, fastify) => {
     expect(handler).toHaveBeenCalledTimes(1);
   });
 
+  test.each([{ url: "/jobs" }, { bodyTimeout: 5 }])(
+    "the unknown option in %j fails the start of the application, and those of Fastify do not",
+    async (unknown) => {
+      const { app, receiver } = setUp();
+      app.register(fastifyPlugin, { receiver, path: "/hooks", prefix: "/v1", logLevel: "warn", ...unknown });
+      await expect(Promise.resolve(app.ready())).rejects.toThrow(/not an option of fastifyPlugin/);
+    },
+  );
+
   test("an invalid bodyTimeoutMs fails the start of the application", async () => {
     const { app, receiver } = setUp();
     app.register(fastifyPlugin, { receiver, bodyTimeoutMs: 0 });
