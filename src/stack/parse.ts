@@ -1,4 +1,5 @@
 import { isRecord, parseJson } from "../shared/json";
+import { nearestOf } from "../shared/knownOptions";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/tolerance";
 import {
   fingerprintOf,
@@ -10,6 +11,8 @@ import {
 } from "./config";
 
 export const HOW_TO_GET_IT = "`pulumi stack output receiver --show-secrets --json`";
+
+const KEYS = ["version", "secrets", "toleranceSeconds", "endpoints", "fingerprint"];
 
 /** What the CLI prints in place of a secret output. */
 export const MASKED = "[secret]";
@@ -41,7 +44,7 @@ export function parseConfig(config: unknown, { where }: { where: string }): Rece
     ]);
   }
   const problems = Array.isArray(secrets) ? problemsOfSecrets(secrets) : ["secrets must be a list"];
-  problems.push(...problemsOfTolerance(toleranceSeconds));
+  problems.push(...problemsOfTolerance(toleranceSeconds), ...misspeltIn(value));
   if (!isRecord(endpoints) || !Object.values(endpoints).every(isEndpoint))
     problems.push("endpoints must be an object whose values have an id, a url and a type");
   if (problems.length > 0) throw invalid(problems);
@@ -62,6 +65,13 @@ function parseText(text: string): unknown {
   const trimmed = text.trim(); // a byte order mark counts as white space
   const value = trimmed === MASKED ? MASKED : parseJson(trimmed);
   return typeof value === "string" && value !== MASKED ? parseJson(value) : value;
+}
+
+/** Names the keys that others seem to stand for. What a later version adds is ignored here. */
+function misspeltIn(config: Record<string, unknown>): string[] {
+  const unknown = Object.keys(config).filter((name) => !KEYS.includes(name));
+  const meant = unknown.map((name) => nearestOf(name, KEYS) ?? KEYS.find((key) => key.startsWith(name)));
+  return meant.flatMap((key) => (key === undefined ? [] : [`${key} is misspelt`]));
 }
 
 /** Says what is there in place of what receiverConfig creates. */

@@ -4,6 +4,7 @@ import { isRecord } from "../../shared/json";
 import type { HeadersLike } from "../../signature/headers";
 import { GrowingBytes } from "../bytes";
 import { startTimer } from "../deadline";
+import { warnerOnce } from "../reports";
 import type { Receiver, ReceiverResponse, Refusal } from "../types";
 import { checkReceiver, guarded } from "./adapter";
 
@@ -21,6 +22,8 @@ interface NodeServerOptions {
 
 /** How long the rest of a refused body is read and dropped, so that the sender can read its answer. */
 const LINGER_MS = 1_000;
+
+const warn = warnerOnce();
 
 /** Makes a receiver a request handler of Node's servers, for this adapter. @throws TypeError for what is no receiver */
 export function serveNode(
@@ -66,7 +69,12 @@ function send(
   const { status, headers, body } = answered;
   // Everything used here is the same in http2's responses.
   const response = given as ServerResponse;
-  if (response.headersSent || response.destroyed) return;
+  if (response.headersSent) {
+    const sent = `${adapter}: the request was answered with ${response.statusCode} before the receiver answered with ${status}`;
+    warn(`${sent}. The sender knows only the first answer. In Koa, set ctx.respond = false.`);
+    return;
+  }
+  if (response.destroyed) return;
 
   const attempt = (write: () => void) => {
     try {

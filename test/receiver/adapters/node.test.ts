@@ -72,10 +72,11 @@ test("200,000 chunks of one byte use no more memory than their bytes", async () 
   expect(await upload.answer).toMatch(/^HTTP\/1.1 401 /);
 });
 
-test("a request that something else has answered is not answered again", async () => {
+test("a request that something else has answered is not answered again, and a warning says so", async () => {
   const { receiver, outcomes } = receiverOf();
   const told = deferred();
   const log = jest.spyOn(console, "error");
+  const warning = jest.spyOn(process, "emitWarning").mockImplementation();
   const { url } = await listening((request, response) => {
     response.end("mine");
     const handle: typeof receiver.handle = (given) => receiver.handle(given).finally(told.resolve);
@@ -87,7 +88,10 @@ test("a request that something else has answered is not answered again", async (
   await new Promise(setImmediate);
   expect(outcomes).toMatchObject([{ outcome: "unhandled" }]);
   expect(log).not.toHaveBeenCalled();
-  log.mockRestore();
+  expect(warning.mock.calls).toEqual([
+    [expect.stringMatching(/^nodeHandler: .* answered with 200 before the receiver .* with 200\..* Koa/), expect.anything()],
+  ]);
+  jest.restoreAllMocks();
 });
 
 test("a simulated request, which has only parsed headers, is verified by them", async () => {
