@@ -69,9 +69,8 @@ export class Settlement {
   /** Returns what `create` would decide now, or undefined when nothing is pending. Waits for nothing. */
   async preview(wanted: Wanted, list: EndpointList): Promise<Decision | undefined> {
     const known = await this.parts.evidence.about(wanted);
-    return known.pending.every(({ explainsOnly }) => explainsOnly)
-      ? undefined
-      : this.#decide(wanted, known, list);
+    const isPending = known.pending.some(({ explainsOnly }) => !explainsOnly);
+    return isPending ? this.#decide(wanted, known, list) : undefined;
   }
 
   /**

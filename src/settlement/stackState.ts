@@ -4,13 +4,14 @@ import {
   endpointsIn,
   identityOf,
   isUrlSecret,
+  keyIn,
   pendingResources,
   providerNameOf,
   type Resource,
   stackIn,
 } from "./deployment";
 import type { Entry } from "./entry";
-import { type Identity, keyOf } from "./identity";
+import { type Identity, keyHash, keyOf } from "./identity";
 import { Operations } from "./operations";
 import {
   type Holder,
@@ -42,18 +43,15 @@ export class StackState {
 
   /** Returns whether a resource of the stack has an endpoint. */
   holderOf(endpoint: Trace): Holder {
-    return holderAmong(
-      this.#of(endpoint.id).map(({ trace }) => trace),
-      endpoint,
-    );
+    const traces = this.#of(endpoint.id).map(({ trace }) => trace);
+    return holderAmong(traces, endpoint);
   }
 
   /** Returns whether a resource has what an entry of this stack stands for. The key of its provider may have been rotated since. */
   has(entry: Trace): boolean {
     return this.#of(entry.id).some(({ resource, trace }) => {
       const holder = holderAmong([trace], entry);
-      const isOfProvider = () => providerHashOf(resource) === entry.provider;
-      return holder === "somebody" || (holder === "unclear" && isOfProvider());
+      return holder === "somebody" || (holder === "unclear" && providerHashOf(resource) === entry.provider);
     });
   }
 
@@ -94,10 +92,8 @@ export class StackState {
 
   /** Returns the resources with this url and type whose registration is pending. */
   pendingLike(identity: Identity): Resource[] {
-    return pendingResources(this.#deployment).filter((resource) => {
-      const own = identityOf(resource);
-      return own !== undefined && keyOf(own) === keyOf(identity);
-    });
+    const key = keyHash(identity);
+    return pendingResources(this.#deployment).filter((each) => keyIn(each) === key);
   }
 
   /** Returns the resources with this url and type that have adopted their endpoint. A url that the state encrypts may be any. */
