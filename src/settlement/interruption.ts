@@ -85,7 +85,6 @@ export function mayHaveSent({ from, until }: Window, at: number): boolean {
   return at >= from - CLOCK_TOLERANCE_MS && at <= until + CLOCK_TOLERANCE_MS;
 }
 
-/** Returns the pending registration that an interrupted operation shows. */
 function pendingOperation(
   operation: Resource,
   interruption: Interruption,

@@ -148,7 +148,6 @@ function decideAll(question: Question, named: Set<string>): Pick<Verdict, "decis
   }
 }
 
-/** Returns the endpoints that a decision is about. */
 export function endpointsOf(decision: Decision): readonly Endpoint[] {
   if (decision.kind === "found") return [decision.endpoint];
   return decision.kind === "doubt" ? decision.candidates : [];

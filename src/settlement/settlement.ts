@@ -11,7 +11,6 @@ import type { Stacks } from "./stack";
 import { closeAbsent, type Takings } from "./takings";
 import type { Asker } from "./trace";
 
-/** What the settlement needs of the run. */
 interface SettlingRun extends Waiting, Asker {
   readonly service: SendingService;
   /** Returns whether a resource that this run has met has this endpoint. */
@@ -22,7 +21,6 @@ interface SettlingRun extends Waiting, Asker {
   readonly onWait: (wanted: Wanted, milliseconds: number) => void;
 }
 
-/** What the settlement is made of. */
 interface SettlementParts {
   readonly book: Book;
   readonly stacks: Stacks;
@@ -104,7 +102,6 @@ export class Settlement {
     return this.#unsettled.has(keyOf(wanted));
   }
 
-  /** Returns the registration of this run with these inputs that is pending. */
   pendingHere(wanted: Wanted): PendingHere | undefined {
     return this.#unsettled.get(keyOf(wanted))?.get(wanted.ip ?? "");
   }

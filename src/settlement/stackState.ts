@@ -29,7 +29,6 @@ export class StackState {
   readonly #recorded = new Map<string, { readonly resource: Resource; readonly trace: Trace }[]>();
   /** How many resources have left their endpoint to others since, by its id. */
   readonly #givenUp = new Map<string, number>();
-  /** The interrupted operations in it. */
   readonly operations: Operations;
 
   constructor(deployment: Deployment) {
@@ -90,7 +89,6 @@ export class StackState {
     this.#givenUp.set(id, 1 + (this.#givenUp.get(id) ?? 0));
   }
 
-  /** Returns the resources with this url and type whose registration is pending. */
   pendingLike(identity: Identity): Resource[] {
     const key = keyHash(identity);
     return pendingResources(this.#deployment).filter((each) => keyIn(each) === key);
@@ -139,7 +137,6 @@ export class StackState {
     return found && { name: providerNameOf(found.resource) };
   }
 
-  /** Returns whether the state keeps the url of an endpoint as a secret. */
   hasSecretUrl(id: string): boolean {
     return this.#of(id).some(({ resource }) => isUrlSecret(resource));
   }
