@@ -15,33 +15,34 @@ const EXTENSION = ".json";
 
 /**
  * What this machine's runs have sent and taken: a small file for each registration, below PULUMI_HOME, written before the POST. Its
- * last whole line counts: a change appends one, as to replace a file makes some file systems write it to the disk. It outlives a killed run. It holds hashes, ids, times and the stack's name, and no url, key or
- * secret. A book that cannot be written or read makes no run fail: it says so once.
+ * last whole line counts: a change appends one, as to replace a file makes some file systems write it to the disk. It outlives a
+ * killed run. It holds hashes, ids, times and the stack's name, and no url, key or secret. A book that cannot be written or read makes no run fail: it says so once.
  */
 export class Book {
   readonly #home: string;
   readonly #folder: string;
-  readonly #onProblem: (problem: string) => void;
   #count = 0;
   #hasProblem = false;
 
   /** @param onProblem told once that the book cannot be written or read; what it throws goes to whoever uses the book */
-  constructor(environment: NodeJS.ProcessEnv, onProblem: (problem: string) => void) {
+  constructor(
+    environment: NodeJS.ProcessEnv,
+    private readonly onProblem: (problem: string) => void,
+  ) {
     this.#home = pulumiHome(environment);
     this.#folder = join(this.#home, "webhook-endpoints", "book");
-    this.#onProblem = onProblem;
   }
 
   /** Returns the entries of a url and type, of all stacks, the oldest first. */
   entriesLike(identity: Identity): Entry[] {
     const key = keyHash(identity);
-    return this.#quietly(() => this.#read(shardOf(key), (name) => name.startsWith(`${key}.`))) ?? [];
+    return this.#quietly(() => this.#ofKey(key)) ?? [];
   }
 
   /** Returns whether a run is about to register or take this url and type, or has since a moment on this machine's clock. */
   isInUse(identity: Identity, since: number): boolean {
     return this.entriesLike(identity).some(({ name, closed, process, sent }) => {
-      const changedAt = statSync(this.#pathOf(name), { throwIfNoEntry: false })?.mtimeMs ?? since;
+      const changedAt = this.#changedAt(name) ?? since;
       return changedAt >= since || (!closed && isAtWork(process, sent?.at ?? changedAt));
     });
   }
@@ -113,16 +114,18 @@ export class Book {
   #collect(entries: readonly Entry[]): void {
     for (const { closed, foreign, key, name } of entries) {
       if (!closed || foreign) continue;
-      const { mtimeMs = Number.POSITIVE_INFINITY } =
-        statSync(this.#pathOf(name), { throwIfNoEntry: false }) ?? {};
-      if (Date.now() - mtimeMs > CLOSED_LIFE_MS && !this.#isOpen(key))
+      const changedAt = this.#changedAt(name) ?? Number.POSITIVE_INFINITY;
+      if (Date.now() - changedAt > CLOSED_LIFE_MS && this.#ofKey(key).every((each) => each.closed))
         rmSync(this.#pathOf(name), { force: true });
     }
   }
 
-  /** Returns whether an entry of a url and type is open, of whichever stack. */
-  #isOpen(key: string): boolean {
-    return this.#read(shardOf(key), (name) => name.startsWith(`${key}.`)).some(({ closed }) => !closed);
+  #ofKey(key: string): Entry[] {
+    return this.#read(shardOf(key), (name) => name.startsWith(`${key}.`));
+  }
+
+  #changedAt(name: string): number | undefined {
+    return statSync(this.#pathOf(name), { throwIfNoEntry: false })?.mtimeMs;
   }
 
   #pathOf(name: string): string {
@@ -133,7 +136,7 @@ export class Book {
     try {
       return work();
     } catch (error) {
-      if (!this.#hasProblem) this.#onProblem(`cannot use ${this.#folder}: ${(error as Error).message}`);
+      if (!this.#hasProblem) this.onProblem(`cannot use ${this.#folder}: ${(error as Error).message}`);
       this.#hasProblem = true;
       return undefined;
     }

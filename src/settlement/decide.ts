@@ -28,7 +28,6 @@ export interface Pending {
   readonly doubt?: string | undefined;
   /** True if no resource will take what it made: a later `up` did without, or its resource lives. */
   readonly unwanted?: boolean | undefined;
-  /** The entry of the book that records it. */
   readonly entry?: Entry | undefined;
   /** The provisional id of its resource, if that is in the state. */
   readonly pendingId?: string;

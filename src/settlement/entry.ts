@@ -68,7 +68,6 @@ export function windowOfSent({ serviceTime, lastTime }: Omit<Sent, "at">, patien
   return windowOf(serviceTime, patienceMs, lastTime);
 }
 
-/** Returns what an entry says of its endpoint. */
 export function traceOfEntry(entry: Entry, patienceMs: number): Trace {
   return entry.sent === null ? entry : { ...entry, window: windowOfSent(entry.sent, patienceMs) };
 }

@@ -4,7 +4,6 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { createFolder } from "../shared/createFolder";
 
-/** Returns the engine's folder on this machine. */
 export function pulumiHome({ PULUMI_HOME }: NodeJS.ProcessEnv): string {
   return resolve(PULUMI_HOME || join(homedir(), ".pulumi"));
 }

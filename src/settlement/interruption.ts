@@ -22,6 +22,7 @@ interface Sources {
 
 export const LATER_UP = "an `up` has succeeded since then and did not record it";
 export const ADOPTED = "a resource has adopted another endpoint that fits, with adoptId";
+const WRITTEN_SINCE = "a later run has written the state, so nothing tells when the interrupted run ended";
 const SECRET_URL = "the state keeps the url of an interrupted registration as a secret";
 const NO_TIME = "the service does not tell its time";
 const OTHER_PROVIDER = "nothing tells the account of another provider's interrupted registration";
@@ -69,15 +70,12 @@ export async function interruptionOf(
   const last = runs.find(({ start }) => start <= written);
   const isKilled = last === undefined || written >= last.end + HISTORY_PRECISION_MS;
   const isStopped = last?.kind === "update" && !last.succeeded;
-  // No two runs of a stack are under way at once.
-  const before = { until: last?.start, from };
-  if (!isKilled && !isStopped && last === settled) return { doubt: LATER_UP, unwanted: true, ...before };
-  if (!isKilled && !isStopped)
-    return {
-      doubt: "a later run has written the state, so nothing tells when the interrupted run ended",
-      settledAt: settled?.end,
-      ...before,
-    };
+  if (!isKilled && !isStopped) {
+    // No two runs of a stack are under way at once.
+    const before = { until: last.start, from };
+    if (last === settled) return { doubt: LATER_UP, unwanted: true, ...before };
+    return { doubt: WRITTEN_SINCE, settledAt: settled?.end, ...before };
+  }
   const sureFrom = Math.max(isKilled ? (last?.end ?? created) : last.start, written - longestMs);
   return { sent: { from: settled?.end ?? created, sureFrom, until: written } };
 }
@@ -87,7 +85,6 @@ export function mayHaveSent({ from, until }: Window, at: number): boolean {
   return at >= from - CLOCK_TOLERANCE_MS && at <= until + CLOCK_TOLERANCE_MS;
 }
 
-/** Returns the pending registration that an interrupted operation shows. */
 function pendingOperation(
   operation: Resource,
   interruption: Interruption,
@@ -111,23 +108,15 @@ function pendingOperation(
   if (id && !isProvisional(id)) return { ...base, id, doubt: isUnwanted ? interruption.doubt : undefined };
   const skew = asker.skew();
   if (skew === null) return { ...base, doubt: NO_TIME };
-  const { timeoutMs, patienceMs } = asker;
+  const earliest = (time: number) => time + skew - CLOCK_TOLERANCE_MS;
+  const latest = (time: number) => time + skew + asker.timeoutMs + asker.patienceMs;
   if (sent === undefined) {
     const { doubt, from, until = stack.startedAt } = interruption;
     if (until === undefined) return { ...base, doubt };
-    const window = {
-      ...UNKNOWN,
-      from: from + skew - CLOCK_TOLERANCE_MS,
-      until: until + skew + timeoutMs + patienceMs,
-    };
-    return { ...base, doubt, window };
+    return { ...base, doubt, window: { ...UNKNOWN, from: earliest(from), until: latest(until) } };
   }
-  const earliest = (time: number) => Math.max(time, overtakenSince || time) + skew - CLOCK_TOLERANCE_MS;
-  const window = {
-    from: earliest(sent.from),
-    sureFrom: earliest(sent.sureFrom),
-    until: sent.until + skew + timeoutMs + patienceMs,
-  };
+  const since = (time: number) => earliest(Math.max(time, overtakenSince || time));
+  const window = { from: since(sent.from), sureFrom: since(sent.sureFrom), until: latest(sent.until) };
   const doubt = base.explainsOnly ? OTHER_PROVIDER : isSecret(operation) ? SECRET_URL : undefined;
   return { ...base, window, doubt, sentAt: sent.until };
 }

@@ -111,12 +111,9 @@ export async function verdictsOf(
       continue;
     }
     const known = await evidence.about(identity);
+    const ofKey = operations.filter((each) => keyIn(each) === key);
     for (const decided of decideAll({ ...known, identity, list, patienceMs }, named))
-      verdicts.push({
-        identity,
-        ...decided,
-        operations: operations.filter((each) => keyIn(each) === key),
-      });
+      verdicts.push({ identity, ...decided, operations: ofKey });
   }
   for (const resource of resources) {
     const identity = identityOf(resource);
@@ -143,19 +140,14 @@ function decideAll(question: Question, named: Set<string>): Pick<Verdict, "decis
     if (first === undefined) return all;
     const pending = left.map((each) => ({ ...each, sameIp: each.ip === first.ip }));
     const decision = decide({ ...question, pending, holderOf });
-    const by = byOf(decision) ?? pending.filter(({ explainsOnly, sameIp }) => !explainsOnly && sameIp);
+    const asked = pending.filter(({ explainsOnly, sameIp }) => !explainsOnly && sameIp);
+    const by = "by" in decision ? [decision.by].flat() : asked;
     all.push({ decision, by });
     for (const { id } of endpointsOf(decision)) named.add(id);
     left = pending.filter((each) => !by.includes(each));
   }
 }
 
-function byOf(decision: Decision): readonly Pending[] | undefined {
-  if (decision.kind === "found") return [decision.by];
-  return decision.kind === "doubt" ? decision.by : undefined;
-}
-
-/** Returns the endpoints that a decision is about. */
 export function endpointsOf(decision: Decision): readonly Endpoint[] {
   if (decision.kind === "found") return [decision.endpoint];
   return decision.kind === "doubt" ? decision.candidates : [];

@@ -37,23 +37,19 @@ export class Locks {
    */
   async take(key: string, { clock, signal, onWait }: LockOptions): Promise<(() => void) | "aborted"> {
     makeFolder(this.#home, this.#folder);
-    const claim = join(this.#folder, `${key}.${randomUUID()}`);
+    const own = `${key}.${randomUUID()}`;
+    const claim = join(this.#folder, own);
+    const isRival = (name: string) => name.startsWith(`${key}.`) && name !== own;
     for (let tries = 0; ; tries++) {
       makeFile(claim, thisProcess());
       const release = () => rmSync(claim, { force: true });
-      if (!this.#rivals(key, claim).some((path) => this.#isHeld(path))) return release;
+      const rivals = namesIn(this.#folder).filter(isRival);
+      if (!rivals.some((name) => this.#isHeld(join(this.#folder, name)))) return release;
       release();
       if (tries === 1) onWait();
       const pauseMs = SHORTEST_PAUSE_MS + Math.random() * (LONGEST_PAUSE_MS - SHORTEST_PAUSE_MS);
       if ((await sleep(pauseMs, { clock, signal })) === "aborted") return "aborted";
     }
-  }
-
-  #rivals(key: string, claim: string): string[] {
-    return namesIn(this.#folder)
-      .filter((name) => name.startsWith(`${key}.`))
-      .map((name) => join(this.#folder, name))
-      .filter((path) => path !== claim);
   }
 
   #isHeld(path: string): boolean {

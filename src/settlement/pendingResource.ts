@@ -20,13 +20,11 @@ export function newRecord({ before, complete, serviceTime, lastTime = serviceTim
   return { id: provisionalId(), before, complete, attemptedAt: lastTime, firstAttemptedAt: serviceTime };
 }
 
-/** Returns the pending registration of what was sent. */
 export function pendingOfSent(sent: Omit<Sent, "at">, patienceMs: number): Pending {
   const { before, complete } = sent;
   return { window: windowOfSent(sent, patienceMs), before, complete, sameIp: true };
 }
 
-/** Returns the pending registration that the state tells of. */
 export function pendingOf(record: PendingRecord, patienceMs: number): Pending {
   const { attemptedAt, firstAttemptedAt = attemptedAt } = record;
   return pendingOfSent({ ...record, serviceTime: firstAttemptedAt, lastTime: attemptedAt }, patienceMs);

@@ -14,10 +14,8 @@ const LOOK_AFTER_ANSWER_MS = 5_000;
 const LEAST_WAIT_TO_RESEND_MS = 10_000;
 /** How much older than its registration an endpoint must be to have been there before, in milliseconds: clocks differ. */
 const OLDER_MS = 60_000;
-/** How often a registration is sent at most. */
 const MAX_SENT = 4;
 
-/** What sending needs of a client. */
 export interface SendingService extends Lookup {
   /** @param onSend called right before each attempt */
   register(registration: Registration, onSend: () => void): Promise<Endpoint>;
@@ -33,7 +31,6 @@ export interface RegisterOptions extends Waiting {
   readonly alsoThere?: readonly string[];
   readonly timeoutMs: number;
   readonly patienceMs: number;
-  /** Told right before each attempt. */
   readonly onSend?: (sent: Sent) => void;
   /** Told when an attempt leaves open whether it worked. */
   readonly onLost?: () => void;

@@ -11,7 +11,6 @@ import type { Stacks } from "./stack";
 import { closeAbsent, type Takings } from "./takings";
 import type { Asker } from "./trace";
 
-/** What the settlement needs of the run. */
 interface SettlingRun extends Waiting, Asker {
   readonly service: SendingService;
   /** Returns whether a resource that this run has met has this endpoint. */
@@ -22,7 +21,6 @@ interface SettlingRun extends Waiting, Asker {
   readonly onWait: (wanted: Wanted, milliseconds: number) => void;
 }
 
-/** What the settlement is made of. */
 interface SettlementParts {
   readonly book: Book;
   readonly stacks: Stacks;
@@ -69,9 +67,8 @@ export class Settlement {
   /** Returns what `create` would decide now, or undefined when nothing is pending. Waits for nothing. */
   async preview(wanted: Wanted, list: EndpointList): Promise<Decision | undefined> {
     const known = await this.parts.evidence.about(wanted);
-    return known.pending.every(({ explainsOnly }) => explainsOnly)
-      ? undefined
-      : this.#decide(wanted, known, list);
+    const isPending = known.pending.some(({ explainsOnly }) => !explainsOnly);
+    return isPending ? this.#decide(wanted, known, list) : undefined;
   }
 
   /**
@@ -105,7 +102,6 @@ export class Settlement {
     return this.#unsettled.has(keyOf(wanted));
   }
 
-  /** Returns the registration of this run with these inputs that is pending. */
   pendingHere(wanted: Wanted): PendingHere | undefined {
     return this.#unsettled.get(keyOf(wanted))?.get(wanted.ip ?? "");
   }

@@ -49,7 +49,6 @@ export class Stack {
     return Number.isFinite(created) ? created : undefined;
   }
 
-  /** Returns the state as it is now. */
   stateNow(): Promise<StackState | undefined> {
     return this.#read().catch(() => undefined);
   }

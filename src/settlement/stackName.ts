@@ -23,10 +23,8 @@ export function stackNameOf(urn: string, { environment, folder }: Surroundings):
   const project = projectFile(resolve(folder));
   const settings = project === undefined ? "" : textOf(project);
   const url = environment.PULUMI_BACKEND_URL || backendIn(settings) || currentLogin(environment);
-  return {
-    urn,
-    backend: normalized(url, { environment, folder: project === undefined ? folder : dirname(project) }),
-  };
+  const base = project === undefined ? folder : dirname(project);
+  return { urn, backend: normalized(url, { environment, folder: base }) };
 }
 
 /**

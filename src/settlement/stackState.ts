@@ -4,13 +4,14 @@ import {
   endpointsIn,
   identityOf,
   isUrlSecret,
+  keyIn,
   pendingResources,
   providerNameOf,
   type Resource,
   stackIn,
 } from "./deployment";
 import type { Entry } from "./entry";
-import { type Identity, keyOf } from "./identity";
+import { type Identity, keyHash, keyOf } from "./identity";
 import { Operations } from "./operations";
 import {
   type Holder,
@@ -28,7 +29,6 @@ export class StackState {
   readonly #recorded = new Map<string, { readonly resource: Resource; readonly trace: Trace }[]>();
   /** How many resources have left their endpoint to others since, by its id. */
   readonly #givenUp = new Map<string, number>();
-  /** The interrupted operations in it. */
   readonly operations: Operations;
 
   constructor(deployment: Deployment) {
@@ -42,18 +42,15 @@ export class StackState {
 
   /** Returns whether a resource of the stack has an endpoint. */
   holderOf(endpoint: Trace): Holder {
-    return holderAmong(
-      this.#of(endpoint.id).map(({ trace }) => trace),
-      endpoint,
-    );
+    const traces = this.#of(endpoint.id).map(({ trace }) => trace);
+    return holderAmong(traces, endpoint);
   }
 
   /** Returns whether a resource has what an entry of this stack stands for. The key of its provider may have been rotated since. */
   has(entry: Trace): boolean {
     return this.#of(entry.id).some(({ resource, trace }) => {
       const holder = holderAmong([trace], entry);
-      const isOfProvider = () => providerHashOf(resource) === entry.provider;
-      return holder === "somebody" || (holder === "unclear" && isOfProvider());
+      return holder === "somebody" || (holder === "unclear" && providerHashOf(resource) === entry.provider);
     });
   }
 
@@ -92,12 +89,9 @@ export class StackState {
     this.#givenUp.set(id, 1 + (this.#givenUp.get(id) ?? 0));
   }
 
-  /** Returns the resources with this url and type whose registration is pending. */
   pendingLike(identity: Identity): Resource[] {
-    return pendingResources(this.#deployment).filter((resource) => {
-      const own = identityOf(resource);
-      return own !== undefined && keyOf(own) === keyOf(identity);
-    });
+    const key = keyHash(identity);
+    return pendingResources(this.#deployment).filter((each) => keyIn(each) === key);
   }
 
   /** Returns the resources with this url and type that have adopted their endpoint. A url that the state encrypts may be any. */
@@ -143,7 +137,6 @@ export class StackState {
     return found && { name: providerNameOf(found.resource) };
   }
 
-  /** Returns whether the state keeps the url of an endpoint as a secret. */
   hasSecretUrl(id: string): boolean {
     return this.#of(id).some(({ resource }) => isUrlSecret(resource));
   }

@@ -25,30 +25,19 @@ export class Takings {
    *
    * @param own the resource's entry
    */
-  takeOver(
-    { entry: by, pendingId, sentAt }: Pending,
-    own: Entry | undefined,
-    { id, createdAt }: Endpoint,
-  ): void {
+  takeOver(pending: Pending, own: Entry | undefined, { id, createdAt }: Endpoint): void {
+    const { entry: by, pendingId, sentAt } = pending;
     // The resource may have been moved here from the stack that sent it: that one has it no more.
     const isMoved = by !== undefined && own !== undefined && !isSameStack(by.stack, own.stack);
     const entry = isMoved ? own : (by ?? own);
     if (entry === undefined) return;
-    const now = this.clock.date();
+    const takenAt = this.clock.date();
     // It stands for the operation, for every other resource of this run.
-    const sent = entry.sent ?? { at: sentAt ?? now, serviceTime: null, before: [], complete: false };
+    const sent = entry.sent ?? { at: sentAt ?? takenAt, serviceTime: null, before: [], complete: false };
     const { sentBy = entry.provider } = entry;
     // The stack may have been destroyed since it was sent.
     const { stackBegan } = own ?? entry;
-    this.#take(entry, {
-      id,
-      createdAt,
-      sent,
-      takenAt: now,
-      sentBy,
-      stackBegan,
-      ...(pendingId && { pendingId }),
-    });
+    this.#take(entry, { id, createdAt, sent, takenAt, sentBy, stackBegan, ...(pendingId && { pendingId }) });
     if (isMoved) this.book.close(by);
   }
 

@@ -17,7 +17,6 @@ const ZONES_BEHIND_MS = 12 * HOUR_MS;
 
 /** How much earlier than its request an endpoint may be dated, in milliseconds: the clocks differ, and `Date` has whole seconds. */
 export const CLOCK_TOLERANCE_MS = 5_000;
-/** The shortest patience, in milliseconds. */
 const LEAST_PATIENCE_MS = 20_000;
 
 /** Returns how long after a registration was sent the service may still make its endpoint, in milliseconds. */

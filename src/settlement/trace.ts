@@ -44,7 +44,6 @@ export interface Trace extends Unclear<OriginHashes> {
 /** Who has an endpoint. `unclear`: a resource has its id, perhaps in another account, or from before it was used again. */
 export type Holder = "nobody" | "somebody" | "unclear";
 
-/** Returns where something was registered, with hashes for names. */
 export function originHashes(origin: {
   readonly baseUrl: string;
   readonly account: string;
@@ -54,7 +53,6 @@ export function originHashes(origin: {
   return { service: hashOf(baseUrl), fingerprint: account, provider: hashOf(provider) };
 }
 
-/** Returns the hash of the name of a resource's provider. */
 export function providerHashOf(resource: Pick<Resource, "provider">): string {
   return hashOf(providerNameOf(resource) ?? "");
 }
@@ -64,7 +62,6 @@ export function isSameAccount(a: Unclear<OriginHashes>, b: Unclear<OriginHashes>
   return isSame(a.service, b.service) && isSame(a.fingerprint, b.fingerprint);
 }
 
-/** Returns what a resource of a state says of its endpoint. */
 export function traceOfResource(resource: Pick<Resource, "id" | "inputs" | "outputs">): Trace {
   const { id, inputs, outputs } = resource;
   const [baseUrl, fingerprint, createdAt] = ["baseUrl", "account", "createdAt"].map(
@@ -74,7 +71,6 @@ export function traceOfResource(resource: Pick<Resource, "id" | "inputs" | "outp
   return { id, key: keyIn(resource), createdAt, service, fingerprint };
 }
 
-/** Returns what the service of an origin says of an endpoint. */
 export function traceOfEndpoint(endpoint: Endpoint, origin: OriginHashes): Trace {
   return { ...origin, id: endpoint.id, key: keyHash(endpoint), createdAt: endpoint.createdAt };
 }

@@ -26,10 +26,7 @@ export class Turns {
   take<T>(identity: Identity, work: () => Promise<T>): Promise<T | "cancelled"> {
     const key = keyHash(identity);
     const turn = (this.#last.get(key) ?? Promise.resolve()).then(() => this.#locked(key, identity, work));
-    const ended = turn.then(
-      () => {},
-      () => {},
-    );
+    const ended = turn.catch(() => {});
     this.#last.set(key, ended);
     return turn;
   }

@@ -5,10 +5,8 @@ import type { Doubt } from "./decide";
 import type { Identity } from "./identity";
 import { endpointsOf, type Leftover } from "./leftovers";
 
-/** How many endpoints a message names. */
 const MAX_NAMED = 5;
 
-/** Names endpoints with their times. */
 export function describeEndpoints(endpoints: readonly Pick<Endpoint, "id" | "createdAt">[]): string {
   const named = endpoints
     .slice(0, MAX_NAMED)
@@ -73,7 +71,6 @@ export function describeLeftovers(
   );
 }
 
-/** Says that the state of the run's own stack cannot be read, and what follows. */
 export function describeUnread(problem: string): string {
   return (
     `the state of this stack cannot be read (${problem}), so this run does not see what interrupted runs on other machines registered. ` +
