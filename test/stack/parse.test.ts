@@ -50,8 +50,16 @@ const unusable: readonly [what: string, text: string, says: string][] = [
   ["a masked output", "[secret]\n", "it is masked"],
   ["a masked output as JSON", '"[secret]"\n', "it is masked"],
   ["half of the output", configText(secret).slice(0, -9), "it is not the JSON that"],
-  ["a misspelt key", JSON.stringify({ version: 1, secrets: [secret], tolerance_seconds: 9 }), "toleranceSeconds is misspelt"],
-  ["a part of a key", JSON.stringify({ version: 1, secrets: [secret], tolerance: 9 }), "toleranceSeconds is misspelt"],
+  [
+    "a misspelt key",
+    JSON.stringify({ version: 1, secrets: [secret], tolerance_seconds: 9 }),
+    "toleranceSeconds is misspelt",
+  ],
+  [
+    "a part of a key",
+    JSON.stringify({ version: 1, secrets: [secret], tolerance: 9 }),
+    "toleranceSeconds is misspelt",
+  ],
   [
     "all outputs",
     JSON.stringify({ url: "x", receiver: { version: 1, secrets: [secret] } }),

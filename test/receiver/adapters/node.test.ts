@@ -89,7 +89,10 @@ test("a request that something else has answered is not answered again, and a wa
   expect(outcomes).toMatchObject([{ outcome: "unhandled" }]);
   expect(log).not.toHaveBeenCalled();
   expect(warning.mock.calls).toEqual([
-    [expect.stringMatching(/^nodeHandler: .* answered with 200 before the receiver .* with 200\..* Koa/), expect.anything()],
+    [
+      expect.stringMatching(/^nodeHandler: .* answered with 200 before the receiver .* with 200\..* Koa/),
+      expect.anything(),
+    ],
   ]);
   jest.restoreAllMocks();
 });
