@@ -22,7 +22,7 @@ import type {
 import { validatedIds } from "./validated";
 
 const JOB_AS_KEY =
-  "dedupeKey returns the job's id, which all events of a job share: of those that have a handler, only the first is handled, and the others " +
+  "dedupeKey returns the job's id, which all events of a job share: only the first that has a handler is handled, and the others " +
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code to copy.
   "are ignored as its duplicates. Return `${event}:${jobId}`. You see this warning once.";
 

@@ -60,6 +60,8 @@ test.each([
     await page.type(".filter input", "not to be found");
     await shows(page, "#deliveries", /No delivery matches/);
     await emulator.goOffline();
+    // A refresh that came in between would replace the button under the click.
+    await shows(page, "#live", /not connected/);
     await press(page, ".top", "Run a job");
     await shows(page, "#alert", /no answer/i);
     expect(await violations(page)).toEqual([]);

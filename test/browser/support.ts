@@ -17,10 +17,9 @@ export async function shows(page: Page, selector: string, pattern: RegExp): Prom
   }
 }
 
-/** Clicks the button with this text. */
+/** Clicks the button with this text, once it stands still: the page may be showing something new above it. */
 export async function press(page: Page, selector: string, name: string): Promise<void> {
-  const button = await page.waitForSelector(`${selector} ::-p-text(${name})`);
-  await button?.click();
+  await page.locator(`${selector} ::-p-text(${name})`).click();
 }
 
 /** Unfolds everything below a selector, as a click on each line would. */

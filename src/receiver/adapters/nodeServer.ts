@@ -70,8 +70,10 @@ function send(
   // Everything used here is the same in http2's responses.
   const response = given as ServerResponse;
   if (response.headersSent) {
-    const sent = `${adapter}: the request was answered with ${response.statusCode} before the receiver answered with ${status}`;
-    warn(`${sent}. The sender knows only the first answer. In Koa, set ctx.respond = false.`);
+    const { statusCode } = response;
+    warn(
+      `${adapter}: something answered with ${statusCode} before the receiver with ${status}. In Koa, set ctx.respond = false.`,
+    );
     return;
   }
   if (response.destroyed) return;
