@@ -25,17 +25,12 @@ export function lookalikeWarner(warn: (warning: string) => void): (message: unkn
 /** Returns what a body has or is, as the end of a sentence, if it may be an event in another shape. */
 function shapeOf(message: unknown): string | undefined {
   if (message === undefined) return "is not JSON";
-  const { list, how } = listIn(message);
-  const seen = lookalikeIn(list === undefined ? message : list[0]);
-  return seen && `${how} ${seen}`;
-}
-
-/** Returns the list that a body is, or that it has as its events. */
-function listIn(message: unknown): { list?: readonly unknown[]; how: string } {
-  if (Array.isArray(message)) return { list: message, how: "is a list, whose first item has" };
-  if (isRecord(message) && Array.isArray(message.events))
-    return { list: message.events, how: "has a list `events`, whose first item has" };
-  return { how: "has" };
+  const own = lookalikeIn(message);
+  if (own !== undefined) return `has ${own}`;
+  const events = isRecord(message) ? message.events : message;
+  const first = Array.isArray(events) ? lookalikeIn(events[0]) : undefined;
+  const what = events === message ? "is a list" : "has a list `events`";
+  return first && `${what}, whose first item has ${first}`;
 }
 
 /**

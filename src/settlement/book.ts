@@ -16,7 +16,8 @@ const EXTENSION = ".json";
 /**
  * What this machine's runs have sent and taken: a small file for each registration, below PULUMI_HOME, written before the POST. Its
  * last whole line counts: a change appends one, as to replace a file makes some file systems write it to the disk. It outlives a
- * killed run. It holds hashes, ids, times and the stack's name, and no url, key or secret. A book that cannot be written or read makes no run fail: it says so once.
+ * killed run. It holds hashes, ids, times and the stack's name, and no url, key or secret. A book that cannot be written or read
+ * makes no run fail: it says so once.
  */
 export class Book {
   readonly #home: string;
@@ -151,7 +152,7 @@ function shardOf(name: string): string {
 function entryIn(path: string): Entry[] {
   try {
     const lines = readFileSync(path, "utf8").split("\n");
-    const entry = parseJson(lines.findLast((line) => parseJson(line) !== undefined) ?? "") as Entry;
+    const entry = lines.map(parseJson).findLast((each) => each !== undefined) as Entry;
     return entry.name === basename(path) && isWhole(entry) ? [entry] : [];
   } catch {
     return []; // It was removed meanwhile, or somebody edited it.

@@ -29,6 +29,7 @@ test.each<[unknown, string]>([
   [{ data: { jobId, event: "job.running" } }, '`data.event` "job.running"'],
   [{ data: { jobId, status: "succeeded" } }, '`data.status` "succeeded"'],
   [{ type: "job.updated", data: { jobId, status: "failed" } }, '`data.status` "failed"'],
+  [{ type: "JOB.SUCCEEDED", events: [] }, '`type` "JOB.SUCCEEDED"'],
   [{ payload: { type: "job.succeeded" } }, '`payload.type` "job.succeeded"'],
   [{ jobId, state: "succeeded" }, '`state` "succeeded"'],
   [{ job: { id: jobId, status: "failed" } }, '`job.status` "failed"'],
