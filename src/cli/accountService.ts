@@ -5,11 +5,11 @@ import { ServiceClock } from "../settlement/serviceClock";
 
 /** An account's service as the settlement needs it: it remembers the service's time. */
 export class AccountService extends ServiceClock {
-  /** @param registrar sends the registrations */
+  /** @param cancelled ends what a registration waits for */
   constructor(
     private readonly client: WebhooksClient,
     clock: Clock,
-    private readonly registrar = client,
+    private readonly cancelled?: AbortSignal,
   ) {
     super(clock);
   }
@@ -21,5 +21,5 @@ export class AccountService extends ServiceClock {
 
   /** @param onSend called right before each attempt */
   register = (registration: Registration, onSend: () => void): Promise<Endpoint> =>
-    this.registrar.register(registration, { onSend });
+    this.client.register(registration, { onSend, cancelled: this.cancelled });
 }

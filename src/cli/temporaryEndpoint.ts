@@ -1,4 +1,4 @@
-import { type Endpoint, type Registration, WebhookError, type WebhooksClient } from "../client";
+import { type Endpoint, type Registration, WebhookError } from "../client";
 import { type Clock, systemClock } from "../client/clock";
 import { undefinedIfGone } from "../client/errors";
 import { Book } from "../settlement/book";
@@ -20,8 +20,8 @@ import type { Account } from "./service";
 interface TemporaryEndpointOptions {
   readonly account: Account;
   readonly url: string;
-  /** Sends the registration. Default: the account's client. */
-  readonly registrar?: WebhooksClient | undefined;
+  /** Ends a registration that only waits, because the service limits requests. A deletion may wait. */
+  readonly cancelled?: AbortSignal;
   /** Default: the system's. */
   readonly clock?: Clock;
   /** Prints what is going on. */
@@ -119,9 +119,9 @@ export class TemporaryEndpoint {
   }
 
   async #register(registration: Registration): Promise<Endpoint> {
-    const { account, note, url, registrar, clock = systemClock } = this.options;
+    const { account, note, url, cancelled, clock = systemClock } = this.options;
     const { client, timeoutMs, patienceMs } = account;
-    const service = new AccountService(client, clock, registrar);
+    const service = new AccountService(client, clock, cancelled);
     const baseline = await service.list();
     const same = alike(baseline, registration).map(({ id }) => id);
     const waiting = { clock, cancelled: undefined };

@@ -94,14 +94,14 @@ export class WebhooksClient {
     return this.#closing;
   }
 
-  async #run<T>(operation: Operation<T>, { signal, onSend }: OperationOptions = {}): Promise<T> {
+  async #run<T>(operation: Operation<T>, options: OperationOptions = {}): Promise<T> {
     if (this.#closing) {
       const failure = { code: "CLOSED", mayHaveWorked: false, attempts: 0, attemptTimeoutMs: 0 } as const;
       throw operationError(operation, failure, this.#context.options);
     }
     // Many operations may share a signal, and each listens to it: Node.js must not warn of a leak.
-    if (signal) setMaxListeners(0, signal);
-    const running = new OperationRun(operation, this.#context, { signal, onSend }).run();
+    for (const each of [options.signal, options.cancelled]) if (each) setMaxListeners(0, each);
+    const running = new OperationRun(operation, this.#context, options).run();
     this.#underWay.add(running);
     try {
       return await running;

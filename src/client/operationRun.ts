@@ -22,6 +22,8 @@ export interface OperationContext extends AttemptContext {
 export interface OperationOptions {
   /** Ends the operation at once: it fails with `ABORTED` and the signal's reason as `cause`. */
   readonly signal?: AbortSignal | undefined;
+  /** Once it fires, an attempt under way goes on, but nothing waits or is repeated: what would fails with `ABORTED`. */
+  readonly cancelled?: AbortSignal | undefined;
   /** Called right before each attempt: a repeat, or a request that waited for the rate limit, is sent later than the call. */
   readonly onSend?: (() => void) | undefined;
 }
@@ -40,7 +42,8 @@ export class OperationRun<T> {
     private readonly context: OperationContext,
     private readonly options: OperationOptions,
   ) {
-    this.#unwait = AbortSignal.any([options.signal, context.cancelled].filter((each) => each !== undefined));
+    const ends = [options.signal, options.cancelled, context.cancelled];
+    this.#unwait = AbortSignal.any(ends.filter((each) => each !== undefined));
   }
 
   /** @throws WebhookError */

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { WebhookError, WebhooksClient } from "../../client";
+import { WebhookError } from "../../client";
 import { nodeHandler } from "../../receiver/adapters/node";
 import { openWayTo } from "../../shared/post";
 import { countOf, quoted } from "../../shared/words";
@@ -55,15 +55,9 @@ export async function listen(flags: ListenFlags): Promise<void> {
   release();
 
   const stopped = new AbortController();
-  // A registration that only waits, because the service limits requests, ends then. A deletion may wait.
-  const registrar =
-    account &&
-    new WebhooksClient(
-      { ...account.connection, timeoutMs: account.timeoutMs },
-      { cancelled: stopped.signal },
-    );
   const note = (text: string) => output.note(text);
-  const endpoint = account && new TemporaryEndpoint({ account, registrar, url: flags.register ?? "", note });
+  const endpoint =
+    account && new TemporaryEndpoint({ account, url: flags.register ?? "", cancelled: stopped.signal, note });
   const stop = stopSignal({ left: () => endpoint?.leftover });
   void stop.then(() => stopped.abort());
   const target =
@@ -134,7 +128,6 @@ export async function listen(flags: ListenFlags): Promise<void> {
   } catch (error) {
     if (!(stopped.signal.aborted && error instanceof WebhookError && error.code === "ABORTED")) throw error;
   } finally {
-    await registrar?.close();
     await account?.client.close();
     await target?.dispatcher.destroy();
   }
