@@ -67,10 +67,11 @@ function parseText(text: string): unknown {
   return typeof value === "string" && value !== MASKED ? parseJson(value) : value;
 }
 
-/** Names the keys that others seem to stand for. What a later version adds is ignored here. */
+/** Names the absent keys that others seem to stand for. What a later version adds is ignored here. */
 function misspeltIn(config: Record<string, unknown>): string[] {
   const unknown = Object.keys(config).filter((name) => !KEYS.includes(name));
-  const meant = unknown.map((name) => nearestOf(name, KEYS) ?? KEYS.find((key) => key.startsWith(name)));
+  const absent = KEYS.filter((key) => !(key in config));
+  const meant = unknown.map((name) => nearestOf(name, absent) ?? absent.find((key) => key.startsWith(name)));
   return meant.flatMap((key) => (key === undefined ? [] : [`${key} is misspelt`]));
 }
 

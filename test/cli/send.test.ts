@@ -317,6 +317,18 @@ describe("with a stack", () => {
     },
   );
 
+  test("--output is refused beside a secret that has no outputs, and what is no secret at all in one sentence", async () => {
+    const { url, received } = await receiver();
+    const folder = makeFolder({ secret: SECRET, notes: "Dear all,\nthe secret\nis elsewhere.\n" });
+    const send = (...args: string[]) =>
+      run(["send", "job.running", "--to", url, ...args], { cwd: folder, env: {} });
+    const ignored = await send("--secret-file", "secret", "--output", "mine");
+    expect(ignored.stderr).toMatch(/^error: [^\n]*leave out --output[^\n]*\(WRONG_USE\)\n$/);
+    const wrong = await send("--secret-file", "notes");
+    expect(wrong.stderr).toMatch(/^error: the file notes cannot be used: it holds no signing secret[^;]*\n$/);
+    expect(received).toEqual([]);
+  });
+
   test("send asks for a choice between several endpoints, and takes it", async () => {
     const { url, received } = await receiver();
     const folder = stackFolder({ outputs: { mine: stackWith({ jobs: url, other: "http://127.0.0.1:1/" }) } });

@@ -93,6 +93,11 @@ test("a byte order mark, which PowerShell writes before the JSON, is no problem 
   expect(parseReceiverConfig(`\uFEFF${JSON.stringify(configText(secret))}`).secrets).toEqual([secret]);
 });
 
+test("a key of a later version is ignored, also one that is spelt like a key that is there", () => {
+  const later = { version: 1, secrets: [secret], region: "eu", versions: [1, 2], secret: "none" };
+  expect(parseReceiverConfig(later)).toMatchObject({ secrets: [secret], toleranceSeconds: 300 });
+});
+
 test("an error lists every problem at once", async () => {
   const config = {
     version: 1,

@@ -152,7 +152,7 @@ async function sayWhatIsLeft({ output, endpoint, server, reporter }: Stopping): 
     process.exit(EXIT.yes);
   }
   const waiting = server.inProgress();
-  if (isTemporary) output.note(`Stopping. The endpoint is deleted first. ${AGAIN}`);
+  if (isTemporary) output.note(`Stopping. What was registered is deleted first. ${AGAIN}`);
   else if (waiting > 0)
     output.note(
       `Stopping. Waiting up to ${CLOSING_MS / 1000} s for ${countOf(waiting, "request")} under way. ${AGAIN}`,

@@ -65,8 +65,9 @@ function isEmulatorData(json: object): json is EmulatorData {
 /** Returns each secret once. @throws ReceiverConfigError `CONFIG_INVALID` */
 function checked(found: readonly unknown[], place: string): readonly string[] {
   const secrets = [...new Set(found)];
+  const isOther = secrets.length > 1 && !secrets.some((each) => /whsec/.test(String(each)));
   const problems =
-    secrets.length === 0
+    secrets.length === 0 || isOther
       ? ["it holds no signing secret, which begins with whsec_"]
       : problemsOfSecrets(secrets);
   if (problems.length === 0) return secrets as string[];

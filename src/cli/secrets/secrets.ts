@@ -39,10 +39,13 @@ export interface SigningSecrets {
   readonly endpoints: Readonly<Record<string, ReceiverEndpoint>>;
 }
 
+const DEFAULT_OUTPUT = "receiver";
 const VARIABLE_NAME = /^[A-Za-z_]\w*$/;
 const WAYS =
   "Use --secret-env NAME, --secret-file PATH, or the folder of a Pulumi program whose stack has the output receiver (--stack names " +
   "another stack), or run the command in a terminal, which asks for it";
+
+const NO_OUTPUTS = "what --secret-env or --secret-file names holds no outputs of a stack";
 
 /** In a rotation, somebody may name both secrets. The last alone would be used, and `probe` would call that proof. */
 function onlyOnce(value: string, before: string | undefined): string {
@@ -64,7 +67,7 @@ export function addSecretOptions(command: Command): Command {
       onlyOnce,
     )
     .option("-s, --stack <name>", "the stack whose receiver has the secret (default: the selected one)")
-    .option("--output <name>", "the stack's output that receiverConfig made", "receiver")
+    .option("--output <name>", "the stack's output that receiverConfig made", DEFAULT_OUTPUT)
     .addOption(new Option("--secret [value]").hideHelp());
 }
 
@@ -92,6 +95,11 @@ export async function readSecrets(
       : named(await fromThisStack(flags, fromStack));
   const given =
     secretEnv === undefined ? await fromFile(secretFile ?? "", output) : fromEnvironment(secretEnv, output);
+  if (output !== DEFAULT_OUTPUT && stack === undefined && given.others === undefined)
+    throw new CliError(
+      "WRONG_USE",
+      `${NO_OUTPUTS}, so leave out --output, or leave out the other option to take the secret of the selected stack`,
+    );
   if (!stackToo || stack === undefined) return named(given);
   const { config, others } = await fromStack();
   return named({ ...given, config, others: new Map([[output, config], ...others]) });
