@@ -20,7 +20,7 @@ function currentFolder(): string {
   }
 }
 
-/** Returns a text in which each use of the command works in a folder, also in that of a program in YAML or Python. */
+/** Returns a message in which each use of the command works in a folder, also in that of a program in YAML or Python. */
 export function asTypedIn(folder: string, text: string): string {
   return text.includes(NAME) && !isInstalledIn(folder) ? text.replaceAll(NAME, ANYWHERE) : text;
 }

@@ -43,7 +43,7 @@ export function deleteCommand(): Command {
   );
 }
 
-/** An endpoint to delete. What a list said of it must be true still: another account may have the same id, or the id a new owner. */
+/** An endpoint to delete. The facts that a list printed must still be true: another account may have the same id, or the id a new owner. */
 interface Named extends Pick<Endpoint, "id"> {
   readonly url?: unknown;
   readonly type?: unknown;
@@ -122,11 +122,11 @@ function refusalOf([first, ...others]: readonly string[], all: number): CliError
   return new CliError("NOT_DELETABLE", reason);
 }
 
-/** Returns the endpoints in what `list --json` prints, or on the lines of a text. @throws CliError `WRONG_USE` */
+/** Returns the endpoints in what `list --json` prints, or on lines of ids. @throws CliError `WRONG_USE` */
 export function namedIn(input: string): Named[] {
   const content = input.trim();
   if (!/^[[{]/.test(content)) {
-    // What is left of an id may be the id of another endpoint.
+    // The rest of a cut id may be the id of another endpoint.
     if (content !== "" && !/\n\s*$/.test(input))
       throw new CliError(
         "WRONG_USE",

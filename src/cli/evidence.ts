@@ -12,7 +12,7 @@ import { originHashes } from "../settlement/trace";
 import type { AccountService } from "./accountService";
 import type { Account } from "./service";
 
-/** A command is no run: no entry of the book is its own. */
+/** A command is not a run: no entry of the book is its own. */
 export const NO_RUN = "command";
 
 /** Returns a stack as the settlement knows it; undefined if its state is empty, and so says nothing of its name. */

@@ -8,7 +8,7 @@ const SHORTEST_HEX_PART = 12;
 const SHORTEST_VALUE = 8;
 /** The longer words that `--json` has for the type of an endpoint and the kind of its owner. */
 const WORDS: readonly string[] = ["development", "production", "interrupted", "may-hold"];
-/** What a url has after its scheme. */
+/** The part of a url after its scheme. */
 const REST_OF_URL = /(?<=:\/\/)\S+/g;
 const PREFIX = "whsec_";
 /** A signing secret, also as a url spells it. */
@@ -78,7 +78,7 @@ function withoutParts(text: string): string {
   return result + text.slice(end);
 }
 
-/** Returns the length of the part of a secret that the text has here, or 0. */
+/** Returns the length of the part of a secret at this place, or 0. */
 function hiddenLength(text: string, at: number): number {
   let longest = 0;
   for (const [length, known] of parts) if (known.has(text.slice(at, at + length))) longest = length;

@@ -11,7 +11,7 @@ const NEXT_PROGRESS_MS = 5_000;
 const COLUMN_GAP = 2;
 
 /**
- * What standard output has of the one JSON value that `--json` promises. A process runs one command, so this is the state of the
+ * How much standard output has of the one JSON value that `--json` promises. A process runs one command, so this is the state of the
  * process.
  */
 export const jsonResult: {

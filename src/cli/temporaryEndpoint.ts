@@ -47,7 +47,7 @@ export class TemporaryEndpoint {
   }
 
   /**
-   * Whether the endpoint was there before: some services keep one for each url or account. Undefined if nothing tells. Only if this is false
+   * True if the endpoint was there before: some services keep one for each url or account. Undefined if nothing tells. Only if this is false
    * is it deleted.
    */
   get wasThere(): boolean | undefined {

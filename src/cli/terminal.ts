@@ -5,7 +5,7 @@ import { printable } from "./printable";
 
 /** How to ask a person. */
 export interface Asking {
-  /** Returns what the person typed. Absent without a terminal, or if nothing is to be asked. */
+  /** Returns what the person typed. Absent without a terminal, or if there is nothing to ask. */
   readonly ask?: (question: string) => Promise<string>;
 }
 

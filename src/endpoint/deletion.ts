@@ -7,7 +7,7 @@ import type { Service } from "./service";
 import { isPending } from "./state";
 import type { EndpointState } from "./types";
 
-/** Deletes the endpoint of a resource, unless another resource has it. What the service does not know is gone. */
+/** Deletes the endpoint of a resource, unless another resource has it. An endpoint that the service does not know is gone. */
 export async function deleteEndpoint(id: string, state: EndpointState, run: Run): Promise<void> {
   const { handover, ledger, log, origins, registrar, service, stacks, takings } = run;
   if (!(await origins.isHere(id, state))) {
@@ -25,7 +25,7 @@ export async function deleteEndpoint(id: string, state: EndpointState, run: Run)
       log.warn(describeKept(id, state, ofThisRun));
       return;
     }
-    // An equal resource, which failed with the same provisional id, is no other endpoint's.
+    // An equal resource, which failed with the same provisional id, is not another endpoint's.
     if (ledger.has(id, "settled")) return;
     const stack = await stacks.current();
     const recorded = await stack?.present({ isAtEnd: !handover.isWaiting(id) });

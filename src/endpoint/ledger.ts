@@ -27,7 +27,7 @@ type Fact =
 
 /**
  * What the verbs of one run tell each other about endpoints. A run is one plugin process, so the engine's calls for all resources
- * of a provider end up here (engine rule 14). What other processes must know is in the book.
+ * of a provider end up here (engine rule 14). The book holds the facts that other processes must know.
  */
 export class Ledger {
   readonly #facts = new Map<string, Set<Fact>>();

@@ -7,7 +7,7 @@ const queue = new Queue("webhooks", { connection: { url: process.env.REDIS_URL ?
 const failed = await queue.getFailed();
 for (const job of failed) {
   const { id, event, jobId, body } = job.data ?? {};
-  // Without a body, it is no delivery: something else has used the queue.
+  // Without a body, it is not a delivery: something else has used the queue.
   const text = typeof body === "string" ? Buffer.from(body, "base64").toString() : JSON.stringify(job.data);
   console.log(id, event, jobId, job.failedReason, text);
 }

@@ -11,7 +11,7 @@ export async function startBoss() {
     retryDelay: 1,
     retryBackoff: true,
     deadLetter: "webhooks-dead",
-    // What a killed worker held is handled again after this time at the latest.
+    // After this time at the latest, the deliveries that a killed worker held are handled again.
     heartbeatSeconds: 30,
   });
   return boss;

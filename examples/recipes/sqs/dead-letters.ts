@@ -6,7 +6,7 @@ import { SQS } from "@aws-sdk/client-sqs";
 const sqs = new SQS();
 const [from, to] = [process.env.DEAD_LETTER_QUEUE_URL, process.env.QUEUE_URL];
 const isRetry = process.argv[2] === "retry";
-/** Without a time to wait, SQS asks only some of its servers. What was received is hidden meanwhile, so none comes twice. */
+/** Without a time to wait, SQS asks only some of its servers. Received messages are hidden meanwhile, so none comes twice. */
 const receiving = { QueueUrl: from, MaxNumberOfMessages: 10, WaitTimeSeconds: 1, VisibilityTimeout: 600 };
 
 async function main() {

@@ -11,7 +11,7 @@ const HARMLESS = /^(host|content-length|transfer-encoding|date)$/i;
 export interface RequestData {
   readonly headers: readonly HeaderPair[];
   readonly body: string;
-  /** Whether the body is in base64, because it is not UTF-8. */
+  /** True if the body is in base64, because it is not UTF-8. */
   readonly isBase64Encoded: boolean;
 }
 

@@ -28,7 +28,7 @@ const NAMED_VALUE =
 const AFTER_VALUE = /(,\s+[\w-]+[=:].*|[\s,;"'})\]\\]{1,9})$/;
 
 /**
- * Reads the headers at the start of a text: lines of `name: value`, as a log, `curl -i` or `curl -v` prints them, an object or a list
+ * Reads the headers at the start of a string: lines of `name: value`, as a log, `curl -i` or `curl -v` prints them, an object or a list
  * that a program printed, or CGI variables. Lines that are no headers, such as a status line, are skipped. A line that is indented
  * continues the one before (RFC 9110, section 5.5), and so does one after a name alone, as browsers copy headers. A blank line after
  * the headers ends them.
@@ -80,7 +80,7 @@ function ourNameAlone(line: string): { name: string; value: string } | undefined
   return isOurHeader([line, ""]) ? { name: line, value: "" } : undefined;
 }
 
-/** Splits a text into lines. An object on one line, such as that of Python or Ruby, has one line for each member then. */
+/** Splits a string into lines. An object on one line, such as that of Python or Ruby, has one line for each member then. */
 function linesOf(printed: string): string[] {
   const text = printed.replace(
     PHP_LIST,

@@ -53,7 +53,7 @@ function valueIn(one: unknown): unknown {
 
 function bodyOf(json: object): Pick<Capture, "body"> {
   const { rawBody, bodyRaw, body, postData, isBase64Encoded } = json as Readonly<Record<string, unknown>>;
-  // Pipedream has `bodyRaw` beside the parsed body.
+  // Pipedream has both `bodyRaw` and the parsed body.
   const given = bodyRaw ?? rawBody ?? body;
   if (given === undefined && typeof postData === "object" && postData !== null) {
     const { text, encoding } = postData as Readonly<Record<string, unknown>>;

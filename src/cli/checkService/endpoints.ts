@@ -33,7 +33,7 @@ export function urlsOf(url: string, check: string): CheckUrls {
 
 /** The ids of the endpoints with the mark of an earlier check. */
 export interface Marked {
-  /** What the check has registered and not deleted. */
+  /** Endpoints that the check has registered and not deleted. */
   readonly left: readonly string[];
   /** What may be somebody's: the service may only have moved it to the url of the check. */
   readonly open: readonly string[];

@@ -22,7 +22,7 @@ const GRACE_MS = 600;
 const FILE_TIME_TOLERANCE_MS = 20;
 
 export interface DeletionRule {
-  /** Whether an endpoint may be deleted, as far as a new inventory shows. */
+  /** True if, by a new inventory, an endpoint may be deleted. */
   readonly mayDelete: (entry: Listed) => boolean;
   /** @throws CliError if an inventory does not show enough to delete anything */
   readonly check: (inventory: Inventory) => void;

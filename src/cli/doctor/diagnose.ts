@@ -103,7 +103,7 @@ async function diagnoseAll(options: DiagnoseOptions, onStep: (text: string) => v
   const stacks = await readStacks(pulumi, options, (read, all) =>
     onStep(`Reading the states: ${read} of ${all} stacks read.`),
   );
-  // What is wrong with a stack of another project is for its own doctor.
+  // A stack of another project has a doctor of its own.
   const own = stacks.known.filter(({ isOwn }) => isOwn);
   if (cli?.absence !== undefined)
     findings.push(

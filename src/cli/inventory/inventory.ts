@@ -15,7 +15,7 @@ import { type ClaimsOptions, claimsOn } from "./claims";
 import { dataOfOwner, mayHaveSecretUrl, type Owner, Ownership } from "./ownership";
 import { NO_STACK, type ReadStacks, readStacks, type StackScope } from "./stacks";
 
-/** An earlier time is no time: a service that does not know one answers year 1, or 1970. */
+/** An earlier time is not a real one: a service that does not know one answers year 1, or 1970. */
 const FIRST_TIME = Date.UTC(1971, 0, 1);
 
 /** What `check-service` adds to the urls that it registers: it names the check, and when the check began. */

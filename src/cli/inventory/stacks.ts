@@ -25,7 +25,7 @@ export interface KnownStack {
   readonly name: string;
   /** True for the stack whose settings are used. */
   readonly isSelected: boolean;
-  /** Whether it is a stack of this folder's project, or one that the user named. */
+  /** True if it is a stack of this folder's project, or one that the user named. */
   readonly isOwn: boolean;
   /** Whether Pulumi's command finds the stack in this folder. One of another project is found in that project's folder only. */
   readonly isHere: boolean;

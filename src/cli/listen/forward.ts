@@ -45,7 +45,7 @@ export async function forward(request: ReceiverRequest, { url, dispatcher }: Tar
     const value = answer.headers[name];
     return typeof value === "string" ? [[name, value] as const] : [];
   });
-  // What is compressed is not text, and no sender needs it.
+  // A compressed body is not text, and no sender needs it.
   const body = answer.headers["content-encoding"] === undefined ? answer.body.toString("utf8") : "";
   const response = { status, headers: Object.fromEntries(headers), body };
   return { response, status, failure: null, durationMs };

@@ -142,7 +142,7 @@ interface Stopping {
 
 /** Says why the command does not stop at once. If it has only prepared a registration, it does. */
 async function sayWhatIsLeft({ output, endpoint, server, reporter }: Stopping): Promise<void> {
-  // What only waited to register has ended by then.
+  // A registration that only waited has ended by then.
   await setImmediate();
   const isTemporary = endpoint !== undefined && endpoint.wasThere === false;
   // The service does not send a delivery again that was answered with 200.
@@ -152,7 +152,7 @@ async function sayWhatIsLeft({ output, endpoint, server, reporter }: Stopping): 
     process.exit(EXIT.yes);
   }
   const waiting = server.inProgress();
-  if (isTemporary) output.note(`Stopping. What was registered is deleted first. ${AGAIN}`);
+  if (isTemporary) output.note(`Stopping. Any endpoint that it registered is deleted first. ${AGAIN}`);
   else if (waiting > 0)
     output.note(
       `Stopping. Waiting up to ${CLOSING_MS / 1000} s for ${countOf(waiting, "request")} under way. ${AGAIN}`,

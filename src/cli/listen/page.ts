@@ -59,7 +59,7 @@ export class ListenPage {
     // Requests without an id have nothing to do with one another.
     const id = unverifiedId ?? `no id (request ${this.#count + 1})`;
     const shown = { id, type: `refused: ${reason}`, statusCode: status, durationMs: 0 };
-    // What came while it was busy was verified.
+    // A delivery that came while it was busy was verified.
     this.#add(shown, request, { endpointId: reason === "busy" ? "here" : "nobody" });
   }
 

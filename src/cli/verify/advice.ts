@@ -135,7 +135,7 @@ export function adviceFor(reason: DiagnosisReason, headers: readonly HeaderPair[
       };
 }
 
-/** Whether a header of ours is what a program printed of a list or an object, which is not read. */
+/** True if a header of ours is a list or an object as a program printed it, which is not read. */
 function isPrinted(header: HeaderPair): boolean {
   return isOurHeader(header) && /^(\w+ ?\(|array:\d+ \[|[[{<])/.test(header[1]);
 }

@@ -21,5 +21,5 @@ export interface BodyVariant {
   readonly description: string;
 }
 
-/** In larger bodies, only changes that leave the text alone are looked for: line ends, a byte order mark, compression. In bytes. */
+/** In larger bodies, only changes that keep the characters are looked for: line ends, a byte order mark, compression. In bytes. */
 export const LARGEST_REWRITTEN_BYTES = 8 * 1024 * 1024;

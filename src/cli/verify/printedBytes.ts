@@ -16,7 +16,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the bytes that a text shows: a Buffer or a Uint8Array as Node.js prints it or as JSON, a list of bytes, hexadecimal, or a
+ * Returns the bytes that a string shows: a Buffer or a Uint8Array as Node.js prints it or as JSON, a list of bytes, hexadecimal, or a
  * string with the escapes of Python, C, nginx, CSV, a url or HTML. Returns undefined for any other text.
  */
 export function printedBytes(text: string): Buffer | undefined {

@@ -109,7 +109,7 @@ export interface LoggedAttempt {
   readonly durationMs: number;
   /** The wait until the next attempt. Null when this was the last. */
   readonly retryInMs: number | null;
-  /** Whether the body was changed after signing. */
+  /** True if the body was changed after signing. */
   readonly tampered: boolean;
   /** Whether it repeats an earlier attempt. */
   readonly replayed: boolean;

@@ -13,7 +13,7 @@ interface AttemptItemOptions {
   readonly previous: ShownAttempt | undefined;
   /** Whether the next attempt follows by itself. */
   readonly waiting: boolean;
-  /** Whether the details are open at first. */
+  /** True if the details are open at first. */
   readonly open: boolean;
   readonly canReplay: boolean;
 }

@@ -62,7 +62,7 @@ function deliveryCard(
     actions.has("forgeries") &&
     actionForm(
       "forgeries",
-      html`${hidden({ number: genuine.number })}<button title="Sign its body anew, change it, and send it under the same id">Send tampered${unseen(`${type} to ${endpointId}, number ${genuine.number}`)}</button>`,
+      html`${hidden({ number: genuine.number })}<button title="Sign its body again, change it, and send it under the same id">Send tampered${unseen(`${type} to ${endpointId}, number ${genuine.number}`)}</button>`,
     );
   return html`<article class="card" data-key="${key}"><details data-key="delivery">
 <summary>${badge(STATES[state], state)} <strong>${short(type, 60)}</strong> <code class="grow">${short(url)}</code>

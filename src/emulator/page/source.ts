@@ -16,7 +16,7 @@ export type ShownAttempt = Omit<OpenAttempt, "body" | "headers"> &
 /** Performs an action and returns the id of the section that shows the result. Throws an EmulatorError for an invalid form. */
 type Action = (form: URLSearchParams) => Promise<string>;
 
-/** A part of the page beside the deliveries. */
+/** A part of the page next to the deliveries. */
 interface Section {
   readonly id: string;
   readonly title: string;
@@ -33,7 +33,7 @@ export interface PageSource {
   /** What the page says while there are no deliveries. */
   readonly emptyHint: string;
   readonly now: () => number;
-  /** Every attempt that has a result, oldest first. The array may grow; another array is read anew. */
+  /** Every attempt that has a result, oldest first. The array may grow; another array is read from its start. */
   readonly logged: () => readonly ShownAttempt[];
   /** The attempts without a result. */
   readonly open: () => Iterable<ShownAttempt>;

@@ -10,7 +10,7 @@ export interface BodyTimeoutOptions {
   readonly bodyTimeoutMs?: number | undefined;
 }
 
-/** Refuses what is no receiver, such as a promise of one: each delivery would be answered 500. @throws TypeError */
+/** Refuses anything but a receiver, such as a promise of one: each delivery would be answered 500. @throws TypeError */
 export function checkReceiver(adapter: string, receiver: Receiver): void {
   const advice = "Pass what createReceiver returns.";
   checkFunctions(`${adapter}: the receiver`, receiver, { functions: ["handle", "refuse"], advice });

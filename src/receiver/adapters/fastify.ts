@@ -46,7 +46,7 @@ const ADVICE = readBefore(
  * It takes each request before Fastify parses the body, so the application's parsers, body limit and error handler do not apply.
  * Its earlier `onRequest` hooks and its `onResponse` hooks run; `onSend` hooks do not.
  *
- * @throws TypeError for what is no receiver, and for an unknown option; RangeError when `bodyTimeoutMs` is not a positive integer
+ * @throws TypeError for anything but a receiver, and for an unknown option; RangeError when `bodyTimeoutMs` is not a positive integer
  */
 export async function fastifyPlugin(fastify: Fastify, options: FastifyPluginOptions): Promise<void> {
   checkOptions("fastifyPlugin", options, OPTIONS);

@@ -24,7 +24,7 @@ const ADVICE = readBefore(
  * It reads the body itself, up to `receiver.maxBodyBytes`. If something has read it before, the answer is 500 and a warning says
  * what to change. It never rejects.
  *
- * @throws TypeError for what is no receiver, and for an unknown option; RangeError when `bodyTimeoutMs` is not a positive integer
+ * @throws TypeError for anything but a receiver, and for an unknown option; RangeError when `bodyTimeoutMs` is not a positive integer
  */
 export function fetchHandler(
   receiver: Receiver,

@@ -15,7 +15,7 @@ export interface LambdaHttpEvent {
   readonly multiValueHeaders?: Readonly<Record<string, string[] | undefined>> | null | undefined;
   /** The body: a string, or base64 if `isBase64Encoded` is true. */
   readonly body?: string | null | undefined;
-  /** Whether the body is base64. */
+  /** True if the body is base64. */
   readonly isBase64Encoded?: boolean | undefined;
 }
 
@@ -59,7 +59,7 @@ const ADVICE = readBefore(
  * An execution environment handles one event at a time and may be frozen between two events, so give the receiver a dedupe
  * store that all environments share, such as `redisDedupe`. It rejects only the messages of a queue, which go back to it.
  *
- * @throws TypeError for what is no receiver
+ * @throws TypeError for anything but a receiver
  */
 export function lambdaHandler(receiver: Receiver): (event: LambdaHttpEvent) => Promise<LambdaHttpResult> {
   checkReceiver("lambdaHandler", receiver);

@@ -27,7 +27,7 @@ const ADVICE = readBefore(
  * `req.rawBody`, or from `req.body` if that holds bytes (`express.raw`). Without them it answers 500, and a warning says what
  * to change. It never calls `next`, and never throws on anything that a sender controls.
  *
- * @throws TypeError for what is no receiver, and for an unknown option; RangeError when `bodyTimeoutMs` is not a positive integer
+ * @throws TypeError for anything but a receiver, and for an unknown option; RangeError when `bodyTimeoutMs` is not a positive integer
  */
 export function nodeHandler(
   receiver: Receiver,

@@ -25,7 +25,7 @@ const LINGER_MS = 1_000;
 
 const warn = warnerOnce();
 
-/** Makes a receiver a request handler of Node's servers, for this adapter. @throws TypeError for what is no receiver */
+/** Makes a receiver a request handler of Node's servers, for this adapter. @throws TypeError for anything but a receiver */
 export function serveNode(
   adapter: string,
   receiver: Receiver,
