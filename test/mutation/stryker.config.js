@@ -1,10 +1,28 @@
-// What `scripts/mutate.js` runs Stryker with. MUTATE_ROOM names the room.
+// What `scripts/mutate.js` runs Stryker with. MUTATE_ROOM names the room, MUTATE_EVERY and MUTATE_FIRST its lines.
 
+const { readdirSync, readFileSync } = require("node:fs");
 const { join, relative } = require("node:path");
 
 const root = join(__dirname, "../..");
-const { MUTATE_ROOM: room } = process.env;
-const { files, tests } = require("./rooms")[room];
+const { MUTATE_ROOM: room, MUTATE_EVERY: every = "1", MUTATE_FIRST: first = "1" } = process.env;
+const { folder, tests } = require("./rooms")[room];
+
+/** Returns the lines to mutate, counted through all files of the room, as Stryker spells them. */
+function linesOfRoom() {
+  let before = 0;
+  return readdirSync(join(root, folder), { recursive: true })
+    .filter((file) => file.endsWith(".ts"))
+    .flatMap((file) => {
+      const lines = readFileSync(join(root, folder, file), "utf8").split("\n");
+      const start = before;
+      before += lines.length;
+      return lines.flatMap((text, index) =>
+        (start + index) % Number(every) === Number(first) - 1
+          ? [`${folder}/${file}:${index + 1}:0-${index + 1}:${text.length}`]
+          : [],
+      );
+    });
+}
 
 module.exports = {
   plugins: [join(__dirname, "node_modules/@stryker-mutator/jest-runner/dist/src/index.js")],
@@ -14,7 +32,7 @@ module.exports = {
     config: { testMatch: tests.map((pattern) => `<rootDir>/test/${pattern}`), maxWorkers: 1 },
   },
   coverageAnalysis: "perTest",
-  mutate: files,
+  mutate: every === "1" ? [`${folder}/**/*.ts`] : linesOfRoom(),
   // Runs once, when its file is loaded: no test could be told that it is to kill it.
   ignoreStatic: true,
   concurrency: 2,
