@@ -20,6 +20,8 @@ import type { Account } from "./service";
 interface TemporaryEndpointOptions {
   readonly account: Account;
   readonly url: string;
+  /** As for `registerOnce`. */
+  readonly isCareful?: boolean;
   /** Ends a registration that only waits, because the service limits requests. A deletion may wait. */
   readonly cancelled?: AbortSignal;
   /** Default: the system's. */
@@ -37,6 +39,11 @@ export class TemporaryEndpoint {
   #sent: Sent | null = null;
 
   constructor(private readonly options: TemporaryEndpointOptions) {}
+
+  /** True once something may have come of the registration. */
+  get isSent(): boolean {
+    return this.#mayExist || this.#id !== undefined;
+  }
 
   /** What a process leaves behind that ends now. Undefined if that is nothing. */
   get leftover(): string | undefined {
@@ -119,7 +126,7 @@ export class TemporaryEndpoint {
   }
 
   async #register(registration: Registration): Promise<Endpoint> {
-    const { account, note, url, cancelled, clock = systemClock } = this.options;
+    const { account, note, url, isCareful, cancelled, clock = systemClock } = this.options;
     const { client, timeoutMs, patienceMs } = account;
     const service = new AccountService(client, clock, cancelled);
     const baseline = await service.list();
@@ -127,7 +134,7 @@ export class TemporaryEndpoint {
     const waiting = { clock, cancelled: undefined };
     try {
       const registered = await registerOnce(registration, {
-        ...{ service, baseline, timeoutMs, patienceMs, ...waiting },
+        ...{ service, baseline, timeoutMs, patienceMs, ...waiting, isCareful },
         onSend: (sent) => {
           this.#sent = sent;
           this.#mayExist = true;

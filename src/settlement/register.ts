@@ -27,6 +27,8 @@ export interface RegisterOptions extends Waiting {
   readonly service: SendingService;
   /** What was there before. */
   readonly baseline: EndpointList;
+  /** True to ask about what it was answered with even if a complete list lacks that: lists lag. It costs a request. */
+  readonly isCareful?: boolean | undefined;
   /** Endpoints of this url and type that are known to be there, and that the baseline may lack. */
   readonly alsoThere?: readonly string[];
   readonly timeoutMs: number;
@@ -112,7 +114,7 @@ export async function registerOnce(
     const { serviceTime } = sent;
     const odd = baseline.unrecognized.map((each) => ({ ...each, createdAt: null }));
     const listed = [...baseline.endpoints, ...odd].find((each) => sameId(each.id, id));
-    const isAsked = !answered.createdAt && (listed !== undefined || !baseline.complete);
+    const isAsked = !answered.createdAt && (options.isCareful || listed !== undefined || !baseline.complete);
     const shown = isAsked ? await service.find(id).catch(() => undefined) : undefined;
     const createdAt = answered.createdAt ?? shown?.createdAt;
     if (listed !== undefined) {

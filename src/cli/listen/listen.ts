@@ -57,7 +57,14 @@ export async function listen(flags: ListenFlags): Promise<void> {
   const stopped = new AbortController();
   const note = (text: string) => output.note(text);
   const endpoint =
-    account && new TemporaryEndpoint({ account, url: flags.register ?? "", cancelled: stopped.signal, note });
+    account &&
+    new TemporaryEndpoint({
+      account,
+      url: flags.register ?? "",
+      isCareful: true,
+      cancelled: stopped.signal,
+      note,
+    });
   const stop = stopSignal({ left: () => endpoint?.leftover });
   void stop.then(() => stopped.abort());
   const target =
@@ -146,8 +153,8 @@ async function sayWhatIsLeft({ output, endpoint, server, reporter }: Stopping): 
   await setImmediate();
   const isTemporary = endpoint !== undefined && endpoint.wasThere === false;
   // The service does not send a delivery again that was answered with 200.
-  if (isTemporary && endpoint.leftover === undefined) await reporter.end();
-  if (isTemporary && endpoint.leftover === undefined) {
+  if (isTemporary && !endpoint.isSent) await reporter.end();
+  if (isTemporary && !endpoint.isSent) {
     output.note("Stopped before anything was registered.");
     process.exit(EXIT.yes);
   }
