@@ -56,7 +56,7 @@ export class Locks {
     try {
       const owner: ProcessName = JSON.parse(readFileSync(path, "utf8"));
       if (typeof owner.host === "string" && isAlive(owner, statSync(path).mtimeMs)) return true;
-      rmSync(path, { force: true });
+      rmSync(path);
       return false;
     } catch {
       return false; // It was given back meanwhile.

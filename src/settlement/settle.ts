@@ -60,7 +60,6 @@ export async function settle(
 export async function listWith({ list, find }: Lookup, ids: readonly string[]): Promise<EndpointList> {
   const listed = await list();
   const missing = ids.filter((id) => !listed.endpoints.some((endpoint) => endpoint.id === id));
-  if (missing.length === 0) return listed;
   const found = await Promise.all(missing.map(find));
   return {
     ...listed,

@@ -8,7 +8,14 @@ module.exports = {
     tests: ["signature/{verify,headers,secret}.test.ts"],
     least: 95,
   },
-  settlement: { folder: "src/settlement", tests: ["settlement/*.test.ts"], least: 95 },
+  settlement: {
+    folder: "src/settlement",
+    tests: [
+      "settlement/*.test.ts",
+      "cli/{recover*,doctor,settledOperations,pruneByBook,exportState}.test.ts",
+    ],
+    least: 95,
+  },
   client: { folder: "src/client", tests: ["client/*.test.ts"], least: 90 },
   provider: { folder: "src/endpoint", tests: ["settlement/*.test.ts"], least: 90 },
   receiver: {

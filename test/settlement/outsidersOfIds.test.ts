@@ -105,6 +105,15 @@ describe("a resource that moves in from where another endpoint has its id", () =
   });
 });
 
+test("what a killed run registered with another key is not registered again because another account has an equal endpoint with its id", async () => {
+  const { id } = await recorded("equal", { provider: "one" });
+  const killed = await world.register({ ...b, provider: "two" });
+  expect(killed.id).toBe(id);
+  world.clock.skip(60_000);
+  expect(await codeOf(world.register({ ...b, provider: "two" }))).toBe("REGISTRATION_IN_DOUBT");
+  expect([world.ids("a"), world.ids("b")]).toEqual([[id], [id]]);
+});
+
 describe("a resource of another account, whose id a pending registration has here,", () => {
   test.each([
     ["first", true],
