@@ -19,8 +19,8 @@ export const JOB_EVENTS: readonly JobEvent[] = ["job.running", "job.succeeded", 
 export const EVENT_BY_STATUS: ReadonlyMap<unknown, JobEvent> = new Map(
   JOB_EVENTS.map((event) => [event.slice("job.".length), event]),
 );
-/** What a template makes of a property that is missing, or of an object: the same for every event. */
-const NO_VALUE = /(^|[^\w-])undefined($|[^\w-])|\[object \w+\]/;
+/** What a template makes of a property that is missing or null, or of an object: the same for every event. */
+const NO_VALUE = /(^|[^\w-])(undefined|null|NaN)($|[^\w-])|\[object \w+\]/;
 const BYTE_ORDER_MARK = 0xfeff;
 
 /** A string, or a number. As JSON is known to be valid here, what looks like a number outside a string is one. */

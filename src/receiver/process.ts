@@ -1,6 +1,7 @@
 import { DeadlineError, isThenable, LATE, within } from "./deadline";
 import type { Claim, DedupeStore } from "./dedupe/store";
 import type { VerifiedDelivery } from "./delivery";
+import { checkResult } from "./handlerResult";
 import { recordHandled, type StoreCall, settleInTime } from "./record";
 import { InvalidDataError, type StandardSchema, validData } from "./schema";
 import type { Delivery, EventDelivery, Handler, OutcomeKind } from "./types";
@@ -154,7 +155,7 @@ async function run(
     const working = isThenable(started) ? Promise.resolve(started) : undefined;
     const result = working === undefined ? started : await within(timeoutMs, working);
     if (working === undefined || result !== LATE) {
-      checkRan(result);
+      checkResult(result);
       // It may have resolved because it was told to stop, with its work half done.
       if (signal?.aborted && delivery.isWatched) return { outcome: "failed", error: stopReason(signal) };
       return HANDLED;
@@ -162,7 +163,7 @@ async function run(
     const error = new DeadlineError(timeoutMs);
     delivery.expire(error);
     const finish = (late: unknown) => {
-      checkRan(late);
+      checkResult(late);
       // A handler that watches its signal may have resolved because it stopped; then the retry is handled again.
       return delivery.isWatched ? undefined : onLate?.();
     };
@@ -178,33 +179,4 @@ async function run(
 function stopReason(signal: AbortSignal | undefined): Error {
   const reason: unknown = signal?.reason;
   return reason instanceof Error ? reason : new Error("The worker was told to stop.", { cause: reason });
-}
-
-/**
- * Throws if a handler's result shows that the handler has not run, or not ended: the delivery then counts as failed, and is not
- * acknowledged.
- * @throws TypeError
- */
-function checkRan(result: unknown): void {
-  if (typeof result === "function")
-    throw new TypeError(
-      "The handler returned a function, and nothing was handled. Call the function that makes the handler, and pass its result.",
-    );
-  // An Observable of RxJS runs when somebody subscribes.
-  const { subscribe, pipe }: Record<string, unknown> = Object(result);
-  if (/^\[object (Async)?Generator\]$/.test(Object.prototype.toString.call(result)) || (subscribe && pipe))
-    throw new TypeError(
-      "The handler returned a generator or an Observable, and nothing was handled. Use an async function.",
-    );
-  // Its own, or one of `fetch`. By its tag: undici and node-fetch have classes of their own, and Hono's server replaces the global one.
-  for (const each of Array.isArray(result) ? result : [result])
-    if (Object.prototype.toString.call(each) === "[object Response]" && !each.ok)
-      throw new TypeError(
-        `The handler returned a Response with status ${each.status}. A handler fails by throwing, and otherwise returns nothing.`,
-      );
-  if (Array.isArray(result) && result.some(isThenable)) {
-    // Nobody else hears of their failures.
-    void Promise.allSettled(result);
-    throw new TypeError("The handler returned a list of promises. Return Promise.all of it.");
-  }
 }

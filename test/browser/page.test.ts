@@ -119,6 +119,22 @@ test("what someone is filling in, and the focus, survive updates", async () => {
   ).toEqual(["job.failed", '{"type":', "delay"]);
 });
 
+test("the focus stays on a button of a delivery that gets further attempts", async () => {
+  const { url, received } = await receiver();
+  emulator.add({ url, type: "production" });
+  await emulator.deliver({ type: "job.running" });
+  const page = await browser.open(emulator.url);
+  await shows(page, "#live", /^live$/);
+  await page.click("#deliveries .card summary");
+  await page.focus("#deliveries footer button");
+  for (const count of [2, 3, 4]) {
+    await page.keyboard.press("Enter");
+    await shows(page, "#deliveries .card", new RegExp(`${count} attempts`));
+    expect(await page.evaluate("document.activeElement.textContent")).toMatch(/^Replay/);
+  }
+  expect(received).toHaveLength(4);
+});
+
 test("the page says when the emulator is gone, and recovers when it is back", async () => {
   const page = await browser.open(emulator.url);
   await shows(page, "#live", /^live$/);

@@ -75,6 +75,8 @@ describe("dedupeKey", () => {
       () => undefined as unknown as string,
       ({ data }: { data: unknown }) => `${(data as { runId?: string }).runId}`,
       ({ data }: { data: unknown }) => `job:${data}`,
+      () => `job.succeeded:${null}`,
+      () => `run-${Number("x")}`.replace("-", ":"),
       () => {
         throw new Error("no key");
       },

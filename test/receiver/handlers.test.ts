@@ -99,6 +99,12 @@ describe("a handler that did not run", () => {
       async () => [Response.json({}), new Response("no", { status: 503 })],
       /a Response with status 503/,
     ],
+    ["an error", () => new RangeError("too large"), /^too large$/],
+    [
+      "what Promise.allSettled makes of a failure",
+      () => Promise.allSettled([1, Promise.reject(new Error("late"))]),
+      /allSettled .* rejected/,
+    ],
     ["a list of promises", () => [Promise.reject(new Error("late"))], /Return Promise\.all/],
   ])(
     "a handler that returns %s has its delivery answered 500 with a reason, and handled again",

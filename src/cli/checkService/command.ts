@@ -40,8 +40,9 @@ export function checkServiceCommand(): Command {
       usage({
         exit: {
           [EXIT.yes]: "no clause differs",
-          [EXIT.no]: "a clause differs, or the command failed",
-          [EXIT.interrupted]: "Ctrl-C ended it; it names what it could not delete",
+          [EXIT.no]: "a clause differs, or the command failed, or could not delete what it registered",
+          [EXIT.interrupted]:
+            "Ctrl-C ended it, and nothing of it is left; or a second one, which names what may be left",
         },
         examples: [
           "check-service --url https://hooks.example.com/check",

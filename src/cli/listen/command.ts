@@ -81,5 +81,7 @@ function checkFlags({ port, page, forwardTo, register, events = [], anyEvent = f
       );
   }
   if (register !== undefined) checkUrl(register, "--register");
+  if (anyEvent && events.length === 0)
+    throw new CliError("WRONG_USE", "--any-event is for the names of --events");
   for (const event of events) checkEventName(event, { any: anyEvent });
 }

@@ -88,6 +88,11 @@ export async function readSecrets(
       "SECRET_IN_ARGUMENT",
       `a signing secret must not be an argument, where other programs and the shell's history can see it. ${WAYS}`,
     );
+  if (secretEnv !== undefined && secretFile !== undefined)
+    throw new CliError(
+      "WRONG_USE",
+      "--secret-env and --secret-file both name secrets, so leave out one of them",
+    );
   const fromStack = () => readStackReceivers(new Pulumi(stack), output);
   if (secretEnv === undefined && secretFile === undefined)
     return stack === undefined && projectFile(process.cwd()) === undefined

@@ -149,7 +149,7 @@ function endpointUrl(signing: SigningSecrets | undefined, name: string | undefin
   if (names.length === 0)
     throw new CliError(
       "WRONG_USE",
-      "the url of the receiver is missing: name it with --to, or use a stack whose output receiver has an endpoint",
+      "the url of the receiver is missing: name it with --to, or name a stack whose receiver has an endpoint with --stack",
     );
   if (chosen === undefined)
     throw new CliError("WRONG_USE", `choose an endpoint with --endpoint, or a url with --to. ${known}`);

@@ -1,5 +1,3 @@
-import { isUtf8 } from "node:buffer";
-import { parseJson } from "../../shared/json";
 import { check } from "../../signature/check";
 import { readSignatureHeaders } from "../../signature/headers";
 import type { VerificationFailure } from "../../signature/result";
@@ -10,7 +8,7 @@ import { clockText, durationText } from "../text";
 import { adviceFor, type DiagnosisReason } from "./advice";
 import { LARGEST_REWRITTEN_BYTES } from "./bodyVariant";
 import { bodyVariants } from "./bodyVariants";
-import { printedBytes } from "./printedBytes";
+import { hintsFor } from "./hints";
 import type { Search } from "./search";
 import { signatureMistake } from "./signatureMistake";
 
@@ -110,38 +108,6 @@ export function unexplained({
   const { finding } = adviceFor(reason, headers);
   const parts = [finding, ...(reason === "search-ended" ? [why] : []), ...hintsFor(body, headers)];
   return failed(reason, { headers, finding: parts.join(" ") });
-}
-
-/** An object or a list as Node.js, Python, Ruby or Java print it: a name that is not in double quotes, or that no colon follows. */
-const PRINTED_OBJECT = /^[\s{[]*\{\s*('|:?[\w$]+\s*[:=]|"[^"]*"\s*=>)/;
-
-/** Returns what else is conspicuous about a delivery that no secret signed, as sentences. */
-function hintsFor(body: Buffer, headers: readonly HeaderPair[]): string[] {
-  const hints: string[] = [];
-  const length = headerValue(headers, "content-length");
-  if (length !== undefined && /^\d+$/.test(length) && Number(length) !== body.byteLength)
-    hints.push(
-      `The header content-length says ${length} bytes, and this body has ${body.byteLength}, so it is not the body that was sent.`,
-    );
-  const text = body.toString("utf8");
-  const encoding = headerValue(headers, "content-encoding");
-  if (encoding !== undefined && /gzip|deflate|\bbr\b/i.test(encoding) && isUtf8(body))
-    hints.push(
-      "The header content-encoding says that the body is compressed, and this body is not: if the sender signed the compressed bytes, only these verify.",
-    );
-  const transfer = headerValue(headers, "transfer-encoding") ?? "";
-  if (/chunked/i.test(transfer) && /^[\da-f]+(;.*)?\r?\n/i.test(text))
-    hints.push(
-      "The body begins with the size of a chunk. No size was signed: remove each, and its line end.",
-    );
-  if (body.byteLength === 0) hints.push("The body is empty.");
-  else if (/^(\[object \w+\]|<Buffer .* more bytes>)$/.test(text.trim()) || PRINTED_OBJECT.test(text))
-    hints.push("The body is what a program printed instead of the bytes, which are lost.");
-  else if (isUtf8(body) && text.includes("\uFFFD"))
-    hints.push("The body has characters that a decoder could not read and replaced, so its bytes are lost.");
-  else if (/^\s*[{[]/.test(text) && parseJson(text) === undefined && printedBytes(text.trim()) === undefined)
-    hints.push("The body begins like JSON and is not valid, so it may be cut off.");
-  return hints;
 }
 
 function isSigned(body: Uint8Array, headers: readonly HeaderPair[], { value }: NamedSecret): boolean {

@@ -49,7 +49,9 @@ export async function readDelivery(
   if (bytes === undefined)
     throw new CliError(
       "WRONG_USE",
-      "the file of --capture has no body: name the file of the body with --body",
+      delivery.headers.length === 0
+        ? "the file of --capture is empty"
+        : "the file of --capture has no body: name the file of the body with --body",
     );
   return { ...delivery, body: bytes };
 }

@@ -19,6 +19,15 @@ const nameOf = (list, key) => list.dataset.list + " " + key;
 const controlsOf = (item) => [...item.querySelectorAll("a, button, input, select, textarea, summary, pre")];
 const FIELDS = "input:not([type=hidden]), select, textarea";
 
+/** Finds the focused control of an item again, by its place in its own part of the item: a new attempt puts others in front of it. */
+function focusedIn(old, next) {
+  const controls = controlsOf(old);
+  if (!controls.includes(document.activeElement)) return undefined;
+  const partOf = (control) => control.closest("[data-key]").dataset.key;
+  const isNear = (control) => partOf(control) === partOf(document.activeElement);
+  return controlsOf(next).filter(isNear)[controls.filter(isNear).indexOf(document.activeElement)];
+}
+
 function replace(old, next) {
   const folds = new Map([...old.querySelectorAll("details")].map((fold) => [fold.dataset.key, fold.open]));
   for (const fold of next.querySelectorAll("details")) fold.open = folds.get(fold.dataset.key) ?? fold.open;
@@ -26,10 +35,9 @@ function replace(old, next) {
   next.querySelectorAll(FIELDS).forEach((field, index) => {
     if (fields[index]?.name === field.name) field.value = fields[index].value;
   });
-  const focused = controlsOf(old).indexOf(document.activeElement);
   const [start, end] = [document.activeElement.selectionStart, document.activeElement.selectionEnd];
+  const control = focusedIn(old, next);
   old.replaceWith(next);
-  const control = controlsOf(next)[focused];
   control?.focus({ preventScroll: true });
   if (start !== null && start !== undefined) control?.setSelectionRange?.(start, end);
 }

@@ -71,6 +71,11 @@ export function lambdaHandler(receiver: Receiver): (event: LambdaHttpEvent) => P
       throw new TypeError(
         "lambdaHandler got the messages of a queue or a stream, which no receiver can verify. Make sqsHandler(queueWorker({ handlers })) the handler of this function.",
       );
+    // An asynchronous invocation counts each answer as a success.
+    if (!("requestContext" in event) && ("detail-type" in event || "type" in event))
+      throw new TypeError(
+        "lambdaHandler got an event of EventBridge or a body alone, which no receiver can verify. Invoke the function by API Gateway, a function URL or a load balancer.",
+      );
     return result(await guarded("lambdaHandler", answer(event)), event);
   };
 

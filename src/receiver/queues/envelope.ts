@@ -12,6 +12,8 @@ const MOST_VALUES = 10_000;
 const MOST_CHARACTERS = 32 * 1024 * 1024;
 /** A name that a message may repeat. Any other could be a secret. */
 const PLAIN_NAME = /^(?!whsec_)[a-z][\w-]{0,39}$/i;
+/** How a delivery begins as JSON. */
+const BEGINNING = /^\{\s*"version":\s*\d+,\s*"id":\s*"/;
 const SQS_BODY = /^\.Records\[\d+\]\.body$/;
 
 /**
@@ -48,11 +50,15 @@ export function deliveryOf(job: Job): QueuedDelivery {
 function changeIn(value: unknown): string | undefined {
   const text = textIn(value);
   const stored = text === undefined ? value : parseJson(text);
+  if (stored === undefined && BEGINNING.test(text ?? "")) return "that is cut off";
   if (Array.isArray(stored) && hasFieldsOfDelivery(stored)) return "as a list of names and values";
   if (!isRecord(stored)) return undefined;
   if (hasFieldsOfDelivery(Object.keys(stored)) && Object.values(stored).every(isRecord))
     return "with an object for each value";
   const { version, timestamp, id, key, body } = stored;
+  const base64 = typeof body === "string" ? body.replace(/\s+/g, "") : textOf(body) && "";
+  if (base64 !== body && isDelivery({ version, timestamp, id, key, body: base64 }))
+    return "whose body is no base64 any more";
   const numbers = { version: numberFrom(version), timestamp: numberFrom(timestamp) };
   if (!isDelivery({ id, key, body, ...numbers })) return undefined;
   return `whose ${numbers.version === version ? "timestamp" : "version"} is no number any more`;

@@ -273,6 +273,7 @@ const hints: Readonly<Record<string, readonly [hint: RegExp, body: string, heade
     ],
     "characters that were lost": [/its bytes are lost/, '{"a":"\uFFFD"}', []],
     "JSON that is cut off": [/may be cut off/, TEXT.slice(0, 40), []],
+    "a masked secret": [/was masked.*listen --save/, '{"note":"whsec_…"}', []],
     "an empty body": [/is empty/, "", []],
     "a printed object": [/printed/, "[object Object]", []],
     "an object as Node.js prints it": [

@@ -215,6 +215,13 @@ test("one of fifty concurrent copies is handled, and the others are answered 503
 });
 
 test.each([
+  ["an event of EventBridge", { "detail-type": "job", source: "jobs", detail: {} }],
+  ["a body alone", { type: "job.succeeded", data: { jobId: "job_1" } }],
+])("%s is not answered: an asynchronous invocation would count that as a success", async (_what, event) => {
+  await expect(setUp().invoke(event as LambdaHttpEvent)).rejects.toThrow(/EventBridge or a body alone/);
+});
+
+test.each([
   ["nothing", undefined],
   ["null", null],
   ["a test event of the console", { key1: "value1" }],

@@ -255,14 +255,13 @@ describe("a delivery inside something else is handed back, with the advice what 
     },
   );
 
+  const strings = { version: "1", timestamp: "1" };
   test.each([
-    [
-      "a stream of Redis, which holds strings",
-      { version: "1", timestamp: "1" },
-      "whose version is no number",
-    ],
+    ["a stream of Redis, which holds strings", strings, "whose version is no number"],
     ["a column of type bigint", { timestamp: "1" }, "whose timestamp is no number"],
     ["a client that returns big integers", { timestamp: 1n }, "whose timestamp is no number"],
+    ["a client that reads base64", { body: Buffer.from("{}") }, "whose body is no base64"],
+    ["one that breaks its lines", { body: "e30=\n" }, "whose body is no base64"],
   ])("a delivery that came back from %s", async (_what, changed, reason) => {
     const { worker, outcomes } = workerOf();
     await expect(worker({ ...JSON.parse(json), ...changed })).rejects.toThrow(reason);
@@ -272,6 +271,7 @@ describe("a delivery inside something else is handed back, with the advice what 
   const stored = Object.entries(JSON.parse(json));
   test.each([
     ["an entry of a stream of Redis", ["1-0", stored.flat().map(String)], "a list of names and values"],
+    ["JSON that a short column has cut off", json.slice(0, -9), "that is cut off"],
     ["the fields of one", stored.flat().map(String), "a list of names and values"],
     [
       "an image of DynamoDB",
