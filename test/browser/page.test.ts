@@ -135,6 +135,31 @@ test("the focus stays on a button of a delivery that gets further attempts", asy
   expect(received).toHaveLength(4);
 });
 
+test("the focus stays where someone types while an item above goes, and moves on when its own item goes", async () => {
+  const ids = ["a", "b", "c"].map(
+    (name) => emulator.add({ url: `https://example.com/${name}`, type: "production" }).id,
+  );
+  const page = await browser.open(emulator.url);
+  const keyOfFocused = () =>
+    page.evaluate("document.activeElement.closest('.card')?.dataset.key") as Promise<string | undefined>;
+  const keys = (await page.$$eval("#endpoints .card", (cards) =>
+    cards.map((card) => card.getAttribute("data-key")),
+  )) as string[];
+  expect([...keys].sort()).toEqual([...ids].sort());
+  const [first = "", second = "", third = ""] = keys;
+  await page.click(`[data-key="${second}"] summary`);
+  await page.type(`[data-key="${second}"] textarea`, "half");
+  emulator.remove(first);
+  await page.waitForSelector(`[data-key="${first}"]`, { hidden: true });
+  await page.keyboard.type(" a body");
+  expect(await page.$eval(`[data-key="${second}"] textarea`, (area) => Object(area).value)).toBe(
+    "half a body",
+  );
+  emulator.remove(second);
+  await page.waitForSelector(`[data-key="${second}"]`, { hidden: true });
+  expect(await keyOfFocused()).toBe(third);
+});
+
 test("the page says when the emulator is gone, and recovers when it is back", async () => {
   const page = await browser.open(emulator.url);
   await shows(page, "#live", /^live$/);

@@ -44,11 +44,13 @@ function replace(old, next) {
 
 function updateList(list, next) {
   const old = itemsOf(list);
+  const items = itemsOf(next);
+  // First: otherwise those below one that goes would be moved, and lose the focus.
+  for (const [key, item] of old) if (!items.has(key)) remove(item, nameOf(list, key));
   let place = list.firstElementChild;
-  for (const [key, item] of itemsOf(next)) {
+  for (const [key, item] of items) {
     const rendered = item.outerHTML;
     const current = old.get(key);
-    old.delete(key);
     let kept = item;
     if (current === undefined) list.insertBefore(item, place);
     else {
@@ -60,10 +62,14 @@ function updateList(list, next) {
     if (kept === item && !shown.has(nameOf(list, key))) item.classList.add("arrived");
     shown.set(nameOf(list, key), rendered);
   }
-  for (const [key, item] of old) {
-    item.remove();
-    shown.delete(nameOf(list, key));
-  }
+}
+
+/** Removes an item. If it has the focus, the item beside it gets it. */
+function remove(item, name) {
+  const beside = item.nextElementSibling ?? item.previousElementSibling;
+  if (item.contains(document.activeElement)) beside && controlsOf(beside)[0]?.focus({ preventScroll: true });
+  item.remove();
+  shown.delete(name);
 }
 
 function update(text) {
