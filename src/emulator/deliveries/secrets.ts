@@ -36,10 +36,10 @@ export class Secrets {
     private readonly onChange: () => void,
   ) {
     const generated = newSecret();
-    const either = typeof option === "string" || isList(option) ? option : undefined;
-    const each = typeof option === "string" || isList(option) ? {} : (option ?? {});
+    const isForBoth = typeof option === "string" || isList(option);
+    const each = isForBoth ? { production: option, development: option } : (option ?? {});
     checkNames("start: secrets", each, { production: true, development: true });
-    this.#byType = new Map(ENDPOINT_TYPES.map((type) => [type, listOf(either ?? each[type] ?? generated)]));
+    this.#byType = new Map(ENDPOINT_TYPES.map((type) => [type, listOf(each[type] ?? generated)]));
   }
 
   of(type: EmulatedEndpointType): readonly string[] {
