@@ -39,7 +39,7 @@ interface Dispatch {
 /** One endpoint that gets an event. */
 interface Target {
   readonly account: string;
-  readonly endpoint: EmulatedEndpoint;
+  readonly endpointId: string;
   readonly id: string;
   readonly attempted: () => void;
   readonly onRetry: ((attempt: LoggedAttempt) => void) | undefined;
@@ -71,14 +71,15 @@ export class Deliveries {
     const { registry, homeAccount, webhookIds } = this.options;
     const own = event.id === undefined && webhookIds === "per-endpoint";
     const firsts: Promise<void>[] = [];
-    const endings = registry.select(event, homeAccount).map(([account, endpoint]) => {
+    const { account, endpoints: targets } = registry.select(event, homeAccount);
+    const endings = targets.map(({ id: endpointId }) => {
       let attempted = () => {};
       firsts.push(
         new Promise((resolve) => {
           attempted = resolve;
         }),
       );
-      const to = { account, endpoint, id: own ? newId() : id, attempted, onRetry };
+      const to = { account, endpointId, id: own ? newId() : id, attempted, onRetry };
       return this.#deliver(event, to).finally(attempted);
     });
     const done = Promise.all(endings).then((endpoints) => {
@@ -111,8 +112,7 @@ export class Deliveries {
 
   async #deliver(event: EmulatedEvent, to: Target): Promise<EndpointDelivery> {
     const { registry, timers, retryDelaysMs } = this.options;
-    const { account, id } = to;
-    const endpointId = to.endpoint.id;
+    const { account, endpointId, id } = to;
     const forged = event.tamper === true || (event.ageSeconds ?? 0) > 0;
     const delaysMs = event.retryDelaysMs ?? (forged ? [] : retryDelaysMs);
     let statusCode: number | null = null;
