@@ -4,12 +4,13 @@ import * as proto from "@pulumi/pulumi/proto/provider_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { Engine } from "../endpoint/engine";
+import type { Configuration } from "../endpoint/settings";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
 import { nameOf } from "../shared/urn";
 import { detailedDiff, plainDiff } from "./diff";
 import type { PluginEngine } from "./engine";
 import { callFunction, noteDeclared } from "./functions";
-import { type Resource, Resources, type SettingLookup } from "./resources";
+import { type Resource, Resources } from "./resources";
 import { rpcError } from "./rpcError";
 import { schema } from "./schema";
 import { settingLookup } from "./settings";
@@ -33,7 +34,7 @@ export function createService({
   engine,
   resources = new Resources({ environment, engine }),
 }: ServiceOptions): UntypedServiceImplementation {
-  let configuration: SettingLookup = () => undefined;
+  let configuration: Configuration = () => undefined;
   const resourceOf = (urn: string): Resource => {
     engine.met(urn);
     return resources.of(urn);
