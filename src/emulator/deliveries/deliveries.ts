@@ -41,7 +41,7 @@ interface Target {
   readonly account: string;
   readonly endpointId: string;
   readonly id: string;
-  readonly attempted: () => void;
+  readonly noteAttempt: () => void;
   readonly onRetry: ((attempt: LoggedAttempt) => void) | undefined;
 }
 
@@ -70,23 +70,20 @@ export class Deliveries {
     const id = event.id ?? newId();
     const { registry, homeAccount, webhookIds } = this.options;
     const own = event.id === undefined && webhookIds === "per-endpoint";
-    const firsts: Promise<void>[] = [];
     const { account, endpoints: targets } = registry.select(event, homeAccount);
-    const endings = targets.map(({ id: endpointId }) => {
-      let attempted = () => {};
-      firsts.push(
-        new Promise((resolve) => {
-          attempted = resolve;
-        }),
-      );
-      const to = { account, endpointId, id: own ? newId() : id, attempted, onRetry };
-      return this.#deliver(event, to).finally(attempted);
+    const sendings = targets.map(({ id: endpointId }) => {
+      let noteAttempt = () => {};
+      const attempted = new Promise<void>((resolve) => {
+        noteAttempt = resolve;
+      });
+      const to = { account, endpointId, id: own ? newId() : id, noteAttempt, onRetry };
+      return { attempted, ended: this.#deliver(event, to).finally(noteAttempt) };
     });
-    const done = Promise.all(endings).then((endpoints) => {
+    const done = Promise.all(sendings.map(({ ended }) => ended)).then((endpoints) => {
       const delivered = endpoints.length > 0 && endpoints.every(({ outcome }) => outcome === "delivered");
       return { id, type: event.type, delivered, endpoints };
     });
-    return { attempted: Promise.all(firsts), done };
+    return { attempted: Promise.all(sendings.map(({ attempted }) => attempted)), done };
   }
 
   /** The attempts that have no result yet, oldest first. */
@@ -127,7 +124,7 @@ export class Deliveries {
       const endpoint = registry.get(account, endpointId);
       if (endpoint === undefined) return ended("endpoint-gone", attempt - 1);
       const sent = await this.#attempt(event, { endpoint, id, attempt, delaysMs });
-      to.attempted();
+      to.noteAttempt();
       statusCode = sent.statusCode;
       if (timers.signal.aborted) return ended("closed", attempt);
       if (isSuccess(statusCode)) return ended("delivered", attempt);
