@@ -1,4 +1,5 @@
 import { isSuccess } from "../../shared/isSuccess";
+import { signWithEach } from "../../signature/sign";
 import { checkType, type EmulatedEndpoint } from "../endpoint";
 import { checkNames, EmulatorError } from "../errors";
 import { Log } from "../log";
@@ -12,7 +13,7 @@ import {
   type LoggedAttempt,
   type OpenAttempt,
 } from "./event";
-import { bodyOf, newId, tampered } from "./message";
+import { newId, tampered } from "./message";
 import { Poster, type PostResult } from "./post";
 import { retryDelay } from "./retry";
 import type { Secrets } from "./secrets";
@@ -140,16 +141,17 @@ export class Deliveries {
   ): Promise<LoggedAttempt> {
     const { now, secrets } = this.options;
     const { endpoint, id, attempt, delaysMs } = on;
+    const { type, data = {} } = event;
     const at = now();
-    const signed = bodyOf(event);
+    const signed = event.body ?? JSON.stringify({ type, data });
     const timestamp = Math.floor(at / 1000) - (event.ageSeconds ?? 0);
-    const headers = secrets.sign(endpoint.type, { id, timestamp, body: signed });
+    const headers = signWithEach({ id, timestamp, body: signed }, secrets.of(endpoint.type));
     const body = event.tamper === true ? tampered(signed) : signed;
     const request: OpenAttempt = {
       number: this.#nextNumber(),
       at,
       id,
-      type: event.type,
+      type,
       endpointId: endpoint.id,
       url: endpoint.url,
       attempt,

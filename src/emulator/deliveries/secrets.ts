@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type SignedHeaders, sign, signWithEach } from "../../signature/sign";
+import { sign } from "../../signature/sign";
 import { checkType, type EmulatedEndpointType, ENDPOINT_TYPES } from "../endpoint";
 import { checkNames, EmulatorError } from "../errors";
 import type { SecretsByType } from "../savedData";
@@ -48,11 +48,6 @@ export class Secrets {
 
   snapshot(): SecretsByType {
     return { production: this.of("production"), development: this.of("development") };
-  }
-
-  /** Signs with each secret of the type. */
-  sign(type: EmulatedEndpointType, message: { id: string; timestamp: number; body: string }): SignedHeaders {
-    return signWithEach(message, this.of(type));
   }
 
   /** Adds a secret that signs at once, together with the old ones until the rotation is finished. */
