@@ -6,7 +6,6 @@ import { actionForm, badge, hidden, options, pager, section, short, time, unseen
 import type { PageSource, ShownAttempt } from "./source";
 import { FIRST_VIEW, isFiltered, linkTo, type View } from "./view";
 
-/** How many deliveries a page shows. */
 const DELIVERIES_PER_PAGE = 25;
 /** The most endpoints that the filter offers: the newest ones. The text filter finds the others. */
 const MOST_ENDPOINTS = 200;
