@@ -71,12 +71,8 @@ function content(bytes: Buffer, key: string): Html {
 }
 
 function hex(bytes: Buffer): string {
-  return (
-    bytes
-      .subarray(0, 4096)
-      .toString("hex")
-      .match(/.{1,32}/g) ?? []
-  ).join("\n");
+  const digits = bytes.subarray(0, 4096).toString("hex");
+  return (digits.match(/.{1,32}/g) ?? []).join("\n");
 }
 
 /** Without the script, the first two open as text. */
