@@ -18,6 +18,8 @@ export interface RotationOptions {
   readonly type?: EmulatedEndpointType;
 }
 
+const ROTATION_OPTIONS: Readonly<Record<keyof RotationOptions, true>> = { secret: true, type: true };
+
 /** A rotation of the signing secret that is under way. */
 export interface SecretRotation {
   /** The new secret. */
@@ -52,10 +54,7 @@ export class Secrets {
 
   /** Adds a secret that signs at once, together with the old ones until the rotation is finished. */
   rotate(options: RotationOptions): SecretRotation {
-    checkNames("rotate the secret", options, { secret: true, type: true } satisfies Record<
-      keyof RotationOptions,
-      true
-    >);
+    checkNames("rotate the secret", options, ROTATION_OPTIONS);
     const { secret = newSecret(), type } = options;
     checkType("rotate the secret", type);
     check(secret);
