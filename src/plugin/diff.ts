@@ -13,9 +13,7 @@ interface Sides {
 
 export function plainDiff({ changes, replaces = [] }: Diff): proto.DiffResponse {
   const { DIFF_SOME, DIFF_NONE } = proto.DiffResponse.DiffChanges;
-  const response = new proto.DiffResponse();
-  response.setChanges(changes ? DIFF_SOME : DIFF_NONE);
-  return response.setReplacesList(replaces);
+  return new proto.DiffResponse().setChanges(changes ? DIFF_SOME : DIFF_NONE).setReplacesList(replaces);
 }
 
 /**

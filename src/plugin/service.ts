@@ -41,11 +41,9 @@ export function createService({
   };
 
   return {
-    handshake: unary((_request: proto.ProviderHandshakeRequest) => {
-      const response = new proto.ProviderHandshakeResponse();
-      response.setAcceptSecrets(true);
-      return response;
-    }),
+    handshake: unary((_request: proto.ProviderHandshakeRequest) =>
+      new proto.ProviderHandshakeResponse().setAcceptSecrets(true),
+    ),
 
     getPluginInfo: unary((_request: Empty) => new PluginInfo().setVersion(schema.version)),
 
@@ -77,10 +75,7 @@ export function createService({
       const { values } = reveal(request.getArgs());
       configuration = settingLookup({ inputs: values, providerName: request.getName() ?? "", environment });
       await resources.configure(configuration);
-      const response = new proto.ConfigureResponse();
-      response.setAcceptsecrets(true);
-      response.setSupportspreview(true);
-      return response;
+      return new proto.ConfigureResponse().setAcceptsecrets(true).setSupportspreview(true);
     }),
 
     invoke: unary(async (request: proto.InvokeRequest) => {
@@ -101,14 +96,12 @@ export function createService({
         ...news.values,
         ...name,
       });
-      const response = new proto.CheckResponse();
-      response.setInputs(conceal(inputs as Properties, [...news.secretNames, ...secretNames]));
-      response.setFailuresList(
-        failures.map(({ property, reason }) =>
-          new proto.CheckFailure().setProperty(property).setReason(reason),
-        ),
+      const reasons = failures.map(({ property, reason }) =>
+        new proto.CheckFailure().setProperty(property).setReason(reason),
       );
-      return response;
+      return new proto.CheckResponse()
+        .setInputs(conceal(inputs as Properties, [...news.secretNames, ...secretNames]))
+        .setFailuresList(reasons);
     }),
 
     diff: unary(async (request: proto.DiffRequest) => {
