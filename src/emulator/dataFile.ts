@@ -146,6 +146,6 @@ function unreadable(path: string, problem: string, cause?: unknown): EmulatorErr
   return new EmulatorError(
     "EMULATOR_DATA_FILE",
     `Cannot read the emulator's data file ${path}: ${problem}. Fix it, or remove it to start with no endpoints.`,
-    cause === undefined ? undefined : { cause },
+    { cause },
   );
 }

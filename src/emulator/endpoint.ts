@@ -36,13 +36,9 @@ export interface AddedEndpoint extends EndpointInput {
 }
 
 /** A frozen snapshot of an endpoint. Timestamps are in ISO 8601. */
-export interface EmulatedEndpoint {
+export interface EmulatedEndpoint extends EndpointInput {
   /** The id that the emulator assigned. */
   readonly id: string;
-  /** Where deliveries go. */
-  readonly url: string;
-  /** What the endpoint is for. */
-  readonly type: EmulatedEndpointType;
   /** The filter of addresses. The emulator ignores it. */
   readonly ip: string | undefined;
   /** When it was registered, as an ISO 8601 string. */

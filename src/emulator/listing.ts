@@ -16,10 +16,9 @@ export interface Listing {
 /** Returns the page that starts at the offset in `?cursor=`, and announces the next page if there is one. */
 export function listAnswer(
   all: readonly unknown[],
-  listing: Listing,
+  { shape, pageSize, moreSign }: Listing,
   { path, cursor }: { path: string; cursor: string | null },
 ): Answer {
-  const { shape, pageSize, moreSign } = listing;
   const start = /^\d{1,9}$/.test(cursor ?? "") ? Number(cursor) : 0;
   const page = pageSize === undefined ? all : all.slice(start, start + pageSize);
   const end = start + page.length;

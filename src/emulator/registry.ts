@@ -28,8 +28,10 @@ export class Registry {
     return this.#accounts.keys();
   }
 
-  list(account: string): EmulatedEndpoint[] {
-    return [...(this.#accounts.get(account)?.values() ?? [])];
+  /** Returns the endpoints of one account, or of all. */
+  list(account?: string): EmulatedEndpoint[] {
+    const names = account === undefined ? [...this.#accounts.keys()] : [account];
+    return names.flatMap((name) => [...(this.#accounts.get(name)?.values() ?? [])]);
   }
 
   get(account: string, id: string): EmulatedEndpoint | undefined {
@@ -50,19 +52,19 @@ export class Registry {
     throw new EmulatorError("EMULATOR_UNKNOWN_ENDPOINT", message);
   }
 
-  /** Returns the endpoints that an event goes to, each with its account. @throws EmulatorError for an unknown endpoint */
+  /** Returns the endpoints that an event goes to, and their account. @throws EmulatorError for an unknown endpoint */
   select(
     { endpointId, endpointType, account }: EventTarget,
     homeAccount: string,
-  ): (readonly [account: string, endpoint: EmulatedEndpoint])[] {
+  ): { account: string; endpoints: EmulatedEndpoint[] } {
     const owner =
       endpointId === undefined
         ? (account ?? homeAccount)
         : this.found(endpointId, "deliver to", { wanted: account }).account;
-    return this.list(owner)
+    const endpoints = this.list(owner)
       .filter(({ id }) => endpointId === undefined || id === endpointId)
-      .filter(({ type }) => endpointType === undefined || type === endpointType)
-      .map((endpoint) => [owner, endpoint] as const);
+      .filter(({ type }) => endpointType === undefined || type === endpointType);
+    return { account: owner, endpoints };
   }
 
   add(account: string, input: AddedEndpoint): EmulatedEndpoint {

@@ -39,9 +39,7 @@ export function sendTruncated(response: ServerResponse, answer: Answer): void {
 /** Sends a complete HTTP body that holds half of the JSON. */
 export function sendMalformed(response: ServerResponse, answer: Answer): void {
   const whole = withContent(answer);
-  const text = half(textOf(whole));
-  response.writeHead(whole.status, head(whole, text));
-  response.end(text);
+  send(response, { ...whole, body: half(textOf(whole)) });
 }
 
 export function sendEmpty(response: ServerResponse, answer: Answer): void {

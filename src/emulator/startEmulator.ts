@@ -95,10 +95,7 @@ async function start(options: EmulatorOptions, file: OpenedDataFile | undefined)
     get apiKey() {
       return apiKey;
     },
-    endpoints(account) {
-      const names = account === undefined ? [...registry.accounts] : [account];
-      return names.flatMap((name) => registry.list(name));
-    },
+    endpoints: (account) => registry.list(account),
     add(input, account = homeAccount) {
       checkInput("add an endpoint", input);
       keys.checkAccount(account);

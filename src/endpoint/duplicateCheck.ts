@@ -1,4 +1,4 @@
-import { type Endpoint, type EndpointList, WebhookError } from "../client";
+import { type EndpointList, WebhookError } from "../client";
 import type { Identity } from "../settlement/identity";
 import type { Settlement } from "../settlement/settlement";
 import type { Stacks } from "../settlement/stack";
@@ -103,7 +103,7 @@ export class DuplicateCheck {
     if (ids.length > 0) this.#report(inputs, ids, name);
   }
 
-  #alike(inputs: EndpointInputs, list: EndpointList): Endpoint["id"][] {
+  #alike(inputs: EndpointInputs, list: EndpointList): string[] {
     const { ledger } = this.run;
     // One whose type cannot be read may have this one.
     const odd = list.unrecognized.filter(({ url }) => url !== null && sameUrl(url, inputs.url));

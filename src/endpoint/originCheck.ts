@@ -50,10 +50,8 @@ export class OriginCheck {
    * @throws EndpointError `OTHER_BASE_URL`
    */
   async reasonToMove(id: string, state: EndpointState): Promise<"account" | "provider"> {
-    if (this.isOtherService(state)) {
-      if (await this.isOtherProvider(id, state)) return "provider";
-      throw this.#otherService(id, state, undefined);
-    }
+    if (this.isOtherService(state) && (await this.isOtherProvider(id, state))) return "provider";
+    this.assertSameService(id, state);
     this.run.log.warn(
       "the account of the current API key doesn't have the endpoints that were registered with the previous key, so they are registered " +
         `again. If you changed the key by mistake, stop here and restore ${this.#placeOf("apiKey")}.`,
@@ -175,13 +173,10 @@ export class OriginCheck {
 
   /** @throws EndpointError `OTHER_BASE_URL` when a resource was recorded with another base URL than today's */
   assertSameService(id: string, state: EndpointState, cause?: unknown): void {
-    if (this.isOtherService(state)) throw this.#otherService(id, state, cause);
-  }
-
-  #otherService(id: string, { baseUrl }: EndpointState, cause: unknown): EndpointError {
-    return new EndpointError(
+    if (!this.isOtherService(state)) return;
+    throw new EndpointError(
       "OTHER_BASE_URL",
-      `endpoint ${id} was registered at ${baseUrl}, and ${this.run.origin.baseUrl} does not have it. If you changed ` +
+      `endpoint ${id} was registered at ${state.baseUrl}, and ${this.run.origin.baseUrl} does not have it. If you changed ` +
         `the base URL by mistake, restore ${this.#placeOf("baseUrl")} and run \`pulumi up\`. (\`pulumi refresh\` and \`pulumi destroy\` ` +
         "use the settings of the last `pulumi up`, unless you add --run-program.) To move the endpoint to another service, give " +
         "it a WebhooksProvider with a new name. If the old service no longer exists, run `pulumi state delete` for the resource.",

@@ -82,13 +82,10 @@ function ask<Args, Answer extends Endpoint | Endpoint[]>(
       const urls = [found].flat().map(({ url }) => url);
       return (await mayBeSecret(urls)) ? pulumi.secret(found) : found;
     } catch (error) {
-      throw error instanceof CodedError ? failure(error.message) : error;
+      if (!(error instanceof CodedError)) throw error;
+      // Ends the program with the message alone: an error that is thrown this late is printed with its stack.
+      throw Object.assign(new pulumi.RunError(error.message), { stack: "" });
     }
   });
   return failOnce(answer) as pulumi.Output<Answer>;
-}
-
-/** Returns an error that ends the program with its message alone: one thrown this late is printed with its stack. */
-function failure(message: string): pulumi.RunError {
-  return Object.assign(new pulumi.RunError(message), { stack: "" });
 }

@@ -42,7 +42,7 @@ export class WebhooksProvider extends pulumi.ProviderResource {
     if (isDefaultProvider(name)) problems.push("the engine's own provider has this name; choose another");
     if (problems.length > 0)
       throw new pulumi.RunError(`WebhooksProvider ${JSON.stringify(name)}: ${problems.join("; ")}`);
-    const settings = { ...stackSettings() };
+    const settings = stackSettings();
     for (const setting of SETTING_NAMES) {
       const value = args[setting];
       // A provider's inputs are strings.

@@ -1,11 +1,8 @@
 import * as proto from "@pulumi/pulumi/proto/provider_pb";
+import type { Verbs } from "./resources";
 import type { Properties } from "./values";
 
-/** What the verb `diff` returns. */
-interface Diff {
-  readonly changes?: boolean;
-  readonly replaces?: readonly string[];
-}
+type Diff = Awaited<ReturnType<Verbs["diff"]>>;
 
 interface Sides {
   readonly olds: Properties;
@@ -16,9 +13,7 @@ interface Sides {
 
 export function plainDiff({ changes, replaces = [] }: Diff): proto.DiffResponse {
   const { DIFF_SOME, DIFF_NONE } = proto.DiffResponse.DiffChanges;
-  const response = new proto.DiffResponse();
-  response.setChanges(changes ? DIFF_SOME : DIFF_NONE);
-  return response.setReplacesList([...replaces]);
+  return new proto.DiffResponse().setChanges(changes ? DIFF_SOME : DIFF_NONE).setReplacesList(replaces);
 }
 
 /**

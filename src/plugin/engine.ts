@@ -56,9 +56,6 @@ export class PluginEngine implements Engine {
 
   /** A message that cannot be sent is dropped. */
   #log(severity: 1 | 2, message: string): void {
-    const request = new LogRequest();
-    request.setSeverity(severity);
-    request.setMessage(message);
-    this.#client?.log(request, () => {});
+    this.#client?.log(new LogRequest().setSeverity(severity).setMessage(message), () => {});
   }
 }

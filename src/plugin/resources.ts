@@ -2,6 +2,7 @@ import { NAME_INPUT } from "../endpoint/arguments";
 import type { Engine } from "../endpoint/engine";
 import { createProvider } from "../endpoint/provider";
 import type { RunOptions } from "../endpoint/run";
+import type { Configuration } from "../endpoint/settings";
 import { createReceiverValidation } from "../validation/provider";
 import { type ResourceToken, schema } from "./schema";
 import type { Properties } from "./values";
@@ -28,9 +29,6 @@ export interface Resource {
   /** The input that carries the resource's name to `check`, for its messages. It is never among the inputs in the state. */
   readonly nameInput?: string;
 }
-
-/** Looks up a setting, such as `webhooks:apiKey`. */
-export type SettingLookup = (key: string) => string | undefined;
 
 interface ResourceOptions {
   readonly environment: NodeJS.ProcessEnv;
@@ -60,7 +58,7 @@ export class Resources {
     };
   }
 
-  async configure(get: SettingLookup): Promise<void> {
+  async configure(get: Configuration): Promise<void> {
     // Of the configuration that the dynamic provider's plugin passes, the verbs use `get`.
     const config = { get } as DynamicConfig;
     await this.#endpoint.configure({ config });

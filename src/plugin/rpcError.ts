@@ -19,15 +19,13 @@ export function rpcError(error: unknown, secretNames: Iterable<string> = []): Pa
   const message = error instanceof Error ? error.message : String(error);
   const metadata = new Metadata();
   if (isHalfMade(error)) {
-    const detail = new ErrorResourceInitFailed();
-    detail.setId(error.id);
-    detail.setProperties(conceal(error.properties, secretNames));
-    detail.setReasonsList([...error.reasons]);
+    const detail = new ErrorResourceInitFailed()
+      .setId(error.id)
+      .setProperties(conceal(error.properties, secretNames))
+      .setReasonsList([...error.reasons]);
     const any = new Any();
     any.pack(detail.serializeBinary(), "pulumirpc.ErrorResourceInitFailed");
-    const details = new Status();
-    details.setCode(status.UNKNOWN);
-    details.setMessage(message);
+    const details = new Status().setCode(status.UNKNOWN).setMessage(message);
     details.addDetails(any);
     metadata.add(DETAILS, Buffer.from(details.serializeBinary()));
   }

@@ -4,12 +4,13 @@ import * as proto from "@pulumi/pulumi/proto/provider_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { Engine } from "../endpoint/engine";
+import type { Configuration } from "../endpoint/settings";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
 import { nameOf } from "../shared/urn";
 import { detailedDiff, plainDiff } from "./diff";
 import type { PluginEngine } from "./engine";
 import { callFunction, noteDeclared } from "./functions";
-import { type Resource, Resources, type SettingLookup } from "./resources";
+import { type Resource, Resources } from "./resources";
 import { rpcError } from "./rpcError";
 import { schema } from "./schema";
 import { settingLookup } from "./settings";
@@ -33,18 +34,16 @@ export function createService({
   engine,
   resources = new Resources({ environment, engine }),
 }: ServiceOptions): UntypedServiceImplementation {
-  let configuration: SettingLookup = () => undefined;
+  let configuration: Configuration = () => undefined;
   const resourceOf = (urn: string): Resource => {
     engine.met(urn);
     return resources.of(urn);
   };
 
   return {
-    handshake: unary((_request: proto.ProviderHandshakeRequest) => {
-      const response = new proto.ProviderHandshakeResponse();
-      response.setAcceptSecrets(true);
-      return response;
-    }),
+    handshake: unary((_request: proto.ProviderHandshakeRequest) =>
+      new proto.ProviderHandshakeResponse().setAcceptSecrets(true),
+    ),
 
     getPluginInfo: unary((_request: Empty) => new PluginInfo().setVersion(schema.version)),
 
@@ -76,10 +75,7 @@ export function createService({
       const { values } = reveal(request.getArgs());
       configuration = settingLookup({ inputs: values, providerName: request.getName() ?? "", environment });
       await resources.configure(configuration);
-      const response = new proto.ConfigureResponse();
-      response.setAcceptsecrets(true);
-      response.setSupportspreview(true);
-      return response;
+      return new proto.ConfigureResponse().setAcceptsecrets(true).setSupportspreview(true);
     }),
 
     invoke: unary(async (request: proto.InvokeRequest) => {
@@ -100,14 +96,12 @@ export function createService({
         ...news.values,
         ...name,
       });
-      const response = new proto.CheckResponse();
-      response.setInputs(conceal(inputs as Properties, [...news.secretNames, ...secretNames]));
-      response.setFailuresList(
-        failures.map(({ property, reason }) =>
-          new proto.CheckFailure().setProperty(property).setReason(reason),
-        ),
+      const reasons = failures.map(({ property, reason }) =>
+        new proto.CheckFailure().setProperty(property).setReason(reason),
       );
-      return response;
+      return new proto.CheckResponse()
+        .setInputs(conceal(inputs as Properties, [...news.secretNames, ...secretNames]))
+        .setFailuresList(reasons);
     }),
 
     diff: unary(async (request: proto.DiffRequest) => {

@@ -1,10 +1,7 @@
-import { PROVIDER_NAME_KEY, settingText } from "../endpoint/settings";
+import { type Configuration, PROVIDER_NAME_KEY, settingText } from "../endpoint/settings";
 import { parseJson } from "../shared/json";
 import { isDefaultProvider } from "../shared/urn";
-import type { SettingLookup } from "./resources";
 import type { Properties } from "./values";
-
-const NAMESPACE = /^webhooks:/;
 
 interface SettingSources {
   /** The provider's own inputs. */
@@ -17,12 +14,12 @@ interface SettingSources {
  * Looks up settings among a provider's own inputs, and then in the stack's configuration. The engine gives that to the default
  * provider as its inputs, and to an explicit one only in the environment.
  */
-export function settingLookup({ inputs, providerName, environment }: SettingSources): SettingLookup {
+export function settingLookup({ inputs, providerName, environment }: SettingSources): Configuration {
   // The stack's configuration of this package, as JSON by names such as `baseUrl`. Undocumented.
   const stack = Object(parseJson(environment.PULUMI_CONFIG ?? ""));
   return (key) => {
     if (key === PROVIDER_NAME_KEY) return isDefaultProvider(providerName) ? "" : providerName;
-    const name = key.replace(NAMESPACE, "");
+    const name = key.replace(/^webhooks:/, "");
     return settingText(inputs[name]) || settingText(stack[name]);
   };
 }

@@ -22,25 +22,21 @@ export interface Deliveries {
 /** Signs new deliveries. */
 export function deliveriesFor(secret: string): Deliveries {
   const now = Date.now();
-  const body = bodyAt(new Date(now).toISOString());
+  // JSON that no serializer writes this way: a receiver that parses the body and serializes it again gets other bytes.
+  const body = `{ "type":"${VALIDATION_EVENT}",  "timestamp": "${new Date(now).toISOString()}", "data" : {"note": "\\u0070roves the receiver"} }\n`;
   const signed = (id: string, key: string): ValidationDelivery => {
     const signature = sign({ id, timestamp: Math.floor(now / 1000), body, secret: key });
     return { headers: { ...signature, "content-type": "application/json" }, body };
   };
   const nobodysSecret = `whsec_${randomBytes(32).toString("base64")}`;
-  const [id, anotherId] = [newId(), newId()];
+  const id = newId();
   return {
     genuine: signed(id, secret),
     broken: signed(id, nobodysSecret),
-    brokenAnew: signed(anotherId, nobodysSecret),
+    brokenAnew: signed(newId(), nobodysSecret),
   };
 }
 
 function newId(): string {
   return `msg_validation_${randomUUID()}`;
-}
-
-/** JSON that no serializer writes this way: a receiver that parses the body and serializes it again gets other bytes. */
-function bodyAt(timestamp: string): string {
-  return `{ "type":"${VALIDATION_EVENT}",  "timestamp": "${timestamp}", "data" : {"note": "\\u0070roves the receiver"} }\n`;
 }

@@ -53,13 +53,8 @@ interface ProbeOptions {
  *
  * @throws WebhookSecretError for a malformed secret
  */
-export async function probe({
-  url,
-  secrets,
-  dispatcher,
-  timeoutMs,
-  signal,
-}: ProbeOptions): Promise<ValidationResult> {
+export async function probe(options: ProbeOptions): Promise<ValidationResult> {
+  const { url, secrets, dispatcher, timeoutMs, signal } = options;
   const endsAt = performance.now() + timeoutMs;
   const send = async ({ headers, body }: ValidationDelivery): Promise<Answer> => {
     const leftMs = Math.max(endsAt - performance.now(), SHORTEST_DELIVERY_MS);

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type * as dynamic from "@pulumi/pulumi/dynamic";
-import { connectEngine, type Engine, type EngineLog } from "../endpoint/engine";
+import { connectEngine, type Engine } from "../endpoint/engine";
 import { explained } from "../endpoint/errors";
 import { CodedError } from "../shared/codedError";
 import { problemsOfArguments, secretsOf, type ValidationInputs } from "./arguments";
@@ -31,7 +31,7 @@ const PROVIDER_KEY = "__provider";
 const DEFAULT_TIMEOUT_SECONDS = 60;
 
 /** What a validation needs of the engine. */
-type ValidationEngine = EngineLog & Pick<Engine, "cancelled">;
+type ValidationEngine = Pick<Engine, "cancelled" | "warn">;
 
 /** The verbs of `ReceiverValidation`. Only `create`, `update` and `read` send anything. */
 export function createReceiverValidation(engine: ValidationEngine = connectEngine()) {

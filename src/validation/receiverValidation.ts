@@ -42,18 +42,18 @@ export class ReceiverValidation extends pulumi.CustomResource {
   declare public readonly validatedAt: pulumi.Output<string>;
 
   constructor(name: string, args: ReceiverValidationArgs, opts?: pulumi.CustomResourceOptions) {
+    const what = `ReceiverValidation ${JSON.stringify(name)}`;
     const unknown = unknownOptions(args, ARGUMENT_NAMES, "an argument of a receiver validation");
-    if (unknown.length > 0)
-      throw new pulumi.RunError(`ReceiverValidation ${JSON.stringify(name)}: ${unknown.join("; ")}.`);
+    if (unknown.length > 0) throw new pulumi.RunError(`${what}: ${unknown.join("; ")}.`);
     if ((args.secrets === undefined) === (args.receiver === undefined)) {
       throw new pulumi.RunError(
-        `ReceiverValidation ${JSON.stringify(name)}: it needs exactly one of secrets and receiver. Pass the signing secrets, or what receiverConfig returned.`,
+        `${what}: it needs exactly one of secrets and receiver. Pass the signing secrets, or what receiverConfig returned.`,
       );
     }
     // Of a receiver's configuration only the secrets matter here: its endpoints may change without a new validation.
     const secrets = args.secrets ?? pulumi.output(args.receiver).apply((receiver) => receiver?.secrets);
     const { url, timeoutSeconds } = args;
-    const triggers = comparable(args.triggers, `ReceiverValidation ${JSON.stringify(name)}: triggers`);
+    const triggers = comparable(args.triggers, `${what}: triggers`);
     const inputs = { url, secrets: pulumi.secret(secrets), timeoutSeconds, triggers };
     super(
       VALIDATION_TYPE_TOKEN,

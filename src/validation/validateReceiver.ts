@@ -85,10 +85,13 @@ function resolve(options: ValidateReceiverOptions) {
   const { url, secrets, timeoutMs = 60_000, signal }: ValidateReceiverOptions = Object(options);
   const problem = problemOfUrl(url);
   if (problem !== undefined) throw new TypeError(`Cannot validate a receiver: url ${problem}.`);
-  if (typeof secrets !== "string" && !Array.isArray(secrets))
+  if (typeof secrets !== "string" && !Array.isArray(secrets)) {
+    const isPromise = typeof Object(secrets).then === "function";
+    const given = isPromise ? "a promise: await it first" : `a value of type ${typeof secrets}`;
     throw new TypeError(
-      `Cannot validate a receiver: secrets must be a secret or a list of them, not ${isPromise(secrets) ? "a promise: await it first" : `a value of type ${typeof secrets}`}.`,
+      `Cannot validate a receiver: secrets must be a secret or a list of them, not ${given}.`,
     );
+  }
   // A string would be joined to the time of the deadline.
   if (!(typeof timeoutMs === "number" && timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT_MS)) {
     const given = typeof timeoutMs === "number" ? String(timeoutMs) : `a value of type ${typeof timeoutMs}`;
@@ -99,8 +102,4 @@ function resolve(options: ValidateReceiverOptions) {
   if (signal && typeof signal.throwIfAborted !== "function")
     throw new TypeError("Cannot validate a receiver: signal must be the signal of an AbortController.");
   return { url, secrets: typeof secrets === "string" ? [secrets] : secrets, timeoutMs, signal };
-}
-
-function isPromise(value: unknown): boolean {
-  return typeof Object(value).then === "function";
 }

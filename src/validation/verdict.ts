@@ -118,7 +118,8 @@ export function reasonOf({ code, url, secret, genuine, broken }: Explained): str
       return (
         `${receiver} is not ready: it answered ${genuine.status} to a genuine delivery and ` +
         `${broken.status === null ? "did not answer" : `${broken.status} to`} a broken one. ` +
-        adviceFor(isNoRoute(genuine) ? genuine : failing({ genuine, broken }))
+        // The answer that is about the server.
+        adviceFor((genuine.status ?? 0) >= 400 ? genuine : broken)
       );
     case "RECEIVER_REDIRECTED":
       return (
@@ -133,11 +134,6 @@ export function reasonOf({ code, url, secret, genuine, broken }: Explained): str
         );
       return `${receiver} did not answer (${genuine.failure}). ${REACHABLE}`;
   }
-}
-
-/** The answer that is about the server. */
-function failing({ genuine, broken }: Answers): Answer {
-  return (genuine.status ?? 0) >= 400 ? genuine : broken;
 }
 
 function adviceFor({ status }: Answer): string {

@@ -1,4 +1,5 @@
 import { isSuccess } from "../../shared/isSuccess";
+import { signWithEach } from "../../signature/sign";
 import { checkType, type EmulatedEndpoint } from "../endpoint";
 import { checkNames, EmulatorError } from "../errors";
 import { Log } from "../log";
@@ -12,7 +13,7 @@ import {
   type LoggedAttempt,
   type OpenAttempt,
 } from "./event";
-import { bodyOf, newId, tampered } from "./message";
+import { newId, tampered } from "./message";
 import { Poster, type PostResult } from "./post";
 import { retryDelay } from "./retry";
 import type { Secrets } from "./secrets";
@@ -39,9 +40,9 @@ interface Dispatch {
 /** One endpoint that gets an event. */
 interface Target {
   readonly account: string;
-  readonly endpoint: EmulatedEndpoint;
+  readonly endpointId: string;
   readonly id: string;
-  readonly attempted: () => void;
+  readonly noteAttempt: () => void;
   readonly onRetry: ((attempt: LoggedAttempt) => void) | undefined;
 }
 
@@ -70,22 +71,20 @@ export class Deliveries {
     const id = event.id ?? newId();
     const { registry, homeAccount, webhookIds } = this.options;
     const own = event.id === undefined && webhookIds === "per-endpoint";
-    const firsts: Promise<void>[] = [];
-    const endings = registry.select(event, homeAccount).map(([account, endpoint]) => {
-      let attempted = () => {};
-      firsts.push(
-        new Promise((resolve) => {
-          attempted = resolve;
-        }),
-      );
-      const to = { account, endpoint, id: own ? newId() : id, attempted, onRetry };
-      return this.#deliver(event, to).finally(attempted);
+    const { account, endpoints: targets } = registry.select(event, homeAccount);
+    const sendings = targets.map(({ id: endpointId }) => {
+      let noteAttempt = () => {};
+      const attempted = new Promise<void>((resolve) => {
+        noteAttempt = resolve;
+      });
+      const to = { account, endpointId, id: own ? newId() : id, noteAttempt, onRetry };
+      return { attempted, ended: this.#deliver(event, to).finally(noteAttempt) };
     });
-    const done = Promise.all(endings).then((endpoints) => {
+    const done = Promise.all(sendings.map(({ ended }) => ended)).then((endpoints) => {
       const delivered = endpoints.length > 0 && endpoints.every(({ outcome }) => outcome === "delivered");
       return { id, type: event.type, delivered, endpoints };
     });
-    return { attempted: Promise.all(firsts), done };
+    return { attempted: Promise.all(sendings.map(({ attempted }) => attempted)), done };
   }
 
   /** The attempts that have no result yet, oldest first. */
@@ -111,8 +110,7 @@ export class Deliveries {
 
   async #deliver(event: EmulatedEvent, to: Target): Promise<EndpointDelivery> {
     const { registry, timers, retryDelaysMs } = this.options;
-    const { account, id } = to;
-    const endpointId = to.endpoint.id;
+    const { account, endpointId, id } = to;
     const forged = event.tamper === true || (event.ageSeconds ?? 0) > 0;
     const delaysMs = event.retryDelaysMs ?? (forged ? [] : retryDelaysMs);
     let statusCode: number | null = null;
@@ -127,7 +125,7 @@ export class Deliveries {
       const endpoint = registry.get(account, endpointId);
       if (endpoint === undefined) return ended("endpoint-gone", attempt - 1);
       const sent = await this.#attempt(event, { endpoint, id, attempt, delaysMs });
-      to.attempted();
+      to.noteAttempt();
       statusCode = sent.statusCode;
       if (timers.signal.aborted) return ended("closed", attempt);
       if (isSuccess(statusCode)) return ended("delivered", attempt);
@@ -143,16 +141,17 @@ export class Deliveries {
   ): Promise<LoggedAttempt> {
     const { now, secrets } = this.options;
     const { endpoint, id, attempt, delaysMs } = on;
+    const { type, data = {} } = event;
     const at = now();
-    const signed = bodyOf(event);
+    const signed = event.body ?? JSON.stringify({ type, data });
     const timestamp = Math.floor(at / 1000) - (event.ageSeconds ?? 0);
-    const headers = secrets.sign(endpoint.type, { id, timestamp, body: signed });
+    const headers = signWithEach({ id, timestamp, body: signed }, secrets.of(endpoint.type));
     const body = event.tamper === true ? tampered(signed) : signed;
     const request: OpenAttempt = {
       number: this.#nextNumber(),
       at,
       id,
-      type: event.type,
+      type,
       endpointId: endpoint.id,
       url: endpoint.url,
       attempt,

@@ -1,12 +1,7 @@
 import { randomBytes } from "node:crypto";
-import type { EmulatedEvent } from "./event";
 
 export function newId(): string {
   return `msg_${randomBytes(12).toString("hex")}`;
-}
-
-export function bodyOf({ type, data = {}, body }: EmulatedEvent): string {
-  return body ?? JSON.stringify({ type, data });
 }
 
 /** Returns a changed body, still JSON if it was a JSON object. */

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type SignedHeaders, sign, signWithEach } from "../../signature/sign";
+import { sign } from "../../signature/sign";
 import { checkType, type EmulatedEndpointType, ENDPOINT_TYPES } from "../endpoint";
 import { checkNames, EmulatorError } from "../errors";
 import type { SecretsByType } from "../savedData";
@@ -17,6 +17,8 @@ export interface RotationOptions {
   /** Default: both types. */
   readonly type?: EmulatedEndpointType;
 }
+
+const ROTATION_OPTIONS: Readonly<Record<keyof RotationOptions, true>> = { secret: true, type: true };
 
 /** A rotation of the signing secret that is under way. */
 export interface SecretRotation {
@@ -36,10 +38,10 @@ export class Secrets {
     private readonly onChange: () => void,
   ) {
     const generated = newSecret();
-    const either = typeof option === "string" || isList(option) ? option : undefined;
-    const each = typeof option === "string" || isList(option) ? {} : (option ?? {});
+    const isForBoth = typeof option === "string" || isList(option);
+    const each = isForBoth ? { production: option, development: option } : (option ?? {});
     checkNames("start: secrets", each, { production: true, development: true });
-    this.#byType = new Map(ENDPOINT_TYPES.map((type) => [type, listOf(either ?? each[type] ?? generated)]));
+    this.#byType = new Map(ENDPOINT_TYPES.map((type) => [type, listOf(each[type] ?? generated)]));
   }
 
   of(type: EmulatedEndpointType): readonly string[] {
@@ -50,17 +52,9 @@ export class Secrets {
     return { production: this.of("production"), development: this.of("development") };
   }
 
-  /** Signs with each secret of the type. */
-  sign(type: EmulatedEndpointType, message: { id: string; timestamp: number; body: string }): SignedHeaders {
-    return signWithEach(message, this.of(type));
-  }
-
   /** Adds a secret that signs at once, together with the old ones until the rotation is finished. */
   rotate(options: RotationOptions): SecretRotation {
-    checkNames("rotate the secret", options, { secret: true, type: true } satisfies Record<
-      keyof RotationOptions,
-      true
-    >);
+    checkNames("rotate the secret", options, ROTATION_OPTIONS);
     const { secret = newSecret(), type } = options;
     checkType("rotate the secret", type);
     check(secret);

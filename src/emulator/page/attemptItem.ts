@@ -37,14 +37,10 @@ function nameOf({ attempt, tampered, replayed }: ShownAttempt): string {
   return replayed ? `Replay of attempt ${attempt}` : `Attempt ${attempt}`;
 }
 
-/** What a replay of this attempt repeats. A replay repeats what its original did. */
-function replayedName({ attempt, tampered }: ShownAttempt): string {
-  return tampered ? "the tampered attempt" : `attempt ${attempt}`;
-}
-
-export function replayForm(attempt: ShownAttempt): Html {
-  const { number, type, endpointId } = attempt;
-  const name = html`Replay ${replayedName(attempt)}${unseen(`of ${type} to ${endpointId}, number ${number}`)}`;
+export function replayForm({ number, attempt, tampered, type, endpointId }: ShownAttempt): Html {
+  // A replay repeats what its original did.
+  const repeated = tampered ? "the tampered attempt" : `attempt ${attempt}`;
+  const name = html`Replay ${repeated}${unseen(`of ${type} to ${endpointId}, number ${number}`)}`;
   return actionForm(
     "replays",
     html`${hidden({ number })}<button title="Send the same bytes again">${name}</button>`,
@@ -75,12 +71,8 @@ function content(bytes: Buffer, key: string): Html {
 }
 
 function hex(bytes: Buffer): string {
-  return (
-    bytes
-      .subarray(0, 4096)
-      .toString("hex")
-      .match(/.{1,32}/g) ?? []
-  ).join("\n");
+  const digits = bytes.subarray(0, 4096).toString("hex");
+  return (digits.match(/.{1,32}/g) ?? []).join("\n");
 }
 
 /** Without the script, the first two open as text. */

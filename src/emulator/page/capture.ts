@@ -11,6 +11,8 @@ interface Capture {
   readonly fileName?: string;
 }
 
+type Capturing = (attempt: ShownAttempt) => Capture;
+
 /** A longer body is sent through a pipe: a system limits the length of an argument. In bytes. */
 const LONGEST_ARGUMENT = 100_000;
 /** Characters that a shell or a terminal could take for something else when a command is pasted. A line feed is safe in quotes. */
@@ -23,10 +25,7 @@ const UNSAFE = new RegExp(`\\t|${INVISIBLE.source}`, "u");
 const OF_CONNECTION = /^(host|content-length|transfer-encoding)$/;
 
 /** The captures of an attempt, by the last part of their path. `verify` reads the file `capture`. */
-export const CAPTURES: ReadonlyMap<string, (attempt: ShownAttempt) => Capture> = new Map<
-  string,
-  (attempt: ShownAttempt) => Capture
->([
+export const CAPTURES: ReadonlyMap<string, Capturing> = new Map<string, Capturing>([
   ["curl", (attempt) => ({ type: "text/plain; charset=utf-8", content: curlCommand(attempt) })],
   ["body", (attempt) => ({ type: "text/plain; charset=utf-8", content: bytesOf(attempt) })],
   [

@@ -20,8 +20,7 @@ const OTHER_SITE = "This page accepts actions only from itself.";
 /**
  * Returns why a request to the page is refused, or undefined. The connection must come from this machine, and the Host
  * must be a loopback name: another site that rebinds its name to this machine sends its own name. No proxy may have
- * forwarded it. A request that changes
- * something must come from the page itself: browsers send Origin with every POST.
+ * forwarded it. A request that changes something must come from the page itself: browsers send Origin with every POST.
  */
 export function refusalOf(request: IncomingMessage): string | undefined {
   const { method, headers, socket } = request;

@@ -27,12 +27,16 @@ interface HistoryQuery {
   readonly matches?: ((delivery: DeliveryHistory) => boolean) | undefined;
 }
 
+/** A delivery that later attempts join. */
+interface GrowingDelivery extends DeliveryHistory {
+  readonly attempts: [ShownAttempt, ...ShownAttempt[]];
+}
+
 /** Groups attempts into deliveries. It reads each entry of a log only once, so that a full log stays quick to show. */
 export class History {
   #source: readonly ShownAttempt[] = [];
   #read = 0;
-  #byKey = new Map<string, [ShownAttempt, ...ShownAttempt[]]>();
-  #deliveries: DeliveryHistory[] = [];
+  #deliveries = new Map<string, GrowingDelivery>();
   #types = new Set<string>();
 
   /** The event types of the last log that was read, in alphabetical order. */
@@ -46,17 +50,17 @@ export class History {
     { page, size, matches }: HistoryQuery,
   ): HistoryPage {
     this.#readNew(logged);
-    const waiting = new Map<string, [ShownAttempt, ...ShownAttempt[]]>();
+    const known = this.#deliveries;
+    const waiting = new Map<string, GrowingDelivery>();
     for (const attempt of open) append(waiting, attempt);
-    const fresh = [...waiting]
-      .filter(([key]) => !this.#byKey.has(key))
-      .map(([key, attempts]) => ({ key, attempts }));
+    const fresh = [...waiting.values()].filter(({ key }) => !known.has(key));
 
-    const all = [...this.#deliveries, ...fresh];
-    const whole = ({ key, attempts }: DeliveryHistory): DeliveryHistory =>
-      this.#byKey.has(key) && waiting.has(key)
-        ? { key, attempts: [...attempts, ...(waiting.get(key) ?? [])] }
-        : { key, attempts };
+    const all: DeliveryHistory[] = [...known.values(), ...fresh];
+    const whole = (delivery: DeliveryHistory): DeliveryHistory => {
+      const { key, attempts } = delivery;
+      const later = known.has(key) ? waiting.get(key) : undefined;
+      return later === undefined ? delivery : { key, attempts: [...attempts, ...later.attempts] };
+    };
     const selected = matches === undefined ? all : all.filter((delivery) => matches(whole(delivery)));
     const { items, ...numbers } = pageOf(selected, { page, size });
     return { deliveries: items.map(whole), total: all.length, selected: selected.length, ...numbers };
@@ -67,26 +71,21 @@ export class History {
     if (logged !== this.#source) {
       this.#source = logged;
       this.#read = 0;
-      this.#byKey = new Map();
-      this.#deliveries = [];
+      this.#deliveries = new Map();
       this.#types = new Set();
     }
-    for (; this.#read < logged.length; this.#read += 1) {
-      const attempt = logged[this.#read];
-      if (attempt === undefined) continue;
+    for (const attempt of logged.slice(this.#read)) {
       if (this.#types.size < MOST_TYPES) this.#types.add(attempt.type);
-      const key = append(this.#byKey, attempt);
-      const attempts = this.#byKey.get(key);
-      if (attempts?.length === 1) this.#deliveries.push({ key, attempts });
+      append(this.#deliveries, attempt);
     }
+    this.#read = logged.length;
   }
 }
 
-/** Adds an attempt to its delivery, and returns the key of that. */
-function append(byKey: Map<string, [ShownAttempt, ...ShownAttempt[]]>, attempt: ShownAttempt): string {
+/** Adds an attempt to its delivery. */
+function append(deliveries: Map<string, GrowingDelivery>, attempt: ShownAttempt): void {
   const key = `${attempt.id}\n${attempt.endpointId}`;
-  const attempts = byKey.get(key);
-  if (attempts === undefined) byKey.set(key, [attempt]);
-  else attempts.push(attempt);
-  return key;
+  const delivery = deliveries.get(key);
+  if (delivery === undefined) deliveries.set(key, { key, attempts: [attempt] });
+  else delivery.attempts.push(attempt);
 }

@@ -121,7 +121,6 @@ async function submit(form, submitter) {
     const page = new DOMParser().parseFromString(response.ok ? "" : await response.text(), "text/html");
     const reason = page.getElementById("alert") ?? page.body;
     alert.textContent = response.ok ? "" : reason.textContent;
-    if (response.ok && form.dataset.reset !== undefined) form.reset();
   } catch {
     alert.textContent = "There was no answer.";
   }

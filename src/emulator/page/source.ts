@@ -41,7 +41,7 @@ export interface PageSource {
   readonly endpoints: () => ReadonlyMap<string, { readonly url: string }>;
   /** The buttons at the top. */
   readonly toolbar: Html;
-  /** `url` is the address at which the browser reached the page, without a path. */
+  /** `origin` is the address at which the browser reached the page, without a path. */
   readonly sections: (page: { readonly origin: string; readonly view: View }) => readonly Section[];
   /**
    * The actions by the last part of their path. The page has buttons for three of them, if they are here: `replays` and `forgeries` get the

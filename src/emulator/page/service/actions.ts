@@ -34,7 +34,7 @@ export interface PageContext {
 type Action = (form: URLSearchParams, context: PageContext) => Promise<string>;
 
 /** The actions by the last part of their path. An action throws an EmulatorError for an invalid form. */
-export const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
+export const ACTIONS: ReadonlyMap<string, Action> = new Map([
   ["jobs", startJob],
   ["events", sendEvent],
   ["replays", replay],

@@ -4,7 +4,6 @@ import { actionForm, badge, hidden, options, pageOf, pager, section, short, unse
 import { FIRST_VIEW, linkTo, type View } from "../view";
 import { EVENT_TYPES, type PageContext } from "./actions";
 
-/** How many endpoints a page shows. */
 const ENDPOINTS_PER_PAGE = 10;
 
 interface Registered {

@@ -1,6 +1,6 @@
 import { quoted } from "../../../shared/words";
 import type { Secrets } from "../../deliveries/secrets";
-import { type EmulatedEndpointType, ENDPOINT_TYPES } from "../../endpoint";
+import type { EmulatedEndpointType } from "../../endpoint";
 import type { LoggedRequest } from "../../log";
 import { type Html, html } from "../html";
 import { actionForm, badge, section, short, type Tone, time, unseen } from "../parts";
@@ -33,12 +33,12 @@ function toneOf(statusCode: number | null): Tone {
 
 /** The signing secrets open nothing but this emulator, so the page shows them. */
 export function secretsSection(secrets: Secrets): Html {
-  const [first = []] = ENDPOINT_TYPES.map((type) => secrets.of(type));
-  const alike = ENDPOINT_TYPES.every((type) => secrets.of(type).join() === first.join());
-  const rotating = ENDPOINT_TYPES.some((type) => secrets.of(type).length > 1);
+  const { production, development } = secrets.snapshot();
+  const alike = production.join() === development.join();
+  const rotating = production.length > 1 || development.length > 1;
   const items = alike
-    ? secretRows(first)
-    : ENDPOINT_TYPES.flatMap((type) => secretRows(secrets.of(type), type));
+    ? secretRows(production)
+    : [...secretRows(production, "production"), ...secretRows(development, "development")];
   const actions = html`<div class="row" data-key="actions">${actionForm("rotations", html`<button>Rotate the secret</button>`)}
 ${rotating && actionForm("finished-rotations", html`<button>Finish the rotation</button>`)}</div>`;
   const note = rotating ? "rotating: each of them signs" : undefined;
@@ -52,6 +52,7 @@ function secretRows(secrets: readonly string[], type?: EmulatedEndpointType): Ht
 <code class="secret">${secret}</code></p>`;
   });
 }
+
 /** The settings that point a stack at this emulator. */
 export function settingsSection({ url, apiKey, secret }: Record<"url" | "apiKey" | "secret", string>): Html {
   const commands = [

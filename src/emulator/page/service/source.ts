@@ -14,10 +14,7 @@ export function emulatorSource(context: PageContext): PageSource {
     now,
     logged: () => deliveries.log.entries,
     open: () => deliveries.open,
-    endpoints: () =>
-      new Map(
-        [...registry.accounts].flatMap((account) => registry.list(account).map((each) => [each.id, each])),
-      ),
+    endpoints: () => new Map(registry.list().map((each) => [each.id, each])),
     toolbar: actionForm(
       "jobs",
       html`<button class="primary" name="outcome" value="succeeded">Run a job</button>
