@@ -84,19 +84,30 @@ async function load(path: string, target: string): Promise<SavedData> {
  * write.
  */
 export class DataFile implements Storage {
-  #dirty = false;
+  #dirty = true;
+  #isFailing = false;
   #running: Promise<void> = Promise.resolve();
   #queued: Promise<void> | undefined;
 
   constructor(
     private readonly file: OpenedDataFile,
     private readonly snapshot: () => SavedData,
+    /** Told of the first of several failures. */
+    private readonly warn: (message: string) => void,
   ) {}
 
   changed(): void {
     this.#dirty = true;
     // If this write fails, saved() tries again and throws.
-    this.saved().catch(() => undefined);
+    this.saved().then(
+      () => {
+        this.#isFailing = false;
+      },
+      (error: EmulatorError) => {
+        if (!this.#isFailing) this.warn(error.message);
+        this.#isFailing = true;
+      },
+    );
   }
 
   saved(): Promise<void> {

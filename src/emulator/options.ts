@@ -61,7 +61,10 @@ export interface EmulatorOptions {
    * reaches it under a name of its own.
    */
   readonly allowedHosts?: readonly string[];
-  /** Called once for each `deliver` and `runJob` that a receiver refused twice. Default: a process warning. */
+  /**
+   * Called once for each `deliver` and `runJob` that a receiver refused twice, and when the data file cannot be written any more.
+   * Default: a process warning.
+   */
   readonly warn?: (message: string) => void;
   /** Milliseconds since 1970; timestamps and the `Date` header follow it. Default `Date.now`. */
   readonly now?: () => number;

@@ -58,7 +58,7 @@ async function start(options: EmulatorOptions, file: OpenedDataFile | undefined)
   let apiKey = settings.apiKey;
   const data = (): SavedData => ({ apiKey, secrets: secrets.snapshot(), accounts: registry.snapshot() });
   const { newId, normalizeUrls } = settings;
-  const storage: Storage = file === undefined ? MEMORY : new DataFile(file, data);
+  const storage: Storage = file === undefined ? MEMORY : new DataFile(file, data, warn);
   const onChange = () => storage.changed();
   const registry = new Registry({ now, newId, normalizeUrls, initial: saved?.accounts ?? {}, onChange });
   const faults = new Faults();
@@ -82,7 +82,6 @@ async function start(options: EmulatorOptions, file: OpenedDataFile | undefined)
   try {
     await file?.lock.publish(url);
     // Finds out at once whether the file can be written, and keeps the generated secret.
-    storage.changed();
     await storage.saved();
   } catch (error) {
     await listener.close();

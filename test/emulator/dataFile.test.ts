@@ -124,12 +124,17 @@ describe("a data file", () => {
     });
   });
 
-  test("if the data file becomes unwritable, requests get 500 and close() throws", async () => {
+  test("if the data file becomes unwritable, it warns once, requests get 500 and close() throws", async () => {
     const data = join(await folder(), "data");
-    const blocked = await startEmulator({ dataFile: join(data, "endpoints.json") });
+    const warn = jest.fn();
+    const blocked = await startEmulator({ dataFile: join(data, "endpoints.json"), warn });
     await rm(data, { recursive: true });
     await writeFile(data, "a file where a folder should be");
-    expect((await call(blocked, "POST /webhooks", { body: HOOK })).status).toBe(500);
+    for (let times = 0; times < 2; times++)
+      expect((await call(blocked, "POST /webhooks", { body: HOOK })).status).toBe(500);
+    expect(warn.mock.calls).toEqual([
+      [expect.stringMatching(/^Cannot write the emulator's data file .*data/)],
+    ]);
     await expect(blocked.close()).rejects.toMatchObject({ code: "EMULATOR_DATA_FILE" });
   });
 

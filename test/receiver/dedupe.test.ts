@@ -68,6 +68,13 @@ describe("dedupeKey", () => {
     warning.mockRestore();
   });
 
+  test("a job's id may hold the words that a missing property leaves", async () => {
+    const dedupeKey = ({ event, jobId }: { event: string; jobId: string }) => `${event}:${jobId}`;
+    const { outcomeOf } = receiverOf({ handlers: { "job.succeeded": () => {} }, dedupeKey });
+    for (const jobId of ["report:null:1", "undefined", "[object Object]"])
+      expect(await outcomeOf(delivered({ body: jobSucceeded(jobId) }))).toBe("handled");
+  });
+
   test("if it throws or does not return a string, the answer is 500 and no handler is called", async () => {
     const handler = jest.fn();
     for (const dedupeKey of [

@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulator";
 import { quoted } from "../../shared/words";
 import { wholeNumber } from "../arguments";
+import { printable } from "../printable";
 import { EXIT, exitHelp } from "../run";
 import { stopSignal } from "../stopSignal";
 import { LINES_HELP, lineHandler, newAttempts } from "./console";
@@ -100,8 +101,7 @@ function optionsOf({
   return {
     port,
     latencyMs: latency,
-    // Each attempt is printed anyway.
-    warn: () => undefined,
+    warn: (message) => console.error(`warning: ${printable(message)}`),
     ...(allowedHost === undefined ? {} : { allowedHosts: allowedHost }),
     ...(dataFile === undefined ? {} : { dataFile }),
     ...(apiKey === undefined ? {} : { apiKey }),
