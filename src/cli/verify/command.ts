@@ -74,23 +74,19 @@ async function verifyCapture(flags: Flags): Promise<ExitStatus> {
   const { headers, body } = delivery;
   const diagnosis = await output.during(
     () => `Searching for the cause: ${bodies} bodies tried, for at most ${flags.search} s.`,
-    diagnoseInWorker(
-      {
-        headers,
-        body,
-        secrets,
-        otherSecrets,
-        toleranceSeconds: tolerance,
-        receivedAt,
-        now,
-        seconds: flags.search,
+    diagnoseInWorker({
+      headers,
+      body,
+      secrets,
+      otherSecrets,
+      toleranceSeconds: tolerance,
+      receivedAt,
+      now,
+      seconds: flags.search,
+      onTried: (count) => {
+        bodies = count;
       },
-      {
-        onTried: (count) => {
-          bodies = count;
-        },
-      },
-    ),
+    }),
   );
   const tried = [...secrets, ...otherSecrets];
   output.data(dataOf(diagnosis, tried, now), () => {
