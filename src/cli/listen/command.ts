@@ -1,8 +1,7 @@
 import { Command } from "commander";
 import { isLoopback } from "../../shared/url";
-import { checkUrl, wholeNumber } from "../arguments";
+import { checkEventName, checkUrl, wholeNumber } from "../arguments";
 import { CliError } from "../errors";
-import { checkEventName } from "../eventName";
 import { EXIT, withUsage } from "../run";
 import { addSecretOptions } from "../secrets/secrets";
 import { type ListenFlags, listen } from "./listen";
