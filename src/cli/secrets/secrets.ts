@@ -4,7 +4,7 @@ import { projectFile } from "../../settlement/stackName";
 import { CodedError } from "../../shared/codedError";
 import { NOT_SHOWN, shown } from "../../shared/shown";
 import { ReceiverConfigError } from "../../stack";
-import { fingerprintOf, type ReceiverEndpoint } from "../../stack/config";
+import type { ReceiverEndpoint } from "../../stack/config";
 import { CliError } from "../errors";
 import { hideSecret } from "../knownSecrets";
 import { mayBeKey } from "../mayBeKey";
@@ -127,11 +127,6 @@ async function fromPrompt(output: string, why = ""): Promise<SecretText> {
   if (!isAnswered()) throw new CliError("SECRET_MISSING", `no signing secret was given${why}. ${WAYS}`);
   const answer = await askHidden("Signing secret (whsec_…, not shown): ");
   return readSecretText(answer, { place: "the signing secret that you entered", output });
-}
-
-/** Identifies a secret without revealing it, as `docs/signature-mismatch.md` explains. */
-export function fingerprintOfSecret({ value }: NamedSecret): string {
-  return fingerprintOf([value]);
 }
 
 function fromEnvironment(name: string, output: string): SecretText {
