@@ -88,10 +88,7 @@ export class Remedies {
       const shown = traceOfEndpoint(endpoint, sources.asker.origin);
       if (state.holderOf(shown) !== "nobody") return kept("a resource has this id");
       const { known, unreadable } = await readStacks(pulumi, { alsoStacks: [] });
-      const owner = new Ownership(
-        known.map(({ deployment }) => deployment),
-        account.origin,
-      ).ownerOf(endpoint);
+      const owner = new Ownership(known, account.origin).ownerOf(endpoint);
       if (owner !== undefined) return kept(explainOwner(owner) ?? "a resource has this id");
       const [{ what, why } = { what: "", why: "" }] = unreadable;
       if (what !== "") return kept(`${what} cannot be read, and may have it (${why})`);
