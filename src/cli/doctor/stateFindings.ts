@@ -44,15 +44,14 @@ function operations({ name: stack, deployment }: KnownStack): Finding[] {
   const registrations = interruptedRegistrations(deployment);
   const healed = registrations.filter((each) => isOvertaken(each, deployment, { secretsDiffer: false }));
   const interrupted = registrations.filter((operation) => !healed.includes(operation));
-  const registering = interrupted.map((resource) =>
-    error(
-      "REGISTRATION_INTERRUPTED",
-      `a run was interrupted while it registered ${describeResource(resource)}`,
-      `${unlock} Then run \`pulumi up --stack ${stack}\`, which takes over what was registered, or \`npx webhook-endpoints recover --stack ${stack}\`.`,
-    ),
-  );
   return [
-    ...registering,
+    ...interrupted.map((resource) =>
+      error(
+        "REGISTRATION_INTERRUPTED",
+        `a run was interrupted while it registered ${describeResource(resource)}`,
+        `${unlock} Then run \`pulumi up --stack ${stack}\`, which takes over what was registered, or \`npx webhook-endpoints recover --stack ${stack}\`.`,
+      ),
+    ),
     ...(healed.length === 0 ? [] : [settledFinding(stack, healed, deployment)]),
     ...pendingResources(deployment).map((resource) =>
       error(
