@@ -4,7 +4,7 @@ import { nearestOf } from "../shared/knownOptions";
 import { problemOfUrl } from "../validation/url";
 import { CliError } from "./errors";
 import { mayBeKey } from "./mayBeKey";
-import { UNITS } from "./text";
+import { joined, UNITS } from "./text";
 
 const KNOWN_EVENTS: readonly string[] = [...JOB_EVENTS, VALIDATION_EVENT];
 const UNIX_SECONDS = /^\d{9,11}$/;
@@ -68,6 +68,6 @@ export function checkEventName(name: string, { any }: { readonly any: boolean })
   const nearest = nearestOf(name, KNOWN_EVENTS);
   if (nearest === undefined && !/^job\./i.test(name)) return;
   const hint = nearest === undefined ? "." : `; did you mean ${nearest}?`;
-  const events = `Its events are ${JOB_EVENTS.join(", ").replace(/, (?!.*,)/, " and ")}. To use this name nevertheless, add --any-event`;
+  const events = `Its events are ${joined(JOB_EVENTS)}. To use this name nevertheless, add --any-event`;
   throw new CliError("WRONG_USE", `the service has no such event${hint} ${events}`);
 }
