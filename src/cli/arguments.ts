@@ -1,8 +1,12 @@
 import { InvalidArgumentError } from "commander";
+import { JOB_EVENTS, VALIDATION_EVENT } from "../receiver/event";
+import { nearestOf } from "../shared/knownOptions";
 import { problemOfUrl } from "../validation/url";
 import { CliError } from "./errors";
-import { UNITS } from "./text";
+import { mayBeKey } from "./mayBeKey";
+import { joined, UNITS } from "./text";
 
+const KNOWN_EVENTS: readonly string[] = [...JOB_EVENTS, VALIDATION_EVENT];
 const UNIX_SECONDS = /^\d{9,11}$/;
 /** A date with a time and a time zone. */
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d.*(Z|[+-]\d\d:?\d\d)$/i;
@@ -49,4 +53,21 @@ export function checkIds(ids: readonly string[]): void {
       "WRONG_USE",
       "the argument must be the id of an endpoint, as `npx webhook-endpoints list` shows it",
     );
+}
+
+/**
+ * Checks the name of an event. The message does not repeat it, because it may be a key.
+ *
+ * @param options.any whether any name will do. If not, one that is probably a misspelt event of the service is refused
+ * @throws CliError `WRONG_USE`
+ */
+export function checkEventName(name: string, { any }: { readonly any: boolean }): void {
+  if (name.trim() === "" || /whsec_/i.test(name) || (!any && mayBeKey(name)))
+    throw new CliError("WRONG_USE", "the event must be a name, such as job.succeeded");
+  if (any || KNOWN_EVENTS.includes(name)) return;
+  const nearest = nearestOf(name, KNOWN_EVENTS);
+  if (nearest === undefined && !/^job\./i.test(name)) return;
+  const hint = nearest === undefined ? "." : `; did you mean ${nearest}?`;
+  const events = `Its events are ${joined(JOB_EVENTS)}. To use this name nevertheless, add --any-event`;
+  throw new CliError("WRONG_USE", `the service has no such event${hint} ${events}`);
 }

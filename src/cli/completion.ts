@@ -1,35 +1,31 @@
 import { Argument, Command } from "commander";
 import { Output } from "./output";
-import { EXIT, endsByItself, usage } from "./run";
+import { EXIT, endsByItself, withUsage } from "./run";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof SHELLS)[number];
 
 export function completionCommand(): Command {
-  return new Command("completion")
+  const command = new Command("completion")
     .summary("print a script that completes subcommands and options in a shell")
     .description(
       "Prints a script for your shell that completes the subcommands and options of webhook-endpoints. It completes the command by its " +
         "own name, so put the package's node_modules/.bin on PATH, or install the package globally.",
     )
-    .addArgument(new Argument("<shell>", "your shell").choices(SHELLS))
-    .addHelpText(
-      "after",
-      usage({
-        exit: { [EXIT.yes]: "the script was printed", [EXIT.no]: "the shell is unknown" },
-        examples: [
-          "completion bash >> ~/.bashrc",
-          "completion fish > ~/.config/fish/completions/webhook-endpoints.fish",
-        ],
-      }),
-    )
-    .action(
-      endsByItself(async (shell: Shell, _flags: object, command: Command) => {
-        const commands = command.parent?.commands ?? [];
-        new Output().raw(shell === "fish" ? fishScript(commands) : bashScript(commands, shell));
-        return EXIT.yes;
-      }),
-    );
+    .addArgument(new Argument("<shell>", "your shell").choices(SHELLS));
+  return withUsage(command, {
+    exit: { [EXIT.yes]: "the script was printed", [EXIT.no]: "the shell is unknown" },
+    examples: [
+      "completion bash >> ~/.bashrc",
+      "completion fish > ~/.config/fish/completions/webhook-endpoints.fish",
+    ],
+  }).action(
+    endsByItself(async (shell: Shell, _flags: object, command: Command) => {
+      const commands = command.parent?.commands ?? [];
+      new Output().raw(shell === "fish" ? fishScript(commands) : bashScript(commands, shell));
+      return EXIT.yes;
+    }),
+  );
 }
 
 /** zsh runs the script of bash. */

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import type { InventoryOptions } from "./inventory/inventory";
 import { Output } from "./output";
 import { Pulumi } from "./pulumi";
-import { EXIT, type Usage, usage } from "./run";
+import { EXIT, type Usage, withUsage } from "./run";
 
 /** The options of the commands that need to know who has an endpoint. */
 export interface InventoryFlags {
@@ -32,7 +32,7 @@ export function addStackOptions(command: Command): Command {
 
 /** Completes a command that says who has endpoints: with its options, `--json`, and the end of its help. */
 export function inventoryCommand(command: Command, help: Usage): Command {
-  return addStackOptions(command).addOption(jsonOption()).addHelpText("after", usage(help));
+  return withUsage(addStackOptions(command).addOption(jsonOption()), help);
 }
 
 /** The same for a command that deletes endpoints. */

@@ -37,12 +37,8 @@ export function getCommand(): Command {
   );
 }
 
-interface GetOptions extends InventoryOptions {
-  readonly id: string;
-}
-
 /** @throws CliError or WebhookError */
-export async function get({ id, ...options }: GetOptions): Promise<void> {
+export async function get({ id, ...options }: InventoryOptions & { readonly id: string }): Promise<void> {
   const { output } = options;
   checkIds([id]);
   await withService(options, async (account) => {

@@ -42,12 +42,8 @@ export function listCommand(): Command {
   );
 }
 
-interface ListOptions extends InventoryOptions {
-  readonly orphans: boolean;
-}
-
 /** @throws CliError or WebhookError */
-export async function list(options: ListOptions): Promise<void> {
+export async function list(options: InventoryOptions & { readonly orphans: boolean }): Promise<void> {
   const { output, orphans, projectOnly } = options;
   if (orphans && projectOnly)
     throw new CliError(

@@ -5,7 +5,7 @@ import { checkUrl, wholeNumber } from "./arguments";
 import { CliError } from "./errors";
 import { jsonOption } from "./flags";
 import { Output } from "./output";
-import { EXIT, type ExitStatus, endsByItself, usage } from "./run";
+import { EXIT, type ExitStatus, endsByItself, withUsage } from "./run";
 import { addSecretOptions, readSecrets, type SecretFlags } from "./secrets/secrets";
 
 /** In seconds. */
@@ -29,22 +29,16 @@ export function probeCommand(): Command {
       "how long to retry what may pass, such as a receiver that is starting",
       wholeNumber,
     );
-  return addSecretOptions(command)
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      usage({
-        exit: {
-          [EXIT.yes]: "the receiver accepted each genuine delivery and refused each broken one",
-          [EXIT.no]: "it did not, or the command failed",
-        },
-        examples: [
-          "probe https://hooks.example.com/jobs --stack prod",
-          "probe http://127.0.0.1:8080/jobs --secret-env WEBHOOK_SECRET --wait 60",
-        ],
-      }),
-    )
-    .action(endsByItself(probe));
+  return withUsage(addSecretOptions(command).addOption(jsonOption()), {
+    exit: {
+      [EXIT.yes]: "the receiver accepted each genuine delivery and refused each broken one",
+      [EXIT.no]: "it did not, or the command failed",
+    },
+    examples: [
+      "probe https://hooks.example.com/jobs --stack prod",
+      "probe http://127.0.0.1:8080/jobs --secret-env WEBHOOK_SECRET --wait 60",
+    ],
+  }).action(endsByItself(probe));
 }
 
 async function probe(url: string, flags: Flags): Promise<ExitStatus> {

@@ -38,11 +38,11 @@ export interface Usage {
   readonly examples: readonly string[];
 }
 
-/** Returns the end of a command's help. */
-export function usage({ exit, examples }: Usage): string {
+/** Adds the end of a command's help. */
+export function withUsage(command: Command, { exit, examples }: Usage): Command {
   const lines = examples.map((example) => `  $ npx webhook-endpoints ${example}`);
   const statuses = exitHelp({ [EXIT.interrupted]: "Ctrl-C ended it", ...exit });
-  return asTyped(`${statuses}\nExamples:\n${lines.join("\n")}`);
+  return command.addHelpText("after", asTyped(`${statuses}\nExamples:\n${lines.join("\n")}`));
 }
 
 /**

@@ -17,7 +17,7 @@ import {
 } from "../inventory/inventory";
 import { describeResource, explainOwner } from "../inventory/ownership";
 import { withoutSecrets } from "../knownSecrets";
-import { EXIT, endsByItself, usage } from "../run";
+import { EXIT, endsByItself, withUsage } from "../run";
 import { type Account, withService } from "../service";
 import { type Adoption, importFile, namer, programText } from "./text";
 
@@ -33,28 +33,26 @@ export function adoptCommand(): Command {
         "for `pulumi import --file`. It changes nothing itself, and the next `pulumi up` changes nothing at the service.",
     )
     .argument("[id...]", "the endpoints (default: all that no stack has)");
-  return addStackOptions(command)
-    .option("--native", "write a file for `pulumi import --file` with the native plugin")
-    .addHelpText(
-      "after",
-      usage({
-        exit: {
-          [EXIT.yes]: "the code was written, or there was nothing to adopt",
-          [EXIT.no]: "the command failed, or an endpoint cannot be adopted",
-        },
-        examples: [
-          "adopt > adopted.ts",
-          "adopt wh_5f0c2d >> index.ts",
-          "adopt --native > adopted.json && pulumi import --file adopted.json",
-        ],
-      }),
-    )
-    .action(
-      endsByItself(async (ids: readonly string[], { native = false, ...flags }: Flags) => {
-        await adopt({ ...inventoryOptions(flags), ids, native });
-        return EXIT.yes;
-      }),
-    );
+  addStackOptions(command).option(
+    "--native",
+    "write a file for `pulumi import --file` with the native plugin",
+  );
+  return withUsage(command, {
+    exit: {
+      [EXIT.yes]: "the code was written, or there was nothing to adopt",
+      [EXIT.no]: "the command failed, or an endpoint cannot be adopted",
+    },
+    examples: [
+      "adopt > adopted.ts",
+      "adopt wh_5f0c2d >> index.ts",
+      "adopt --native > adopted.json && pulumi import --file adopted.json",
+    ],
+  }).action(
+    endsByItself(async (ids: readonly string[], { native = false, ...flags }: Flags) => {
+      await adopt({ ...inventoryOptions(flags), ids, native });
+      return EXIT.yes;
+    }),
+  );
 }
 
 interface AdoptOptions extends InventoryOptions {

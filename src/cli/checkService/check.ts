@@ -1,29 +1,19 @@
-import { type Endpoint, type EndpointList, WebhookEndpointNotFoundError } from "../../client";
+import { type Endpoint, WebhookEndpointNotFoundError } from "../../client";
 import { type Clock, sleep } from "../../client/clock";
 import { sameUrl } from "../../shared/url";
 import { showAnswer } from "../service";
 import { TemporaryEndpoint } from "../temporaryEndpoint";
-import { type CheckUrls, wasMade } from "./endpoints";
+import { type CheckEndpoints, wasMade } from "./endpoints";
 import type { Findings } from "./findings";
-import { judgeTimes } from "./times";
-import { described, endpointIn, isBroken, isRedirect, lastTime, type Performed, type Wire } from "./wire";
+import { described, endpointIn, isBroken, isRedirect, lastTime, type Performed } from "./wire";
 
 /** How soon a list must contain a new endpoint, and how long the check waits for it, in milliseconds. */
 const LAG_MS = 5_000;
 const LONGEST_LAG_MS = 15_000;
 const LIST_PAUSE_MS = 250;
 
-interface CheckOptions {
-  readonly wire: Wire;
+interface CheckOptions extends CheckEndpoints {
   readonly findings: Findings;
-  readonly urls: CheckUrls;
-  /** Gets the id of each endpoint that was registered. */
-  readonly made: Set<string>;
-  readonly before: EndpointList;
-  /** Gets the id of each endpoint that the service answered with and that may be somebody's. */
-  readonly others: Set<string>;
-  /** Gets each url whose registration may have worked, although it got no id. */
-  readonly lost: Set<string>;
   readonly clock: Clock;
   /** Ends the check between two requests. */
   readonly stopped: AbortSignal;
@@ -41,7 +31,8 @@ export async function check(options: CheckOptions): Promise<void> {
   if (id === undefined || stopped.aborted) return;
   const listed = await awaitListed(id, options);
   const got = await get(id, options);
-  judgeTimes([listed, got], sentAt, options);
+  const { patienceMs } = wire.account;
+  for (const shown of [listed, got]) if (shown) findings.times(shown, { sentAt, patienceMs });
   if (!isOver()) await registerAgain(id, options);
   if (!isOver()) await registerInvalid(options);
   if (!stopped.aborted) await remove(id, options);

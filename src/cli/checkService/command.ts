@@ -6,7 +6,7 @@ import { jsonOption, stackOption } from "../flags";
 import { type InventoryOptions, type Listed, takeInventory } from "../inventory/inventory";
 import { Output } from "../output";
 import { Pulumi } from "../pulumi";
-import { EXIT, endOnInterrupt, fail, failIfUnwritable, usage } from "../run";
+import { EXIT, endOnInterrupt, fail, failIfUnwritable, withUsage } from "../run";
 import { type Account, openService } from "../service";
 import { stopSignal } from "../stopSignal";
 import { type Asking, agrees, withTerminal } from "../terminal";
@@ -20,7 +20,7 @@ interface Flags {
 }
 
 export function checkServiceCommand(): Command {
-  return new Command("check-service")
+  const command = new Command("check-service")
     .summary("check whether a service keeps the contract")
     .description(
       "Plays the contract (docs/service-contract.md) at the configured service, and says of each clause whether the service meets it, " +
@@ -34,23 +34,19 @@ export function checkServiceCommand(): Command {
     )
     .addOption(stackOption())
     .option("-y, --yes", "register without asking")
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      usage({
-        exit: {
-          [EXIT.yes]: "no clause differs",
-          [EXIT.no]: "a clause differs, or the command failed, or could not delete what it registered",
-          [EXIT.interrupted]:
-            "Ctrl-C ended it, and nothing of it is left; or a second one, which names what may be left",
-        },
-        examples: [
-          "check-service --url https://hooks.example.com/check",
-          "check-service --url https://hooks.example.com/check --stack dev --yes --json",
-        ],
-      }),
-    )
-    .action(run);
+    .addOption(jsonOption());
+  return withUsage(command, {
+    exit: {
+      [EXIT.yes]: "no clause differs",
+      [EXIT.no]: "a clause differs, or the command failed, or could not delete what it registered",
+      [EXIT.interrupted]:
+        "Ctrl-C ended it, and nothing of it is left; or a second one, which names what may be left",
+    },
+    examples: [
+      "check-service --url https://hooks.example.com/check",
+      "check-service --url https://hooks.example.com/check --stack dev --yes --json",
+    ],
+  }).action(run);
 }
 
 async function run({ url, stack, yes = false, json }: Flags): Promise<void> {

@@ -54,17 +54,18 @@ export function markedIn({ endpoints }: EndpointList, url: string): Marked {
   return { left, open };
 }
 
-interface CheckEndpoints {
+/** What a check registers at a service. It fills the sets. */
+export interface CheckEndpoints {
   readonly wire: Wire;
   readonly urls: CheckUrls;
   /** What the service listed before the check. */
   readonly before: EndpointList;
   /** The ids that this check, or an interrupted one, has registered. */
-  readonly made: ReadonlySet<string>;
+  readonly made: Set<string>;
   /** The ids that the service answered with and that may be somebody's. */
-  readonly others: ReadonlySet<string>;
+  readonly others: Set<string>;
   /** The urls whose registration may have worked, although it got no id. */
-  readonly lost: ReadonlySet<string>;
+  readonly lost: Set<string>;
 }
 
 /** What may still be there after a check. */

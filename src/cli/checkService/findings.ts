@@ -1,4 +1,5 @@
-import type { EndpointList } from "../../client";
+import type { Endpoint, EndpointList } from "../../client";
+import { parseTimestamp, placeIn, windowOf } from "../../settlement/time";
 import { CLAUSE_IDS, type ClauseId } from "./clauses";
 import {
   described,
@@ -21,6 +22,8 @@ export interface Finding {
   readonly cameBack: string;
 }
 
+/** The longest timestamp that a finding quotes whole, in characters. */
+const LONGEST_SHOWN = 60;
 const WEIGHT: Readonly<Record<ClauseVerdict, number>> = { meets: 1, "cannot tell": 2, differs: 3 };
 
 /** Collects what a check finds. What differs once differs. */
@@ -57,6 +60,26 @@ export class Findings {
       complete ? "meets" : "differs",
       complete ? "a complete list" : "a part of the list",
     );
+  }
+
+  /**
+   * Judges the times of the endpoint that was registered, as a response shows it.
+   *
+   * @param options.sentAt the service's time before the registration, in milliseconds since 1970; null if it does not tell it
+   */
+  times(
+    { createdAt }: Endpoint,
+    { sentAt, patienceMs }: { readonly sentAt: number | null; readonly patienceMs: number },
+  ): void {
+    const came = `createdAt is ${JSON.stringify(createdAt?.slice(0, LONGEST_SHOWN) ?? null)}`;
+    const place = placeIn(windowOf(sentAt, patienceMs), createdAt);
+    if (createdAt === null || Number.isNaN(parseTimestamp(createdAt)))
+      this.add("timestamps", "differs", `${came}, which is not a time with a time zone`);
+    else if (place === "outside")
+      this.add("timestamps", "differs", `${came}, and Date was ${new Date(sentAt ?? 0).toUTCString()}`);
+    else if (place === "across")
+      this.add("timestamps", "cannot tell", `${came}, which may be a whole minute by chance; check again`);
+    else this.add("timestamps", "meets", came);
   }
 
   /** Judges the clauses about every response, and lists that failed, some of which no finding has told. */

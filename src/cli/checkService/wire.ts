@@ -147,7 +147,7 @@ export function described(exchanges: readonly Exchange[]): string {
   const statuses = exchanges.map(
     ({ status, isCut }) => `${status ?? "no response"}${status !== undefined && isCut ? ", cut off" : ""}`,
   );
-  return `${first.method} ${first.path}: ${[...statuses].join(", then ")}`;
+  return `${first.method} ${first.path}: ${statuses.join(", then ")}`;
 }
 
 /** Describes what is wrong with the last response of an operation that failed. Quotes nothing of it. */

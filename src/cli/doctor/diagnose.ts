@@ -22,8 +22,8 @@ import { type ShownSettings, shownSettings } from "./settings";
 import { originFindings, stackFindings } from "./stateFindings";
 import { findCli, type Versions, versionFindings, versionsIn } from "./versions";
 
-/** How far the clocks may be apart before it is an error, in milliseconds. Receivers accept five minutes by default. */
-const MAX_CLOCK_DIFFERENCE_MS = 60_000;
+/** How far the clocks may be apart before it is an error, in seconds. Receivers accept five minutes by default. */
+const MAX_CLOCK_DIFFERENCE = 60;
 
 /** The service's clock comes in a `Date` header, which has whole seconds. */
 const CLOCK_PRECISION_MS = 1_000;
@@ -123,21 +123,13 @@ async function diagnoseAll(options: DiagnoseOptions, onStep: (text: string) => v
   const gone = account && list && (await attempt(SERVICE_REMEDY, () => goneFindings(list, own, account)));
   const left = sources && list && (await attempt(SERVICE_REMEDY, () => leftoverFindings(own, sources)));
   await account?.client.close();
-  if (
-    service.clockDifferenceSeconds !== null &&
-    Math.abs(service.clockDifferenceSeconds) * 1_000 > MAX_CLOCK_DIFFERENCE_MS
-  )
-    findings.push(clockFinding(service.clockDifferenceSeconds));
   findings.push(
-    ...(account === undefined
-      ? []
-      : originFindings(stacks, account, { inventory, baseUrl: settings.baseUrl.value })),
+    ...clockFindings(service),
+    ...(account ? originFindings(stacks, account, { inventory, baseUrl: settings.baseUrl.value }) : []),
     ...(left ?? []),
     ...stackFindings({ ...stacks, known: own }),
     ...(gone ?? []),
-    ...(inventory === undefined
-      ? []
-      : endpointFindings(inventory, { projectOnly, withStack: pulumi.withStack })),
+    ...(inventory ? endpointFindings(inventory, { projectOnly, withStack: pulumi.withStack }) : []),
     ...versionFindings(versions),
   );
   const typed = findings.map((each) => ({
@@ -194,10 +186,13 @@ function keyRemedy(pulumi: Pulumi): string {
   );
 }
 
-function clockFinding(seconds: number): Finding {
-  return error(
-    "CLOCK_DIFFERS",
-    `this machine's clock is ${Math.abs(seconds)} s ${seconds > 0 ? "behind" : "ahead of"} the service's`,
-    "Synchronize this machine's clock. Receivers refuse deliveries whose timestamp is more than 300 s off.",
-  );
+function clockFindings({ clockDifferenceSeconds: seconds }: ServiceHealth): Finding[] {
+  if (seconds === null || Math.abs(seconds) <= MAX_CLOCK_DIFFERENCE) return [];
+  return [
+    error(
+      "CLOCK_DIFFERS",
+      `this machine's clock is ${Math.abs(seconds)} s ${seconds > 0 ? "behind" : "ahead of"} the service's`,
+      "Synchronize this machine's clock. Receivers refuse deliveries whose timestamp is more than 300 s off.",
+    ),
+  ];
 }

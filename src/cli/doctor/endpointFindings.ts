@@ -12,61 +12,53 @@ export function endpointFindings(
   { projectOnly, withStack }: { readonly projectOnly: boolean } & Pick<Account, "withStack">,
 ): Finding[] {
   const { entries, list } = inventory;
-  const findings: Finding[] = [];
-  if (!list.complete)
-    findings.push(
-      error(
-        "LIST_PARTIAL",
-        "the service lists only a part of its endpoints",
-        "A lost registration can't be settled then. Ask the service's operator for a complete list.",
-      ),
-    );
-  if (list.unrecognized.length > 0)
-    findings.push(
-      note(
-        "ENDPOINT_UNREADABLE",
-        `the service lists ${joined(list.unrecognized.map(({ id }) => id))} in a form that cannot be read`,
-        `\`${withStack("npx webhook-endpoints get <id>")}\` says why. The commands neither adopt nor delete such an endpoint. Ask the operator of the service.`,
-      ),
-    );
   const duplicates = duplicatesIn(inventory);
-  for (const [{ endpoint }, manager] of duplicates)
-    findings.push(
-      error(
-        "DUPLICATE",
-        `${endpoint.id} has the same url (${describeUrl(endpoint.url)}) and type as ${describeResource(manager)}, so each event is delivered twice`,
-        `If nothing else needs it, run \`${withStack(`npx webhook-endpoints delete ${quoted(endpoint.id)}`)}\`.`,
-      ),
-    );
   const ids = (kind: Owner["kind"]) =>
     entries
       .filter((entry) => entry.owner.kind === kind && !duplicates.has(entry))
       .map(({ endpoint }) => endpoint.id);
   const [orphans, elsewhere] = [ids("nobody"), projectOnly ? ids("unknown") : []];
-  for (const { endpoint, owner } of entries)
-    if (owner.kind === "may-hold")
-      findings.push(
+  const findings = [
+    !list.complete &&
+      error(
+        "LIST_PARTIAL",
+        "the service lists only a part of its endpoints",
+        "A lost registration can't be settled then. Ask the service's operator for a complete list.",
+      ),
+    list.unrecognized.length > 0 &&
+      note(
+        "ENDPOINT_UNREADABLE",
+        `the service lists ${joined(list.unrecognized.map(({ id }) => id))} in a form that cannot be read`,
+        `\`${withStack("npx webhook-endpoints get <id>")}\` says why. The commands neither adopt nor delete such an endpoint. Ask the operator of the service.`,
+      ),
+    ...[...duplicates].map(([{ endpoint }, manager]) =>
+      error(
+        "DUPLICATE",
+        `${endpoint.id} has the same url (${describeUrl(endpoint.url)}) and type as ${describeResource(manager)}, so each event is delivered twice`,
+        `If nothing else needs it, run \`${withStack(`npx webhook-endpoints delete ${quoted(endpoint.id)}`)}\`.`,
+      ),
+    ),
+    ...entries
+      .filter(({ owner }) => owner.kind === "may-hold")
+      .map(({ endpoint, owner }) =>
         note(
           "PERHAPS_MANAGED",
           `${endpoint.id} may be managed: ${explainOwner(owner)}`,
           "If the service has moved, or has two names, or its key was rotated, run `pulumi up` in that stack, which records it. Otherwise two accounts use one id, and there is nothing to do.",
         ),
-      );
-  if (orphans.length > 0)
-    findings.push(
+      ),
+    orphans.length > 0 &&
       note(
         "UNMANAGED",
         `no stack manages ${joined(orphans)}`,
         `See them with \`${withStack("npx webhook-endpoints list --orphans")}\`. Take them over with \`${withStack("adopt")}\`, or delete old ones with \`${withStack("prune")}\`.`,
       ),
-    );
-  if (elsewhere.length > 0)
-    findings.push(
+    elsewhere.length > 0 &&
       note(
         "UNMANAGED",
         `no stack of this project manages ${joined(elsewhere)}`,
         "To look in the other projects of the backend too, leave out --project-only.",
       ),
-    );
-  return findings;
+  ];
+  return findings.filter((finding) => finding !== false);
 }

@@ -44,15 +44,14 @@ function operations({ name: stack, deployment }: KnownStack): Finding[] {
   const registrations = interruptedRegistrations(deployment);
   const healed = registrations.filter((each) => isOvertaken(each, deployment, { secretsDiffer: false }));
   const interrupted = registrations.filter((operation) => !healed.includes(operation));
-  const registering = interrupted.map((resource) =>
-    error(
-      "REGISTRATION_INTERRUPTED",
-      `a run was interrupted while it registered ${describeResource(resource)}`,
-      `${unlock} Then run \`pulumi up --stack ${stack}\`, which takes over what was registered, or \`npx webhook-endpoints recover --stack ${stack}\`.`,
-    ),
-  );
   return [
-    ...registering,
+    ...interrupted.map((resource) =>
+      error(
+        "REGISTRATION_INTERRUPTED",
+        `a run was interrupted while it registered ${describeResource(resource)}`,
+        `${unlock} Then run \`pulumi up --stack ${stack}\`, which takes over what was registered, or \`npx webhook-endpoints recover --stack ${stack}\`.`,
+      ),
+    ),
     ...(healed.length === 0 ? [] : [settledFinding(stack, healed, deployment)]),
     ...pendingResources(deployment).map((resource) =>
       error(
@@ -124,31 +123,26 @@ export function originFindings(
     (each) =>
       !otherUrl.includes(each) && (plainText(each.outputs, "account") ?? origin.account) !== origin.account,
   );
-  const findings: Finding[] = [];
-  if (otherUrl.length > 0) {
-    // If the current one is a secret, the one before may have been one.
-    const where =
-      baseUrl === null
-        ? "at another base URL than the current one, which is a secret"
-        : `at ${plainText(otherUrl[0]?.outputs, "baseUrl")}, not at the current base URL (${origin.baseUrl})`;
-    findings.push(
+  // If the current one is a secret, the one before may have been one.
+  const where =
+    baseUrl === null
+      ? "at another base URL than the current one, which is a secret"
+      : `at ${plainText(otherUrl[0]?.outputs, "baseUrl")}, not at the current base URL (${origin.baseUrl})`;
+  const findings = [
+    otherUrl.length > 0 &&
       report(otherUrl)(
         "OTHER_BASE_URL",
         `${registered(otherUrl, selected.name)} ${where}`,
         `If the service has moved, run \`${withStack("pulumi up")}\`. Otherwise restore webhooks:baseUrl.`,
       ),
-    );
-  }
-  if (otherKey.length > 0) {
-    findings.push(
+    otherKey.length > 0 &&
       report(otherKey)(
         "OTHER_KEY",
         `${registered(otherKey, selected.name)} with the key ${plainText(otherKey[0]?.outputs, "account")}, not with the current one (${origin.account})`,
         `If you rotated the key, run \`${withStack("pulumi up")}\`, which records the new one, before \`${withStack("pulumi refresh")}\` or \`${withStack("destroy")}\`. If the new key belongs to another account, restore the old one with \`${withStack("pulumi config set --secret webhooks:apiKey")}\`, or in WEBHOOKS_API_KEY.`,
       ),
-    );
-  }
-  return findings;
+  ];
+  return findings.filter((finding) => finding !== false);
 }
 
 function registered(resources: readonly Resource[], stack: string): string {

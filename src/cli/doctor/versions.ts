@@ -38,32 +38,27 @@ export async function findCli(pulumi: Pulumi): Promise<Found<string>> {
 /** Compares the versions with those that the package needs. */
 export function versionFindings({ node, pulumi, sdk }: Versions): Finding[] {
   const oldestSdk = peerDependencies[SDK] ?? "";
-  const findings: Finding[] = [];
-  if (isOlder(node, engines.node))
-    findings.push(
+  const findings = [
+    isOlder(node, engines.node) &&
       note(
         "NODE_OLD",
         `Node.js ${node} is older than the package needs (${engines.node})`,
         "Update Node.js.",
       ),
-    );
-  if (pulumi !== null && isOlder(pulumi, oldestSdk))
-    findings.push(
+    isOlder(pulumi, oldestSdk) &&
       note(
         "CLI_OLD",
         `the Pulumi CLI ${pulumi} is older than the package supports (${oldestSdk})`,
         "Update it.",
       ),
-    );
-  if (sdk !== null && isOlder(sdk, oldestSdk))
-    findings.push(
+    isOlder(sdk, oldestSdk) &&
       note(
         "SDK_OLD",
         `${SDK} ${sdk} is older than the package needs (${oldestSdk})`,
         `Run \`npm install ${SDK}@latest\`.`,
       ),
-    );
-  return findings;
+  ];
+  return findings.filter((finding) => finding !== false);
 }
 
 /** Returns the version of Pulumi's SDK that a program in this folder loads. */
@@ -76,8 +71,9 @@ function sdkVersion(folder: string): string | null {
   }
 }
 
-/** @param range such as `>=20.18.1` or `^3.150.0` */
-function isOlder(actual: string, range: string): boolean {
+/** Returns whether a version is known and older. @param range such as `>=20.18.1` or `^3.150.0` */
+function isOlder(actual: string | null, range: string): boolean {
+  if (actual === null) return false;
   const [a, b] = [actual, range].map((text) => (text.match(/\d+/g) ?? []).slice(0, 3).map(Number));
   for (const [index, least] of (b ?? []).entries()) {
     const difference = (a?.[index] ?? 0) - least;

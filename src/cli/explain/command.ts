@@ -3,30 +3,26 @@ import { nearestOf } from "../../shared/knownOptions";
 import { CliError } from "../errors";
 import { jsonOption } from "../flags";
 import { Output } from "../output";
-import { EXIT, endsByItself, usage } from "../run";
+import { EXIT, endsByItself, withUsage } from "../run";
 import { type ErrorEntry, readErrorPage } from "./errorPage";
 
 export function explainCommand(): Command {
-  return new Command("explain")
+  const command = new Command("explain")
     .summary("explain an error code, a receiver's reason or a finding of doctor")
     .description(
       "Prints what an error code, the reason of a receiver or of verify, or a finding of doctor means, and what to do about it.",
     )
     .argument("<code>", "the code or reason, such as REGISTRATION_PENDING")
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      usage({
-        exit: { [EXIT.yes]: "it was explained", [EXIT.no]: "there is no such code or reason" },
-        examples: ["explain REGISTRATION_PENDING", "explain signature-mismatch --json"],
-      }),
-    )
-    .action(
-      endsByItself(async (code: string, { json }: { json?: boolean }) => {
-        explain(code, new Output({ json }));
-        return EXIT.yes;
-      }),
-    );
+    .addOption(jsonOption());
+  return withUsage(command, {
+    exit: { [EXIT.yes]: "it was explained", [EXIT.no]: "there is no such code or reason" },
+    examples: ["explain REGISTRATION_PENDING", "explain signature-mismatch --json"],
+  }).action(
+    endsByItself(async (code: string, { json }: { json?: boolean }) => {
+      explain(code, new Output({ json }));
+      return EXIT.yes;
+    }),
+  );
 }
 
 /** @throws CliError `WRONG_USE` that suggests the nearest code. It does not repeat the given one, which may be a secret. */

@@ -61,6 +61,7 @@ export async function claimsOn(
     const keys = new Set(traces.flatMap((identity) => (identity === undefined ? [] : [keyOf(identity)])));
     const isAny = traces.includes(undefined);
     const { evidence } = sourcesOf(stack, account, sources);
+    const isOfStack = ({ entry }: Pending) => entry === undefined || isSameStack(entry.stack, stack.name);
     // Most stacks have no trace, and there may be hundreds of them, and thousands of endpoints.
     const suspects = isAny
       ? endpoints
@@ -75,7 +76,7 @@ export async function claimsOn(
     for (const endpoint of suspects) {
       const { pending } = await evidence.about(endpoint);
       const isClaimed =
-        pending.some((each) => isOf(each, stack.name) && mayHaveMade(each, endpoint)) ||
+        pending.some((each) => isOfStack(each) && mayHaveMade(each, endpoint)) ||
         operations.some((operation) => mayAdopt(operation, endpoint)) ||
         hidden.some((resource) => !recordOf(resource).before.includes(endpoint.id));
       if (isClaimed) claims.set(endpoint.id, describeStackOf(stack.name.urn));
@@ -106,8 +107,4 @@ function mayAdopt({ inputs = {} }: Resource, endpoint: Endpoint): boolean {
     return typeof adoptId === "string" && sameId(adoptId, endpoint.id);
   const identity = identityOf({ inputs });
   return identity === undefined || keyOf(identity) === keyOf(endpoint);
-}
-
-function isOf({ entry }: Pending, name: StackName): boolean {
-  return entry === undefined || isSameStack(entry.stack, name);
 }

@@ -73,10 +73,7 @@ export async function inventoryOf(
   read: ReadStacks,
   { projectOnly = false, ...options }: ClaimsOptions & Pick<StackScope, "projectOnly">,
 ): Promise<Inventory> {
-  const ownership = new Ownership(
-    read.known.map(({ deployment }) => deployment),
-    options.account.origin,
-  );
+  const ownership = new Ownership(read.known, options.account.origin);
   const recorded = new Map(list.endpoints.map((endpoint) => [endpoint.id, ownership.ownerOf(endpoint)]));
   const unrecorded = list.endpoints.filter(({ id }) => recorded.get(id) === undefined);
   const unreadable = [...read.unreadable];
@@ -98,10 +95,9 @@ export async function inventoryOf(
   });
   // A stack that was not read may keep any url as a secret. And an unmanaged endpoint may have the same url as one whose url is a secret.
   const isPartial = projectOnly || unreadable.length > 0 || read.absence === NO_STACK;
-  const isUnread = ({ kind }: Owner) => kind === "unknown" && isPartial;
   const secretUrls = new Set(
     entries
-      .filter(({ owner }) => mayHaveSecretUrl(owner) || isUnread(owner))
+      .filter(({ owner }) => mayHaveSecretUrl(owner) || (owner.kind === "unknown" && isPartial))
       .map(({ endpoint }) => unmarked(endpoint.url)),
   );
   const shownUrlOf = ({ url }: Endpoint) =>
@@ -185,19 +181,17 @@ export function reasonOfMissing(
 
 /** Returns the unmanaged endpoints that have the same url and type as a managed one, each with the resource that manages that one. */
 export function duplicatesIn({ entries }: Inventory): ReadonlyMap<Listed, Resource> {
-  const managers = new Map(
-    entries.flatMap(({ endpoint, owner }) =>
-      owner.kind === "manages" ? [[keyOf(endpoint), owner.resource] as const] : [],
-    ),
-  );
-  return new Map(
-    entries.flatMap((entry) => {
-      const manager = managers.get(keyOf(entry.endpoint));
-      // Whether an interrupted run has registered an endpoint is still open, and who manages one that a resource only reads.
-      const isOpen = ["manages", "interrupted", "may-hold", "reads"].includes(entry.owner.kind);
-      return manager === undefined || isOpen ? [] : [[entry, manager] as const];
-    }),
-  );
+  const managers = new Map<string, Resource>();
+  for (const { endpoint, owner } of entries)
+    if (owner.kind === "manages") managers.set(keyOf(endpoint), owner.resource);
+  const duplicates = new Map<Listed, Resource>();
+  for (const entry of entries) {
+    const manager = managers.get(keyOf(entry.endpoint));
+    // Whether an interrupted run has registered an endpoint is still open, and who manages one that a resource only reads.
+    const isOpen = ["manages", "interrupted", "may-hold", "reads"].includes(entry.owner.kind);
+    if (manager !== undefined && !isOpen) duplicates.set(entry, manager);
+  }
+  return duplicates;
 }
 
 function ageOf({ createdAt }: Endpoint, serverTime: number | null): number | undefined {

@@ -1,9 +1,10 @@
 import type { Endpoint } from "../../client";
 import type { Origin } from "../../endpoint/origin";
-import { type Deployment, isUrlSecret, plainText, type Resource } from "../../settlement/deployment";
+import { isUrlSecret, plainText, type Resource } from "../../settlement/deployment";
 import { isEndpointToken } from "../../shared/permanent";
 import { sameUrl } from "../../shared/url";
 import { describeStackOf, nameOf } from "../../shared/urn";
+import type { KnownStack } from "./stacks";
 
 /**
  * Who has an endpoint:
@@ -28,11 +29,12 @@ export class Ownership {
 
   /** @param origin of the endpoints that the service lists */
   constructor(
-    deployments: readonly Deployment[],
+    stacks: readonly KnownStack[],
     private readonly origin: Origin,
   ) {
-    // An operation may be on an endpoint that exists, such as a deletion that was interrupted.
-    for (const { resources = [], pending_operations = [] } of deployments)
+    for (const { deployment } of stacks) {
+      const { resources = [], pending_operations = [] } = deployment;
+      // An operation may be on an endpoint that exists, such as a deletion that was interrupted.
       for (const resource of [...resources, ...pending_operations.map((operation) => operation.resource)]) {
         if (!resource.id) continue;
         const id = resource.id.toLowerCase();
@@ -40,6 +42,7 @@ export class Ownership {
         if (same) same.push(resource);
         else this.#recorded.set(id, [resource]);
       }
+    }
   }
 
   /** Returns who has an endpoint by its id; undefined if no state holds the id. */

@@ -1,9 +1,8 @@
 import { Command } from "commander";
 import { isLoopback } from "../../shared/url";
-import { checkUrl, wholeNumber } from "../arguments";
+import { checkEventName, checkUrl, wholeNumber } from "../arguments";
 import { CliError } from "../errors";
-import { checkEventName } from "../eventName";
-import { EXIT, usage } from "../run";
+import { EXIT, withUsage } from "../run";
 import { addSecretOptions } from "../secrets/secrets";
 import { type ListenFlags, listen } from "./listen";
 
@@ -42,28 +41,23 @@ export function listenCommand(): Command {
     )
     .option("--print", "show the headers and the body of each delivery")
     .option("--save <folder>", "write each delivery to a file, for `verify --capture` and `send --capture`");
-  return addSecretOptions(command)
-    .option("--json", "print the address and each delivery as JSON, one line each")
-    .addHelpText(
-      "after",
-      usage({
-        exit: {
-          [EXIT.yes]: "it was stopped, with Ctrl-C too, and no endpoint is left",
-          [EXIT.no]: "it could not start, or could not delete the endpoint",
-          [EXIT.interrupted]: "Ctrl-C before it listened, or a second one while it deleted the endpoint",
-        },
-        examples: [
-          "listen --port 8080 --secret-env WEBHOOK_SECRET",
-          "listen --port 8080 --stack dev --forward-to http://127.0.0.1:3000/jobs --page",
-          "listen --port 8080 --stack dev --save captures --events job.failed",
-          "listen --port 8080 --stack dev --register https://my-tunnel.example.com/jobs",
-        ],
-      }),
-    )
-    .action(async (flags: ListenFlags) => {
-      checkFlags(flags);
-      await listen(flags);
-    });
+  addSecretOptions(command).option("--json", "print the address and each delivery as JSON, one line each");
+  return withUsage(command, {
+    exit: {
+      [EXIT.yes]: "it was stopped, with Ctrl-C too, and no endpoint is left",
+      [EXIT.no]: "it could not start, or could not delete the endpoint",
+      [EXIT.interrupted]: "Ctrl-C before it listened, or a second one while it deleted the endpoint",
+    },
+    examples: [
+      "listen --port 8080 --secret-env WEBHOOK_SECRET",
+      "listen --port 8080 --stack dev --forward-to http://127.0.0.1:3000/jobs --page",
+      "listen --port 8080 --stack dev --save captures --events job.failed",
+      "listen --port 8080 --stack dev --register https://my-tunnel.example.com/jobs",
+    ],
+  }).action(async (flags: ListenFlags) => {
+    checkFlags(flags);
+    await listen(flags);
+  });
 }
 
 /** The messages do not repeat a url, which may hold a token. @throws CliError `WRONG_USE` */

@@ -58,15 +58,6 @@ export function localReceiver(options: LocalReceiverOptions): Receiver {
   const verifier = createVerifier({ secrets, toleranceSeconds });
   let forwarding = 0;
 
-  async function deliver(request: ReceiverRequest, target: Target): Promise<Forwarded> {
-    forwarding += 1;
-    try {
-      return await forward(request, target);
-    } finally {
-      forwarding -= 1;
-    }
-  }
-
   return {
     maxBodyBytes: LARGEST_BODY_BYTES,
 
@@ -91,7 +82,10 @@ export function localReceiver(options: LocalReceiverOptions): Receiver {
         onReceived({ ...delivery, status: ACCEPTED.status }, request, ACCEPTED);
         return ACCEPTED;
       }
-      const { response, ...forwarded } = await deliver(request, target);
+      forwarding += 1;
+      const { response, ...forwarded } = await forward(request, target).finally(() => {
+        forwarding -= 1;
+      });
       onReceived({ ...delivery, status: response.status, forwarded }, request, response);
       return response;
     },

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { RequestListener } from "node:http";
 import { EmulatorError } from "../../emulator/errors";
 import { Log } from "../../emulator/log";
 import { html } from "../../emulator/page/html";
@@ -37,8 +37,38 @@ export class ListenPage {
   constructor(private readonly options: ListenPageOptions) {}
 
   /** Answers the requests for the page. */
-  handler(): (request: IncomingMessage, response: ServerResponse) => void {
-    return pageHandler(this.#source(), LISTEN_PAGE_PATH);
+  handler(): RequestListener {
+    const { target, address } = this.options;
+    const canReplay = ({ endpointId }: ShownAttempt) => endpointId === "here";
+    const replays = async (form: URLSearchParams) => {
+      const attempt = this.#log.entries.findLast(({ number }) => String(number) === form.get("number"));
+      if (attempt === undefined || !canReplay(attempt) || target === undefined)
+        throw new EmulatorError("EMULATOR_UNKNOWN_DELIVERY", "No such delivery is in the list any more.");
+      const { id, type, headers, body } = attempt;
+      const request = { method: "POST", headers, body: Buffer.from(body) };
+      this.#add({ id, type, ...resultOf(await forward(request, target)) }, request, { replayOf: attempt });
+      return "deliveries";
+    };
+    const clear = async () => {
+      this.#log.clear();
+      return "deliveries";
+    };
+    const source: PageSource = {
+      title: "Received deliveries",
+      emptyHint: `Waiting for deliveries at ${address()}`,
+      now: Date.now,
+      logged: () => this.#log.entries,
+      open: () => [],
+      endpoints: () => new Map([["here", { url: target?.url ?? address() }]]),
+      toolbar: html``,
+      sections: () => [],
+      canReplay,
+      actions: new Map([
+        ["cleared-deliveries", clear],
+        ...(target === undefined ? [] : [["replays", replays] as const]),
+      ]),
+    };
+    return pageHandler(source, LISTEN_PAGE_PATH);
   }
 
   received(
@@ -83,39 +113,6 @@ export class ListenPage {
       headers: headers.map(([name, value]) => [name.toLowerCase(), value] as const),
       body: request?.body ?? "",
     });
-  }
-
-  #source(): PageSource {
-    const { target, address } = this.options;
-    const canReplay = ({ endpointId }: ShownAttempt) => endpointId === "here";
-    const replays = async (form: URLSearchParams) => {
-      const attempt = this.#log.entries.findLast(({ number }) => String(number) === form.get("number"));
-      if (attempt === undefined || !canReplay(attempt) || target === undefined)
-        throw new EmulatorError("EMULATOR_UNKNOWN_DELIVERY", "No such delivery is in the list any more.");
-      const { id, type, headers, body } = attempt;
-      const request = { method: "POST", headers, body: Buffer.from(body) };
-      this.#add({ id, type, ...resultOf(await forward(request, target)) }, request, { replayOf: attempt });
-      return "deliveries";
-    };
-    const clear = async () => {
-      this.#log.clear();
-      return "deliveries";
-    };
-    return {
-      title: "Received deliveries",
-      emptyHint: `Waiting for deliveries at ${address()}`,
-      now: Date.now,
-      logged: () => this.#log.entries,
-      open: () => [],
-      endpoints: () => new Map([["here", { url: target?.url ?? address() }]]),
-      toolbar: html``,
-      sections: () => [],
-      canReplay,
-      actions: new Map([
-        ["cleared-deliveries", clear],
-        ...(target === undefined ? [] : [["replays", replays] as const]),
-      ]),
-    };
   }
 }
 

@@ -20,8 +20,9 @@ interface ReporterOptions {
 interface Report {
   readonly id: string | undefined;
   readonly reason: string | undefined;
-  readonly data: (at: Date) => object;
-  readonly line: (at: Date) => string;
+  readonly receivedAt: Date;
+  readonly data: object;
+  readonly line: string;
   readonly request: ReceiverRequest | undefined;
 }
 
@@ -30,7 +31,7 @@ interface Report {
  * was printed waits for that, because programs read the address from the first line.
  */
 export class Reporter {
-  #waiting: (() => Promise<void>)[] | undefined = [];
+  #waiting: Report[] | undefined = [];
   #printed: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: ReporterOptions) {}
@@ -40,7 +41,7 @@ export class Reporter {
     const waiting = this.#waiting ?? [];
     this.#waiting = undefined;
     this.options.printAddress();
-    for (const print of waiting) this.#enqueue(print);
+    for (const report of waiting) this.#enqueue(report);
   }
 
   /** Resolves when everything so far is printed and saved, also if it never started. */
@@ -50,44 +51,34 @@ export class Reporter {
   }
 
   received(received: Received, request: ReceiverRequest): void {
-    this.#report({
-      id: received.id,
-      reason: undefined,
-      data: (at) => dataOfReceived(received, at),
-      line: (at) => lineOfReceived(received, at),
-      request,
+    const receivedAt = new Date();
+    this.#enqueue({
+      ...{ id: received.id, reason: undefined, receivedAt, request },
+      data: dataOfReceived(received, receivedAt),
+      line: lineOfReceived(received, receivedAt),
     });
   }
 
   /** @param request absent if its body was not read */
   refused(refused: Refused, request: ReceiverRequest | undefined): void {
-    this.#report({
-      id: refused.unverifiedId,
-      reason: refused.reason,
-      data: (at) => dataOfRefused(refused, at),
-      line: (at) => lineOfRefused(refused, at),
-      request,
+    const receivedAt = new Date();
+    this.#enqueue({
+      ...{ id: refused.unverifiedId, reason: refused.reason, receivedAt, request },
+      data: dataOfRefused(refused, receivedAt),
+      line: lineOfRefused(refused, receivedAt),
     });
   }
 
-  #report(report: Report): void {
-    const at = new Date();
-    this.#enqueue(() => this.#print(report, at));
+  #enqueue(report: Report): void {
+    if (this.#waiting !== undefined) this.#waiting.push(report);
+    else this.#printed = this.#printed.then(() => this.#print(report));
   }
 
-  #enqueue(print: () => Promise<void>): void {
-    if (this.#waiting !== undefined) this.#waiting.push(print);
-    else this.#printed = this.#printed.then(print);
-  }
-
-  async #print({ id, reason, data, line, request }: Report, at: Date): Promise<void> {
+  async #print({ id, reason, receivedAt, data, line, request }: Report): Promise<void> {
     const { output, isPrinting, folder } = this.options;
-    const saved = request && (await folder?.save(request, { id, reason, receivedAt: at }));
+    const saved = request && (await folder?.save(request, { id, reason, receivedAt }));
     const shown = isPrinting && request ? dataOfRequest(request.headers, request.body) : undefined;
-    output.record(
-      { ...data(at), ...shown, ...(folder === undefined ? {} : { capture: saved ?? null }) },
-      line(at),
-    );
+    output.record({ ...data, ...shown, ...(folder === undefined ? {} : { capture: saved ?? null }) }, line);
     if (output.json) return;
     for (const each of shown === undefined ? [] : [...linesOfRequest(shown), ""]) output.line(each);
     if (typeof saved === "string") output.line(`  saved as ${saved}`);

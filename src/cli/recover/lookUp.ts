@@ -1,6 +1,11 @@
 import type { Clock } from "../../client/clock";
 import type { Book } from "../../settlement/book";
-import { type Deployment, interruptedRegistrations, pendingResources } from "../../settlement/deployment";
+import {
+  type Deployment,
+  interruptedRegistrations,
+  pendingResources,
+  type Resource,
+} from "../../settlement/deployment";
 import { type Entry, mayTake } from "../../settlement/entry";
 import { hashOf } from "../../settlement/files";
 import {
@@ -44,7 +49,7 @@ export async function lookUp(options: LookUpOptions): Promise<Case[]> {
   const cases: Case[] = [];
   const seen = new Set<Entry["name"]>();
   const isNew = ({ by }: Verdict) => by.some(({ entry }) => entry === undefined || !seen.has(entry.name));
-  const accounts = [...byAccount(options)];
+  const accounts = byAccount(options);
   for (const [at, [account, traces]] of accounts.entries()) {
     const found = cases.length === 0 ? "" : `, ${countOf(cases.length, "registration")} looked up`;
     onStep(`Looking up what interrupted runs registered: account ${at + 1} of ${accounts.length}${found}.`);
@@ -80,28 +85,16 @@ export async function lookUp(options: LookUpOptions): Promise<Case[]> {
 }
 
 /** Returns the accounts that runs may have used, each with what is its own. An entry names its provider by a hash. */
-function byAccount({ deployment, entries, accounts }: LookUpOptions): Map<Account, Shown> {
-  const used = new Map<Account, Shown>();
-  const at = (account: Account) => used.get(account) ?? { entries };
-  for (const operation of interruptedRegistrations(deployment)) {
-    const account = accounts.of(operation);
-    const { operations = [] } = at(account);
-    used.set(account, { ...at(account), operations: [...operations, operation] });
-  }
-  for (const resource of pendingResources(deployment)) {
-    const account = accounts.of(resource);
-    const { resources = [] } = at(account);
-    used.set(account, { ...at(account), resources: [...resources, resource] });
-  }
+function byAccount({ deployment, entries, accounts }: LookUpOptions): [Account, Shown][] {
+  const operations = interruptedRegistrations(deployment);
+  const resources = pendingResources(deployment);
   const left = new Set(entries.map(({ provider }) => provider));
-  for (const provider of accounts.explicit())
-    if (left.delete(hashOf(nameOf(provider.urn)))) {
-      const account = accounts.of(provider);
-      used.set(account, at(account));
-    }
-  if (left.size > 0) {
-    const account = accounts.of(undefined);
-    used.set(account, at(account));
-  }
-  return used;
+  const providers = accounts.explicit().filter(({ urn }) => left.delete(hashOf(nameOf(urn))));
+  const users = [...operations, ...resources, ...providers, ...(left.size > 0 ? [undefined] : [])];
+  const used = new Set(users.map((user) => accounts.of(user)));
+  return [...used].map((account) => {
+    const isItsOwn = (resource: Resource) => accounts.of(resource) === account;
+    const own = { operations: operations.filter(isItsOwn), resources: resources.filter(isItsOwn) };
+    return [account, { entries, ...own }];
+  });
 }

@@ -88,13 +88,10 @@ export class Remedies {
       const shown = traceOfEndpoint(endpoint, sources.asker.origin);
       if (state.holderOf(shown) !== "nobody") return kept("a resource has this id");
       const { known, unreadable } = await readStacks(pulumi, { alsoStacks: [] });
-      const owner = new Ownership(
-        known.map(({ deployment }) => deployment),
-        account.origin,
-      ).ownerOf(endpoint);
+      const owner = new Ownership(known, account.origin).ownerOf(endpoint);
       if (owner !== undefined) return kept(explainOwner(owner) ?? "a resource has this id");
-      const [{ what, why } = { what: "", why: "" }] = unreadable;
-      if (what !== "") return kept(`${what} cannot be read, and may have it (${why})`);
+      const [gap] = unreadable;
+      if (gap) return kept(`${gap.what} cannot be read, and may have it (${gap.why})`);
       // Its pending resource may have been moved there.
       const pendingIds = verdict.by.flatMap(({ entry }) => entry?.pendingId ?? []);
       const mover = known.find(

@@ -1,15 +1,15 @@
 import { parseJson } from "../../shared/json";
-import { type ReceiverConfig, ReceiverConfigError } from "../../stack";
+import { ReceiverConfigError } from "../../stack";
 import { problemsOfSecrets } from "../../stack/config";
 import { parseConfig } from "../../stack/parse";
-import { receiversOf } from "./stackReceivers";
+import { type Receivers, receiversOf } from "./stackReceivers";
 
-/** What a file or an environment variable says about the signing secrets. */
-export interface SecretText {
+/**
+ * What a file or an environment variable says about the signing secrets. It has a `config` if it is the configuration of a receiver, and
+ * `others` too if it is the outputs of a stack.
+ */
+export interface SecretText extends Partial<Receivers> {
   readonly secrets: readonly string[];
-  /** Present if it is the configuration of a receiver. */
-  readonly config?: ReceiverConfig;
-  readonly others?: ReadonlyMap<string, ReceiverConfig>;
 }
 
 interface SecretTextOptions {

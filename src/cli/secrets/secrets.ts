@@ -4,14 +4,14 @@ import { projectFile } from "../../settlement/stackName";
 import { CodedError } from "../../shared/codedError";
 import { NOT_SHOWN, shown } from "../../shared/shown";
 import { ReceiverConfigError } from "../../stack";
-import { fingerprintOf, type ReceiverEndpoint } from "../../stack/config";
+import type { ReceiverEndpoint } from "../../stack/config";
 import { CliError } from "../errors";
 import { hideSecret } from "../knownSecrets";
 import { mayBeKey } from "../mayBeKey";
 import { Pulumi } from "../pulumi";
 import { askHidden, isAnswered } from "../terminal";
 import { readSecretText, type SecretText } from "./secretText";
-import { type Receivers, readStackReceivers } from "./stackReceivers";
+import { readStackReceivers } from "./stackReceivers";
 
 export interface SecretFlags {
   readonly secret?: string | true;
@@ -93,11 +93,7 @@ export async function readSecrets(
       "WRONG_USE",
       "--secret-env and --secret-file both name secrets, so leave out one of them",
     );
-  const fromStack = () => readStackReceivers(new Pulumi(stack), output);
-  if (secretEnv === undefined && secretFile === undefined)
-    return stack === undefined && projectFile(process.cwd()) === undefined
-      ? named(await fromPrompt(output))
-      : named(await fromThisStack(flags, fromStack));
+  if (secretEnv === undefined && secretFile === undefined) return named(await fromStackOrPrompt(flags));
   const given =
     secretEnv === undefined ? await fromFile(secretFile ?? "", output) : fromEnvironment(secretEnv, output);
   if (output !== DEFAULT_OUTPUT && stack === undefined && given.others === undefined)
@@ -106,16 +102,14 @@ export async function readSecrets(
       `${NO_OUTPUTS}, so leave out --output, or leave out the other option to take the secret of the selected stack`,
     );
   if (!stackToo || stack === undefined) return named(given);
-  const { config, others } = await fromStack();
+  const { config, others } = await readStackReceivers(new Pulumi(stack), output);
   return named({ ...given, config, others: new Map([[output, config], ...others]) });
 }
 
-async function fromThisStack(
-  { stack, output }: SecretFlags,
-  read: () => Promise<Receivers>,
-): Promise<SecretText> {
+async function fromStackOrPrompt({ stack, output }: SecretFlags): Promise<SecretText> {
+  if (stack === undefined && projectFile(process.cwd()) === undefined) return fromPrompt(output);
   try {
-    const { config, others } = await read();
+    const { config, others } = await readStackReceivers(new Pulumi(stack), output);
     return { secrets: config.secrets, config, others };
   } catch (error) {
     if (stack !== undefined || !(error instanceof CodedError)) throw error;
@@ -127,11 +121,6 @@ async function fromPrompt(output: string, why = ""): Promise<SecretText> {
   if (!isAnswered()) throw new CliError("SECRET_MISSING", `no signing secret was given${why}. ${WAYS}`);
   const answer = await askHidden("Signing secret (whsec_…, not shown): ");
   return readSecretText(answer, { place: "the signing secret that you entered", output });
-}
-
-/** Identifies a secret without revealing it, as `docs/signature-mismatch.md` explains. */
-export function fingerprintOfSecret({ value }: NamedSecret): string {
-  return fingerprintOf([value]);
 }
 
 function fromEnvironment(name: string, output: string): SecretText {

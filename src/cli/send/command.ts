@@ -7,7 +7,7 @@ import { checkUrl, parseDuration, wholeNumber } from "../arguments";
 import { CliError } from "../errors";
 import { jsonOption } from "../flags";
 import { Output } from "../output";
-import { EXIT, type ExitStatus, endsByItself, usage } from "../run";
+import { EXIT, type ExitStatus, endsByItself, withUsage } from "../run";
 import { addSecretOptions, readSecrets, type SigningSecrets } from "../secrets/secrets";
 import { durationText } from "../text";
 import { adviceFor, attempt, type SentDelivery } from "./attempt";
@@ -33,25 +33,19 @@ export function sendCommand(): Command {
     .option("--tamper", "change the body after signing, as an attacker would; the receiver should refuse it")
     .option("--age <duration>", "sign with an old timestamp: 90s, 15m, 2h, 7d", parseAge, 0)
     .option("--repeat <count>", "how often to send it, under the same id", wholeNumber, 1);
-  return addSecretOptions(command)
-    .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      usage({
-        exit: {
-          [EXIT.yes]:
-            "the receiver accepted each delivery (2xx); with --tamper, or an --age above its tolerance, it refused each (4xx)",
-          [EXIT.no]: "it did not, or the command failed",
-        },
-        examples: [
-          "send job.succeeded --to http://127.0.0.1:8080/jobs --secret-env WEBHOOK_SECRET",
-          `send job.failed --stack dev --data '{"jobId":"job_1","status":"failed"}'`,
-          "send job.succeeded --stack dev --tamper",
-          "send --capture captures/1795253400000-msg_2Lh9.json --to http://127.0.0.1:8080/jobs",
-        ],
-      }),
-    )
-    .action(endsByItself(send));
+  return withUsage(addSecretOptions(command).addOption(jsonOption()), {
+    exit: {
+      [EXIT.yes]:
+        "the receiver accepted each delivery (2xx); with --tamper, or an --age above its tolerance, it refused each (4xx)",
+      [EXIT.no]: "it did not, or the command failed",
+    },
+    examples: [
+      "send job.succeeded --to http://127.0.0.1:8080/jobs --secret-env WEBHOOK_SECRET",
+      `send job.failed --stack dev --data '{"jobId":"job_1","status":"failed"}'`,
+      "send job.succeeded --stack dev --tamper",
+      "send --capture captures/1795253400000-msg_2Lh9.json --to http://127.0.0.1:8080/jobs",
+    ],
+  }).action(endsByItself(send));
 }
 
 async function send(given: string | undefined, flags: SendFlags): Promise<ExitStatus> {

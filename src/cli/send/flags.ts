@@ -1,5 +1,5 @@
+import { checkEventName } from "../arguments";
 import { CliError } from "../errors";
-import { checkEventName } from "../eventName";
 import type { SecretFlags } from "../secrets/secrets";
 
 const MOST_REPEATS = 1_000;

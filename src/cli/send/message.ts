@@ -22,30 +22,19 @@ export interface Message {
   readonly headers: () => Readonly<Record<string, string | string[]>>;
 }
 
-interface Signing {
-  readonly id: string;
-  readonly body: Buffer;
-  /** In seconds. */
-  readonly age: number;
+interface SignedMessage extends Omit<Message, "headers"> {
   readonly secrets: readonly NamedSecret[];
 }
 
-interface SignedMessage extends Signing {
-  readonly event: string;
-}
-
-/** Returns a message that is signed here. */
-export function signedMessage(options: SignedMessage): Message {
-  const { event, id, body, age } = options;
-  return { event, id, body, age, headers: () => signedHeaders(options) };
-}
-
-/** Signs a delivery with each secret, as the service does while one is rotated. */
-function signedHeaders({ id, body, age, secrets }: Signing): Record<string, string> {
-  const timestamp = Math.floor(Date.now() / 1000) - age;
+/** Returns a message that is signed here: with each secret, as the service does while one is rotated. */
+export function signedMessage({ event, id, body, age, secrets }: SignedMessage): Message {
   const values = secrets.map(({ value }) => value);
-  const signed = signWithEach({ id, timestamp, body }, values);
-  return { "content-type": "application/json", "user-agent": "webhook-endpoints", ...signed };
+  const headers = () => {
+    const timestamp = Math.floor(Date.now() / 1000) - age;
+    const signed = signWithEach({ id, timestamp, body }, values);
+    return { "content-type": "application/json", "user-agent": "webhook-endpoints", ...signed };
+  };
+  return { event, id, body, age, headers };
 }
 
 /** Returns the body of a delivery. `data` is JSON, or `@` and the path of a file. @throws CliError `WRONG_USE` or `FILE_UNREADABLE` */

@@ -123,16 +123,13 @@ export function adviceFor(reason: DiagnosisReason, headers: readonly HeaderPair[
   const { finding = "", advice } = ADVICE[reason];
   if (/^malformed-|^no-v1-/.test(reason) && headers.some(isPrinted))
     return { finding, advice: ONE_ON_EACH_LINE };
-  if (!reason.startsWith("missing-")) return { finding, advice };
+  if (!reason.startsWith("missing-") || headers.some(isOurHeader)) return { finding, advice };
   if (headers.length === 0)
     return { finding: "The file of headers holds no header.", advice: ONE_ON_EACH_LINE };
-  const anyOurs = headers.some(isOurHeader);
-  return anyOurs
-    ? { finding, advice }
-    : {
-        finding: "The headers webhook-id, webhook-timestamp and webhook-signature are missing.",
-        advice: `This is not a delivery of the service, or the file holds the headers of something else, or they could not be read. ${ONE_ON_EACH_LINE}`,
-      };
+  return {
+    finding: "The headers webhook-id, webhook-timestamp and webhook-signature are missing.",
+    advice: `This is not a delivery of the service, or the file holds the headers of something else, or they could not be read. ${ONE_ON_EACH_LINE}`,
+  };
 }
 
 /** True if a header of ours is a list or an object as a program printed it, which is not read. */

@@ -21,5 +21,13 @@ export interface BodyVariant {
   readonly description: string;
 }
 
+/** What descriptions call the body. For a variant of a variant, it is replaced. */
+export const THIS_BODY = "this body";
+
+/** Returns the body in another form. @param how completes the sentence "The sender signed this body …" */
+export function thisBody(change: BodyChange, bytes: Uint8Array, how: string): BodyVariant {
+  return { change, bytes, description: `${THIS_BODY} ${how}` };
+}
+
 /** In larger bodies, only changes that keep the characters are looked for: line ends, a byte order mark, compression. In bytes. */
 export const LARGEST_REWRITTEN_BYTES = 8 * 1024 * 1024;

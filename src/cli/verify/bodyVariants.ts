@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
-import type { BodyVariant } from "./bodyVariant";
+import { type BodyVariant, THIS_BODY } from "./bodyVariant";
 import { compressions } from "./compressions";
 import { envelopes } from "./envelopes";
 import { readings } from "./readings";
 import { numberRewrites, orderRewrites, rewrites } from "./rewrites";
 
-const THIS_BODY = "this body";
 /** A body can be wrapped twice: base64 in a JSON string. */
 const MOST_LAYERS = 2;
 

@@ -3,7 +3,7 @@ import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/tolerance";
 import { unixSeconds, wholeNumber } from "../arguments";
 import { jsonOption } from "../flags";
 import { Output } from "../output";
-import { EXIT, type ExitStatus, endsByItself, usage } from "../run";
+import { EXIT, type ExitStatus, endsByItself, withUsage } from "../run";
 import { addSecretOptions, readSecrets, type SecretFlags } from "../secrets/secrets";
 import { durationText } from "../text";
 import { diagnoseInWorker } from "./inWorker";
@@ -36,31 +36,27 @@ export function verifyCommand(): Command {
     .option("--headers <path>", "a file with the headers: lines of `name: value`, or JSON")
     .option("--body <path>", "a file with the body, byte for byte")
     .option("--id <webhook-id>", "which delivery, if the file has several")
-    .option("--at <time>", "when the receiver got it, such as 2026-11-21T09:30:00Z")
+    .option("--at <time>", "when the receiver got it, such as 2026-11-21T09:30:00Z", unixSeconds)
     .option(
       "--tolerance <seconds>",
       "how old it may have been then; 0 for any age (default: the receiver's, or 300)",
       wholeNumber,
     )
     .option("--search <seconds>", "how long to search for the cause", wholeNumber, DEFAULT_SEARCH);
-  command.options.find(({ long }) => long === "--at")?.argParser(unixSeconds);
-  return addSecretOptions(command)
+  addSecretOptions(command)
     .addOption(jsonOption())
-    .addHelpText(
-      "after",
-      `\nEach path may be - for standard input, except that of --secret-file.\n${usage({
-        exit: {
-          [EXIT.yes]: "the delivery verifies",
-          [EXIT.no]: "it does not verify, or the command failed",
-        },
-        examples: [
-          "verify --capture captures/1795253400000-msg_2Lh9.json --secret-env WEBHOOK_SECRET",
-          "verify --headers headers.txt --body body.json --secret-env WEBHOOK_SECRET",
-          "verify --headers headers.txt --body body.json --stack dev --at 2026-11-21T09:30:00Z",
-        ],
-      })}`,
-    )
-    .action(endsByItself(verifyCapture));
+    .addHelpText("after", "\nEach path may be - for standard input, except that of --secret-file.");
+  return withUsage(command, {
+    exit: {
+      [EXIT.yes]: "the delivery verifies",
+      [EXIT.no]: "it does not verify, or the command failed",
+    },
+    examples: [
+      "verify --capture captures/1795253400000-msg_2Lh9.json --secret-env WEBHOOK_SECRET",
+      "verify --headers headers.txt --body body.json --secret-env WEBHOOK_SECRET",
+      "verify --headers headers.txt --body body.json --stack dev --at 2026-11-21T09:30:00Z",
+    ],
+  }).action(endsByItself(verifyCapture));
 }
 
 async function verifyCapture(flags: Flags): Promise<ExitStatus> {
@@ -78,23 +74,19 @@ async function verifyCapture(flags: Flags): Promise<ExitStatus> {
   const { headers, body } = delivery;
   const diagnosis = await output.during(
     () => `Searching for the cause: ${bodies} bodies tried, for at most ${flags.search} s.`,
-    diagnoseInWorker(
-      {
-        headers,
-        body,
-        secrets,
-        otherSecrets,
-        toleranceSeconds: tolerance,
-        receivedAt,
-        now,
-        seconds: flags.search,
+    diagnoseInWorker({
+      headers,
+      body,
+      secrets,
+      otherSecrets,
+      toleranceSeconds: tolerance,
+      receivedAt,
+      now,
+      seconds: flags.search,
+      onTried: (count) => {
+        bodies = count;
       },
-      {
-        onTried: (count) => {
-          bodies = count;
-        },
-      },
-    ),
+    }),
   );
   const tried = [...secrets, ...otherSecrets];
   output.data(dataOf(diagnosis, tried, now), () => {

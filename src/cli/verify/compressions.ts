@@ -1,5 +1,5 @@
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
-import type { BodyVariant } from "./bodyVariant";
+import { type BodyVariant, thisBody } from "./bodyVariant";
 
 /** Larger bodies would keep Ctrl-C waiting. In bytes. */
 const LARGEST_BYTES = 1024 * 1024;
@@ -15,11 +15,8 @@ const SYSTEMS: readonly number[] = [3, 255, 10, 0, 19];
  */
 export function* compressions(body: Buffer, contentEncoding: string | undefined): Generator<BodyVariant> {
   if (contentEncoding === undefined || body.byteLength > LARGEST_BYTES) return;
-  const variant = (bytes: Buffer, how: string): BodyVariant => ({
-    change: "body-decompressed",
-    bytes,
-    description: `this body compressed with ${how}`,
-  });
+  const variant = (bytes: Buffer, how: string) =>
+    thisBody("body-decompressed", bytes, `compressed with ${how}`);
   if (/gzip/i.test(contentEncoding))
     for (const level of LEVELS) {
       const bytes = gzipSync(body, { level });

@@ -6,13 +6,13 @@ import { type HeaderPair, headerValue } from "../capture/headerPair";
 import type { NamedSecret } from "../secrets/secrets";
 import { clockText, durationText } from "../text";
 import { adviceFor, type DiagnosisReason } from "./advice";
-import { LARGEST_REWRITTEN_BYTES } from "./bodyVariant";
+import { type BodyVariant, LARGEST_REWRITTEN_BYTES } from "./bodyVariant";
 import { bodyVariants } from "./bodyVariants";
 import { hintsFor } from "./hints";
-import type { Search } from "./search";
+import { type Searched, type SearchOptions, search } from "./search";
 import { signatureMistake } from "./signatureMistake";
 
-export interface DiagnosisOptions {
+export interface DiagnosisOptions extends SearchOptions {
   readonly body: Buffer;
   readonly headers: readonly HeaderPair[];
   /** Those that the receiver has. */
@@ -24,7 +24,6 @@ export interface DiagnosisOptions {
   readonly receivedAt: number | undefined;
   /** Unix seconds. */
   readonly now: number;
-  readonly search: Search;
 }
 
 /** Whether a captured delivery verifies. No part holds a secret, a header but the id and the timestamp, or the body. */
@@ -48,7 +47,7 @@ export type Diagnosis =
 
 /** Finds out whether a captured delivery verifies and, if not, why: another body, another secret, or a clock. */
 export function diagnose(options: DiagnosisOptions): Diagnosis {
-  const { body, headers, secrets, otherSecrets, search } = options;
+  const { body, headers, secrets, otherSecrets } = options;
   const sent = readSignatureHeaders(headers);
   if (typeof sent === "string") return failed(sent as DiagnosisReason, { headers });
   const signedBy = (candidate: Uint8Array, among: readonly NamedSecret[]) =>
@@ -77,10 +76,11 @@ export function diagnose(options: DiagnosisOptions): Diagnosis {
   if (reason !== "wrong-secret") return failed(reason, { headers });
 
   const variants = bodyVariants(body, headerValue(headers, "content-encoding"));
-  const found = search.find(variants, (variant) => {
+  const explain = (variant: BodyVariant) => {
     const by = signedBy(variant.bytes, all);
-    return by === undefined ? undefined : { ...variant, by };
-  });
+    return by && { ...variant, by };
+  };
+  const { found, ...searched } = search(variants, explain, options);
   if (found !== undefined) {
     const { change, by, bytes, description } = found;
     const sizes = `${bytes.byteLength} bytes were signed, and this body has ${body.byteLength}`;
@@ -89,22 +89,22 @@ export function diagnose(options: DiagnosisOptions): Diagnosis {
       finding: `The signature matches ${by.name} for another body: the sender signed ${description} (${sizes}).`,
     });
   }
-  return unexplained(options);
+  return unexplained({ ...options, ...searched });
 }
 
 /** Returns that nothing explains the mismatch, with what is conspicuous about the delivery. */
 export function unexplained({
   body,
   headers,
-  search,
-}: Pick<DiagnosisOptions, "body" | "headers"> & {
-  readonly search: Pick<Search, "hasEnded" | "seconds" | "tried">;
-}): Diagnosis {
+  seconds,
+  hasEnded,
+  tried,
+}: Pick<DiagnosisOptions, "body" | "headers" | "seconds"> & Omit<Searched<never>, "found">): Diagnosis {
   const isLarge = body.byteLength > LARGEST_REWRITTEN_BYTES;
-  const why = search.hasEnded
-    ? `The search ended after ${search.seconds} s and ${search.tried} bodies.`
+  const why = hasEnded
+    ? `The search ended after ${seconds} s and ${tried} bodies.`
     : `The body has more than ${LARGEST_REWRITTEN_BYTES / 2 ** 20} MiB, so it was not tried as other JSON.`;
-  const reason = search.hasEnded || isLarge ? "search-ended" : "wrong-secret";
+  const reason = hasEnded || isLarge ? "search-ended" : "wrong-secret";
   const { finding } = adviceFor(reason, headers);
   const parts = [finding, ...(reason === "search-ended" ? [why] : []), ...hintsFor(body, headers)];
   return failed(reason, { headers, finding: parts.join(" ") });

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import type { BodyVariant } from "./bodyVariant";
+import { type BodyVariant, thisBody } from "./bodyVariant";
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 /** The characters of the bytes 0x80 to 0x9f in Windows-1252; in Latin-1 they are controls. TextDecoder of Node.js 20 mixes the two. */
@@ -9,23 +9,18 @@ const WINDOWS_1252 =
 
 /** Generates a body with another end, other line ends, another byte order mark, or in another character set. */
 export function* envelopes(body: Buffer): Generator<BodyVariant> {
-  const variant = (change: BodyVariant["change"], bytes: Uint8Array, how: string): BodyVariant => ({
-    change,
-    bytes,
-    description: `this body ${how}`,
-  });
   const text = body.toString("latin1");
   const newline = /\r?\n$/.exec(text.slice(-2))?.[0] ?? "";
   if (newline !== "")
-    yield variant("newline-added", body.subarray(0, -newline.length), "without the newline at its end");
+    yield thisBody("newline-added", body.subarray(0, -newline.length), "without the newline at its end");
   for (const end of ["\n", "\r\n"])
-    yield variant("newline-removed", Buffer.concat([body, Buffer.from(end)]), "with a newline at its end");
+    yield thisBody("newline-removed", Buffer.concat([body, Buffer.from(end)]), "with a newline at its end");
   const trimmed = withoutEnd(text, " \t\r\n").replace(/^[ \t\r\n]+/, "");
   if (trimmed.length < text.length)
-    yield variant("newline-added", Buffer.from(trimmed, "latin1"), "without the white space around it");
+    yield thisBody("newline-added", Buffer.from(trimmed, "latin1"), "without the white space around it");
   yield body.subarray(0, 3).equals(BYTE_ORDER_MARK)
-    ? variant("byte-order-mark", body.subarray(3), "without the byte order mark at its start")
-    : variant(
+    ? thisBody("byte-order-mark", body.subarray(3), "without the byte order mark at its start")
+    : thisBody(
         "byte-order-mark",
         Buffer.concat([BYTE_ORDER_MARK, body]),
         "with a byte order mark at its start",
@@ -50,11 +45,7 @@ function* lineEnds(text: string): Generator<BodyVariant> {
   ];
   for (const [changed, how] of endings)
     for (const end of ["", "\n", "\r\n"])
-      yield {
-        change: "line-endings-changed",
-        bytes: Buffer.from(withoutEnd(changed, "\r\n") + end, "latin1"),
-        description: `this body ${how}`,
-      };
+      yield thisBody("line-endings-changed", Buffer.from(withoutEnd(changed, "\r\n") + end, "latin1"), how);
 }
 
 function* characterSets(body: Buffer): Generator<BodyVariant> {
@@ -65,23 +56,19 @@ function* characterSets(body: Buffer): Generator<BodyVariant> {
     ["Windows-1252", inWindows1252(text)],
   ] as const)
     if (bytes !== undefined)
-      yield { change, bytes, description: `this body before it was read as ${name} and written as UTF-8` };
+      yield thisBody(change, bytes, `before it was read as ${name} and written as UTF-8`);
   if (!isUtf8(body)) {
-    yield {
-      change,
-      bytes: Buffer.from(body.toString("latin1")),
-      description: "this body in UTF-8; it is in Latin-1",
-    };
+    yield thisBody(change, Buffer.from(body.toString("latin1")), "in UTF-8; it is in Latin-1");
     const decoded = body
       .toString("latin1")
       .replace(/[\u0080-\u009f]/g, (control) => WINDOWS_1252[control.charCodeAt(0) - 0x80] ?? control);
-    yield { change, bytes: Buffer.from(decoded), description: "this body in UTF-8; it is in Windows-1252" };
+    yield thisBody(change, Buffer.from(decoded), "in UTF-8; it is in Windows-1252");
   }
   const utf16 = Buffer.from(text, "utf16le");
   for (const mark of ["", "\uFEFF"]) {
     const bytes = Buffer.concat([Buffer.from(mark, "utf16le"), utf16]);
-    yield { change, bytes, description: "this body in UTF-16" };
-    yield { change, bytes: Buffer.from(bytes).swap16(), description: "this body in UTF-16 (big-endian)" };
+    yield thisBody(change, bytes, "in UTF-16");
+    yield thisBody(change, Buffer.from(bytes).swap16(), "in UTF-16 (big-endian)");
   }
 }
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from "node:zlib";
 import { type JsonText, readJsonText, writeJsonText } from "../../shared/jsonText";
-import { type BodyVariant, LARGEST_REWRITTEN_BYTES } from "./bodyVariant";
+import { type BodyVariant, LARGEST_REWRITTEN_BYTES, thisBody } from "./bodyVariant";
 import { printedBytes } from "./printedBytes";
 
 /** Bounds what a body may decompress to, in bytes. */
@@ -21,8 +21,7 @@ export function* readings(body: Buffer): Generator<BodyVariant> {
   yield* decompressed(body);
   if (body.byteLength > LARGEST_REWRITTEN_BYTES) return;
   const utf16 = fromUtf16(body);
-  if (utf16 !== undefined)
-    yield { change: "encoding-changed", bytes: utf16, description: "this body in UTF-8; it is in UTF-16" };
+  if (utf16 !== undefined) yield thisBody("encoding-changed", utf16, "in UTF-8; it is in UTF-16");
   if (!isUtf8(body)) return;
   const text = body
     .toString("utf8")
@@ -62,11 +61,7 @@ function* decompressed(body: Buffer): Generator<BodyVariant> {
   for (const [name, decompress] of ways) {
     const bytes = attempted(() => decompress(body));
     if (bytes !== undefined)
-      yield {
-        change: "body-compressed",
-        bytes,
-        description: `this body before it was compressed with ${name}`,
-      };
+      yield thisBody("body-compressed", bytes, `before it was compressed with ${name}`);
   }
 }
 

@@ -1,4 +1,5 @@
-import { fingerprintOfSecret, type NamedSecret } from "../secrets/secrets";
+import { fingerprintOf } from "../../stack/config";
+import type { NamedSecret } from "../secrets/secrets";
 import { clockText, durationText } from "../text";
 import type { Diagnosis } from "./diagnosis";
 
@@ -13,8 +14,9 @@ export function dataOf(diagnosis: Diagnosis, tried: readonly NamedSecret[], now:
   return { verified, id, timestamp, ageSeconds: now - timestamp, secret: signer };
 }
 
-function dataOfSecret(secret: NamedSecret): object {
-  return { name: secret.name, fingerprint: fingerprintOfSecret(secret) };
+/** Identifies a secret without revealing it, as `docs/signature-mismatch.md` explains. */
+function dataOfSecret({ name, value }: NamedSecret): { name: string; fingerprint: string } {
+  return { name, fingerprint: fingerprintOf([value]) };
 }
 
 export function linesOf(diagnosis: Diagnosis, tried: readonly NamedSecret[], now: number): string[] {
@@ -39,5 +41,6 @@ export function linesOf(diagnosis: Diagnosis, tried: readonly NamedSecret[], now
 }
 
 function described(secret: NamedSecret): string {
-  return `${secret.name} (fingerprint ${fingerprintOfSecret(secret)})`;
+  const { name, fingerprint } = dataOfSecret(secret);
+  return `${name} (fingerprint ${fingerprint})`;
 }

@@ -1,44 +1,41 @@
-interface SearchOptions {
+export interface SearchOptions {
+  /** How long to search. */
   readonly seconds: number;
   /** Called now and then with the number of candidates that were tried. */
   readonly onTried?: (tried: number) => void;
 }
 
+/** How a search came out. */
+export interface Searched<R> {
+  /** The first result. Absent if there is none. */
+  readonly found?: R;
+  /** How many candidates were tried. */
+  readonly tried: number;
+  /** True if the time was over before everything was tried. */
+  readonly hasEnded: boolean;
+}
+
 /** Between two calls of `onTried`, in milliseconds. */
 const REPORT_MS = 250;
 
-/** A search that ends after a while. */
-export class Search {
-  /** How many candidates were tried. */
-  tried = 0;
-  /** True once the time was over before everything was tried. */
-  hasEnded = false;
-  readonly seconds: number;
-  readonly #options: SearchOptions;
-
-  constructor(options: SearchOptions) {
-    this.seconds = options.seconds;
-    this.#options = options;
+/** Looks for the first candidate that leads to a result. Candidates are generated only when they are tried. */
+export function search<C, R>(
+  candidates: Iterable<C>,
+  test: (candidate: C) => R | undefined,
+  { seconds, onTried }: SearchOptions,
+): Searched<R> {
+  const startedAt = performance.now();
+  let reportedAt = startedAt;
+  let tried = 0;
+  for (const candidate of candidates) {
+    const found = test(candidate);
+    tried += 1;
+    if (found !== undefined) return { found, tried, hasEnded: false };
+    const now = performance.now();
+    if (now - startedAt >= seconds * 1000) return { tried, hasEnded: true };
+    if (now - reportedAt < REPORT_MS) continue;
+    onTried?.(tried);
+    reportedAt = now;
   }
-
-  /** Returns the first result that is not undefined. Candidates are generated only when they are tried. */
-  find<C, R>(candidates: Iterable<C>, test: (candidate: C) => R | undefined): R | undefined {
-    const { onTried = () => {} } = this.#options;
-    const startedAt = performance.now();
-    let reportedAt = startedAt;
-    for (const candidate of candidates) {
-      const result = test(candidate);
-      this.tried += 1;
-      if (result !== undefined) return result;
-      const now = performance.now();
-      if (now - startedAt >= this.seconds * 1000) {
-        this.hasEnded = true;
-        return undefined;
-      }
-      if (now - reportedAt < REPORT_MS) continue;
-      onTried(this.tried);
-      reportedAt = now;
-    }
-    return undefined;
-  }
+  return { tried, hasEnded: false };
 }

@@ -1,9 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { diagnose } from "./diagnosis";
-import type { WorkerInput, WorkerOutput } from "./inWorker";
-import { Search } from "./search";
+import { type DiagnosisOptions, diagnose } from "./diagnosis";
+import type { WorkerOutput } from "./inWorker";
 
-const { seconds, body, ...options }: WorkerInput = workerData;
+const { body, ...options }: Omit<DiagnosisOptions, "onTried"> = workerData;
 const send = (message: WorkerOutput) => parentPort?.postMessage(message);
-const search = new Search({ seconds, onTried: (tried) => send({ tried }) });
-send({ diagnosis: diagnose({ ...options, body: Buffer.from(body), search }) });
+// A Buffer arrives as a Uint8Array.
+send({ diagnosis: diagnose({ ...options, body: Buffer.from(body), onTried: (tried) => send({ tried }) }) });

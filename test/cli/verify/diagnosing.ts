@@ -1,6 +1,5 @@
 import type { HeaderPair } from "../../../src/cli/capture/headerPair";
 import { type Diagnosis, diagnose } from "../../../src/cli/verify/diagnosis";
-import { Search } from "../../../src/cli/verify/search";
 import { sign } from "../../../src/signature";
 import { newSecret } from "../../stack/support";
 
@@ -31,6 +30,6 @@ export function diagnosisOf({ signed, body, headers = [], seconds = 20 }: Delive
     body: Buffer.from(body),
     headers: [...Object.entries(sent), ...headers],
     ...OPTIONS,
-    search: new Search({ seconds }),
+    seconds,
   });
 }
