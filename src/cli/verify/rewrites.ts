@@ -58,7 +58,7 @@ export function* numberRewrites(body: Buffer): Generator<BodyVariant> {
   const spellings = distinct(STRING_SPELLINGS.slice(0, 4), strings);
   let written = 0;
   for (const combination of numberCombinations(numbers))
-    for (const [, string] of spellings) {
+    for (const [inStrings, string] of spellings) {
       let at = 0;
       const respelled = respell(json, { string, number: () => combination[at++] ?? "" });
       for (const [layout, style] of LAYOUTS.slice(0, 2)) {
@@ -68,7 +68,7 @@ export function* numberRewrites(body: Buffer): Generator<BodyVariant> {
         yield {
           change: "body-reserialized",
           bytes,
-          description: `${layout}, with numbers written in another way`,
+          description: `${layout}${inStrings}, with numbers written in another way`,
         };
       }
     }
