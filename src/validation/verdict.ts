@@ -65,7 +65,7 @@ export function judge({ genuine, broken }: Answers): ValidationErrorCode | null 
 }
 
 /** Returns whether nothing takes deliveries at the path. A web server answers 405 where it has a page or a file. */
-function isNoRoute({ status }: Answer): boolean {
+export function isNoRoute({ status }: Answer): boolean {
   return status === 404 || status === 405;
 }
 

@@ -1,6 +1,6 @@
 import { isSuccess } from "../../shared/isSuccess";
 import { type DeliveryAnswer, type DeliveryRequest, postDelivery } from "../../shared/post";
-import { REACHABLE } from "../../validation/verdict";
+import { isNoRoute, REACHABLE } from "../../validation/verdict";
 import { withoutSecrets } from "../knownSecrets";
 
 /** How much of an answer is shown, in characters. */
@@ -56,7 +56,7 @@ export function adviceFor(deliveries: readonly SentDelivery[], fault: string | u
   if (failure === "UND_ERR_INVALID_ARG")
     return "Nothing was sent: HTTP does not allow a header of the delivery. Check the headers of the capture.";
   if (status === null) return `The receiver did not answer. ${REACHABLE}.`;
-  if (status === 404 || status === 405) return "No receiver answers at this path. Check the path of the url.";
+  if (isNoRoute({ status })) return "No receiver answers at this path. Check the path of the url.";
   if (status >= 300 && status < 400)
     return "The receiver redirects deliveries, and a service does not follow redirects. Use the url of the redirect's target.";
   if (fault !== undefined)
