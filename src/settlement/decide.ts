@@ -75,7 +75,7 @@ export function decide(question: Question): Decision {
     .map((endpoint) => ({ endpoint, holder: holderOf(endpoint) }))
     .filter(({ holder }) => holder !== "somebody");
 
-  for (const by of pending.filter(({ id }) => id !== undefined).toSorted(doubtfulLast)) {
+  for (const by of pending.toSorted(doubtfulLast)) {
     const proven = left.find(({ endpoint }) => endpoint.id === by.id);
     const isOutside = proven && placeIn(by.window, proven.endpoint.createdAt) === "outside";
     // After the window, the id was used again. Before it, the service dates what it makes by another clock.

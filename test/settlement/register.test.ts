@@ -285,6 +285,14 @@ test.each([
   },
 );
 
+test("what is found after a lost answer stays pending if its id had another url and no time before", async () => {
+  service.fails(lost, true);
+  const other = { id: "wh_0", ...identity, url: "https://hooks.example.com/other" };
+  const endpoints = [{ ...other, createdAt: null, updatedAt: null }];
+  const baseline = { ...(await service.list()), endpoints };
+  expect(await register({ baseline })).toMatchObject({ kind: "pending" });
+});
+
 test.each([
   ["another url", { url: "https://hooks.example.com/other" }, true],
   [
