@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "commander";
+import { Command, InvalidArgumentError } from "commander";
 import { JOB_EVENTS, VALIDATION_EVENT } from "../receiver/event";
 import { nearestOf } from "../shared/knownOptions";
 import { problemOfUrl } from "../validation/url";
@@ -44,6 +44,28 @@ export function parseDuration(value: string): number {
 export function checkUrl(url: string, name: string): void {
   const problem = problemOfUrl(url);
   if (problem !== undefined) throw new CliError("WRONG_USE", `${name} ${problem}`);
+}
+
+/** Lets the ids of a command begin with a dash, as one in 64 of base64url does: commander would read them as options. */
+export function takingIds(command: Command): Command {
+  command.parseOptions = (args) => Command.prototype.parseOptions.call(command, idsLast(args, command));
+  return command;
+}
+
+/** Puts each argument that begins with one dash and is not exactly an option behind `--`. */
+function idsLast(args: readonly string[], { options }: Command): string[] {
+  const end = args.includes("--") ? args.indexOf("--") : args.length;
+  const ids: string[] = [];
+  const rest: string[] = [];
+  for (let at = 0; at < end; at++) {
+    const arg = args[at] ?? "";
+    if (/^-[^-]./.test(arg)) ids.push(arg);
+    else rest.push(arg);
+    // The value of an option may look like an id.
+    if (options.some((option) => option.required && [option.short, option.long].includes(arg)))
+      rest.push(...args.slice(++at, at + 1));
+  }
+  return ids.length === 0 ? [...args] : [...rest, "--", ...ids, ...args.slice(end + 1)];
 }
 
 /** @throws CliError `WRONG_USE` */

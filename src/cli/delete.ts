@@ -3,7 +3,7 @@ import { Command } from "commander";
 import type { Endpoint } from "../client";
 import { describeUrl } from "../shared/url";
 import { countOf } from "../shared/words";
-import { checkIds } from "./arguments";
+import { checkIds, takingIds } from "./arguments";
 import { carryOut, type DeletionOptions, type Plan, reasonOfOwner } from "./deletion/plan";
 import { CliError } from "./errors";
 import { deletionCommand, type InventoryFlags, inventoryOptions } from "./flags";
@@ -15,7 +15,7 @@ import { withService } from "./service";
 import { withTerminal } from "./terminal";
 
 export function deleteCommand(): Command {
-  const command = new Command("delete")
+  const command = takingIds(new Command("delete"))
     .summary("delete endpoints that no stack has")
     .description(
       "Deletes endpoints, after it has shown them and asked. It refuses those that a stack has, and names the resource: take that out of " +

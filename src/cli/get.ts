@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { sameId } from "../settlement/identity";
-import { checkIds } from "./arguments";
+import { checkIds, takingIds } from "./arguments";
 import { CliError } from "./errors";
 import { type InventoryFlags, inventoryCommand, inventoryOptions } from "./flags";
 import {
@@ -17,7 +17,7 @@ import { withService } from "./service";
 import { describeAge } from "./text";
 
 export function getCommand(): Command {
-  const command = new Command("get")
+  const command = takingIds(new Command("get"))
     .summary("show one endpoint, and the resource that manages it")
     .description(
       "Shows one endpoint, its age and the resource that manages it. It looks in the states of all stacks of all projects in the backend.",

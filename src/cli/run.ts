@@ -160,6 +160,7 @@ export function program(name: string, commands: readonly Command[]): Command {
     .hook("preAction", (_all, command) => {
       jsonResult.isWanted = command.opts<{ json?: boolean }>().json === true;
     });
+  all.enablePositionalOptions(); // what follows a subcommand is its own
   for (const command of commands) all.addCommand(command.copyInheritedSettings(all));
   return all;
 }

@@ -3,6 +3,7 @@ import { get } from "../../src/cli/get";
 import { list } from "../../src/cli/list";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { read } from "../package/pages";
+import { cleanUp, run as runCommand, stackFolder } from "./commandLine";
 import { FakeProject, type FakeProjectOptions, KeptOutput, recorded } from "./fakeProject";
 
 let now = Date.parse("2030-06-15T12:00:00Z");
@@ -289,4 +290,33 @@ it("get shows only the host of a url that a stack keeps as a secret", async () =
   const { stdout } = await shown(endpoint.id, { stacks: { dev: { resources: [resource] } } });
   expect(stdout).toContain("https://a.example.com/…");
   expect(stdout).not.toContain("t0ken");
+});
+
+describe("an id that begins with a dash", () => {
+  afterEach(cleanUp);
+
+  test.each(["-NxAbc123", "-sprod", "-Vx9_ab", "-ystack"])("%s is an id, wherever it stands", async (id) => {
+    await emulator.close();
+    emulator = await startEmulator({ now: () => now, newId: () => id });
+    added("a");
+    const folder = stackFolder({ config: settings() });
+    const shown = await runCommand(["get", id, "--json"], folder);
+    expect(JSON.parse(shown.stdout)).toMatchObject({ id });
+    for (const args of [
+      ["get", "--json", id],
+      ["get", "--json", "--", id],
+    ])
+      expect((await runCommand(args, folder)).stdout).toBe(shown.stdout);
+    // They got as far as that there is no stack.
+    for (const args of [
+      ["adopt", id],
+      ["delete", id, "--yes"],
+    ])
+      expect((await runCommand(args, folder)).stderr).toMatch(/ \(OWNERSHIP_UNKNOWN\)\n$/);
+  });
+
+  test("what is not exactly an option is no option of the command", async () => {
+    const { status, stderr } = await runCommand(["get", "--jsn", "-x"], stackFolder({ config: settings() }));
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/unknown option '--jsn'.*\(WRONG_USE\)\n$/)]);
+  });
 });

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { checkArguments } from "../../endpoint/arguments";
 import { nameOf } from "../../shared/urn";
 import { quoted } from "../../shared/words";
+import { takingIds } from "../arguments";
 import { CliError } from "../errors";
 import { addStackOptions, type InventoryFlags, inventoryOptions } from "../flags";
 import {
@@ -26,7 +27,7 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 type Flags = InventoryFlags & { readonly native?: boolean };
 
 export function adoptCommand(): Command {
-  const command = new Command("adopt")
+  const command = takingIds(new Command("adopt"))
     .summary("write the code that takes over unmanaged endpoints")
     .description(
       "Writes code to standard output that takes over the endpoints that no stack has: TypeScript for the program, or a file " +
