@@ -1,16 +1,17 @@
+import { fstatSync } from "node:fs";
 import { CliError } from "./errors";
 import { EXIT, fail } from "./run";
 
 /**
  * Resolves on the first signal to stop. Closing the terminal stops a command that runs in it. Without a terminal, or under nohup, a
- * hangup is ignored. Node.js resets the signals that nohup ignores, so nohup is recognized by its redirected output.
+ * hangup is ignored. Node.js resets the signals that nohup ignores, so nohup is recognized: it redirects output from the terminal to a file, but no pipe.
  *
  * The next signal ends the process at once.
  *
  * @param left says what a process leaves that ends now: the command fails with that
  */
 export function stopSignal({ left }: { readonly left?: () => string | undefined } = {}): Promise<void> {
-  const inTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  const inTerminal = process.stdin.isTTY === true && (process.stdout.isTTY === true || fstatSync(1).isFIFO());
   if (!inTerminal) process.on("SIGHUP", () => undefined);
   const signals = ["SIGINT", "SIGTERM", ...(inTerminal ? ["SIGHUP"] : [])];
   return new Promise((resolve) => {

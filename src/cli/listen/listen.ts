@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { WebhookError } from "../../client";
 import { nodeHandler } from "../../receiver/adapters/node";
@@ -35,8 +36,8 @@ const AGAIN = "To stop at once, press Ctrl-C again.";
 /** Listens until it is stopped. @throws CliError or WebhookError */
 export async function listen(flags: ListenFlags): Promise<void> {
   const output = new Output({ json: flags.json });
-  // The receiver goes on when the reader of its output has gone.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+  const unread = once(process.stdout, "error");
   const release = endOnInterrupt();
   const { secrets, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS } = await output.during(
     () => "Reading the signing secrets…",
@@ -65,7 +66,8 @@ export async function listen(flags: ListenFlags): Promise<void> {
       cancelled: stopped.signal,
       note,
     });
-  const stop = stopSignal({ left: () => endpoint?.leftover });
+  // Nobody would hear of what it answers with 200.
+  const stop = Promise.race([stopSignal({ left: () => endpoint?.leftover }), unread]);
   void stop.then(() => stopped.abort());
   const target =
     flags.forwardTo === undefined
