@@ -170,10 +170,21 @@ describe("sqsHandler", () => {
       signals.push(typeof context === "object" ? context.signal : undefined);
       return new Promise<void>(() => {});
     };
-    const result = await sqsHandler(worker as never)(records("fast", "slow"), {
-      getRemainingTimeInMillis: () => 600,
-    });
-    expect(result).toEqual({ batchItemFailures: [{ itemIdentifier: "id of slow" }] });
-    expect(signals[0]?.aborted).toBe(true);
+    jest.useFakeTimers();
+    try {
+      const batch = sqsHandler(worker as never)(records("fast", "slow"), {
+        getRemainingTimeInMillis: () => 10_000,
+      });
+      const ended = jest.fn();
+      void batch.then(ended);
+      await jest.advanceTimersByTimeAsync(8_499);
+      expect(signals[0]?.aborted).toBe(false);
+      await jest.advanceTimersByTimeAsync(1_000);
+      expect([signals[0]?.aborted, ended.mock.calls]).toEqual([true, []]);
+      await jest.advanceTimersByTimeAsync(1);
+      expect(ended.mock.calls).toEqual([[{ batchItemFailures: [{ itemIdentifier: "id of slow" }] }]]);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 });
