@@ -75,6 +75,7 @@ test.each([
   [["probe", URL, "--secret-file", "old"], /--secret-env and --secret-file both name secrets/],
   [["listen", "--any-event"], /--any-event is for .*--events/],
   [["verify", "--capture", "/dev/null"], /file of --capture is empty/],
+  [["verify", "--capture", join(__dirname, "../../.npmrc")], /file of --capture has no body/],
   [["listen", "--port", "70000"], /at most 65535/],
   [["listen", "--port", "many"], /whole number/],
   [["listen", "--port", "8080", "--forward-to", "http://localhost:8080/jobs"], /would forward to itself/],

@@ -40,16 +40,13 @@ export async function readDelivery(
       "WRONG_USE",
       "only one file can be standard input (-). One that has headers and body is for --capture",
     );
-  const delivery = choose(
-    readCaptures(await readInput(path, capture === undefined ? "--headers" : "--capture"), note),
-    flags.id,
-    note,
-  );
+  const file = await readInput(path, capture === undefined ? "--headers" : "--capture");
+  const delivery = choose(readCaptures(file, note), flags.id, note);
   const bytes = body === undefined ? delivery.body : await readInput(body, "--body");
   if (bytes === undefined)
     throw new CliError(
       "WRONG_USE",
-      delivery.headers.length === 0
+      file.toString("latin1").trim() === ""
         ? "the file of --capture is empty"
         : "the file of --capture has no body: name the file of the body with --body",
     );
