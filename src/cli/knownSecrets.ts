@@ -14,6 +14,8 @@ const PREFIX = "whsec_";
 /** A signing secret, also as a url spells it. */
 const SIGNING_SECRET = /whsec_[\w+/=%-]+/g;
 const MASK = "…";
+/** What is printed in place of a signing secret. */
+export const MASKED_SECRET = `${PREFIX}${MASK}`;
 
 /** Parts of secrets, by their length. */
 const parts = new Map<number, Set<string>>();
@@ -47,7 +49,7 @@ export function hideValue(value: string): void {
 export function withoutSecrets(text: string): string {
   const masked = without(values, text)
     .replace(REST_OF_URL, (rest) => without(wordsInUrls, rest))
-    .replace(SIGNING_SECRET, `${PREFIX}${MASK}`);
+    .replace(SIGNING_SECRET, MASKED_SECRET);
   return parts.size === 0 ? masked : withoutParts(masked);
 }
 

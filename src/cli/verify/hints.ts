@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { parseJson } from "../../shared/json";
 import { type HeaderPair, headerValue } from "../capture/headerPair";
+import { MASKED_SECRET } from "../knownSecrets";
 import { printedBytes } from "./printedBytes";
 
 /** An object or a list as Node.js, Python, Ruby or Java print it: a name that is not in double quotes, or that no colon follows. */
@@ -25,7 +26,7 @@ export function hintsFor(body: Buffer, headers: readonly HeaderPair[]): string[]
     hints.push(
       "The body begins with the size of a chunk. No size was signed: remove each, and its line end.",
     );
-  if (text.includes("whsec_…"))
+  if (text.includes(MASKED_SECRET))
     hints.push(
       "The body holds what looks like a signing secret, and it was masked when the body was printed, so its bytes are lost. The files of `listen --save` hold the bytes.",
     );
