@@ -4,7 +4,7 @@ import { isThenable } from "./deadline";
 /**
  * Throws if a handler's result shows that the handler has not run, not ended or failed: the delivery then counts as failed, and is not
  * acknowledged.
- * @throws TypeError
+ * @throws the error that it returned, or a TypeError
  */
 export function checkResult(result: unknown): void {
   if (typeof result === "function")

@@ -4,7 +4,7 @@ const { readdirSync, readFileSync } = require("node:fs");
 const { join, relative } = require("node:path");
 
 const root = join(__dirname, "../..");
-const { MUTATE_ROOM: room, MUTATE_EVERY: every = "1", MUTATE_FIRST: first = "1" } = process.env;
+const { MUTATE_ROOM: room, MUTATE_EVERY: every = "1", MUTATE_FIRST: first = "0" } = process.env;
 const { folder, tests } = require("./rooms")[room];
 
 /** Returns the lines to mutate, counted through all files of the room, as Stryker spells them. */
@@ -17,7 +17,7 @@ function linesOfRoom() {
       const start = before;
       before += lines.length;
       return lines.flatMap((text, index) =>
-        (start + index) % Number(every) === Number(first) - 1
+        (start + index) % Number(every) === Number(first)
           ? [`${folder}/${file}:${index + 1}:0-${index + 1}:${text.length}`]
           : [],
       );

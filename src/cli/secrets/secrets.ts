@@ -45,8 +45,6 @@ const WAYS =
   "Use --secret-env NAME, --secret-file PATH, or the folder of a Pulumi program whose stack has the output receiver (--stack names " +
   "another stack), or run the command in a terminal, which asks for it";
 
-const NO_OUTPUTS = "what --secret-env or --secret-file names holds no outputs of a stack";
-
 /** In a rotation, somebody may name both secrets. The last alone would be used, and `probe` would call that proof. */
 function onlyOnce(value: string, before: string | undefined): string {
   if (before === undefined) return value;
@@ -99,7 +97,7 @@ export async function readSecrets(
   if (output !== DEFAULT_OUTPUT && stack === undefined && given.others === undefined)
     throw new CliError(
       "WRONG_USE",
-      `${NO_OUTPUTS}, so leave out --output, or leave out the other option to take the secret of the selected stack`,
+      "what --secret-env or --secret-file names holds no outputs of a stack, so leave out --output, or leave out the other option to take the secret of the selected stack",
     );
   if (!stackToo || stack === undefined) return named(given);
   const { config, others } = await readStackReceivers(new Pulumi(stack), output);
