@@ -13,11 +13,18 @@ const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d.*(Z|[+-]\d\d:?\d\d)$/i;
 
 /** More seconds than this no timer holds. */
 const LARGEST = 2_000_000;
+const LARGEST_PORT = 65_535;
 
 /** Parses a whole number. @throws InvalidArgumentError */
 export function wholeNumber(value: string): number {
   if (/^\d{1,7}$/.test(value) && Number(value) <= LARGEST) return Number(value);
   throw new InvalidArgumentError(`It must be a whole number, at most ${LARGEST}.`);
+}
+
+/** Parses the number of a port. @throws InvalidArgumentError */
+export function portNumber(value: string): number {
+  if (/^\d{1,5}$/.test(value) && Number(value) <= LARGEST_PORT) return Number(value);
+  throw new InvalidArgumentError(`It must be a port: a whole number from 0 to ${LARGEST_PORT}.`);
 }
 
 /** Parses a moment into unix seconds. @throws InvalidArgumentError */

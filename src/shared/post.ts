@@ -29,6 +29,8 @@ export type DeliveryAnswer = {
       readonly status: number;
       readonly headers: Readonly<Record<string, string | string[] | undefined>>;
       readonly body: Buffer;
+      /** Why the body did not end. Absent if it did, or if it was longer than what is read. */
+      readonly failure?: string;
     }
   | {
       readonly status: null;
@@ -77,28 +79,33 @@ export async function postDelivery({
       reset: true,
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     });
-    const read = longestAnswer > 0 ? await beginningOf(answer.body, longestAnswer) : Buffer.alloc(0);
+    const { statusCode: status, headers: answered } = answer;
+    const read =
+      longestAnswer > 0 ? await beginningOf(answer.body, longestAnswer) : { body: Buffer.alloc(0) };
     answer.body.on("error", () => undefined).destroy();
-    return { status: answer.statusCode, headers: answer.headers, body: read, durationMs: durationMs() };
+    return { status, headers: answered, ...read, durationMs: durationMs() };
   } catch (error) {
     return { status: null, failure: failureName(error), durationMs: durationMs() };
   }
 }
 
 /** Reads what comes. An answer that breaks off has said its status, and the receiver goes by that. */
-async function beginningOf(body: AsyncIterable<Buffer>, bytes: number): Promise<Buffer> {
+async function beginningOf(
+  answer: AsyncIterable<Buffer>,
+  bytes: number,
+): Promise<{ readonly body: Buffer; readonly failure?: string }> {
   const chunks: Buffer[] = [];
   let length = 0;
   try {
-    for await (const chunk of body) {
+    for await (const chunk of answer) {
       chunks.push(chunk);
       length += chunk.length;
       if (length >= bytes) break;
     }
-  } catch {
-    // The rest is missing.
+  } catch (error) {
+    return { body: Buffer.concat(chunks), failure: failureName(error) };
   }
-  return Buffer.concat(chunks).subarray(0, bytes);
+  return { body: Buffer.concat(chunks).subarray(0, bytes) };
 }
 
 /** The code of a failure. Not its message, which may repeat the url. */

@@ -1,3 +1,4 @@
+import { isRecord } from "../shared/json";
 import { unknownOptions } from "../shared/knownOptions";
 import { check, refused } from "./check";
 import type { HeadersLike } from "./headers";
@@ -39,9 +40,11 @@ const OPTIONS: Readonly<Record<keyof VerifierOptions, true>> = {
  *
  * @throws WebhookSecretError if a secret is malformed or there is none; the message does not repeat it
  * @throws RangeError if the tolerance is not a whole number of seconds, 0 or more
- * @throws TypeError for an unknown option
+ * @throws TypeError for an unknown option, or for options that are no object
  */
 export function createVerifier(options: VerifierOptions): Verifier {
+  if (!isRecord(options))
+    throw new TypeError("createVerifier: its options must be an object, such as { secrets }.");
   const [unknown] = unknownOptions(options, Object.keys(OPTIONS), "an option of createVerifier");
   if (unknown !== undefined) throw new TypeError(`createVerifier: ${unknown}.`);
   return verifierOf(options);

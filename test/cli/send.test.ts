@@ -90,6 +90,19 @@ test.each([
   },
 );
 
+test("send says that an answer did not end", async () => {
+  const { url } = await receiver("end-in-body", "end-in-body");
+  const { status, stdout } = await run(["send", "job.running", "--to", url, ...SOURCE], { env });
+  expect([status, stdout]).toEqual([
+    0,
+    expect.stringMatching(/: 200, after \d+ ms, and the answer did not end \(HTTPParserError\)\n {2}half\n$/),
+  ]);
+  const { stdout: json } = await run(["send", "job.running", "--to", url, ...SOURCE, "--json"], { env });
+  expect(JSON.parse(json).deliveries).toMatchObject([
+    { status: 200, failure: "HTTPParserError", answer: "half" },
+  ]);
+});
+
 test("send masks the secrets in what a receiver answers, also in a part of one", async () => {
   const key = SECRET.slice(6);
   const echo = `${SECRET} ${Buffer.from(key, "base64").toString("hex")} ${"x".repeat(170)} ${key}`;

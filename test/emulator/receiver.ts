@@ -6,7 +6,7 @@ export interface Received {
   readonly body: string;
 }
 
-/** A receiver's reaction: a status (perhaps from a function, or with a body), a reset, an end, no answer, or half of one. */
+/** A receiver's reaction: a status (perhaps from a function, or with a body), a reset, an end, no answer, or half of one, with or without an end. */
 export type Reaction =
   | number
   | { status: number; headers: Record<string, string>; body?: string }
@@ -14,6 +14,7 @@ export type Reaction =
   | "end"
   | "hang"
   | "hang-in-body"
+  | "end-in-body"
   | (() => number);
 
 export interface LocalReceiver {
@@ -38,6 +39,8 @@ export async function receiver(...reactions: Reaction[]): Promise<LocalReceiver>
     if (reaction === "end") return request.socket.destroy();
     if (reaction === "hang") return;
     if (reaction === "hang-in-body") return void response.writeHead(200).write("half");
+    if (reaction === "end-in-body")
+      return void response.writeHead(200).write("half", () => request.socket.destroy());
     const answer = typeof reaction === "number" ? { status: reaction, headers: {} } : reaction;
     response.writeHead(answer.status, answer.headers).end(answer.body);
   });

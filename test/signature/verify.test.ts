@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
-import type { HeadersLike } from "../../src/signature";
+import type { HeadersLike, VerifierOptions } from "../../src/signature";
 import { createVerifier, sign, verify, verifyDetailed, WebhookSecretError } from "../../src/signature";
 import { checkTolerance } from "../../src/signature/tolerance";
 import { knownAnswer, knownHeaders, newSecret, reasonFor, signatureOver, thrownBy } from "./support";
@@ -92,6 +92,15 @@ describe("the timestamp window", () => {
     );
     expect(() => createVerifier({ secrets: secret, toleranceSeconds: undefined })).not.toThrow();
   });
+
+  test.each([undefined, null, secret, [secret]])(
+    "options of createVerifier that are no object are refused",
+    (wrong) => {
+      expect(() => createVerifier(wrong as unknown as VerifierOptions)).toThrow(
+        new TypeError("createVerifier: its options must be an object, such as { secrets }."),
+      );
+    },
+  );
 
   test("the timestamp window includes its ends", () => {
     const at = (seconds: number) =>

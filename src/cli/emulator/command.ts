@@ -2,7 +2,7 @@ import { createInterface } from "node:readline";
 import { Command } from "commander";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulator";
 import { quoted } from "../../shared/words";
-import { wholeNumber } from "../arguments";
+import { portNumber, wholeNumber } from "../arguments";
 import { printable } from "../printable";
 import { EXIT, exitHelp } from "../run";
 import { stopSignal } from "../stopSignal";
@@ -29,7 +29,7 @@ export function emulatorCommand(): Command {
         "Endpoints are kept in memory, or in a file. Press Enter to run a job and deliver its events. Type `rotate` to add a " +
         "signing secret, and `finish` to drop the old ones. Press Ctrl-C to stop.",
     )
-    .option("-p, --port <number>", "the port to listen on; 0 chooses a free one", wholeNumber, 8787)
+    .option("-p, --port <number>", "the port to listen on; 0 chooses a free one", portNumber, 8787)
     .option(
       "--data-file <path>",
       "a JSON file that keeps endpoints, signing secrets and the API key across restarts",

@@ -1,12 +1,10 @@
 import { Command } from "commander";
 import { isLoopback } from "../../shared/url";
-import { checkEventName, checkUrl, wholeNumber } from "../arguments";
+import { checkEventName, checkUrl, portNumber } from "../arguments";
 import { CliError } from "../errors";
 import { EXIT, withUsage } from "../run";
 import { addSecretOptions } from "../secrets/secrets";
 import { type ListenFlags, listen } from "./listen";
-
-const LARGEST_PORT = 65_535;
 
 export function listenCommand(): Command {
   const command = new Command("listen")
@@ -16,7 +14,7 @@ export function listenCommand(): Command {
         "the reason. It takes any path. Verified deliveries can be forwarded to a program that you develop, which verifies them again. " +
         "Press Ctrl-C to stop.",
     )
-    .option("-p, --port <number>", "the port to listen on; 0 chooses a free one", wholeNumber, 0)
+    .option("-p, --port <number>", "the port to listen on; 0 chooses a free one", portNumber, 0)
     .option(
       "--forward-to <url>",
       "send each verified delivery on, byte for byte, and answer what this url answers",
@@ -37,7 +35,7 @@ export function listenCommand(): Command {
     .option(
       "--page [port]",
       "show the deliveries on a page for a browser on this machine, too (default: at a free port)",
-      wholeNumber,
+      portNumber,
     )
     .option("--print", "show the headers and the body of each delivery")
     .option("--save <folder>", "write each delivery to a file, for `verify --capture` and `send --capture`");
@@ -61,10 +59,7 @@ export function listenCommand(): Command {
 }
 
 /** The messages do not repeat a url, which may hold a token. @throws CliError `WRONG_USE` */
-function checkFlags({ port, page, forwardTo, register, events = [], anyEvent = false }: ListenFlags): void {
-  for (const [option, value] of Object.entries({ "--port": port, "--page": page }))
-    if (typeof value === "number" && value > LARGEST_PORT)
-      throw new CliError("WRONG_USE", `${option} must be at most ${LARGEST_PORT}`);
+function checkFlags({ port, forwardTo, register, events = [], anyEvent = false }: ListenFlags): void {
   if (forwardTo !== undefined) {
     checkUrl(forwardTo, "--forward-to");
     const target = new URL(forwardTo);

@@ -12,7 +12,7 @@ const UNRELATED_STATUSES: readonly number[] = [404, 405, 408, 429];
 export interface SentDelivery {
   /** Null when there was no answer. */
   readonly status: number | null;
-  /** Why there was no answer. */
+  /** Why there was no answer, or why it did not end. */
   readonly failure: string | null;
   readonly durationMs: number;
   /** The beginning of the answer. */
@@ -30,7 +30,7 @@ export async function attempt(
   const isRefused = status !== null && status >= 400 && status < 500 && !UNRELATED_STATUSES.includes(status);
   return {
     status,
-    failure: answer.status === null ? answer.failure : null,
+    failure: answer.failure ?? null,
     durationMs,
     answer: textOf(answer),
     asExpected: shouldRefuse ? isRefused : isSuccess(status),

@@ -162,6 +162,7 @@ function changed(body: Buffer): Buffer {
 
 function linesOf(event: string, id: string, { status, failure, durationMs, answer }: SentDelivery): string[] {
   const result = status === null ? `no answer (${failure})` : String(status);
-  const lines = [`${event} ${id}: ${result}, after ${durationMs} ms`];
+  const end = status === null || failure === null ? "" : `, and the answer did not end (${failure})`;
+  const lines = [`${event} ${id}: ${result}, after ${durationMs} ms${end}`];
   return answer === "" ? lines : [...lines, `  ${answer}`];
 }

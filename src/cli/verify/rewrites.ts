@@ -8,8 +8,6 @@ import { STRING_SPELLINGS } from "./jsonStrings";
 const COMPACT: JsonStyle = { comma: ",", colon: ":" };
 const PYTHON: JsonStyle = { comma: ", ", colon: ": " };
 const WINDOWS = "\r\n";
-/** Bounds the combinations of numbers, and of the orders of names, in bytes. */
-const MOST_WRITTEN_BYTES = 64 * 1024 * 1024;
 
 const LAYOUTS: readonly (readonly [string, JsonStyle])[] = [
   ["compact JSON, as JSON.stringify writes it", COMPACT],
@@ -56,15 +54,12 @@ export function* numberRewrites(body: Buffer): Generator<BodyVariant> {
   const { strings, numbers } = scalarsOf(json);
   if (numbers.length === 0) return;
   const spellings = distinct(STRING_SPELLINGS.slice(0, 4), strings);
-  let written = 0;
   for (const combination of numberCombinations(numbers))
     for (const [inStrings, string] of spellings) {
       let at = 0;
       const respelled = respell(json, { string, number: () => combination[at++] ?? "" });
       for (const [layout, style] of LAYOUTS.slice(0, 2)) {
         const bytes = Buffer.from(writeJsonText(respelled, style));
-        written += bytes.byteLength;
-        if (written > MOST_WRITTEN_BYTES) return;
         yield {
           change: "body-reserialized",
           bytes,
@@ -79,14 +74,11 @@ export function* orderRewrites(body: Buffer): Generator<BodyVariant> {
   const json = jsonOf(body);
   if (json === undefined) return;
   const spellings = distinct(STRING_SPELLINGS.slice(0, 4), scalarsOf(json).strings);
-  let written = 0;
   for (const reordered of otherOrders(json))
     for (const [inStrings, string] of spellings) {
       const respelled = respell(reordered, { string, number: (text) => text });
       for (const [layout, style] of LAYOUTS.slice(0, 2)) {
         const bytes = Buffer.from(writeJsonText(respelled, style));
-        written += bytes.byteLength;
-        if (written > MOST_WRITTEN_BYTES) return;
         const description = `${layout}${inStrings}, with the keys in another order`;
         yield { change: "body-reserialized", bytes, description };
       }

@@ -27,6 +27,39 @@ test("verify says that it gave up, instead of blaming the secret, when the time 
   });
 });
 
+describe("a body of ten names, which have millions of orders", () => {
+  const names = Array.from("abcdefghij");
+  const bodyOf = (ordered: readonly string[]) =>
+    JSON.stringify(Object.fromEntries(ordered.map((name, at) => [name, `${at}`])));
+
+  test.each([
+    ["sorted", names],
+    [
+      "sorted by their length, as PostgreSQL's jsonb sorts them",
+      ["z", "aa", "bb", ...names.map((name) => `${name}00`)],
+    ],
+  ])(
+    "verify does not blame the secret if they are %s, since nothing tells how they were sent",
+    (_how, ordered) => {
+      expect(diagnosisOf({ signed: "other", body: bodyOf(ordered), seconds: 1 })).toMatchObject({
+        reason: "search-ended",
+      });
+    },
+  );
+
+  test("verify blames the secret if they are not sorted, since nothing sorted them", () => {
+    const body = bodyOf(names.toReversed());
+    expect(diagnosisOf({ signed: "other", body })).toMatchObject({ reason: "wrong-secret" });
+  });
+});
+
+test("verify finds the order of seven names around a text of kilobytes", () => {
+  const log = "line ".repeat(5_000);
+  const signed = JSON.stringify({ g: 1, f: 2, e: 3, d: 4, c: 5, b: 6, a: log });
+  const body = JSON.stringify({ a: log, b: 6, c: 5, d: 4, e: 3, f: 2, g: 1 });
+  expect(diagnosisOf({ signed, body })).toMatchObject({ reason: "body-reserialized" });
+});
+
 test("verify says what it did not try on a body that is too large for it", () => {
   const diagnosis = diagnosisOf({ signed: "other", body: `"${"x".repeat(8 * 1024 * 1024)}"` });
   expect(diagnosis).toMatchObject({
