@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "../client/clock";
 import { undefinedIfGone } from "../client/errors";
 import { Book } from "../settlement/book";
 import { decide } from "../settlement/decide";
-import { ipHash, type Sent } from "../settlement/entry";
+import { ipHash, NO_STACK, type Sent } from "../settlement/entry";
 import { pulumiHome } from "../settlement/files";
 import { alike, sameId } from "../settlement/identity";
 import { pendingOfSent } from "../settlement/pendingResource";
@@ -104,8 +104,7 @@ export class TemporaryEndpoint {
   /** Writes down whose the endpoint is: a run of this machine would take it for what a killed run registered. */
   #claim({ id, createdAt }: Endpoint, registration: Registration): void {
     const { account, note } = this.options;
-    const stack = { urn: "", backend: "" };
-    const nobody = { stack, run: NO_RUN, sender: NO_RUN, ip: ipHash(undefined), closed: true };
+    const nobody = { stack: NO_STACK, run: NO_RUN, sender: NO_RUN, ip: ipHash(undefined), closed: true };
     const fields = { ...originHashes(account.origin), ...nobody, id, createdAt, sent: this.#sent };
     new Book(process.env, note).begin(fields, registration);
   }

@@ -3,7 +3,7 @@ import { appendFileSync, readFileSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parseJson } from "../shared/json";
 import { isAtWork, thisProcess } from "../shared/processes";
-import { type Entry, isWhole, type NewEntry, type StackName } from "./entry";
+import { type Entry, isWhole, type NewEntry, NO_STACK, type StackName } from "./entry";
 import { hashOf, makeFile, makeFolder, namesIn, PRIVATE, pulumiHome } from "./files";
 import { type Identity, keyHash } from "./identity";
 
@@ -40,11 +40,15 @@ export class Book {
     return this.#quietly(() => this.#ofKey(key)) ?? [];
   }
 
-  /** Returns whether a run is about to register or take this url and type, or has since a moment on this machine's clock. */
+  /**
+   * Returns whether a run is about to register or take this url and type, or has since a moment on this machine's clock, or whether a
+   * command that still runs has registered them for itself.
+   */
   isInUse(identity: Identity, since: number): boolean {
-    return this.entriesLike(identity).some(({ name, closed, process, sent }) => {
+    return this.entriesLike(identity).some(({ name, stack, closed, process, sent }) => {
       const changedAt = this.#changedAt(name) ?? since;
-      return changedAt >= since || (!closed && isAtWork(process, sent?.at ?? changedAt));
+      const mayBeUsed = !closed || stack.urn === NO_STACK.urn;
+      return changedAt >= since || (mayBeUsed && isAtWork(process, sent?.at ?? changedAt));
     });
   }
 

@@ -10,6 +10,9 @@ export interface StackName {
   readonly backend: string;
 }
 
+/** Of what a command has registered for itself. */
+export const NO_STACK: StackName = { urn: "", backend: "" };
+
 /** What one run sent or took: a registration from before it is sent, or an endpoint that was adopted or taken over. */
 export interface Entry extends OriginHashes {
   /** The name of its file, which never changes. */

@@ -42,7 +42,24 @@ it("prune keeps an endpoint while a run on this machine registers or adopts its 
   const { deleted, stderr } = await run({ stacks: { dev: {} }, before }, { environment });
   expect(deleted).toEqual([free.id]);
   for (const { id } of [under, taken])
-    expect(stderr).toContain(`${id} is kept: a run is registering or adopting its url`);
+    expect(stderr).toContain(`${id} is kept: this machine is registering, adopting or using its url`);
+});
+
+it("prune keeps the endpoint of a `listen --register` while that runs", async () => {
+  const endpoint = added("a");
+  const { id } = endpoint;
+  const nobody = { urn: "", backend: "" };
+  const origin = { service: "s", fingerprint: "f", provider: "p" };
+  const claim = { stack: nobody, ...origin, ip: "i", run: "command", sender: "command", id, closed: true };
+  const entry = book.begin(claim, endpoint);
+  for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" }))
+    utimesSync(join(folder, name), 1, 1);
+  const { deleted, stderr } = await run({ stacks: { dev: {} } }, { environment });
+  expect([deleted, stderr]).toEqual([[], expect.stringContaining("or using its url")]);
+  book.change(entry, { process: { ...entry.process, start: "another process" } });
+  for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" }))
+    utimesSync(join(folder, name), 1, 1);
+  expect((await run({ stacks: { dev: {} } }, { environment })).deleted).toEqual([id]);
 });
 
 it("prune keeps what a killed run of a stack that it cannot see has sent, as this machine's book tells", async () => {

@@ -139,7 +139,7 @@ export class Deletion {
     try {
       const isBusy = release === "aborted" || this.#book.isInUse(endpoint, readAt - FILE_TIME_TOLERANCE_MS);
       for (let entry = isFresh() && group.shift(); entry; entry = isFresh() && group.shift()) {
-        if (isBusy) this.#keep(entry, "a run is registering or adopting its url");
+        if (isBusy) this.#keep(entry, "this machine is registering, adopting or using its url");
         else await this.#send(entry);
       }
     } finally {
