@@ -1,8 +1,8 @@
 import { DeadlineError, isThenable, LATE, within } from "./deadline";
 import type { Claim, DedupeStore } from "./dedupe/store";
 import type { VerifiedDelivery } from "./delivery";
-import { checkResult } from "./handlerResult";
 import { recordHandled, type StoreCall, settleInTime } from "./record";
+import { checkResult } from "./result";
 import { InvalidDataError, type StandardSchema, validData } from "./schema";
 import type { Delivery, EventDelivery, Handler, OutcomeKind } from "./types";
 
@@ -155,7 +155,7 @@ async function run(
     const working = isThenable(started) ? Promise.resolve(started) : undefined;
     const result = working === undefined ? started : await within(timeoutMs, working);
     if (working === undefined || result !== LATE) {
-      checkResult(result);
+      checkResult(result, "handler");
       // It may have resolved because it was told to stop, with its work half done.
       if (signal?.aborted && delivery.isWatched) return { outcome: "failed", error: stopReason(signal) };
       return HANDLED;
@@ -163,7 +163,7 @@ async function run(
     const error = new DeadlineError(timeoutMs);
     delivery.expire(error);
     const finish = (late: unknown) => {
-      checkResult(late);
+      checkResult(late, "handler");
       // A handler that watches its signal may have resolved because it stopped; then the retry is handled again.
       return delivery.isWatched ? undefined : onLate?.();
     };

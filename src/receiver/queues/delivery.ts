@@ -3,6 +3,7 @@ import { CodedError } from "../../shared/codedError";
 import { asBuffer } from "../bytes";
 import { isThenable, LATE, within } from "../deadline";
 import type { Processed } from "../process";
+import { checkResult } from "../result";
 import type { Delivery } from "../types";
 
 /** A verified delivery as it stands in a queue: plain JSON. Later versions of the package read it, too. */
@@ -93,7 +94,9 @@ export async function enqueue(
       throw new TypeError(
         "The queue's add must return a promise that resolves once the queue has stored the delivery.",
       );
-    if ((await within(timeoutMs, Promise.resolve(adding))) === LATE) throw new QueueDeadlineError(timeoutMs);
+    const added = await within(timeoutMs, Promise.resolve(adding));
+    if (added === LATE) throw new QueueDeadlineError(timeoutMs);
+    checkResult(added, "queue's add");
     return QUEUED;
   } catch (error) {
     return { outcome: "queue-unavailable", error };

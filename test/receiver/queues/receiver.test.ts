@@ -75,6 +75,15 @@ test.each<[string, DeliveryQueue["add"], object]>([
     () => new Promise(() => {}),
     { name: "QueueDeadlineError", code: "QUEUE_DEADLINE" },
   ],
+  // `fetch` resolves whatever the queue answers, and so do the commands of a MULTI in Redis.
+  [
+    "answers with 503",
+    async () => new Response("", { status: 503 }),
+    { message: expect.stringMatching(/queue's add .* status 503/) },
+  ],
+  ["resolves with an error", async () => new Error("down"), { message: "down" }],
+  ["resolves with a rejection", () => Promise.allSettled([Promise.reject(1)]), { cause: 1 }],
+  ["resolves with the error of one command", async () => [[new Error("OOM"), null]], { message: "OOM" }],
   [
     "returns no promise",
     () => undefined as never,
