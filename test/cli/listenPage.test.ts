@@ -118,6 +118,9 @@ test("a forged request has a card of its own on the page, and is never replayed"
   expect(genuine).toMatch(/job\.succeeded.*2 attempts.*Attempt 1<.*Attempt 2<.*Replay attempt 2/s);
   expect(genuine).not.toMatch(/refused|forged/);
   expect(refused).toMatch(/refused: missing-timestamp.*forged/s);
+  // The target has not answered it.
+  expect([genuine.includes(`POST ${target.url}`), refused.includes(target.url)]).toEqual([true, false]);
+  expect(refused).toContain(`POST ${url}`);
   expect(refused).not.toContain("Replay");
   expect(await post(page, "replays", { number: "1" })).toBe(400);
   expect(target.received.map(({ body }) => body)).toEqual([BODY, BODY]);

@@ -7,7 +7,7 @@ import type { PageSource, ShownAttempt } from "../../emulator/page/source";
 import type { ReceiverRequest, ReceiverResponse } from "../../receiver";
 import { dataOfRequest } from "../capture/captureFile";
 import { withoutSecrets } from "../knownSecrets";
-import { forward, type Target } from "./forward";
+import { type Forwarded, forward, type Target } from "./forward";
 import type { Received, Refused } from "./localReceiver";
 
 export const LISTEN_PAGE_PATH = "/_listen/";
@@ -26,8 +26,8 @@ interface ListenPageOptions {
 /** Where a delivery went, as the page groups them: refused requests with the id of a genuine delivery are no attempts of it. */
 type Destination = "here" | "nobody";
 
-/** What came of a delivery, as the page shows it. */
-type Result = Pick<ShownAttempt, "statusCode" | "error" | "answer" | "answerHeaders" | "durationMs">;
+/** What came of a delivery, as the page shows it: `url` is the target's only if the target was asked. */
+type Result = Pick<ShownAttempt, "url" | "statusCode" | "error" | "answer" | "answerHeaders" | "durationMs">;
 
 /** A page of what arrives: the emulator's, for the deliveries of a real service. */
 export class ListenPage {
@@ -46,7 +46,8 @@ export class ListenPage {
         throw new EmulatorError("EMULATOR_UNKNOWN_DELIVERY", "No such delivery is in the list any more.");
       const { id, type, headers, body } = attempt;
       const request = { method: "POST", headers, body: Buffer.from(body) };
-      this.#add({ id, type, ...resultOf(await forward(request, target)) }, request, { replayOf: attempt });
+      const result = resultOf(await forward(request, target));
+      this.#add({ id, type, url: target.url, ...result }, request, { replayOf: attempt });
       return "deliveries";
     };
     const clear = async () => {
@@ -76,11 +77,12 @@ export class ListenPage {
     request: ReceiverRequest,
     answer: ReceiverResponse,
   ): void {
+    const { target, address } = this.options;
     const type = event ?? "unknown event";
-    const result: Result =
-      forwarded === undefined
-        ? { statusCode: status, durationMs: 0 }
-        : resultOf({ ...forwarded, response: answer });
+    const isForwarded = target !== undefined && forwarded !== undefined;
+    const result: Result = isForwarded
+      ? { url: target.url, ...resultOf({ ...forwarded, response: answer }) }
+      : { url: address(), statusCode: status, durationMs: 0 };
     this.#add({ id, type, ...result }, request);
   }
 
@@ -88,7 +90,8 @@ export class ListenPage {
   refused({ reason, status, unverifiedId }: Refused, request: ReceiverRequest | undefined): void {
     // Requests without an id have nothing to do with one another.
     const id = unverifiedId ?? `no id (request ${this.#count + 1})`;
-    const shown = { id, type: `refused: ${reason}`, statusCode: status, durationMs: 0 };
+    const url = this.options.address();
+    const shown = { id, type: `refused: ${reason}`, url, statusCode: status, durationMs: 0 };
     // A delivery that came while it was busy was verified.
     this.#add(shown, request, { endpointId: reason === "busy" ? "here" : "nobody" });
   }
@@ -99,7 +102,6 @@ export class ListenPage {
     { endpointId = "here", replayOf }: { endpointId?: Destination; replayOf?: ShownAttempt } = {},
   ): void {
     const { headers = [] } = request ? dataOfRequest(request.headers, request.body) : {};
-    const { target, address } = this.options;
     const earlier = this.#log.entries.filter(
       (each) => each.id === id && each.endpointId === endpointId && !each.replayed,
     );
@@ -109,14 +111,13 @@ export class ListenPage {
     this.#log.add({
       ...{ number: this.#count, at: Date.now(), id, type, attempt, tampered: false, replayed, ...result },
       endpointId,
-      url: target?.url ?? address(),
       headers: headers.map(([name, value]) => [name.toLowerCase(), value] as const),
       body: request?.body ?? "",
     });
   }
 }
 
-function resultOf({ status, failure, durationMs, response }: Awaited<ReturnType<typeof forward>>): Result {
+function resultOf({ status, failure, durationMs, response }: Forwarded): Omit<Result, "url"> {
   if (status === null) return { statusCode: null, error: failure, durationMs };
   const { headers, body } = response;
   const answer = withoutSecrets(body.slice(0, LONGEST_ANSWER));
