@@ -214,6 +214,12 @@ describe("with --forward-to", () => {
     target.close();
   });
 
+  test("listen answers 502 when the target's answer breaks off", async () => {
+    const target = await receiver("end-in-body");
+    const url = await addressOf(listen(["--forward-to", target.url]));
+    expect((await send(url)).status).toBe(502);
+  });
+
   test("listen answers 502 when the target is dead, so that the sender retries", async () => {
     const started = listen(["--forward-to", "http://127.0.0.1:1/", "--json"]);
     expect((await send(await addressOf(started))).status).toBe(502);

@@ -3,7 +3,7 @@ import type { ReceiverRequest, ReceiverResponse } from "../../receiver";
 import { postDelivery } from "../../shared/post";
 import { deliveryHeaders, pairsOf } from "../capture/captureFile";
 
-/** What a target answered, or that it did not. */
+/** What a target answered, or that it did not, or not to the end. */
 export interface Forwarded {
   /** What to answer the sender. */
   readonly response: ReceiverResponse;
@@ -37,9 +37,9 @@ export async function forward(request: ReceiverRequest, { url, dispatcher }: Tar
     dispatcher,
     longestAnswer: LONGEST_ANSWER_BYTES,
   });
-  // A 502 makes the sender retry.
-  if (answer.status === null)
-    return { response: NO_ANSWER, status: null, failure: answer.failure, durationMs: answer.durationMs };
+  // A 502 makes the sender retry, as it would if it saw that the target's answer broke off.
+  if (answer.status === null || answer.failure !== undefined)
+    return { response: NO_ANSWER, status: null, failure: answer.failure ?? null, durationMs: answer.durationMs };
   const { status, durationMs } = answer;
   const headers = RETURNED.flatMap((name) => {
     const value = answer.headers[name];
