@@ -39,7 +39,12 @@ export async function forward(request: ReceiverRequest, { url, dispatcher }: Tar
   });
   // A 502 makes the sender retry, as it would if it saw that the target's answer broke off.
   if (answer.status === null || answer.failure !== undefined)
-    return { response: NO_ANSWER, status: null, failure: answer.failure ?? null, durationMs: answer.durationMs };
+    return {
+      response: NO_ANSWER,
+      status: null,
+      failure: answer.failure ?? null,
+      durationMs: answer.durationMs,
+    };
   const { status, durationMs } = answer;
   const headers = RETURNED.flatMap((name) => {
     const value = answer.headers[name];

@@ -7,6 +7,14 @@ import { printedBytes } from "./printedBytes";
 /** An object or a list as Node.js, Python, Ruby or Java print it: a name that is not in double quotes, or that no colon follows. */
 const PRINTED_OBJECT = /^[\s{[]*\{\s*('|:?[\w$]+\s*[:=]|"[^"]*"\s*=>)/;
 
+/** A whole number of 16 digits and more, as JSON has it. */
+const LARGE_NUMBER = /(?<=[\s:,[])\d{16,}(?=[\s,}\]])/g;
+
+/** Returns whether JavaScript may have rounded a number to this one. */
+function isAsJavaScriptWrites(text: string): boolean {
+  return Number(text) > Number.MAX_SAFE_INTEGER && String(Number(text)) === text;
+}
+
 /** Returns what else is conspicuous about a delivery that no secret signed, as sentences. */
 export function hintsFor(body: Buffer, headers: readonly HeaderPair[]): string[] {
   const hints: string[] = [];
@@ -29,6 +37,11 @@ export function hintsFor(body: Buffer, headers: readonly HeaderPair[]): string[]
   if (text.includes(MASKED_SECRET))
     hints.push(
       "The body holds what looks like a signing secret, and it was masked when the body was printed, so its bytes are lost. The files of `listen --save` hold the bytes.",
+    );
+  const [rounded] = text.match(LARGE_NUMBER)?.filter(isAsJavaScriptWrites) ?? [];
+  if (rounded !== undefined && parseJson(text) !== undefined)
+    hints.push(
+      `The body has the number ${rounded}, beyond 2^53. A program that parses JSON rounds such a number: if one wrote this body again, what was signed is lost.`,
     );
   if (body.byteLength === 0) hints.push("The body is empty.");
   else if (/^(\[object \w+\]|<Buffer .* more bytes>)$/.test(text.trim()) || PRINTED_OBJECT.test(text))

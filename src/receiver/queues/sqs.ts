@@ -69,6 +69,11 @@ export interface SqsBatchResult {
   /** The messages that SQS delivers again. */
   batchItemFailures: { itemIdentifier: string }[];
 }
+function isMessage(record: unknown): boolean {
+  const { messageId, body }: Record<string, unknown> = Object(record);
+  return typeof messageId === "string" && typeof body === "string";
+}
+
 interface LambdaContext {
   getRemainingTimeInMillis?(): number;
 }
@@ -98,9 +103,10 @@ export function sqsHandler(
     throw new TypeError("sqsHandler: worker is not a function. Pass queueWorker({ handlers }).");
   return async (event, context) => {
     const { Records } = Object(event) as SqsEvent;
-    if (!Array.isArray(Records))
+    // What invokes a function without waiting for it, as SNS does, takes any result for success.
+    if (!Array.isArray(Records) || !Records.every(isMessage))
       throw new TypeError(
-        "sqsHandler got an event without Records, which is not from SQS. For requests, make lambdaHandler(receiver) the handler.",
+        "sqsHandler got what are not messages of SQS. Let the function take them from the queue; for requests, make lambdaHandler(receiver) the handler.",
       );
     const leftMs = context?.getRemainingTimeInMillis?.() ?? Number.POSITIVE_INFINITY;
     const stopping = new AbortController();

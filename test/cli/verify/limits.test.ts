@@ -60,6 +60,24 @@ test("verify finds the order of seven names around a text of kilobytes", () => {
   expect(diagnosisOf({ signed, body })).toMatchObject({ reason: "body-reserialized" });
 });
 
+test.each([
+  ["rounded", "1234567890123456800", true],
+  ["exact", "1234567890123456789", false],
+])(
+  "verify names a large number that a parser may have rounded, and no other: one that is %s",
+  (_how, number, isNamed) => {
+    const diagnosis = diagnosisOf({
+      signed: "other",
+      body: `{"id":${number},"text":"9007199254740993"}`,
+    });
+    const named = expect.stringContaining(`the number ${number}, beyond 2^53`);
+    expect(diagnosis).toMatchObject({
+      reason: "wrong-secret",
+      finding: isNamed ? named : expect.not.stringMatching(/2\^53/),
+    });
+  },
+);
+
 test("verify says what it did not try on a body that is too large for it", () => {
   const diagnosis = diagnosisOf({ signed: "other", body: `"${"x".repeat(8 * 1024 * 1024)}"` });
   expect(diagnosis).toMatchObject({

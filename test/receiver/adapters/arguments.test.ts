@@ -86,9 +86,12 @@ test.each<[string, unknown]>([
 test.each([
   ["a request", { httpMethod: "POST", body: "{}" }],
   ["nothing", undefined],
+  // Lambda ignores what a function returns to SNS and S3: only a rejection makes it try again.
+  ["records of SNS", { Records: [{ EventSource: "aws:sns", Sns: { Message: "{}" } }] }],
+  ["records of Kinesis", { Records: [{ eventID: "1", kinesis: { data: "e30=" } }] }],
 ])("sqsHandler rejects %s, and says what to use", async (_what, event) => {
   const handle = sqsHandler(queueWorker({ handlers: {} }));
   await expect(handle(event as unknown as SqsEvent)).rejects.toThrow(
-    /without Records.*lambdaHandler\(receiver\)/,
+    /not messages of SQS.*lambdaHandler\(receiver\)/,
   );
 });
