@@ -168,7 +168,7 @@ describe("what never happened", () => {
   it("recover waits until the service cannot make it any more", async () => {
     expect(await run(killed({ operations: [interrupted("a")] }))).toBe("done");
     expect(said[0]).toMatch(/^Waiting up to (5|6|8|9)\d s/);
-    expect(said[1]).toMatch(/^a .*it registered nothing/);
+    expect(said[1]).toMatch(/^a .*it left nothing behind/);
   });
 
   it("recover waits for a registration whose url no list shows, and closes its entry", async () => {
@@ -249,7 +249,7 @@ describe("after recover has said, on another machine, that the next up takes an 
     const { pulumi } = await promised();
     later(300);
     expect(await run(pulumi)).toBe("done");
-    expect(said.join("\n")).not.toMatch(/registered nothing/);
+    expect(said.join("\n")).not.toMatch(/left nothing behind/);
   });
 
   it("recover does not promise somebody's endpoint, too", async () => {

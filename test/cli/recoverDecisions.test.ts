@@ -149,7 +149,7 @@ describe("what is in doubt", () => {
     expect(await run(pulumi, ["keep", "keep"])).toBe("done");
     expect(entries()).toMatchObject([{ foreign: true }, { foreign: true }]);
     expect(await run(pulumi)).toBe("done");
-    expect(said.join("\n")).toMatch(/it registered nothing/);
+    expect(said.join("\n")).toMatch(/it left nothing behind/);
   });
 
   it.each(["wh_other", ""])("recover decides nothing when the answer is %j", async (answer) => {

@@ -215,7 +215,7 @@ describe("after an interrupted run", () => {
     await project.succeed("cancel", "--yes");
     const { exitCode, output } = await recover("--yes");
     expect(output).toMatch(/^Waiting up to (1\d|20) s /m);
-    expect(output).toMatch(/it registered nothing/);
+    expect(output).toMatch(/it left nothing behind/);
     expect(exitCode).toBe(0);
     await project.up();
     expect(registered()).toHaveLength(1);

@@ -35,7 +35,9 @@ function outcomeOf(
     return `${describeUnknowable(identity)} (STILL_PENDING)`;
   if (decision.kind === "unknowable")
     return "the service lists only a part of its endpoints, and none with this url (STILL_PENDING).";
-  return `it registered nothing.${operations.length > 0 || resource ? ` ${up} registers what the program declares.` : ""}`;
+  // It registered nothing, or a resource has what it registered, or a person has forgotten that.
+  const hasResource = operations.length > 0 || resource !== undefined;
+  return `it left nothing behind.${hasResource ? ` ${up} registers what the program declares and the stack lacks.` : ""}`;
 }
 
 function subjectOf({ identity, operations, resource }: Verdict): string {
