@@ -1,4 +1,4 @@
-import { isRecord } from "../shared/json";
+import { isRecord, parseJson } from "../shared/json";
 import { EVENT_BY_STATUS, JOB_EVENTS } from "./event";
 
 /** Names of events that stand for one of ours: `JOB_SUCCEEDED`, `jobs.failed`, `job.success`, `com.acme.job.failed`. */
@@ -25,6 +25,10 @@ export function lookalikeWarner(warn: (warning: string) => void): (message: unkn
 /** Returns what a body has or is, as the end of a sentence, if it may be an event in another shape. */
 function shapeOf(message: unknown): string | undefined {
   if (message === undefined) return "is not JSON";
+  if (typeof message === "string") {
+    const inner = shapeOf(parseJson(message) ?? null);
+    return inner && `is a string of JSON, which ${inner}`;
+  }
   const own = lookalikeIn(message);
   if (own !== undefined) return `has ${own}`;
   const events = isRecord(message) ? message.events : message;

@@ -21,10 +21,13 @@ import type {
 } from "./types";
 import { validatedIds } from "./validated";
 
-const JOB_AS_KEY =
-  "dedupeKey returns the job's id, which all events of a job share: only the first that has a handler is handled, and the others " +
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code to copy.
-  "are ignored as its duplicates. Return `${event}:${jobId}`. You see this warning once.";
+function jobAsKey(what: string): string {
+  return (
+    `${what} the job's id, which all events of a job share: only the first that has a handler is handled, and the others ` +
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code to copy.
+    "are ignored as its duplicates. Let dedupeKey return `${event}:${jobId}`. You see this warning once."
+  );
+}
 
 const PARSED_BODY_ADVICE = readBefore(
   "The webhook receiver",
@@ -145,7 +148,8 @@ export function startedReceiver<Events extends object>(
     } catch (error) {
       return { outcome: "failed", error };
     }
-    if (key === delivery.jobId) warn(JOB_AS_KEY);
+    if (key === delivery.jobId)
+      warn(jobAsKey(dedupeKey ? "dedupeKey returns" : "The service's webhook-id is"));
     return take(delivery, { key, onUnrecorded });
   }
 

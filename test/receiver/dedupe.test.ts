@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Claim, type DedupeStore, memoryDedupe } from "../../src/receiver";
+import { type Claim, type DedupeStore, memoryDedupe, type ReceiverOptions } from "../../src/receiver";
 import { deferred, delivered, jobSucceeded, receiverOf } from "./support";
 
 const broken = () => Promise.reject(new Error("connection refused"));
@@ -58,15 +58,29 @@ describe("dedupeKey", () => {
       );
   });
 
-  test("a receiver warns once of a key that all events of a job share", async () => {
-    const warning = jest.spyOn(process, "emitWarning").mockImplementation();
-    const { outcomeOf } = receiverOf({ handlers, dedupeKey: ({ jobId }) => jobId });
-    for (const id of ["msg_1", "msg_2"]) await outcomeOf(delivered({ id }));
-    expect(warning.mock.calls).toEqual([
-      [expect.stringMatching(/^dedupeKey returns the job's id, .*:\$/), expect.anything()],
-    ]);
-    warning.mockRestore();
-  });
+  test.each<[string, Pick<ReceiverOptions, "dedupeKey">, string, RegExp]>([
+    [
+      "a dedupeKey that returns it",
+      { dedupeKey: ({ jobId }) => jobId },
+      "msg_1",
+      /^dedupeKey returns the job's id, .*:\$/,
+    ],
+    [
+      "a service that sends it as webhook-id",
+      {},
+      "job_1",
+      /^The service's webhook-id is the job's id, .*Let dedupeKey return/,
+    ],
+  ])(
+    "a receiver warns once of a key that all events of a job share: of %s",
+    async (_what, option, id, says) => {
+      const warning = jest.spyOn(process, "emitWarning").mockImplementation();
+      const { outcomeOf } = receiverOf({ handlers, ...option });
+      for (let count = 0; count < 2; count += 1) await outcomeOf(delivered({ id }));
+      expect(warning.mock.calls).toEqual([[expect.stringMatching(says), expect.anything()]]);
+      warning.mockRestore();
+    },
+  );
 
   test("a job's id may hold the words that a missing property leaves", async () => {
     const dedupeKey = ({ event, jobId }: { event: string; jobId: string }) => `${event}:${jobId}`;

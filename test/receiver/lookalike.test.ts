@@ -13,6 +13,10 @@ test.each<[unknown, string]>([
   [[succeeded], 'is a list, whose first item has `type` "job.succeeded"'],
   [{ events: [succeeded] }, 'has a list `events`, whose first item has `type` "job.succeeded"'],
   ["payload=%7B%7D", "is not JSON"],
+  [
+    JSON.stringify(JSON.stringify(JSON.stringify(succeeded))),
+    'is a string of JSON, which is a string of JSON, which has `type` "job.succeeded"',
+  ],
 ])("a delivery of %j, another form of events, warns of it", async (body, seen) => {
   const { receiver } = receiverOf();
   expect(await receiver.handle(delivered({ body }))).toMatchObject({ status: 200 });

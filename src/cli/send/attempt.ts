@@ -1,12 +1,10 @@
-import { isSuccess } from "../../shared/isSuccess";
+import { isRefusal, isSuccess } from "../../shared/isSuccess";
 import { type DeliveryAnswer, type DeliveryRequest, postDelivery } from "../../shared/post";
 import { isNoRoute, REACHABLE } from "../../validation/verdict";
 import { withoutSecrets } from "../knownSecrets";
 
 /** How much of an answer is shown, in characters. */
 const SHOWN_ANSWER_LENGTH = 300;
-/** The answers 4xx that say nothing about the delivery: wrong path, wrong method, too slow, too many. */
-const UNRELATED_STATUSES: readonly number[] = [404, 405, 408, 429];
 
 /** One attempt, as `--json` prints it. */
 export interface SentDelivery {
@@ -27,13 +25,12 @@ export async function attempt(
 ): Promise<SentDelivery> {
   const answer = await postDelivery(request);
   const { status, durationMs } = answer;
-  const isRefused = status !== null && status >= 400 && status < 500 && !UNRELATED_STATUSES.includes(status);
   return {
     status,
     failure: answer.failure ?? null,
     durationMs,
     answer: textOf(answer),
-    asExpected: shouldRefuse ? isRefused : isSuccess(status),
+    asExpected: shouldRefuse ? isRefusal(status) : isSuccess(status),
   };
 }
 

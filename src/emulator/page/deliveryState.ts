@@ -1,4 +1,4 @@
-import { isSuccess } from "../../shared/isSuccess";
+import { isRefusal, isSuccess } from "../../shared/isSuccess";
 import type { DeliveryHistory } from "./history";
 import { visible } from "./html";
 import type { Tone } from "./parts";
@@ -30,8 +30,9 @@ export function stateOf(
   const genuine = attempts.filter(isGenuine);
   if (genuine.some(isAccepted)) return "delivered";
   const last = genuine.at(-1) ?? attempts.at(-1) ?? attempts[0];
-  if (last.tampered) return isAccepted(last) ? "forgery accepted" : "forgery refused";
-  if (isAccepted(last)) return "delivered";
+  if (isAccepted(last)) return last.tampered ? "forgery accepted" : "delivered";
+  // No answer, or one from a wrong path or of a server that failed, is no sign that the receiver verifies.
+  if (last.tampered) return isRefusal(last.statusCode) ? "forgery refused" : "failed";
   if (last.retryInMs == null) return "failed";
   return endpoints.has(last.endpointId) ? "retrying" : "endpoint deleted";
 }

@@ -1,6 +1,6 @@
 import { FAULT_KINDS } from "../../../src/emulator";
 import { verifyDetailed } from "../../../src/signature";
-import { receiver } from "../receiver";
+import { type Reaction, receiver } from "../receiver";
 import { call, HOOK, outcome, patience, started, until } from "../support";
 import { readPage, submit, visit } from "./visit";
 
@@ -116,6 +116,18 @@ describe("deliveries", () => {
     ]);
     expect(other.received).toEqual([]);
     expect(await readPage(emulator)).toMatch(/forgery refused job.succeeded .* delivered job.succeeded/);
+  });
+
+  test.each<Reaction>([404, 429, 500, "end"])("a forgery that meets %j was not refused", async (reaction) => {
+    const { url } = await receiver(reaction);
+    const emulator = await started();
+    const { id: endpointId } = emulator.add({ ...HOOK, url });
+    await submit(emulator, "events", { endpointId, type: "job.succeeded", tamper: "yes" });
+    const page = await readPage(emulator);
+    expect([page.includes("failed job.succeeded"), page.includes("refused job.succeeded")]).toEqual([
+      true,
+      false,
+    ]);
   });
 
   test("a delivery can be replayed byte for byte and sent again tampered, at its own endpoint", async () => {
