@@ -2,8 +2,8 @@ import { spellingsOf } from "../shared/spellings";
 
 /** The shortest part of a signing secret that is masked, in characters. */
 const SHORTEST_PART = 6;
-/** The shortest part of a key in hexadecimal that is masked. A shorter one may be a number. */
-const SHORTEST_HEX_PART = 12;
+/** The shortest part of a key in hexadecimal, and of an API key, that is masked. A shorter one may be a number, or a word. */
+const SHORTEST_KEY_PART = 12;
 /** A shorter value, such as the key of a test, may be an ordinary word. Such a value is masked in urls only. */
 const SHORTEST_VALUE = 8;
 /** The longer words that `--json` has for the type of an endpoint and the kind of its owner. */
@@ -36,16 +36,22 @@ export function hideSecret(secret: string): void {
   ];
   for (const form of forms) hideParts(form, SHORTEST_PART);
   for (const form of [key.toString("hex"), key.toString("hex").toUpperCase()])
-    hideParts(form, SHORTEST_HEX_PART);
+    hideParts(form, SHORTEST_KEY_PART);
 }
 
-/** Keeps a value, such as an API key, out of everything that this process prints from now on, however it is spelt. */
+/** Keeps an API key out of everything that this process prints from now on, however it is spelt, and a long one also in part. */
+export function hideKey(key: string): void {
+  hideValue(key);
+  if (key.length >= 2 * SHORTEST_KEY_PART) hideParts(key, SHORTEST_KEY_PART);
+}
+
+/** Keeps a value, such as a url that is a secret, out of everything that this process prints from now on, however it is spelt. */
 export function hideValue(value: string): void {
   const hidden = value.length < SHORTEST_VALUE || WORDS.includes(value) ? wordsInUrls : values;
   hidden.set(value, spellingsOf(value));
 }
 
-/** Masks what `hideSecret` and `hideValue` were given, and whatever is spelt as a signing secret. */
+/** Masks what `hideSecret`, `hideKey` and `hideValue` were given, and whatever is spelt as a signing secret. */
 export function withoutSecrets(text: string): string {
   const masked = without(values, text)
     .replace(REST_OF_URL, (rest) => without(wordsInUrls, rest))

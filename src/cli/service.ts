@@ -6,7 +6,7 @@ import { describeAnswer, hasAnswer } from "../endpoint/shownAnswer";
 import { patienceFor } from "../settlement/time";
 import { isUrl } from "../shared/url";
 import { CliError } from "./errors";
-import { hideValue } from "./knownSecrets";
+import { hideKey, hideValue } from "./knownSecrets";
 import type { Output } from "./output";
 import { type Found, Pulumi } from "./pulumi";
 
@@ -40,7 +40,7 @@ export function openAccount(
   const resolved = resolveSettings(configuration, environment, withStack);
   if ("problems" in resolved) throw new CliError("SETTINGS_INVALID", resolved.problems.join("; "));
   const { timeoutSeconds, ...settings } = resolved.settings;
-  hideValue(settings.apiKey);
+  hideKey(settings.apiKey);
   const timeoutMs = timeoutSeconds * 1000;
   return {
     origin: originOf({ ...settings, providerName: resolved.providerName }),

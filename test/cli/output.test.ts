@@ -1,4 +1,4 @@
-import { hideSecret, hideValue } from "../../src/cli/knownSecrets";
+import { hideKey, hideSecret, hideValue } from "../../src/cli/knownSecrets";
 import { Output } from "../../src/cli/output";
 import { printable, printableJson } from "../../src/cli/printable";
 
@@ -112,6 +112,14 @@ it.each([
     expect(stdout.written).toEqual([`${expected}\n`]);
   },
 );
+
+it("a part of a long API key is masked, as a service prints one, and a short key's is not", () => {
+  hideKey("sk_live_ABCDEFGHIJKLMNOPQRSTUVWXYZ012345");
+  hideKey("short-key-of-mine");
+  const stdout = sink(false);
+  new Output({ stdout }).line("Incorrect key: sk_live_ABCDEFGHIJKLM***Z012345, short-key-of");
+  expect(stdout.written).toEqual(["Incorrect key: …***Z012345, short-key-of\n"]);
+});
 
 describe("while something takes long", () => {
   beforeEach(() => void jest.useFakeTimers());
