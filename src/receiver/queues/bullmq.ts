@@ -10,7 +10,12 @@ export interface BullmqQueue {
   /** The queue's options. */
   readonly opts?: { readonly connection?: unknown } | undefined;
   /** The options of jobs that set none of their own. */
-  readonly defaultJobOptions?: { readonly attempts?: number; readonly backoff?: unknown } | undefined;
+  readonly defaultJobOptions?: DefaultJobOptions | undefined;
+}
+interface DefaultJobOptions {
+  readonly attempts?: number;
+  readonly backoff?: unknown;
+  readonly deduplication?: unknown;
 }
 interface BullmqJobOptions {
   readonly jobId: string;
@@ -38,10 +43,15 @@ const PLAIN = /^[\w-]{1,128}$/;
  * `attempts` or `backoff`.
  * Warns once if the connection queues commands while Redis is away: they would collect in memory.
  *
- * @throws TypeError if it is not a queue
+ * @throws TypeError if it is not a queue, or if its `defaultJobOptions` set `deduplication`, which would drop deliveries
  */
 export function bullmqQueue(queue: BullmqQueue): DeliveryQueue {
   checkFunctions("bullmqQueue: queue", queue, { functions: ["add"], advice: "Pass a Queue of BullMQ." });
+  if (queue.defaultJobOptions?.deduplication !== undefined)
+    throw new TypeError(
+      "bullmqQueue: the queue's defaultJobOptions set deduplication, so BullMQ would keep one delivery and drop the others. Leave it out: " +
+        "each delivery has a job id of its own.",
+    );
   const setting = riskySetting(queue.opts?.connection);
   if (setting !== undefined)
     warnerOnce()(
@@ -57,7 +67,7 @@ export function bullmqQueue(queue: BullmqQueue): DeliveryQueue {
 }
 
 /** Returns what the queue's own options leave open. A job's options replace those of its queue. */
-function retriesBeside({ attempts, backoff }: NonNullable<BullmqQueue["defaultJobOptions"]> = {}) {
+function retriesBeside({ attempts, backoff }: DefaultJobOptions = {}) {
   if (attempts !== undefined) return {};
   return backoff === undefined ? { attempts: ATTEMPTS, backoff: BACKOFF } : { attempts: ATTEMPTS };
 }

@@ -44,6 +44,13 @@ describe("bullmqQueue", () => {
     });
   });
 
+  test("refuses a queue that keeps one job of several", () => {
+    const defaultJobOptions = { deduplication: { id: "one" } };
+    expect(() => bullmqQueue({ add: jest.fn(), defaultJobOptions })).toThrow(
+      /deduplication.*drop the others/,
+    );
+  });
+
   test("keeps the backoff of the queue if only that is set", async () => {
     const add = jest.fn();
     await bullmqQueue({ add, defaultJobOptions: { backoff: 500 } }).add(delivery("k"));
