@@ -10,12 +10,9 @@ export interface BullmqQueue {
   /** The queue's options. */
   readonly opts?: { readonly connection?: unknown } | undefined;
   /** The options of jobs that set none of their own. */
-  readonly defaultJobOptions?: DefaultJobOptions | undefined;
-}
-interface DefaultJobOptions {
-  readonly attempts?: number;
-  readonly backoff?: unknown;
-  readonly deduplication?: unknown;
+  readonly defaultJobOptions?:
+    | { readonly attempts?: number; readonly backoff?: unknown; readonly deduplication?: unknown }
+    | undefined;
 }
 interface BullmqJobOptions {
   readonly jobId: string;
@@ -67,7 +64,7 @@ export function bullmqQueue(queue: BullmqQueue): DeliveryQueue {
 }
 
 /** Returns what the queue's own options leave open. A job's options replace those of its queue. */
-function retriesBeside({ attempts, backoff }: DefaultJobOptions = {}) {
+function retriesBeside({ attempts, backoff }: NonNullable<BullmqQueue["defaultJobOptions"]> = {}) {
   if (attempts !== undefined) return {};
   return backoff === undefined ? { attempts: ATTEMPTS, backoff: BACKOFF } : { attempts: ATTEMPTS };
 }
