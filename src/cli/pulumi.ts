@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { type PulumiCommandResult, runPulumi } from "../shared/pulumiCommand";
-import { masked } from "../shared/shown";
+import { quotedLine } from "../shared/quotedLine";
 import { quoted } from "../shared/words";
 import { CliError } from "./errors";
 import { hideValue } from "./knownSecrets";
@@ -141,7 +141,7 @@ function absenceOf({ stderr }: PulumiCommandResult): string | undefined {
 export function pulumiFailed(args: readonly string[], { stderr, stdout }: PulumiCommandResult): CliError {
   const lines = (stderr.trim() || stdout.trim()).split(/[\r\n]+/);
   const line = lines.find((text) => text.startsWith("error: ")) ?? lines.at(-1) ?? "";
-  const quoted = masked(line.replace(/^error: /, "").replace(CONTROL_CHARACTERS, ""));
-  const cut = quoted.length > MAX_QUOTED_LENGTH ? `${quoted.slice(0, MAX_QUOTED_LENGTH)}…` : quoted;
+  const text = quotedLine(line.replace(/^error: /, "").replace(CONTROL_CHARACTERS, ""));
+  const cut = text.length > MAX_QUOTED_LENGTH ? `${text.slice(0, MAX_QUOTED_LENGTH)}…` : text;
   return new CliError("PULUMI_FAILED", `\`pulumi ${args.join(" ")}\` failed: ${cut}`);
 }

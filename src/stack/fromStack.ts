@@ -1,7 +1,8 @@
 import type { Receiver } from "../receiver";
 import type { NoEvents } from "../receiver/types";
 import { runPulumi } from "../shared/pulumiCommand";
-import { masked, NOT_SHOWN, shown } from "../shared/shown";
+import { quotedLine } from "../shared/quotedLine";
+import { NOT_SHOWN, shown } from "../shared/shown";
 import { ReceiverConfigError } from "./config";
 import { MASKED, parseConfig } from "./parse";
 import {
@@ -97,5 +98,5 @@ async function outputsOf(
 /** Returns the first error that the CLI reported. The rest of what it printed, such as a program's output, may hold secrets. */
 function errorLineOf(stderr: string): string | undefined {
   const line = /^error: (.+)$/m.exec(stderr)?.[1]?.trim();
-  return line && masked(line);
+  return line && quotedLine(line);
 }

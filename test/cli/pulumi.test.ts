@@ -33,6 +33,21 @@ it.each([
   expect(message).not.toMatch(/user|hunter2|pa\?ss/);
 });
 
+it("pulumiFailed quotes the path of a folder that exists, and masks what may be a key in or beside it", () => {
+  const folder = mkdtempSync(join(tmpdir(), "Pulumi-Project-1-"));
+  const key = "QpX7mVt2nK9sLw4dYb8hRf6j";
+  try {
+    expect(messageOf(`error: open ${folder}/Pulumi.dev.yaml: no such file`)).toContain(
+      `open ${folder}/Pulumi.dev.yaml: no such file`,
+    );
+    expect(messageOf(`error: open 'file://${folder}/': refused`)).toContain(`'file://${folder}/': refused`);
+    for (const text of [`${folder}/${key}`, `/${key}/${folder}`, key, `/${key}`, `${folder}-${key}/a`])
+      expect(messageOf(`error: open ${text}: refused`)).not.toContain(key);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 it("pulumiFailed quotes the last line if no line is an error", () => {
   expect(messageOf("Downloading pulumi v3…\r\n\npermission denied\n \n")).toBe(
     "`pulumi stack export` failed: permission denied (PULUMI_FAILED)",
