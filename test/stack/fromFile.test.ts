@@ -113,7 +113,7 @@ test("a file system that hangs costs one read, and the receiver works on", async
   } finally {
     jest.useRealTimers();
     const other = readFile(__filename, "utf8");
-    const done = await Promise.race([other, sleep(1_000, "every thread is stuck")]);
+    const done = await Promise.race([other, sleep(20_000, "every thread is stuck")]);
     const writable = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
     rmSync(path);
     closeSync(writable);
