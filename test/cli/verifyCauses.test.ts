@@ -48,6 +48,14 @@ const changes: Readonly<Record<string, readonly [reason: string, description: Re
     /compact JSON.*keys in another order/,
     { body: SORTED.replace("<done>", "\\u003cdone\\u003e") },
   ],
+  "got sorted keys and lost the fractions of whole numbers, as Go writes a map": [
+    "body-reserialized",
+    /compact JSON.*numbers written in another way and the keys in another order/,
+    {
+      signed: '{"type":"job.succeeded","data":{"cost":1.0,"count":3,"jobId":"1"}}',
+      body: '{"data":{"cost":1,"count":3,"jobId":"1"},"type":"job.succeeded"}',
+    },
+  ],
   "got sorted keys in PostgreSQL's jsonb": [
     "body-reserialized",
     /compact JSON.*keys in another order/,

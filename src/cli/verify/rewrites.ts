@@ -69,20 +69,33 @@ export function* numberRewrites(body: Buffer): Generator<BodyVariant> {
     }
 }
 
-/** Generates a body of JSON whose names may have stood in any order. */
+/** Generates a body of JSON whose names may have stood in any order. What sorts them may rewrite the numbers, too. */
 export function* orderRewrites(body: Buffer): Generator<BodyVariant> {
   const json = jsonOf(body);
   if (json === undefined) return;
-  const spellings = distinct(STRING_SPELLINGS.slice(0, 4), scalarsOf(json).strings);
-  for (const reordered of otherOrders(json))
-    for (const [inStrings, string] of spellings) {
-      const respelled = respell(reordered, { string, number: (text) => text });
-      for (const [layout, style] of LAYOUTS.slice(0, 2)) {
-        const bytes = Buffer.from(writeJsonText(respelled, style));
-        const description = `${layout}${inStrings}, with the keys in another order`;
-        yield { change: "body-reserialized", bytes, description };
+  const { strings, numbers } = scalarsOf(json);
+  const spellings = distinct(STRING_SPELLINGS.slice(0, 4), strings);
+  for (const [inNumbers, number] of waysOfNumbers(new Set(numbers)))
+    for (const reordered of otherOrders(json))
+      for (const [inStrings, string] of spellings) {
+        const respelled = respell(reordered, { string, number });
+        for (const [layout, style] of LAYOUTS.slice(0, 2)) {
+          const bytes = Buffer.from(writeJsonText(respelled, style));
+          const description = `${layout}${inStrings}, with ${inNumbers}the keys in another order`;
+          yield { change: "body-reserialized", bytes, description };
+        }
       }
-    }
+}
+
+/** Generates ways to write numbers: as they are, all as one language does, and each in its own way. */
+function* waysOfNumbers(texts: ReadonlySet<string>): Generator<Spelling> {
+  const [asTheyAre, ...languages] = distinct(NUMBER_SPELLINGS, texts);
+  if (asTheyAre) yield asTheyAre;
+  for (const [, spelling] of languages) yield ["numbers written in another way and ", spelling];
+  for (const combination of numberCombinations([...texts])) {
+    const written = new Map([...texts].map((text, at) => [text, combination[at] ?? text]));
+    yield ["numbers written in another way and ", (text) => written.get(text) ?? text];
+  }
 }
 
 /** Returns the strings of JSON, each once, and the numbers in the order of the text. */
