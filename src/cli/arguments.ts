@@ -43,7 +43,7 @@ export function parseDuration(value: string): number {
   const unit = UNITS.find((each) => each.letter === letter);
   if (unit !== undefined) return Number(number) * unit.seconds * 1000;
   throw new InvalidArgumentError(
-    "It must be a number with a unit: s, m, h, d or w, for seconds, minutes, hours, days or weeks.",
+    "It must be a whole number with a unit: s, m, h, d or w, for seconds, minutes, hours, days or weeks.",
   );
 }
 

@@ -172,6 +172,7 @@ export function program(name: string, commands: readonly Command[]): Command {
 function wrongUse(message: string): string {
   return message
     .replace(/^error: /, "")
+    .replace(/^unknown (option '(--[a-z-]+))=.*\(Did you mean \2\?\)/s, "$1' takes no value")
     .replace(/^(unknown (?:option|command)) '(.*)'/s, (_all, what, name) => `${what} ${quotedName(name)}`)
     .replace(/ (?:argument|value) '(.*)' is invalid/s, " is invalid")
     .trim();

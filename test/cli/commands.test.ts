@@ -65,7 +65,7 @@ test.each([
   [["send", "job.running"], /url of the receiver is missing/],
   [["send", "job.running", "--to", URL, "--data", "{"], /--data must hold JSON/],
   [["send", "job.running", "--to", URL, "--data", "@"], /--data names no file/],
-  [["send", "job.running", "--to", URL, "--age", "600"], /a number with a unit/],
+  [["send", "job.running", "--to", URL, "--age", "600"], /a whole number with a unit/],
   [["send", "job.running", "--to", URL, "--repeat", "0"], /from 1 to 1000/],
   [["probe"], /url/],
   [["probe", "ftp://example.com"], /url must be an absolute URL/],

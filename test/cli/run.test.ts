@@ -134,9 +134,10 @@ it("an endpoint that cannot be read is not called missing, nor is its type alone
 });
 
 it.each([
+  [["list", "--json=1"], /option '--json' takes no value \(WRONG_USE\)/],
   [["list", "--jsn"], /unknown option '--jsn' \(Did you mean --json\?\) \(WRONG_USE\)/],
   [["prune"], /'--older-than <duration>' not specified \(WRONG_USE\)/],
-  [["prune", "--older-than", "7"], /It must be a number with a unit.*\(WRONG_USE\)/],
+  [["prune", "--older-than", "7"], /It must be a whole number with a unit.*\(WRONG_USE\)/],
   [
     ["prune", "--older-than", "7d", "--type", "all"],
     /Allowed choices are development, production.*\(WRONG_USE\)/,
