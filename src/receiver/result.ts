@@ -1,6 +1,16 @@
 import { isRecord } from "../shared/json";
 import { isThenable } from "./deadline";
 
+/** What clients of AWS set in what they resolve with, after a failure. */
+const FAILURES = [
+  "FunctionError",
+  "Failed",
+  "FailedEntryCount",
+  "FailedRecordCount",
+  "FailedPutCount",
+  "UnprocessedItems",
+];
+
 /**
  * Throws if what a handler or a queue's `add` returned shows that it has not run, not ended or failed: the delivery then counts as
  * failed, and is not acknowledged.
@@ -24,6 +34,7 @@ export function checkResult(result: unknown, what: "handler" | "queue's add"): v
       throw new TypeError(
         `The ${what} returned a Response with status ${each.status}. It fails by throwing, and otherwise returns nothing.`,
       );
+  if (isRecord(result)) checkAnswer(result, what);
   // In a list, or with a result in a list, as of the commands of a MULTI in Redis.
   const error = [result].flat(2).find((each) => each instanceof Error);
   if (error) throw error;
@@ -38,4 +49,25 @@ export function checkResult(result: unknown, what: "handler" | "queue's add"): v
     void Promise.allSettled(result);
     throw new TypeError(`The ${what} returned a list of promises. Return Promise.all of it.`);
   }
+}
+
+/** Checks what a client may have resolved with in place of rejecting. The row of a failed job may have an `error`, too. */
+function checkAnswer(result: Readonly<Record<string, unknown>>, what: string): void {
+  const { error, data, statusCode } = result;
+  if (Number(statusCode) >= 400 && "headers" in result && "body" in result)
+    throw new TypeError(
+      `The ${what} returned a response with status ${statusCode}, as undici's request does.`,
+    );
+  // Supabase has no `data` then, and a Result has an Error.
+  const isFailure = error instanceof Error || (error && "data" in result && (data ?? null) === null);
+  const set = isFailure ? "error" : FAILURES.find((name) => isSet(result[name]));
+  if (set !== undefined)
+    throw new TypeError(
+      `The ${what} returned an object whose "${set}" is set. It fails by throwing, and otherwise returns nothing.`,
+      { cause: result[set] },
+    );
+}
+
+function isSet(value: unknown): boolean {
+  return typeof value === "object" ? Object.keys(value ?? {}).length > 0 : Boolean(value);
 }

@@ -45,7 +45,7 @@ export interface KeyedDelivery extends JobDelivery {
 /**
  * Handles a delivery. Resolve when the work is done or safely handed on; the delivery is then complete. If it rejects, the sender
  * is answered 500 and its retry is handled again. A function or a generator as result counts as a failure, as neither has run, and so does a
- * `Response` with a status other than 2xx.
+ * `Response` with a status other than 2xx, and what clients such as those of Supabase and AWS resolve with after a failure.
  */
 export type Handler<D extends Delivery> = (delivery: D) => unknown;
 

@@ -105,6 +105,24 @@ describe("a handler that did not run", () => {
       () => Promise.allSettled([1, Promise.reject(new Error("late"))]),
       /allSettled .* rejected/,
     ],
+    [
+      "the failure of a client that does not reject, as Supabase's",
+      () => ({ data: null, error: { message: "no such table" }, status: 404 }),
+      /whose "error" is set/,
+    ],
+    ["a failed Result", () => ({ error: new Error("late") }), /whose "error" is set/],
+    ["what a function of AWS threw", () => ({ FunctionError: "Unhandled" }), /whose "FunctionError" is set/],
+    [
+      "a batch that failed in part",
+      () => ({ Successful: [], Failed: [{ Id: "1" }] }),
+      /whose "Failed" is set/,
+    ],
+    ["events that were not taken", () => ({ FailedEntryCount: 1 }), /whose "FailedEntryCount" is set/],
+    [
+      "the answer to a failure, of undici's request",
+      () => ({ statusCode: 503, headers: {}, body: null }),
+      /response with status 503/,
+    ],
     ["a list of promises", () => [Promise.reject(new Error("late"))], /Return Promise\.all/],
   ])(
     "a handler that returns %s has its delivery answered 500 with a reason, and handled again",
@@ -116,6 +134,17 @@ describe("a handler that did not run", () => {
       expect(outcomes[0]).toMatchObject({ status: 500, error: { message: expect.stringMatching(reason) } });
     },
   );
+
+  test.each([
+    ["the row of a job that failed", { id: 1, data: { attempt: 3 }, error: "out of memory" }],
+    ["the answer to a success, of Supabase", { data: null, error: null, status: 201 }],
+    ["a batch that was taken", { Successful: [{ Id: "1" }], Failed: [] }],
+    ["events that were taken", { FailedEntryCount: 0, UnprocessedItems: {} }],
+    ["the answer to a success, of undici's request", { statusCode: 204, headers: {}, body: null }],
+    ["the status of something", { statusCode: 404 }],
+  ])("a handler that returns %s has handled its delivery", async (_what, result) => {
+    expect(await receiverWith(async () => result).outcomeOf(delivered())).toBe("handled");
+  });
 
   test("createReceiver refuses handlers in a Map, a list or a promise, and generators, each with a reason", () => {
     const handler = () => {};
