@@ -51,7 +51,12 @@ export function stackOption(): Option {
 }
 
 export function inventoryOptions({ stack, alsoStack, projectOnly, json }: InventoryFlags): InventoryOptions {
-  return { pulumi: new Pulumi(stack), alsoStacks: alsoStack, projectOnly, output: new Output({ json }) };
+  return {
+    pulumi: Pulumi.withSettings(stack),
+    alsoStacks: alsoStack,
+    projectOnly,
+    output: new Output({ json }),
+  };
 }
 
 export function projectOnlyOption(): Option {

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { delimiter, join, resolve } from "node:path";
+import { projectFile, projectName } from "../settlement/stackName";
 import { type PulumiCommandResult, runPulumi } from "../shared/pulumiCommand";
 import { quotedLine } from "../shared/quotedLine";
 import { quoted } from "../shared/words";
@@ -39,6 +40,27 @@ export class Pulumi {
     // Pulumi takes an empty name for the selected stack.
     if (stack === "") throw new CliError("WRONG_USE", "the name of a stack must not be empty");
     if (stack !== undefined && /whsec_/i.test(stack)) hideValue(stack);
+  }
+
+  /**
+   * Returns the same for a command that uses the stack's settings. It refuses a stack of another project: Pulumi reads the state of
+   * whatever stack is named, and the settings from this folder, which has those of its own project's stack of that name.
+   *
+   * @throws CliError `WRONG_USE`
+   */
+  static withSettings(stack: string | undefined, { env } = process): Pulumi {
+    const name = stack ?? (env.PULUMI_OPTION_STACK || env.PULUMI_STACK);
+    const [, project] = /^[^/]+\/([^/]+)\/[^/]+$/.exec(name ?? "") ?? [];
+    // Pulumi's command goes to the folder that this variable names (engine rule 40).
+    const folder = resolve(env.PULUMI_OPTION_CWD ?? "");
+    const isOther =
+      project !== undefined && projectFile(folder) !== undefined && project !== projectName(folder);
+    if (isOther)
+      throw new CliError(
+        "WRONG_USE",
+        `the stack ${name} is of another project than this folder, and only its own project's folder has its settings. Run the command there`,
+      );
+    return new Pulumi(stack);
   }
 
   /** Returns the same for another stack. */

@@ -163,7 +163,10 @@ function problemsOf(settings: Settings): string[] {
       "allowedHosts must be an array of host names without scheme and port",
     ],
     [dataFile === undefined || typeof dataFile === "string", "dataFile must be a path"],
-    [rateLimit === undefined || rateLimit.requestsPerSecond > 0, "requestsPerSecond must be above 0"],
+    [
+      rateLimit === undefined || rateLimit.requestsPerSecond > 0,
+      "the rate limit (requestsPerSecond) must be above 0",
+    ],
     [rateLimit?.burst === undefined || rateLimit.burst >= 1, "burst must be at least 1"],
     [
       Array.isArray(retryDelaysMs) && retryDelaysMs.every(isDelay),

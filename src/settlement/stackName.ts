@@ -55,6 +55,18 @@ export function projectFile(folder: string): string | undefined {
   return found ?? (parent === folder ? undefined : projectFile(parent));
 }
 
+/** Returns the name of the Pulumi project that a folder is in; undefined if it is in none. @param folder absolute */
+export function projectName(folder: string): string | undefined {
+  const settings = textOf(projectFile(folder) ?? "");
+  const [, name] = /^["']?name["']?[ \t]*:[ \t]*["']?([^\s"'#]+)/m.exec(settings) ?? [];
+  if (name !== undefined) return name;
+  try {
+    return JSON.parse(settings).name;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Returns the same string for all spellings of a backend's URL, without what logs a user in. A folder's may be relative, or hold links; of
  * its options only a place counts.

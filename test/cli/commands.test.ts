@@ -53,7 +53,7 @@ test.each([
   [["verify", "--headers", "h"], /--body/],
   [["verify", "--capture", "c", "--headers", "h"], /leave out --headers/],
   [["verify", "--headers", "-", "--body", "-"], /only one file can be standard input/],
-  [["verify", "--capture", join(FILES, "headers")], /has no body: .*--body/],
+  [["verify", "--capture", join(FILES, "headers")], /no body was found.*--body/],
   [[...(USES.verify ?? []), "--at", "yesterday"], /date with a time zone/],
   [[...(USES.verify ?? []), "--at", "2026-01-01T10:00:00"], /date with a time zone/],
   [[...(USES.verify ?? []), "--tolerance", "5m"], /whole number/],
@@ -75,7 +75,7 @@ test.each([
   [["probe", URL, "--secret-file", "old"], /--secret-env and --secret-file both name secrets/],
   [["listen", "--any-event"], /--any-event is for .*--events/],
   [["verify", "--capture", "/dev/null"], /file of --capture is empty/],
-  [["verify", "--capture", join(__dirname, "../../.npmrc")], /file of --capture has no body/],
+  [["verify", "--capture", join(__dirname, "../../.npmrc")], /no body was found in the file of --capture/],
   [["listen", "--port", "70000"], /must be a port: a whole number from 0 to 65535/],
   [["listen", "--port", "many"], /must be a port/],
   [["listen", "--page", "70000"], /must be a port/],
@@ -276,6 +276,36 @@ test("the check for secrets in the output fails when there is one", async () => 
   const anyEvent = ["send", event, "--any-event"];
   await expect(run([...anyEvent, "--to", URL, ...SOURCE], { env })).rejects.toThrow(/part of a secret/);
 });
+
+test.each([
+  "list",
+  "doctor",
+  "get wh_1",
+  "delete wh_1",
+  "prune --older-than 1s --yes",
+  "adopt wh_1",
+  "recover",
+  "check-service --url https://a.example.com --yes",
+])(
+  "%s refuses a stack of another project: this folder has the settings of its own project's stack of that name",
+  async (command) => {
+    const { url } = await receiver(200);
+    const config = { "webhooks:baseUrl": url, "webhooks:apiKey": API_KEY };
+    const { cwd, env: found } = stackFolder({ config });
+    const refused = expect.stringMatching(
+      /stack organization\/bill\/dev is of another project .*\(WRONG_USE\)\n$/,
+    );
+    const args = command.split(" ");
+    const named = await run([...args, "--stack", "organization/bill/dev"], { cwd, env: found });
+    expect([named.status, named.stdout, named.stderr]).toEqual([1, "", refused]);
+    for (const name of ["PULUMI_OPTION_STACK", "PULUMI_STACK"]) {
+      const { status, stderr } = await run(args, { cwd, env: { ...found, [name]: "organization/bill/dev" } });
+      expect([status, stderr]).toEqual([1, refused]);
+    }
+    const own = await run([...args, "--stack", "organization/test/dev"], { cwd, env: found });
+    expect(own.stderr).not.toContain("WRONG_USE");
+  },
+);
 
 test("a key that was passed to --stack is not repeated", async () => {
   const unknown = stackFolder({ error: `error: no stack named "${API_KEY}" found` });

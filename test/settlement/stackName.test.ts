@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { isAmbiguous, stackNameOf } from "../../src/settlement/stackName";
+import { isAmbiguous, projectName, stackNameOf } from "../../src/settlement/stackName";
 
 const urn = "urn:pulumi:dev::test::pulumi:pulumi:Stack::test-dev";
 
@@ -149,4 +149,15 @@ test.each([
   ],
 ])("the backends %j and %j have one name", (one, other) => {
   expect(backendOf(one)).toBe(backendOf(other));
+});
+
+test.each([
+  ["Pulumi.yaml", "name: shop\nruntime: nodejs\n", "shop"],
+  ["Pulumi.yaml", "runtime: {name: nodejs}\nname: 'shop' # ours\n", "shop"],
+  ["Pulumi.yml", '{"runtime": {"name": "nodejs"}, "name": "shop"}', "shop"],
+  ["Pulumi.json", '{\n  "name": "shop",\n  "runtime": "yaml"\n}', "shop"],
+  ["Pulumi.yaml", "runtime: nodejs\n", undefined],
+])("the project that %s names with %j is %j", (file, text, name) => {
+  settings(text, file);
+  expect(projectName(join(program, "infra"))).toBe(name);
 });

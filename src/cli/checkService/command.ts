@@ -55,7 +55,7 @@ async function run({ url, stack, yes = false, json }: Flags): Promise<void> {
   const release = endOnInterrupt();
   checkUrl(url, "--url");
   if (new URL(url).hash !== "") throw new CliError("WRONG_USE", "--url must not contain a fragment");
-  const pulumi = new Pulumi(stack);
+  const pulumi = Pulumi.withSettings(stack);
   const opening = openService({ pulumi });
   const account = await output.during(() => "Reading the stack's settings…", opening);
   const stopping = new AbortController();

@@ -49,7 +49,7 @@ export async function listen(flags: ListenFlags): Promise<void> {
       ? undefined
       : await output.during(
           () => "Reading the stack's settings…",
-          openService({ pulumi: new Pulumi(flags.stack) }),
+          openService({ pulumi: Pulumi.withSettings(flags.stack) }),
         );
   const folder =
     flags.save === undefined ? undefined : await CaptureFolder.open(flags.save, (text) => output.warn(text));

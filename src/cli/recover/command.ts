@@ -33,7 +33,7 @@ export function recoverCommand(): Command {
         during: (describe, work) => output.during(describe, work),
       };
       const outcome = await withTerminal({ yes }, (asking) =>
-        recover({ pulumi: new Pulumi(stack), dialogue: { ...dialogue, ...asking }, yes }),
+        recover({ pulumi: Pulumi.withSettings(stack), dialogue: { ...dialogue, ...asking }, yes }),
       );
       return outcome === "undecided" ? EXIT.undecided : EXIT.yes;
     }),

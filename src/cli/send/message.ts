@@ -74,7 +74,7 @@ export async function replayedMessage(path: string, { id, note, signAnew }: Repl
   if (body === undefined)
     throw new CliError(
       "WRONG_USE",
-      "the file of --capture has no body. One of `listen --save` has headers and body",
+      "no body was found in the file of --capture. One of `listen --save` has headers and body",
     );
   const kept = deliveryHeaders(headers);
   const { "webhook-id": [captured = ""] = [], "webhook-timestamp": [timestamp = ""] = [] } = kept;

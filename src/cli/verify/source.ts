@@ -48,7 +48,7 @@ export async function readDelivery(
       "WRONG_USE",
       file.toString("latin1").trim() === ""
         ? "the file of --capture is empty"
-        : "the file of --capture has no body: name the file of the body with --body",
+        : "no body was found in the file of --capture: name a file that holds the body alone with --body",
     );
   return { ...delivery, body: bytes };
 }

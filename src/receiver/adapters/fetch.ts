@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { readBefore } from "../answers";
 import { GrowingBytes } from "../bytes";
 import type { Receiver, ReceiverResponse, Refusal } from "../types";
@@ -33,12 +34,19 @@ export function fetchHandler(
   checkReceiver("fetchHandler", receiver);
   const timeoutMs = bodyTimeoutOf("fetchHandler", options);
 
-  return async (request) => {
-    const { status, headers, body } = await guarded("fetchHandler", answer(request));
+  // Express and Node's own server pass a response, too, and wait until something ends it.
+  return async (request: Request, response?: unknown) => {
+    const ofNode = isOfNode(response) ? response : undefined;
+    const { status, headers, body } = await guarded("fetchHandler", answer(request, ofNode));
+    ofNode?.writeHead(status, { ...headers }).end(body);
     return new Response(body, { status, headers: { ...headers } });
   };
 
-  async function answer(request: Request): Promise<ReceiverResponse> {
+  async function answer(request: Request, ofNode: unknown): Promise<ReceiverResponse> {
+    if (ofNode)
+      throw new TypeError(
+        "fetchHandler got Node's request and response. Express and http.createServer take nodeHandler(receiver).",
+      );
     checkRequest(request);
     if (request.method !== "POST") return receiver.refuse("method");
     if (request.bodyUsed) return receiver.refuse("parsed-body", ADVICE);
@@ -46,6 +54,11 @@ export function fetchHandler(
     if (typeof body === "string") return receiver.refuse(body, body === "parsed-body" ? ADVICE : undefined);
     return receiver.handle({ method: request.method, headers: request.headers, body });
   }
+}
+
+function isOfNode(response: unknown): response is ServerResponse {
+  const { writeHead, end }: Partial<ServerResponse> = Object(response);
+  return typeof writeHead === "function" && typeof end === "function";
 }
 
 /** A framework's own object would be refused as if the sender had sent no POST. @throws TypeError for what is no request */

@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
 import { createReceiver, type Receiver } from "../../../src/receiver";
 import { fastifyPlugin } from "../../../src/receiver/adapters/fastify";
 import { fetchHandler } from "../../../src/receiver/adapters/fetch";
@@ -62,6 +65,20 @@ test.each([
     log.mockRestore();
   },
 );
+
+test("fetchHandler where Node's own server calls it answers 500 too, and the log says which adapter to use", async () => {
+  const log = jest.spyOn(console, "error").mockImplementation(() => {});
+  const server = createServer(fetchHandler(right) as unknown as RequestListener).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  expect((await fetch(`http://127.0.0.1:${port}/`, { method: "POST", body: "{}" })).status).toBe(500);
+  const error = expect.objectContaining({
+    message: expect.stringMatching(/Node's.*nodeHandler\(receiver\)/),
+  });
+  expect(log).toHaveBeenCalledWith(expect.stringMatching(/answered 500/), error);
+  log.mockRestore();
+  server.close();
+});
 
 test.each([
   ["the context of Koa", [{ req: {}, res: {} }, () => {}]],
