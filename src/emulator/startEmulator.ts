@@ -21,6 +21,9 @@ import type { SavedData } from "./savedData";
 import { Service } from "./service";
 import { Timers } from "./timers";
 
+/** Where this machine reaches a server that listens on all of its addresses. */
+const OWN_ADDRESS: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
+const inUrl = (host: string) => (host.includes(":") ? `[${host}]` : host);
 const LISTED = " endpoints() lists the registered endpoints.";
 
 /**
@@ -54,7 +57,6 @@ async function start(options: EmulatorOptions, file: OpenedDataFile | undefined)
   const { accounts, apiKeyHeader: header, apiKeyScheme: scheme, now, basePath, latencyMs } = settings;
   const { listShape: shape, pageSize, moreSign, rateLimit, warn } = settings;
   const keys = new Keys({ accounts, header, scheme });
-  const hostName = settings.host.includes(":") ? `[${settings.host}]` : settings.host;
   let apiKey = settings.apiKey;
   const data = (): SavedData => ({ apiKey, secrets: secrets.snapshot(), accounts: registry.snapshot() });
   const { newId, normalizeUrls } = settings;
@@ -71,14 +73,14 @@ async function start(options: EmulatorOptions, file: OpenedDataFile | undefined)
   const { retryDelaysMs, deliveryTimeoutMs: timeoutMs, webhookIds } = settings;
   const sending = { registry, secrets, timers, now, homeAccount, retryDelaysMs, timeoutMs, webhookIds };
   const deliveries = new Deliveries(sending);
-  const hosts = [...settings.allowedHosts, hostName];
+  const hosts = [...settings.allowedHosts, inUrl(settings.host)];
   const api = exchange({ hosts, service, keys, storage, faults, log, timers, basePath, latencyMs, now });
   const parts = { registry, deliveries, secrets, faults, requests: log, timers, homeAccount, basePath, now };
   const page = pageHandler(emulatorSource({ ...parts, apiKey: () => apiKey }));
   const handle: RequestListener = (request, response) =>
     isForPage(request, basePath) ? page(request, response) : api(request, response);
   const listener = await listen(settings.host, settings.port, handle);
-  const url = `http://${hostName}:${listener.port}${basePath}`;
+  const url = `http://${inUrl(OWN_ADDRESS[settings.host] ?? settings.host)}:${listener.port}${basePath}`;
   try {
     await file?.lock.publish(url);
     // Finds out at once whether the file can be written, and keeps the generated secret.

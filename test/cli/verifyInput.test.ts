@@ -80,6 +80,49 @@ test("verify --id chooses one of several deliveries", async () => {
   );
 });
 
+test("verify and send call no request a delivery that has none of its headers, and leave the response of an HAR file out", async () => {
+  const answer = { headers: [{ name: "server", value: "nginx" }], status: 200 };
+  const asked = (body: string) => ({
+    request: { headers: [{ name: "host", value: "a.example.com" }], postData: { text: body } },
+    response: answer,
+  });
+  const env = { THE_SECRET: SECRET };
+  const captured = async (...entries: object[]) => {
+    const capture = join(makeFolder({ capture: JSON.stringify({ log: { entries } }) }), "capture");
+    return [
+      await run(["verify", "--capture", capture, "--secret-env", "THE_SECRET"], { env }),
+      await run(["send", "--capture", capture, "--to", "http://127.0.0.1:1/"]),
+    ] as const;
+  };
+  const [one, sentOne] = await captured(asked("{}"));
+  expect(one.stdout).toMatch(/^Not verified: missing-id/);
+  expect(one.stderr).not.toContain("deliveries");
+  const [two, sentTwo] = await captured(asked("{}"), asked("[]"), {
+    request: { headers: [] },
+    response: answer,
+  });
+  expect(two.stdout).toMatch(/^Not verified: missing-id/);
+  expect(two.stderr).toContain(
+    "None of the file's 3 requests has the header webhook-id. This is about the last of them.",
+  );
+  for (const { status, stderr } of [sentOne, sentTwo])
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/is no delivery.*--sign-anew \(WRONG_USE\)\n$/),
+    ]);
+});
+
+test.each(["***", "[REDACTED]", "<hidden>", "xxxxx"])(
+  "verify says that a signature was masked as %s, and blames neither the sender nor the file's form",
+  async (masked) => {
+    const { stdout } = await verify({
+      headers: (headers) => JSON.stringify({ ...headers, "webhook-signature": masked }),
+    });
+    expect(stdout).toMatch(/^Not verified: no-v1-signature\.[^]*was masked when it was printed/);
+    expect(stdout).toContain("Take the header as it was received");
+  },
+);
+
 test("verify and send take the newest of several deliveries with one id, and say how many there are", async () => {
   const signed = (timestamp: number, body: string) => ({
     headers: sign({ id: "msg_1", timestamp, body: COMPACT, secret: SECRET }),

@@ -48,8 +48,9 @@ test.each(["emulator", "Emulator:8787", "host.docker.internal:9000", "[fd00::1]:
   },
 );
 
-test("the API answers to the address that it listens on", async () => {
-  expect((await list("0.0.0.0:8787", { host: "0.0.0.0" })).status).toBe(200);
+test("the API answers to the address that it listens on, and its url leads to this machine", async () => {
+  const { status, emulator } = await list("0.0.0.0:8787", { host: "0.0.0.0" });
+  expect([status, emulator.url]).toEqual([200, expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/)]);
 });
 
 test.each([["emulator"], [["http://emulator"]], [["emulator:8787"]], [["*"]], [[""]], [[1]]])(

@@ -43,7 +43,7 @@ function parseValues(text: string, note: (text: string) => void): unknown[] | un
 
 /**
  * Returns the capture with the id of `--id`, or with the only id. Of several with that id, such as retries, it is the newest by
- * timestamp: the one that the receiver judged last.
+ * timestamp: the one that the receiver judged last. Of several without a timestamp, it is the last with a body.
  *
  * @param note says that there were several
  * @throws CliError `WRONG_USE`
@@ -57,10 +57,14 @@ export function choose(
   const found = captures.filter(
     ({ headers }) => id === undefined || headerValue(headers, "webhook-id") === id,
   );
-  const newest = found.toSorted((one, other) => sentAt(one) - sentAt(other)).at(-1);
+  const newest = found.toSorted(inTurn).at(-1);
   if (newest !== undefined && (id !== undefined || ids.size === 1)) {
     if (found.length > 1)
-      note(`The file has ${found.length} deliveries with the same id. This is about the newest of them.`);
+      note(
+        ids.has("")
+          ? `None of the file's ${found.length} requests has the header webhook-id. This is about the last of them.`
+          : `The file has ${found.length} deliveries with the same id. This is about the newest of them.`,
+      );
     return newest;
   }
   const named = [...ids].filter((each) => each !== "" && !mayBeKey(each)).slice(0, MOST_NAMED);
@@ -71,6 +75,11 @@ export function choose(
       ? `the file has ${captures.length} deliveries: choose one with --id${list}`
       : `no delivery in the file has the id of --id${list}`,
   );
+}
+
+function inTurn(one: Capture, other: Capture): number {
+  const byBody = Number(one.body !== undefined) - Number(other.body !== undefined);
+  return sentAt(one) - sentAt(other) || byBody;
 }
 
 /** Returns the timestamp. One that cannot be read is older than any other. */

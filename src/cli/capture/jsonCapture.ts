@@ -25,8 +25,14 @@ function requestsIn(json: unknown, depth: number): Capture[] {
   const own =
     given === undefined ? undefined : { headers: headersOf(given), ...bodyOf(json), ...arrivalOf(json) };
   if (own?.headers.some(isOurHeader)) return [own];
-  const inner = Object.values(json).flatMap((each) => requestsIn(each, depth + 1));
+  const inner = Object.values(withoutAnswer(json)).flatMap((each) => requestsIn(each, depth + 1));
   return own === undefined || inner.some(({ headers }) => headers.some(isOurHeader)) ? inner : [own];
+}
+
+/** Leaves out the response that an entry of an HAR file, or a line of a log, has besides the request. */
+function withoutAnswer(json: object): object {
+  if ("request" in json) return { ...json, response: undefined };
+  return "req" in json ? { ...json, res: undefined } : json;
 }
 
 /** Reads headers: a record, pairs, names and values in turn (`rawHeaders`), objects with a name and a value (HAR), or text. */

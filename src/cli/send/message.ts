@@ -80,6 +80,11 @@ export async function replayedMessage(path: string, { id, note, signAnew }: Repl
   const { "webhook-id": [captured = ""] = [], "webhook-timestamp": [timestamp = ""] = [] } = kept;
   const event = readEvent(body).event ?? "unknown event";
   if (signAnew === undefined) {
+    if (captured === "")
+      throw new CliError(
+        "WRONG_USE",
+        "the request in the file of --capture is no delivery, because it lacks the header webhook-id. Sign its body with --sign-anew",
+      );
     const now = Math.floor(Date.now() / 1000);
     const age = isCanonicalTimestamp(timestamp) ? now - Number(timestamp) : 0;
     return { event, id: captured, body, age, headers: () => kept };

@@ -30,6 +30,9 @@ const FORWARD_HEADERS =
 const OWN_SENDER =
   "The service does not sign this way, so another program sent it. Sign with `sign` of pulumi-webhook-endpoints/signature.";
 const ONE_ON_EACH_LINE = "Write one header on each line of the file, as in `webhook-id: msg_1`.";
+const MASKED = /^[^\w]+$|^\W*(redacted|masked|hidden|filtered|removed|omitted|secret|x{3,})\W*$/i;
+const UNMASKED =
+  "Take the header as it was received: a log or a proxy masks what looks like a secret. The files of `listen --save` hold it.";
 const RAW_BODY =
   "Verify the bytes as they were received, before anything parses them; and capture them as bytes, not as a printed object.";
 
@@ -121,8 +124,10 @@ export const ADVICE: Readonly<Record<DiagnosisReason, Partial<Advice> & Pick<Adv
 /** Returns what to say about a reason. */
 export function adviceFor(reason: DiagnosisReason, headers: readonly HeaderPair[]): Advice {
   const { finding = "", advice } = ADVICE[reason];
-  if (/^malformed-|^no-v1-/.test(reason) && headers.some(isPrinted))
-    return { finding, advice: ONE_ON_EACH_LINE };
+  const isOdd = /^malformed-|^no-v1-/.test(reason);
+  if (isOdd && headers.some((header) => isOurHeader(header) && MASKED.test(header[1])))
+    return { finding: `${finding} A header was masked when it was printed.`, advice: UNMASKED };
+  if (isOdd && headers.some(isPrinted)) return { finding, advice: ONE_ON_EACH_LINE };
   if (!reason.startsWith("missing-") || headers.some(isOurHeader)) return { finding, advice };
   if (headers.length === 0)
     return { finding: "The file of headers holds no header.", advice: ONE_ON_EACH_LINE };
