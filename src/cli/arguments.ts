@@ -30,11 +30,16 @@ export function portNumber(value: string): number {
 /** Parses a moment into unix seconds. @throws InvalidArgumentError */
 export function unixSeconds(value: string): number {
   if (UNIX_SECONDS.test(value)) return Number(value);
-  const milliseconds = DATE_TIME.test(value) ? Date.parse(value) : Number.NaN;
+  const milliseconds = DATE_TIME.test(value) && isDay(value.slice(0, 10)) ? Date.parse(value) : Number.NaN;
   if (!Number.isNaN(milliseconds)) return Math.floor(milliseconds / 1000);
   throw new InvalidArgumentError(
     "It must be a date with a time zone, such as 2026-11-21T09:30:00Z, or unix seconds.",
   );
+}
+
+/** False for a day that its month does not have: `Date.parse` takes it for one of the next month. */
+function isDay(day: string): boolean {
+  return new Date(`${day}T00:00Z`).toJSON()?.startsWith(day) === true;
 }
 
 /** Parses a duration such as `7d` into milliseconds. @throws InvalidArgumentError */

@@ -18,16 +18,13 @@ const FAILURES = [
  * @throws the error that it returned, or a TypeError
  */
 export function checkResult(result: unknown, what: "handler" | "queue's add"): void {
-  if (typeof result === "function")
-    throw new TypeError(
-      `The ${what} returned a function, and nothing was done. Call the function that makes the ${what}, and pass its result.`,
-    );
-  // An Observable of RxJS runs when somebody subscribes.
-  const { subscribe, pipe }: Record<string, unknown> = Object(result);
-  if (/^\[object (Async)?Generator\]$/.test(Object.prototype.toString.call(result)) || (subscribe && pipe))
-    throw new TypeError(
-      `The ${what} returned a generator or an Observable, and nothing was done. Use an async function.`,
-    );
+  for (const each of Array.isArray(result) ? result : [result]) {
+    const [kind, advice] = unfinished(each) ?? [];
+    if (kind !== undefined)
+      throw new TypeError(
+        `The ${what} returned ${kind}, and nothing shows that it has done its work. ${advice}`,
+      );
+  }
   // Its own, or one of `fetch`. By its tag: undici and node-fetch have classes of their own, and Hono's server replaces the global one.
   for (const each of Array.isArray(result) ? result : [result])
     if (Object.prototype.toString.call(each) === "[object Response]" && !each.ok)
@@ -49,6 +46,25 @@ export function checkResult(result: unknown, what: "handler" | "queue's add"): v
     void Promise.allSettled(result);
     throw new TypeError(`The ${what} returned a list of promises. Return Promise.all of it.`);
   }
+}
+
+/** Returns what an object is whose work has not begun, or which nothing waits for, and what to do. */
+function unfinished(result: unknown): readonly [kind: string, advice: string] | undefined {
+  if (typeof result === "function") return ["a function", "Call it, and return its result."];
+  if (/^\[object (Async)?Generator\]$/.test(Object.prototype.toString.call(result)))
+    return ["a generator", "Use an async function."];
+  const members = Object(result);
+  const has = (...names: string[]) => names.every((name) => typeof members[name] === "function");
+  // One of RxJS runs when somebody subscribes.
+  if (has("subscribe", "pipe")) return ["an Observable", "Return lastValueFrom(observable)."];
+  if ("~effect/Effect" in members || Symbol.for("effect/Effect") in members)
+    return ["an Effect", "Return Effect.runPromise(effect)."];
+  // Kysely and TypeORM; a pipeline or a MULTI of ioredis, and of node-redis.
+  if (has("execute") || has("exec", "addBatch") || has("exec", "execAsPipeline"))
+    return ["a query that was not executed", "Return what its execute() or exec() does."];
+  if (has("on", "pipe") || has("on", "kill"))
+    return ["a stream or a process, which has not ended", "Return a promise of its end."];
+  return undefined;
 }
 
 /** Checks what a client may have resolved with in place of rejecting. The row of a failed job may have an `error`, too. */

@@ -27,7 +27,7 @@ export interface SchemaIssue {
 
 /** By event: a schema that its data must fit, or `true` for an event that is only declared. */
 export type EventSchemas<Events extends object> = {
-  readonly [Name in keyof Events]?: StandardSchema<Events[Name]> | true | undefined;
+  readonly [Name in keyof Events]?: StandardSchema<Events[Name]> | true;
 };
 
 /** How many places a message names. */
@@ -60,7 +60,7 @@ export function schemasByEvent(owner: string, events: unknown): ReadonlyMap<stri
     throw new TypeError(
       `${owner}: events must be an object with a Standard Schema, or true, for each event.`,
     );
-  const declared = Object.entries(events).filter(([, schema]) => schema !== undefined);
+  const declared = Object.entries(events);
   for (const [event, schema] of declared) {
     if (event === VALIDATION_EVENT)
       throw new TypeError(

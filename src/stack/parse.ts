@@ -39,9 +39,11 @@ export function parseConfig(config: unknown, { where }: { where: string }): Rece
   if (!isRecord(value)) throw invalid([`it is not the JSON that ${HOW_TO_GET_IT} prints`]);
   const { version, secrets, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS, endpoints = {} } = value;
   if (version !== 1) {
-    throw invalid([
-      version === undefined ? whatElse(value) : "its version is not 1: update pulumi-webhook-endpoints here",
-    ]);
+    const isLater = typeof version === "number" && version > 1;
+    const odd = isLater
+      ? "its version is not 1: update pulumi-webhook-endpoints here"
+      : "its version must be 1";
+    throw invalid([version === undefined ? whatElse(value) : odd]);
   }
   const problems = Array.isArray(secrets) ? problemsOfSecrets(secrets) : ["secrets must be a list"];
   problems.push(...problemsOfTolerance(toleranceSeconds), ...misspeltIn(value));

@@ -56,6 +56,7 @@ test.each([
   [["verify", "--capture", join(FILES, "headers")], /no body was found.*--body/],
   [[...(USES.verify ?? []), "--at", "yesterday"], /date with a time zone/],
   [[...(USES.verify ?? []), "--at", "2026-01-01T10:00:00"], /date with a time zone/],
+  [[...(USES.verify ?? []), "--at", "2026-02-30T10:00:00Z"], /date with a time zone/],
   [[...(USES.verify ?? []), "--tolerance", "5m"], /whole number/],
   [["send"], /event/],
   [["send", "", "--to", URL], /event must be a name/],

@@ -64,7 +64,7 @@ test("probe asks once without --wait, and retries with it", async () => {
   const server = createServer((request, response) => {
     asked += 1;
     if (asked <= 4) response.writeHead(503).end();
-    else handler(request, response);
+    else void handler(request, response);
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   served.push({ url: "", close: () => new Promise((closed) => server.close(() => closed())) });

@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { Readable } from "node:stream";
 import { Response as ResponseOfUndici } from "undici";
 import { type Delivery, type Handlers, memoryDedupe } from "../../src/receiver";
 import { clock, deferred, delivered, receiverOf } from "./support";
@@ -87,6 +89,14 @@ describe("a handler that did not run", () => {
     ["a generator", () => generator(), /returned a generator/],
     ["an asynchronous generator", () => (async function* () {})(), /returned a generator/],
     ["a cold Observable", () => ({ subscribe: () => {}, pipe: () => {} }), /returned .*an Observable/],
+    ["an Effect", () => ({ "~effect/Effect": {}, pipe: () => {} }), /an Effect.*runPromise/],
+    ["an Effect of version 3", () => ({ [Symbol.for("effect/Effect")]: {} }), /an Effect/],
+    ["a query of Kysely", () => ({ compile() {}, execute() {} }), /not executed.*execute\(\)/],
+    ["queries of which none ran", () => [{ execute() {} }], /not executed/],
+    ["a pipeline of ioredis", () => ({ addBatch() {}, exec() {}, execBuffer() {} }), /not executed/],
+    ["a MULTI of node-redis", () => ({ execAsPipeline() {}, exec() {} }), /not executed/],
+    ["a stream", () => Readable.from([]), /has not ended/],
+    ["a process", () => spawn("true"), /has not ended/],
     ["the answer to a failure", () => new Response("no", { status: 503 }), /a Response with status 503/],
     // No instance of Node's Response, nor is what fetch returns while @hono/node-server 1 replaces the global class.
     [
@@ -142,6 +152,7 @@ describe("a handler that did not run", () => {
     ["events that were taken", { FailedEntryCount: 0, UnprocessedItems: {} }],
     ["the answer to a success, of undici's request", { statusCode: 204, headers: {}, body: null }],
     ["the status of something", { statusCode: 404 }],
+    ["a container, which runs commands on demand", { exec: () => {} }],
   ])("a handler that returns %s has handled its delivery", async (_what, result) => {
     expect(await receiverWith(async () => result).outcomeOf(delivered())).toBe("handled");
   });

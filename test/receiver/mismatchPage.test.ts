@@ -99,7 +99,7 @@ describe("the log of a receiver", () => {
     const handle = nodeHandler(receiver, { bodyTimeoutMs });
     const port = await listening(async (request, response) => {
       await before?.(request);
-      handle(request, response);
+      await handle(request, response);
     });
     await send(port);
     const rejection: Rejection = JSON.parse(await line.promise);

@@ -67,6 +67,11 @@ const unusable: readonly [what: string, text: string, says: string][] = [
   ],
   ["another output", JSON.stringify({ secrets: [secret] }), "it was not created by receiverConfig"],
   ["a later version", JSON.stringify({ version: 2, keys: [secret] }), "update pulumi-webhook-endpoints here"],
+  [
+    "a version that is no number",
+    JSON.stringify({ version: "1", secrets: [secret] }),
+    "its version must be 1",
+  ],
 ];
 
 test.each(unusable)(

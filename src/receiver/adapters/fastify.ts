@@ -55,7 +55,7 @@ export async function fastifyPlugin(fastify: Fastify, options: FastifyPluginOpti
   const handle = serveNode("fastifyPlugin", receiver, { timeoutMs, advice: ADVICE });
   const onRequest = (request: Request, reply: Reply) => {
     reply.hijack();
-    handle(request.raw, reply.raw);
+    void handle(request.raw, reply.raw);
   };
   // The handler is never reached, because onRequest answers each request.
   fastify.all(path, { onRequest }, () => {});

@@ -23,7 +23,8 @@ const ADVICE = readBefore(
  * ```
  *
  * It reads the body itself, up to `receiver.maxBodyBytes`. If something has read it before, the answer is 500 and a warning says
- * what to change. It never rejects.
+ * what to change. It rejects only if it gets anything but a `Request`: a framework may
+ * send an answer that it does not know as a success.
  *
  * @throws TypeError for anything but a receiver, and for an unknown option; RangeError when `bodyTimeoutMs` is not a positive integer
  */
@@ -34,20 +35,18 @@ export function fetchHandler(
   checkReceiver("fetchHandler", receiver);
   const timeoutMs = bodyTimeoutOf("fetchHandler", options);
 
-  // Express and Node's own server pass a response, too, and wait until something ends it.
   return async (request: Request, response?: unknown) => {
-    const ofNode = isOfNode(response) ? response : undefined;
-    const { status, headers, body } = await guarded("fetchHandler", answer(request, ofNode));
+    const misuse = misuseOf(request);
+    // Express 4 and Node's own server wait until something ends the response, and a rejection would end the process.
+    const ofNode = misuse && isOfNode(response) ? response : undefined;
+    if (misuse && !ofNode) throw misuse;
+    const answering = misuse ? Promise.reject(misuse) : answer(request);
+    const { status, headers, body } = await guarded("fetchHandler", answering);
     ofNode?.writeHead(status, { ...headers }).end(body);
     return new Response(body, { status, headers: { ...headers } });
   };
 
-  async function answer(request: Request, ofNode: unknown): Promise<ReceiverResponse> {
-    if (ofNode)
-      throw new TypeError(
-        "fetchHandler got Node's request and response. Express and http.createServer take nodeHandler(receiver).",
-      );
-    checkRequest(request);
+  async function answer(request: Request): Promise<ReceiverResponse> {
     if (request.method !== "POST") return receiver.refuse("method");
     if (request.bodyUsed) return receiver.refuse("parsed-body", ADVICE);
     const body = await readBody(request, { maxBytes: receiver.maxBodyBytes, timeoutMs });
@@ -56,18 +55,21 @@ export function fetchHandler(
   }
 }
 
+/** Returns an error for what is no request: a framework's own object would be refused as if the sender had sent no POST, or no body. */
+function misuseOf(request: Request): TypeError | undefined {
+  const { method, headers, arrayBuffer }: Partial<Request> = Object(request);
+  if (typeof method === "string" && typeof headers?.get === "function" && typeof arrayBuffer === "function")
+    return undefined;
+  return new TypeError(
+    "fetchHandler did not get a Request. Pass the one that the framework's object holds: in Hono `(c) => handler(c.req.raw)`, in " +
+      "Remix, SvelteKit and Astro `({ request }) => handler(request)`, and in Nuxt `(event) => handler(toWebRequest(event))`. Express, NestJS, Koa, " +
+      "hapi and http.createServer take nodeHandler(receiver), with Node's request and response.",
+  );
+}
+
 function isOfNode(response: unknown): response is ServerResponse {
   const { writeHead, end }: Partial<ServerResponse> = Object(response);
   return typeof writeHead === "function" && typeof end === "function";
-}
-
-/** A framework's own object would be refused as if the sender had sent no POST. @throws TypeError for what is no request */
-function checkRequest(request: Request): void {
-  if (typeof request?.method === "string" && typeof request.headers?.get === "function") return;
-  throw new TypeError(
-    "fetchHandler did not get a Request. Pass the one that the framework's object holds: in Hono `(c) => handler(c.req.raw)`, and in " +
-      "Remix, SvelteKit and Astro `({ request }) => handler(request)`.",
-  );
 }
 
 /** Reads the whole body as it was sent, or returns the reason why it is not available. Never rejects. */

@@ -71,25 +71,28 @@ export function lambdaHandler(receiver: Receiver): (event: LambdaHttpEvent) => P
       throw new TypeError(
         "lambdaHandler got the messages of a queue or a stream, which no receiver can verify. Make sqsHandler(queueWorker({ handlers })) the handler of this function.",
       );
-    // An asynchronous invocation counts each answer as a success.
-    if (!("requestContext" in event) && ("detail-type" in event || "type" in event))
+    // An asynchronous invocation, and API Gateway without a proxy integration, take each answer for a success.
+    if (typeof methodOf(event) !== "string")
       throw new TypeError(
-        "lambdaHandler got an event of EventBridge or a body alone, which no receiver can verify. Invoke the function by API Gateway, a function URL or a load balancer.",
+        "lambdaHandler got no event of a request, but one of EventBridge, a body alone, or what a mapping template made. Invoke the function by a function URL, a load balancer, or API Gateway with Lambda proxy integration.",
       );
     return result(await guarded("lambdaHandler", answer(event)), event);
   };
 
   async function answer(event: LambdaHttpEvent): Promise<ReceiverResponse> {
-    const method = event.requestContext?.http?.method ?? event.httpMethod ?? "";
-    if (method !== "POST") return receiver.refuse("method");
+    if (methodOf(event) !== "POST") return receiver.refuse("method");
     const text: unknown = event.body ?? "";
     if (typeof text !== "string") return receiver.refuse("parsed-body", ADVICE);
     // Four characters of base64 are three bytes, and a character of a string is at least one byte.
     const atLeast = event.isBase64Encoded ? (text.length * 3) / 4 - 2 : text.length;
     if (atLeast > receiver.maxBodyBytes) return receiver.refuse("size");
     const body = Buffer.from(text, event.isBase64Encoded ? "base64" : "utf8");
-    return receiver.handle({ method, headers: headersOf(event), body });
+    return receiver.handle({ method: "POST", headers: headersOf(event), body });
   }
+}
+
+function methodOf({ requestContext, httpMethod }: LambdaHttpEvent): unknown {
+  return requestContext?.http?.method ?? httpMethod;
 }
 
 /** Returns the headers, with each value of one that was sent several times if the event has them. */

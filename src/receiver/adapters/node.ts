@@ -25,14 +25,15 @@ const ADVICE = readBefore(
  *
  * It reads the body itself, up to `receiver.maxBodyBytes`. If a framework has read it already, it takes the bytes from
  * `req.rawBody`, or from `req.body` if that holds bytes (`express.raw`). Without them it answers 500, and a warning says what
- * to change. It never calls `next`, and never throws on anything that a sender controls.
+ * to change. It never calls `next`, and never throws on anything that a sender controls. Its promise resolves when the answer is written, and
+ * never rejects: return it, or await it, where a framework answers by itself once a route is done.
  *
  * @throws TypeError for anything but a receiver, and for an unknown option; RangeError when `bodyTimeoutMs` is not a positive integer
  */
 export function nodeHandler(
   receiver: Receiver,
   options: NodeHandlerOptions = {},
-): (request: NodeRequest, response: NodeResponse) => void {
+): (request: NodeRequest, response: NodeResponse) => Promise<void> {
   const timeoutMs = bodyTimeoutOf("nodeHandler", options);
   return serveNode("nodeHandler", receiver, { timeoutMs, advice: ADVICE });
 }

@@ -30,7 +30,7 @@ export function serveNode(
   adapter: string,
   receiver: Receiver,
   { timeoutMs, advice }: NodeServerOptions,
-): (request: NodeRequest, response: NodeResponse) => void {
+): (request: NodeRequest, response: NodeResponse) => Promise<void> {
   checkReceiver(adapter, receiver);
 
   async function answer(request: NodeRequest): Promise<ReceiverResponse> {
@@ -46,7 +46,9 @@ export function serveNode(
       throw new TypeError(
         `${adapter} did not get a request and a response of Node's http. Pass both: in Koa, ctx.req and ctx.res, with ctx.respond = false. A route that is given a Request, as in Next.js or Hono, takes fetchHandler.`,
       );
-    void guarded(adapter, answer(request)).then((answered) => send(request, response, { adapter, answered }));
+    return guarded(adapter, answer(request)).then((answered) =>
+      send(request, response, { adapter, answered }),
+    );
   };
 }
 
@@ -60,27 +62,27 @@ function headersOf(request: NodeRequest): HeadersLike {
   return pairs;
 }
 
-/** Writes the answer. Never throws: if that fails, as when a middleware has wrapped `writeHead`, only this connection ends. */
-function send(
+/** Writes the answer, to its end. Never rejects: if that fails, as when a middleware has wrapped `writeHead`, only this connection ends. */
+async function send(
   request: NodeRequest,
   given: NodeResponse,
   { adapter, answered }: { readonly adapter: string; readonly answered: ReceiverResponse },
-): void {
+): Promise<void> {
   const { status, headers, body } = answered;
   // Everything used here is the same in http2's responses.
   const response = given as ServerResponse;
   if (response.headersSent) {
     const { statusCode } = response;
     warn(
-      `${adapter}: something answered with ${statusCode} before the receiver with ${status}. In Koa, set ctx.respond = false.`,
+      `${adapter}: something answered with ${statusCode} before the receiver with ${status}. Await the promise of the ${adapter}; in Koa, also set ctx.respond = false.`,
     );
     return;
   }
   if (response.destroyed) return;
 
-  const attempt = (write: () => void) => {
+  const attempt = async (write: () => unknown) => {
     try {
-      write();
+      await write();
     } catch (error) {
       console.error(`${adapter}: the answer could not be written, so its connection was closed.`, error);
       if (isHttp2(request)) request.stream.destroy();
@@ -88,7 +90,7 @@ function send(
     }
   };
 
-  attempt(() => {
+  await attempt(() => {
     const whole = { ...headers, "content-length": Buffer.byteLength(body) };
     // A simulated request, such as that of Fastify's `inject`, ends without ever being complete.
     if (request.complete || request.readableEnded) {
@@ -101,16 +103,21 @@ function send(
     response.writeHead(status, isHttp2(request) ? whole : { ...whole, connection: "close" });
     if (isHttp2(request)) response.end(body);
     else response.write(body);
-    const timer = setTimeout(finish, LINGER_MS).unref();
-    function finish() {
+    let timer: NodeJS.Timeout;
+    const isOver = new Promise((resolve) => {
+      timer = setTimeout(resolve, LINGER_MS).unref();
+      (request as IncomingMessage)
+        .once("end", resolve)
+        .once("close", resolve)
+        .once("error", resolve)
+        .resume();
+    });
+    return isOver.then(() => {
       clearTimeout(timer);
-      attempt(() => {
-        // RFC 9113, section 8.1: a reset without an error tells the sender to stop and to use the answer.
-        if (isHttp2(request)) request.stream.close(0);
-        else response.end();
-      });
-    }
-    (request as IncomingMessage).once("end", finish).once("close", finish).once("error", finish).resume();
+      // RFC 9113, section 8.1: a reset without an error tells the sender to stop and to use the answer.
+      if (isHttp2(request)) request.stream.close(0);
+      else response.end();
+    });
   });
 }
 

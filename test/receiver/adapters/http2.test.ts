@@ -23,7 +23,7 @@ async function serve({ readFirst = false, ...options }: ServerOptions = {}) {
   const server = readFirst
     ? http2.createServer(async (request, response) => {
         for await (const _chunk of request);
-        handle(request, response);
+        await handle(request, response);
       })
     : http2.createServer(handle);
   const client = await connected(server.listen(0, "127.0.0.1"));

@@ -216,15 +216,22 @@ test("one of fifty concurrent copies is handled, and the others are answered 503
 
 test.each([
   ["an event of EventBridge", { "detail-type": "job", source: "jobs", detail: {} }],
-  ["a body alone", { type: "job.succeeded", data: { jobId: "job_1" } }],
-])("%s is not answered: an asynchronous invocation would count that as a success", async (_what, event) => {
-  await expect(setUp().invoke(event as LambdaHttpEvent)).rejects.toThrow(/EventBridge or a body alone/);
-});
-
-test.each([
+  [
+    "what the template of a passthrough makes",
+    { "body-json": {}, params: { header: {} }, context: { "http-method": "POST" } },
+  ],
+  ["a request of another cloud", { http: { method: "POST", headers: {}, body: "{}" } }],
   ["nothing", undefined],
   ["null", null],
   ["a test event of the console", { key1: "value1" }],
+  ["a body alone", { type: "job.succeeded", data: { jobId: "job_1" } }],
+])("%s is not answered: an asynchronous invocation would count that as a success", async (_what, event) => {
+  await expect(setUp().invoke(event as LambdaHttpEvent)).rejects.toThrow(
+    /no event of a request.*proxy integration/,
+  );
+});
+
+test.each([
   ["a POST without headers", { httpMethod: "POST", headers: null, multiValueHeaders: null, body: "{}" }],
   ["headers that are null", { httpMethod: "POST", headers: { "webhook-id": null }, body: "{}" }],
   [

@@ -36,7 +36,7 @@ async function serve({ before, bodyTimeoutMs, ...options }: ServerOptions = {}) 
   const handle = nodeHandler(made.receiver, { bodyTimeoutMs });
   const served = await listening(async (request, response) => {
     await before?.(request, response);
-    handle(request, response);
+    await handle(request, response);
   });
   return { ...made, ...served, handler };
 }
@@ -80,7 +80,7 @@ test("a request that something else has answered is not answered again, and a wa
   const { url } = await listening((request, response) => {
     response.end("mine");
     const handle: typeof receiver.handle = (given) => receiver.handle(given).finally(told.resolve);
-    nodeHandler({ ...receiver, handle })(request, response);
+    void nodeHandler({ ...receiver, handle })(request, response);
   });
   const { headers, body } = delivered();
   expect(await (await fetch(url, { method: "POST", headers, body })).text()).toBe("mine");
@@ -96,6 +96,25 @@ test("a request that something else has answered is not answered again, and a wa
   ]);
   jest.restoreAllMocks();
 });
+
+test.each(["read", "refused before it was read"])(
+  "the promise resolves once the answer to a body that was %s has been written, also when the handler fails",
+  async (how) => {
+    const maxBodyBytes = how === "read" ? 1_000 : 1;
+    const failing = { handlers: { "job.succeeded": () => Promise.reject(new Error("late")) }, maxBodyBytes };
+    const handle = nodeHandler(receiverOf(failing).receiver);
+    const ended: boolean[] = [];
+    // As a framework that answers by itself once a route is done.
+    const { post } = await listening(async (request, response) => {
+      await handle(request, response);
+      ended.push(response.writableEnded);
+      if (!response.writableEnded) response.writeHead(201).end();
+    });
+    expect(await post()).toBe(how === "read" ? 500 : 413);
+    while (ended.length === 0) await sleep(5);
+    expect(ended).toEqual([true]);
+  },
+);
 
 test("a simulated request, which has only parsed headers, is verified by them", async () => {
   const { receiver } = receiverOf();
@@ -113,7 +132,7 @@ test("a simulated request, which has only parsed headers, is verified by them", 
       return response;
     };
   });
-  nodeHandler(receiver)(request, response);
+  await nodeHandler(receiver)(request, response);
   expect(await answered).toBe(200);
 });
 
