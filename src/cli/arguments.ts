@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError } from "commander";
 import { JOB_EVENTS, VALIDATION_EVENT } from "../receiver/event";
 import { nearestOf } from "../shared/knownOptions";
+import { mayBeKey } from "../shared/mayBeKey";
 import { problemOfUrl } from "../validation/url";
 import { CliError } from "./errors";
-import { mayBeKey } from "./mayBeKey";
 import { joined, UNITS } from "./text";
 
 const KNOWN_EVENTS: readonly string[] = [...JOB_EVENTS, VALIDATION_EVENT];

@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
+import { mayBeKey } from "../shared/mayBeKey";
 import { CliError } from "./errors";
-import { mayBeKey } from "./mayBeKey";
 
 /** Bounds the memory that a wrong path can use, in bytes. */
 const LARGEST_BYTES = 64 * 1024 * 1024;

@@ -1,12 +1,12 @@
 import { statSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
-import { projectFile, projectName } from "../settlement/stackName";
+import { projectFile, projectName, selectedStack } from "../settlement/stackName";
+import { mayBeKey } from "../shared/mayBeKey";
 import { type PulumiCommandResult, runPulumi } from "../shared/pulumiCommand";
 import { quotedLine } from "../shared/quotedLine";
 import { quoted } from "../shared/words";
 import { CliError } from "./errors";
 import { hideValue } from "./knownSecrets";
-import { mayBeKey } from "./mayBeKey";
 
 /** How much of Pulumi's own error message is repeated, in characters. */
 const MAX_QUOTED_LENGTH = 300;
@@ -49,16 +49,17 @@ export class Pulumi {
    * @throws CliError `WRONG_USE`
    */
   static withSettings(stack: string | undefined, { env } = process): Pulumi {
-    const name = stack ?? (env.PULUMI_OPTION_STACK || env.PULUMI_STACK);
-    const [, project] = /^[^/]+\/([^/]+)\/[^/]+$/.exec(name ?? "") ?? [];
     // Pulumi's command goes to the folder that this variable names (engine rule 40).
     const folder = resolve(env.PULUMI_OPTION_CWD ?? "");
+    const chosen = stack ?? (env.PULUMI_OPTION_STACK || env.PULUMI_STACK);
+    const name = chosen ?? selectedStack({ environment: env, folder });
+    const [, project] = /^[^/]+\/([^/]+)\/[^/]+$/.exec(name ?? "") ?? [];
     const isOther =
       project !== undefined && projectFile(folder) !== undefined && project !== projectName(folder);
     if (isOther)
       throw new CliError(
         "WRONG_USE",
-        `the stack ${name} is of another project than this folder, and only its own project's folder has its settings. Run the command there`,
+        `the stack ${name} is of another project than this folder, and only its own project's folder has its settings. Run the command there${chosen ? "" : ", or select one of this project with `pulumi stack select`"}`,
       );
     return new Pulumi(stack);
   }

@@ -60,10 +60,10 @@ export type StackConfiguration = Readonly<
 
 const COMMAND = ["config", "--json", "--show-secrets"];
 
-/** Returns the configuration of the stack. If its base URL is a secret, nothing prints it from now on. @throws CliError `PULUMI_MISSING` or `PULUMI_FAILED` */
+/** Returns the configuration of the stack. If its base URL or the header is a secret, nothing prints it from now on. @throws CliError `PULUMI_MISSING` or `PULUMI_FAILED` */
 export async function readConfiguration(pulumi: Pulumi): Promise<StackConfiguration> {
   const configuration = await pulumi.json<StackConfiguration>(COMMAND);
-  hideSecretBaseUrl(configuration);
+  hideSecretSettings(configuration);
   return configuration;
 }
 
@@ -75,12 +75,16 @@ export async function readConfiguration(pulumi: Pulumi): Promise<StackConfigurat
 export async function findConfiguration(pulumi: Pulumi): Promise<Found<StackConfiguration>> {
   if (pulumi.stack !== undefined) return { value: await readConfiguration(pulumi) };
   const found = await pulumi.find<StackConfiguration>(COMMAND);
-  hideSecretBaseUrl(found.value ?? {});
+  hideSecretSettings(found.value ?? {});
   return found;
 }
 
 /** The other settings are printed nowhere, or may be words of urls such as 30. */
-function hideSecretBaseUrl({ "webhooks:baseUrl": { value, secret } = {} }: StackConfiguration): void {
+function hideSecretSettings({
+  "webhooks:apiKeyHeader": header,
+  "webhooks:baseUrl": { value, secret } = {},
+}: StackConfiguration): void {
+  if (header?.value && header.secret) hideValue(header.value);
   if (!value || secret !== true) return;
   const spellings = isUrl(value) ? [value, new URL(value).href] : [value];
   for (const spelling of spellings) hideValue(spelling.replace(/(?<=.)\/+$/, ""));

@@ -1,4 +1,5 @@
 import { isRecord } from "../shared/json";
+import { mayBeKey } from "../shared/mayBeKey";
 import { isUrl } from "../shared/url";
 import { headerOf, serverTimeOf } from "./answer";
 import type { Attempt } from "./attempt";
@@ -121,11 +122,18 @@ const ADVICE_IN_DOUBT: typeof ADVICE = {
   ABORTED: "",
 };
 
+/** A key may have got into the place of the header's name. */
+function headerName({ apiKeyHeader }: ResolvedOptions): string {
+  return mayBeKey(apiKeyHeader)
+    ? "of apiKeyHeader, which is not shown, because it looks like a key"
+    : apiKeyHeader;
+}
+
 function advice({ name }: Operation<unknown>, { code, last }: OperationFailure, options: ResolvedOptions) {
   if (code === "UNAUTHORIZED") {
     return (
       "The service refused the API key: it may be wrong, revoked, or rotated since it was configured or recorded. " +
-      `Check also that the service expects it in the header ${options.apiKeyHeader}.`
+      `Check also that the service expects it in the header ${headerName(options)}.`
     );
   }
   if (code === "REDIRECTED") {

@@ -49,8 +49,9 @@ export type DedupeKey = (delivery: KeyedDelivery) => string;
 export function dedupeKeyOf(delivery: Delivery, dedupeKey: DedupeKey | undefined): string {
   if (!dedupeKey || !isKeyed(delivery)) return delivery.id;
   const key: unknown = dedupeKey(delivery);
-  // A job's id may hold such a word itself.
-  if (typeof key === "string" && key !== "" && !NO_VALUE.test(key.replaceAll(delivery.jobId, ""))) return key;
+  // A job's id may hold such a word itself, and JSON has `null` beside what differs.
+  const own = typeof key === "string" && !key.includes('":') ? key.replaceAll(delivery.jobId, "") : "";
+  if (typeof key === "string" && key !== "" && !NO_VALUE.test(own)) return key;
   throw new TypeError(
     "dedupeKey must return a non-empty string, made of properties that the delivery has. Return delivery.id if nothing better " +
       "identifies the event.",

@@ -35,7 +35,8 @@ export function checkResult(result: unknown, what: "handler" | "queue's add"): v
   // In a list, or with a result in a list, as of the commands of a MULTI in Redis.
   const error = [result].flat(2).find((each) => each instanceof Error);
   if (error) throw error;
-  const isRejected = (each: unknown) => isRecord(each) && each.status === "rejected" && "reason" in each;
+  const isRejected = (each: unknown) =>
+    isRecord(each) && each.status === "rejected" && Object.keys(each).join() === "status,reason";
   const rejected: PromiseRejectedResult | undefined = Array.isArray(result) && result.find(isRejected);
   if (rejected)
     throw new TypeError(`The ${what} returned what Promise.allSettled did, of which a part was rejected.`, {
@@ -62,8 +63,10 @@ function unfinished(result: unknown): readonly [kind: string, advice: string] | 
   // Kysely and TypeORM; a pipeline or a MULTI of ioredis, and of node-redis.
   if (has("execute") || has("exec", "addBatch") || has("exec", "execAsPipeline"))
     return ["a query that was not executed", "Return what its execute() or exec() does."];
-  if (has("on", "pipe") || has("on", "kill"))
-    return ["a stream or a process, which has not ended", "Return a promise of its end."];
+  if (has("promise", "send")) return ["a request of aws-sdk 2 that was not sent", "Return its promise()."];
+  // A ClientRequest; responses of clients have ended, although they are streams, too.
+  if ((has("on", "kill") && members.exitCode === null) || has("on", "setHeader", "abort"))
+    return ["a process or a request that has not ended", "Return a promise of its end."];
   return undefined;
 }
 
@@ -74,8 +77,9 @@ function checkAnswer(result: Readonly<Record<string, unknown>>, what: string): v
     throw new TypeError(
       `The ${what} returned a response with status ${statusCode}, as undici's request does.`,
     );
-  // Supabase has no `data` then, and a Result has an Error.
-  const isFailure = error instanceof Error || (error && "data" in result && (data ?? null) === null);
+  // Supabase has no `data` then, and a Result has an Error. A row's `error` is a text.
+  const isFailure =
+    error instanceof Error || (isRecord(error) && "data" in result && (data ?? null) === null);
   const set = isFailure ? "error" : FAILURES.find((name) => isSet(result[name]));
   if (set !== undefined)
     throw new TypeError(

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
@@ -65,6 +66,13 @@ export function projectName(folder: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Returns the stack that is selected for the project of a folder, as Pulumi's command noted it (engine rule 47). */
+export function selectedStack({ environment, folder }: Surroundings): string | undefined {
+  const path = projectFile(folder) ?? "";
+  const file = `${projectName(folder)}-${createHash("sha1").update(path).digest("hex")}-workspace.json`;
+  return /"stack":\s*"([^"]*)"/.exec(textOf(join(pulumiHome(environment), "workspaces", file)))?.[1];
 }
 
 /**

@@ -110,8 +110,11 @@ async function beginningOf(
 
 /** The code of a failure. Not its message, which may repeat the url. */
 function failureName(error: unknown): string {
-  const { code, name, errors } = error as Partial<NodeJS.ErrnoException & AggregateError>;
+  const { code, name, message, errors } = error as Partial<NodeJS.ErrnoException & AggregateError>;
   if (name === "TimeoutError") return "timed out";
+  // undici's words for a proxy that makes no tunnel.
+  const [, ofProxy] = /^Proxy response \((\d{3})\)/.exec(message ?? "") ?? [];
+  if (ofProxy) return `the proxy answered ${ofProxy}`;
   // Its code is a number.
   if (name === "AbortError") return name;
   // Node tries each address of a name, and reports the failures of all.

@@ -85,9 +85,12 @@ interface Explained extends Answers {
   readonly secret: string;
 }
 
-/** What to check if there was no answer. */
-export const REACHABLE =
-  "Check the host name, its certificate, that it listens, and that this machine can reach it";
+/** Returns what to check if there was no answer. */
+export function whatToReach(env = process.env): string {
+  const isProxied = ["http_proxy", "https_proxy"].some((name) => env[name] || env[name.toUpperCase()]);
+  const proxy = isProxied ? ", and HTTP_PROXY, HTTPS_PROXY and NO_PROXY in the environment" : "";
+  return `Check the host name, its certificate, that it listens, and that this machine can reach it${proxy}`;
+}
 
 /** Says what failed, the likely cause and what to do. Shows only the origin of the url: the rest may hold a token. */
 export function reasonOf({ code, url, secret, genuine, broken }: Explained): string {
@@ -118,8 +121,10 @@ export function reasonOf({ code, url, secret, genuine, broken }: Explained): str
       return (
         `${receiver} is not ready: it answered ${genuine.status} to a genuine delivery and ` +
         `${broken.status === null ? "did not answer" : `${broken.status} to`} a broken one. ` +
-        // The answer that is about the server.
-        adviceFor((genuine.status ?? 0) >= 400 ? genuine : broken)
+        (isAccepted(genuine) && isWithin(broken.status ?? 0, 500)
+          ? "Probably it throws where a signature does not match: answer such a delivery with a 4xx, such as 401"
+          : // The answer that is about the server.
+            adviceFor((genuine.status ?? 0) >= 400 ? genuine : broken))
       );
     case "RECEIVER_REDIRECTED":
       return (
@@ -132,7 +137,7 @@ export function reasonOf({ code, url, secret, genuine, broken }: Explained): str
           `${receiver} did not answer a genuine delivery (${genuine.failure}), but answered ${broken.status} to a broken one. ` +
           "Check in the receiver's log what it does after it has verified a delivery"
         );
-      return `${receiver} did not answer (${genuine.failure}). ${REACHABLE}`;
+      return `${receiver} did not answer (${genuine.failure}). ${whatToReach()}`;
   }
 }
 

@@ -178,6 +178,14 @@ describe("after an interrupted run", () => {
     };
     const { codes, findings } = await run({ stacks: { dev } });
     expect(codes).toEqual(["error LEFTOVER", "note OPERATIONS_SETTLED"]);
+    const theirs = {
+      ...old,
+      urn: made("theirs").urn,
+      id: left.id,
+      outputs: { ...old.outputs, id: left.id },
+    };
+    const taken = await run({ stacks: { dev, prod: withReceiver([theirs]) } });
+    expect(taken.codes).not.toContain("error LEFTOVER");
     // First, because the other finding's remedy makes the state forget the operation.
     expect(findings[0]?.message).toContain(left.id);
     expect(findings[0]?.remedy).toContain("recover --stack dev");

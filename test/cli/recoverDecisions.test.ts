@@ -63,12 +63,18 @@ describe("what no resource will take", () => {
     expect(said.join("\n")).not.toContain(stranger.id);
   });
 
-  it("recover does not delete it if another stack manages it, or if a stack cannot be read", async () => {
+  it("recover asks nothing about it if another stack manages it, and forgets it", async () => {
     const { pulumi, surplus } = replaced();
     pulumi.others = { prod: { resources: [living("theirs", {}, { id: surplus.id })] } };
-    expect(await run(pulumi, ["delete"])).toBe("undecided");
-    expect(said.join("\n")).toMatch(new RegExp(`${surplus.id} is kept: theirs in .* manages it`));
-    pulumi.others = {};
+    expect(await run(pulumi, [])).toBe("done");
+    expect(said.join("\n")).toMatch(new RegExp(`${surplus.id} stays: theirs in .* manages it`));
+    expect([questions, ids().includes(surplus.id)]).toEqual([[], true]);
+    await run(pulumi);
+    expect(said.join("\n")).not.toContain(surplus.id);
+  });
+
+  it("recover does not delete it if a stack cannot be read", async () => {
+    const { pulumi, surplus } = replaced();
     pulumi.failures.set("stack ls", "error: no backend");
     expect(await run(pulumi, ["delete"])).toBe("undecided");
     expect(ids()).toContain(surplus.id);
@@ -96,6 +102,7 @@ describe("what no resource will take", () => {
   it("recover keeps what a resource has got while a person decided", async () => {
     const { pulumi, surplus } = replaced();
     pulumi.meanwhile = () => {
+      if (questions.length === 0) return;
       const taken = living("b", {}, { id: surplus.id });
       pulumi.deployment = {
         ...pulumi.deployment,

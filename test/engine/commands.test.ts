@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -296,6 +296,26 @@ test("doctor finds nothing wrong with a healthy stack, and names each problem wi
     findings: expect.arrayContaining([expect.objectContaining({ level: "error", code: "UNAUTHORIZED" })]),
     versions,
   });
+});
+
+test("a command refuses the selected stack of another project, because this folder has another one's settings", async () => {
+  project = new Project({ config: settings() });
+  const other = join(project.folder, "other");
+  mkdirSync(other);
+  writeFileSync(join(other, "Pulumi.yaml"), "name: other\nruntime: yaml\n");
+  await project.succeed("stack", "init", "dev", "--cwd", other);
+  expect((await run(["list"])).exitCode).toBe(0);
+  await project.succeed("stack", "select", "organization/other/dev");
+  for (const args of [["list"], ["doctor"], ["recover", "--yes"], ["prune", "--older-than", "1s", "--yes"]]) {
+    const { exitCode, stderr } = await run(args);
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /organization\/other\/dev is of another project.*pulumi stack select.*\(WRONG_USE\)\n$/,
+      ),
+    ]);
+  }
+  expect((await run(["list"], {}, other)).stderr).not.toContain("WRONG_USE");
 });
 
 test("each command answers wrong use and whatever is missing with one line, its code and exit status 1", async () => {

@@ -89,6 +89,13 @@ describe("dedupeKey", () => {
       expect(await outcomeOf(delivered({ body: jobSucceeded(jobId) }))).toBe("handled");
   });
 
+  test("a key of JSON may hold null", async () => {
+    const dedupeKey = ({ data }: { data: unknown }) => `job ${JSON.stringify(data)}`;
+    const { outcomeOf } = receiverOf({ handlers: { "job.succeeded": () => {} }, dedupeKey });
+    const body = '{"type":"job.succeeded","data":{"jobId":"job_1","error":null}}';
+    expect(await outcomeOf(delivered({ body }))).toBe("handled");
+  });
+
   test("if it throws or does not return a string, the answer is 500 and no handler is called", async () => {
     const handler = jest.fn();
     for (const dedupeKey of [

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import http from "node:http";
 import { Readable } from "node:stream";
 import { Response as ResponseOfUndici } from "undici";
 import { type Delivery, type Handlers, memoryDedupe } from "../../src/receiver";
@@ -95,7 +96,8 @@ describe("a handler that did not run", () => {
     ["queries of which none ran", () => [{ execute() {} }], /not executed/],
     ["a pipeline of ioredis", () => ({ addBatch() {}, exec() {}, execBuffer() {} }), /not executed/],
     ["a MULTI of node-redis", () => ({ execAsPipeline() {}, exec() {} }), /not executed/],
-    ["a stream", () => Readable.from([]), /has not ended/],
+    ["a request of aws-sdk 2", () => ({ on() {}, promise() {}, send() {} }), /not sent.*promise\(\)/],
+    ["a request", () => http.request("http://127.0.0.1:1").on("error", () => {}), /has not ended/],
     ["a process", () => spawn("true"), /has not ended/],
     ["the answer to a failure", () => new Response("no", { status: 503 }), /a Response with status 503/],
     // No instance of Node's Response, nor is what fetch returns while @hono/node-server 1 replaces the global class.
@@ -146,12 +148,15 @@ describe("a handler that did not run", () => {
   );
 
   test.each([
+    ["the row of a job that failed without data", { id: 1, data: null, error: "out of memory" }],
+    ["the rows of jobs that a person rejected", [{ id: 1, status: "rejected", reason: "spam" }]],
     ["the row of a job that failed", { id: 1, data: { attempt: 3 }, error: "out of memory" }],
     ["the answer to a success, of Supabase", { data: null, error: null, status: 201 }],
     ["a batch that was taken", { Successful: [{ Id: "1" }], Failed: [] }],
     ["events that were taken", { FailedEntryCount: 0, UnprocessedItems: {} }],
     ["the answer to a success, of undici's request", { statusCode: 204, headers: {}, body: null }],
     ["the status of something", { statusCode: 404 }],
+    ["the response of a client, which is a stream", Object.assign(Readable.from([]), { statusCode: 200 })],
     ["a container, which runs commands on demand", { exec: () => {} }],
   ])("a handler that returns %s has handled its delivery", async (_what, result) => {
     expect(await receiverWith(async () => result).outcomeOf(delivered())).toBe("handled");

@@ -1,6 +1,8 @@
 import { once } from "node:events";
+import http from "node:http";
 import { type AddressInfo, createServer } from "node:net";
 import { openWayTo, postDelivery } from "../../src/shared/post";
+import { whatToReach } from "../../src/validation/verdict";
 
 const environment = { ...process.env };
 afterEach(() => {
@@ -14,6 +16,22 @@ test.each(["proxy.example.com:8080", "http://proxy.example.com:8080", "socks5://
     await openWayTo("https://hooks.example.com/jobs").destroy();
   },
 );
+
+test("a proxy that makes no tunnel is named, and what to check then", async () => {
+  const proxy = http
+    .createServer()
+    .on("connect", (_request, socket) => socket.end("HTTP/1.1 407 No\r\n\r\n"));
+  await once(proxy.listen(0, "127.0.0.1"), "listening");
+  process.env.HTTPS_PROXY = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const url = "https://hooks.example.com/jobs";
+  const dispatcher = openWayTo(url);
+  const answer = await postDelivery({ url, headers: {}, body: "{}", dispatcher });
+  await dispatcher.destroy();
+  proxy.close();
+  expect(answer).toMatchObject({ status: null, failure: "the proxy answered 407" });
+  expect(whatToReach()).toMatch(/reach it, and HTTP_PROXY, HTTPS_PROXY and NO_PROXY/);
+  expect(whatToReach({})).not.toContain("PROXY");
+});
 
 test("what is no proxy is refused without its value, which may hold a password", () => {
   process.env.HTTPS_PROXY = "ftp://user:passw0rd@proxy.example.com";

@@ -1,7 +1,7 @@
 import { parseJson } from "../../shared/json";
+import { mayBeKey } from "../../shared/mayBeKey";
 import { isCanonicalTimestamp } from "../../signature/headers";
 import { CliError } from "../errors";
-import { mayBeKey } from "../mayBeKey";
 import { lineHeaders } from "./headerLines";
 import { type Capture, type HeaderPair, headerValue, isOurHeader } from "./headerPair";
 import { jsonCaptures } from "./jsonCapture";

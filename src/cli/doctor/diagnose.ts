@@ -4,6 +4,7 @@ import { AccountService } from "../accountService";
 import { asTypedIn } from "../commandName";
 import { CliError } from "../errors";
 import { type InventoryOptions, inventoryOf } from "../inventory/inventory";
+import { Ownership } from "../inventory/ownership";
 import { readStacks } from "../inventory/stacks";
 import type { Found, Pulumi } from "../pulumi";
 import {
@@ -121,7 +122,12 @@ async function diagnoseAll(options: DiagnoseOptions, onStep: (text: string) => v
   const inventory = sources && list && (await inventoryOf(list, stacks, { ...sources, projectOnly }));
   onStep("Looking up what the stacks recorded…");
   const gone = account && list && (await attempt(SERVICE_REMEDY, () => goneFindings(list, own, account)));
-  const left = sources && list && (await attempt(SERVICE_REMEDY, () => leftoverFindings(own, sources)));
+  const left =
+    sources &&
+    list &&
+    (await attempt(SERVICE_REMEDY, () =>
+      leftoverFindings(own, { ...sources, owners: new Ownership(stacks.known, sources.account.origin) }),
+    ));
   await account?.client.close();
   findings.push(
     ...clockFindings(service),

@@ -1,22 +1,25 @@
+import type { Endpoint } from "../../client";
 import { Book } from "../../settlement/book";
 import { categoryOf } from "../../settlement/category";
 import { interruptedRegistrations, pendingResources } from "../../settlement/deployment";
-import { isLeftover, listFor, openEntries, verdictsOf } from "../../settlement/leftovers";
+import { endpointsOf, isLeftover, listFor, openEntries, verdictsOf } from "../../settlement/leftovers";
 import { describeDoubt, describeLeftovers } from "../../settlement/words";
 import { NO_RUN, sourcesOf } from "../evidence";
 import { type ClaimsOptions, readStackOf } from "../inventory/claims";
+import type { Ownership } from "../inventory/ownership";
 import type { KnownStack } from "../inventory/stacks";
 import { error, type Finding, remedyFor } from "./finding";
 
 /**
- * Finds what interrupted runs of the stacks registered and no resource has. What the next `up` takes over by the state is left to the
+ * Finds what interrupted runs of the stacks registered and no resource of any stack has. What the next `up` takes over by the state is left to the
  * findings of the state.
  *
+ * @param options.owners of all stacks that were read
  * @throws WebhookError
  */
 export async function leftoverFindings(
   stacks: readonly KnownStack[],
-  options: ClaimsOptions,
+  { owners, ...options }: ClaimsOptions & { readonly owners: Ownership },
 ): Promise<Finding[]> {
   const book = new Book(options.environment, () => {}); // Runs warn of a book that cannot be used.
   const findings: Finding[] = [];
@@ -30,7 +33,9 @@ export async function leftoverFindings(
     if (entries.length + operations.length + resources.length === 0) continue;
     const traces = { entries, operations, resources };
     const sources = sourcesOf(stack, options.account, { book, service: options.service });
-    const left = (await verdictsOf(traces, await listFor(traces, sources), sources)).filter(isLeftover);
+    const verdicts = await verdictsOf(traces, await listFor(traces, sources), sources);
+    const isManaged = (endpoint: Endpoint) => owners.ownerOf(endpoint)?.kind === "manages";
+    const left = verdicts.filter(isLeftover).filter((each) => !endpointsOf(each.decision).every(isManaged));
     const named = left.filter((each) => {
       const category = categoryOf(each, deployment);
       const isKnown = each.operations.length > 0 || each.resource !== undefined;

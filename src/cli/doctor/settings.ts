@@ -6,7 +6,7 @@ import {
   SETTING_NAMES,
   type SettingName,
 } from "../../endpoint/settings";
-import { mayBeKey } from "../mayBeKey";
+import { mayBeKey } from "../../shared/mayBeKey";
 import type { Found } from "../pulumi";
 import type { StackConfiguration } from "../service";
 

@@ -2,9 +2,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ReceiverRequest } from "../../receiver";
 import { createFolder } from "../../shared/createFolder";
+import { mayBeKey } from "../../shared/mayBeKey";
 import { dataOfRequest } from "../capture/captureFile";
 import { CliError } from "../errors";
-import { mayBeKey } from "../mayBeKey";
 
 /** Bounds what senders can write to the disk in one run, with the size of a body. */
 const MOST_FILES = 1_000;

@@ -49,12 +49,24 @@ export class Remedies {
     }
   }
 
-  /** Asks about each endpoint. Once a person has decided about all of them, nothing is left of the registrations. */
+  /**
+   * Asks about each endpoint, unless a resource of another stack has it by now. Once all of them are decided, nothing is left of the
+   * registrations.
+   */
   async #decide(each: Case): Promise<boolean> {
-    const { dialogue } = this.options;
+    const { dialogue, pulumi } = this.options;
     const { decision, by } = each.verdict;
+    const reading = readStacks(pulumi, { alsoStacks: [] });
+    const { known } = await dialogue.during(() => "Reading which endpoints other stacks manage…", reading);
+    const owners = new Ownership(known, each.account.origin);
     let isDecided = true;
     for (const endpoint of endpointsOf(decision)) {
+      const owner = owners.ownerOf(endpoint);
+      if (owner?.kind === "manages") {
+        await this.#disown(each, endpoint);
+        dialogue.say(`${endpoint.id} stays: ${explainOwner(owner)}.`);
+        continue;
+      }
       const fate = await chooseFate(each.verdict, endpoint, dialogue.ask);
       const isDone =
         fate === "delete"

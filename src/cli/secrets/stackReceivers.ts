@@ -1,7 +1,7 @@
+import { mayBeKey } from "../../shared/mayBeKey";
 import { HIDDEN, shown } from "../../shared/shown";
 import { parseReceiverConfig, type ReceiverConfig, ReceiverConfigError } from "../../stack";
 import { parseConfig } from "../../stack/parse";
-import { mayBeKey } from "../mayBeKey";
 import type { Pulumi } from "../pulumi";
 
 /** The configurations of receivers that a stack or a file of its outputs has. */

@@ -1,6 +1,6 @@
 import { isRefusal, isSuccess } from "../../shared/isSuccess";
 import { type DeliveryAnswer, type DeliveryRequest, postDelivery } from "../../shared/post";
-import { isNoRoute, REACHABLE } from "../../validation/verdict";
+import { isNoRoute, whatToReach } from "../../validation/verdict";
 import { withoutSecrets } from "../knownSecrets";
 
 /** How much of an answer is shown, in characters. */
@@ -52,13 +52,13 @@ export function adviceFor(deliveries: readonly SentDelivery[], fault: string | u
   const { status, failure } = deliveries.find(({ asExpected }) => !asExpected) ?? NONE;
   if (failure === "UND_ERR_INVALID_ARG")
     return "Nothing was sent: HTTP does not allow a header of the delivery. Check the headers of the capture.";
-  if (status === null) return `The receiver did not answer. ${REACHABLE}.`;
+  if (status === null) return `The receiver did not answer. ${whatToReach()}.`;
   if (isNoRoute({ status })) return "No receiver answers at this path. Check the path of the url.";
   if (status >= 300 && status < 400)
     return "The receiver redirects deliveries, and a service does not follow redirects. Use the url of the redirect's target.";
   if (fault !== undefined)
     return `The receiver should refuse this delivery with a 4xx other than 404, 405, 408 and 429: it was ${fault}.`;
   if (status === 401)
-    return "The receiver refused the delivery. It has another secret, or something changes the body: its log names the reason.";
+    return "The receiver refused the delivery. It has another secret, something changes the body, or its clock or this machine's is wrong: its log names the reason.";
   return "The receiver did not accept the delivery with 2xx. Its log says why.";
 }

@@ -14,11 +14,12 @@ export interface FastifyPluginOptions extends BodyTimeoutOptions {
 
 /** The parts of a Fastify instance that are used. */
 interface Fastify {
-  all(
-    path: string,
-    options: { onRequest(request: Request, reply: Reply): void },
-    handler: () => void,
-  ): unknown;
+  addHook(name: "onRoute", hook: (route: Route) => void): unknown;
+  all(path: string, handler: () => void): unknown;
+}
+interface Route {
+  readonly handler?: unknown;
+  onRequest?: unknown;
 }
 interface Request {
   readonly raw: NodeRequest;
@@ -44,7 +45,7 @@ const ADVICE = readBefore(
  * ```
  *
  * It takes each request before Fastify parses the body, so the application's parsers, body limit and error handler do not apply.
- * Its earlier `onRequest` hooks and its `onResponse` hooks run; `onSend` hooks do not.
+ * Its `onRequest` hooks, such as that of a rate limit, and its `onResponse` hooks run; `onSend` hooks do not.
  *
  * @throws TypeError for anything but a receiver, and for an unknown option; RangeError when `bodyTimeoutMs` is not a positive integer
  */
@@ -57,6 +58,11 @@ export async function fastifyPlugin(fastify: Fastify, options: FastifyPluginOpti
     reply.hijack();
     void handle(request.raw, reply.raw);
   };
-  // The handler is never reached, because onRequest answers each request.
-  fastify.all(path, { onRequest }, () => {});
+  // Never reached, because onRequest answers each request.
+  const handler = () => {};
+  // Behind the hooks that other plugins give each route, such as @fastify/rate-limit.
+  fastify.addHook("onRoute", (route) => {
+    if (route.handler === handler) route.onRequest = [route.onRequest ?? [], onRequest].flat();
+  });
+  fastify.all(path, handler);
 }

@@ -11,7 +11,12 @@ export interface BullmqQueue {
   readonly opts?: { readonly connection?: unknown } | undefined;
   /** The options of jobs that set none of their own. */
   readonly defaultJobOptions?:
-    | { readonly attempts?: number; readonly backoff?: unknown; readonly deduplication?: unknown }
+    | {
+        readonly attempts?: number;
+        readonly backoff?: unknown;
+        readonly deduplication?: unknown;
+        readonly debounce?: unknown;
+      }
     | undefined;
 }
 interface BullmqJobOptions {
@@ -40,13 +45,16 @@ const PLAIN = /^[\w-]{1,128}$/;
  * `attempts` or `backoff`.
  * Warns once if the connection queues commands while Redis is away: they would collect in memory.
  *
- * @throws TypeError if it is not a queue, or if its `defaultJobOptions` set `deduplication`, which would drop deliveries
+ * @throws TypeError if it is not a queue, or if its `defaultJobOptions` set `deduplication` or `debounce`, which would drop deliveries
  */
 export function bullmqQueue(queue: BullmqQueue): DeliveryQueue {
   checkFunctions("bullmqQueue: queue", queue, { functions: ["add"], advice: "Pass a Queue of BullMQ." });
-  if (queue.defaultJobOptions?.deduplication !== undefined)
+  if ("process" in queue)
+    throw new TypeError("bullmqQueue: queue is one of Bull. Pass a Queue of BullMQ, version 5 or 6.");
+  const { deduplication, debounce } = queue.defaultJobOptions ?? {};
+  if ((deduplication ?? debounce) !== undefined)
     throw new TypeError(
-      "bullmqQueue: the queue's defaultJobOptions set deduplication, so BullMQ would keep one delivery and drop the others. Leave it out: " +
+      "bullmqQueue: the queue's defaultJobOptions set deduplication or debounce, so BullMQ would keep one delivery and drop the others. Leave it out: " +
         "each delivery has a job id of its own.",
     );
   const setting = riskySetting(queue.opts?.connection);

@@ -11,7 +11,7 @@ import { queueWorker, type SqsEvent, sqsHandler } from "../../../src/receiver/qu
 const secret = `whsec_${Buffer.alloc(32).toString("base64")}`;
 const right = createReceiver({ secrets: secret, handlers: {} });
 const request = () => new Request("https://hooks.example.com/jobs", { method: "POST", body: "{}" });
-const fastify = { all: () => {} };
+const fastify = { all: () => {}, addHook: () => {} };
 const adapters: [string, (receiver: Receiver) => unknown][] = [
   ["nodeHandler", (receiver) => nodeHandler(receiver)],
   ["fetchHandler", (receiver) => fetchHandler(receiver)],

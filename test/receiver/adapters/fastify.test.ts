@@ -104,6 +104,23 @@ describe.each(versions)("in %s,", (_name, fastify) => {
     expect(seen).toEqual(["/hooks", 200]);
   });
 
+  test("a hook that a plugin gives each route, such as a rate limit, runs before a delivery, and other routes stay", async () => {
+    const { app, receiver, post, handler } = setUp();
+    app.addHook("onRoute", (route: { onRequest?: unknown }) => {
+      const limit = async (
+        _request: unknown,
+        reply: { code(status: number): { send(text: string): unknown } },
+      ) => reply.code(429).send("slow down");
+      route.onRequest = [route.onRequest ?? [], limit].flat();
+    });
+    // As somebody may call it by mistake: not encapsulated.
+    await fastifyPlugin(app, { receiver, path: "/hooks" });
+    app.get("/other", async () => "other");
+    expect(await post()).toBe(429);
+    expect(handler).not.toHaveBeenCalled();
+    expect((await app.inject("/other")).body).toBe("slow down");
+  });
+
   test("a body that a hook has read is answered 500, with advice about Fastify", async () => {
     const warning = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
     const { app, receiver, post, rejections, handler } = setUp();

@@ -47,7 +47,7 @@ describe("bullmqQueue", () => {
   test("refuses a queue that keeps one job of several", () => {
     const defaultJobOptions = { deduplication: { id: "one" } };
     expect(() => bullmqQueue({ add: jest.fn(), defaultJobOptions })).toThrow(
-      /deduplication.*drop the others/,
+      /deduplication or debounce.*drop the others/,
     );
   });
 

@@ -1,4 +1,4 @@
-import { shown } from "../shared/shown";
+import { shown } from "./shown";
 
 /** A name without a dot or a slash that is as long as a short key, and has a digit, but is not made of words as `WEBHOOK_SECRET_2` is. */
 const LIKE_A_KEY = /^(?![A-Za-z]+(?:[_-][A-Za-z]+)*[_-]?\d{0,2}$)(?=.*\d)[^./\\]{16,}$/;
