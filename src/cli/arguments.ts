@@ -64,13 +64,18 @@ export function takingIds(command: Command): Command {
   return command;
 }
 
-/** Puts each argument that begins with one dash and is not exactly an option behind `--`. */
+/** Puts each argument that begins with one dash and with no option behind `--`. @throws CliError `WRONG_USE` for what may be either */
 function idsLast(args: readonly string[], { options }: Command): string[] {
   const end = args.includes("--") ? args.indexOf("--") : args.length;
   const ids: string[] = [];
   const rest: string[] = [];
   for (let at = 0; at < end; at++) {
     const arg = args[at] ?? "";
+    if (/^-[^-]./.test(arg) && options.some(({ short }) => short === arg.slice(0, 2)))
+      throw new CliError(
+        "WRONG_USE",
+        `an argument that begins with ${arg.slice(0, 2)} may be that option or an id. Write the option's value as an argument of its own, and the id behind --`,
+      );
     if (/^-[^-]./.test(arg)) ids.push(arg);
     else rest.push(arg);
     // The value of an option may look like an id.

@@ -58,7 +58,7 @@ export function projectFile(folder: string): string | undefined {
 
 /** Returns the name of the Pulumi project that a folder is in; undefined if it is in none. @param folder absolute */
 export function projectName(folder: string): string | undefined {
-  const settings = textOf(projectFile(folder) ?? "");
+  const settings = textOf(projectFile(folder) ?? "").replace(/^\uFEFF/, "");
   const [, name] = /^["']?name["']?[ \t]*:[ \t]*["']?([^\s"'#]+)/m.exec(settings) ?? [];
   if (name !== undefined) return name;
   try {

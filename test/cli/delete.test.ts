@@ -295,7 +295,7 @@ it("get shows only the host of a url that a stack keeps as a secret", async () =
 describe("an id that begins with a dash", () => {
   afterEach(cleanUp);
 
-  test.each(["-NxAbc123", "-sprod", "-Vx9_ab", "-ystack"])("%s is an id, wherever it stands", async (id) => {
+  test.each(["-NxAbc123", "-Vx9_ab"])("%s is an id, wherever it stands", async (id) => {
     await emulator.close();
     emulator = await startEmulator({ now: () => now, newId: () => id });
     added("a");
@@ -313,6 +313,23 @@ describe("an id that begins with a dash", () => {
       ["delete", id, "--yes"],
     ])
       expect((await runCommand(args, folder)).stderr).toMatch(/ \(OWNERSHIP_UNKNOWN\)\n$/);
+  });
+
+  test.each([
+    ["-sprod", ["get", "adopt", "delete"]],
+    ["-ystack", ["delete"]],
+  ])("%s may be an id or an option of %j, and is an id behind -- only", async (id, commands) => {
+    await emulator.close();
+    emulator = await startEmulator({ now: () => now, newId: () => id });
+    added("a");
+    const folder = stackFolder({ config: settings() });
+    for (const command of commands)
+      expect((await runCommand([command, id], folder)).stderr).toMatch(
+        /may be that option or an id.*WRONG_USE/,
+      );
+    expect(JSON.parse((await runCommand(["get", "--json", "--", id], folder)).stdout)).toMatchObject({ id });
+    const { stderr } = await runCommand(["delete", "--yes", "--", id], folder);
+    expect(stderr).toMatch(/ \(OWNERSHIP_UNKNOWN\)\n$/);
   });
 
   test("what is not exactly an option is no option of the command", async () => {

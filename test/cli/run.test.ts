@@ -134,6 +134,8 @@ it("an endpoint that cannot be read is not called missing, nor is its type alone
 });
 
 it.each([
+  [["delete", "8", "-sprod", "--yes"], /begins with -s may be that option or an id.*\(WRONG_USE\)/],
+  [["get", "-sprod"], /begins with -s may be that option or an id.*\(WRONG_USE\)/],
   [["list", "--json=1"], /option '--json' takes no value \(WRONG_USE\)/],
   [["list", "--jsn"], /unknown option '--jsn' \(Did you mean --json\?\) \(WRONG_USE\)/],
   [["prune"], /'--older-than <duration>' not specified \(WRONG_USE\)/],

@@ -19,6 +19,10 @@ const forms: Readonly<Record<string, (headers: Readonly<Record<string, string>>)
     `{\n${Object.entries(headers)
       .map(([name, value]) => `  '${name}': '${value}',`)
       .join("\n")}\n}\n`,
+  "JSON of PHP behind the time of a log": (headers) =>
+    `[26-Nov-2026 01:47:53 UTC] ${JSON.stringify(headers).replaceAll("/", "\\/")}\n`,
+  "JSON of Gson behind the level of a log": (headers) =>
+    `INFO: headers: ${JSON.stringify(headers).replaceAll("=", "\\u003d").replaceAll("+", "\\u002B")}\n`,
   "a JSON object": (headers) => JSON.stringify(headers),
   "a JSON object with lists": (headers) =>
     JSON.stringify(Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]]))),

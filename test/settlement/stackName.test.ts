@@ -154,6 +154,7 @@ test.each([
 test.each([
   ["Pulumi.yaml", "name: shop\nruntime: nodejs\n", "shop"],
   ["Pulumi.yaml", "runtime: {name: nodejs}\nname: 'shop' # ours\n", "shop"],
+  ["Pulumi.yaml", "\uFEFFname: shop\nruntime: nodejs\n", "shop"],
   ["Pulumi.yml", '{"runtime": {"name": "nodejs"}, "name": "shop"}', "shop"],
   ["Pulumi.json", '{\n  "name": "shop",\n  "runtime": "yaml"\n}', "shop"],
   ["Pulumi.yaml", "runtime: nodejs\n", undefined],

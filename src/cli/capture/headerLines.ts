@@ -34,6 +34,17 @@ const AFTER_VALUE = /(,\s+[\w-]+[=:].*|[\s,;"'})\]\\]{1,9})$/;
  * the headers ends them.
  */
 export function lineHeaders(text: string): HeaderPair[] {
+  return headersIn(text).map((each) => (isOurHeader(each) ? [each[0], unescaped(each[1])] : each));
+}
+
+/** Undoes what JSON writes within a string in place of a character that a header of ours may have: `\/`, and `\u003d`. */
+function unescaped(value: string): string {
+  return value
+    .replaceAll("\\/", "/")
+    .replace(/\\u00([2-7][\da-f])/gi, (_all, code) => String.fromCharCode(Number.parseInt(code, 16)));
+}
+
+function headersIn(text: string): HeaderPair[] {
   const headers = listedHeaders(text) ?? headersOnLines(text);
   // A value with another of our names is the rest of an object on one line.
   if (headers.some(isOurHeader) && !headers.some((each) => isOurHeader(each) && OUR_NAME.test(each[1])))
@@ -80,6 +91,8 @@ function ourNameAlone(line: string): { name: string; value: string } | undefined
   return isOurHeader([line, ""]) ? { name: line, value: "" } : undefined;
 }
 
+const CLOSING: Readonly<Record<string, string>> = { "{": "}", "[": "]", "(": ")" };
+
 /** Splits a string into lines. An object on one line, such as that of Python or Ruby, has one line for each member then. */
 function linesOf(printed: string): string[] {
   const text = printed.replace(
@@ -89,7 +102,8 @@ function linesOf(printed: string): string[] {
   );
   const content = text.trim().replace(/^\w+\((?=\{.*\}\)$)/s, "(");
   const [opening = ""] = /^[{[%(]+/.exec(content) ?? [];
-  if (opening === "" || !/[}\])]$/.test(content)) return text.split(/\r?\n/);
+  // The time of a log may be in brackets, and an object behind it.
+  if (opening === "" || !content.endsWith(CLOSING[opening.at(-1) ?? ""] ?? "")) return text.split(/\r?\n/);
   const members = content.slice(opening.length, -opening.replace("%", "").length);
   return members.split(members.includes("\n") ? /\r?\n/ : /,\s*(?=["'][^"']*["']\s*(?:=>|:))/);
 }

@@ -62,8 +62,7 @@ function misuseOf(request: Request): TypeError | undefined {
     return undefined;
   return new TypeError(
     "fetchHandler did not get a Request. Pass the one that the framework's object holds: in Hono `(c) => handler(c.req.raw)`, in " +
-      "Remix, SvelteKit and Astro `({ request }) => handler(request)`, and in Nuxt `(event) => handler(toWebRequest(event))`. Express, NestJS, Koa, " +
-      "hapi and http.createServer take nodeHandler(receiver), with Node's request and response.",
+      "Remix, SvelteKit and Astro `({ request }) => handler(request)`. Express, NestJS, Koa, hapi, Nuxt and http.createServer take nodeHandler(receiver), with Node's request and response.",
   );
 }
 
