@@ -15,10 +15,13 @@ export interface FastifyPluginOptions extends BodyTimeoutOptions {
 /** The parts of a Fastify instance that are used. */
 interface Fastify {
   addHook(name: "onRoute", hook: (route: Route) => void): unknown;
-  all(path: string, handler: () => void): unknown;
+  all(
+    path: string,
+    options: { onRequest(request: Request, reply: Reply): void },
+    handler: () => void,
+  ): unknown;
 }
 interface Route {
-  readonly handler?: unknown;
   onRequest?: unknown;
 }
 interface Request {
@@ -58,11 +61,12 @@ export async function fastifyPlugin(fastify: Fastify, options: FastifyPluginOpti
     reply.hijack();
     void handle(request.raw, reply.raw);
   };
-  // Never reached, because onRequest answers each request.
-  const handler = () => {};
-  // Behind the hooks that other plugins give each route, such as @fastify/rate-limit.
+  // Behind the hooks that other plugins give each route, such as @fastify/rate-limit. They may also wrap the handler, or the hook.
   fastify.addHook("onRoute", (route) => {
-    if (route.handler === handler) route.onRequest = [route.onRequest ?? [], onRequest].flat();
+    const hooks = [route.onRequest ?? []].flat();
+    if (hooks.includes(onRequest))
+      route.onRequest = [...hooks.filter((hook) => hook !== onRequest), onRequest];
   });
-  fastify.all(path, handler);
+  // The handler is never reached, because onRequest answers each request.
+  fastify.all(path, { onRequest }, () => {});
 }

@@ -121,6 +121,24 @@ describe.each(versions)("in %s,", (_name, fastify) => {
     expect((await app.inject("/other")).body).toBe("slow down");
   });
 
+  test.each(["handler", "onRequest"] as const)(
+    "a plugin that wraps the %s of each route, as tracing does, loses no delivery",
+    async (wrapped) => {
+      const { app, receiver, post, handler } = setUp();
+      app.addHook("onRoute", (options: object) => {
+        const route: Record<string, unknown> = Object(options);
+        const own = [route[wrapped] ?? []].flat()[0] as ((...args: unknown[]) => unknown) | undefined;
+        route[wrapped] =
+          wrapped === "handler"
+            ? async (...args: unknown[]) => own?.(...args)
+            : (...args: unknown[]) => own?.(...args);
+      });
+      await app.register(fastifyPlugin, { receiver, path: "/hooks" });
+      expect(await post()).toBe(200);
+      expect(handler).toHaveBeenCalledTimes(1);
+    },
+  );
+
   test("a body that a hook has read is answered 500, with advice about Fastify", async () => {
     const warning = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
     const { app, receiver, post, rejections, handler } = setUp();
