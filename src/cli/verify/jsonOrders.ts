@@ -1,7 +1,10 @@
 import type { JsonText } from "../../shared/jsonText";
 
-/** How many orders are tried of names that are not sorted. With more, none is: such names probably stand as they were sent. */
-const MOST_ORDERS = 20_000;
+/**
+ * How many orders are tried of names that are not sorted. With more, none is: such names probably stand as they were sent. As many are tried
+ * together with ways to write the numbers.
+ */
+export const MOST_ORDERS = 20_000;
 
 type Order = (left: string, right: string) => boolean;
 
@@ -20,7 +23,7 @@ export function* otherOrders(json: JsonText): Generator<JsonText> {
 }
 
 /** Returns in how many orders the names may stand. */
-function ordersOf(json: JsonText): number {
+export function ordersOf(json: JsonText): number {
   if (json.kind === "array") return productOf(json.items.map(ordersOf));
   if (json.kind !== "object") return 1;
   return json.members.reduce((product, { value }, at) => product * (at + 1) * ordersOf(value), 1);

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type JsonStyle, type JsonText, readJsonText, respell, writeJsonText } from "../../shared/jsonText";
 import { type BodyVariant, LARGEST_REWRITTEN_BYTES } from "./bodyVariant";
 import { NUMBER_SPELLINGS, numberCombinations } from "./jsonNumbers";
-import { otherOrders } from "./jsonOrders";
+import { MOST_ORDERS, ordersOf, otherOrders } from "./jsonOrders";
 import { STRING_SPELLINGS } from "./jsonStrings";
 
 const COMPACT: JsonStyle = { comma: ",", colon: ":" };
@@ -75,7 +75,9 @@ export function* orderRewrites(body: Buffer): Generator<BodyVariant> {
   if (json === undefined) return;
   const { strings, numbers } = scalarsOf(json);
   const spellings = distinct(STRING_SPELLINGS.slice(0, 4), strings);
-  for (const [inNumbers, number] of waysOfNumbers(new Set(numbers)))
+  let waysLeft = Math.max(1, Math.floor(MOST_ORDERS / ordersOf(json)));
+  for (const [inNumbers, number] of waysOfNumbers(new Set(numbers))) {
+    if (waysLeft-- === 0) return;
     for (const reordered of otherOrders(json))
       for (const [inStrings, string] of spellings) {
         const respelled = respell(reordered, { string, number });
@@ -85,9 +87,10 @@ export function* orderRewrites(body: Buffer): Generator<BodyVariant> {
           yield { change: "body-reserialized", bytes, description };
         }
       }
+  }
 }
 
-/** Generates ways to write numbers: as they are, all as one language does, and each in its own way. */
+/** Generates ways to write numbers, the most likely first: as they are, all as one language does, and each in its own way. */
 function* waysOfNumbers(texts: ReadonlySet<string>): Generator<Spelling> {
   const [asTheyAre, ...languages] = distinct(NUMBER_SPELLINGS, texts);
   if (asTheyAre) yield asTheyAre;
