@@ -19,6 +19,15 @@ const forms: Readonly<Record<string, (headers: Readonly<Record<string, string>>)
     `{\n${Object.entries(headers)
       .map(([name, value]) => `  '${name}': '${value}',`)
       .join("\n")}\n}\n`,
+  "a list of Elixir behind the level of a log": (headers) =>
+    `02:00:00.123 [info] [{"host", "a.example.com"}, ${Object.entries(headers)
+      .map(([name, value]) => `{"${name}", "${value}"}`)
+      .join(", ")}]\n`,
+  "a list of Python's bytes behind the level of a log": (headers) =>
+    `INFO:root:[(b'host', b'a'), ${Object.entries(headers)
+      .map(([name, value]) => `(b'${name}', b'${value}')`)
+      .join(", ")}]\n`,
+  "JSON pairs behind the time of a log": (headers) => `[12:00] ${JSON.stringify(Object.entries(headers))}\n`,
   "JSON of PHP behind the time of a log": (headers) =>
     `[26-Nov-2026 01:47:53 UTC] ${JSON.stringify(headers).replaceAll("/", "\\/")}\n`,
   "JSON of Gson behind the level of a log": (headers) =>

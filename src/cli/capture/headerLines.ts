@@ -24,6 +24,8 @@ const ASSIGNED = /^(HTTP_|CONTENT_|webhook-|content-)/i;
 const OUR_NAME = /(?<![\w-])(?=(?:HTTP_)?webhook[-_](?:id|timestamp|signature)(?![\w-]))/i;
 const NAMED_VALUE =
   /^((?:HTTP_)?webhook[-_]\w+)["'`]?\s{0,9}(?:=>|[:=])\s{0,9}(?:(?:\[\]string\{|\[)?(["'`])([^\n]*?)\2|\[([^\]\n]*)|(.*))/i;
+/** A name and a value in a list, behind something else on its line. */
+const LISTED_VALUE = /^(webhook-\w+)["'`]\s{0,9},\s{0,9}b?(["'`])([^\n]*?)\2/i;
 /** What follows a value without quotes in an object: the next member, or the ends of a string, an object and a line of a shell. */
 const AFTER_VALUE = /(,\s+[\w-]+[=:].*|[\s,;"'})\]\\]{1,9})$/;
 
@@ -57,7 +59,7 @@ function headersIn(text: string): HeaderPair[] {
 /** Reads the headers of ours that stand within lines: behind the time of a log, or in an object that a program printed there. */
 function headersWithin(text: string): HeaderPair[] {
   return text.split(OUR_NAME).flatMap((part) => {
-    const [, name, , quoted, listed, rest = ""] = NAMED_VALUE.exec(part) ?? [];
+    const [, name, , quoted, listed, rest = ""] = NAMED_VALUE.exec(part) ?? LISTED_VALUE.exec(part) ?? [];
     const value = quoted ?? listed ?? rest.trim().replace(AFTER_VALUE, "");
     return name === undefined ? [] : [[headerName(name), value] as const];
   });
