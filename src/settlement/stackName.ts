@@ -20,12 +20,17 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** @param urn the root URN of the stack */
-export function stackNameOf(urn: string, { environment, folder }: Surroundings): StackName {
+export function stackNameOf(urn: string, surroundings: Surroundings): StackName {
+  return { urn, backend: backendOf(surroundings) };
+}
+
+/** Returns the URL of the backend that Pulumi's command uses, in one spelling; "" if nothing names it. */
+export function backendOf({ environment, folder }: Surroundings): string {
   const project = projectFile(resolve(folder));
   const settings = project === undefined ? "" : textOf(project);
   const url = environment.PULUMI_BACKEND_URL || backendIn(settings) || currentLogin(environment);
   const base = project === undefined ? folder : dirname(project);
-  return { urn, backend: normalized(url, { environment, folder: base }) };
+  return normalized(url, { environment, folder: base });
 }
 
 /**

@@ -1,8 +1,12 @@
+import { readdirSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { type Deployment, type ExportedStack, type Resource, stackIn } from "../../settlement/deployment";
+import { namesIn } from "../../settlement/files";
+import { backendOf } from "../../settlement/stackName";
 import { isEndpointToken } from "../../shared/permanent";
 import { CliError } from "../errors";
-import type { Pulumi } from "../pulumi";
+import { type Pulumi, pulumiFailed } from "../pulumi";
 
 /** How many states are read at once. */
 const MAX_EXPORTS = 8;
@@ -140,8 +144,8 @@ async function stackNames(pulumi: Pulumi, projectOnly: boolean): Promise<StackNa
     if (listed.length === 0) return { own: [], others: [], absence: NO_STACK };
     const current = listed.find((stack) => stack.current === true)?.name;
     // The stacks of this project have the same names here. One that is renamed now may be missing in the first list.
-    const all = projectOnly ? [] : await pulumi.json<ListedStack[]>(LIST_ALL_COMMAND, { ofStack: false });
-    return { own: namesOf(listed), others: namesOf(all), selected: pulumi.stack ?? current };
+    const { all, unreadable } = projectOnly ? { all: [], unreadable: [] } : await allStacks(pulumi);
+    return { own: namesOf(listed), others: namesOf(all), selected: pulumi.stack ?? current, unreadable };
   } catch (error) {
     return {
       own: [],
@@ -150,6 +154,38 @@ async function stackNames(pulumi: Pulumi, projectOnly: boolean): Promise<StackNa
       unreadable: [{ what: "the list of stacks", why: reasonOf(error) }],
     };
   }
+}
+
+/** Lists the stacks of all projects. Pulumi leaves out those whose folder it cannot read, and those of an older layout. */
+async function allStacks(pulumi: Pulumi) {
+  const result = await pulumi.run(LIST_ALL_COMMAND, { ofStack: false });
+  if (result.exitCode !== 0) throw pulumiFailed(LIST_ALL_COMMAND, result);
+  const unreadable = unlistedFolders();
+  const [, legacy] = /legacy stack files.*\n((?: *- .*\n)+)/.exec(result.stderr) ?? [];
+  for (const line of legacy?.trim().split("\n") ?? [])
+    unreadable.push({
+      what: `the stack ${line.replace(/^ *- /, "")}`,
+      why: "it has the layout of an older Pulumi: run `pulumi state upgrade`",
+    });
+  return { all: pulumi.parse<ListedStack[]>(LIST_ALL_COMMAND, result.stdout), unreadable };
+}
+
+/** Returns the folders of projects in a backend of files that cannot be read, such as another user's. */
+function unlistedFolders({ env } = process): UnreadableStack[] {
+  const backend = backendOf({ environment: env, folder: resolve(env.PULUMI_OPTION_CWD ?? "") });
+  if (!backend.startsWith("file://")) return [];
+  const stacks = join(backend.slice("file://".length), ".pulumi", "stacks");
+  return namesIn(stacks).flatMap((name) => {
+    try {
+      readdirSync(join(stacks, name));
+      return [];
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      return code === "ENOTDIR" || code === "ENOENT"
+        ? []
+        : [{ what: `the folder of the project ${name} in the backend`, why: code ?? String(error) }];
+    }
+  });
 }
 
 function namesOf(stacks: readonly ListedStack[]): string[] {
