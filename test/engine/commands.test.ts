@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -316,6 +316,24 @@ test("a command refuses the selected stack of another project, because this fold
     ]);
   }
   expect((await run(["list"], {}, other)).stderr).not.toContain("WRONG_USE");
+});
+
+test("nothing is deleted while the backend has what Pulumi leaves out of its list of stacks", async () => {
+  project = new Project({ config: settings() });
+  await project.succeed("stack", "ls");
+  emulator.add(at("theirs"));
+  const stacks = join(project.folder, "backend", ".pulumi", "stacks");
+  const prune = () => run(["prune", "--older-than", "0s", "--yes"]);
+  // As the folder of another user's project: nobody can list it, not even root.
+  symlinkSync("billing", join(stacks, "billing"));
+  expect((await prune()).stderr).toMatch(/the folder of the project billing .* \(OWNERSHIP_UNKNOWN\)\n$/);
+  expect(await json("list")).toMatchObject([{ owner: { kind: "unknown" } }]);
+  rmSync(join(stacks, "billing"));
+  writeFileSync(join(stacks, "old.json"), "{}");
+  expect((await prune()).stderr).toMatch(/the stack old .*pulumi state upgrade.* \(OWNERSHIP_UNKNOWN\)\n$/);
+  rmSync(join(stacks, "old.json"));
+  expect(changes()).toEqual([]);
+  expect((await prune()).exitCode).toBe(0);
 });
 
 test("each command answers wrong use and whatever is missing with one line, its code and exit status 1", async () => {
