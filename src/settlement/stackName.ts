@@ -75,7 +75,10 @@ export function projectName(folder: string): string | undefined {
 
 /** Returns the stack that is selected for the project of a folder, as Pulumi's command noted it (engine rule 47). */
 export function selectedStack({ environment, folder }: Surroundings): string | undefined {
-  const path = projectFile(folder) ?? "";
+  const { PWD = "" } = environment;
+  // As Go does: PWD keeps the links by which a shell came here.
+  const here = withoutLinks(folder);
+  const path = projectFile(PWD !== "" && withoutLinks(PWD) === here ? PWD : here) ?? "";
   const file = `${projectName(folder)}-${createHash("sha1").update(path).digest("hex")}-workspace.json`;
   return /"stack":\s*"([^"]*)"/.exec(textOf(join(pulumiHome(environment), "workspaces", file)))?.[1];
 }

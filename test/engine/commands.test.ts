@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -316,6 +316,18 @@ test("a command refuses the selected stack of another project, because this fold
     ]);
   }
   expect((await run(["list"], {}, other)).stderr).not.toContain("WRONG_USE");
+  // Pulumi notes a selection under the path that the shell has.
+  const PWD = `${project.folder}-linked`;
+  symlinkSync(project.folder, PWD);
+  try {
+    await project.succeed("stack", "select", "dev");
+    const env = { ...project.env, PWD };
+    execFileSync("pulumi", ["stack", "select", "organization/other/dev"], { cwd: PWD, env, stdio: "ignore" });
+    expect((await run(["list"], { PWD }, PWD)).stderr).toMatch(/\(WRONG_USE\)\n$/);
+    expect((await run(["list"])).stderr).not.toContain("WRONG_USE");
+  } finally {
+    rmSync(PWD);
+  }
 });
 
 test("nothing is deleted while the backend has what Pulumi leaves out of its list of stacks", async () => {
