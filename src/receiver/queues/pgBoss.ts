@@ -55,6 +55,12 @@ export function pgBossQueue(boss: PgBossClient, name: string): DeliveryQueue {
     const queue = (await boss.getQueue?.(name)) as { deleteAfterSeconds?: unknown } | null | undefined;
     if (isChecked) return;
     isChecked = true;
+    // npm installs version 10 on Node 20, whose queues have no such setting.
+    if (queue && queue.deleteAfterSeconds === undefined)
+      warnerOnce()(
+        `pgBossQueue: this pg-boss forgets a delivery soon after it was handled (version 10 after 12 hours), so a later retry of its sender is ` +
+          "handled again. Use pg-boss 12.",
+      );
     const kept = Number(queue?.deleteAfterSeconds ?? KEEP_SECONDS);
     if (kept > 0 && kept < KEEP_SECONDS)
       warnerOnce()(

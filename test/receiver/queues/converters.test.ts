@@ -110,10 +110,17 @@ describe("pgBossQueue", () => {
     await queue.add(delivery("b"));
     expect(warnings).toEqual([expect.stringMatching(/forgets a delivery 3600 seconds/)]);
     expect(getQueue).toHaveBeenCalledTimes(2);
-    for (const kept of [{ deleteAfterSeconds: 0 }, { deleteAfterSeconds: 259_200 }, {}, null])
+    for (const kept of [{ deleteAfterSeconds: 0 }, { deleteAfterSeconds: 259_200 }, null])
       await pgBossQueue({ send: jest.fn(), getQueue: async () => kept }, "q").add(delivery("a"));
     await new Promise(setImmediate);
     expect(warnings).toHaveLength(1);
+  });
+
+  test("warns of pg-boss 10, which npm installs on Node 20", async () => {
+    await pgBossQueue({ send: jest.fn(), getQueue: async () => ({ policy: "standard" }) }, "q").add(
+      delivery("a"),
+    );
+    expect(warnings).toEqual([expect.stringMatching(/version 10 after 12 hours.*Use pg-boss 12/)]);
   });
 });
 
