@@ -44,7 +44,7 @@ export function serveNode(
   return (request, response) => {
     if (!isRecord(request) || !isRecord(response) || !("rawHeaders" in request && "writeHead" in response))
       throw new TypeError(
-        `${adapter} did not get a request and a response of Node's http. Pass both: in Koa, ctx.req and ctx.res, with ctx.respond = false. A route that is given a Request, as in Next.js or Hono, takes fetchHandler.`,
+        `${adapter} did not get a request and a response of Node's http. Pass both: in Koa, ctx.req and ctx.res, with ctx.respond = false. A route that is given a Request, as in Next.js or Hono, takes fetchHandler; Fastify, also below NestJS, takes fastifyPlugin.`,
       );
     return guarded(adapter, answer(request)).then((answered) =>
       send(request, response, { adapter, answered }),
