@@ -71,12 +71,13 @@ function idsLast(args: readonly string[], { options }: Command): string[] {
   const rest: string[] = [];
   for (let at = 0; at < end; at++) {
     const arg = args[at] ?? "";
-    if (/^-[^-]./.test(arg) && options.some(({ short }) => short === arg.slice(0, 2)))
+    const mayBeId = /^-[^-]./.test(arg);
+    if (mayBeId && options.some(({ short }) => short === arg.slice(0, 2)))
       throw new CliError(
         "WRONG_USE",
         `an argument that begins with ${arg.slice(0, 2)} may be that option or an id. Write the option's value as an argument of its own, and the id behind --`,
       );
-    if (/^-[^-]./.test(arg)) ids.push(arg);
+    if (mayBeId) ids.push(arg);
     else rest.push(arg);
     // The value of an option may look like an id.
     if (options.some((option) => option.required && [option.short, option.long].includes(arg)))

@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import type { Clock } from "../client/clock";
 import type { Book } from "../settlement/book";
 import { type Deployment, stackIn } from "../settlement/deployment";
@@ -7,7 +6,7 @@ import { Evidence } from "../settlement/evidence";
 import type { Print } from "../settlement/history";
 import type { LeftoverSources } from "../settlement/leftovers";
 import { Stack } from "../settlement/stack";
-import { stackNameOf } from "../settlement/stackName";
+import { programFolder, stackNameOf } from "../settlement/stackName";
 import { originHashes } from "../settlement/trace";
 import type { AccountService } from "./accountService";
 import type { Account } from "./service";
@@ -23,8 +22,7 @@ export function settlementStack(
 ): Stack | undefined {
   const root = stackIn(deployment);
   if (root === undefined) return undefined;
-  // Pulumi's command goes to the folder that this variable names (engine rule 40).
-  const folder = resolve(environment.PULUMI_OPTION_CWD ?? "");
+  const folder = programFolder(environment);
   const name = stackNameOf(root.urn, { environment, folder });
   return new Stack(name, print, clock.date(), deployment);
 }

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
-import { delimiter, join, resolve } from "node:path";
-import { projectFile, projectName, selectedStack } from "../settlement/stackName";
+import { delimiter, join } from "node:path";
+import { programFolder, projectFile, projectName, selectedStack } from "../settlement/stackName";
 import { mayBeKey } from "../shared/mayBeKey";
 import { type PulumiCommandResult, runPulumi } from "../shared/pulumiCommand";
 import { quotedLine } from "../shared/quotedLine";
@@ -49,8 +49,7 @@ export class Pulumi {
    * @throws CliError `WRONG_USE`
    */
   static withSettings(stack: string | undefined, { env } = process): Pulumi {
-    // Pulumi's command goes to the folder that this variable names (engine rule 40).
-    const folder = resolve(env.PULUMI_OPTION_CWD ?? "");
+    const folder = programFolder(env);
     const chosen = stack ?? (env.PULUMI_OPTION_STACK || env.PULUMI_STACK);
     const name = chosen ?? selectedStack({ environment: env, folder });
     const [, project] = /^[^/]+\/([^/]+)\/[^/]+$/.exec(name ?? "") ?? [];

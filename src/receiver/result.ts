@@ -18,7 +18,8 @@ const FAILURES = [
  * @throws the error that it returned, or a TypeError
  */
 export function checkResult(result: unknown, what: "handler" | "queue's add"): void {
-  for (const each of Array.isArray(result) ? result : [result]) {
+  const results = Array.isArray(result) ? result : [result];
+  for (const each of results) {
     const [kind, advice] = unfinished(each) ?? [];
     if (kind !== undefined)
       throw new TypeError(
@@ -26,7 +27,7 @@ export function checkResult(result: unknown, what: "handler" | "queue's add"): v
       );
   }
   // Its own, or one of `fetch`. By its tag: undici and node-fetch have classes of their own, and Hono's server replaces the global one.
-  for (const each of Array.isArray(result) ? result : [result])
+  for (const each of results)
     if (Object.prototype.toString.call(each) === "[object Response]" && !each.ok)
       throw new TypeError(
         `The ${what} returned a Response with status ${each.status}. It fails by throwing, and otherwise returns nothing.`,

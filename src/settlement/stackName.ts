@@ -19,6 +19,11 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
   s3: ["endpoint", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"],
 };
 
+/** Returns the folder that Pulumi's command goes to (engine rule 40). */
+export function programFolder({ PULUMI_OPTION_CWD = "" }: NodeJS.ProcessEnv): string {
+  return resolve(PULUMI_OPTION_CWD);
+}
+
 /** @param urn the root URN of the stack */
 export function stackNameOf(urn: string, surroundings: Surroundings): StackName {
   return { urn, backend: backendOf(surroundings) };

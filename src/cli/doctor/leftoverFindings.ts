@@ -11,8 +11,8 @@ import type { KnownStack } from "../inventory/stacks";
 import { error, type Finding, remedyFor } from "./finding";
 
 /**
- * Finds what interrupted runs of the stacks registered and no resource of any stack has. What the next `up` takes over by the state is left to the
- * findings of the state.
+ * Finds what interrupted runs of the stacks registered and no resource of any stack has. What the next `up` takes over by the state is left to
+ * the findings of the state.
  *
  * @param options.owners of all stacks that were read
  * @throws WebhookError

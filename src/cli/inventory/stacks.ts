@@ -1,9 +1,9 @@
 import { readdirSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { type Deployment, type ExportedStack, type Resource, stackIn } from "../../settlement/deployment";
 import { namesIn } from "../../settlement/files";
-import { backendOf } from "../../settlement/stackName";
+import { backendOf, programFolder } from "../../settlement/stackName";
 import { isEndpointToken } from "../../shared/permanent";
 import { CliError } from "../errors";
 import { type Pulumi, pulumiFailed } from "../pulumi";
@@ -172,7 +172,7 @@ async function allStacks(pulumi: Pulumi) {
 
 /** Returns the folders of projects in a backend of files that cannot be read, such as another user's. */
 function unlistedFolders({ env } = process): UnreadableStack[] {
-  const backend = backendOf({ environment: env, folder: resolve(env.PULUMI_OPTION_CWD ?? "") });
+  const backend = backendOf({ environment: env, folder: programFolder(env) });
   if (!backend.startsWith("file://")) return [];
   const stacks = join(backend.slice("file://".length), ".pulumi", "stacks");
   return namesIn(stacks).flatMap((name) => {

@@ -27,6 +27,9 @@ interface RemediesOptions {
 
 /** Carries out what a verdict asks for, and what a person decides. Each change is made in the turn of its url and type. */
 export class Remedies {
+  /** Once for all cases: what another stack takes later is seen before a deletion. */
+  #reading: ReturnType<typeof readStacks> | undefined;
+
   constructor(private readonly options: RemediesOptions) {}
 
   /** Returns false if a person has to decide something and did not. */
@@ -56,8 +59,11 @@ export class Remedies {
   async #decide(each: Case): Promise<boolean> {
     const { dialogue, pulumi } = this.options;
     const { decision, by } = each.verdict;
-    const reading = readStacks(pulumi, { alsoStacks: [] });
-    const { known } = await dialogue.during(() => "Reading which endpoints other stacks manage…", reading);
+    this.#reading ??= readStacks(pulumi, { alsoStacks: [] });
+    const { known } = await dialogue.during(
+      () => "Reading which endpoints other stacks manage…",
+      this.#reading,
+    );
     const owners = new Ownership(known, each.account.origin);
     let isDecided = true;
     for (const endpoint of endpointsOf(decision)) {

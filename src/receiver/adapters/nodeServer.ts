@@ -80,17 +80,7 @@ async function send(
   }
   if (response.destroyed) return;
 
-  const attempt = async (write: () => unknown) => {
-    try {
-      await write();
-    } catch (error) {
-      console.error(`${adapter}: the answer could not be written, so its connection was closed.`, error);
-      if (isHttp2(request)) request.stream.destroy();
-      else response.destroy();
-    }
-  };
-
-  await attempt(() => {
+  try {
     const whole = { ...headers, "content-length": Buffer.byteLength(body) };
     // A simulated request, such as that of Fastify's `inject`, ends without ever being complete.
     if (request.complete || request.readableEnded) {
@@ -103,8 +93,8 @@ async function send(
     response.writeHead(status, isHttp2(request) ? whole : { ...whole, connection: "close" });
     if (isHttp2(request)) response.end(body);
     else response.write(body);
-    let timer: NodeJS.Timeout;
-    const isOver = new Promise((resolve) => {
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise((resolve) => {
       timer = setTimeout(resolve, LINGER_MS).unref();
       (request as IncomingMessage)
         .once("end", resolve)
@@ -112,13 +102,15 @@ async function send(
         .once("error", resolve)
         .resume();
     });
-    return isOver.then(() => {
-      clearTimeout(timer);
-      // RFC 9113, section 8.1: a reset without an error tells the sender to stop and to use the answer.
-      if (isHttp2(request)) request.stream.close(0);
-      else response.end();
-    });
-  });
+    clearTimeout(timer);
+    // RFC 9113, section 8.1: a reset without an error tells the sender to stop and to use the answer.
+    if (isHttp2(request)) request.stream.close(0);
+    else response.end();
+  } catch (error) {
+    console.error(`${adapter}: the answer could not be written, so its connection was closed.`, error);
+    if (isHttp2(request)) request.stream.destroy();
+    else response.destroy();
+  }
 }
 
 interface BodyLimits {
