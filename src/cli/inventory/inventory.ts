@@ -13,7 +13,8 @@ import type { Pulumi } from "../pulumi";
 import type { Account } from "../service";
 import { type ClaimsOptions, claimsOn } from "./claims";
 import { dataOfOwner, mayHaveSecretUrl, type Owner, Ownership } from "./ownership";
-import { NO_STACK, type ReadStacks, readStacks, type StackScope } from "./stacks";
+import { NO_STACK } from "./stackList";
+import { type ReadStacks, readStacks, type StackScope } from "./stacks";
 
 /** An earlier time is not a real one: a service that does not know one answers year 1, or 1970. */
 const FIRST_TIME = Date.UTC(1971, 0, 1);

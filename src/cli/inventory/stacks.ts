@@ -1,17 +1,12 @@
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { type Deployment, type ExportedStack, type Resource, stackIn } from "../../settlement/deployment";
-import { namesIn } from "../../settlement/files";
-import { backendOf, programFolder } from "../../settlement/stackName";
 import { isEndpointToken } from "../../shared/permanent";
 import { CliError } from "../errors";
-import { type Pulumi, pulumiFailed } from "../pulumi";
+import type { Pulumi } from "../pulumi";
+import { listStacks, reasonOf, type StackList, type UnreadableStack } from "./stackList";
 
 /** How many states are read at once. */
 const MAX_EXPORTS = 8;
-const LIST_COMMAND = ["stack", "ls", "--json"];
-const LIST_ALL_COMMAND = [...LIST_COMMAND, "--all"];
 const STACK_TYPE = "pulumi:pulumi:Stack";
 /** The last version of the format of states whose resources are known to stand where they are looked for. */
 const LATEST_VERSION = 4;
@@ -37,20 +32,9 @@ export interface KnownStack {
   readonly deployment: Deployment;
 }
 
-/** Why a project that has no stack yet has none to read. Those of other projects are not read either. */
-export const NO_STACK = "the project has no stack in this backend";
-
-/** Something that could not be read, such as "the stack prod", and why. */
-interface UnreadableStack {
-  readonly what: string;
-  readonly why: string;
-}
-
-export interface ReadStacks {
+export interface ReadStacks extends Pick<StackList, "absence"> {
   readonly known: readonly KnownStack[];
   readonly unreadable: readonly UnreadableStack[];
-  /** Why this folder's project has no stack to read, as the part of a sentence after "because". */
-  readonly absence?: string | undefined;
 }
 
 /**
@@ -63,7 +47,7 @@ export async function readStacks(
   { alsoStacks, projectOnly = false }: StackScope,
   onRead: (read: number, all: number) => void = () => {},
 ): Promise<ReadStacks> {
-  const { own, others, selected, unreadable = [], absence } = await stackNames(pulumi, projectOnly);
+  const { own, others, selected, unreadable = [], absence } = await listStacks(pulumi, projectOnly);
   const here = [...own, ...(selected === undefined ? [] : [selected])];
   const named = [...here, ...alsoStacks];
   const names = [...new Set([...named, ...others])];
@@ -123,75 +107,6 @@ export async function readBackend(pulumi: Pulumi): Promise<string | null> {
     : null;
 }
 
-interface ListedStack {
-  readonly name: string;
-  readonly current?: boolean;
-}
-
-interface StackNames extends Partial<Pick<ReadStacks, "unreadable" | "absence">> {
-  /** Those of this folder's project. */
-  readonly own: readonly string[];
-  readonly others: readonly string[];
-  readonly selected?: string | undefined;
-}
-
-async function stackNames(pulumi: Pulumi, projectOnly: boolean): Promise<StackNames> {
-  try {
-    const { value: listed, absence } = await pulumi.find<readonly ListedStack[]>(LIST_COMMAND, {
-      ofStack: false,
-    });
-    if (absence !== undefined) return { own: [], others: [], absence };
-    if (listed.length === 0) return { own: [], others: [], absence: NO_STACK };
-    const current = listed.find((stack) => stack.current === true)?.name;
-    // The stacks of this project have the same names here. One that is renamed now may be missing in the first list.
-    const { all, unreadable } = projectOnly ? { all: [], unreadable: [] } : await allStacks(pulumi);
-    return { own: namesOf(listed), others: namesOf(all), selected: pulumi.stack ?? current, unreadable };
-  } catch (error) {
-    return {
-      own: [],
-      others: [],
-      selected: pulumi.stack,
-      unreadable: [{ what: "the list of stacks", why: reasonOf(error) }],
-    };
-  }
-}
-
-/** Lists the stacks of all projects. Pulumi leaves out those whose folder it cannot read, and those of an older layout. */
-async function allStacks(pulumi: Pulumi) {
-  const result = await pulumi.run(LIST_ALL_COMMAND, { ofStack: false });
-  if (result.exitCode !== 0) throw pulumiFailed(LIST_ALL_COMMAND, result);
-  const unreadable = unlistedFolders();
-  const [, legacy] = /legacy stack files.*\n((?: *- .*\n)+)/.exec(result.stderr) ?? [];
-  for (const line of legacy?.trim().split("\n") ?? [])
-    unreadable.push({
-      what: `the stack ${line.replace(/^ *- /, "")}`,
-      why: "it has the layout of an older Pulumi: run `pulumi state upgrade`",
-    });
-  return { all: pulumi.parse<ListedStack[]>(LIST_ALL_COMMAND, result.stdout), unreadable };
-}
-
-/** Returns the folders of projects in a backend of files that cannot be read, such as another user's. */
-function unlistedFolders({ env } = process): UnreadableStack[] {
-  const backend = backendOf({ environment: env, folder: programFolder(env) });
-  if (!backend.startsWith("file://")) return [];
-  const stacks = join(backend.slice("file://".length), ".pulumi", "stacks");
-  return namesIn(stacks).flatMap((name) => {
-    try {
-      readdirSync(join(stacks, name));
-      return [];
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      return code === "ENOTDIR" || code === "ENOENT"
-        ? []
-        : [{ what: `the folder of the project ${name} in the backend`, why: code ?? String(error) }];
-    }
-  });
-}
-
-function namesOf(stacks: readonly ListedStack[]): string[] {
-  return stacks.map(({ name }) => name);
-}
-
 /** In a format that is unknown, every endpoint of the stack would look like an orphan. @throws CliError */
 async function readState(pulumi: Pulumi): Promise<Deployment> {
   const exported = await pulumi.json<Partial<ExportedStack> | null>(["stack", "export"]);
@@ -215,8 +130,4 @@ function trimmed(resource: Resource): Resource {
   const { urn, type, id } = resource;
   if (isEndpointToken(type) || type === STACK_TYPE) return resource;
   return { urn, type, ...(id === undefined ? {} : { id }) };
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof CliError ? error.reason : String(error);
 }
