@@ -48,9 +48,11 @@ export class Pulumi {
    *
    * @throws CliError `WRONG_USE`
    */
-  static withSettings(stack: string | undefined, { env } = process): Pulumi {
+  static withSettings(stack: string | undefined, { env }: Pick<NodeJS.Process, "env"> = process): Pulumi {
     const folder = programFolder(env);
-    const chosen = stack ?? (env.PULUMI_OPTION_STACK || env.PULUMI_STACK);
+    // The list of stacks calls that of PULUMI_STACK the current one.
+    const named = stack ?? (env.PULUMI_OPTION_STACK || undefined);
+    const chosen = named ?? (env.PULUMI_STACK || undefined);
     const name = chosen ?? selectedStack({ environment: env, folder });
     const [, project] = /^[^/]+\/([^/]+)\/[^/]+$/.exec(name ?? "") ?? [];
     const isOther =
@@ -60,7 +62,7 @@ export class Pulumi {
         "WRONG_USE",
         `the stack ${name} is of another project than this folder, and only its own project's folder has its settings. Run the command there${chosen ? "" : ", or select one of this project with `pulumi stack select`"}`,
       );
-    return new Pulumi(stack);
+    return new Pulumi(named);
   }
 
   /** Returns the same for another stack. */
@@ -159,11 +161,15 @@ function absenceOf({ stderr }: PulumiCommandResult): string | undefined {
   return NO_STACK_MESSAGE.test(stderr) ? "no stack is selected" : undefined;
 }
 
-/** Quotes one line of what Pulumi printed: the whole may hold values of the stack. */
+/** Quotes one error of what Pulumi printed: the whole may hold values of the stack. Of several errors, it names the first. */
 export function pulumiFailed(args: readonly string[], { stderr, stdout }: PulumiCommandResult): CliError {
   const lines = (stderr.trim() || stdout.trim()).split(/[\r\n]+/);
-  const line = lines.find((text) => text.startsWith("error: ")) ?? lines.at(-1) ?? "";
-  const text = quotedLine(line.replace(/^error: /, "").replace(CONTROL_CHARACTERS, ""));
+  const at = lines.findIndex((text) => text.startsWith("error: "));
+  const heading = lines.at(at) ?? "";
+  const [, first] = /errors? occurred:\s*$/.test(heading)
+    ? (/^\s*\* (.*)/.exec(lines[at + 1] ?? "") ?? [])
+    : [];
+  const text = quotedLine((first ?? heading).replace(/^error: /, "").replace(CONTROL_CHARACTERS, ""));
   const cut = text.length > MAX_QUOTED_LENGTH ? `${text.slice(0, MAX_QUOTED_LENGTH)}…` : text;
   return new CliError("PULUMI_FAILED", `\`pulumi ${args.join(" ")}\` failed: ${cut}`);
 }

@@ -161,8 +161,25 @@ export function program(name: string, commands: readonly Command[]): Command {
       jsonResult.isWanted = command.opts<{ json?: boolean }>().json === true;
     });
   all.enablePositionalOptions(); // what follows a subcommand is its own
-  for (const command of commands) all.addCommand(command.copyInheritedSettings(all));
+  for (const command of commands) {
+    takeOptionsOnce(command);
+    all.addCommand(command.copyInheritedSettings(all));
+  }
   return all;
+}
+
+/** Refuses the second value of an option that has one: the last alone would count. A list of values is the default of one that has more. */
+function takeOptionsOnce(command: Command): void {
+  const single = command.options.filter(
+    (option) => !(option.isBoolean() || option.variadic || Array.isArray(option.defaultValue)),
+  );
+  for (const option of single) {
+    let isGiven = false;
+    command.on(`option:${option.name()}`, () => {
+      if (isGiven) command.error(`option '${option.flags}' was given more than once. Give it once`);
+      isGiven = true;
+    });
+  }
 }
 
 /**

@@ -1,17 +1,17 @@
-import { type Endpoint, type Registration, WebhookError } from "../client";
+import { type Endpoint, type EndpointList, type Registration, WebhookError } from "../client";
 import { type Clock, systemClock } from "../client/clock";
 import { undefinedIfGone } from "../client/errors";
 import { Book } from "../settlement/book";
 import { decide } from "../settlement/decide";
 import { ipHash, NO_STACK, type Sent } from "../settlement/entry";
-import { pulumiHome } from "../settlement/files";
+import { madePulumiHome } from "../settlement/files";
 import { alike, sameId } from "../settlement/identity";
 import { pendingOfSent } from "../settlement/pendingResource";
 import { registerOnce } from "../settlement/register";
 import { settle } from "../settlement/settle";
 import { originHashes } from "../settlement/trace";
 import { Turns } from "../settlement/turns";
-import { describeUrl } from "../shared/url";
+import { describeUrl, sameUrl } from "../shared/url";
 import { AccountService } from "./accountService";
 import { CliError } from "./errors";
 import { NO_RUN } from "./evidence";
@@ -36,6 +36,7 @@ export class TemporaryEndpoint {
   /** True while an endpoint may exist that this process has to delete. */
   #mayExist = false;
   #wasThere: boolean | undefined = false;
+  #urlBefore: string | undefined;
   #sent: Sent | null = null;
 
   constructor(private readonly options: TemporaryEndpointOptions) {}
@@ -59,6 +60,11 @@ export class TemporaryEndpoint {
    */
   get wasThere(): boolean | undefined {
     return this.#wasThere;
+  }
+
+  /** The url that the endpoint had before, if the registration has changed it: some services keep one endpoint for each account. */
+  get urlBefore(): string | undefined {
+    return this.#urlBefore;
   }
 
   /**
@@ -95,7 +101,7 @@ export class TemporaryEndpoint {
   async #inTurn(work: (registration: Registration) => Promise<void>): Promise<void> {
     const { note, url, clock = systemClock } = this.options;
     const onWait = () => note(`Waiting for another process that is registering ${describeUrl(url)}.`);
-    const turns = new Turns(pulumiHome(process.env), { clock, cancelled: undefined, onWait });
+    const turns = new Turns(madePulumiHome(process.env), { clock, cancelled: undefined, onWait });
     const registration = { url, type: "development" } as const;
     // A turn without a signal is never cancelled.
     await turns.take(registration, () => work(registration));
@@ -144,6 +150,7 @@ export class TemporaryEndpoint {
       if (registered.kind === "made") {
         const { endpoint } = registered;
         this.#wasThere = registered.wasThere;
+        this.#urlBefore = urlIn(baseline, endpoint.id, url);
         if (this.#wasThere !== false) this.#mayExist = false;
         else if (same.length > 0)
           note(`The service already has ${same.join(", ")} with this url, so each event arrives once more.`);
@@ -162,6 +169,7 @@ export class TemporaryEndpoint {
         const { id } = outcome.endpoint;
         // It may be what had the id before, with another url: some services keep one endpoint for each account.
         if ([...baseline.endpoints, ...baseline.unrecognized].some((each) => sameId(each.id, id))) {
+          this.#urlBefore = urlIn(baseline, id, url);
           this.#wasThere = undefined;
           this.#mayExist = false;
         }
@@ -178,6 +186,12 @@ export class TemporaryEndpoint {
       throw error;
     }
   }
+}
+
+/** Returns the url of a listed endpoint, unless it is this one. */
+function urlIn({ endpoints }: EndpointList, id: string, url: string): string | undefined {
+  const listed = endpoints.find((each) => sameId(each.id, id))?.url;
+  return listed === undefined || sameUrl(listed, url) ? undefined : listed;
 }
 
 function whatShowsIt({ withStack }: Account): string {

@@ -83,27 +83,72 @@ export class VerifiedDelivery implements Delivery {
  * something that has to do one of these, such as `fetch` or `AbortSignal.any`. Copying, printing and serializing it are no uses.
  */
 function watchedController(onUse: () => void): AbortController {
+  places ??= SHOWS_ITS_USE ? placesOfUse() : [];
+  return controllerOf(places, onUse);
+}
+
+type Place = keyof AbortSignal | symbol;
+/** The properties of a signal in which its use shows; empty if it doesn't. */
+let places: readonly Place[] | undefined;
+
+function placesOfUse(): readonly Place[] {
+  const properties: readonly Place[] = ["aborted", "reason", "onabort"];
+  // Where Node.js keeps what `aborted` says. In version 26, `AbortSignal.any` looks there.
+  const own = Object.getOwnPropertySymbols(new AbortController().signal);
+  const state = own.filter(({ description }) => description === "kAborted");
+  return [properties, [...properties, ...state]].find(showUse) ?? [];
+}
+
+function showUse(candidate: readonly Place[]): boolean {
+  if (typeof AbortSignal.any !== "function") return true;
+  let isSeen = false;
+  AbortSignal.any([
+    controllerOf(candidate, () => {
+      isSeen = true;
+    }).signal,
+  ]);
+  return isSeen;
+}
+
+/** @param watched empty if no property shows the use: whoever has the signal counts as watching it */
+function controllerOf(watched: readonly Place[], onUse: () => void): AbortController {
   const controller = new AbortController();
   const { signal } = controller;
-  if (!SHOWS_ITS_USE) onUse();
-  else {
-    for (const name of ["aborted", "reason", "onabort"] as const) defineAccessor(signal, name, onUse);
-    for (const name of ["addEventListener", "throwIfAborted"] as const) defineMethod(signal, name, onUse);
-    const inspect = () => `AbortSignal { aborted: ${Reflect.get(AbortSignal.prototype, "aborted", signal)} }`;
-    Object.defineProperty(signal, INSPECT, { value: inspect });
-  }
+  let isOwn = false;
+  const use = () => {
+    if (!isOwn) onUse();
+  };
+  const quietly = <T>(work: () => T): T => {
+    isOwn = true;
+    try {
+      return work();
+    } finally {
+      isOwn = false;
+    }
+  };
+  if (watched.length === 0) use();
+  for (const place of watched) defineAccessor(signal, place, use);
+  for (const name of ["addEventListener", "throwIfAborted"] as const) defineMethod(signal, name, use);
+  const inspect = () =>
+    `AbortSignal { aborted: ${quietly(() => Reflect.get(AbortSignal.prototype, "aborted", signal))} }`;
+  Object.defineProperty(signal, INSPECT, { value: inspect });
+  const abort = (reason?: unknown) => quietly(() => AbortController.prototype.abort.call(controller, reason));
+  Object.defineProperty(controller, "abort", { value: abort });
   return controller;
 }
 
-function defineAccessor(signal: AbortSignal, name: keyof AbortSignal, onUse: () => void): void {
-  Object.defineProperty(signal, name, {
+/** A look at a property of the prototype, or at the signal's own, counts as use. */
+function defineAccessor(signal: AbortSignal, place: Place, onUse: () => void): void {
+  const own = Object.getOwnPropertyDescriptor(signal, place);
+  Object.defineProperty(signal, place, {
     get() {
       onUse();
-      return Reflect.get(AbortSignal.prototype, name, signal);
+      return own ? own.value : Reflect.get(AbortSignal.prototype, place, signal);
     },
     set(value: unknown) {
       onUse();
-      Reflect.set(AbortSignal.prototype, name, value, signal);
+      if (own) own.value = value;
+      else Reflect.set(AbortSignal.prototype, place, value, signal);
     },
   });
 }

@@ -49,13 +49,23 @@ export type DedupeKey = (delivery: KeyedDelivery) => string;
 export function dedupeKeyOf(delivery: Delivery, dedupeKey: DedupeKey | undefined): string {
   if (!dedupeKey || !isKeyed(delivery)) return delivery.id;
   const key: unknown = dedupeKey(delivery);
-  // A job's id may hold such a word itself, and JSON has `null` beside what differs.
-  const own = typeof key === "string" && !key.includes('":') ? key.replaceAll(delivery.jobId, "") : "";
-  if (typeof key === "string" && key !== "" && !NO_VALUE.test(own)) return key;
+  if (typeof key === "string" && key !== "" && !lacksValue(key, delivery)) return key;
   throw new TypeError(
     "dedupeKey must return a non-empty string, made of properties that the delivery has. Return delivery.id if nothing better " +
       "identifies the event.",
   );
+}
+
+/** Returns whether a part of a key has no value. A text of the event may hold such a word itself, and JSON has `null` beside what differs. */
+function lacksValue(key: string, { jobId, data }: KeyedDelivery): boolean {
+  if (!NO_VALUE.test(key) || key.includes('":')) return false;
+  const texts = textsIn([jobId, data]).filter((text) => NO_VALUE.test(text));
+  return NO_VALUE.test(texts.reduce((rest, text) => rest.replaceAll(text, ""), key));
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
 /** Returns true for the service's own events that have a job id. */

@@ -36,15 +36,19 @@ const MOST_PLACES = 5;
 /** A delivery's data does not fit the schema of its event. */
 export class InvalidDataError extends CodedError<"INVALID_DATA"> {
   override readonly name = "InvalidDataError";
-  /** What the schema found. Not in the message, as a schema may repeat values. */
-  readonly issues: readonly SchemaIssue[];
+  readonly #issues: readonly SchemaIssue[];
 
   constructor(event: string, issues: readonly SchemaIssue[]) {
     super(
       "INVALID_DATA",
       `The data of "${event}" does not fit its schema${placesOf(issues)}. See the error's issues.`,
     );
-    this.issues = issues;
+    this.#issues = issues;
+  }
+
+  /** What the schema found. A schema may repeat values, so neither the message nor what a logger prints of the error has it. */
+  get issues(): readonly SchemaIssue[] {
+    return this.#issues;
   }
 }
 

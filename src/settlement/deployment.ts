@@ -27,6 +27,8 @@ export interface Resource {
   readonly urn: string;
   readonly type: string;
   readonly id?: string;
+  /** The id of what is imported. */
+  readonly importID?: string;
   readonly inputs?: Properties;
   readonly outputs?: Properties;
   /** The provider's URN and id, joined by "::". */
@@ -63,6 +65,13 @@ export function interruptedRegistrations({ pending_operations = [] }: Deployment
   return pending_operations
     .filter(({ type, resource }) => type === "creating" && isEndpointToken(resource.type))
     .map(({ resource }) => resource);
+}
+
+/** Returns the ids of the endpoints that some run began to import and never recorded. */
+export function interruptedImports({ pending_operations = [] }: Deployment): string[] {
+  return pending_operations.flatMap(({ type, resource: { importID } }) =>
+    type === "importing" && importID !== undefined ? [importID] : [],
+  );
 }
 
 /** Returns the url and type of a resource; undefined if the state encrypts the url, or has none. */

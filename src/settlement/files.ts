@@ -8,6 +8,17 @@ export function pulumiHome({ PULUMI_HOME }: NodeJS.ProcessEnv): string {
   return resolve(PULUMI_HOME || join(homedir(), ".pulumi"));
 }
 
+/** The same for a command that needs no engine, so that PULUMI_HOME may be missing: it makes it. */
+export function madePulumiHome(environment: NodeJS.ProcessEnv): string {
+  const home = pulumiHome(environment);
+  try {
+    createFolder(home, 0o700);
+  } catch {
+    // Whoever writes below it says so.
+  }
+  return home;
+}
+
 /** The mode of a file that is private to the user, as are the folders made for it. */
 export const PRIVATE = 0o600;
 

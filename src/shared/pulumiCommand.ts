@@ -22,6 +22,8 @@ export interface PulumiCommandResult {
  * prints an old state. What another stack manages would look like an orphan.
  */
 const OPTION_OF_USER = /^PULUMI_OPTION_(?!(CWD|STACK|CONFIG_FILE|DISABLE_INTEGRITY_CHECKING)$)/i;
+/** The variables that hide the warning of stacks of an older layout, which names what the list leaves out. */
+const NO_WARNING = /^PULUMI_(DIY_BACKEND|SELF_MANAGED_STATE)_NO_LEGACY_WARNING$/i;
 
 /**
  * Runs Pulumi's own command, without a prompt and without colors.
@@ -48,5 +50,7 @@ export async function runPulumi(
 }
 
 function withoutOptions(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !OPTION_OF_USER.test(name)));
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => !(OPTION_OF_USER.test(name) || NO_WARNING.test(name))),
+  );
 }

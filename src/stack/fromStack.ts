@@ -1,5 +1,6 @@
 import type { Receiver } from "../receiver";
 import type { NoEvents } from "../receiver/types";
+import { isRecord } from "../shared/json";
 import { runPulumi } from "../shared/pulumiCommand";
 import { quotedLine } from "../shared/quotedLine";
 import { NOT_SHOWN, shown } from "../shared/shown";
@@ -57,15 +58,22 @@ export async function receiverFromStack<Events extends object = NoEvents>(
       `${stack} has no output ${name}; its outputs are: ${others}. Export what receiverConfig returns, and run \`pulumi up\``,
     );
   }
-  if (hidden[output] !== MASKED) {
+  const config = parseConfig(decrypted[output], { where: `in the output ${name} of ${stack}` });
+  if (!isEncrypted(hidden[output])) {
     throw new ReceiverConfigError(
       "CONFIG_INVALID",
       `the output ${name} of ${stack} is not secret, so everyone who can read the state can read it. Export what receiverConfig ` +
         "returns, without `pulumi.unsecret`, and run `pulumi up`. Then rotate the signing secret, because it was exposed",
     );
   }
-  const config = parseConfig(decrypted[output], { where: `in the output ${name} of ${stack}` });
   return configuredReceiver(config, options);
+}
+
+/** Returns whether the state encrypts a configuration, or at least the signing secrets in it. @param masked as the CLI prints it */
+function isEncrypted(masked: unknown): boolean {
+  if (masked === MASKED) return true;
+  const secrets = isRecord(masked) ? masked.secrets : undefined;
+  return secrets === MASKED || (Array.isArray(secrets) && secrets.every((secret) => secret === MASKED));
 }
 
 async function outputsOf(

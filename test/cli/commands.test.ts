@@ -74,6 +74,7 @@ test.each([
   [["probe", URL, "--secret-env", "OLD_SECRET"], /--secret-env .*Give it once/],
   [["probe", URL, "--secret-file", "old", "--secret-file", "new"], /--secret-file .*Give it once/],
   [["probe", URL, "--secret-file", "old"], /--secret-env and --secret-file both name secrets/],
+  [["send", "job.running", "--to", URL, "--repeat", "2", "--repeat", "3"], /--repeat .*Give it once/],
   [["listen", "--any-event"], /--any-event is for .*--events/],
   [["verify", "--capture", "/dev/null"], /file of --capture is empty/],
   [["verify", "--capture", join(__dirname, "../../.npmrc")], /no body was found in the file of --capture/],

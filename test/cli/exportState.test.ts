@@ -21,9 +21,8 @@ class BrokenBackend extends Pulumi {
 }
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "export state-")));
-const { cwd } = process;
 afterAll(() => {
-  process.cwd = cwd;
+  delete process.env.PULUMI_OPTION_CWD;
   rmSync(folder, { recursive: true });
 });
 
@@ -36,7 +35,7 @@ test.each([
   mkdirSync(stacks, { recursive: true });
   mkdirSync(join(folder, "below"), { recursive: true });
   writeFileSync(join(folder, "Pulumi.yaml"), "name: test\n");
-  process.cwd = () => join(folder, "below");
+  process.env.PULUMI_OPTION_CWD = join(folder, "below");
   const empty = join(stacks, "dev.json.attrs");
   writeFileSync(empty, "");
   writeFileSync(join(stacks, "prod.json.attrs"), "{}");

@@ -81,6 +81,11 @@ test("refused requests without an id are no attempts of one another", async () =
   expect(shown).toContain("<strong>refused: missing-id</strong>");
   expect(shown).toContain("<strong>refused: method</strong>");
   expect(await textOf(`${page}?event=refused%3A+method`)).toContain("1 of 2");
+  const [unread = "", read = ""] = shown.split("<article").slice(1);
+  expect(unread).toContain(`To ${url}, refused before it was read.`);
+  expect(unread).not.toMatch(/POST|curl|No body|content-type/);
+  expect((await fetch(`${page}attempts/2/curl`)).status).toBe(404);
+  expect(read).toContain("attempts/1/curl");
 });
 
 test("what listen --page copies as curl goes to the target under the target's own name, not the tunnel's", async () => {

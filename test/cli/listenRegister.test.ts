@@ -28,7 +28,8 @@ afterEach(async () => {
 /** Starts to listen with a registration, by the settings of the environment. */
 function register(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Started {
   const settings = { WEBHOOKS_BASE_URL: emulator.url, WEBHOOKS_API_KEY: API_KEY, ...env };
-  return listen(["--register", PUBLIC_URL, ...args], settings);
+  const url = args.includes("--register") ? [] : ["--register", PUBLIC_URL];
+  return listen([...url, ...args], settings);
 }
 
 /** A service in front of the emulator, which answers a request itself if it wants to. */
@@ -54,6 +55,19 @@ async function inFront(answer: (request: IncomingMessage) => string | undefined)
   return `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
 }
 const isList = ({ method, url }: IncomingMessage) => method === "GET" && url === "/webhooks";
+
+test("listen --register names the url that the endpoint of a service had that keeps one for each account", async () => {
+  const { id } = emulator.add({ url: "https://prod.example.com/jobs", type: "development" });
+  const url = await inFront(({ method }) =>
+    method === "POST" ? JSON.stringify({ id, url: PUBLIC_URL, type: "development" }) : undefined,
+  );
+  const started = register([], { WEBHOOKS_BASE_URL: url });
+  await addressOf(started);
+  const { status, stderr } = await started.signal("SIGINT");
+  expect([status, emulator.endpoints().map((each) => each.id)]).toEqual([0, [id]]);
+  expect(stderr).toContain(`has changed the url of ${id}, which was https://prod.example.com/…`);
+  expect(stderr).toContain(`The service already had ${id}, and answered with that, so it stays`);
+});
 
 test.each([
   "the whole list",

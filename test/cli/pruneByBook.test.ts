@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Endpoint } from "../../src/client";
 import { Book } from "../../src/settlement/book";
 import type { Entry } from "../../src/settlement/entry";
+import { EMPTY } from "./fakeProject";
 import { added, emulator, run } from "./pruning";
 
 /** Where this machine's runs keep their book. */
@@ -19,12 +20,12 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(environment.PULUMI_HOME, { recursive: true, force: true }));
 
-/** Writes what a run of a stack in another backend has begun. */
-function begin(endpoint: Endpoint, sent: Entry["sent"] = null): Entry {
+/** Writes what a run of a stack, by default in another backend, has begun. */
+function begin(endpoint: Endpoint, sent: Entry["sent"] = null, backend = "file:///elsewhere"): Entry {
   const urn = "urn:pulumi:prod::other::pulumi:pulumi:Stack::other-prod";
   return book.begin(
     {
-      ...{ stack: { urn, backend: "file:///elsewhere" }, service: "s", fingerprint: "f", provider: "p" },
+      ...{ stack: { urn, backend }, service: "s", fingerprint: "f", provider: "p" },
       ...{ ip: "i", run: "1", sender: "1", id: null, createdAt: null, adopted: false, closed: false, sent },
     },
     endpoint,
@@ -73,6 +74,26 @@ it("prune keeps what a killed run of a stack that it cannot see has sent, as thi
   for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" }))
     utimesSync(join(folder, name), 1, 1);
   expect((await run({ stacks: { dev: {} } }, { environment })).deleted).toEqual([endpoint.id]);
+});
+
+it("prune deletes what a killed run of a stack has sent that the backend no longer has", async () => {
+  const endpoint = added("a");
+  const at = Date.parse(endpoint.createdAt ?? "");
+  const backend = "file:///backend";
+  const entry = begin(endpoint, { at, serviceTime: at, before: [], complete: true }, backend);
+  const options = { environment: { ...environment, PULUMI_BACKEND_URL: backend } };
+  const others = { "organization/other/prod": EMPTY };
+  // The run is under way, the stack is there, and not all stacks can be read.
+  expect((await run({ stacks: { dev: {} } }, options)).deleted).toEqual([]);
+  book.change(entry, { process: { ...entry.process, start: "another process" } });
+  for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" }))
+    utimesSync(join(folder, name), 1, 1);
+  expect((await run({ stacks: { dev: {} }, others }, options)).kept).toEqual({
+    [endpoint.id]: "pending-registration",
+  });
+  const broken = { stacks: { dev: {} }, others: { "organization/more/dev": "broken" } };
+  expect((await run(broken, options)).deleted).toEqual([]);
+  expect((await run({ stacks: { dev: {} } }, options)).deleted).toEqual([endpoint.id]);
 });
 
 it("prune deletes nothing while this machine's book cannot be read", async () => {

@@ -13,6 +13,13 @@ it("pulumiFailed quotes only the first line of the error", () => {
   );
 });
 
+it("pulumiFailed quotes the first of several errors, not their number", () => {
+  const stderr = "error: 2 errors occurred:\n\t* open dev.json: permission denied\n\t* more\n\n";
+  expect(messageOf(stderr)).toBe(
+    "`pulumi stack export` failed: open dev.json: permission denied (PULUMI_FAILED)",
+  );
+});
+
 it("pulumiFailed masks signing secrets and control characters, and cuts a long line", () => {
   const message = messageOf(
     `error: \u001b[31mbad whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw= ${"x".repeat(5_000)}`,
@@ -60,6 +67,13 @@ it("the name of a stack that nothing has refused is shown, however long it is", 
   expect(withoutSecrets(names.join())).toBe(names.join());
 });
 
+it("PULUMI_OPTION_STACK names the stack as --stack does: Pulumi takes its settings", () => {
+  const env = { PULUMI_OPTION_STACK: "prod", PULUMI_STACK: "dev" };
+  expect(Pulumi.withSettings(undefined, { env }).stack).toBe("prod");
+  expect(Pulumi.withSettings("test", { env }).stack).toBe("test");
+  expect(Pulumi.withSettings(undefined, { env: { PULUMI_STACK: "dev" } }).stack).toBeUndefined();
+});
+
 describe("with another PATH", () => {
   const { PATH } = process.env;
   let folder: string;
@@ -94,8 +108,9 @@ describe("with another PATH", () => {
 
   it("a command gets no option from a variable that would hide stacks or print an old state", async () => {
     const options = ["PROJECT", "TAG", "ORGANIZATION", "VERSION", "FILE", "SHOW_SECRETS", "CWD"];
-    const names = options.map((option) => `PULUMI_OPTION_${option}`);
-    const print = `process.stdout.write(JSON.stringify(Object.keys(process.env).filter((name) => name.startsWith("PULUMI_OPTION"))))`;
+    const warning = "PULUMI_DIY_BACKEND_NO_LEGACY_WARNING";
+    const names = [...options.map((option) => `PULUMI_OPTION_${option}`), warning];
+    const print = `process.stdout.write(JSON.stringify(Object.keys(process.env).filter((name) => /^PULUMI_(OPTION|DIY)/.test(name))))`;
     writeFileSync(join(folder, "pulumi"), `#!${process.execPath}\n${print}\n`, { mode: 0o755 });
     for (const name of names) process.env[name] = ".";
     try {

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { MAIN, run as runHere } from "./commandLine";
+import { MAIN, run as runHere, SECRET } from "./commandLine";
 
 let folder: string;
 let server: Server;
@@ -37,6 +37,7 @@ const environment = () => ({
   PATH: join(process.execPath, ".."),
   WEBHOOKS_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
   WEBHOOKS_API_KEY: "key",
+  SECRET,
 });
 
 const run = (...args: string[]) => runHere(args, { cwd: folder, env: environment() });
@@ -104,7 +105,7 @@ it("a command ends quietly when nobody reads its output any more", async () => {
   expect(stderr).toMatch(/^No stack was looked into, because the command pulumi was not found on PATH\.\n$/);
 });
 
-it.each(["list --json", "list --help", "--version"])(
+it.each(["list --json", "list --help", "--version", "listen --secret-env SECRET"])(
   "%s fails with one line when its output cannot be written",
   async (args) => {
     const child = start("/bin/sh", "-c", `"$0" "$1" ${args} > /dev/full`, process.execPath, MAIN);

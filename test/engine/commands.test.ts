@@ -341,6 +341,11 @@ test("nothing is deleted while the backend has what Pulumi leaves out of its lis
   expect((await prune()).stderr).toMatch(/the folder of the project billing .* \(OWNERSHIP_UNKNOWN\)\n$/);
   expect(await json("list")).toMatchObject([{ owner: { kind: "unknown" } }]);
   rmSync(join(stacks, "billing"));
+  // Pulumi reads and writes the states in such a folder, and lists none of them.
+  mkdirSync(join(project.folder, "elsewhere"));
+  symlinkSync(join(project.folder, "elsewhere"), join(stacks, "billing"));
+  expect((await prune()).stderr).toMatch(/the project billing .* symbolic link.* \(OWNERSHIP_UNKNOWN\)\n$/);
+  rmSync(join(stacks, "billing"));
   writeFileSync(join(stacks, "old.json"), "{}");
   expect((await prune()).stderr).toMatch(/the stack old .*pulumi state upgrade.* \(OWNERSHIP_UNKNOWN\)\n$/);
   rmSync(join(stacks, "old.json"));

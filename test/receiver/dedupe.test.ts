@@ -89,6 +89,20 @@ describe("dedupeKey", () => {
       expect(await outcomeOf(delivered({ body: jobSucceeded(jobId) }))).toBe("handled");
   });
 
+  test("so may any other text of the event", async () => {
+    const dedupeKey = ({ jobId, data }: { jobId: string; data: unknown }) =>
+      `${jobId}:${(data as { error: string }).error}`;
+    const { outcomeOf } = receiverOf({ handlers: { "job.failed": () => {} }, dedupeKey });
+    for (const error of ["Cannot read properties of undefined (reading 'id')", "the loss is NaN"])
+      expect(
+        await outcomeOf(
+          delivered({ body: JSON.stringify({ type: "job.failed", data: { jobId: "a", error } }) }),
+        ),
+      ).toBe("handled");
+    const body = JSON.stringify({ type: "job.failed", data: { jobId: "a", why: "e" } });
+    expect(await outcomeOf(delivered({ body }))).toBe("failed");
+  });
+
   test("a key of JSON may hold null", async () => {
     const dedupeKey = ({ data }: { data: unknown }) => `job ${JSON.stringify(data)}`;
     const { outcomeOf } = receiverOf({ handlers: { "job.succeeded": () => {} }, dedupeKey });

@@ -111,6 +111,37 @@ test("the signal works as any other: it fires once, with its reason, and stops w
   server.close();
 });
 
+test("the use of a signal shows, or counts as shown, where AbortSignal.any does not look at aborted, as in Node.js 26", () => {
+  const state = (signal: object) =>
+    Object.getOwnPropertySymbols(signal).find(({ description }) => description === "kAborted");
+  const looks = [(signal: object) => Reflect.get(signal, state(signal) ?? ""), () => undefined];
+  for (const [index, look] of looks.entries()) {
+    const any = jest.spyOn(AbortSignal, "any").mockImplementation((signals) => {
+      for (const signal of signals) look(signal);
+      return new AbortController().signal;
+    });
+    jest.isolateModules(() => {
+      const { VerifiedDelivery } = require("../../src/receiver/delivery");
+      const source = {
+        id: "a",
+        timestamp: 1,
+        event: undefined,
+        jobId: undefined,
+        data: {},
+        rawBody: Buffer.of(),
+      };
+      const copied = new VerifiedDelivery(source);
+      inspect({ ...copied });
+      copied.expire(new Error("late"));
+      expect(copied.isWatched).toBe(index === 1);
+      const passed = new VerifiedDelivery(source);
+      AbortSignal.any([passed.signal]);
+      expect(passed.isWatched).toBe(true);
+    });
+    any.mockRestore();
+  }
+});
+
 test("a receiver loads where process has no versions, as in Cloudflare Workers with an older compatibility date", () => {
   const versions = Object.getOwnPropertyDescriptor(process, "versions");
   Object.defineProperty(process, "versions", { value: undefined, configurable: true });

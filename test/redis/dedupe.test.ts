@@ -1,4 +1,7 @@
-import { redisDedupe } from "../../src/receiver";
+import IORedis from "ioredis";
+import IORedis5 from "ioredis-5";
+import * as redis from "redis";
+import { type RedisDedupeOptions, redisDedupe } from "../../src/receiver";
 import { type Connection, clients } from "./clients";
 import { type RedisServer, startRedis } from "./server";
 
@@ -175,3 +178,39 @@ test("redisDedupe throws TypeError for anything but a node-redis or an ioredis c
   const client = { evalsha: "no function" } as unknown as Connection["client"];
   expect(() => redisDedupe({ client })).toThrow(TypeError);
 });
+
+test.each<[string, (path: string) => Connecting]>([
+  ["ioredis 6", (path) => new IORedis({ path, enableOfflineQueue: false, maxRetriesPerRequest: 1, disconnectTimeout: 50 })],
+  ["ioredis 5", (path) => new IORedis5({ path, enableOfflineQueue: false, maxRetriesPerRequest: 1, disconnectTimeout: 50 })],
+  [
+    "node-redis 6",
+    (path) => opened(redis.createClient({ socket: { path, tls: false }, disableOfflineQueue: true })),
+  ],
+])(
+  "a claim waits for the first connection of %s, which takes no command before, and fails if there is none",
+  async (_name, open) => {
+    for (const [path, isThere] of [
+      [server.path, true],
+      [`${server.path}.not`, false],
+    ] as const) {
+      const client = open(path);
+      client.on("error", () => {});
+      const store = redisDedupe({ client });
+      const claims = await Promise.allSettled([store.claim("first", LEASE), store.claim("second", LEASE)]);
+      expect(claims.map(({ status }) => status)).toEqual(Array(2).fill(isThere ? "fulfilled" : "rejected"));
+      await (client.destroy ?? client.disconnect)?.call(client);
+    }
+  },
+);
+
+type Connecting = RedisDedupeOptions["client"] & {
+  on(event: "error", listener: () => void): unknown;
+  disconnect?(): unknown;
+  destroy?(): unknown;
+};
+
+/** The command that opens a client of node-redis is not awaited. */
+function opened<Client extends { connect(): Promise<unknown> }>(client: Client): Client {
+  client.connect().catch(() => {});
+  return client;
+}

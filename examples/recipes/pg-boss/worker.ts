@@ -11,5 +11,5 @@ const worker = queueWorker({
 const boss = await startBoss();
 await boss.work("webhooks", { localConcurrency: 10, burst: true }, worker);
 
-// Finishes the deliveries in progress.
-process.once("SIGTERM", () => boss.stop());
+// Finishes the deliveries in progress. The timeout must be longer than the worker's `handlerTimeoutMs`, which is 15 seconds by default.
+process.once("SIGTERM", () => boss.stop({ timeout: 30_000 }));

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../client/clock";
-import { pulumiHome } from "../../settlement/files";
+import { madePulumiHome } from "../../settlement/files";
 import { Turns } from "../../settlement/turns";
 import { CliError } from "../errors";
 import type { Output } from "../output";
@@ -39,7 +39,7 @@ type Ended = "meets" | "differs" | "stopped" | "declined";
 export async function checkService(options: CheckServiceOptions): Promise<Ended> {
   const { account, url, output, clock, stopped } = options;
   const onWait = () => output.note("Waiting for another check with the same url on this machine.");
-  const turns = new Turns(pulumiHome(process.env), { clock, cancelled: stopped, onWait });
+  const turns = new Turns(madePulumiHome(process.env), { clock, cancelled: stopped, onWait });
   const ended = await turns.take({ url, type: "development" }, async () => {
     const wire = new Wire(account, { clock, wrongKey: `wrong-key-${randomUUID()}` });
     try {

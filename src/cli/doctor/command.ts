@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { programFolder } from "../../settlement/stackName";
 import { type InventoryFlags, inventoryCommand, inventoryOptions, projectOnlyOption } from "../flags";
 import type { Output } from "../output";
 import { EXIT, endsByItself } from "../run";
@@ -22,7 +23,12 @@ export function doctorCommand(): Command {
     endsByItself(async (flags: InventoryFlags) => {
       const options = inventoryOptions(flags);
       const environment = process.env;
-      const diagnosis = await diagnose({ ...options, environment, folder: process.cwd(), now: Date.now });
+      const diagnosis = await diagnose({
+        ...options,
+        environment,
+        folder: programFolder(environment),
+        now: Date.now,
+      });
       print(diagnosis, options.output);
       return diagnosis.findings.some(({ level }) => level === "error") ? EXIT.no : EXIT.yes;
     }),

@@ -133,7 +133,7 @@ async function diagnoseAll(options: DiagnoseOptions, onStep: (text: string) => v
     ...clockFindings(service),
     ...(account ? originFindings(stacks, account, { inventory, baseUrl: settings.baseUrl.value }) : []),
     ...(left ?? []),
-    ...stackFindings({ ...stacks, known: own }),
+    ...stackFindings({ ...(inventory?.stacks ?? stacks), known: own }),
     ...(gone ?? []),
     ...(inventory ? endpointFindings(inventory, { projectOnly, withStack: pulumi.withStack }) : []),
     ...versionFindings(versions),

@@ -29,7 +29,7 @@ export function stackFindings({ known, unreadable }: ReadStacks): Finding[] {
       error(
         "STACK_UNREADABLE",
         `cannot read ${what}: ${why}`,
-        "Follow Pulumi's message. Until then, ownership is incomplete. --project-only leaves the other projects of the backend out.",
+        "Follow the message. Until then, ownership is incomplete. --project-only leaves the other projects of the backend out.",
       ),
     ),
     ...known.flatMap((stack) => [

@@ -58,7 +58,7 @@ ${exitHelp({
 Examples:
   $ npx webhook-endpoints emulator
   $ npx webhook-endpoints emulator --port 9000 --data-file emulator.json
-  $ nohup npx webhook-endpoints emulator > emulator.log &`,
+  $ nohup npx webhook-endpoints emulator < /dev/null > emulator.log &`,
     )
     .action(async (flags: Flags) => {
       const stop = stopSignal();

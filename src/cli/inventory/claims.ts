@@ -4,16 +4,17 @@ import { Book } from "../../settlement/book";
 import { mayHaveMade, type Pending } from "../../settlement/decide";
 import {
   identityOf,
+  interruptedImports,
   interruptedRegistrations,
   pendingResources,
   type Resource,
 } from "../../settlement/deployment";
-import { isSameStack, type StackName } from "../../settlement/entry";
+import { isSameStack, isUnderWay, type StackName } from "../../settlement/entry";
 import { keyOf, sameId } from "../../settlement/identity";
 import { recordOf } from "../../settlement/pendingResource";
 import { describeStackOf } from "../../shared/urn";
 import type { AccountService } from "../accountService";
-import { settlementStack, sourcesOf } from "../evidence";
+import { NO_RUN, settlementStack, sourcesOf } from "../evidence";
 import type { Pulumi } from "../pulumi";
 import type { Account } from "../service";
 import type { KnownStack } from "./stacks";
@@ -25,6 +26,8 @@ export interface ClaimsOptions {
   readonly pulumi: Pulumi;
   readonly environment: NodeJS.ProcessEnv;
   readonly clock: Clock;
+  /** Returns whether the backend no longer has a stack: no run of it will settle what an earlier one has left. Default: never. */
+  readonly isRemoved?: ((stack: StackName) => boolean) | undefined;
 }
 
 /**
@@ -39,7 +42,7 @@ export async function claimsOn(
   options: ClaimsOptions,
   onProblem: (problem: string) => void,
 ): Promise<ReadonlyMap<string, string>> {
-  const { account, service, environment } = options;
+  const { account, service, environment, isRemoved = () => false } = options;
   const claims = new Map<string, string>();
   const book = new Book(environment, onProblem);
   const names: StackName[] = [];
@@ -51,6 +54,7 @@ export async function claimsOn(
     names.push(stack.name);
     const { deployment } = known;
     const operations = interruptedRegistrations(deployment);
+    const imports = interruptedImports(deployment);
     const resources = pendingResources(deployment);
     // The state encrypts their urls, which may be any.
     const hidden = resources.filter((resource) => identityOf(resource) === undefined);
@@ -67,6 +71,7 @@ export async function claimsOn(
       ? endpoints
       : new Set([
           ...inBook,
+          ...endpoints.filter(({ id }) => imports.includes(id)),
           ...(traces.length === 0
             ? []
             : endpoints.filter(
@@ -78,6 +83,7 @@ export async function claimsOn(
       const isClaimed =
         pending.some((each) => isOfStack(each) && mayHaveMade(each, endpoint)) ||
         operations.some((operation) => mayAdopt(operation, endpoint)) ||
+        imports.includes(endpoint.id) ||
         hidden.some((resource) => !recordOf(resource).before.includes(endpoint.id));
       if (isClaimed) claims.set(endpoint.id, describeStackOf(stack.name.urn));
     }
@@ -85,7 +91,10 @@ export async function claimsOn(
   const { evidence } = sourcesOf(undefined, account, sources);
   for (const endpoint of inBook) {
     const { pending } = await evidence.about(endpoint);
-    const isUnread = ({ entry }: Pending) => !names.some((name) => entry && isSameStack(entry.stack, name));
+    const isUnread = ({ entry }: Pending) =>
+      entry !== undefined &&
+      !names.some((name) => isSameStack(entry.stack, name)) &&
+      (!isRemoved(entry.stack) || isUnderWay(entry, NO_RUN));
     const by = pending.find((each) => isUnread(each) && mayHaveMade(each, endpoint));
     if (by?.entry && !claims.has(endpoint.id)) claims.set(endpoint.id, describeStackOf(by.entry.stack.urn));
   }

@@ -1,6 +1,7 @@
 import type { Endpoint, EndpointList } from "../../client";
 import { systemClock } from "../../client/clock";
 import type { Resource } from "../../settlement/deployment";
+import type { StackName } from "../../settlement/entry";
 import { keyOf } from "../../settlement/identity";
 import { listWith } from "../../settlement/settle";
 import { parseTimestamp } from "../../settlement/time";
@@ -14,7 +15,7 @@ import type { Account } from "../service";
 import { type ClaimsOptions, claimsOn } from "./claims";
 import { dataOfOwner, mayHaveSecretUrl, type Owner, Ownership } from "./ownership";
 import { NO_STACK } from "./stackList";
-import { type ReadStacks, readStacks, type StackScope } from "./stacks";
+import { isNotListed, type ReadStacks, readStacks, type StackScope } from "./stacks";
 
 /** An earlier time is not a real one: a service that does not know one answers year 1, or 1970. */
 const FIRST_TIME = Date.UTC(1971, 0, 1);
@@ -72,13 +73,16 @@ export function takeInventory(
 export async function inventoryOf(
   list: EndpointList,
   read: ReadStacks,
-  { projectOnly = false, ...options }: ClaimsOptions & Pick<StackScope, "projectOnly">,
+  { projectOnly = false, ...options }: Omit<ClaimsOptions, "isRemoved"> & Pick<StackScope, "projectOnly">,
 ): Promise<Inventory> {
   const ownership = new Ownership(read.known, options.account.origin);
   const recorded = new Map(list.endpoints.map((endpoint) => [endpoint.id, ownership.ownerOf(endpoint)]));
   const unrecorded = list.endpoints.filter(({ id }) => recorded.get(id) === undefined);
   const unreadable = [...read.unreadable];
-  const claims = await claimsOn(unrecorded, read.known, options, (why) =>
+  const isRemoved = projectOnly
+    ? undefined
+    : (stack: StackName) => isNotListed(stack, read, options.environment);
+  const claims = await claimsOn(unrecorded, read.known, { ...options, isRemoved }, (why) =>
     unreadable.push({ what: "what interrupted runs have registered", why }),
   );
   const stacks = { ...read, unreadable };

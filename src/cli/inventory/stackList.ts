@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { namesIn } from "../../settlement/files";
 import { backendOf, programFolder } from "../../settlement/stackName";
@@ -68,20 +68,20 @@ async function allStacks(pulumi: Pulumi) {
   return { all: pulumi.parse<ListedStack[]>(LIST_ALL_COMMAND, result.stdout), unreadable };
 }
 
-/** Returns the folders of projects in a backend of files that cannot be read, such as another user's. */
+/** Returns the folders of projects in a backend of files that Pulumi leaves out: those that cannot be read, and links to folders. */
 function unlistedFolders({ env } = process): UnreadableStack[] {
   const backend = backendOf({ environment: env, folder: programFolder(env) });
   if (!backend.startsWith("file://")) return [];
   const stacks = join(backend.slice("file://".length), ".pulumi", "stacks");
   return namesIn(stacks).flatMap((name) => {
+    const what = `the folder of the project ${name} in the backend`;
     try {
       readdirSync(join(stacks, name));
-      return [];
+      const isLink = lstatSync(join(stacks, name)).isSymbolicLink();
+      return isLink ? [{ what, why: "it is a symbolic link, whose stacks Pulumi doesn't list" }] : [];
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      return code === "ENOTDIR" || code === "ENOENT"
-        ? []
-        : [{ what: `the folder of the project ${name} in the backend`, why: code ?? String(error) }];
+      return code === "ENOTDIR" || code === "ENOENT" ? [] : [{ what, why: code ?? String(error) }];
     }
   });
 }

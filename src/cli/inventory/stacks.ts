@@ -1,6 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Deployment, type ExportedStack, type Resource, stackIn } from "../../settlement/deployment";
+import type { StackName } from "../../settlement/entry";
+import { backendOf, isAmbiguous, programFolder, projectName } from "../../settlement/stackName";
 import { isEndpointToken } from "../../shared/permanent";
+import { describeStackOf } from "../../shared/urn";
 import { CliError } from "../errors";
 import type { Pulumi } from "../pulumi";
 import { listStacks, reasonOf, type StackList, type UnreadableStack } from "./stackList";
@@ -95,6 +98,22 @@ function eachOnce(stacks: readonly KnownStack[], listed: ReadonlySet<string>): K
       };
   }
   return distinct;
+}
+
+/** Returns whether the backend that these stacks are in has no stack of a name. False if that is not sure. */
+export function isNotListed(
+  stack: StackName,
+  { known, unreadable, absence }: ReadStacks,
+  environment: NodeJS.ProcessEnv,
+): boolean {
+  const folder = programFolder(environment);
+  if (unreadable.length > 0 || absence !== undefined || isAmbiguous(stack)) return false;
+  if (stack.backend !== backendOf({ environment, folder })) return false;
+  const name = describeStackOf(stack.urn);
+  // Those of this folder's project have short names.
+  const nameOf = (each: KnownStack) =>
+    each.name.includes("/") ? each.name : `organization/${projectName(folder)}/${each.name}`;
+  return !known.some((each) => nameOf(each) === `organization/${name}`);
 }
 
 /** Returns the URL of the backend, without what it may hold besides its place; null if the CLI does not tell. */

@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ReceiverRequest } from "../../receiver";
 import { createFolder } from "../../shared/createFolder";
@@ -66,6 +66,7 @@ export class CaptureFolder {
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException;
         if (code === "EEXIST") continue;
+        await rm(file, { force: true }).catch(() => undefined);
         this.warn(`the delivery ${safeId} was not saved (${code})`);
         return null;
       }

@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { isLoopback } from "../../shared/url";
 import { checkEventName, checkUrl, portNumber } from "../arguments";
 import { CliError } from "../errors";
@@ -23,13 +23,16 @@ export function listenCommand(): Command {
       "--register <url>",
       "register a development endpoint with this url, which must lead here, and delete it at the end",
     )
-    .option(
-      "--events <names>",
-      "show and forward only these events, such as job.succeeded,job.failed",
-      (names: string, before: readonly string[] = []) => [
-        ...before,
-        ...names.split(",").map((name) => name.trim()),
-      ],
+    .addOption(
+      new Option(
+        "--events <names>",
+        "show and forward only these events, such as job.succeeded,job.failed; repeatable",
+      )
+        .argParser((names: string, before: readonly string[]) => [
+          ...before,
+          ...names.split(",").map((name) => name.trim()),
+        ])
+        .default([], "all"),
     )
     .option("--any-event", "take names of events that the service does not have")
     .option(
@@ -59,7 +62,7 @@ export function listenCommand(): Command {
 }
 
 /** The messages do not repeat a url, which may hold a token. @throws CliError `WRONG_USE` */
-function checkFlags({ port, forwardTo, register, events = [], anyEvent = false }: ListenFlags): void {
+function checkFlags({ port, forwardTo, register, events, anyEvent = false }: ListenFlags): void {
   if (forwardTo !== undefined) {
     checkUrl(forwardTo, "--forward-to");
     const target = new URL(forwardTo);

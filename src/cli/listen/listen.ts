@@ -3,11 +3,12 @@ import { setImmediate } from "node:timers/promises";
 import { WebhookError } from "../../client";
 import { nodeHandler } from "../../receiver/adapters/node";
 import { openWayTo } from "../../shared/post";
+import { describeUrl } from "../../shared/url";
 import { countOf, quoted } from "../../shared/words";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/tolerance";
 import { Output } from "../output";
 import { Pulumi } from "../pulumi";
-import { EXIT, endOnInterrupt } from "../run";
+import { EXIT, endOnInterrupt, failIfUnwritable } from "../run";
 import { readSecrets, type SecretFlags } from "../secrets/secrets";
 import { openService, showAnswer } from "../service";
 import { stopSignal } from "../stopSignal";
@@ -22,7 +23,7 @@ export interface ListenFlags extends SecretFlags {
   readonly port: number;
   readonly forwardTo?: string;
   readonly register?: string;
-  readonly events?: readonly string[];
+  readonly events: readonly string[];
   readonly anyEvent?: boolean;
   readonly save?: string;
   /** The port of the page; true for a free one. */
@@ -36,7 +37,7 @@ const AGAIN = "To stop at once, press Ctrl-C again.";
 /** Listens until it is stopped. @throws CliError or WebhookError */
 export async function listen(flags: ListenFlags): Promise<void> {
   const output = new Output({ json: flags.json });
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+  failIfUnwritable();
   const unread = once(process.stdout, "error");
   const release = endOnInterrupt();
   const { secrets, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS } = await output.during(
@@ -87,7 +88,7 @@ export async function listen(flags: ListenFlags): Promise<void> {
     secrets: secrets.map(({ value }) => value),
     toleranceSeconds,
     target,
-    events: flags.events && new Set(flags.events),
+    events: flags.events.length === 0 ? undefined : new Set(flags.events),
     onReceived: (received, request, answer) => {
       page?.received(received, request, answer);
       reporter.received(received, request);
@@ -115,9 +116,14 @@ export async function listen(flags: ListenFlags): Promise<void> {
           throw error;
         });
         const id = await output.during(() => "Registering the endpoint…", registering);
+        const { urlBefore } = endpoint;
+        if (urlBefore !== undefined)
+          output.warn(
+            `the service has changed the url of ${id}, which was ${describeUrl(urlBefore)}: it keeps one endpoint for each account. Whoever had that url gets no events until it is registered again`,
+          );
         output.note(
           {
-            true: `The service already had ${id} with this url, and answered with that, so it stays when this command stops.`,
+            true: `The service already had ${id}${urlBefore === undefined ? " with this url" : ""}, and answered with that, so it stays when this command stops.`,
             false: `Registered ${id}. It is deleted when this command stops.`,
             undefined: `The service has ${id} with this url, and nothing tells whether it is new. So it stays when this command stops: delete it with \`${account.withStack(`npx webhook-endpoints delete ${quoted(id)}`)}\`.`,
           }[`${endpoint.wasThere}`],

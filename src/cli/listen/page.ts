@@ -45,7 +45,7 @@ export class ListenPage {
       if (attempt === undefined || !canReplay(attempt) || target === undefined)
         throw new EmulatorError("EMULATOR_UNKNOWN_DELIVERY", "No such delivery is in the list any more.");
       const { id, type, headers, body } = attempt;
-      const request = { method: "POST", headers, body: Buffer.from(body) };
+      const request = { method: "POST", headers, body: Buffer.from(body ?? "") };
       const result = resultOf(await forward(request, target));
       this.#add({ id, type, url: target.url, ...result }, request, { replayOf: attempt });
       return "deliveries";
@@ -112,7 +112,7 @@ export class ListenPage {
       ...{ number: this.#count, at: Date.now(), id, type, attempt, tampered: false, replayed, ...result },
       endpointId,
       headers: headers.map(([name, value]) => [name.toLowerCase(), value] as const),
-      body: request?.body ?? "",
+      body: request?.body ?? null,
     });
   }
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { ExportedStack } from "../../settlement/deployment";
-import { projectFile } from "../../settlement/stackName";
+import { programFolder, projectFile } from "../../settlement/stackName";
 import { type Pulumi, pulumiFailed } from "../pulumi";
 import type { Dialogue } from "./dialogue";
 
@@ -35,7 +35,7 @@ async function emptyAttributesFiles(pulumi: Pulumi): Promise<string[]> {
   if (place === undefined) return [];
   // A relative one counts from the project's folder.
   const backend = resolve(
-    dirname(projectFile(process.cwd()) ?? ""),
+    dirname(projectFile(programFolder(process.env)) ?? ""),
     decodeURI(place).replace(/^~/, homedir()),
     ".pulumi",
   );

@@ -58,7 +58,11 @@ export async function recover(options: RecoverOptions): Promise<"done" | "undeci
   const { deployment } = exported;
   const print: Print = (args) => pulumi.json(args[1] === "export" ? [...args, "--show-secrets"] : args);
   const stack = settlementStack(deployment, print, { environment, clock });
-  const book = new Book(environment, say);
+  let isBookRead = true;
+  const book = new Book(environment, (problem) => {
+    isBookRead = false;
+    say(problem);
+  });
   const entries =
     stack === undefined
       ? []
@@ -68,8 +72,12 @@ export async function recover(options: RecoverOptions): Promise<"done" | "undeci
     stack === undefined ||
     interrupted.length + pendingResources(deployment).length + entries.length === 0
   ) {
-    say("Nothing to recover: no registration of this stack was interrupted.");
-    return "done";
+    if (isBookRead) say("Nothing to recover: no registration of this stack was interrupted.");
+    else
+      say(
+        "The state has no interrupted registration, but what earlier runs of this machine have sent is unknown. Make the folder readable, and run the command again.",
+      );
+    return isBookRead ? "done" : "undecided";
   }
 
   let progress = "Reading the settings…";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { type Command, InvalidArgumentError, Option } from "commander";
-import { projectFile } from "../../settlement/stackName";
+import { type Command, Option } from "commander";
+import { programFolder, projectFile } from "../../settlement/stackName";
 import { CodedError } from "../../shared/codedError";
 import { mayBeKey } from "../../shared/mayBeKey";
 import { NOT_SHOWN, shown } from "../../shared/shown";
@@ -45,24 +45,16 @@ const WAYS =
   "Use --secret-env NAME, --secret-file PATH, or the folder of a Pulumi program whose stack has the output receiver (--stack names " +
   "another stack), or run the command in a terminal, which asks for it";
 
-/** In a rotation, somebody may name both secrets. The last alone would be used, and `probe` would call that proof. */
-function onlyOnce(value: string, before: string | undefined): string {
-  if (before === undefined) return value;
-  throw new InvalidArgumentError("Give it once: it can have several secrets, one on each line.");
-}
-
 /** Adds the options that say where the signing secret comes from. */
 export function addSecretOptions(command: Command): Command {
   return command
     .option(
       "--secret-env <name>",
       "the environment variable with the signing secret, or with a receiver's configuration",
-      onlyOnce,
     )
     .option(
       "--secret-file <path>",
       "a file with one signing secret on each line, a receiver's configuration, or the emulator's data file",
-      onlyOnce,
     )
     .option("-s, --stack <name>", "the stack whose receiver has the secret (default: the selected one)")
     .option("--output <name>", "the stack's output that receiverConfig made", DEFAULT_OUTPUT)
@@ -105,7 +97,7 @@ export async function readSecrets(
 }
 
 async function fromStackOrPrompt({ stack, output }: SecretFlags): Promise<SecretText> {
-  if (stack === undefined && projectFile(process.cwd()) === undefined) return fromPrompt(output);
+  if (stack === undefined && projectFile(programFolder(process.env)) === undefined) return fromPrompt(output);
   try {
     const { config, others } = await readStackReceivers(new Pulumi(stack), output);
     return { secrets: config.secrets, config, others };

@@ -25,8 +25,7 @@ export function attemptItem(attempt: ShownAttempt, options: AttemptItemOptions):
   const duration = durationMs !== undefined && html`<span class="duration">${durationMs} ms</span>`;
   return html`<li><details data-key="${number}"${options.open && html` open`}>
 <summary><span>${nameOf(attempt)}</span> ${time(at)} <span aria-hidden="true">→</span> ${resultBadge(attempt)} ${duration} ${next}</summary>
-<div class="exchange"><h3>Request</h3>${pre(requestText(attempt))}
-${requestBody(attempt, options.previous)}${copyLinks(attempt)}
+<div class="exchange"><h3>Request</h3>${requestOf(attempt, options.previous)}
 <h3>Answer</h3>${answerOf(attempt)}
 ${options.canReplay && replayForm(attempt)}</div>
 </details></li>`;
@@ -45,6 +44,12 @@ export function replayForm({ number, attempt, tampered, type, endpointId }: Show
     "replays",
     html`${hidden({ number })}<button title="Send the same bytes again">${name}</button>`,
   );
+}
+
+function requestOf(attempt: ShownAttempt, previous: ShownAttempt | undefined): Html {
+  if (attempt.body === null) return html`<p>To ${short(attempt.url, 2000)}, refused before it was read.</p>`;
+  return html`${pre(requestText(attempt))}
+${requestBody(attempt, previous)}${copyLinks(attempt)}`;
 }
 
 function requestText(attempt: ShownAttempt): string {

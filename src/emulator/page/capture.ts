@@ -51,14 +51,13 @@ function captureOf(attempt: ShownAttempt) {
 }
 
 export function bytesOf({ body }: ShownAttempt): Buffer {
-  return Buffer.from(body);
+  return Buffer.from(body ?? "");
 }
 
 /** The headers that a receiver needs to verify and to read the body. One that came twice is there twice. */
 export function headersOf({ headers }: ShownAttempt): readonly HeaderPair[] {
-  const pairs = Symbol.iterator in headers ? headers : Object.entries(headers);
-  const hasType = pairs.some(([name]) => name === "content-type");
-  return hasType ? pairs : [["content-type", "application/json"], ...pairs];
+  if (Symbol.iterator in headers) return headers;
+  return Object.entries({ "content-type": "application/json", ...headers });
 }
 
 /** An id can contain anything. */

@@ -81,9 +81,9 @@ export function pageHandler(source: PageSource, pagePath = PAGE_PATH): RequestLi
   function sendCapture(response: ServerResponse, number: number, name: string): void {
     const isWanted = (attempt: { readonly number: number }) => attempt.number === number;
     const attempt = source.logged().findLast(isWanted) ?? [...source.open()].find(isWanted);
-    const capture = attempt && CAPTURES.get(name)?.(attempt);
-    if (capture === undefined) {
-      reply(response, 404, "This attempt is not in the log any more.");
+    const capture = attempt && attempt.body !== null && CAPTURES.get(name)?.(attempt);
+    if (!capture) {
+      reply(response, 404, "This attempt is not in the log any more, or its request was not read.");
       return;
     }
     const { type, content, fileName } = capture;

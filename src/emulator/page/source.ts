@@ -7,9 +7,9 @@ export type HeaderPair = readonly [name: string, value: string];
 /** An attempt with its result, or without one while the receiver has not answered. */
 export type ShownAttempt = Omit<OpenAttempt, "body" | "headers"> &
   Partial<Omit<LoggedAttempt, "body" | "headers">> & {
-    /** A string is sent as UTF-8. */
-    readonly body: string | Uint8Array;
-    /** Those to show, to copy and to save: none that holds a credential. */
+    /** A string is sent as UTF-8. Null if the request was refused before it was read. */
+    readonly body: string | Uint8Array | null;
+    /** Those to show, to copy and to save: none that holds a credential. In a list, all that came. */
     readonly headers: Readonly<Record<string, string>> | readonly HeaderPair[];
   };
 

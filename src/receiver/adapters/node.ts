@@ -10,8 +10,8 @@ export interface NodeHandlerOptions extends BodyTimeoutOptions {}
 
 const ADVICE = readBefore(
   "nodeHandler",
-  'Express: mount nodeHandler before app.use(express.json()), or give this route express.raw({ type: "*/*" }), or keep the bytes with ' +
-    "express.json({ verify: (req, res, bytes) => { req.rawBody = bytes; } }). Next.js pages: export const config = { api: { bodyParser: false } }.",
+  'Express: mount nodeHandler before app.use(express.json()), or give this route express.raw({ type: "*/*", limit: "1mb" }), or keep the bytes ' +
+    'with express.json({ limit: "1mb", verify: (req, res, bytes) => { req.rawBody = bytes; } }). Next.js pages: export const config = { api: { bodyParser: false } }.',
 );
 
 /**

@@ -61,7 +61,7 @@ return redis.call("DEL", KEYS[1])`;
  * createReceiver({ secrets, dedupe: redisDedupe({ client, prefix: "billing:" }), handlers });
  * ```
  *
- * While Redis cannot be reached, deliveries are answered 503, so that their senders retry: at once with a client that does not queue
+ * A claim waits for the client's first attempt to connect. While Redis cannot be reached, deliveries are answered 503, so that their senders retry: at once with a client that does not queue
  * commands while it is disconnected, as above, and otherwise after five seconds. node-redis before 5.11, and 6 before 6.2, may stay
  * disconnected after Redis restarts (redis/node-redis#3104). If Redis fails between the claim and the completion,
  * the receiver tries the completion again while the lease lasts, and calls `onUnrecorded` when it gives up. A Redis that evicts keys
@@ -80,11 +80,13 @@ export function redisDedupe(options: RedisDedupeOptions): DedupeStore {
   const claim = script(client, CLAIM);
   const complete = script(client, COMPLETE);
   const release = script(client, RELEASE);
+  const connected = firstConnection(client as Connecting);
   // Hashed to a fixed length: senders and `dedupeKey` choose the key.
   const keyOf = (key: string) => prefix + createHash("sha256").update(key).digest("base64url");
 
   return {
     async claim(key, leaseMs): Promise<Claim> {
+      await connected();
       const token = randomUUID();
       const answer = await claim(keyOf(key), token, String(leaseMs));
       if (answer === -1) return { state: "claimed", token };
@@ -93,6 +95,32 @@ export function redisDedupe(options: RedisDedupeOptions): DedupeStore {
     // Succeeds after the lease, too, unless another worker took over: the delivery was handled.
     complete: async (key, token, keepMs) => (await complete(keyOf(key), token, String(keepMs))) === 1,
     release: async (key, token) => (await release(keyOf(key), token)) === 1,
+  };
+}
+
+/** The parts of both clients that tell of their connections. */
+interface Connecting {
+  readonly status?: unknown;
+  readonly isOpen?: unknown;
+  readonly isReady?: unknown;
+  once?(event: string, listener: () => void): unknown;
+}
+
+/**
+ * Returns a function that waits for the end of the client's first attempt to connect: without a queue of its own, it refuses commands until
+ * then, and a function of AWS Lambda gets its first delivery as soon as it is loaded.
+ */
+function firstConnection(client: Connecting): () => Promise<void> | undefined {
+  let attempt: Promise<void> | undefined;
+  return () => {
+    const { status, isOpen, isReady } = client;
+    const isConnecting =
+      status === "connecting" || status === "connect" || (isOpen === true && isReady === false);
+    if (attempt === undefined && isConnecting)
+      attempt = new Promise((resolve) => {
+        for (const event of ["ready", "close", "reconnecting", "end"]) client.once?.(event, resolve);
+      });
+    return attempt;
   };
 }
 
@@ -118,8 +146,8 @@ function isClient(value: object | undefined): boolean {
 }
 
 function callsOf(client: NodeRedisClient | IoredisClient, { sha1, text }: { sha1: string; text: string }) {
-  // Upstash's client has createScript, and an evalsha that takes lists.
-  if (!isClient(client) || "createScript" in client)
+  // Upstash's client has createScript, and an evalsha that takes lists. That of node-redis 3, with internal_send_command, takes a callback.
+  if (!isClient(client) || "createScript" in client || "internal_send_command" in client)
     throw new TypeError(
       "redisDedupe: client must be a node-redis client (version 4 or later) or an ioredis client.",
     );
@@ -138,7 +166,7 @@ function callsOf(client: NodeRedisClient | IoredisClient, { sha1, text }: { sha1
 
 /** Clients can be configured to return integers as strings. */
 function integer(answer: unknown): number {
-  const number = Number(answer);
+  const number = typeof answer === "boolean" ? Number.NaN : Number(answer);
   if (answer !== null && Number.isSafeInteger(number)) return number;
   throw new TypeError(
     `redisDedupe: the client returned ${answer === null ? "null" : `a value of type ${typeof answer}`} instead of Redis's integer.`,

@@ -9,6 +9,8 @@ export interface Job {
   readonly data: unknown;
   readonly isBullmq: boolean;
   readonly signal: AbortSignal | undefined;
+  /** When the queue gives the job to another worker, in milliseconds. Only a job of pg-boss says so. */
+  readonly expiresInMs?: number;
   /** What a program passed, and its place in that. BullMQ's job has more than its data, and none of it is the program's. */
   readonly passed: unknown;
   readonly path: string;
@@ -25,11 +27,12 @@ export function jobsIn(queued: unknown, signal: AbortSignal | undefined): Job[] 
 function jobOf(queued: unknown, path: string, signal: AbortSignal | undefined): Job {
   if (!isRecord(queued) || !("data" in queued))
     return { data: queued, isBullmq: false, signal, passed: queued, path };
-  const { data, moveToFailed, signal: own } = queued;
+  const { data, moveToFailed, expireInSeconds, signal: own } = queued;
   // Each job of pg-boss has a signal of its own.
   const ownSignal = own instanceof AbortSignal ? own : undefined;
   const isBullmq = typeof moveToFailed === "function";
-  return { data, isBullmq, signal: ownSignal ?? signal, passed: isBullmq ? { data } : queued, path };
+  const job = { data, isBullmq, signal: ownSignal ?? signal, passed: isBullmq ? { data } : queued, path };
+  return typeof expireInSeconds === "number" ? { ...job, expiresInMs: expireInSeconds * 1_000 } : job;
 }
 
 /**

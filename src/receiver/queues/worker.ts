@@ -105,7 +105,8 @@ export function queueWorker<Events extends object = NoEvents>(
   checkOptionalFunction("queueWorker: onOutcome", onOutcome);
   checkOptionalFunction("queueWorker: onUnrecorded", onUnrecorded);
   const processing = resolveHandling("queueWorker", options, options.dedupe);
-  const warnOfLookalike = lookalikeWarner(warnerOnce());
+  const warn = warnerOnce();
+  const warnOfLookalike = lookalikeWarner(warn);
 
   async function handle(queued: QueuedDelivery, signal: AbortSignal | undefined): Promise<void> {
     const startedAt = performance.now();
@@ -130,7 +131,13 @@ export function queueWorker<Events extends object = NoEvents>(
     } catch (error) {
       return refuse(error, job.isBullmq);
     }
-    return handle(queued, job.signal);
+    const { expiresInMs = Number.POSITIVE_INFINITY, signal } = job;
+    if (expiresInMs <= processing.handlerTimeoutMs)
+      warn(
+        `queueWorker: pg-boss gives a job to another worker after ${expiresInMs / 1_000} seconds, and handlerTimeoutMs is not shorter ` +
+          `(${processing.handlerTimeoutMs / 1_000} seconds), so a long handler runs several times at once. Set the queue's expireInSeconds to more.`,
+      );
+    return handle(queued, signal);
   }
 
   function refuse(error: unknown, isBullmq: boolean): void {

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { CheckServiceOptions } from "../../../src/cli/checkService/checkService";
 import { CLAUSE_IDS, CLAUSES, type ClauseId } from "../../../src/cli/checkService/clauses";
 import { heldOf } from "../../../src/cli/checkService/command";
@@ -210,6 +211,24 @@ test("a check deletes what an interrupted one with the same url has left, and no
   const { ended } = await checked({ WEBHOOKS_BASE_URL: emulator.url, WEBHOOKS_API_KEY: API_KEY });
   expect([ended, emulator.endpoints()]).toEqual(["meets", kept]);
   await emulator.close();
+});
+
+test("checks with one url wait for each other, also on a machine without PULUMI_HOME", async () => {
+  const home = process.env.PULUMI_HOME ?? "";
+  process.env.PULUMI_HOME = join(home, "new");
+  try {
+    const emulator = await startEmulator({ apiKey: API_KEY, now: clock.date });
+    const settings = { WEBHOOKS_BASE_URL: emulator.url, WEBHOOKS_API_KEY: API_KEY };
+    const results = await Promise.all([checked(settings), checked(settings)]);
+    expect(results.map(({ ended }) => ended)).toEqual(["meets", "meets"]);
+    expect(results.map(({ output }) => output).join()).toContain(
+      "Waiting for another check with the same url",
+    );
+    expect(emulator.endpoints()).toEqual([]);
+    await emulator.close();
+  } finally {
+    process.env.PULUMI_HOME = home;
+  }
 });
 
 test("a check leaves what an interrupted one has left if a stack has it by now, and says so", async () => {

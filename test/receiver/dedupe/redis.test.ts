@@ -13,7 +13,7 @@ test("the source of a script is sent if Redis does not know its hash, and after 
   expect(broken.eval).not.toHaveBeenCalled();
 });
 
-test.each([[null], [undefined], ["OK"], [1.5], [{}]])(
+test.each([[null], [undefined], ["OK"], [1.5], [{}], [true]])(
   "an answer of %p makes the claim fail",
   async (answer) => {
     const client = clientThat(async () => answer);
@@ -28,4 +28,6 @@ test("an integer that the client returns as a string is understood", async () =>
 
 test("redisDedupe throws TypeError for anything but a node-redis or an ioredis client", () => {
   expect(() => redisDedupe({ client: {} as never })).toThrow(TypeError);
+  const version3 = { ...clientThat(async () => true), internal_send_command: () => true };
+  expect(() => redisDedupe({ client: version3 })).toThrow(/version 4 or later/);
 });

@@ -121,6 +121,18 @@ describe("at the handler's deadline", () => {
   });
 });
 
+test("a worker warns once if pg-boss gives its job away before the handler's deadline", async () => {
+  const warn = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
+  const { worker } = workerOf({ handlerTimeoutMs: 60_000 });
+  await worker([{ data: queued(), expireInSeconds: 61 }]);
+  expect(warn).not.toHaveBeenCalled();
+  await worker([{ data: queued(), expireInSeconds: 60 }]);
+  await worker([{ data: queued(), expireInSeconds: 60 }]);
+  expect(warn.mock.calls).toEqual([
+    [expect.stringMatching(/after 60 seconds.*expireInSeconds to more/), expect.anything()],
+  ]);
+});
+
 describe("a worker that is told to stop", () => {
   /** A handler that waits, and resolves when its signal fires. */
   const stopping = ({ signal }: Delivery) =>
