@@ -254,7 +254,10 @@ new WebhookEndpoint("a", { url: pulumi.secret("https://hooks.example.com/t0ken")
     const { resources = [], pending_operations = [] } = await project.state();
     expect([resources.length, pending_operations.length]).toEqual([0, 1]);
     const { exitCode, output } = await recover("--yes");
-    expect({ exitCode, output }).toMatchObject({ exitCode: 0, output: expect.stringContaining(`${ids()[0]}`) });
+    expect({ exitCode, output }).toMatchObject({
+      exitCode: 0,
+      output: expect.stringContaining(`${ids()[0]}`),
+    });
     await project.up();
     await expectExactly({ a: endpoint("a") });
   });

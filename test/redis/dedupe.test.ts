@@ -180,8 +180,16 @@ test("redisDedupe throws TypeError for anything but a node-redis or an ioredis c
 });
 
 test.each<[string, (path: string) => Connecting]>([
-  ["ioredis 6", (path) => new IORedis({ path, enableOfflineQueue: false, maxRetriesPerRequest: 1, disconnectTimeout: 50 })],
-  ["ioredis 5", (path) => new IORedis5({ path, enableOfflineQueue: false, maxRetriesPerRequest: 1, disconnectTimeout: 50 })],
+  [
+    "ioredis 6",
+    (path) =>
+      new IORedis({ path, enableOfflineQueue: false, maxRetriesPerRequest: 1, disconnectTimeout: 50 }),
+  ],
+  [
+    "ioredis 5",
+    (path) =>
+      new IORedis5({ path, enableOfflineQueue: false, maxRetriesPerRequest: 1, disconnectTimeout: 50 }),
+  ],
   [
     "node-redis 6",
     (path) => opened(redis.createClient({ socket: { path, tls: false }, disableOfflineQueue: true })),
