@@ -39,6 +39,15 @@ describe("the account of an interrupted registration", () => {
     },
   );
 
+  it("recover says that `pulumi up` knows the new key where the state has an old one of an explicit provider", async () => {
+    const urn = `${providerUrn}::team`;
+    const resources = [providerOf(urn, { "webhooks:baseUrl": emulator.url, "webhooks:apiKey": "rotated" })];
+    await expect(run(killed({ operations: ofProvider(urn), resources }))).rejects.toMatchObject({
+      code: "UNAUTHORIZED",
+    });
+    expect(said.join("\n")).toMatch(/the key that the state has of a WebhooksProvider.*`pulumi up` settles/);
+  });
+
   it.each(["default", "default_3_248_0", "default_1_2_3_alpha"])(
     "recover looks in the account of the stack's configuration if the provider is the engine's own %s",
     async (name) => {

@@ -66,7 +66,7 @@ function operations({ name: stack, deployment }: KnownStack): Finding[] {
         error(
           "OPERATION_INTERRUPTED",
           `a run was interrupted while it was ${type} ${describeResource(resource)}`,
-          `${unlock} Then run \`pulumi refresh --stack ${stack}\`, and after it \`pulumi up --stack ${stack}\`.`,
+          `${unlock} Then run \`pulumi refresh --stack ${stack}\`, and after it the command that was interrupted, such as \`pulumi up --stack ${stack}\`.`,
         ),
       ),
   ];

@@ -1,3 +1,4 @@
+import { WebhookError } from "../../client";
 import type { Clock } from "../../client/clock";
 import type { Book } from "../../settlement/book";
 import {
@@ -71,6 +72,12 @@ export async function lookUp(options: LookUpOptions): Promise<Case[]> {
       { clock, cancelled: undefined, onWait },
     ).catch((error: unknown) => {
       showAnswer(error, account, say);
+      const { accounts: known } = options;
+      const isExplicit = known.explicit().some((provider) => known.of(provider) === account);
+      if (isExplicit && error instanceof WebhookError && error.code === "UNAUTHORIZED")
+        say(
+          "recover uses the key that the state has of a WebhooksProvider. If the configuration has a newer one, `pulumi up` settles what was interrupted.",
+        );
       throw error;
     });
     cases.push(...verdicts.filter(isNew).map((verdict) => ({ verdict, account, sources })));
