@@ -81,7 +81,8 @@ async function send(
   if (response.destroyed) return;
 
   try {
-    const whole = { ...headers, "content-length": Buffer.byteLength(body) };
+    const length = { "content-length": Buffer.byteLength(body) };
+    const whole = { ...headers, ...length, ...(isClosing(request) && { connection: "close" }) };
     // A simulated request, such as that of Fastify's `inject`, ends without ever being complete.
     if (request.complete || request.readableEnded) {
       response.writeHead(status, whole);
@@ -111,6 +112,13 @@ async function send(
     if (isHttp2(request)) request.stream.destroy();
     else response.destroy();
   }
+}
+
+/** Returns whether the server no longer listens: `server.close()` ends idle connections only, and waits for the others. */
+function isClosing(request: NodeRequest): boolean {
+  if (isHttp2(request)) return false;
+  const { server } = (request.socket ?? {}) as { readonly server?: { readonly listening?: unknown } };
+  return server?.listening === false;
 }
 
 interface BodyLimits {

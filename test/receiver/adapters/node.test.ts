@@ -116,6 +116,39 @@ test.each(["read", "refused before it was read"])(
   },
 );
 
+test("after server.close(), a connection that is kept alive ends with its next response, so that the process ends", async () => {
+  const held = deferred();
+  const { receiver } = receiverOf({ handlers: { "job.succeeded": () => held.promise } });
+  const server = http.createServer(nodeHandler(receiver));
+  const { port } = await listen(server);
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+  const post = () =>
+    new Promise<http.IncomingMessage>((resolve, reject) => {
+      const { headers, body } = delivered();
+      const sent = http.request({
+        agent,
+        port,
+        method: "POST",
+        headers: { ...headers } as http.OutgoingHttpHeaders,
+      });
+      sent
+        .once("response", (response) => resolve(response.resume()))
+        .once("error", reject)
+        .end(body);
+    });
+  const first = post();
+  await sleep(50);
+  const closed = new Promise((resolve) => server.close(resolve));
+  const second = post();
+  second.catch(() => {});
+  held.resolve();
+  expect((await first).headers.connection).toBe("close");
+  // The agent has no connection left for it.
+  await expect(second).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  await closed;
+  agent.destroy();
+});
+
 test("a simulated request, which has only parsed headers, is verified by them", async () => {
   const { receiver } = receiverOf();
   const { headers, body } = delivered();
