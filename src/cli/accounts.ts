@@ -68,11 +68,22 @@ export class Accounts {
     return settingText(plainValue(explicit.inputs, name.replace("webhooks:", ""))) || ofStack;
   }
 
+  /** Returns whether a resource names an explicit provider that the state no longer has. */
+  isProviderGone({ provider }: Pick<Resource, "provider">): boolean {
+    if (provider === undefined || isEngineProvider(provider.slice(0, provider.lastIndexOf("::"))))
+      return false;
+    return this.#found(provider) === undefined;
+  }
+
+  #found(provider: string): Resource | undefined {
+    return this.deployment.resources?.find((other) => `${other.urn}::${other.id ?? ""}` === provider);
+  }
+
   #explicitProvider({ urn, provider }: Pick<Resource, "urn" | "provider">): Resource | undefined {
     if (provider === undefined) return undefined;
     const providerUrn = provider.slice(0, provider.lastIndexOf("::"));
     if (isEngineProvider(providerUrn)) return undefined;
-    const found = this.deployment.resources?.find((other) => `${other.urn}::${other.id ?? ""}` === provider);
+    const found = this.#found(provider);
     if (found) return found;
     throw new CliError(
       "STATE_UNREADABLE",

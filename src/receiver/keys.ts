@@ -29,6 +29,11 @@ const FAILURE_PAUSE_MS = 1_000;
 const FAILING_MS = 2 * MAX_AGE_MS;
 /** How long one call may take. */
 const TIMEOUT_MS = 5_000;
+/**
+ * A call that takes longer counts as lost, and no delivery waits longer for one. In Cloudflare Workers, what a request has started ends with its
+ * response, also a call that later requests wait for, and its timer.
+ */
+const LOST_MS = 2 * TIMEOUT_MS;
 
 /**
  * Provides the keys of a receiver. Secrets given as values are read at once. @throws WebhookSecretError
@@ -65,13 +70,20 @@ export function keySource(
       failedAt = now();
       onError(error);
     }
-    asking = undefined;
     return keys;
   }
 
   function askUnlessAskedFor(read: () => Secrets | Promise<Secrets>, pauseMs: number): Keys | Promise<Keys> {
-    if (asking === undefined && isOlder(askedAt, pauseMs)) asking = ask(read);
-    return asking ?? keys;
+    const isLost = now() - askedAt > LOST_MS;
+    if ((asking === undefined || isLost) && isOlder(askedAt, pauseMs)) {
+      const call = ask(read).finally(() => {
+        if (asking === call) asking = undefined;
+      });
+      asking = call;
+    }
+    return asking === undefined
+      ? keys
+      : within(LOST_MS, asking).then((answer) => (answer === LATE ? keys : answer));
   }
 
   // A clock that was set back or fails counts as old: calling the function once too often is harmless.

@@ -22,8 +22,9 @@ export interface Deliveries {
 /** Signs new deliveries. */
 export function deliveriesFor(secret: string): Deliveries {
   const now = Date.now();
-  // JSON that no serializer writes this way: a receiver that parses the body and serializes it again gets other bytes.
-  const body = `{ "type":"${VALIDATION_EVENT}",  "timestamp": "${new Date(now).toISOString()}", "data" : {"note": "\\u0070roves the receiver"} }\n`;
+  // JSON that no serializer writes this way: a receiver that parses the body and serializes it again gets other bytes. So does one that decodes it
+  // with the wrong character set.
+  const body = `{ "type":"${VALIDATION_EVENT}",  "timestamp": "${new Date(now).toISOString()}", "data" : {"note": "\\u0070roves the receiver: ✓ ä"} }\n`;
   const signed = (id: string, key: string): ValidationDelivery => {
     const signature = sign({ id, timestamp: Math.floor(now / 1000), body, secret: key });
     return { headers: { ...signature, "content-type": "application/json" }, body };

@@ -61,9 +61,10 @@ export async function probe(options: ProbeOptions): Promise<ValidationResult> {
     const request = { url, headers, body, dispatcher, signal, timeoutMs: leftMs, longestAnswer: 0 };
     const answer = await postDelivery(request);
     if (answer.status === null) return answer;
-    const { location } = answer.headers;
+    const { location, "www-authenticate": login } = answer.headers;
     const isTarget = typeof location === "string" && isUrl(location, url);
-    return { status: answer.status, ...(isTarget ? { location: new URL(location, url).href } : {}) };
+    const target = isTarget ? { location: new URL(location, url).href } : {};
+    return { status: answer.status, ...target, asksForLogin: login !== undefined };
   };
   // One after the other: a receiver of this package that knows the genuine one does not report the broken one.
   const sendAll = async ({ genuine, broken, brokenAnew }: Deliveries): Promise<Answers> => {

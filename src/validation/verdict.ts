@@ -7,6 +7,8 @@ export interface Answer {
   readonly status: number | null;
   /** Where a redirect points to, absolute. */
   readonly location?: string;
+  /** Whether it asks for a login (`WWW-Authenticate`), as a proxy does and a receiver does not. */
+  readonly asksForLogin?: boolean;
   /** The system's or TLS's code, such as `ENOTFOUND`, when there was no answer. */
   readonly failure?: string;
 }
@@ -59,7 +61,10 @@ export function judge({ genuine, broken }: Answers): ValidationErrorCode | null 
   if (both.some((status) => isWithin(status, 300))) return "RECEIVER_REDIRECTED";
   // A broken delivery that is answered 404 or 405 was refused, like any 4xx. A genuine one met a route that is not there yet.
   if (isNoRoute(genuine) || both.some(saysNothing)) return "RECEIVER_NOT_READY";
-  if (genuine.status === 403 && broken.status === 403) return "RECEIVER_BLOCKED";
+  // To a delivery that it has not verified, a receiver answers 401, or 400.
+  const isBlocked = ![400, 401].includes(genuine.status) || genuine.asksForLogin;
+  if (isWithin(genuine.status, 400) && genuine.status === broken.status && isBlocked)
+    return "RECEIVER_BLOCKED";
   if (isWithin(genuine.status, 400)) return "GENUINE_REFUSED";
   return broken.status === null ? "BROKEN_UNANSWERED" : null;
 }
@@ -104,18 +109,19 @@ export function reasonOf({ code, url, secret, genuine, broken }: Explained): str
     case "BROKEN_UNANSWERED":
       return (
         `${receiver} accepted a genuine delivery (status ${genuine.status}), but a delivery with a broken signature got no ` +
-        `response (${broken.failure}). Probably a firewall in front of the receiver drops it, so the validation cannot show ` +
+        `response (${broken.failure}). Probably a firewall in front of the receiver drops it, or the receiver is too slow for both, so the validation cannot show ` +
         "whether the receiver verifies signatures. Let both deliveries through to the receiver"
       );
     case "GENUINE_REFUSED":
       return (
         `${receiver} refused a genuine delivery signed with ${secret} (status ${genuine.status}): it has another secret, or a ` +
-        "body parser changes the body before it is verified. Give it this secret, verify the raw bytes, and check its clock"
+        "body parser changes the body before it is verified. Give it this secret, verify the raw bytes, and check its clock. If its log has " +
+        "no line of this, something in front of it refuses the delivery, such as a login"
       );
     case "RECEIVER_BLOCKED":
       return (
-        `${receiver} answered 403 to a genuine and to a broken delivery: probably a proxy or firewall in front of it refuses ` +
-        "both. Let POST requests to this url through. If the receiver itself answers 403, check its secret"
+        `${receiver} answered ${genuine.status} to a genuine and to a broken delivery: probably ${genuine.asksForLogin ? "something in front of it asks for a login" : "something refuses both before the signature is verified, such as a proxy, a firewall, or the framework's protection against CSRF"}. ` +
+        `Let POST requests to this url through. If the receiver itself answers ${genuine.status}, check its secret`
       );
     case "RECEIVER_NOT_READY":
       return (

@@ -1,6 +1,19 @@
 import { startEmulator } from "../../src/emulator";
 import type { Resource } from "../../src/settlement/deployment";
-import { args, clock, emulator, interrupted, killed, run, SECOND, said, sent } from "./recovery";
+import {
+  args,
+  clock,
+  emulator,
+  entries,
+  interrupted,
+  killed,
+  later,
+  questions,
+  run,
+  SECOND,
+  said,
+  sent,
+} from "./recovery";
 
 describe("the account of an interrupted registration", () => {
   const providerType = "pulumi:providers:pulumi-nodejs";
@@ -76,14 +89,36 @@ describe("the account of an interrupted registration", () => {
     await expect(run(pulumi)).rejects.toThrow(/timeoutSeconds must be .*SETTINGS_INVALID/);
   });
 
-  it("recover fails if the explicit provider is not in the state", async () => {
-    const pulumi = killed({ operations: ofProvider(`${providerUrn}::gone`) });
-    await expect(run(pulumi)).rejects.toThrow(/STATE_UNREADABLE/);
+  it("recover settles the others if the state no longer has the explicit provider of one", async () => {
+    const { id } = emulator.add(args);
+    const operations = [...ofProvider(`${providerUrn}::gone`), interrupted("b")];
+    expect(await run(killed({ operations }))).toBe("undecided");
+    expect(said.join("\n")).toMatch(new RegExp(`${id}.*takes it over`));
+    expect(said.join("\n")).toMatch(
+      /1 registration \(a\) was sent by a WebhooksProvider that the state no longer has/,
+    );
+  });
+
+  it("recover says that what it did not find may be in another account, with whose key it was sent", async () => {
+    const entry = sent(SECOND, { fingerprint: "ffffff" });
+    const pulumi = killed({ operations: [interrupted("a")] });
+    later(60);
+    expect(await run(pulumi)).toBe("done");
+    expect(said.join("\n")).toMatch(
+      /left nothing behind[\s\S]*sent with another API key, or to another base URL/,
+    );
+    expect(entries().map(({ name, closed }) => [name, closed])).toEqual([[entry.name, false]]);
+    expect(await run(pulumi, ["y"])).toBe("done");
+    expect(entries().map(({ closed }) => closed)).toEqual([true]);
   });
 
   it("recover says that nothing can be looked up for a provider that the state no longer has", async () => {
     sent(SECOND, { provider: "gone", fingerprint: "ffffff" });
-    expect(await run(killed({}))).toBe("done");
+    expect(await run(killed({}))).toBe("undecided");
     expect(said[0]).toMatch(/1 registration was sent by a WebhooksProvider that the state no longer has/);
+    expect(await run(killed({}), ["y"])).toBe("done");
+    expect(questions).toEqual([expect.stringMatching(/^Should it be forgotten\?/)]);
+    expect(await run(killed({}), [])).toBe("done");
+    expect(said).toEqual([expect.stringMatching(/^Nothing to recover/)]);
   });
 });

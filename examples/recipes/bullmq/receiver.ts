@@ -5,7 +5,12 @@ import { bullmqQueue } from "pulumi-webhook-endpoints/receiver/queues";
 import { receiverFromEnv } from "pulumi-webhook-endpoints/stack";
 
 // While Redis is away, commands must fail rather than wait in memory: the sender is answered 503, and sends again.
-const connection = { url: process.env.REDIS_URL ?? "", enableOfflineQueue: false, maxRetriesPerRequest: 1 };
+const connection = {
+  url: process.env.REDIS_URL ?? "",
+  enableOfflineQueue: false,
+  maxRetriesPerRequest: 1,
+  socketTimeout: 10_000,
+};
 const queue = new Queue("webhooks", { connection });
 queue.on("error", (error: Error) => console.error("redis", error.message));
 

@@ -2,7 +2,8 @@ import { Redis } from "ioredis";
 import { redisDedupe } from "pulumi-webhook-endpoints/receiver";
 import { queueWorker, sqsHandler } from "pulumi-webhook-endpoints/receiver/queues";
 
-const client = new Redis(process.env.REDIS_URL ?? "", { enableOfflineQueue: false, maxRetriesPerRequest: 1 });
+const options = { enableOfflineQueue: false, maxRetriesPerRequest: 1, socketTimeout: 10_000 };
+const client = new Redis(process.env.REDIS_URL ?? "", options);
 client.on("error", (error: Error) => console.error("redis", error.message));
 
 const worker = queueWorker({

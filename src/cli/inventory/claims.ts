@@ -9,8 +9,9 @@ import {
   pendingResources,
   type Resource,
 } from "../../settlement/deployment";
-import { isSameStack, isUnderWay, type StackName } from "../../settlement/entry";
+import { type Entry, isSameStack, isUnderWay, type StackName } from "../../settlement/entry";
 import { keyOf, sameId } from "../../settlement/identity";
+import { statusOf } from "../../settlement/pendingEntry";
 import { recordOf } from "../../settlement/pendingResource";
 import { describeStackOf } from "../../shared/urn";
 import type { AccountService } from "../accountService";
@@ -26,8 +27,8 @@ export interface ClaimsOptions {
   readonly pulumi: Pulumi;
   readonly environment: NodeJS.ProcessEnv;
   readonly clock: Clock;
-  /** Returns whether the backend no longer has a stack: no run of it will settle what an earlier one has left. Default: never. */
-  readonly isRemoved?: ((stack: StackName) => boolean) | undefined;
+  /** Returns whether the backend no longer has the stack of an entry: no run will settle what an earlier one has left. Default: never. */
+  readonly isRemoved?: ((entry: Entry) => boolean) | undefined;
 }
 
 /**
@@ -65,7 +66,10 @@ export async function claimsOn(
     const keys = new Set(traces.flatMap((identity) => (identity === undefined ? [] : [keyOf(identity)])));
     const isAny = traces.includes(undefined);
     const { evidence } = sourcesOf(stack, account, sources);
-    const isOfStack = ({ entry }: Pending) => entry === undefined || isSameStack(entry.stack, stack.name);
+    // An earlier stack of this name is no more, unless it was renamed: then its state tells of what was interrupted.
+    const isOfStack = async ({ entry }: Pending) =>
+      entry === undefined ||
+      (isSameStack(entry.stack, stack.name) && (await statusOf(entry, stack)).kind !== "another");
     // Most stacks have no trace, and there may be hundreds of them, and thousands of endpoints.
     const suspects = isAny
       ? endpoints
@@ -80,8 +84,9 @@ export async function claimsOn(
         ]);
     for (const endpoint of suspects) {
       const { pending } = await evidence.about(endpoint);
+      const makers = pending.filter((each) => mayHaveMade(each, endpoint));
       const isClaimed =
-        pending.some((each) => isOfStack(each) && mayHaveMade(each, endpoint)) ||
+        (await Promise.all(makers.map(isOfStack))).includes(true) ||
         operations.some((operation) => mayAdopt(operation, endpoint)) ||
         imports.includes(endpoint.id) ||
         hidden.some((resource) => !recordOf(resource).before.includes(endpoint.id));
@@ -94,7 +99,7 @@ export async function claimsOn(
     const isUnread = ({ entry }: Pending) =>
       entry !== undefined &&
       !names.some((name) => isSameStack(entry.stack, name)) &&
-      (!isRemoved(entry.stack) || isUnderWay(entry, NO_RUN));
+      (!isRemoved(entry) || isUnderWay(entry, NO_RUN));
     const by = pending.find((each) => isUnread(each) && mayHaveMade(each, endpoint));
     if (by?.entry && !claims.has(endpoint.id)) claims.set(endpoint.id, describeStackOf(by.entry.stack.urn));
   }

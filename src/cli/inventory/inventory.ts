@@ -1,7 +1,7 @@
 import type { Endpoint, EndpointList } from "../../client";
 import { systemClock } from "../../client/clock";
 import type { Resource } from "../../settlement/deployment";
-import type { StackName } from "../../settlement/entry";
+import type { Entry } from "../../settlement/entry";
 import { keyOf } from "../../settlement/identity";
 import { listWith } from "../../settlement/settle";
 import { parseTimestamp } from "../../settlement/time";
@@ -15,7 +15,7 @@ import type { Account } from "../service";
 import { type ClaimsOptions, claimsOn } from "./claims";
 import { dataOfOwner, mayHaveSecretUrl, type Owner, Ownership } from "./ownership";
 import { NO_STACK } from "./stackList";
-import { isNotListed, type ReadStacks, readStacks, type StackScope } from "./stacks";
+import { isStackRemoved, type ReadStacks, readStacks, type StackScope } from "./stacks";
 
 /** An earlier time is not a real one: a service that does not know one answers year 1, or 1970. */
 const FIRST_TIME = Date.UTC(1971, 0, 1);
@@ -81,7 +81,7 @@ export async function inventoryOf(
   const unreadable = [...read.unreadable];
   const isRemoved = projectOnly
     ? undefined
-    : (stack: StackName) => isNotListed(stack, read, options.environment);
+    : (entry: Entry) => isStackRemoved(entry, read, options.environment);
   const claims = await claimsOn(unrecorded, read.known, { ...options, isRemoved }, (why) =>
     unreadable.push({ what: "what interrupted runs have registered", why }),
   );

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Deployment, type ExportedStack, type Resource, stackIn } from "../../settlement/deployment";
-import type { StackName } from "../../settlement/entry";
+import type { Entry } from "../../settlement/entry";
 import { backendOf, isAmbiguous, programFolder, projectName } from "../../settlement/stackName";
 import { isEndpointToken } from "../../shared/permanent";
 import { describeStackOf } from "../../shared/urn";
@@ -100,20 +100,27 @@ function eachOnce(stacks: readonly KnownStack[], listed: ReadonlySet<string>): K
   return distinct;
 }
 
-/** Returns whether the backend that these stacks are in has no stack of a name. False if that is not sure. */
-export function isNotListed(
-  stack: StackName,
+/** Returns whether the backend that these stacks are in no longer has the stack of an entry of the book. False if that is not sure. */
+export function isStackRemoved(
+  { stack, stackBegan }: Entry,
   { known, unreadable, absence }: ReadStacks,
   environment: NodeJS.ProcessEnv,
 ): boolean {
   const folder = programFolder(environment);
   if (unreadable.length > 0 || absence !== undefined || isAmbiguous(stack)) return false;
   if (stack.backend !== backendOf({ environment, folder })) return false;
-  const name = describeStackOf(stack.urn);
+  const name = `organization/${describeStackOf(stack.urn)}`;
   // Those of this folder's project have short names.
   const nameOf = (each: KnownStack) =>
     each.name.includes("/") ? each.name : `organization/${projectName(folder)}/${each.name}`;
-  return !known.some((each) => nameOf(each) === `organization/${name}`);
+  const named = known.find((each) => nameOf(each) === name);
+  // Another one may have the name since, and no run has written it yet.
+  const isNew = (each: KnownStack) => stackBegan !== undefined && isEmpty(each.deployment);
+  return named === undefined || isNew(named);
+}
+
+function isEmpty({ resources = [], pending_operations = [] }: Deployment): boolean {
+  return resources.length + pending_operations.length === 0;
 }
 
 /** Returns the URL of the backend, without what it may hold besides its place; null if the CLI does not tell. */

@@ -32,6 +32,12 @@ export interface Case {
   readonly sources: LeftoverSources;
 }
 
+/** What was looked up, and what cannot be: the state no longer has the WebhooksProvider that sent it. */
+interface LookedUp {
+  readonly cases: readonly Case[];
+  readonly lost: { readonly entries: readonly Entry[]; readonly operations: readonly Resource[] };
+}
+
 interface LookUpOptions {
   readonly stack: Stack;
   readonly deployment: Deployment;
@@ -45,12 +51,12 @@ interface LookUpOptions {
 }
 
 /** Looks up what interrupted runs of a stack made, in each account that they may have used. Waits for what may still be made. */
-export async function lookUp(options: LookUpOptions): Promise<Case[]> {
+export async function lookUp(options: LookUpOptions): Promise<LookedUp> {
   const { stack, entries, book, clock, say, onStep } = options;
   const cases: Case[] = [];
   const seen = new Set<Entry["name"]>();
   const isNew = ({ by }: Verdict) => by.some(({ entry }) => entry === undefined || !seen.has(entry.name));
-  const accounts = byAccount(options);
+  const { accounts, lost } = byAccount(options);
   for (const [at, [account, traces]] of accounts.entries()) {
     const found = cases.length === 0 ? "" : `, ${countOf(cases.length, "registration")} looked up`;
     onStep(`Looking up what interrupted runs registered: account ${at + 1} of ${accounts.length}${found}.`);
@@ -83,25 +89,22 @@ export async function lookUp(options: LookUpOptions): Promise<Case[]> {
     cases.push(...verdicts.filter(isNew).map((verdict) => ({ verdict, account, sources })));
     for (const entry of entries.filter((each) => mayTake(each, sources.asker.origin))) seen.add(entry.name);
   }
-  const unknown = entries.filter(({ name }) => !seen.has(name)).length;
-  if (unknown > 0)
-    say(
-      `${countOf(unknown, "registration")} ${unknown === 1 ? "was" : "were"} sent by a WebhooksProvider that the state no longer has, so nothing here can look up what became of them.`,
-    );
-  return cases;
+  return { cases, lost: { operations: lost, entries: entries.filter(({ name }) => !seen.has(name)) } };
 }
 
 /** Returns the accounts that runs may have used, each with what is its own. An entry names its provider by a hash. */
-function byAccount({ deployment, entries, accounts }: LookUpOptions): [Account, Shown][] {
-  const operations = interruptedRegistrations(deployment);
+function byAccount({ deployment, entries, accounts }: LookUpOptions) {
+  const interrupted = interruptedRegistrations(deployment);
+  const lost = interrupted.filter((operation) => accounts.isProviderGone(operation));
+  const operations = interrupted.filter((operation) => !lost.includes(operation));
   const resources = pendingResources(deployment);
   const left = new Set(entries.map(({ provider }) => provider));
   const providers = accounts.explicit().filter(({ urn }) => left.delete(hashOf(nameOf(urn))));
   const users = [...operations, ...resources, ...providers, ...(left.size > 0 ? [undefined] : [])];
   const used = new Set(users.map((user) => accounts.of(user)));
-  return [...used].map((account) => {
+  const tracesOf = (account: Account): Shown => {
     const isItsOwn = (resource: Resource) => accounts.of(resource) === account;
-    const own = { operations: operations.filter(isItsOwn), resources: resources.filter(isItsOwn) };
-    return [account, { entries, ...own }];
-  });
+    return { entries, operations: operations.filter(isItsOwn), resources: resources.filter(isItsOwn) };
+  };
+  return { accounts: [...used].map((account) => [account, tracesOf(account)] as const), lost };
 }

@@ -6,21 +6,26 @@ import {
   interruptedRegistrations,
   pendingResources,
   plainText,
+  type Resource,
 } from "../../settlement/deployment";
+import type { Entry } from "../../settlement/entry";
 import { pulumiHome } from "../../settlement/files";
 import type { Print } from "../../settlement/history";
 import { openEntries } from "../../settlement/leftovers";
 import { isOvertaken } from "../../settlement/operations";
+import { isSameAccount } from "../../settlement/trace";
 import { Turns } from "../../settlement/turns";
 import { describeUrl } from "../../shared/url";
 import { nameOf } from "../../shared/urn";
+import { countOf } from "../../shared/words";
 import { Accounts } from "../accounts";
 import { NO_RUN, settlementStack } from "../evidence";
 import type { Pulumi } from "../pulumi";
 import { agrees } from "../terminal";
+import { joined } from "../text";
 import { type Dialogue, describeVerdict } from "./dialogue";
 import { exportState } from "./exportState";
-import { lookUp } from "./lookUp";
+import { type Case, lookUp } from "./lookUp";
 import { Remedies } from "./remedies";
 
 interface RecoverOptions {
@@ -92,13 +97,27 @@ export async function recover(options: RecoverOptions): Promise<"done" | "undeci
   });
   try {
     const looking = lookUp({ stack, deployment, entries, accounts, book, clock, say, onStep });
-    const cases = await during(() => progress, looking);
+    const { cases, lost } = await during(() => progress, looking);
     const remedies = new Remedies({ pulumi, stack, turns, clock, dialogue });
     let undecided = 0;
     for (const each of cases) {
       const category = categoryOf(each.verdict, deployment);
       say(describeVerdict(each.verdict, category, pulumi));
       if (!(await remedies.apply(each, category))) undecided += 1;
+      const elsewhere = category === "nothing" ? sentElsewhere(each) : [];
+      if (elsewhere.length > 0) {
+        say(
+          "It was sent with another API key, or to another base URL. If that was another account, what it made may be there: with those settings, recover looks it up.",
+        );
+        if (agrees((await ask?.(FORGET)) ?? "")) for (const entry of elsewhere) book.close(entry);
+      }
+    }
+    const gone = Math.max(lost.operations.length, lost.entries.length);
+    if (gone > 0) {
+      say(describeLost(gone, lost.operations, pulumi));
+      const isForgotten = lost.entries.length > 0 && agrees((await ask?.(FORGET)) ?? "");
+      if (isForgotten) for (const entry of lost.entries) book.close(entry);
+      else undecided += 1;
     }
     sayWhatStays(deployment, say, pulumi);
     if (undecided === 0) return "done";
@@ -109,6 +128,24 @@ export async function recover(options: RecoverOptions): Promise<"done" | "undeci
   } finally {
     await accounts.close();
   }
+}
+
+const FORGET =
+  "Should it be forgotten? Then `delete` and `prune` in a stack with that account's key can delete what it made. [y/N] ";
+
+/** Returns what this machine's book has as sent in another account than the one that was looked into. */
+function sentElsewhere({ verdict, sources }: Case): Entry[] {
+  return verdict.by.flatMap(({ entry }) =>
+    entry && !isSameAccount(entry, sources.asker.origin) ? [entry] : [],
+  );
+}
+
+function describeLost(count: number, operations: readonly Resource[], { withStack }: Pulumi): string {
+  const names = operations.length === 0 ? "" : ` (${joined(operations.map(({ urn }) => nameOf(urn)))})`;
+  return (
+    `${countOf(count, "registration")}${names} ${count === 1 ? "was" : "were"} sent by a WebhooksProvider that the state no longer has, so nothing here can look up what ` +
+    `became of ${count === 1 ? "it" : "them"}. If you declare that provider again, \`${withStack("pulumi up")}\` settles ${count === 1 ? "it" : "them"}.`
+  );
 }
 
 /** Says what of the interrupted runs stays in the state, and how to end the engine's own warning of it. */

@@ -107,9 +107,10 @@ export const ADVICE: Readonly<Record<DiagnosisReason, Partial<Advice> & Pick<Adv
       "Give the receiver the secret of the endpoint that sends to it. Production and development endpoints may have different secrets.",
   },
   "wrong-secret": {
-    finding: "The signature does not match: the sender has another secret, or the body was changed.",
+    finding:
+      "The signature does not match: the sender has another secret, or the body was changed in a way that was not tried.",
     advice:
-      "No usual change of the body explains it. Compare the secret with the one that the service issued for this endpoint, and make sure that the file holds the whole body.",
+      "First make sure that the file holds the whole body, byte for byte: the files of `listen --save` do. If other deliveries verify with this secret, it is right, and something changed this body. If none does, compare the secret with the one that the service issued for this endpoint.",
   },
   "search-ended": {
     finding: "The signature does not match, and not everything that may explain it was tried.",

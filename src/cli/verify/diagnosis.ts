@@ -5,7 +5,7 @@ import { keyOf } from "../../signature/secret";
 import { type HeaderPair, headerValue } from "../capture/headerPair";
 import type { NamedSecret } from "../secrets/secrets";
 import { clockText, durationText } from "../text";
-import { adviceFor, type DiagnosisReason } from "./advice";
+import { ADVICE, adviceFor, type DiagnosisReason } from "./advice";
 import { type BodyVariant, LARGEST_REWRITTEN_BYTES } from "./bodyVariant";
 import { bodyVariants } from "./bodyVariants";
 import { hintsFor } from "./hints";
@@ -83,10 +83,12 @@ export function diagnose(options: DiagnosisOptions): Diagnosis {
   const { found, ...searched } = search(variants, explain, options);
   if (found !== undefined) {
     const { change, by, bytes, description } = found;
+    const isOther = otherSecrets.includes(by);
     const sizes = `${bytes.byteLength} bytes were signed, and this body has ${body.byteLength}`;
     return failed(change, {
       secret: by,
-      finding: `The signature matches ${by.name} for another body: the sender signed ${description} (${sizes}).`,
+      finding: `The signature matches ${by.name}${isOther ? ", which this receiver does not have," : ""} for another body: the sender signed ${description} (${sizes}).`,
+      more: isOther ? ADVICE["other-secret"].advice : "",
     });
   }
   return unexplained({ ...options, ...searched });
@@ -159,16 +161,18 @@ function clockProblem(
 interface Failure {
   readonly finding?: string;
   readonly secret?: NamedSecret;
+  /** Comes before the advice of the reason. */
+  readonly more?: string;
   readonly headers?: readonly HeaderPair[];
 }
 
-function failed(reason: DiagnosisReason, { finding, secret, headers = [] }: Failure): Diagnosis {
+function failed(reason: DiagnosisReason, { finding, secret, more = "", headers = [] }: Failure): Diagnosis {
   const known = adviceFor(reason, headers);
   return {
     verified: false,
     reason,
     finding: finding ?? known.finding,
-    advice: known.advice,
+    advice: `${more} ${known.advice}`.trim(),
     ...(secret === undefined ? {} : { secret }),
   };
 }

@@ -48,6 +48,10 @@ export function hintsFor(body: Buffer, headers: readonly HeaderPair[]): string[]
     hints.push("The body is what a program printed instead of the bytes, which are lost.");
   else if (isUtf8(body) && text.includes("\uFFFD"))
     hints.push("The body has characters that a decoder could not read and replaced, so its bytes are lost.");
+  else if (text.includes("??"))
+    hints.push(
+      "The body has question marks. If a decoder wrote them for characters beyond ASCII, its bytes are lost.",
+    );
   else if (/^\s*[{[]/.test(text) && parseJson(text) === undefined && printedBytes(text.trim()) === undefined)
     hints.push("The body begins like JSON and is not valid, so it may be cut off.");
   return hints;

@@ -12,6 +12,7 @@ interface Escapes {
   readonly quote?: boolean;
 }
 
+const TIME = /^"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(?:Z|\+00:00)"$/;
 const NON_ASCII = "\\u0080-\\uffff";
 
 /** How libraries write strings, the most likely first. Each completes "JSON …". */
@@ -44,7 +45,21 @@ export const STRING_SPELLINGS: readonly (readonly [description: string, spelling
     " with the escapes of PHP's JSON_HEX flags",
     spell({ escaped: "<>&'\\u0080-\\uffff", slash: true, quote: true, isUpper: true }),
   ],
+  // Newtonsoft.Json and pydantic parse them, and write them in their own way.
+  ...[3, 6, 7, 9, 0].flatMap((digits) =>
+    ["Z", "+00:00"].map((zone) => [" with times written in another way", timesWith(digits, zone)] as const),
+  ),
 ];
+
+/** @param digits of the fraction; 0: without zeros at its end */
+function timesWith(digits: number, zone: string): StringSpelling {
+  return (text) => {
+    const [, time, fraction = ""] = TIME.exec(text) ?? [];
+    const written = fraction.replace(/0+$/, "").padEnd(digits, "0");
+    if (time === undefined || (digits > 0 && written.length > digits)) return text;
+    return `"${time}${written === "" ? "" : `.${written}`}${zone}"`;
+  };
+}
 
 function spell({ escaped, isUpper = false, slash = false, quote = false }: Escapes): StringSpelling {
   const unicode = (character: string) => {

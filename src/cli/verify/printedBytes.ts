@@ -3,17 +3,9 @@ import { parseJson } from "../../shared/json";
 /** Fewer digits may be a word. */
 const SHORTEST_HEX = 16;
 
-/** The entities of JSON's own characters, also by number. */
-const ENTITY = /&(?:#0*(?=3))?(\w{2,4});/g;
-const ENTITIES: Readonly<Record<string, string>> = {
-  34: '"',
-  39: "'",
-  amp: "&",
-  apos: "'",
-  gt: ">",
-  lt: "<",
-  quot: '"',
-};
+/** The entities of HTML, by number or by one of the names that JSON's own characters have. */
+const ENTITY = /&(?:#x0*([\da-f]{1,4})|#0*(\d{1,5})|(\w{2,4}));/gi;
+const ENTITIES: Readonly<Record<string, string>> = { amp: "&", apos: "'", gt: ">", lt: "<", quot: '"' };
 
 /**
  * Returns the bytes that a string shows: a Buffer or a Uint8Array as Node.js prints it or as JSON, a list of bytes, hexadecimal, or a
@@ -37,11 +29,15 @@ export function printedBytes(text: string): Buffer | undefined {
   // A string in double quotes is JSON.
   if (isQuoted && (quote !== '"' || start === 1)) return unescaped(text.slice(start + 1, -1));
   if (/\\x[0-9a-f]{2}/i.test(text)) return unescaped(text);
-  if (/^[{[]\s*&(quot|#0*34);/.test(text))
-    return Buffer.from(text.replace(ENTITY, (all, name: string) => ENTITIES[name] ?? all));
+  if (/^[{[]\s*&(quot|#0*34|#x0*22);/i.test(text)) return Buffer.from(text.replace(ENTITY, characterOf));
   if (!/^(\w+=)?%[57]B/i.test(text)) return undefined;
   const [[name = "", value = ""] = []] = new URLSearchParams(text);
   return Buffer.from(value || name);
+}
+
+function characterOf(entity: string, hex?: string, decimal?: string, name = ""): string {
+  if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
+  return decimal === undefined ? (ENTITIES[name] ?? entity) : String.fromCharCode(Number(decimal));
 }
 
 /** Reads `{"type":"Buffer","data":[…]}`, and `{"0":123,…}`, as JSON.stringify writes a Buffer and a Uint8Array. */

@@ -33,6 +33,16 @@ const LAYOUTS: readonly (readonly [string, JsonStyle])[] = [
 export function* rewrites(body: Buffer): Generator<BodyVariant> {
   const json = jsonOf(body);
   if (json === undefined) return;
+  yield* rewritesOf(json);
+  for (const other of withEmptyObjects(json))
+    for (const rewrite of rewritesOf(other))
+      yield {
+        ...rewrite,
+        description: `${rewrite.description}, with {} for an empty list, as PHP writes one`,
+      };
+}
+
+function* rewritesOf(json: JsonText): Generator<BodyVariant> {
   const { strings, numbers } = scalarsOf(json);
   const numberSpellings = distinct(NUMBER_SPELLINGS, new Set(numbers));
   const stringSpellings = distinct(STRING_SPELLINGS, strings);
@@ -45,6 +55,36 @@ export function* rewrites(body: Buffer): Generator<BodyVariant> {
           yield* withNewline(text, `${layout}${inStrings}${inNumbers}${sorted ? ", with sorted keys" : ""}`);
         }
       }
+}
+
+/** How many empty lists are tried each by itself. With more, all of them are tried at once. */
+const MOST_EMPTY_LISTS = 5;
+
+/** Generates JSON in which empty lists are empty objects: all, and each choice of a few. */
+function* withEmptyObjects(json: JsonText): Generator<JsonText> {
+  let found = 0;
+  mapEmptyLists(json, () => {
+    found += 1;
+    return false;
+  });
+  if (found === 0) return;
+  yield mapEmptyLists(json, () => true);
+  if (found > MOST_EMPTY_LISTS) return;
+  for (let choice = 1; choice < 2 ** found - 1; choice += 1) {
+    let at = 0;
+    yield mapEmptyLists(json, () => ((choice >> at++) & 1) === 1);
+  }
+}
+
+function mapEmptyLists(json: JsonText, isObject: () => boolean): JsonText {
+  if (json.kind === "object")
+    return {
+      ...json,
+      members: json.members.map(({ name, value }) => ({ name, value: mapEmptyLists(value, isObject) })),
+    };
+  if (json.kind !== "array") return json;
+  if (json.items.length === 0) return isObject() ? { kind: "object", members: [] } : json;
+  return { ...json, items: json.items.map((item) => mapEmptyLists(item, isObject)) };
 }
 
 /** Generates a body of JSON in which each number may have been written in its own way. */

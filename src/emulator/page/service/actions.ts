@@ -58,11 +58,15 @@ function showing(section: string, perform: (context: PageContext) => unknown): A
 }
 
 async function startJob(form: URLSearchParams, context: PageContext): Promise<string> {
-  if (context.registry.list(context.homeAccount).length === 0) {
+  const accounts = [...context.registry.accounts].filter(
+    (account) => context.registry.list(account).length > 0,
+  );
+  if (accounts.length === 0) {
     throw new EmulatorError("EMULATOR_UNKNOWN_ENDPOINT", "Cannot run a job: no endpoint is registered.");
   }
   const outcome = form.get("outcome") === "failed" ? "failed" : "succeeded";
-  await briefly(runJob({ ...context, warn: () => undefined }, { outcome }), context);
+  const jobs = accounts.map((account) => runJob({ ...context, warn: () => undefined }, { outcome, account }));
+  await briefly(Promise.all(jobs), context);
   return "deliveries";
 }
 
