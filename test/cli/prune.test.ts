@@ -199,6 +199,14 @@ it("prune keeps an endpoint whose id the state has in another case, as services 
   expect(deletions()).toEqual([]);
 });
 
+it("prune keeps what an interrupted `pulumi import` was to take over", async () => {
+  const endpoint = added("imported");
+  const { id: _, ...resource } = recorded("imported", endpoint);
+  const importing = { type: "importing", resource: { ...resource, importID: endpoint.id } };
+  const { kept } = await run({ stacks: { dev: { pending_operations: [importing] } } });
+  expect(kept).toEqual({ [endpoint.id]: "pending-registration" });
+});
+
 it("prune keeps an endpoint whose deletion was interrupted, because the stack still manages it", async () => {
   const endpoint = added("a");
   const operation = { type: "deleting", resource: recorded("a", endpoint) };

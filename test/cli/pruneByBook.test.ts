@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Endpoint } from "../../src/client";
 import { Book } from "../../src/settlement/book";
+import type { Deployment } from "../../src/settlement/deployment";
 import type { Entry } from "../../src/settlement/entry";
 import { EMPTY } from "./fakeProject";
 import { added, emulator, run } from "./pruning";
@@ -94,6 +95,31 @@ it("prune deletes what a killed run of a stack has sent that the backend no long
   const broken = { stacks: { dev: {} }, others: { "organization/more/dev": "broken" } };
   expect((await run(broken, options)).deleted).toEqual([]);
   expect((await run({ stacks: { dev: {} } }, options)).deleted).toEqual([endpoint.id]);
+});
+
+it("prune deletes what a killed run of an earlier stack of this name has sent", async () => {
+  const endpoint = added("a");
+  const at = Date.parse(endpoint.createdAt ?? "");
+  const backend = "file:///backend";
+  const entry = begin(endpoint, { at, serviceTime: at, before: [], complete: true }, backend);
+  const process = { ...entry.process, start: "another process" };
+  book.change(entry, { process, stackBegan: at - 1_000 });
+  for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" }))
+    utimesSync(join(folder, name), 1, 1);
+  const options = { environment: { ...environment, PULUMI_BACKEND_URL: backend }, yes: false };
+  const keptWith = async (stack: Deployment) =>
+    (await run({ stacks: { dev: {} }, others: { "organization/other/prod": stack } }, options)).kept;
+  const root = (created: number) => ({
+    urn: entry.stack.urn,
+    type: "pulumi:pulumi:Stack",
+    created: new Date(created).toISOString(),
+  });
+  expect(await keptWith({ resources: [root(at - 1_000)] })).toEqual({
+    [endpoint.id]: "pending-registration",
+  });
+  // It was made again since: no run has written it yet, or one has.
+  for (const stack of [EMPTY, { resources: [root(at + 1_000)] }])
+    expect(await keptWith(stack)).toEqual({ [endpoint.id]: "not-confirmed" });
 });
 
 it("prune deletes nothing while this machine's book cannot be read", async () => {

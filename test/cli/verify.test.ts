@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { sign } from "../../src/signature";
 import { fingerprintOf } from "../../src/stack/config";
 import { cleanUp, makeFolder, OTHER_SECRET, run, SECRET, stackFolder, start } from "./commandLine";
-import { COMPACT, HOUR, lines, OLD, verify } from "./verifying";
+import { COMPACT, CONTENT, HOUR, lines, OLD, verify } from "./verifying";
 
 afterEach(cleanUp);
 
@@ -122,6 +122,20 @@ describe("with a stack", () => {
       secret: { name: "secret 2 of 2 of the output staging", fingerprint: fingerprintOf([OTHER_SECRET]) },
     });
     expect(status).toBe(1);
+  });
+
+  test("verify says so too if the body was changed as well", async () => {
+    const body = JSON.stringify(CONTENT, null, 2);
+    const { json } = await verify(
+      { secret: OTHER_SECRET, body },
+      ["--stack", "dev", "--json"],
+      stackFolder({ outputs }),
+    );
+    expect(json).toMatchObject({
+      reason: "body-reserialized",
+      finding: expect.stringContaining("output staging, which this receiver does not have,"),
+      advice: expect.stringMatching(/^Give the receiver the secret.*Something parsed the body/),
+    });
   });
 
   test("verify compares a secret from the environment with those of the stack that is named", async () => {

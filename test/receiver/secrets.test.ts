@@ -48,6 +48,29 @@ test("a source slower than the pauses between calls gets one call at a time", as
   expect(asked).toHaveBeenCalledTimes(1);
 });
 
+test("a call that never ends, as in a worker whose request has ended, counts as lost after ten seconds", async () => {
+  const setTimeoutBefore = globalThis.setTimeout;
+  const answers = [
+    async () => secret,
+    () => Promise.reject(new Error("down")),
+    () => new Promise<Secrets>(() => {}),
+    async () => secret,
+  ];
+  const { status, pass, asked } = receiverAsking(() => (answers.shift() ?? (async () => secret))());
+  expect(await status(secret)).toBe(200);
+  pass(60_000);
+  expect(await status(secret)).toBe(200);
+  // Its timers end with the request, too.
+  globalThis.setTimeout = (() => undefined) as never;
+  pass(2_000);
+  expect(await status(secret)).toBe(200);
+  await new Promise(setImmediate);
+  globalThis.setTimeout = setTimeoutBefore;
+  pass(120_000);
+  expect(await status(secret)).toBe(200);
+  expect(asked).toHaveBeenCalledTimes(4);
+});
+
 test("a source may return several secrets, any of which may have signed", async () => {
   const { status } = receiverAsking(async () => [otherSecret, secret]);
   expect([await status(secret), await status(otherSecret)]).toEqual([200, 200]);

@@ -149,6 +149,32 @@ const causes: Readonly<Record<string, readonly [reason: string, finding: RegExp,
     /text/,
     { signed: TEXT, body: JSON.stringify(new Uint8Array(Buffer.from(TEXT))) },
   ],
+  "JSON in HTML, as Python's html.escape writes it": [
+    "body-printed",
+    /text/,
+    { signed: '{"a":"it\'s </b>"}', body: "{&quot;a&quot;:&quot;it&#x27;s &lt;&#x2F;b&gt;&quot;}" },
+  ],
+  "an empty object that PHP wrote as a list": [
+    "body-reserialized",
+    /with \{\} for an empty list, as PHP/,
+    {
+      signed: '{"tags":[],"output":{},"url":"https://a/b"}',
+      body: '{"tags":[],"output":[],"url":"https:\\/\\/a\\/b"}',
+    },
+  ],
+  "a time that Newtonsoft.Json wrote again": [
+    "body-reserialized",
+    /times written in another way/,
+    { signed: '{"timestamp":"2026-01-31T10:00:00.120Z"}', body: '{"timestamp":"2026-01-31T10:00:00.12Z"}' },
+  ],
+  "a time that pydantic wrote again": [
+    "body-reserialized",
+    /times written in another way/,
+    {
+      signed: '{"timestamp":"2026-01-31T10:00:00.120Z"}',
+      body: '{"timestamp":"2026-01-31T10:00:00.120000Z"}',
+    },
+  ],
   "a Buffer as Node.js prints it": ["body-printed", /text/, { signed: "{}", body: "<Buffer 7b 7d>" }],
   "bytes as Python prints them": [
     "body-printed",
@@ -271,6 +297,7 @@ const hints: Readonly<Record<string, readonly [hint: RegExp, body: string, heade
       [["content-encoding", "zstd, gzip"]],
     ],
     "characters that were lost": [/its bytes are lost/, '{"a":"\uFFFD"}', []],
+    "question marks for characters": [/question marks.*its bytes are lost/, '{"name":"Zo??"}', []],
     "JSON that is cut off": [/may be cut off/, TEXT.slice(0, 40), []],
     "a masked secret": [/was masked.*listen --save/, '{"note":"whsec_…"}', []],
     "an empty body": [/is empty/, "", []],

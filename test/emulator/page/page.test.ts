@@ -53,6 +53,15 @@ describe("the address", () => {
 });
 
 describe("deliveries", () => {
+  test("a job that is run from the page reaches the endpoints of every account", async () => {
+    const [first, second] = await Promise.all([receiver(204), receiver(204)]);
+    const emulator = await started({ accounts: { "another-key-of-it": "bob" } });
+    emulator.add({ ...HOOK, url: first.url });
+    emulator.add({ ...HOOK, url: second.url }, "bob");
+    await submit(emulator, "jobs", {});
+    await until(() => first.received.length === 2 && second.received.length === 2);
+  });
+
   test("a job that is run from the page shows each attempt: headers, body, answer and next try", async () => {
     const { url, received } = await receiver({ status: 503, headers: { "retry-after": "60" } });
     const emulator = await started();
