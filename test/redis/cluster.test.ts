@@ -33,6 +33,15 @@ test("node-redis dedupes on a cluster, each delivery on the node of its key", as
   client.destroy();
 });
 
+test("a claim waits while a cluster client of node-redis connects, and works from then on", async () => {
+  const rootNodes = cluster.nodes.map(({ host, port }) => ({ socket: { host, port } }));
+  const client = createCluster({ rootNodes, defaults: { disableOfflineQueue: true } });
+  const connecting = client.connect();
+  await handlesEachOnce(client, "connecting:");
+  await connecting;
+  client.destroy();
+});
+
 test("ioredis dedupes on a cluster, each delivery on the node of its key", async () => {
   const client = new Cluster([...cluster.nodes]);
   await handlesEachOnce(client, "ioredis:");

@@ -80,7 +80,7 @@ export function redisDedupe(options: RedisDedupeOptions): DedupeStore {
   const claim = script(client, CLAIM);
   const complete = script(client, COMPLETE);
   const release = script(client, RELEASE);
-  const connected = firstConnection(client as Connecting);
+  const connected = firstConnection(client);
   // Hashed to a fixed length: senders and `dedupeKey` choose the key.
   const keyOf = (key: string) => prefix + createHash("sha256").update(key).digest("base64url");
 
@@ -98,29 +98,31 @@ export function redisDedupe(options: RedisDedupeOptions): DedupeStore {
   };
 }
 
-/** The parts of both clients that tell of their connections. */
-interface Connecting {
-  readonly status?: unknown;
-  readonly isOpen?: unknown;
-  readonly isReady?: unknown;
-  once?(event: string, listener: () => void): unknown;
-}
+/** Less than a receiver waits for its store, so that the client's own error is reported. */
+const LONGEST_WAIT_MS = 4_000;
+const POLL_MS = 20;
 
 /**
  * Returns a function that waits for the end of the client's first attempt to connect: without a queue of its own, it refuses commands until
- * then, and a function of AWS Lambda gets its first delivery as soon as it is loaded.
+ * then, and a function of AWS Lambda gets its first delivery as soon as it is loaded. No event tells of that end with all clients.
  */
-function firstConnection(client: Connecting): () => Promise<void> | undefined {
-  let attempt: Promise<void> | undefined;
+function firstConnection(client: object): () => Promise<void> | undefined {
+  let isOver = false;
+  let waiting: Promise<void> | undefined;
+  const isConnecting = () => {
+    const { status, isOpen, isReady } = client as Partial<Record<"status" | "isOpen" | "isReady", unknown>>;
+    return status === "connecting" || status === "connect" || (isOpen === true && isReady === false);
+  };
+  const wait = async () => {
+    const until = performance.now() + LONGEST_WAIT_MS;
+    while (isConnecting() && performance.now() < until)
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    isOver = true;
+  };
   return () => {
-    const { status, isOpen, isReady } = client;
-    const isConnecting =
-      status === "connecting" || status === "connect" || (isOpen === true && isReady === false);
-    if (attempt === undefined && isConnecting)
-      attempt = new Promise((resolve) => {
-        for (const event of ["ready", "close", "reconnecting", "end"]) client.once?.(event, resolve);
-      });
-    return attempt;
+    if (isOver || !isConnecting()) return undefined;
+    waiting ??= wait();
+    return waiting;
   };
 }
 
