@@ -75,7 +75,7 @@ export function livingOf(operation: Resource, { resources = [] }: Deployment): R
 }
 
 /** Returns whether an interrupted operation was to replace a resource that had an endpoint, of whichever provider, or deleted first. */
-function isReplacement({ urn }: Resource, { resources = [] }: Deployment): boolean {
+export function isReplacement({ urn }: Resource, { resources = [] }: Deployment): boolean {
   return resources.some((each) => each.urn === urn && !isProvisional(each.id ?? "") && each.delete !== true);
 }
 

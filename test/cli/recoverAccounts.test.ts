@@ -8,6 +8,7 @@ import {
   interrupted,
   killed,
   later,
+  living,
   questions,
   run,
   SECOND,
@@ -92,11 +93,15 @@ describe("the account of an interrupted registration", () => {
   it("recover settles the others if the state no longer has the explicit provider of one", async () => {
     const { id } = emulator.add(args);
     const operations = [...ofProvider(`${providerUrn}::gone`), interrupted("b")];
-    expect(await run(killed({ operations }))).toBe("undecided");
+    expect(await run(killed({ operations }))).toBe("done");
     expect(said.join("\n")).toMatch(new RegExp(`${id}.*takes it over`));
     expect(said.join("\n")).toMatch(
       /1 registration \(a\) was sent by a WebhooksProvider that the state no longer has/,
     );
+    // Another provider has made it since.
+    const resources = [living("a", {}, { id: "wh_2" })];
+    await run(killed({ operations: ofProvider(`${providerUrn}::gone`), resources }));
+    expect(said.join()).not.toContain("WebhooksProvider");
   });
 
   it("recover says that what it did not find may be in another account, with whose key it was sent", async () => {
@@ -114,7 +119,7 @@ describe("the account of an interrupted registration", () => {
 
   it("recover says that nothing can be looked up for a provider that the state no longer has", async () => {
     sent(SECOND, { provider: "gone", fingerprint: "ffffff" });
-    expect(await run(killed({}))).toBe("undecided");
+    expect(await run(killed({}))).toBe("done");
     expect(said[0]).toMatch(/1 registration was sent by a WebhooksProvider that the state no longer has/);
     expect(await run(killed({}), ["y"])).toBe("done");
     expect(questions).toEqual([expect.stringMatching(/^Should it be forgotten\?/)]);

@@ -12,7 +12,7 @@ import type { Entry } from "../../settlement/entry";
 import { pulumiHome } from "../../settlement/files";
 import type { Print } from "../../settlement/history";
 import { openEntries } from "../../settlement/leftovers";
-import { isOvertaken } from "../../settlement/operations";
+import { isOvertaken, isReplacement } from "../../settlement/operations";
 import { isSameAccount } from "../../settlement/trace";
 import { Turns } from "../../settlement/turns";
 import { describeUrl } from "../../shared/url";
@@ -85,6 +85,12 @@ export async function recover(options: RecoverOptions): Promise<"done" | "undeci
     return isBookRead ? "done" : "undecided";
   }
 
+  /** What was sent in an account that was not looked into stays an open question until a person ends it. */
+  const forgetIfAsked = async (sent: readonly Entry[]) => {
+    if (sent.length === 0) return;
+    if (ask === undefined) say("To forget it, run the command in a terminal, without --yes.");
+    else if (agrees(await ask(FORGET))) for (const entry of sent) book.close(entry);
+  };
   let progress = "Reading the settings…";
   const onStep = (text: string) => {
     progress = text;
@@ -109,16 +115,14 @@ export async function recover(options: RecoverOptions): Promise<"done" | "undeci
         say(
           "It was sent with another API key, or to another base URL. If that was another account, what it made may be there: with those settings, recover looks it up.",
         );
-        if (agrees((await ask?.(FORGET)) ?? "")) for (const entry of elsewhere) book.close(entry);
+        await forgetIfAsked(elsewhere);
       }
     }
-    const gone = Math.max(lost.operations.length, lost.entries.length);
-    if (gone > 0) {
-      say(describeLost(gone, lost.operations, pulumi));
-      const isForgotten = lost.entries.length > 0 && agrees((await ask?.(FORGET)) ?? "");
-      if (isForgotten) for (const entry of lost.entries) book.close(entry);
-      else undecided += 1;
-    }
+    // What has a resource by now was made again, or taken over. No up and no deletion waits for the others.
+    const operations = lost.operations.filter((each) => !isReplacement(each, deployment));
+    const gone = Math.max(operations.length, lost.entries.length);
+    if (gone > 0) say(describeLost(gone, operations, pulumi));
+    await forgetIfAsked(lost.entries);
     sayWhatStays(deployment, say, pulumi);
     if (undecided === 0) return "done";
     say(
