@@ -82,7 +82,9 @@ async function send(
 
   try {
     const length = { "content-length": Buffer.byteLength(body) };
-    const whole = { ...headers, ...length, ...(isClosing(request) && { connection: "close" }) };
+    const isLast = isClosing(request);
+    const whole = { ...headers, ...length, ...(isLast && !isHttp2(request) && { connection: "close" }) };
+    if (isLast && isHttp2(request)) request.stream.session?.close();
     // A simulated request, such as that of Fastify's `inject`, ends without ever being complete.
     if (request.complete || request.readableEnded) {
       response.writeHead(status, whole);
@@ -116,7 +118,6 @@ async function send(
 
 /** Returns whether the server no longer listens: `server.close()` ends idle connections only, and waits for the others. */
 function isClosing(request: NodeRequest): boolean {
-  if (isHttp2(request)) return false;
   const { server } = (request.socket ?? {}) as { readonly server?: { readonly listening?: unknown } };
   return server?.listening === false;
 }

@@ -27,7 +27,7 @@ async function serve({ readFirst = false, ...options }: ServerOptions = {}) {
       })
     : http2.createServer(handle);
   const client = await connected(server.listen(0, "127.0.0.1"));
-  return { ...made, ...client, refused: refused.promise };
+  return { ...made, ...client, server, refused: refused.promise };
 }
 
 async function connected(server: Pick<http2.Http2Server, "address" | "listening" | "once" | "close">) {
@@ -56,6 +56,20 @@ test("a delivery over HTTP/2 is handled, and another method is answered 405", as
   expect(await statusOf(stream)).toBe(200);
   expect(outcomes).toMatchObject([{ outcome: "unhandled" }]);
   expect(await statusOf(post({ ":method": "GET" }))).toBe(405);
+});
+
+test("after server.close(), a session ends with its next response, so that the process ends", async () => {
+  const { post, server } = await serve();
+  const deliver = async () => {
+    const { headers, body } = delivered();
+    const stream = post(headers);
+    stream.end(body);
+    return statusOf(stream);
+  };
+  expect(await deliver()).toBe(200);
+  const closed = new Promise((resolve) => server.close(resolve));
+  expect(await deliver()).toBe(200);
+  await closed;
 });
 
 test("a Fastify server over HTTP/2 passes deliveries to its receiver", async () => {
