@@ -3,7 +3,8 @@ import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from "undici";
 import { proxyFor } from "./proxy";
 import { isLoopback } from "./url";
 
-const ANSWER_TIMEOUT_MS = 15_000;
+/** Longer than the default deadline of a receiver's handlers: the answer of a receiver whose handler hangs is not missed. */
+const ANSWER_TIMEOUT_MS = 20_000;
 const LONGEST_ANSWER_BYTES = 64 * 1024;
 
 export interface DeliveryRequest {
@@ -12,7 +13,7 @@ export interface DeliveryRequest {
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body: string | Uint8Array;
   readonly dispatcher: Dispatcher;
-  /** How long the answer may take, in milliseconds. Default: as long as the default deadline of a receiver's handlers. */
+  /** How long the answer may take, in milliseconds. Default: 20,000. */
   readonly timeoutMs?: number;
   /** How much of the answer's body is read, in bytes. The rest is dropped. Default: 64 KiB. */
   readonly longestAnswer?: number;

@@ -73,7 +73,7 @@ test("the program with OpenTelemetry records the same", async () => {
   try {
     for (const text of ["webhook.secrets.errors", "'handled'", "'unhandled'", "'signature-mismatch'"])
       while (!printed().includes(text)) await new Promise((wake) => setTimeout(wake, 20));
-    expect(printed()).toMatch(/name: 'webhook.delivery.duration'/);
+    expect(printed()).toMatch(/name: 'webhook.delivery.seconds'/);
   } finally {
     await app.stop();
   }

@@ -52,6 +52,8 @@ export function adviceFor(deliveries: readonly SentDelivery[], fault: string | u
   const { status, failure } = deliveries.find(({ asExpected }) => !asExpected) ?? NONE;
   if (failure === "UND_ERR_INVALID_ARG")
     return "Nothing was sent: HTTP does not allow a header of the delivery. Check the headers of the capture.";
+  if (failure === "timed out")
+    return "The receiver took too long. If its log has a line of this delivery, look at what its handler waits for. Otherwise, check that this machine can reach it.";
   if (status === null) return `The receiver did not answer. ${whatToReach()}.`;
   if (isNoRoute({ status })) return "No receiver answers at this path. Check the path of the url.";
   if (status >= 300 && status < 400)

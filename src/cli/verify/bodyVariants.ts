@@ -3,7 +3,7 @@ import { type BodyVariant, THIS_BODY } from "./bodyVariant";
 import { compressions } from "./compressions";
 import { envelopes } from "./envelopes";
 import { readings } from "./readings";
-import { numberRewrites, orderRewrites, rewrites } from "./rewrites";
+import { emptyListRewrites, numberRewrites, orderRewrites, rewrites } from "./rewrites";
 
 /** A body can be wrapped twice: base64 in a JSON string. */
 const MOST_LAYERS = 2;
@@ -22,7 +22,7 @@ export function* bodyVariants(body: Buffer, contentEncoding?: string): Generator
   yield* compressions(body, contentEncoding);
   yield* rewrites(body);
   for (const reading of inner) yield* within(reading, rewrites(Buffer.from(reading.bytes)));
-  for (const alsoWritten of [numberRewrites, orderRewrites]) {
+  for (const alsoWritten of [numberRewrites, orderRewrites, emptyListRewrites]) {
     yield* alsoWritten(body);
     for (const reading of inner) yield* within(reading, alsoWritten(Buffer.from(reading.bytes)));
   }

@@ -4,7 +4,7 @@ import { parseJson } from "../../shared/json";
 const SHORTEST_HEX = 16;
 
 /** The entities of HTML, by number or by one of the names that JSON's own characters have. */
-const ENTITY = /&(?:#x0*([\da-f]{1,4})|#0*(\d{1,5})|(\w{2,4}));/gi;
+const ENTITY = /&(?:#x0*([\da-f]{1,6})|#0*(\d{1,7})|(\w{2,4}));/gi;
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", apos: "'", gt: ">", lt: "<", quot: '"' };
 
 /**
@@ -36,8 +36,8 @@ export function printedBytes(text: string): Buffer | undefined {
 }
 
 function characterOf(entity: string, hex?: string, decimal?: string, name = ""): string {
-  if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
-  return decimal === undefined ? (ENTITIES[name] ?? entity) : String.fromCharCode(Number(decimal));
+  const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+  return code <= 0x10ffff ? String.fromCodePoint(code) : (ENTITIES[name] ?? entity);
 }
 
 /** Reads `{"type":"Buffer","data":[…]}`, and `{"0":123,…}`, as JSON.stringify writes a Buffer and a Uint8Array. */

@@ -34,12 +34,24 @@ export function* rewrites(body: Buffer): Generator<BodyVariant> {
   const json = jsonOf(body);
   if (json === undefined) return;
   yield* rewritesOf(json);
-  for (const other of withEmptyObjects(json))
-    for (const rewrite of rewritesOf(other))
-      yield {
-        ...rewrite,
-        description: `${rewrite.description}, with {} for an empty list, as PHP writes one`,
-      };
+  if (countEmptyLists(json) > 0) yield* asPhp(mapEmptyLists(json, () => true));
+}
+
+/** Generates a body of JSON in which some empty lists were empty objects. */
+export function* emptyListRewrites(body: Buffer): Generator<BodyVariant> {
+  const json = jsonOf(body);
+  if (json === undefined) return;
+  const found = countEmptyLists(json);
+  if (found > MOST_EMPTY_LISTS) return;
+  for (let choice = 1; choice < 2 ** found - 1; choice += 1) {
+    let at = 0;
+    yield* asPhp(mapEmptyLists(json, () => ((choice >> at++) & 1) === 1));
+  }
+}
+
+function* asPhp(json: JsonText): Generator<BodyVariant> {
+  for (const rewrite of rewritesOf(json))
+    yield { ...rewrite, description: `${rewrite.description}, with {} for an empty list, as PHP writes one` };
 }
 
 function* rewritesOf(json: JsonText): Generator<BodyVariant> {
@@ -57,23 +69,16 @@ function* rewritesOf(json: JsonText): Generator<BodyVariant> {
       }
 }
 
-/** How many empty lists are tried each by itself. With more, all of them are tried at once. */
+/** How many empty lists are tried in each choice. With more, only all of them are tried. */
 const MOST_EMPTY_LISTS = 5;
 
-/** Generates JSON in which empty lists are empty objects: all, and each choice of a few. */
-function* withEmptyObjects(json: JsonText): Generator<JsonText> {
+function countEmptyLists(json: JsonText): number {
   let found = 0;
   mapEmptyLists(json, () => {
     found += 1;
     return false;
   });
-  if (found === 0) return;
-  yield mapEmptyLists(json, () => true);
-  if (found > MOST_EMPTY_LISTS) return;
-  for (let choice = 1; choice < 2 ** found - 1; choice += 1) {
-    let at = 0;
-    yield mapEmptyLists(json, () => ((choice >> at++) & 1) === 1);
-  }
+  return found;
 }
 
 function mapEmptyLists(json: JsonText, isObject: () => boolean): JsonText {

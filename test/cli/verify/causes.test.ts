@@ -154,6 +154,11 @@ const causes: Readonly<Record<string, readonly [reason: string, finding: RegExp,
     /text/,
     { signed: '{"a":"it\'s </b>"}', body: "{&quot;a&quot;:&quot;it&#x27;s &lt;&#x2F;b&gt;&quot;}" },
   ],
+  "an emoji in HTML": [
+    "body-printed",
+    /text/,
+    { signed: '{"a":"🎉"}', body: "{&quot;a&quot;:&quot;&#127881;&quot;}" },
+  ],
   "an empty object that PHP wrote as a list": [
     "body-reserialized",
     /with \{\} for an empty list, as PHP/,
