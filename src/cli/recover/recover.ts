@@ -148,7 +148,10 @@ function describeLost(count: number, operations: readonly Resource[], { withStac
   const names = operations.length === 0 ? "" : ` (${joined(operations.map(({ urn }) => nameOf(urn)))})`;
   return (
     `${countOf(count, "registration")}${names} ${count === 1 ? "was" : "were"} sent by a WebhooksProvider that the state no longer has, so nothing here can look up what ` +
-    `became of ${count === 1 ? "it" : "them"}. If you declare that provider again, \`${withStack("pulumi up")}\` settles ${count === 1 ? "it" : "them"}.`
+    `became of ${count === 1 ? "it" : "them"}. If you declare that provider again, \`${withStack("pulumi up")}\` settles ${count === 1 ? "it" : "them"}.` +
+    (operations.length === 0
+      ? ""
+      : ` If not, \`${withStack("pulumi refresh --clear-pending-creates --yes")}\` gives ${count === 1 ? "it" : "them"} up.`)
   );
 }
 
