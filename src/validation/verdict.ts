@@ -115,8 +115,8 @@ export function reasonOf({ code, url, secret, genuine, broken }: Explained): str
     case "GENUINE_REFUSED":
       return (
         `${receiver} refused a genuine delivery signed with ${secret} (status ${genuine.status}): it has another secret, or a ` +
-        "body parser changes the body before it is verified. Give it this secret, verify the raw bytes, and check its clock. If its log has " +
-        "no line of this, something in front of it refuses the delivery, such as a login"
+        "body parser changes the body before it is verified. Give it this secret, verify the raw bytes, and check its clock. If it is " +
+        "not the receiver that responds, something in front of it refuses the delivery, such as a login"
       );
     case "RECEIVER_BLOCKED":
       return (
