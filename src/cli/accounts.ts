@@ -76,7 +76,10 @@ export class Accounts {
   }
 
   #found(provider: string): Resource | undefined {
-    return this.deployment.resources?.find((other) => `${other.urn}::${other.id ?? ""}` === provider);
+    const { resources = [] } = this.deployment;
+    const exact = resources.find((other) => `${other.urn}::${other.id ?? ""}` === provider);
+    // After a destroy, the next `up` makes it again, with another id.
+    return exact ?? resources.find(({ urn }) => urn === provider.slice(0, provider.lastIndexOf("::")));
   }
 
   #explicitProvider({ urn, provider }: Pick<Resource, "urn" | "provider">): Resource | undefined {

@@ -104,6 +104,15 @@ describe("the account of an interrupted registration", () => {
     expect(said.join()).not.toContain("WebhooksProvider");
   });
 
+  it("recover looks in the account of an explicit provider that was made again since", async () => {
+    const { id } = emulator.add(args);
+    const urn = `${providerUrn}::team`;
+    const inputs = { "webhooks:baseUrl": emulator.url, "webhooks:apiKey": emulator.apiKey };
+    const resources = [{ ...providerOf(urn, inputs), id: "another" }];
+    expect(await run(killed({ operations: ofProvider(urn), resources }))).toBe("done");
+    expect(said.join("\n")).toMatch(new RegExp(`${id}.*takes it over`));
+  });
+
   it("recover says that what it did not find may be in another account, with whose key it was sent", async () => {
     const entry = sent(SECOND, { fingerprint: "ffffff" });
     const pulumi = killed({ operations: [interrupted("a")] });
