@@ -68,24 +68,25 @@ export class Accounts {
     return settingText(plainValue(explicit.inputs, name.replace("webhooks:", ""))) || ofStack;
   }
 
+  /** Returns whether an account is one that `of` has opened for an explicit provider. */
+  isExplicit(account: Account): boolean {
+    return [...this.#opened].some(([key, opened]) => key !== "" && opened === account);
+  }
+
   /** Returns whether a resource names an explicit provider that the state no longer has. */
   isProviderGone({ provider }: Pick<Resource, "provider">): boolean {
-    if (provider === undefined || isEngineProvider(provider.slice(0, provider.lastIndexOf("::"))))
-      return false;
-    return this.#found(provider) === undefined;
+    return isExplicitProvider(provider) && this.#found(provider) === undefined;
   }
 
   #found(provider: string): Resource | undefined {
     const { resources = [] } = this.deployment;
     const exact = resources.find((other) => `${other.urn}::${other.id ?? ""}` === provider);
     // After a destroy, the next `up` makes it again, with another id.
-    return exact ?? resources.find(({ urn }) => urn === provider.slice(0, provider.lastIndexOf("::")));
+    return exact ?? resources.find(({ urn }) => urn === urnIn(provider));
   }
 
   #explicitProvider({ urn, provider }: Pick<Resource, "urn" | "provider">): Resource | undefined {
-    if (provider === undefined) return undefined;
-    const providerUrn = provider.slice(0, provider.lastIndexOf("::"));
-    if (isEngineProvider(providerUrn)) return undefined;
+    if (!isExplicitProvider(provider)) return undefined;
     const found = this.#found(provider);
     if (found) return found;
     throw new CliError(
@@ -93,6 +94,15 @@ export class Accounts {
       `the provider of ${urn} is not in the state, so its account is unknown. Find the operation with \`${this.pulumi.withStack("pulumi stack export")}\``,
     );
   }
+}
+
+function isExplicitProvider(provider: string | undefined): provider is string {
+  return provider !== undefined && !isEngineProvider(urnIn(provider));
+}
+
+/** @param provider its URN and id, joined by "::" */
+function urnIn(provider: string): string {
+  return provider.slice(0, provider.lastIndexOf("::"));
 }
 
 /** The engine's own provider has no parent. One that a component declares may have the same name. */

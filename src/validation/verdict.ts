@@ -63,9 +63,8 @@ export function judge({ genuine, broken }: Answers): ValidationErrorCode | null 
   if (isNoRoute(genuine) || both.some(saysNothing)) return "RECEIVER_NOT_READY";
   // To a delivery that it has not verified, a receiver answers 401, or 400.
   const isBlocked = ![400, 401].includes(genuine.status) || genuine.asksForLogin;
-  if (isWithin(genuine.status, 400) && genuine.status === broken.status && isBlocked)
-    return "RECEIVER_BLOCKED";
-  if (isWithin(genuine.status, 400)) return "GENUINE_REFUSED";
+  if (isWithin(genuine.status, 400))
+    return genuine.status === broken.status && isBlocked ? "RECEIVER_BLOCKED" : "GENUINE_REFUSED";
   return broken.status === null ? "BROKEN_UNANSWERED" : null;
 }
 

@@ -1,6 +1,7 @@
 import type { RequestListener } from "node:http";
 import { EmulatorError } from "../../emulator/errors";
 import { Log } from "../../emulator/log";
+import { bytesOf } from "../../emulator/page/capture";
 import { html } from "../../emulator/page/html";
 import { pageHandler } from "../../emulator/page/server";
 import type { PageSource, ShownAttempt } from "../../emulator/page/source";
@@ -44,8 +45,8 @@ export class ListenPage {
       const attempt = this.#log.entries.findLast(({ number }) => String(number) === form.get("number"));
       if (attempt === undefined || !canReplay(attempt) || target === undefined)
         throw new EmulatorError("EMULATOR_UNKNOWN_DELIVERY", "No such delivery is in the list any more.");
-      const { id, type, headers, body } = attempt;
-      const request = { method: "POST", headers, body: Buffer.from(body ?? "") };
+      const { id, type, headers } = attempt;
+      const request = { method: "POST", headers, body: bytesOf(attempt) };
       const result = resultOf(await forward(request, target));
       this.#add({ id, type, url: target.url, ...result }, request, { replayOf: attempt });
       return "deliveries";

@@ -78,9 +78,8 @@ export async function lookUp(options: LookUpOptions): Promise<LookedUp> {
       { clock, cancelled: undefined, onWait },
     ).catch((error: unknown) => {
       showAnswer(error, account, say);
-      const { accounts: known } = options;
-      const isExplicit = known.explicit().some((provider) => known.of(provider) === account);
-      if (isExplicit && error instanceof WebhookError && error.code === "UNAUTHORIZED")
+      const isRefused = error instanceof WebhookError && error.code === "UNAUTHORIZED";
+      if (isRefused && options.accounts.isExplicit(account))
         say(
           "recover uses the key that the state has of a WebhooksProvider. If the configuration has a newer one, `pulumi up` settles what was interrupted.",
         );

@@ -146,12 +146,13 @@ function sentElsewhere({ verdict, sources }: Case): Entry[] {
 
 function describeLost(count: number, operations: readonly Resource[], { withStack }: Pulumi): string {
   const names = operations.length === 0 ? "" : ` (${joined(operations.map(({ urn }) => nameOf(urn)))})`;
+  const [was, it] = count === 1 ? ["was", "it"] : ["were", "them"];
   return (
-    `${countOf(count, "registration")}${names} ${count === 1 ? "was" : "were"} sent by a WebhooksProvider that the state no longer has, so nothing here can look up what ` +
-    `became of ${count === 1 ? "it" : "them"}. If you declare that provider again, \`${withStack("pulumi up")}\` settles ${count === 1 ? "it" : "them"}.` +
+    `${countOf(count, "registration")}${names} ${was} sent by a WebhooksProvider that the state no longer has, so nothing here can look up what ` +
+    `became of ${it}. If you declare that provider again, \`${withStack("pulumi up")}\` settles ${it}.` +
     (operations.length === 0
       ? ""
-      : ` If not, \`${withStack("pulumi refresh --clear-pending-creates --yes")}\` gives ${count === 1 ? "it" : "them"} up.`)
+      : ` If not, \`${withStack("pulumi refresh --clear-pending-creates --yes")}\` gives ${it} up.`)
   );
 }
 

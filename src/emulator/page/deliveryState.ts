@@ -1,4 +1,5 @@
 import { isRefusal, isSuccess } from "../../shared/isSuccess";
+import { bytesOf } from "./capture";
 import type { DeliveryHistory } from "./history";
 import { visible } from "./html";
 import type { Tone } from "./parts";
@@ -56,7 +57,7 @@ export function matches(
 
 function contains(attempt: ShownAttempt, wanted: string): boolean {
   const { id, endpointId, type, url, body, answer, statusCode, error } = attempt;
-  const content = typeof body === "string" ? body : Buffer.from(body ?? "").toString("utf8");
+  const content = typeof body === "string" ? body : bytesOf(attempt).toString("utf8");
   return [id, endpointId, type, url, content, answer, error, String(statusCode ?? "")].some((value) =>
     value?.toLowerCase().includes(wanted),
   );

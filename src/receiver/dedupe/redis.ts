@@ -107,7 +107,6 @@ const POLL_MS = 20;
  * then, and a function of AWS Lambda gets its first delivery as soon as it is loaded. No event tells of that end with all clients.
  */
 function firstConnection(client: object): () => Promise<void> | undefined {
-  let isOver = false;
   let waiting: Promise<void> | undefined;
   const isConnecting = () => {
     const { status, isOpen, isReady } = client as Partial<Record<"status" | "isOpen" | "isReady", unknown>>;
@@ -117,11 +116,9 @@ function firstConnection(client: object): () => Promise<void> | undefined {
     const until = performance.now() + LONGEST_WAIT_MS;
     while (isConnecting() && performance.now() < until)
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    isOver = true;
   };
   return () => {
-    if (isOver || !isConnecting()) return undefined;
-    waiting ??= wait();
+    if (isConnecting()) waiting ??= wait();
     return waiting;
   };
 }
