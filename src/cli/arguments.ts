@@ -86,6 +86,20 @@ function idsLast(args: readonly string[], { options }: Command): string[] {
   return ids.length === 0 ? [...args] : [...rest, "--", ...ids, ...args.slice(end + 1)];
 }
 
+/** Refuses the second value of an option that has one: the last alone would count. A list of values is the default of one that has more. */
+export function takeOptionsOnce(command: Command): void {
+  const single = command.options.filter(
+    (option) => !(option.isBoolean() || option.variadic || Array.isArray(option.defaultValue)),
+  );
+  for (const option of single) {
+    let isGiven = false;
+    command.on(`option:${option.name()}`, () => {
+      if (isGiven) command.error(`option '${option.flags}' was given more than once. Give it once`);
+      isGiven = true;
+    });
+  }
+}
+
 /** @throws CliError `WRONG_USE` */
 export function checkIds(ids: readonly string[]): void {
   if (ids.some((id) => id.trim() === "" || /whsec_/i.test(id)))

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { CodedError } from "../shared/codedError";
 import { HIDDEN, shown } from "../shared/shown";
+import { takeOptionsOnce } from "./arguments";
 import { asTyped } from "./commandName";
 import { CliError } from "./errors";
 import { withoutSecrets } from "./knownSecrets";
@@ -166,20 +167,6 @@ export function program(name: string, commands: readonly Command[]): Command {
     all.addCommand(command.copyInheritedSettings(all));
   }
   return all;
-}
-
-/** Refuses the second value of an option that has one: the last alone would count. A list of values is the default of one that has more. */
-function takeOptionsOnce(command: Command): void {
-  const single = command.options.filter(
-    (option) => !(option.isBoolean() || option.variadic || Array.isArray(option.defaultValue)),
-  );
-  for (const option of single) {
-    let isGiven = false;
-    command.on(`option:${option.name()}`, () => {
-      if (isGiven) command.error(`option '${option.flags}' was given more than once. Give it once`);
-      isGiven = true;
-    });
-  }
 }
 
 /**

@@ -40,7 +40,7 @@ interface Undated {
   readonly unwanted?: boolean;
   /** When they were sent at the latest. Default: before this run. */
   readonly until?: number | undefined;
-  /** When the stack began. */
+  /** When the stack that sent them began, or earlier. */
   readonly from: number;
   /** When the last `up` ended that recorded everything, unless it is the run that last wrote the state. */
   readonly settledAt?: number | undefined;
@@ -60,8 +60,10 @@ export async function interruptionOf(
   longestMs: number,
 ): Promise<Interruption> {
   const { written, created } = state.times;
-  const from = Number.isNaN(created) ? 0 : created;
-  const runs = await stack.history(from);
+  const began = Number.isFinite(created) ? created : 0;
+  const runs = await stack.history(began);
+  // They outlive a destroy, after which the stack begins again.
+  const from = runs?.some(({ kind, start }) => kind === "destroy" && start < began) ? 0 : began;
   if (runs === undefined) return { doubt: "the stack's history cannot be read", from };
   const settled = runs.find(isWholeUp);
   if (stack.startedAt === undefined || !(written < stack.startedAt))
@@ -76,8 +78,8 @@ export async function interruptionOf(
     if (last === settled) return { doubt: LATER_UP, unwanted: true, ...before };
     return { doubt: WRITTEN_SINCE, settledAt: settled?.end, ...before };
   }
-  const sureFrom = Math.max(isKilled ? (last?.end ?? created) : last.start, written - longestMs);
-  return { sent: { from: settled?.end ?? created, sureFrom, until: written } };
+  const sureFrom = Math.max(isKilled ? (last?.end ?? from) : last.start, written - longestMs);
+  return { sent: { from: settled?.end ?? from, sureFrom, until: written } };
 }
 
 /** Returns whether an interrupted operation may have sent something at a moment. */

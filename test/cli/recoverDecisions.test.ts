@@ -1,5 +1,6 @@
 import type { FakePulumi } from "./fakePulumi";
 import {
+  ago,
   args,
   book,
   emulator,
@@ -61,6 +62,20 @@ describe("what no resource will take", () => {
     later(1);
     expect(await run(killed({ operations: [interrupted("a")], resources }))).toBe("done");
     expect(said.join("\n")).not.toContain(stranger.id);
+  });
+
+  it.each([
+    ["a destroy has emptied the state", 10],
+    ["the stack has begun again since a destroy", 1],
+  ])("recover asks about what a killed run registered also once %s", async (_, writtenAgo) => {
+    const { id } = emulator.add(args);
+    later(60);
+    const pulumi = killed({ operations: [interrupted("a")], writtenAgo: writtenAgo * SECOND });
+    const roots = (pulumi.deployment.resources ?? []).map((root) => ({ ...root, created: ago(5 * SECOND) }));
+    pulumi.deployment = { ...pulumi.deployment, resources: writtenAgo < 5 ? roots : [] };
+    pulumi.history = [ran(20 * SECOND, 10 * SECOND, "destroy")];
+    await run(pulumi, ["delete"]);
+    expect(questions).toEqual([expect.stringContaining(id)]);
   });
 
   it("recover asks nothing about it if another stack manages it, and forgets it", async () => {

@@ -60,7 +60,7 @@ export function whileWaiting(work: () => void): void {
   };
 }
 
-const ago = (milliseconds: number) => new Date(clock.date() - milliseconds).toISOString();
+export const ago = (milliseconds: number) => new Date(clock.date() - milliseconds).toISOString();
 /** Lets so many seconds pass. */
 export const later = (seconds: number) => void clock.after(seconds * SECOND, () => {});
 export const ids = () => emulator.endpoints().map(({ id }) => id);
