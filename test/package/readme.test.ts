@@ -60,11 +60,21 @@ function problemOf(command: string): string | undefined {
   return CLI_COMMANDS.test(plain) ? undefined : "is not known here";
 }
 
+const helps = new Map<string, string>();
+
+function helpOf(subcommand: string): string {
+  const main = join(root, "dist/cli/main.js");
+  const help =
+    helps.get(subcommand) ??
+    execFileSync(process.execPath, [main, subcommand, "--help"], { encoding: "utf8" });
+  helps.set(subcommand, help);
+  return help;
+}
+
 /** Asks the command itself whether it knows a subcommand and its options. */
 function problemOfOwn(command: string): string | undefined {
   const [subcommand = "", ...rest] = command.split(" ").slice(2);
-  const main = join(root, "dist/cli/main.js");
-  const help = execFileSync(process.execPath, [main, subcommand, "--help"], { encoding: "utf8" });
+  const help = helpOf(subcommand);
   if (!help.startsWith(`Usage: webhook-endpoints ${subcommand} `)) return "is not a subcommand";
   const unknown = rest.filter((word) => word.startsWith("-") && !help.includes(word));
   return unknown.length === 0 ? undefined : `does not know ${unknown.join(", ")}`;
