@@ -247,6 +247,35 @@ new WebhookEndpoint("a", { url: pulumi.secret("https://hooks.example.com/t0ken")
     expect(registered()).toEqual([]);
   });
 
+  it("recover names what a killed run left also once destroy has emptied the state, and the next up takes it over", async () => {
+    await killedWithOneAnswerLost({ a: endpoint("a") });
+    await project.succeed("cancel", "--yes");
+    await project.succeed("destroy", "--yes", "--skip-preview");
+    const { resources = [], pending_operations = [] } = await project.state();
+    expect([resources.length, pending_operations.length]).toEqual([0, 1]);
+    const { exitCode, output } = await recover("--yes");
+    expect({ exitCode, output }).toMatchObject({
+      exitCode: 0,
+      output: expect.stringContaining(`${ids()[0]}`),
+    });
+    await project.up();
+    await expectExactly({ a: endpoint("a") });
+  });
+
+  it("on another machine, up makes no second one of what a killed run left before a destroy", async () => {
+    await killedWithOneAnswerLost({ a: endpoint("a") });
+    await project.succeed("cancel", "--yes");
+    await project.succeed("destroy", "--yes", "--skip-preview");
+    await moveToAnotherMachine();
+    const [id = ""] = ids();
+    const { exitCode, output } = await project.pulumi("up", "--yes", "--skip-preview");
+    expect(output).toMatch(new RegExp(`${id}[\\s\\S]*REGISTRATION_IN_DOUBT`));
+    expect(exitCode).not.toBe(0);
+    expect(await recover("--yes")).toMatchObject({ exitCode: 0, output: expect.stringContaining(id) });
+    await project.up();
+    await expectExactly({ a: endpoint("a") });
+  });
+
   it("recover repairs a file backend whose attributes file was left empty", async () => {
     await killedWithOneAnswerLost({ a: endpoint("a") });
     await project.succeed("cancel", "--yes");
