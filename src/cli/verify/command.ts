@@ -31,7 +31,7 @@ export function verifyCommand(): Command {
     )
     .option(
       "--capture <path>",
-      "a file with headers and body: of `listen --save`, a HAR file, an event of AWS Lambda, or a request as text",
+      "a file with headers and body: of `listen --save`, a HAR file, an event of AWS Lambda, or a raw HTTP request",
     )
     .option("--headers <path>", "a file with the headers: lines of `name: value`, or JSON")
     .option("--body <path>", "a file with the body, byte for byte")
