@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { codeOf, inputs, outcome, stateOf, VerbsWorld } from "./verbsWorld";
 
@@ -34,6 +34,14 @@ describe("after a killed up and a destroy, which leaves an empty state", () => {
     const lost = await destroyed();
     world.created = world.clock.text();
     expect(await outcome(world.register())).toBe(lost);
+  });
+  test("the next up on another machine makes no second one", async () => {
+    const lost = await destroyed();
+    world.created = world.clock.text();
+    const PULUMI_HOME = `${world.folder}/elsewhere`;
+    mkdirSync(PULUMI_HOME);
+    expect(await outcome(world.register({ environment: { PULUMI_HOME } }))).toMatch(/REGISTRATION_IN_DOUBT/);
+    expect(world.ids()).toEqual([lost]);
   });
 });
 
