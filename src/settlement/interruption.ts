@@ -8,7 +8,7 @@ import type { StackState } from "./stackState";
 import { CLOCK_TOLERANCE_MS, UNKNOWN, type Window } from "./time";
 import { type Asker, providerHashOf } from "./trace";
 
-/** What tells of the interrupted operations of a stack that may have registered a url and type. */
+/** Where to look for the interrupted operations of a stack that may have registered a url and type. */
 interface Sources {
   readonly wanted: Wanted;
   readonly asker: Asker;
@@ -59,12 +59,12 @@ export async function interruptionOf(
   state: StackState,
   longestMs: number,
 ): Promise<Interruption> {
-  const { written, created } = state.times;
-  const began = Number.isFinite(created) ? created : 0;
+  const { written } = state.times;
+  const began = state.began ?? 0;
   const runs = await stack.history(began);
+  if (runs === undefined) return { doubt: "the stack's history cannot be read", from: began };
   // They outlive a destroy, after which the stack begins again.
-  const from = runs?.some(({ kind, start }) => kind === "destroy" && start < began) ? 0 : began;
-  if (runs === undefined) return { doubt: "the stack's history cannot be read", from };
+  const from = runs.some(({ kind, start }) => kind === "destroy" && start < began) ? 0 : began;
   const settled = runs.find(isWholeUp);
   if (stack.startedAt === undefined || !(written < stack.startedAt))
     return { doubt: "nothing tells when the interrupted run ended", settledAt: settled?.end, from };
@@ -144,7 +144,7 @@ export async function interruptedLike(sources: Sources): Promise<Pending[]> {
     if (index >= 0) left.splice(index, 1);
   }
   const pending = left.map((each) => pendingOperation(each, interruption, sources));
-  // A person has said what one of them made. What a resource had adopted before is older.
+  // A person has said what one of them made. Adoptions from before the operations say nothing about them.
   const { from = Number.NEGATIVE_INFINITY, sureFrom = from } = interruption.sent ?? {};
   for (const entry of entries) {
     const { begunAt = sureFrom, id, createdAt } = entry;
@@ -172,7 +172,7 @@ function isOfInterruption({ begunAt, closed, sent }: Entry, interruption: Interr
   return mayHaveSent(interruption.sent, at);
 }
 
-/** Returns whether an entry may record what an operation sent. What another resource has is not it. */
+/** Returns whether an entry may record what an operation sent. It does not if another resource has the endpoint. */
 function mayStandFor(entry: Entry, operation: Resource, { wanted, state }: Sources): boolean {
   const { ip } = operation.inputs ?? {};
   const isSameIp = typeof ip === "object" || ipHash(plainText(operation.inputs, "ip")) === entry.ip;

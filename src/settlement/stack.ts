@@ -45,8 +45,7 @@ export class Stack {
 
   /** Returns when the stack began, in milliseconds since 1970, as its entries note it; undefined if nothing tells. */
   async began(): Promise<number | undefined> {
-    const created = (await this.state())?.times.created;
-    return Number.isFinite(created) ? created : undefined;
+    return (await this.state())?.began;
   }
 
   stateNow(): Promise<StackState | undefined> {

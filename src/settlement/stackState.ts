@@ -149,6 +149,12 @@ export class StackState {
     return { written: Date.parse(manifest?.time ?? ""), created };
   }
 
+  /** When the stack began, in milliseconds since 1970; undefined if nothing tells. */
+  get began(): number | undefined {
+    const { created } = this.times;
+    return Number.isFinite(created) ? created : undefined;
+  }
+
   #of(id: string | null | undefined) {
     return this.#recorded.get(id ?? "") ?? [];
   }

@@ -9,7 +9,7 @@ jest.setTimeout(300_000);
 
 const command = join(__dirname, "../../dist/cli/main.js");
 
-/** What the command does in a terminal, whose answers are arguments. */
+/** Runs the command as in a terminal, with its arguments as the answers. */
 const ASKING = `
 const { Pulumi } = require(${JSON.stringify(join(__dirname, "../../dist/cli/pulumi.js"))});
 const { recover } = require(${JSON.stringify(join(__dirname, "../../dist/cli/recover/recover.js"))});
@@ -248,11 +248,7 @@ new WebhookEndpoint("a", { url: pulumi.secret("https://hooks.example.com/t0ken")
   });
 
   it("recover names what a killed run left also once destroy has emptied the state, and the next up takes it over", async () => {
-    await killedWithOneAnswerLost({ a: endpoint("a") });
-    await project.succeed("cancel", "--yes");
-    await project.succeed("destroy", "--yes", "--skip-preview");
-    const { resources = [], pending_operations = [] } = await project.state();
-    expect([resources.length, pending_operations.length]).toEqual([0, 1]);
+    await killedAndDestroyed({ a: endpoint("a") });
     const { exitCode, output } = await recover("--yes");
     expect({ exitCode, output }).toMatchObject({
       exitCode: 0,
@@ -263,9 +259,7 @@ new WebhookEndpoint("a", { url: pulumi.secret("https://hooks.example.com/t0ken")
   });
 
   it("on another machine, up makes no second one of what a killed run left before a destroy", async () => {
-    await killedWithOneAnswerLost({ a: endpoint("a") });
-    await project.succeed("cancel", "--yes");
-    await project.succeed("destroy", "--yes", "--skip-preview");
+    await killedAndDestroyed({ a: endpoint("a") });
     await moveToAnotherMachine();
     const [id = ""] = ids();
     const { exitCode, output } = await project.pulumi("up", "--yes", "--skip-preview");
@@ -329,6 +323,15 @@ async function killedWithOneAnswerLost(declared: Declared, { registered = 1 } = 
   project.declare(declared);
   emulator.fault({ operation: "register", kind: "hang-after", times: 1 });
   await killedUp({ when: () => emulator.endpoints().length >= registered });
+}
+
+/** A destroy empties the state, but for the operation of the killed run. */
+async function killedAndDestroyed(declared: Declared): Promise<void> {
+  await killedWithOneAnswerLost(declared);
+  await project.succeed("cancel", "--yes");
+  await project.succeed("destroy", "--yes", "--skip-preview");
+  const { resources = [], pending_operations = [] } = await project.state();
+  expect([resources.length, pending_operations.length]).toEqual([0, 1]);
 }
 
 /** Starts an `up`, and returns at the moment. */

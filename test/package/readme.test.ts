@@ -63,10 +63,10 @@ function problemOf(command: string): string | undefined {
 const helps = new Map<string, string>();
 
 function helpOf(subcommand: string): string {
+  const known = helps.get(subcommand);
+  if (known !== undefined) return known;
   const main = join(root, "dist/cli/main.js");
-  const help =
-    helps.get(subcommand) ??
-    execFileSync(process.execPath, [main, subcommand, "--help"], { encoding: "utf8" });
+  const help = execFileSync(process.execPath, [main, subcommand, "--help"], { encoding: "utf8" });
   helps.set(subcommand, help);
   return help;
 }
