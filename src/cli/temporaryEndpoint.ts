@@ -6,6 +6,7 @@ import { decide } from "../settlement/decide";
 import { ipHash, NO_STACK, type Sent } from "../settlement/entry";
 import { madePulumiHome } from "../settlement/files";
 import { alike, sameId } from "../settlement/identity";
+import { LAG_MS, whileNew } from "../settlement/lag";
 import { pendingOfSent } from "../settlement/pendingResource";
 import { registerOnce } from "../settlement/register";
 import { settle } from "../settlement/settle";
@@ -33,13 +34,19 @@ interface TemporaryEndpointOptions {
 /** A development endpoint that exists while a command runs. */
 export class TemporaryEndpoint {
   #id: string | undefined;
+  /** When the service answered with it, on the clock that never goes back. */
+  #madeAt = 0;
   /** True while an endpoint may exist that this process has to delete. */
   #mayExist = false;
   #wasThere: boolean | undefined = false;
   #urlBefore: string | undefined;
   #sent: Sent | null = null;
 
-  constructor(private readonly options: TemporaryEndpointOptions) {}
+  readonly #clock: Clock;
+
+  constructor(private readonly options: TemporaryEndpointOptions) {
+    this.#clock = options.clock ?? systemClock;
+  }
 
   /** True once something may have come of the registration. */
   get isSent(): boolean {
@@ -78,6 +85,7 @@ export class TemporaryEndpoint {
     await this.#inTurn(async (registration) => {
       const endpoint = await this.#register(registration);
       this.#id = endpoint.id;
+      this.#madeAt = this.#clock.now();
       if (this.#mayExist) this.#claim(endpoint, registration);
     });
     return this.#id ?? "";
@@ -99,9 +107,13 @@ export class TemporaryEndpoint {
 
   /** Does something while no run on this machine registers or adopts the same url and type. */
   async #inTurn(work: (registration: Registration) => Promise<void>): Promise<void> {
-    const { note, url, clock = systemClock } = this.options;
+    const { note, url } = this.options;
     const onWait = () => note(`Waiting for another process that is registering ${describeUrl(url)}.`);
-    const turns = new Turns(madePulumiHome(process.env), { clock, cancelled: undefined, onWait });
+    const turns = new Turns(madePulumiHome(process.env), {
+      clock: this.#clock,
+      cancelled: undefined,
+      onWait,
+    });
     const registration = { url, type: "development" } as const;
     // A turn without a signal is never cancelled.
     await turns.take(registration, () => work(registration));
@@ -117,7 +129,9 @@ export class TemporaryEndpoint {
 
   async #delete(id: string): Promise<void> {
     try {
-      await this.options.account.client.delete(id).catch(undefinedIfGone);
+      const attempt = () => this.options.account.client.delete(id).then(() => true, undefinedIfGone);
+      const forMs = this.#madeAt + LAG_MS - this.#clock.now();
+      await whileNew(attempt, (isDeleted) => isDeleted === true, { clock: this.#clock, forMs });
     } catch (error) {
       const { account, url } = this.options;
       const reason = error instanceof WebhookError ? ` ${error.reason}` : "";
@@ -131,8 +145,9 @@ export class TemporaryEndpoint {
   }
 
   async #register(registration: Registration): Promise<Endpoint> {
-    const { account, note, url, isCareful, cancelled, clock = systemClock } = this.options;
+    const { account, note, url, isCareful, cancelled } = this.options;
     const { client, timeoutMs, patienceMs } = account;
+    const clock = this.#clock;
     const service = new AccountService(client, clock, cancelled);
     const baseline = await service.list();
     const same = alike(baseline, registration).map(({ id }) => id);

@@ -46,7 +46,7 @@ export async function deleteEndpoint(id: string, state: EndpointState, run: Run)
         const isSettled = await registrar.settleForDelete(id, state, handover.adoptIdFor(id));
         if (!isSettled) origins.concludeGone(id, state);
       } else if (!(await origins.isUsedAgain(id, state))) {
-        await service.delete(id);
+        await service.delete(id, takings.newForMs(id, state));
         takings.noteDeleted(id, state);
         ledger.note(id, "deleted");
       }

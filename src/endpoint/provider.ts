@@ -117,7 +117,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
     },
 
     async read(id: string, props: WithProvider<Partial<EndpointState>> = {}): Promise<dynamic.ReadResult> {
-      const { ledger, origin, origins, registrar, service } = requireRun();
+      const { ledger, origin, origins, registrar, service, takings } = requireRun();
       if (!isRecorded(props)) {
         const endpoint = await service.find(id);
         if (!endpoint) {
@@ -133,7 +133,9 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       const pending = isPending(props);
       if (pending) origins.assertSameService(id, props);
       if (!external && !origins.isElsewhere(props)) ledger.note(id, "owned");
-      const endpoint = pending ? await registrar.settleForRead(id, props) : await service.find(id);
+      const endpoint = pending
+        ? await registrar.settleForRead(id, props)
+        : await service.findNew(id, takings.newForMs(id, props));
       if (!origins.isSameEndpoint(props, endpoint)) {
         origins.concludeGone(id, props);
         if (!pending) origins.countMiss();

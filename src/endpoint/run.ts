@@ -4,6 +4,7 @@ import type { Clock } from "../client/clock";
 import { Book } from "../settlement/book";
 import { Evidence } from "../settlement/evidence";
 import { pulumiHome } from "../settlement/files";
+import { LAG_MS } from "../settlement/lag";
 import { leftoversOf } from "../settlement/leftovers";
 import { listWith } from "../settlement/settle";
 import { Settlement } from "../settlement/settlement";
@@ -32,8 +33,6 @@ export interface RunOptions {
 
 /** How long a wait must be to be worth a line, in milliseconds. */
 const WORTH_A_LINE_MS = 1_000;
-/** For how long a list may lack a new endpoint, in milliseconds: five seconds, and five more if one list serves twice. */
-const LIST_LAG_MS = 10_000;
 
 export type Run = ReturnType<typeof assemble>;
 
@@ -128,7 +127,8 @@ function assemble(
     baseline: (inputs) => {
       const list = () => service.baseline(takings.idsInBook(inputs));
       // Another run of this machine may have registered right before this one. What is deleted or used again, the service tells.
-      return listWith({ list, find: service.find }, takings.idsInBook(inputs, LIST_LAG_MS));
+      // One list may serve twice.
+      return listWith({ list, find: service.find }, takings.idsInBook(inputs, 2 * LAG_MS));
     },
   });
   const registrar = new Registrar({

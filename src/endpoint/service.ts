@@ -8,6 +8,7 @@ import {
 } from "../client";
 import { type Clock, sleep } from "../client/clock";
 import { undefinedIfGone } from "../client/errors";
+import { whileNew } from "../settlement/lag";
 import { ServiceClock } from "../settlement/serviceClock";
 import type { EngineLog } from "./engine";
 import { isUnauthorized } from "./errors";
@@ -95,15 +96,20 @@ export class Service extends ServiceClock {
   /**
    * Deletes an endpoint. When the service says that it has none with this id but still lists it, asks once more.
    *
+   * @param newForMs how much longer the service may not know it, in milliseconds
    * @throws WebhookEndpointNotFoundError when there was nothing to delete
    */
-  async delete(id: string): Promise<void> {
-    const startedAt = this.options.clock.now();
-    const gone = await this.#tryDelete(id);
-    if (!gone) return;
-    if (!(await this.#findListed(id, startedAt))) throw gone;
-    const still = await this.#tryDelete(id);
-    if (still) throw contradicted(id, still);
+  async delete(id: string, newForMs = 0): Promise<void> {
+    const { clock } = this.options;
+    const attempt = async (): Promise<WebhookError | undefined> => {
+      const startedAt = clock.now();
+      const gone = await this.#tryDelete(id);
+      if (!gone || !(await this.#findListed(id, startedAt))) return gone;
+      const still = await this.#tryDelete(id);
+      return still && contradicted(id, still);
+    };
+    const failed = await whileNew(attempt, (failure) => failure === undefined, { clock, forMs: newForMs });
+    if (failed) throw failed;
   }
 
   /** Deletes an endpoint, or returns the service's answer that it has none with this id. */
@@ -132,6 +138,16 @@ export class Service extends ServiceClock {
     if (endpoint) this.hasFound = true;
     return endpoint;
   };
+
+  /** As `find`, for an endpoint that the service may not know for some milliseconds more. */
+  findNew(id: string, newForMs: number): Promise<Endpoint | undefined> {
+    const { clock } = this.options;
+    return whileNew(
+      () => this.find(id),
+      (found) => found !== undefined,
+      { clock, forMs: newForMs },
+    );
+  }
 
   /** Looks in a list that is not older than so, or returns undefined when there is no list. */
   async #findListed(id: string, since?: number): Promise<Endpoint | undefined> {

@@ -40,6 +40,8 @@ export interface Entry extends OriginHashes {
   /** As a list showed it. */
   readonly createdAt: string | null;
   readonly adopted: boolean;
+  /** When the service answered its registration, in milliseconds on this machine's clock. */
+  readonly madeAt?: number;
   /** When a later run took it over, in milliseconds on this machine's clock. */
   readonly takenAt?: number;
   /** The provider that sent it, if another one took it over. */

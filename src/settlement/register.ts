@@ -4,12 +4,11 @@ import { type Decision, decide } from "./decide";
 import type { Sent } from "./entry";
 import type { Known } from "./evidence";
 import { alike, sameId } from "./identity";
+import { LAG_MS } from "./lag";
 import { pendingOfSent } from "./pendingResource";
 import { type Lookup, settle, type Waiting } from "./settle";
 import { isSameTime, placeIn } from "./time";
 
-/** How long to look for the endpoint of a registration whose answer could not be used, in milliseconds. */
-const LOOK_AFTER_ANSWER_MS = 5_000;
 /** How long to wait at least after 503 with `Retry-After`, in milliseconds: lists lag. */
 const LEAST_WAIT_TO_RESEND_MS = 10_000;
 /** How much older than its registration an endpoint must be to have been there before, in milliseconds: clocks differ. */
@@ -91,7 +90,7 @@ export async function registerOnce(
       const askedMs = error.retryAfterMs;
       const leftMs = error.statusCode === undefined ? sentAt + timeoutMs - clock.now() : 0;
       const waitMs = askedMs === undefined ? 0 : Math.max(askedMs, LEAST_WAIT_TO_RESEND_MS);
-      const forMs = Math.max(LOOK_AFTER_ANSWER_MS, leftMs, waitMs);
+      const forMs = Math.max(LAG_MS, leftMs, waitMs);
       // Whatever goes wrong here, the registration must not be lost.
       const outcome = await settle(() => service.list(), decideOwn, { clock, cancelled, forMs }).catch(
         () => undefined,

@@ -145,7 +145,7 @@ export class Settlement {
         if (current) book.remove(current);
         return { existing: registered.endpoint };
       }
-      change({ id, createdAt });
+      change({ id, createdAt, madeAt: this.run.clock.date() });
       return registered;
     }
     const { sent, error } = registered;

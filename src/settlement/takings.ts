@@ -5,6 +5,7 @@ import type { Book } from "./book";
 import { mayHaveMade, type Pending } from "./decide";
 import { type Entry, isLiving, isSameStack, mayTake, type StackName, traceOfEntry } from "./entry";
 import type { Identity } from "./identity";
+import { LAG_MS } from "./lag";
 import { type PendingRecord, pendingOf } from "./pendingResource";
 import { type Asker, type Holder, holderAmong, isSameAccount, type Trace, traceOfEndpoint } from "./trace";
 
@@ -105,6 +106,17 @@ export class Takings {
       .filter((each) => isSameAccount(each, this.asker.origin))
       .filter((each) => isLiving(each, this.asker.run) || (each.sent?.at ?? 0) >= moment)
       .flatMap(({ id }) => id ?? []);
+  }
+
+  /** Returns how much longer the service may not know an endpoint that this machine registered, in milliseconds; 0 if it must. */
+  newForMs(id: string, identity: Identity): number {
+    const now = this.clock.date();
+    const left = this.book
+      .entriesLike(identity)
+      .filter((each) => each.id === id && isSameAccount(each, this.asker.origin))
+      // A clock that was put back must not make it longer.
+      .map(({ madeAt = 0 }) => (madeAt > now ? 0 : madeAt + LAG_MS - now));
+    return Math.max(0, ...left);
   }
 
   /** Notes that an endpoint is deleted: no resource is to take it over from a list that shows it still. */

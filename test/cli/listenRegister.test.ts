@@ -33,8 +33,15 @@ function register(args: readonly string[] = [], env: Readonly<Record<string, str
 }
 
 /** A service in front of the emulator, which answers a request itself if it wants to. */
-async function inFront(answer: (request: IncomingMessage) => string | undefined): Promise<string> {
+async function inFront(
+  answer: (request: IncomingMessage) => string | undefined,
+  isUnknown: (request: IncomingMessage) => boolean = () => false,
+): Promise<string> {
   const service = createServer((request, response) => {
+    if (isUnknown(request)) {
+      response.writeHead(404).end();
+      return;
+    }
     const own = answer(request);
     if (own !== undefined) {
       request.resume();
@@ -357,3 +364,20 @@ async function freePort(): Promise<number> {
   await new Promise((closed) => server.close(closed));
   return port;
 }
+
+test("listen --register deletes an endpoint that the service does not know yet when the command stops", async () => {
+  let registeredAt = Number.POSITIVE_INFINITY;
+  const isKnown = () => Date.now() - registeredAt > 2_000;
+  const url = await inFront(
+    ({ method, url = "" }) => {
+      if (method === "POST") registeredAt = Date.now();
+      else if (url === "/webhooks" && !isKnown()) return "[ ]";
+      return undefined;
+    },
+    ({ method, url = "" }) => method !== "POST" && url !== "/webhooks" && !isKnown(),
+  );
+  const started = register([], { WEBHOOKS_BASE_URL: url });
+  await addressOf(started);
+  const { status } = await started.signal("SIGINT");
+  expect([status, emulator.endpoints()]).toEqual([0, []]);
+});

@@ -1,5 +1,6 @@
 import { type Endpoint, WebhookEndpointNotFoundError } from "../../client";
-import { type Clock, sleep } from "../../client/clock";
+import { sleep } from "../../client/clock";
+import { LAG_MS } from "../../settlement/lag";
 import { sameUrl } from "../../shared/url";
 import { showAnswer } from "../service";
 import { TemporaryEndpoint } from "../temporaryEndpoint";
@@ -7,14 +8,12 @@ import { type CheckEndpoints, wasMade } from "./endpoints";
 import type { Findings } from "./findings";
 import { described, endpointIn, isBroken, isRedirect, lastTime, type Performed } from "./wire";
 
-/** How soon a list must contain a new endpoint, and how long the check waits for it, in milliseconds. */
-const LAG_MS = 5_000;
+/** How long the check waits for a list to contain a new endpoint, in milliseconds. */
 const LONGEST_LAG_MS = 15_000;
 const LIST_PAUSE_MS = 250;
 
 interface CheckOptions extends CheckEndpoints {
   readonly findings: Findings;
-  readonly clock: Clock;
   /** Ends the check between two requests. */
   readonly stopped: AbortSignal;
   readonly note: (text: string) => void;
@@ -153,13 +152,14 @@ async function registerInvalid(options: CheckOptions): Promise<void> {
   else findings.add("refusals", last.status >= 400 && !exchanges.some(isBroken) ? "meets" : "differs", came);
 }
 
-async function remove(id: string, { wire, findings }: CheckOptions): Promise<void> {
+async function remove(id: string, { wire, findings, made }: CheckOptions): Promise<void> {
   const { client } = wire.account;
   findings.operation("delete", await wire.perform("DELETE", () => client.delete(id)));
   if (!findings.keeps("delete")) return;
   if (findings.keeps("get")) {
     const { value, exchanges } = await wire.perform("GET", () => client.get(id));
-    if (value !== undefined) findings.add("delete", "differs", `${described(exchanges)} after the delete`);
+    if (value === undefined) made.delete(id);
+    else findings.add("delete", "differs", `${described(exchanges)} after the delete`);
   }
   const { error, exchanges } = await wire.perform("DELETE", () => client.delete(id));
   const isFine = error === undefined || error instanceof WebhookEndpointNotFoundError;

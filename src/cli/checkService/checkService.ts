@@ -76,11 +76,12 @@ async function play(wire: Wire, options: CheckServiceOptions): Promise<Ended> {
     const marked = { ...found, left: found.left.filter((id) => !held.has(id)) };
     if (!(await ask(questionOf({ account, urls, marked })))) return "declined";
     const made = new Set(marked.left);
-    const endpoints = { wire, urls, before: list, made, others: new Set<string>(), lost: new Set<string>() };
+    const sets = { made, others: new Set<string>(), lost: new Set<string>() };
+    const endpoints = { ...sets, clock, wire, urls, before: list };
     let isClean = false;
     onRegistering?.(() => (isClean ? undefined : leftover([...made], account)));
     const note = (text: string) => output.note(text);
-    const work = check({ ...endpoints, findings, clock, stopped, note });
+    const work = check({ ...endpoints, findings, stopped, note });
     await output.during(doing, work).finally(async () => {
       const deleting = deleteAll(endpoints);
       const left = await output.during(() => "Deleting what the check has registered…", deleting);

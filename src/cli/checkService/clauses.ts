@@ -34,8 +34,9 @@ export const CLAUSES = {
       "Treats the outcome as unknown, and looks for the endpoint in the list. Refuses an endpoint that was there before with `ENDPOINT_EXISTS`.",
   },
   "list-lag": {
-    service: "The list contains a new endpoint within five seconds.",
-    otherwise: "May report a registration as pending after a lost response, although it succeeded.",
+    service: "Within five seconds, the list contains a new endpoint, and get and delete know it.",
+    otherwise:
+      "May report a registration as pending after a lost response, although it succeeded. May take a new endpoint for a deleted one.",
   },
   timestamps: {
     service:

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { type EndpointList, WebhookEndpointNotFoundError, WebhookError } from "../../client";
+import type { Clock } from "../../client/clock";
 import { sameId } from "../../settlement/identity";
+import { LAG_MS, whileNew } from "../../settlement/lag";
 import { CLOCK_TOLERANCE_MS, parseTimestamp } from "../../settlement/time";
 import { sameUrl } from "../../shared/url";
 import { MARK } from "../inventory/inventory";
@@ -56,6 +58,7 @@ export function markedIn({ endpoints }: EndpointList, url: string): Marked {
 
 /** What a check registers at a service. It fills the sets. */
 export interface CheckEndpoints {
+  readonly clock: Clock;
   readonly wire: Wire;
   readonly urls: CheckUrls;
   /** What the service listed before the check. */
@@ -95,7 +98,15 @@ export async function wasMade(
  * Deletes what was made, and whatever else the list shows that this check has registered. What was there before stays, also if the
  * service has given it the check's url.
  */
-export async function deleteAll({ wire, urls, before, made, others, lost }: CheckEndpoints): Promise<Left> {
+export async function deleteAll({
+  clock,
+  wire,
+  urls,
+  before,
+  made,
+  others,
+  lost,
+}: CheckEndpoints): Promise<Left> {
   const { client } = wire.account;
   const list = await client.list().catch(onlyWebhookError);
   const rows = list instanceof WebhookError ? [] : [...list.endpoints, ...list.unrecognized];
@@ -107,12 +118,15 @@ export async function deleteAll({ wire, urls, before, made, others, lost }: Chec
     .filter((row) => isOurs(row.url) && !isOld(row) && !others.has(row.id) && !isIn(before, row.id))
     .map(({ id }) => id);
   const ids: string[] = [];
+  const madeAt = Math.max(...wire.exchanges.map((each) => (each.method === "POST" ? each.answeredAt : 0)));
   for (const id of new Set([...made, ...listed])) {
-    const deleted = await client.delete(id).catch(onlyWebhookError);
+    const attempt = () => client.delete(id).catch(onlyWebhookError);
+    const forMs = madeAt + LAG_MS - clock.now();
+    const deleted = await whileNew(attempt, (failure) => !isUnknown(failure), { clock, forMs });
     const found = await client.get(id).catch(onlyWebhookError);
-    const isGone = [deleted, found].some((each) => each instanceof WebhookEndpointNotFoundError);
     // A service that cannot get it may have deleted it nevertheless.
-    if (!isGone && !(deleted === undefined && found instanceof WebhookError)) ids.push(id);
+    const isDeleted = (deleted === undefined || isUnknown(deleted)) && found instanceof WebhookError;
+    if (!isDeleted && !isUnknown(found)) ids.push(id);
   }
   const isUnseen = lost.size > 0 && listed.every((id) => made.has(id));
   return { isClean: ids.length === 0 && !isUnseen, ids };
@@ -120,6 +134,10 @@ export async function deleteAll({ wire, urls, before, made, others, lost }: Chec
 
 function isIn({ endpoints, unrecognized }: EndpointList, id: string): boolean {
   return [...endpoints, ...unrecognized].some((each) => sameId(each.id, id));
+}
+
+function isUnknown(answer: unknown): boolean {
+  return answer instanceof WebhookEndpointNotFoundError;
 }
 
 function onlyWebhookError(error: unknown): WebhookError {

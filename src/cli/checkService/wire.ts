@@ -17,6 +17,8 @@ export interface Exchange {
   /** Undefined: there was no response. */
   status: number | undefined;
   headers: Headers;
+  /** When the response began, on the clock that never goes back. */
+  answeredAt: number;
   /** The body, in parts. */
   readonly chunks: Buffer[];
   /** Whether the response broke off. */
@@ -52,10 +54,10 @@ export class Wire {
       const isStranger = JSON.stringify(headers).includes(wrongKey);
       const exchange: Exchange = {
         ...{ method, path: path.slice(root.length), chunks: [], isStranger },
-        ...{ status: undefined, headers: {}, isCut: false },
+        ...{ status: undefined, headers: {}, answeredAt: 0, isCut: false },
       };
       this.exchanges.push(exchange);
-      return dispatch(options, recording(exchange, handler));
+      return dispatch(options, recording(exchange, handler, clock));
     });
     const open = (apiKey: string) =>
       new WebhooksClient({ ...connection, apiKey, timeoutMs, dispatcher }, { clock });
@@ -83,11 +85,15 @@ export class Wire {
 }
 
 /** Passes everything on, and keeps it. */
-function recording(exchange: Exchange, handler: Dispatcher.DispatchHandler): Dispatcher.DispatchHandler {
+function recording(
+  exchange: Exchange,
+  handler: Dispatcher.DispatchHandler,
+  clock: Clock,
+): Dispatcher.DispatchHandler {
   return {
     onRequestStart: (controller, context) => handler.onRequestStart?.(controller, context),
     onResponseStart(controller, status, headers, message) {
-      if (status >= 200) Object.assign(exchange, { status, headers });
+      if (status >= 200) Object.assign(exchange, { status, headers, answeredAt: clock.now() });
       handler.onResponseStart?.(controller, status, headers, message);
     },
     onResponseData(controller, chunk) {

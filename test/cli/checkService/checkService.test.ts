@@ -7,7 +7,7 @@ import { type EmulatorOptions, type Fault, startEmulator } from "../../../src/em
 import { read } from "../../package/pages";
 import { API_KEY } from "../commandLine";
 import { FakeProject, KeptOutput, recorded } from "../fakeProject";
-import { KEY, SecondService } from "./secondService";
+import { type Broken, KEY, SecondService } from "./secondService";
 import { checked, clock, speed, URL } from "./support";
 
 async function withEmulator(
@@ -142,7 +142,7 @@ test("after a key that the service refuses in the middle of the check, what was 
   expect([duplicates?.verdict, refusals?.verdict]).toEqual(["cannot tell", "cannot tell"]);
 });
 
-async function withSecondService(broken?: ClauseId | "spelling" | "gone") {
+async function withSecondService(broken?: Broken) {
   const service = new SecondService(clock.date, broken);
   try {
     const result = await checked({ WEBHOOKS_BASE_URL: await service.listen(), WEBHOOKS_API_KEY: KEY });
@@ -181,6 +181,11 @@ test("a response without an endpoint that can be read is reported with the reaso
 test("a service may answer 410 for an endpoint that it does not have", async () => {
   const { ended, differs } = await withSecondService("gone");
   expect([ended, differs]).toEqual(["meets", []]);
+});
+
+test("a service may know a new endpoint only seconds after its registration, and nothing is left there", async () => {
+  const { ended, differs, left } = await withSecondService("late");
+  expect([ended, differs, left]).toEqual(["meets", [], []]);
 });
 
 test("nothing is registered unless the person agrees, and the question names what is sent", async () => {

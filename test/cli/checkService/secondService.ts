@@ -17,11 +17,14 @@ interface Response {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+export type Broken = ClauseId | "spelling" | "gone" | "late";
+
 const LAG_MS = 7_000;
+const LATE_MS = 4_000;
 
 /**
  * A service written from docs/service-contract.md alone. It numbers its endpoints, wraps its list, and can break one clause, spell the
- * types in upper case, or answer 410 for 404.
+ * types in upper case, answer 410 for 404, or know a new endpoint only four seconds after it has answered the registration.
  */
 export class SecondService {
   rows: Row[] = [];
@@ -31,7 +34,7 @@ export class SecondService {
   /** @param now milliseconds since 1970 */
   constructor(
     private readonly now: () => number,
-    private readonly broken?: ClauseId | "spelling" | "gone",
+    private readonly broken?: Broken,
   ) {
     this.#server = createServer(async (request, response) => {
       const { status, body, headers = {} } = this.#respond(request, await bodyOf(request));
@@ -54,7 +57,7 @@ export class SecondService {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  #breaks(clause: ClauseId | "spelling" | "gone"): boolean {
+  #breaks(clause: Broken): boolean {
     return this.broken === clause;
   }
 
@@ -62,7 +65,7 @@ export class SecondService {
     if (headers["x-api-key"] !== KEY && !this.#breaks("key")) return { status: 403 };
     const [, collection, id] = /^(\/webhooks)(?:\/(.+))?$/.exec(url) ?? [];
     if (collection === undefined) return { status: 404 };
-    const row = this.rows.find((each) => String(each.id) === id);
+    const row = this.#known().find((each) => String(each.id) === id);
     if (id === undefined) return method === "POST" ? this.#register(JSON.parse(body)) : this.#list();
     if (row === undefined) {
       if (this.#breaks("gone")) return { status: 410 };
@@ -94,9 +97,15 @@ export class SecondService {
     return { status: 200, body: { id: row.id, url, type: spelt, ...secret } };
   }
 
+  #known(): Row[] {
+    return this.rows.filter(({ created }) => !this.#breaks("late") || this.now() - created > LATE_MS);
+  }
+
   #list(): Response {
     const isListed = ({ created }: Row) => !this.#breaks("list-lag") || this.now() - created > LAG_MS;
-    const rows = this.rows.filter(isListed).map((row) => this.#shown(row));
+    const rows = this.#known()
+      .filter(isListed)
+      .map((row) => this.#shown(row));
     if (this.#breaks("list")) return { status: 200, body: { hooks: rows } };
     return { status: 200, body: { items: rows, ...(this.#breaks("whole-list") ? { has_more: true } : {}) } };
   }
