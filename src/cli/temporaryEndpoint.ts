@@ -41,7 +41,6 @@ export class TemporaryEndpoint {
   #wasThere: boolean | undefined = false;
   #urlBefore: string | undefined;
   #sent: Sent | null = null;
-
   readonly #clock: Clock;
 
   constructor(private readonly options: TemporaryEndpointOptions) {

@@ -267,6 +267,20 @@ it("doctor does not call an endpoint gone that a run registers while doctor work
   expect((await run({ stacks, before })).codes).toEqual([]);
 });
 
+it("doctor does not call an endpoint gone that a run has just registered and the list lacks still", async () => {
+  const [fresh, old] = [made("fresh"), made("old")];
+  const empty = { operation: "list", kind: "status", status: 200, body: "[]" } as const;
+  const codesAt = async (resource: Resource, time: number) => {
+    emulator.fault({ ...empty, times: 3 });
+    const manifest = { time: new Date(time).toISOString() };
+    const { codes } = await run({ stacks: { dev: { ...withReceiver([resource]), manifest } } });
+    emulator.clearFaults();
+    return codes;
+  };
+  expect(await codesAt(fresh, now - 2_000)).toEqual([]);
+  expect(await codesAt(old, now - 6_000)).toEqual(["error ENDPOINT_GONE"]);
+});
+
 it("doctor does not call an endpoint gone, nor a moved one lost, whose id the list spells in another case", async () => {
   const [here, moved] = [made("here"), made("moved", { ...today(), baseUrl: "https://old.example.com" })];
   const inCapitals = [here, moved].map((each) => ({ ...each, id: each.id?.toUpperCase() ?? "" }));

@@ -121,7 +121,7 @@ async function diagnoseAll(options: DiagnoseOptions, onStep: (text: string) => v
   const sources = account && asked && { account, service: asked, pulumi, environment, clock };
   const inventory = sources && list && (await inventoryOf(list, stacks, { ...sources, projectOnly }));
   onStep("Looking up what the stacks recorded…");
-  const gone = account && list && (await attempt(SERVICE_REMEDY, () => goneFindings(list, own, account)));
+  const gone = sources && list && (await attempt(SERVICE_REMEDY, () => goneFindings(list, own, sources)));
   const left =
     sources &&
     list &&

@@ -1,7 +1,9 @@
 import type { EndpointList } from "../../client";
+import type { Clock } from "../../client/clock";
 import type { Origin } from "../../endpoint/origin";
 import { type Deployment, endpointsIn, plainText, type Resource } from "../../settlement/deployment";
 import { isProvisional } from "../../settlement/identity";
+import { LAG_MS, whileNew } from "../../settlement/lag";
 import { nameOf } from "../../shared/urn";
 import type { KnownStack } from "../inventory/stacks";
 import type { Account } from "../service";
@@ -17,18 +19,27 @@ import { error, type Finding, remedyFor } from "./finding";
 export async function goneFindings(
   list: EndpointList,
   stacks: readonly KnownStack[],
-  { client, origin }: Account,
+  { account: { client, origin }, clock }: { readonly account: Account; readonly clock: Clock },
 ): Promise<Finding[]> {
   const suspects = stacks
     .map((stack) => ({ stack, missing: missingFrom(list, managedAt(origin, stack.deployment)) }))
     .filter(({ missing }) => missing.length > 0);
   if (suspects.length === 0) return [];
-  // A run may have registered these after the first list was read.
-  const later = await client.list();
+  // A run may have registered these after the first list was read, or just before, and a list lags.
+  const isListed = (shown: EndpointList) =>
+    suspects.every(({ missing }) => missingFrom(shown, missing).length === 0);
+  const forMs = Math.max(...suspects.map(({ stack }) => newForMs(stack, clock.date())));
+  const later = await whileNew(() => client.list(), isListed, { clock, forMs });
   return suspects.flatMap(({ stack, missing }) => {
     const gone = missingFrom(later, missing);
     return gone.length === 0 ? [] : [goneFinding(stack, gone)];
   });
+}
+
+/** Returns how much longer the service may not list what a stack's last run registered, in milliseconds. */
+function newForMs({ deployment }: KnownStack, now: number): number {
+  const age = now - Date.parse(deployment.manifest?.time ?? "");
+  return age >= 0 && age < LAG_MS ? LAG_MS - age : 0;
 }
 
 /** An interrupted operation on an endpoint has a finding of its own, and the next `up` deletes what a replacement left behind. */
