@@ -236,6 +236,17 @@ it("doctor names the endpoints that were registered with another key as a senten
   expect(findings[0]?.remedy).toMatch(/`pulumi config set --secret webhooks:apiKey`/);
 });
 
+it("doctor names only what the service lacks of what was registered with another key", async () => {
+  const [kept, gone] = ["kept", "gone"].map((name) => made(name, { ...today(), account: "ffffff" }));
+  emulator.remove(gone?.id ?? "");
+  const { findings } = await run({
+    stacks: { dev: withReceiver([kept, gone].filter((each) => each !== undefined)) },
+  });
+  expect(findings.map(({ message }) => message)).toEqual([
+    `gone of the stack dev was registered with the key ffffff, not with the current one (${today().account}), and the service doesn't list it`,
+  ]);
+});
+
 it("doctor names the endpoints that a stack manages and a complete list lacks", async () => {
   const [gone, lost, kept] = [made("gone"), made("lost"), made("kept")];
   const leaving = made("leaving");

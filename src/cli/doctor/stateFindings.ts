@@ -114,8 +114,6 @@ export function originFindings(
   const recorded = endpointsIn(selected.deployment).filter(
     (each) => each.external !== true && providerNameOf(each) === undefined,
   );
-  const report = (resources: readonly Resource[]) =>
-    inventory !== undefined && missingFrom(inventory.list, resources).length > 0 ? error : note;
   const otherUrl = recorded.filter(
     ({ outputs }) => (plainText(outputs, "baseUrl") ?? origin.baseUrl) !== origin.baseUrl,
   );
@@ -128,21 +126,39 @@ export function originFindings(
     baseUrl === null
       ? "at another base URL than the current one, which is a secret"
       : `at ${plainText(otherUrl[0]?.outputs, "baseUrl")}, not at the current base URL (${origin.baseUrl})`;
-  const findings = [
-    otherUrl.length > 0 &&
-      report(otherUrl)(
-        "OTHER_BASE_URL",
-        `${registered(otherUrl, selected.name)} ${where}`,
-        `If the service has moved, run \`${withStack("pulumi up")}\`. Otherwise restore webhooks:baseUrl.`,
+  /** If the service lacks some of the endpoints, the finding is about those, and an error. */
+  const compared = (
+    code: "OTHER_BASE_URL" | "OTHER_KEY",
+    among: readonly Resource[],
+    how: string,
+    remedy: string,
+  ) => {
+    if (among.length === 0) return [];
+    const missing = inventory === undefined ? [] : missingFrom(inventory.list, among);
+    const message = (named: readonly Resource[]) => `${registered(named, selected.name)} ${how}`;
+    if (missing.length === 0) return [note(code, message(among), remedy)];
+    return [
+      error(
+        code,
+        `${message(missing)}, and the service doesn't list ${missing.length === 1 ? "it" : "them"}`,
+        remedy,
       ),
-    otherKey.length > 0 &&
-      report(otherKey)(
-        "OTHER_KEY",
-        `${registered(otherKey, selected.name)} with the key ${plainText(otherKey[0]?.outputs, "account")}, not with the current one (${origin.account})`,
-        `If you rotated the key, run \`${withStack("pulumi up")}\`, which records the new one, before \`${withStack("pulumi refresh")}\` or \`${withStack("destroy")}\`. If the new key belongs to another account, restore the old one with \`${withStack("pulumi config set --secret webhooks:apiKey")}\`, or in WEBHOOKS_API_KEY.`,
-      ),
+    ];
+  };
+  return [
+    ...compared(
+      "OTHER_BASE_URL",
+      otherUrl,
+      where,
+      `If the service has moved, run \`${withStack("pulumi up")}\`. Otherwise restore webhooks:baseUrl.`,
+    ),
+    ...compared(
+      "OTHER_KEY",
+      otherKey,
+      `with the key ${plainText(otherKey[0]?.outputs, "account")}, not with the current one (${origin.account})`,
+      `If you rotated the key, run \`${withStack("pulumi up")}\` before \`${withStack("pulumi refresh")}\` or \`${withStack("destroy")}\`. The refresh records the new key in the state, which ends this finding. If the new key belongs to another account, restore the old one with \`${withStack("pulumi config set --secret webhooks:apiKey")}\`, or in WEBHOOKS_API_KEY.`,
+    ),
   ];
-  return findings.filter((finding) => finding !== false);
 }
 
 function registered(resources: readonly Resource[], stack: string): string {
