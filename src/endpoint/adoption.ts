@@ -1,9 +1,12 @@
 import { type Endpoint, WebhookEndpointNotFoundError } from "../client";
 import type { Entry } from "../settlement/entry";
 import type { PendingRecord } from "../settlement/pendingResource";
+import type { Stacks } from "../settlement/stack";
 import type { Takings } from "../settlement/takings";
-import { originHashes, traceOfEndpoint } from "../settlement/trace";
+import { originHashes, type Trace, traceOfEndpoint } from "../settlement/trace";
 import { sameUrl } from "../shared/url";
+import { describeResource, stackOf } from "../shared/urn";
+import { quoted } from "../shared/words";
 import type { EngineLog } from "./engine";
 import { EndpointError } from "./errors";
 import type { Ledger } from "./ledger";
@@ -13,6 +16,7 @@ import type { EndpointInputs } from "./types";
 
 export interface AdoptionSources {
   readonly service: Service;
+  readonly stacks: Stacks;
   readonly takings: Takings;
   readonly ledger: Ledger;
   readonly origin: Origin;
@@ -31,7 +35,7 @@ export async function adopt(
   id: string,
   inputs: EndpointInputs,
   { entry, replaced }: { readonly entry: Entry | undefined; readonly replaced: PendingRecord | undefined },
-  { ledger, log, origin, service, takings }: AdoptionSources,
+  { ledger, log, origin, service, stacks, takings }: AdoptionSources,
 ): Promise<Endpoint | undefined> {
   const endpoint = await service.get(id).catch((error: unknown) => {
     if (!(error instanceof WebhookEndpointNotFoundError)) throw error;
@@ -55,8 +59,27 @@ export async function adopt(
       `cannot adopt endpoint ${id}: another resource of this program already has it. Name it in only one of them.`,
     );
   }
+  await assertFree(trace, { log, stacks });
   takings.adopt(entry, endpoint, replaced);
   return ledger.noteOurs(endpoint, "made");
+}
+
+/** The stacks of a project often run one program. The first one that is destroyed would delete the endpoint of all. */
+async function assertFree(trace: Trace, { log, stacks }: Pick<AdoptionSources, "log" | "stacks">) {
+  const { states, unread } = await stacks.others();
+  const [manager] = states.flatMap((state) => state.managerOf(trace) ?? []);
+  if (manager !== undefined)
+    throw new EndpointError(
+      "ADOPT_TAKEN",
+      `cannot adopt endpoint ${trace.id}: ${describeResource(manager)} already has it, and if either stack was destroyed, the other would ` +
+        "lose it. Declare it in one stack only, for example with `pulumi.getStack()`. To move it to this stack, first run " +
+        `\`pulumi state delete ${quoted(manager.urn)} --stack ${quoted(stackOf(manager.urn).stack)}\`.`,
+    );
+  if (unread.length > 0)
+    log.warn(
+      `adopts ${trace.id} without having read the state of ${unread.join(", ")}: if that stack has the endpoint too, the \`pulumi destroy\` of ` +
+        "either deletes it.",
+    );
 }
 
 function assertAsDeclared({ id, url, type }: Endpoint, inputs: EndpointInputs): void {

@@ -133,6 +133,7 @@ function assemble(
   });
   const registrar = new Registrar({
     service,
+    stacks,
     settlement,
     takings,
     turns,

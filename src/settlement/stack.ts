@@ -9,6 +9,8 @@ import { StackState } from "./stackState";
 
 /** How long the CLI may take to print something of a stack, in milliseconds. */
 const TIMEOUT_MS = 60_000;
+/** How many other stacks are read at once. */
+const MAX_EXPORTS = 8;
 
 /** One stack: its state as the CLI prints it, also while a run is under way (engine rule 37), and its history. */
 export class Stack {
@@ -88,9 +90,16 @@ export class Stack {
   }
 }
 
-/** The stacks that a run meets: its own, and those that entries of the book name. Each is read once. */
+/** The states of the other stacks of a project, and which could not be read. */
+interface OtherStacks {
+  readonly states: readonly StackState[];
+  readonly unread: readonly string[];
+}
+
+/** The stacks that a run meets: its own, those that entries of the book name, and others of its project. Each is read once. */
 export class Stacks {
   readonly #known = new Map<string, Stack>();
+  #others: Promise<OtherStacks> | undefined;
   #current: Stack | undefined;
 
   /**
@@ -125,18 +134,46 @@ export class Stacks {
     return stack;
   }
 
+  /** Returns the other stacks of this run's project, as the CLI prints them. Where it cannot list them, there are none. */
+  others(): Promise<OtherStacks> {
+    this.#others ??= this.#readOthers();
+    return this.#others;
+  }
+
+  async #readOthers(): Promise<OtherStacks> {
+    const listed = await this.#printed(["stack", "ls", "--json"]).catch(() => []);
+    const waiting = (listed as readonly { readonly name: string }[]).map(({ name }) => name);
+    const own = (await this.current())?.name.urn;
+    const states: StackState[] = [];
+    const unread: string[] = [];
+    const readNext = async (): Promise<void> => {
+      for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+        try {
+          const exported = await this.#printed(["stack", "export", "--stack", name]);
+          const state = new StackState((exported as Partial<ExportedStack>).deployment ?? {});
+          if (state.root !== own) states.push(state);
+        } catch {
+          unread.push(name);
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: MAX_EXPORTS }, readNext));
+    return { states, unread };
+  }
+
   /** Returns what prints a stack, by its name alone: that leaves its organization open. */
   #printerOf({ urn }: StackName): Print {
     const { stack } = stackOf(urn);
-    return async (args) => {
-      // The run is in the folder that this variable names (engine rule 40).
-      const env = { ...this.environment, PULUMI_OPTION_CWD: "" };
-      const options = { env, signal: AbortSignal.timeout(TIMEOUT_MS) };
-      const { exitCode, stdout } = await runPulumi([...args, "--stack", stack], options);
-      const printed = parseJson(stdout);
-      if (exitCode !== 0 || printed === undefined)
-        throw new Error(`\`pulumi ${args.join(" ")} --stack ${stack}\` ended with exit status ${exitCode}`);
-      return printed;
-    };
+    return (args) => this.#printed([...args, "--stack", stack]);
+  }
+
+  async #printed(args: readonly string[]): Promise<unknown> {
+    // The run is in the folder that this variable names (engine rule 40).
+    const env = { ...this.environment, PULUMI_OPTION_CWD: "" };
+    const { exitCode, stdout } = await runPulumi(args, { env, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const printed = parseJson(stdout);
+    if (exitCode !== 0 || printed === undefined)
+      throw new Error(`\`pulumi ${args.join(" ")}\` ended with exit status ${exitCode}`);
+    return printed;
   }
 }

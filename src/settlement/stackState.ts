@@ -16,9 +16,11 @@ import { Operations } from "./operations";
 import {
   type Holder,
   holderAmong,
+  isSame,
   isSameAccount,
   providerHashOf,
   type Trace,
+  timesAgree,
   traceOfResource,
 } from "./trace";
 
@@ -44,6 +46,23 @@ export class StackState {
   holderOf(endpoint: Trace): Holder {
     const traces = this.#of(endpoint.id).map(({ trace }) => trace);
     return holderAmong(traces, endpoint);
+  }
+
+  /** The root URN of the stack; undefined before its first run. */
+  get root(): string | undefined {
+    return stackIn(this.#deployment)?.urn;
+  }
+
+  /**
+   * Returns the resource that manages an endpoint, if one does. The stack may use another key of the account, or another name of the service:
+   * then its time tells, or where nothing tells that, its base URL.
+   */
+  managerOf(endpoint: Trace): Resource | undefined {
+    const isIt = (trace: Trace) =>
+      holderAmong([trace], endpoint) !== "nobody" &&
+      (timesAgree(trace, endpoint) ?? isSame(trace.service, endpoint.service));
+    return this.#of(endpoint.id).find(({ resource, trace }) => resource.external !== true && isIt(trace))
+      ?.resource;
   }
 
   /** Returns whether a resource has what an entry of this stack stands for. The key of its provider may have been rotated since. */

@@ -110,6 +110,7 @@ export function timesAgree(a: Trace, b: Trace): boolean | undefined {
   return window && placeIn(window, a.createdAt ?? b.createdAt) === "outside" ? false : undefined;
 }
 
-function isSame(a: string | undefined, b: string | undefined): boolean {
+/** What is unknown may be the same. */
+export function isSame(a: string | undefined, b: string | undefined): boolean {
   return a === undefined || b === undefined || a === b;
 }

@@ -18,6 +18,11 @@ export function describeStackOf(urn: string): string {
   return `${project}/${stack}`;
 }
 
+/** Describes a resource by its name, its project and its stack. */
+export function describeResource({ urn }: { readonly urn: string }): string {
+  return `${nameOf(urn)} in ${describeStackOf(urn)}`;
+}
+
 /** Returns whether a provider of this name is the engine's own, which no program declared. */
 export function isDefaultProvider(name: string): boolean {
   return DEFAULT_PROVIDER.test(name);

@@ -362,6 +362,22 @@ it("doctor reports duplicates, unmanaged endpoints and a missing receiver output
   expect(findings.find(({ code }) => code === "UNMANAGED")?.message).toBe(`no stack manages ${id}`);
 });
 
+it("doctor names an endpoint that two stacks have, of whatever project, and list and get name both", async () => {
+  const here = made("here");
+  const there = { ...here, urn: here.urn.replace("dev::test", "prod::shop") };
+  const [twice, once] = [made("twice"), made("once", { ...today(), account: "ffffff" })];
+  const dev = withReceiver([here, { ...twice, urn: `${twice.urn}2` }, twice]);
+  const ofAnotherKey = { ...once, urn: once.urn.replace("dev::test", "prod::shop") };
+  const others = { "organization/shop/prod": { resources: [there, ofAnotherKey] } };
+  const { codes, findings } = await run({ stacks: { dev }, others });
+  expect(codes).toEqual(["error MANAGED_TWICE"]);
+  const [{ message = "", remedy = "" } = {}] = findings;
+  expect(message).toBe(
+    `here in test/dev and here in shop/prod manage the same endpoint, ${here.id}. The first stack that deletes it takes it from the others`,
+  );
+  expect(remedy).toContain(`(${here.urn}, ${there.urn})`);
+});
+
 it("doctor looks for owners in every project, and reports the states of this one", async () => {
   const elsewhere = made("elsewhere");
   const lost = { ...made("lost"), id: "pending:1" };

@@ -84,6 +84,8 @@ export class VerbsWorld {
   printState = "cat state.json";
   /** What the stand-in for `pulumi stack history` does, as a shell command. Its seventh argument is the page. */
   printHistory = "cat history-$7.json 2>/dev/null || echo '[]'";
+  /** What the stand-in for `pulumi stack ls` does, as a shell command. */
+  printStacks = "exit 1";
   /** When the stack's first run began. */
   created: string;
   /** When a run last wrote the state. */
@@ -275,7 +277,7 @@ export class VerbsWorld {
         JSON.stringify(this.history.slice((page - 1) * 50, page * 50)),
       );
     const command = join(this.folder, "pulumi");
-    const text = `#!/bin/sh\ncd "${this.folder}"\ncase "$2" in\n  export) ${this.printState};;\n  history) ${this.printHistory};;\n  *) exit 1;;\nesac\n`;
+    const text = `#!/bin/sh\ncd "${this.folder}"\ncase "$2" in\n  export) ${this.printState};;\n  history) ${this.printHistory};;\n  ls) ${this.printStacks};;\n  *) exit 1;;\nesac\n`;
     writeFileSync(command, text);
     chmodSync(command, 0o755);
   }

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { checkArguments } from "../../endpoint/arguments";
-import { nameOf } from "../../shared/urn";
+import { describeResource, nameOf } from "../../shared/urn";
 import { quoted } from "../../shared/words";
 import { takingIds } from "../arguments";
 import { CliError } from "../errors";
@@ -16,7 +16,7 @@ import {
   takeInventory,
   warnOfGaps,
 } from "../inventory/inventory";
-import { describeResource, explainOwner } from "../inventory/ownership";
+import { explainOwner } from "../inventory/ownership";
 import { withoutSecrets } from "../knownSecrets";
 import { EXIT, endsByItself, withUsage } from "../run";
 import { type Account, withService } from "../service";

@@ -30,7 +30,8 @@ new ${alias}(${printableJson(name)}, {
 });
 `,
   );
-  return `import { WebhookEndpoint as ${alias} } from "pulumi-webhook-endpoints";\n${declarations.join("")}`;
+  const comment = `// For one stack only, because \`pulumi destroy\` deletes what the stack has adopted: see pulumi.getStack().\n`;
+  return `import { WebhookEndpoint as ${alias} } from "pulumi-webhook-endpoints";\n${comment}${declarations.join("")}`;
 }
 
 /** Returns a file for `pulumi import --file` with the native plugin. */

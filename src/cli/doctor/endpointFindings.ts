@@ -1,7 +1,8 @@
 import { describeUrl } from "../../shared/url";
+import { describeResource } from "../../shared/urn";
 import { quoted } from "../../shared/words";
 import { duplicatesIn, type Inventory } from "../inventory/inventory";
-import { describeResource, explainOwner, type Owner } from "../inventory/ownership";
+import { describeOwner, explainOwner, type Owner } from "../inventory/ownership";
 import type { Account } from "../service";
 import { joined } from "../text";
 import { error, type Finding, note } from "./finding";
@@ -37,6 +38,17 @@ export function endpointFindings(
         `${endpoint.id} has the same url (${describeUrl(endpoint.url)}) and type as ${describeResource(manager)}, so each event is delivered twice`,
         `If nothing else needs it, run \`${withStack(`npx webhook-endpoints delete ${quoted(endpoint.id)}`)}\`.`,
       ),
+    ),
+    ...entries.flatMap(({ endpoint, owner }) =>
+      owner.kind === "manages" && owner.also.length > 0
+        ? [
+            error(
+              "MANAGED_TWICE",
+              `${describeOwner(owner)} manage the same endpoint, ${endpoint.id}. The first stack that deletes it takes it from the others`,
+              `Decide which stack keeps it. In each other stack, run \`pulumi state delete <urn>\` for its resource (${[owner.resource, ...owner.also].map(({ urn }) => urn).join(", ")}), and remove that resource from what the stack declares, for example with \`pulumi.getStack()\`.`,
+            ),
+          ]
+        : [],
     ),
     ...entries
       .filter(({ owner }) => owner.kind === "may-hold")

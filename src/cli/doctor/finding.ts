@@ -10,6 +10,7 @@ type FindingCode =
   | "ENDPOINT_UNREADABLE"
   | "LEFTOVER"
   | "LIST_PARTIAL"
+  | "MANAGED_TWICE"
   | "NODE_OLD"
   | "NO_STACK"
   | "OPERATION_INTERRUPTED"

@@ -10,9 +10,8 @@ import {
 } from "../../settlement/deployment";
 import { isOvertaken } from "../../settlement/operations";
 import { isEndpointToken } from "../../shared/permanent";
-import { nameOf } from "../../shared/urn";
+import { describeResource, nameOf } from "../../shared/urn";
 import type { Inventory } from "../inventory/inventory";
-import { describeResource } from "../inventory/ownership";
 import type { KnownStack, ReadStacks } from "../inventory/stacks";
 import type { Account } from "../service";
 import { joined } from "../text";

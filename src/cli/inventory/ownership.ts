@@ -3,12 +3,12 @@ import type { Origin } from "../../endpoint/origin";
 import { isUrlSecret, plainText, type Resource } from "../../settlement/deployment";
 import { isEndpointToken } from "../../shared/permanent";
 import { sameUrl } from "../../shared/url";
-import { describeStackOf, nameOf } from "../../shared/urn";
+import { describeResource, describeStackOf } from "../../shared/urn";
 import type { KnownStack } from "./stacks";
 
 /**
  * Who has an endpoint:
- * - `manages`: a resource, also one that the next `up` deletes
+ * - `manages`: a resource, also one that the next `up` deletes, and perhaps resources of other stacks
  * - `reads`: a resource that only reads it, with `.get`
  * - `may-hold`: a resource with this id whose base URL, key or looks differ, or the case of its id. It is another account's, unless the
  *   service has two names or the key was rotated
@@ -17,7 +17,8 @@ import type { KnownStack } from "./stacks";
  * - `nobody`: every state was read. Only such an endpoint is an orphan
  */
 export type Owner =
-  | { readonly kind: "manages" | "reads" | "may-hold"; readonly resource: Resource }
+  | { readonly kind: "manages"; readonly resource: Resource; readonly also: readonly Resource[] }
+  | { readonly kind: "reads" | "may-hold"; readonly resource: Resource }
   | { readonly kind: "interrupted"; readonly stack: string }
   | { readonly kind: "unknown"; readonly why: string }
   | { readonly kind: "nobody" };
@@ -51,8 +52,14 @@ export class Ownership {
     const holders = recorded
       .filter((each) => each.id === endpoint.id && this.#holds(each, endpoint))
       .sort((a, b) => Number(this.#isOfAccount(b)) - Number(this.#isOfAccount(a)));
-    const manager = holders.find(({ external }) => external !== true);
-    if (manager) return { kind: "manages", resource: manager };
+    const [manager, ...more] = holders.filter(({ external }) => external !== true);
+    if (manager) {
+      // One of another key may be another account's.
+      const sure = [manager, ...more].filter((each) => this.#isOfAccount(each));
+      const byStack = new Map(sure.map((each) => [describeStackOf(each.urn), each]));
+      byStack.delete(describeStackOf(manager.urn));
+      return { kind: "manages", resource: manager, also: [...byStack.values()] };
+    }
     const [reader] = holders;
     if (reader) return { kind: "reads", resource: reader };
     const [namesake] = recorded;
@@ -86,7 +93,7 @@ export class Ownership {
 export function describeOwner(owner: Owner): string {
   switch (owner.kind) {
     case "manages":
-      return describeResource(owner.resource);
+      return [owner.resource, ...owner.also].map(describeResource).join(" and ");
     case "reads":
       return `read by ${describeResource(owner.resource)}`;
     case "may-hold":
@@ -127,14 +134,15 @@ export function dataOfOwner(owner: Owner): object | null {
       return { kind: owner.kind };
     case "interrupted":
       return owner;
+    case "manages":
+      return {
+        kind: owner.kind,
+        urn: owner.resource.urn,
+        ...(owner.also.length > 0 && { also: owner.also.map(({ urn }) => urn) }),
+      };
     default:
       return { kind: owner.kind, urn: owner.resource.urn };
   }
-}
-
-/** Describes a resource by its project, its stack and its name. */
-export function describeResource({ urn }: Resource): string {
-  return `${nameOf(urn)} in ${describeStackOf(urn)}`;
 }
 
 /** Returns whether the state encrypts the url of an endpoint's owner, because the program declared it as a secret, or may do so. */
