@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { countOf } from "../shared/words";
 import { type ValidationResult, validateReceiver } from "../validation";
 import { validateOnce } from "../validation/validateReceiver";
 import { checkUrl, wholeNumber } from "./arguments";
@@ -6,6 +7,7 @@ import { CliError } from "./errors";
 import { jsonOption } from "./flags";
 import { Output } from "./output";
 import { EXIT, type ExitStatus, endsByItself, withUsage } from "./run";
+import { describeSecret } from "./secrets/namedSecret";
 import { addSecretOptions, readSecrets, type SecretFlags } from "./secrets/secrets";
 
 /** In seconds. */
@@ -58,7 +60,11 @@ async function probe(url: string, flags: Flags): Promise<ExitStatus> {
     wait === 0 ? validateOnce(target) : validateReceiver({ ...target, timeoutMs: wait * 1000 }),
   );
   const { validated, code, genuine, broken } = result;
-  output.data({ validated, code, genuine, broken }, () => output.line(describe(result)));
+  output.data({ validated, code, genuine, broken }, () => {
+    // In a rotation, a secret that the stack lacks still is not tried.
+    output.note(`Tried ${countOf(secrets.length, "secret")}: ${secrets.map(describeSecret).join(", ")}.`);
+    output.line(describe(result));
+  });
   if (output.json && result.reason !== null) output.note(result.reason);
   return validated ? EXIT.yes : EXIT.no;
 }

@@ -30,7 +30,10 @@ test("probe exits with 0 when the receiver accepts genuine deliveries and refuse
     genuine: { status: 200 },
     broken: { status: 401 },
   });
-  const plain = await probe(url);
+  const plain = await probe(url, [], [SECRET, OTHER_SECRET]);
+  expect(plain.stderr).toMatch(
+    /^Tried 2 secrets: secret 1 of 2 \(fingerprint \w{12}\), secret 2 of 2 \(fingerprint \w{12}\)\.\n$/,
+  );
   expect(plain).toMatchObject({
     status: 0,
     stdout: "Validated. A genuine delivery was answered with 200, a broken one with 401.\n",

@@ -11,7 +11,7 @@ async function configuration() {
   return parseReceiverConfig(SecretString);
 }
 
-/** Several instances run at once and share no memory: add a `redisDedupe` if a delivery must not be handled twice. */
+/** Several instances run at once and share no memory: add a `redisDedupe` with your application's prefix if a delivery must not be handled twice. */
 async function start() {
   const { toleranceSeconds } = await configuration();
   const receiver = createReceiver({

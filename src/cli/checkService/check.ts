@@ -132,13 +132,20 @@ async function get(id: string, { wire, findings, urls }: CheckOptions): Promise<
 }
 
 async function registerAgain(first: string, options: CheckOptions): Promise<void> {
-  const { findings, urls } = options;
+  const { findings, urls, wire } = options;
   const { value, exchanges, came, isOwn } = await registered(urls.own, { ...options, note: () => {} });
   if (exchanges.some(isBroken)) findings.add("register", "differs", came);
   else if (exchanges.length === 0 || exchanges.some(isRedirect))
     findings.add("duplicates", "cannot tell", came);
   else if (value === first) findings.add("duplicates", "differs", `${came}, with the id of the first`);
-  else findings.add("duplicates", value === undefined || !isOwn ? "differs" : "meets", came);
+  else if (value === undefined || !isOwn) findings.add("duplicates", "differs", came);
+  else {
+    await awaitListed(value, options);
+    const { value: list } = await wire.perform("GET", () => wire.account.client.list());
+    const isReplaced = list?.complete === true && !list.endpoints.some(({ id }) => id === first);
+    if (isReplaced) findings.add("duplicates", "differs", `${came}, and the first is gone`);
+    else findings.add("duplicates", "meets", came);
+  }
 }
 
 async function registerInvalid(options: CheckOptions): Promise<void> {

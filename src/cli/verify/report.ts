@@ -1,4 +1,4 @@
-import { fingerprintOf } from "../../stack/config";
+import { dataOfSecret, describeSecret } from "../secrets/namedSecret";
 import type { NamedSecret } from "../secrets/secrets";
 import { clockText, durationText } from "../text";
 import type { Diagnosis } from "./diagnosis";
@@ -14,33 +14,23 @@ export function dataOf(diagnosis: Diagnosis, tried: readonly NamedSecret[], now:
   return { verified, id, timestamp, ageSeconds: now - timestamp, secret: signer };
 }
 
-/** Identifies a secret without revealing it, as `docs/signature-mismatch.md` explains. */
-function dataOfSecret({ name, value }: NamedSecret): { name: string; fingerprint: string } {
-  return { name, fingerprint: fingerprintOf([value]) };
-}
-
 export function linesOf(diagnosis: Diagnosis, tried: readonly NamedSecret[], now: number): string[] {
   if (diagnosis.verified) {
     const { id, timestamp, secret } = diagnosis;
     const age = now >= timestamp ? `${durationText(now - timestamp)} ago` : "just now";
     return [
-      `Verified: ${id} was signed with ${described(secret)}.`,
+      `Verified: ${id} was signed with ${describeSecret(secret)}.`,
       `Sent: ${clockText(timestamp)}, ${age}.`,
     ];
   }
   const { reason, finding, advice, secret } = diagnosis;
-  const used = secret === undefined ? [] : [`Signed with: ${described(secret)}.`];
+  const used = secret === undefined ? [] : [`Signed with: ${describeSecret(secret)}.`];
   const isSecretUnknown = reason === "wrong-secret" || reason === "search-ended";
   return [
     `Not verified: ${reason}.`,
     finding,
     ...used,
-    ...(isSecretUnknown ? [`Tried: ${tried.map(described).join(", ")}.`] : []),
+    ...(isSecretUnknown ? [`Tried: ${tried.map(describeSecret).join(", ")}.`] : []),
     `What to do: ${advice}`,
   ];
-}
-
-function described(secret: NamedSecret): string {
-  const { name, fingerprint } = dataOfSecret(secret);
-  return `${name} (fingerprint ${fingerprint})`;
 }

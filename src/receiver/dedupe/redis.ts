@@ -24,7 +24,8 @@ export interface RedisDedupeOptions {
   readonly client: NodeRedisClient | IoredisClient;
   /**
    * The prefix of each key. Default `webhook-delivery:`. Receivers that stand in for each other share it. Receivers that each
-   * handle the same events, such as staging and production on one Redis, need different ones.
+   * handle the same events, such as two applications, or staging and production, on one Redis, need different ones: with one prefix, each
+   * event reaches only one of them.
    */
   readonly prefix?: string | undefined;
 }

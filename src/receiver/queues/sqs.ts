@@ -87,7 +87,7 @@ const HAND_BACK_MS = 500;
  * needs `ReportBatchItemFailures` in its `FunctionResponseTypes`: without it, Lambda takes the whole batch for handled.
  *
  * ```ts
- * export const handler = sqsHandler(queueWorker({ dedupe: redisDedupe({ client }), handlers }));
+ * export const handler = sqsHandler(queueWorker({ dedupe: redisDedupe({ client, prefix: "billing:" }), handlers }));
  * ```
  *
  * The messages of a batch are handled at the same time. 1.5 seconds before the function's time is up, the signals of those that still run

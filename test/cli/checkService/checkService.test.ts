@@ -188,6 +188,20 @@ test("a service may know a new endpoint only seconds after its registration, and
   expect([ended, differs, left]).toEqual(["meets", [], []]);
 });
 
+test("a service that replaces the endpoint with the same url breaks the clause duplicates", async () => {
+  const { clauses, left } = await withSecondService("replaces");
+  expect(clauses.duplicates).toMatchObject({
+    verdict: "differs",
+    cameBack: "POST /webhooks: 200, and the first is gone",
+  });
+  expect(left).toEqual([]);
+});
+
+test("a service whose list leaves out the second endpoint with a url breaks the clause list-lag, and nothing is left", async () => {
+  const { differs, left } = await withSecondService("lists-first");
+  expect([differs, left]).toEqual([["list-lag"], []]);
+});
+
 test("nothing is registered unless the person agrees, and the question names what is sent", async () => {
   const questions: string[] = [];
   const ask = async (lines: readonly string[]) => {

@@ -17,14 +17,15 @@ interface Response {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export type Broken = ClauseId | "spelling" | "gone" | "late";
+export type Broken = ClauseId | "spelling" | "gone" | "late" | "replaces" | "lists-first";
 
 const LAG_MS = 7_000;
 const LATE_MS = 4_000;
 
 /**
  * A service written from docs/service-contract.md alone. It numbers its endpoints, wraps its list, and can break one clause, spell the
- * types in upper case, answer 410 for 404, or know a new endpoint only four seconds after it has answered the registration.
+ * types in upper case, answer 410 for 404, know a new endpoint only four seconds after it has answered the
+ * registration, replace the endpoint that has the same url, or list only the first of them.
  */
 export class SecondService {
   rows: Row[] = [];
@@ -88,6 +89,7 @@ export class SecondService {
       return { status: this.#breaks("refusals") ? 500 : 422, body: { error: "url" } };
     const same = this.rows.find((each) => each.url === url && each.type === type);
     if (same !== undefined && this.#breaks("duplicates")) return { status: 200, body: this.#shown(same) };
+    if (this.#breaks("replaces")) this.rows = this.rows.filter((each) => each !== same);
     this.#made += 1;
     const spelt = this.#breaks("spelling") ? type.toUpperCase() : type;
     const row = { id: this.#made, url, type: spelt, created: this.now() };
@@ -102,7 +104,10 @@ export class SecondService {
   }
 
   #list(): Response {
-    const isListed = ({ created }: Row) => !this.#breaks("list-lag") || this.now() - created > LAG_MS;
+    const isFirst = (row: Row) => this.rows.find(({ url }) => url === row.url) === row;
+    const isListed = (row: Row) =>
+      !(this.#breaks("list-lag") && this.now() - row.created <= LAG_MS) &&
+      (!this.#breaks("lists-first") || isFirst(row));
     const rows = this.#known()
       .filter(isListed)
       .map((row) => this.#shown(row));
