@@ -1,23 +1,10 @@
 import { type Endpoint, WebhookEndpointNotFoundError } from "../../client";
-import { sleep } from "../../client/clock";
-import { LAG_MS } from "../../settlement/lag";
 import { sameUrl } from "../../shared/url";
 import { showAnswer } from "../service";
 import { TemporaryEndpoint } from "../temporaryEndpoint";
-import { type CheckEndpoints, wasMade } from "./endpoints";
-import type { Findings } from "./findings";
+import { type CheckOptions, wasMade } from "./endpoints";
+import { awaitListed, awaitUnlisted, problemIn } from "./listed";
 import { described, endpointIn, isBroken, isRedirect, lastTime, type Performed } from "./wire";
-
-/** How long the check waits for a list to contain a new endpoint, in milliseconds. */
-const LONGEST_LAG_MS = 15_000;
-const LIST_PAUSE_MS = 250;
-
-interface CheckOptions extends CheckEndpoints {
-  readonly findings: Findings;
-  /** Ends the check between two requests. */
-  readonly stopped: AbortSignal;
-  readonly note: (text: string) => void;
-}
 
 /** Plays the clauses at a service that can list. Each endpoint that it registers is in `made`, or has one of the urls. */
 export async function check(options: CheckOptions): Promise<void> {
@@ -89,40 +76,6 @@ async function register(options: CheckOptions): Promise<string | undefined> {
   return id;
 }
 
-/** Lists until the list has an endpoint, and returns it as it is listed. */
-async function awaitListed(id: string, options: CheckOptions): Promise<Endpoint | undefined> {
-  const { wire, findings, urls, clock, stopped } = options;
-  const startedAt = clock.now();
-  for (;;) {
-    const { value: list, exchanges } = await wire.perform("GET", () => wire.account.client.list());
-    if (list !== undefined) findings.wholeList(list);
-    const lagMs = clock.now() - startedAt;
-    const after = `after ${(lagMs / 1000).toFixed(1)} s`;
-    const listed = list?.endpoints.find((each) => each.id === id);
-    if (listed !== undefined) {
-      findings.add("list-lag", lagMs < LAG_MS ? "meets" : "differs", after);
-      const problem = problemIn(listed, urls.own);
-      if (problem !== undefined) findings.add("list", "differs", `${described(exchanges)}, ${problem}`);
-      return listed;
-    }
-    if (list?.unrecognized.some((each) => each.id === id)) {
-      findings.add("list-lag", "cannot tell", after);
-      findings.add("list", "differs", `${described(exchanges)}, but the new endpoint in it cannot be read`);
-      return undefined;
-    }
-    if (list?.complete !== true || stopped.aborted || lagMs >= LONGEST_LAG_MS) {
-      const isAbsent = list?.complete === true && !stopped.aborted;
-      findings.add(
-        "list-lag",
-        isAbsent ? "differs" : "cannot tell",
-        isAbsent ? `not ${after}` : described(exchanges),
-      );
-      return undefined;
-    }
-    await sleep(LIST_PAUSE_MS, { clock, signal: stopped });
-  }
-}
-
 async function get(id: string, { wire, findings, urls }: CheckOptions): Promise<Endpoint | undefined> {
   const performed = await wire.perform("GET", () => wire.account.client.get(id));
   const got = findings.operation("get", performed);
@@ -159,14 +112,18 @@ async function registerInvalid(options: CheckOptions): Promise<void> {
   else findings.add("refusals", last.status >= 400 && !exchanges.some(isBroken) ? "meets" : "differs", came);
 }
 
-async function remove(id: string, { wire, findings, made }: CheckOptions): Promise<void> {
+async function remove(id: string, options: CheckOptions): Promise<void> {
+  const { wire, findings, made } = options;
   const { client } = wire.account;
   findings.operation("delete", await wire.perform("DELETE", () => client.delete(id)));
   if (!findings.keeps("delete")) return;
   if (findings.keeps("get")) {
     const { value, exchanges } = await wire.perform("GET", () => client.get(id));
-    if (value === undefined) made.delete(id);
-    else findings.add("delete", "differs", `${described(exchanges)} after the delete`);
+    if (value !== undefined) findings.add("delete", "differs", `${described(exchanges)} after the delete`);
+    else {
+      made.delete(id);
+      await awaitUnlisted(id, options);
+    }
   }
   const { error, exchanges } = await wire.perform("DELETE", () => client.delete(id));
   const isFine = error === undefined || error instanceof WebhookEndpointNotFoundError;
@@ -190,9 +147,4 @@ function unknownIdLike(id: string): string {
   if (/^\d+$/.test(id)) return String(BigInt(id) + 1_000_003n);
   const reversed = [...id.slice(-12)].reverse().join("");
   return reversed === id.slice(-12) ? `${id}0` : id.slice(0, -12) + reversed;
-}
-
-function problemIn({ url, type }: Endpoint, sent: string): string | undefined {
-  if (!sameUrl(url, sent)) return "its url is not the one that was registered";
-  return type === "development" ? undefined : "its type is not the one that was registered";
 }

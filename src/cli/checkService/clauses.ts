@@ -58,8 +58,10 @@ export const CLAUSES = {
       "Treats the outcome as unknown, and looks for the endpoint in the list before it reports the error.",
   },
   delete: {
-    service: "`DELETE /webhooks/{id}` responds with 2xx, and the endpoint is gone.",
-    otherwise: "Can't delete endpoints. They stay in the state, or deliver events that nobody wants.",
+    service:
+      "`DELETE /webhooks/{id}` responds with 2xx, and the endpoint is gone, within five seconds from the list too.",
+    otherwise:
+      "Can't delete endpoints. They stay in the state, or deliver events that nobody wants. Takes an endpoint that is still listed for one that exists.",
   },
   "delete-again": {
     service: "Deleting an endpoint twice does no harm: the second request gets 404, 410 or 2xx.",

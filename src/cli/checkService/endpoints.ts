@@ -6,6 +6,7 @@ import { LAG_MS, whileNew } from "../../settlement/lag";
 import { CLOCK_TOLERANCE_MS, parseTimestamp } from "../../settlement/time";
 import { sameUrl } from "../../shared/url";
 import { MARK } from "../inventory/inventory";
+import type { Findings } from "./findings";
 import type { Wire } from "./wire";
 
 /** The urls that one check registers. Each names the check, so that what a killed check left is recognized. */
@@ -69,6 +70,14 @@ export interface CheckEndpoints {
   readonly others: Set<string>;
   /** The urls whose registration may have worked, although it got no id. */
   readonly lost: Set<string>;
+}
+
+/** What a check needs while it plays the clauses. */
+export interface CheckOptions extends CheckEndpoints {
+  readonly findings: Findings;
+  /** Ends the check between two requests. */
+  readonly stopped: AbortSignal;
+  readonly note: (text: string) => void;
 }
 
 /** What may still be there after a check. */

@@ -197,6 +197,12 @@ test("a service that replaces the endpoint with the same url breaks the clause d
   expect(left).toEqual([]);
 });
 
+test("a service whose list keeps what is deleted breaks the clause delete", async () => {
+  const { clauses, differs, left } = await withSecondService("lists-deleted");
+  expect([differs, left]).toEqual([["delete"], []]);
+  expect(clauses.delete?.cameBack).toMatch(/^the service still lists it 15\.\d s after the delete$/);
+});
+
 test("a service whose list leaves out the second endpoint with a url breaks the clause list-lag, and nothing is left", async () => {
   const { differs, left } = await withSecondService("lists-first");
   expect([differs, left]).toEqual([["list-lag"], []]);

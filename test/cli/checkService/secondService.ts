@@ -17,7 +17,7 @@ interface Response {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export type Broken = ClauseId | "spelling" | "gone" | "late" | "replaces" | "lists-first";
+export type Broken = ClauseId | "spelling" | "gone" | "late" | "replaces" | "lists-first" | "lists-deleted";
 
 const LAG_MS = 7_000;
 const LATE_MS = 4_000;
@@ -25,11 +25,13 @@ const LATE_MS = 4_000;
 /**
  * A service written from docs/service-contract.md alone. It numbers its endpoints, wraps its list, and can break one clause, spell the
  * types in upper case, answer 410 for 404, know a new endpoint only four seconds after it has answered the
- * registration, replace the endpoint that has the same url, or list only the first of them.
+ * registration, replace the endpoint that has the same url, list only the first of them, or list what is
+ * deleted.
  */
 export class SecondService {
   rows: Row[] = [];
   #made = 0;
+  readonly #deleted: Row[] = [];
   readonly #server: Server;
 
   /** @param now milliseconds since 1970 */
@@ -80,6 +82,7 @@ export class SecondService {
       if (this.#breaks("redirects")) return { status: 301, headers: { location: `${url}/` } };
       return { status: 200, body: this.#breaks("get") ? { endpoint: this.#shown(row) } : this.#shown(row) };
     }
+    this.#deleted.push(row);
     if (!this.#breaks("delete")) this.rows = this.rows.filter((each) => each !== row);
     return { status: 202, body: { accepted: true } };
   }
@@ -108,7 +111,7 @@ export class SecondService {
     const isListed = (row: Row) =>
       !(this.#breaks("list-lag") && this.now() - row.created <= LAG_MS) &&
       (!this.#breaks("lists-first") || isFirst(row));
-    const rows = this.#known()
+    const rows = (this.#breaks("lists-deleted") ? [...this.#deleted, ...this.#known()] : this.#known())
       .filter(isListed)
       .map((row) => this.#shown(row));
     if (this.#breaks("list")) return { status: 200, body: { hooks: rows } };
