@@ -1,5 +1,4 @@
 import { type Endpoint, WebhookEndpointNotFoundError } from "../../client";
-import { sameUrl } from "../../shared/url";
 import { showAnswer } from "../service";
 import { TemporaryEndpoint } from "../temporaryEndpoint";
 import { type CheckOptions, wasMade } from "./endpoints";
