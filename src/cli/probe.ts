@@ -1,5 +1,4 @@
 import { Command } from "commander";
-import { countOf } from "../shared/words";
 import { type ValidationResult, validateReceiver } from "../validation";
 import { validateOnce } from "../validation/validateReceiver";
 import { checkUrl, wholeNumber } from "./arguments";
@@ -61,8 +60,9 @@ async function probe(url: string, flags: Flags): Promise<ExitStatus> {
   );
   const { validated, code, genuine, broken } = result;
   output.data({ validated, code, genuine, broken }, () => {
-    // In a rotation, a secret that the stack lacks still is not tried.
-    output.note(`Tried ${countOf(secrets.length, "secret")}: ${secrets.map(describeSecret).join(", ")}.`);
+    // In a rotation: a secret that the stack lacks still is not tried.
+    if (secrets.length > 1)
+      output.note(`Tried ${secrets.length} secrets: ${secrets.map(describeSecret).join(", ")}.`);
     output.line(describe(result));
   });
   if (output.json && result.reason !== null) output.note(result.reason);
