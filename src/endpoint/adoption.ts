@@ -53,13 +53,14 @@ export async function adopt(
   }
   assertAsDeclared(endpoint, inputs);
   const trace = traceOfEndpoint(endpoint, originHashes(origin));
+  await assertFree(trace, { log, stacks });
+  // Right before it is taken: other resources take theirs meanwhile.
   if (ledger.isKept(id) || takings.holderBeside(endpoint, trace) !== "nobody") {
     throw new EndpointError(
       "ADOPT_TAKEN",
       `cannot adopt endpoint ${id}: another resource of this program already has it. Name it in only one of them.`,
     );
   }
-  await assertFree(trace, { log, stacks });
   takings.adopt(entry, endpoint, replaced);
   return ledger.noteOurs(endpoint, "made");
 }
@@ -75,10 +76,11 @@ async function assertFree(trace: Trace, { log, stacks }: Pick<AdoptionSources, "
         "lose it. Declare it in one stack only, for example with `pulumi.getStack()`. To move it to this stack, first run " +
         `\`pulumi state delete ${quoted(manager.urn)} --stack ${quoted(stackOf(manager.urn).stack)}\`.`,
     );
-  if (unread.length > 0)
+  const unknown = unread === undefined ? "the project's other stacks" : unread.join(", ");
+  if (unknown !== "")
     log.warn(
-      `adopts ${trace.id} without having read the state of ${unread.join(", ")}: if that stack has the endpoint too, the \`pulumi destroy\` of ` +
-        "either deletes it.",
+      `adopts ${trace.id} without having read the state of ${unknown}: if another stack has the endpoint too, the \`pulumi destroy\` of either ` +
+        "deletes it.",
     );
 }
 

@@ -4,7 +4,7 @@ import { stackOf } from "../shared/urn";
 import type { Deployment, ExportedStack } from "./deployment";
 import type { StackName } from "./entry";
 import { type PastRun, type Print, readHistory } from "./history";
-import { isAmbiguous, stackNameOf } from "./stackName";
+import { isAmbiguous, projectName, stackNameOf } from "./stackName";
 import { StackState } from "./stackState";
 
 /** How long the CLI may take to print something of a stack, in milliseconds. */
@@ -90,10 +90,11 @@ export class Stack {
   }
 }
 
-/** The states of the other stacks of a project, and which could not be read. */
+/** The states of the other stacks of a project. */
 interface OtherStacks {
   readonly states: readonly StackState[];
-  readonly unread: readonly string[];
+  /** The names of those that could not be read; undefined if they could not even be listed. */
+  readonly unread: readonly string[] | undefined;
 }
 
 /** The stacks that a run meets: its own, those that entries of the book name, and others of its project. Each is read once. */
@@ -134,22 +135,25 @@ export class Stacks {
     return stack;
   }
 
-  /** Returns the other stacks of this run's project, as the CLI prints them. Where it cannot list them, there are none. */
+  /** Returns the other stacks of this run's project, as the CLI prints them. */
   others(): Promise<OtherStacks> {
     this.#others ??= this.#readOthers();
     return this.#others;
   }
 
   async #readOthers(): Promise<OtherStacks> {
-    const listed = await this.#printed(["stack", "ls", "--json"]).catch(() => []);
-    const waiting = (listed as readonly { readonly name: string }[]).map(({ name }) => name);
     const own = (await this.current())?.name.urn;
+    // An inline program of the Automation API is in no folder of its project.
+    const project = own === undefined ? [] : ["--project", stackOf(own).project];
+    const listed = await this.#printed(["stack", "ls", "--json", ...project]).catch(() => undefined);
+    if (!Array.isArray(listed)) return { states: [], unread: undefined };
+    const waiting = (listed as readonly { readonly name: string }[]).map(({ name }) => name);
     const states: StackState[] = [];
     const unread: string[] = [];
     const readNext = async (): Promise<void> => {
       for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
         try {
-          const exported = await this.#printed(["stack", "export", "--stack", name]);
+          const exported = await this.#printed(["stack", "export"], name);
           const state = new StackState((exported as Partial<ExportedStack>).deployment ?? {});
           if (state.root !== own) states.push(state);
         } catch {
@@ -161,19 +165,27 @@ export class Stacks {
     return { states, unread };
   }
 
-  /** Returns what prints a stack, by its name alone: that leaves its organization open. */
-  #printerOf({ urn }: StackName): Print {
-    const { stack } = stackOf(urn);
-    return (args) => this.#printed([...args, "--stack", stack]);
+  /**
+   * Returns what prints a stack, by its name alone, which leaves its organization open. An inline program of the Automation API is in no
+   * folder of its project: there the whole name is needed, which is known where there are no organizations.
+   */
+  #printerOf(name: StackName): Print {
+    const { project, stack } = stackOf(name.urn);
+    const isHere = isAmbiguous(name) || projectName(process.cwd()) === project;
+    return (args) => this.#printed(args, isHere ? stack : `organization/${project}/${stack}`);
   }
 
-  async #printed(args: readonly string[]): Promise<unknown> {
+  async #printed(args: readonly string[], stack?: string): Promise<unknown> {
+    const named = stack === undefined ? [] : ["--stack", stack];
     // The run is in the folder that this variable names (engine rule 40).
     const env = { ...this.environment, PULUMI_OPTION_CWD: "" };
-    const { exitCode, stdout } = await runPulumi(args, { env, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const options = { env, signal: AbortSignal.timeout(TIMEOUT_MS) };
+    const { exitCode, stdout } = await runPulumi([...args, ...named], options);
     const printed = parseJson(stdout);
     if (exitCode !== 0 || printed === undefined)
-      throw new Error(`\`pulumi ${args.join(" ")}\` ended with exit status ${exitCode}`);
+      throw new Error(
+        `\`pulumi ${[...args, ...named].join(" ").replace(/organization\/[^/]+\//, "")}\` ended with exit status ${exitCode}`,
+      );
     return printed;
   }
 }

@@ -55,11 +55,12 @@ export class StackState {
 
   /**
    * Returns the resource that manages an endpoint, if one does. The stack may use another key of the account, or another name of the service:
-   * then its time tells, or where nothing tells that, its base URL.
+   * then it is the same if it looks alike, and its time agrees, or where nothing tells that, its base URL. Ids may count for each account.
    */
   managerOf(endpoint: Trace): Resource | undefined {
     const isIt = (trace: Trace) =>
       holderAmong([trace], endpoint) !== "nobody" &&
+      (isSameAccount(trace, endpoint) || isSame(trace.key, endpoint.key)) &&
       (timesAgree(trace, endpoint) ?? isSame(trace.service, endpoint.service));
     return this.#of(endpoint.id).find(({ resource, trace }) => resource.external !== true && isIt(trace))
       ?.resource;

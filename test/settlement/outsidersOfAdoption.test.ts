@@ -52,6 +52,25 @@ test.each(variants)("up does not adopt what another stack of the project has, %s
   expect(message).toContain("ADOPT_TAKEN");
 });
 
+test("up adopts what another service gave the same id at the same time", async () => {
+  const { id, state } = await adopted();
+  const elsewhere = {
+    url: "https://hooks.example.com/another",
+    baseUrl: "https://staging.example.com",
+    account: "ffffff",
+  };
+  alsoInProd(id, { ...state, ...elsewhere }, { inputs: { ...inputs, url: elsewhere.url } });
+  expect((await adopting(id)).id).toBe(id);
+});
+
+test("up says so if it cannot list the other stacks", async () => {
+  const { id } = await adopted();
+  expect((await adopting(id)).id).toBe(id);
+  expect(world.warnings.join("\n")).toContain(
+    `adopts ${id} without having read the state of the project's other`,
+  );
+});
+
 test("up adopts what another stack only reads, and what another account gave the same id", async () => {
   const { id, state } = await adopted();
   alsoInProd(id, state, { external: true });
