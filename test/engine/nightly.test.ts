@@ -26,6 +26,8 @@ let operator: Project;
 let others: Project[];
 /** What the commands have said that they deleted. */
 let deleted: Set<string>;
+/** What killed runs were deleting: if the service has done it, their states hold it still. */
+let interrupted: Set<string>;
 /** How many runs ended well, but for the last of each project. */
 let succeeded: number;
 /** What the runs did, for the message of a failure. */
@@ -44,6 +46,7 @@ beforeEach(async () => {
     return project;
   });
   deleted = new Set();
+  interrupted = new Set();
   succeeded = 0;
   log = [];
 });
@@ -151,6 +154,9 @@ async function killedUp(project: Project): Promise<void> {
   killAll(processesOf(child));
   await ended;
   await project.pulumi("cancel", "--yes");
+  for (const { pending_operations = [] } of states().values())
+    for (const { type, resource } of pending_operations)
+      if (type === "deleting" && resource.id !== undefined) interrupted.add(resource.id);
 }
 
 test(`in ${ROUNDS} rounds of list, delete and prune beside other runs, nothing is deleted that a state holds or will hold`, async () => {
@@ -188,7 +194,9 @@ test(`in ${ROUNDS} rounds of list, delete and prune beside other runs, nothing i
   const held = [...states().values()].flatMap(({ resources = [] }) =>
     resources.filter(({ id, type }) => type.endsWith(":WebhookEndpoint") && id?.startsWith("wh_")),
   );
-  expect(held.filter(({ id = "" }) => !ids.has(id))).toEqual([]);
+  const gone = held.filter(({ id = "" }) => !ids.has(id) && !interrupted.has(id));
+  if (gone.length > 0) process.stderr.write(`${log.join("\n")}\n`);
+  expect(gone).toEqual([]);
   // Neither the commands nor the runs were idle.
   expect(deleted.size).toBeGreaterThan(0);
   expect(succeeded).toBeGreaterThan(0);
