@@ -93,7 +93,7 @@ describe("a resource whose url changes", () => {
   /** Replaces a resource by one with other inputs, as `up` does. */
   const replaced = async (made: { id: string; outs?: unknown }, news: typeof inputs) => {
     const verbs = world.plugin();
-    await verbs.check({ ...inputs }, news);
+    await verbs.check({ ...inputs }, { ...news });
     await verbs.diff(made.id, stateOf(made), news);
     const { id } = await verbs.create(news);
     await verbs.delete(made.id, stateOf(made));
