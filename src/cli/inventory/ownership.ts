@@ -54,8 +54,8 @@ export class Ownership {
       .sort((a, b) => Number(this.#isOfAccount(b)) - Number(this.#isOfAccount(a)));
     const [manager, ...more] = holders.filter(({ external }) => external !== true);
     if (manager) {
-      // One of another key may be another account's.
-      const sure = [manager, ...more].filter((each) => this.#isOfAccount(each));
+      // One of another key may be another account's, and one that looks otherwise may be from before the id was used again.
+      const sure = [manager, ...more].filter((each) => this.#isOfAccount(each) && isAlike(each, endpoint));
       const byStack = new Map(sure.map((each) => [describeStackOf(each.urn), each]));
       byStack.delete(describeStackOf(manager.urn));
       return { kind: "manages", resource: manager, also: [...byStack.values()] };
@@ -71,12 +71,7 @@ export class Ownership {
    * endpoint if it looks alike: then the service has moved, or the key was rotated. One of this base URL and key comes first.
    */
   #holds(resource: Resource, endpoint: Endpoint): boolean {
-    const { type: resourceType, inputs, outputs } = resource;
-    if (!isEndpointToken(resourceType)) return false;
-    if (this.#isOfAccount(resource)) return true;
-    const url = plainText(outputs, "url") ?? plainText(inputs, "url");
-    const type = plainText(outputs, "type") ?? plainText(inputs, "type");
-    return (url === undefined || sameUrl(url, endpoint.url)) && (type ?? endpoint.type) === endpoint.type;
+    return isEndpointToken(resource.type) && (this.#isOfAccount(resource) || isAlike(resource, endpoint));
   }
 
   /** Returns whether a resource was recorded with this base URL and key. An import file may leave neither. */
@@ -87,6 +82,12 @@ export class Ownership {
       (plainText(outputs, "account") ?? account) === account
     );
   }
+}
+
+function isAlike({ inputs, outputs }: Resource, endpoint: Endpoint): boolean {
+  const url = plainText(outputs, "url") ?? plainText(inputs, "url");
+  const type = plainText(outputs, "type") ?? plainText(inputs, "type");
+  return (url === undefined || sameUrl(url, endpoint.url)) && (type ?? endpoint.type) === endpoint.type;
 }
 
 /** Describes an owner in a cell of a table. */
