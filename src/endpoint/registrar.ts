@@ -32,30 +32,20 @@ export class Registrar {
    * @throws PendingError when it was sent and nothing shows whether it was made
    */
   create(inputs: EndpointInputs, replaced: Replaced | undefined): Promise<Endpoint> {
+    const { adoptId } = inputs;
+    // Once the resource has an endpoint, adoptId has no effect.
+    const adopts = adoptId !== undefined && !hasEndpoint(replaced);
     const { ledger, settlement } = this.run;
     return settlement.announced(inputs, (entry) =>
       this.inTurn(inputs, async () => {
         const pending = replaced?.wantsSame ? replaced.pending : undefined;
         const takes = { entry, replaced: pending };
-        const adoptId = await this.#idToAdopt(inputs, replaced);
-        const adopted = adoptId === undefined ? undefined : await adopt(adoptId, inputs, takes, this.run);
+        const adopted = adopts ? await adopt(adoptId, inputs, takes, this.run) : undefined;
         if (adopted === undefined) return this.#register(inputs, replaced, entry);
         if (pending && settlement.mayHaveMade(pending, adopted)) ledger.note(pending.id, "settled");
         return adopted;
       }),
     );
-  }
-
-  /**
-   * Returns what a resource is to adopt. Once it has an endpoint, its adoptId may be a rest of when it adopted that, or one before it: then
-   * it counts only if it names another endpoint, as declared.
-   */
-  async #idToAdopt(inputs: EndpointInputs, replaced: Replaced | undefined): Promise<string | undefined> {
-    const { adoptId } = inputs;
-    if (adoptId === undefined || !hasEndpoint(replaced)) return adoptId;
-    if (adoptId === replaced?.id) return undefined;
-    const named = await this.run.service.find(adoptId).catch(() => undefined);
-    return named !== undefined && keyOf(named) === keyOf(inputs) ? adoptId : undefined;
   }
 
   /** Runs work in the turn of its url and type. @throws EndpointError `RUN_CANCELLED` */

@@ -87,35 +87,3 @@ test("up adopts what only its own stack has, and says which stack it could not r
   expect((await adopting(id)).id).toBe(id);
   expect(world.warnings.join("\n")).toContain(`adopts ${id} without having read the state of broken`);
 });
-
-describe("a resource whose url changes", () => {
-  const changed = { ...inputs, url: "https://hooks.example.com/t0ken/new" };
-  /** Replaces a resource by one with other inputs, as `up` does. */
-  const replaced = async (made: { id: string; outs?: unknown }, news: typeof inputs) => {
-    const verbs = world.plugin();
-    await verbs.check({ ...inputs }, { ...news });
-    await verbs.diff(made.id, stateOf(made), news);
-    const { id } = await verbs.create(news);
-    await verbs.delete(made.id, stateOf(made));
-    return id;
-  };
-
-  test("adopts the endpoint that adoptId names for the new url", async () => {
-    const made = await world.register();
-    const byHand = world.stranger(undefined, changed);
-    expect(await replaced(made, { ...changed, adoptId: byHand })).toBe(byHand);
-    expect(world.ids()).toEqual([byHand]);
-  });
-
-  test.each(["the endpoint that it had adopted", "one that it had before", "one with another url"])(
-    "gets a new endpoint if its adoptId is left from %s",
-    async (left) => {
-      const before = world.stranger();
-      const made = left.startsWith("the") ? await adopting(before) : await world.register();
-      if (left.startsWith("one that")) world.service.remove(before);
-      const id = await replaced(made, { ...changed, adoptId: before });
-      expect([before, made.id]).not.toContain(id);
-      expect(world.ids()).toEqual(left.endsWith("another url") ? [before, id] : [id]);
-    },
-  );
-});
