@@ -62,6 +62,11 @@ export function isWholeUp({ kind, succeeded, isPartial }: PastRun): boolean {
   return kind === "update" && succeeded && !isPartial;
 }
 
+/** Returns whether a run began after a moment, or in its second: the history cuts its times off. */
+export function mayHaveBegunAfter({ start }: PastRun, at: number): boolean {
+  return start + HISTORY_PRECISION_MS > at;
+}
+
 /**
  * Returns whether a run was under way at a moment. The history's times are whole seconds, cut off: a run that was killed in the second
  * before is not taken for this one.

@@ -2,7 +2,7 @@ import { isAlive } from "../shared/processes";
 import type { Book } from "./book";
 import type { Pending } from "./decide";
 import { type Entry, ipHash, isLiving, isSameStack, mayTake } from "./entry";
-import { isWholeUp, type PastRun, wasUnderWay } from "./history";
+import { isWholeUp, mayHaveBegunAfter, type PastRun, wasUnderWay } from "./history";
 import type { Wanted } from "./identity";
 import { interruptionOf, LATER_UP, mayHaveSent } from "./interruption";
 import { pendingOfSent } from "./pendingResource";
@@ -115,7 +115,7 @@ export async function statusOf(entry: Entry, stack: Stack): Promise<Status> {
   // its plugin was killed.
   const wasKnown = id !== null || pendingId !== undefined;
   const hasFailed = wasKnown && !state.operations.has(entry.key) && runs.some(isOwn);
-  const wasDestroyed = runs.some(({ kind, start }) => kind === "destroy" && start > at);
+  const wasDestroyed = runs.some((run) => run.kind === "destroy" && mayHaveBegunAfter(run, at));
   const { created } = state.times;
   // After a destroy the stack begins again, and so does another one that gets the name of a renamed stack. Only the state and the history of
   // the one that sent it show a trace: a destroy keeps what was interrupted. What an older stack of that name keeps shows nothing.

@@ -78,6 +78,18 @@ describe("what no resource will take", () => {
     expect(questions).toEqual([expect.stringContaining(id)]);
   });
 
+  it("recover does so if the destroy began in the second of the kill, which the history cuts off", async () => {
+    const { id } = emulator.add(args);
+    sent(0);
+    const secondOfKill = ago(0).replace(/\.\d+Z$/, "Z");
+    later(60);
+    const pulumi = killed({ operations: [interrupted("a")], writtenAgo: 10 * SECOND });
+    pulumi.deployment = { ...pulumi.deployment, resources: [] };
+    pulumi.history = [{ kind: "destroy", result: "succeeded", startTime: secondOfKill, endTime: ago(59) }];
+    await run(pulumi);
+    expect(said.join("\n")).toContain(id);
+  });
+
   it("recover asks nothing about it if another stack manages it, and forgets it", async () => {
     const { pulumi, surplus } = replaced();
     pulumi.others = { prod: { resources: [living("theirs", {}, { id: surplus.id })] } };
