@@ -1,5 +1,6 @@
 import { type Endpoint, WebhookEndpointNotFoundError } from "../client";
 import type { Entry } from "../settlement/entry";
+import { keyOf } from "../settlement/identity";
 import type { PendingRecord } from "../settlement/pendingResource";
 import type { Stacks } from "../settlement/stack";
 import type { Takings } from "../settlement/takings";
@@ -63,6 +64,25 @@ export async function adopt(
   }
   takings.adopt(entry, endpoint, replaced);
   return ledger.noteOurs(endpoint, "made");
+}
+
+/**
+ * Refuses to replace a resource whose new url and type are those of the endpoint that it names, before anything changes: a replacement
+ * registers, so the service would have two. What an earlier adoption left in the program names an endpoint with another url, or none.
+ *
+ * @param id the endpoint of the resource that is replaced
+ * @throws EndpointError `ADOPT_TOO_LATE`
+ */
+export async function assertNotTooLate(id: string, inputs: EndpointInputs, service: Service): Promise<void> {
+  const { adoptId } = inputs;
+  if (adoptId === undefined || adoptId === id) return;
+  const endpoint = await service.find(adoptId);
+  if (endpoint === undefined || keyOf(endpoint) !== keyOf(inputs)) return;
+  throw new EndpointError(
+    "ADOPT_TOO_LATE",
+    `cannot adopt endpoint ${adoptId}: the resource has ${id}, and a resource that has an endpoint adopts no other. Nothing was changed. Give the ` +
+      `resource another name, without an alias: then \`pulumi up\` adopts ${adoptId} and deletes ${id}. Or remove adoptId to register a new endpoint.`,
+  );
 }
 
 /** The stacks of a project often run one program. The first one that is destroyed would delete the endpoint of all. */

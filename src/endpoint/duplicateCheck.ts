@@ -5,6 +5,7 @@ import type { Stacks } from "../settlement/stack";
 import { describeDoubt } from "../settlement/words";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
 import { describeUrl, sameUrl } from "../shared/url";
+import { quoted } from "../shared/words";
 import type { EngineLog } from "./engine";
 import { aboutResource, EndpointError, isUnauthorized, keyRefused } from "./errors";
 import { type Handover, keyOfInputs } from "./handover";
@@ -46,12 +47,18 @@ export class DuplicateCheck {
    * Warns about endpoints that already have this url and type, or refuses with `ifExists: "fail"`. Those that this run
    * replaces do not count. None is ever adopted because it is alike (engine rule 17). Which of them are this program's own
    * is unknown until `diff` has been called for their resources, so the message fits both.
+   *
+   * @param options.except what does not count either
+   * @param options.isReplacement whether the resource has an endpoint already: then it adopts no other
    */
-  async check(inputs: EndpointInputs, except: readonly string[] = []): Promise<void> {
+  async check(
+    inputs: EndpointInputs,
+    { except, isReplacement }: { readonly except: readonly string[]; readonly isReplacement: boolean },
+  ): Promise<void> {
     const ids = this.#alike(inputs, await this.run.baseline(inputs)).filter((id) => !except.includes(id));
     if (ids.length === 0) return;
     const names = this.#names.get(keyOfInputs(inputs)) ?? [];
-    this.#report(inputs, ids, names.length > 1 ? names.shift() : names[0]);
+    this.#report(inputs, ids, { name: names.length > 1 ? names.shift() : names[0], isReplacement });
   }
 
   /**
@@ -100,7 +107,7 @@ export class DuplicateCheck {
     // It is replaced without a `diff` (engine rule 17).
     if (own !== undefined && !ledger.isKept(own)) ledger.note(own, "replaced");
     const ids = this.#alike(inputs, list);
-    if (ids.length > 0) this.#report(inputs, ids, name);
+    if (ids.length > 0) this.#report(inputs, ids, { name, isReplacement: false });
   }
 
   #alike(inputs: EndpointInputs, list: EndpointList): string[] {
@@ -111,26 +118,38 @@ export class DuplicateCheck {
     return ids.filter((id) => ledger.isKept(id) || !ledger.isGivenUp(id));
   }
 
-  #report(inputs: EndpointInputs, ids: readonly string[], name: unknown): void {
+  #report(
+    inputs: EndpointInputs,
+    ids: readonly string[],
+    { name, isReplacement }: { readonly name: unknown; readonly isReplacement: boolean },
+  ): void {
     if (inputs.ifExists === "register") return;
     const own = ids.some((id) => this.run.ledger.isKept(id));
-    const { warning, refusal } = describeAlike(inputs, ids, { own });
+    const { warning, refusal } = describeAlike(inputs, ids, { own, isReplacement });
     if (inputs.ifExists === "fail") throw new EndpointError("ENDPOINT_EXISTS", aboutResource(name, refusal));
     this.run.log.warn(aboutResource(name, warning));
   }
 }
 
 /** Describes the endpoints that a new one would duplicate, as a warning and as the reason of a refusal. */
-function describeAlike({ url, type }: Identity, ids: readonly string[], { own }: { own: boolean }) {
+function describeAlike(
+  { url, type }: Identity,
+  ids: readonly string[],
+  { own, isReplacement }: { readonly own: boolean; readonly isReplacement: boolean },
+) {
   const found =
     `the service already has ${ids.length === 1 ? "an endpoint" : `${ids.length} endpoints`} with this url ` +
     `(${describeUrl(url)}) and type (${type}): ${ids.slice(0, 5).join(", ")}${ids.length > 5 ? ", …" : ""}.`;
-  const ways = own
-    ? "Another resource of this program already manages it. Remove one of the two."
-    : `To keep it, set adoptId: ${JSON.stringify(ids[0])}, or give a renamed resource an alias of its old name.`;
+  const [id = ""] = ids;
+  const adoptId = `adoptId: ${JSON.stringify(id)}`;
+  const one = "Another resource of this program already manages it. Remove one of the two.";
+  const toKeep = isReplacement
+    ? `To keep it, give the resource another name, without an alias, and set ${adoptId}.`
+    : `To keep it, set ${adoptId}, or give a renamed resource an alias of its old name.`;
+  const toDelete = `If nothing else needs it, delete it with \`npx webhook-endpoints delete ${quoted(id)}\`.`;
   const consequence = `This run registers another one. If the service keeps both, each event is then delivered twice${own ? "" : ", unless this run deletes the existing endpoint"}.`;
   return {
-    warning: `${found} ${consequence} ${ways}`,
-    refusal: `${found} ifExists is "fail", so nothing was registered. ${ways}${own ? "" : " If the endpoint belongs to this program, remove ifExists for one run."}`,
+    warning: `${found} ${consequence} ${own ? one : isReplacement ? toDelete : toKeep}`,
+    refusal: `${found} ifExists is "fail", so nothing was registered. ${own ? one : `${toKeep} If the endpoint belongs to this program, remove ifExists for one run.`}`,
   };
 }

@@ -15,6 +15,7 @@ export type EndpointErrorCode =
   | "ADOPT_TAKEN"
   | "ADOPT_NOT_FOUND"
   | "ADOPT_MISMATCH"
+  | "ADOPT_TOO_LATE"
   | "OTHER_BASE_URL"
   | "KEY_REFUSED"
   | "RUN_CANCELLED";

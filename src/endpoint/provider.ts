@@ -2,6 +2,7 @@ import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { systemClock } from "../client/clock";
 import { isProvisional } from "../settlement/identity";
 import { sameUrl } from "../shared/url";
+import { assertNotTooLate } from "./adoption";
 import { changedArguments, checkArguments, NAME_INPUT } from "./arguments";
 import { deleteEndpoint } from "./deletion";
 import { connectEngine } from "./engine";
@@ -69,7 +70,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       olds: WithProvider<EndpointState>,
       news: WithProvider<EndpointInputs>,
     ): Promise<dynamic.DiffResult> {
-      const { handover, ledger, nameLeftovers, origins } = requireRun();
+      const { handover, ledger, nameLeftovers, origins, service } = requireRun();
       await nameLeftovers();
       const replaces: string[] = changedArguments(olds, news);
       // Settled by `create` only if the program still wants what was sent, where it was sent. Otherwise by its own `delete`.
@@ -82,6 +83,8 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         replaces.push("pending");
       }
       const ofRefresh = ledger.endRefresh(id);
+      const isElsewhere = replaces.includes("url") || replaces.includes("type");
+      if (isElsewhere && !ofRefresh && !isProvisional(id)) await assertNotTooLate(id, news, service);
       // Otherwise the ledger must not hear of it: the id may be another endpoint's here.
       const isHere = ofRefresh || (await origins.isHere(id, olds));
       if (isHere && ledger.has(id, "made")) replaces.push("id");

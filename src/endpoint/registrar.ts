@@ -112,7 +112,8 @@ export class Registrar {
         "REGISTRATION_WAITS",
         `${describeUrl(inputs.url)} was not registered: a registration with the same url and type is pending in this run. Run the same command again.`,
       );
-    await duplicates.check(inputs, await this.#madeByPending(replaced, inputs, baseline));
+    const except = await this.#madeByPending(replaced, inputs, baseline);
+    await duplicates.check(inputs, { except, isReplacement: hasEndpoint(replaced) });
     const { url, type, ip } = inputs;
     const alsoThere = ledger.alikeSoFar(baseline, inputs);
     const registered = await settlement.register({ url, type, ip }, { entry, baseline, alsoThere });

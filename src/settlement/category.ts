@@ -1,8 +1,11 @@
 import type { Endpoint } from "../client";
-import type { Deployment, Resource } from "./deployment";
+import type { Pending } from "./decide";
+import { type Deployment, endpointsIn, keyIn, plainText, type Resource } from "./deployment";
+import { ipHash } from "./entry";
 import { endpointsOf, type Verdict } from "./leftovers";
-import { isOvertaken, livingOf } from "./operations";
+import { hasOwnEndpoint, isOvertaken, livingOf } from "./operations";
 import { parseTimestamp } from "./time";
+import { providerHashOf } from "./trace";
 
 /**
  * What a verdict means to a person:
@@ -25,13 +28,30 @@ export function categoryOf(verdict: Verdict, deployment: Deployment): Category {
   return decision.kind === "found" ? "taken-over" : "in-doubt";
 }
 
-/** Returns whether no resource will take an endpoint: an `up` did without, or the program's resource has been made since. */
-function isUnwanted({ by, operations }: Verdict, endpoint: Endpoint, deployment: Deployment): boolean {
+/**
+ * Returns whether no resource will take an endpoint: an `up` did without, or the program's resource has been made since. Where the state no
+ * longer has the operation, a resource that was to be replaced by an equal one shows it.
+ */
+function isUnwanted(
+  { by, operations, resource }: Verdict,
+  endpoint: Endpoint,
+  deployment: Deployment,
+): boolean {
   const isMadeSince = (operation: Resource) =>
     // A replacement leaves its older resource in the state.
     isOvertaken(operation, deployment) ||
     Date.parse(livingOf(operation, deployment)?.created ?? "") > parseTimestamp(endpoint.createdAt);
-  return (
-    by.every(({ unwanted }) => unwanted === true) || (operations.length > 0 && operations.every(isMadeSince))
-  );
+  const hasEqual = ({ entry, ip }: Pending) =>
+    entry !== undefined &&
+    endpointsIn(deployment).some(
+      (each) =>
+        hasOwnEndpoint(each) &&
+        each.id !== endpoint.id &&
+        keyIn(each) === entry.key &&
+        ipHash(plainText(each.inputs, "ip")) === ip &&
+        providerHashOf(each) === (entry.sentBy ?? entry.provider),
+    );
+  if (by.every(({ unwanted }) => unwanted === true)) return true;
+  if (operations.length > 0) return operations.every(isMadeSince);
+  return resource === undefined && by.every(hasEqual);
 }

@@ -67,11 +67,14 @@ export function livingOf(operation: Resource, { resources = [] }: Deployment): R
   return resources.find(
     (each) =>
       each.urn === operation.urn &&
-      !isProvisional(each.id ?? "") &&
-      each.delete !== true &&
-      each.pendingReplacement !== true &&
+      hasOwnEndpoint(each) &&
       providerNameOf(each) === providerNameOf(operation),
   );
+}
+
+/** Returns whether a resource has an endpoint that no replacement has taken from it. */
+export function hasOwnEndpoint({ id = "", delete: gone, pendingReplacement, external }: Resource): boolean {
+  return !isProvisional(id) && gone !== true && pendingReplacement !== true && external !== true;
 }
 
 /** Returns whether an interrupted operation was to replace a resource that had an endpoint, of whichever provider, or deleted first. */

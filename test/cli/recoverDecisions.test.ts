@@ -65,6 +65,24 @@ describe("what no resource will take", () => {
   });
 
   it.each([
+    ["is equal", {}, 1],
+    ["has another ip", { ip: "203.0.113.7" }, 0],
+  ])("recover asks about what only the book knows if the stack's endpoint %s", async (_, inputs, asked) => {
+    // A killed `up --replace`, and then `pulumi refresh --clear-pending-creates`.
+    const old = emulator.add(args);
+    later(60);
+    const { id } = emulator.add(args);
+    sent(0);
+    const pulumi = killed({ resources: [living("a", inputs, { id: old.id, age: 60 * SECOND })] });
+    expect(await run(pulumi)).toBe(asked ? "undecided" : "done");
+    expect(said.join("\n")).toMatch(
+      new RegExp(`it registered ${id}.*${asked ? "no resource will take that" : "takes it over"}`),
+    );
+    await run(pulumi, ["delete"]);
+    expect([questions.length, ids()]).toEqual([asked, asked ? [old.id] : [old.id, id]]);
+  });
+
+  it.each([
     ["a destroy has emptied the state", 10],
     ["the stack has begun again since a destroy", 1],
   ])("recover asks about what a killed run registered also once %s", async (_, writtenAgo) => {

@@ -87,3 +87,49 @@ test("up adopts what only its own stack has, and says which stack it could not r
   expect((await adopting(id)).id).toBe(id);
   expect(world.warnings.join("\n")).toContain(`adopts ${id} without having read the state of broken`);
 });
+
+describe("adoptId together with a changed url", () => {
+  const elsewhere = { ...inputs, url: "https://hooks.example.com/elsewhere" };
+  const recorded = async () => {
+    const { id, outs } = await world.plugin().create({ ...inputs });
+    return { id, state: stateOf({ outs }) };
+  };
+
+  test("up refuses it before anything changes: it would register a second endpoint with that url", async () => {
+    const { id, state } = await recorded();
+    const other = world.service.add(elsewhere);
+    const { message } = await failure(world.plugin().diff(id, state, { ...elsewhere, adoptId: other.id }));
+    expect(message).toContain(`cannot adopt endpoint ${other.id}: the resource has ${id}`);
+    expect(message).toMatch(/another name[\s\S]*ADOPT_TOO_LATE/);
+    expect(world.ids()).toEqual([id, other.id]);
+  });
+
+  test("up does not advise adoptId to a resource that has an endpoint", async () => {
+    const { id, state } = await recorded();
+    const other = world.service.add(elsewhere);
+    const run = world.plugin();
+    await run.diff(id, state, { ...elsewhere, ifExists: "fail" });
+    const { message } = await failure(run.create({ ...elsewhere, ifExists: "fail" }));
+    expect(message).toContain(`another name, without an alias, and set adoptId: "${other.id}"`);
+    await run.diff(id, state, { ...elsewhere });
+    await run.create({ ...elsewhere });
+    expect(world.warnings.join("\n")).toMatch(
+      new RegExp(`already has[\\s\\S]*${other.id}.*\\\`npx webhook-endpoints delete ${other.id}\\\``),
+    );
+    expect(world.warnings.join("\n")).not.toContain("adoptId");
+  });
+
+  test("up takes the adoptId of an earlier adoption for what it is, also after several changes", async () => {
+    const first = world.stranger();
+    const adopted = stateOf(await adopting(first));
+    await expect(
+      world.plugin().diff(first, adopted, { ...elsewhere, adoptId: first }),
+    ).resolves.toMatchObject({ replaces: ["url"] });
+    const { id, state } = await recorded();
+    // Kept, deleted, or that of a resource whose endpoint is replaced.
+    for (const adoptId of [first, "wh_gone"])
+      await expect(world.plugin().diff(id, state, { ...elsewhere, adoptId })).resolves.toMatchObject({
+        replaces: ["url"],
+      });
+  });
+});
