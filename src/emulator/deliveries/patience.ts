@@ -26,7 +26,7 @@ export class Patience {
     this.#warned = true;
     const next = `The next attempt follows in ${Math.ceil((attempt.retryInMs ?? 0) / 1000)} s.`;
     this.options.warn(
-      `${sentence(resultOf(attempt))}. ${next} ${this.options.what} ends after the last attempt. Correct the receiver, or set timeoutMs.`,
+      `${sentence(resultOf(attempt))}. ${next} ${this.options.what} ends after the last attempt. Correct the receiver. In a program, timeoutMs ends the wait earlier.`,
     );
   };
 
