@@ -1,6 +1,6 @@
 import { type Endpoint, WebhookEndpointNotFoundError } from "../client";
 import type { Entry } from "../settlement/entry";
-import { keyOf } from "../settlement/identity";
+import { type Identity, keyOf } from "../settlement/identity";
 import type { PendingRecord } from "../settlement/pendingResource";
 import type { Stacks } from "../settlement/stack";
 import type { Takings } from "../settlement/takings";
@@ -67,21 +67,25 @@ export async function adopt(
 }
 
 /**
- * Refuses to replace a resource whose new url and type are those of the endpoint that it names, before anything changes: a replacement
- * registers, so the service would have two. What an earlier adoption left in the program names an endpoint with another url, or none.
+ * Refuses a new adoptId that comes together with the url and type of the endpoint that it names, if the resource has another one: a replacement
+ * registers, so the service would have two. An adoptId that the program had before is what an earlier adoption left, and has no effect.
  *
- * @param id the endpoint of the resource that is replaced
+ * @param id the endpoint of the resource
  * @throws EndpointError `ADOPT_TOO_LATE`
  */
-export async function assertNotTooLate(id: string, inputs: EndpointInputs, service: Service): Promise<void> {
-  const { adoptId } = inputs;
-  if (adoptId === undefined || adoptId === id) return;
+export async function assertNotTooLate(
+  id: string,
+  { olds, news }: { readonly olds: Identity; readonly news: EndpointInputs },
+  service: Service,
+): Promise<void> {
+  const { adoptId } = news;
+  if (adoptId === undefined || adoptId === id || keyOf(olds) === keyOf(news)) return;
   const endpoint = await service.find(adoptId);
-  if (endpoint === undefined || keyOf(endpoint) !== keyOf(inputs)) return;
+  if (endpoint === undefined || keyOf(endpoint) !== keyOf(news)) return;
   throw new EndpointError(
     "ADOPT_TOO_LATE",
-    `cannot adopt endpoint ${adoptId}: the resource has ${id}, and a resource that has an endpoint adopts no other. Nothing was changed. Give the ` +
-      `resource another name, without an alias: then \`pulumi up\` adopts ${adoptId} and deletes ${id}. Or remove adoptId to register a new endpoint.`,
+    `cannot adopt endpoint ${adoptId}: the resource has ${id}, and a resource that has an endpoint adopts no other. The resource was not changed. ` +
+      `Give it another name, without an alias: then \`pulumi up\` adopts ${adoptId} and deletes ${id}. Or remove adoptId to register a new endpoint.`,
   );
 }
 

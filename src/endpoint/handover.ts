@@ -20,6 +20,8 @@ export class Handover {
   readonly #replaced = new Map<string, Map<string, Replaced>>();
   /** What the resource that replaces another one is to adopt. */
   readonly #adoptIds = new Map<string, string>();
+  /** The inputs whose adoptId the program did not have before. */
+  readonly #newAdoptions = new Set<string>();
 
   announce(replaced: Replaced, inputs: EndpointInputs): void {
     if (inputs.adoptId !== undefined) this.#adoptIds.set(replaced.id, inputs.adoptId);
@@ -40,6 +42,15 @@ export class Handover {
   /** Returns what the resource that replaces another one is to adopt. */
   adoptIdFor(id: string): string | undefined {
     return this.#adoptIds.get(id);
+  }
+
+  /** Carries over from `check`, which alone gets the old inputs, that the program names this adoptId for the first time. */
+  noteNewAdoption(inputs: EndpointInputs): void {
+    this.#newAdoptions.add(keyOfInputs(inputs));
+  }
+
+  isNewAdoption(inputs: EndpointInputs): boolean {
+    return this.#newAdoptions.has(keyOfInputs(inputs));
   }
 
   /** Hands over a resource that one with these inputs replaces. Each is handed over once. */

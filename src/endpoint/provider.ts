@@ -52,12 +52,13 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       if ("problems" in result)
         problems.push(...result.problems.map((problem) => `${problem} (SETTINGS_INVALID)`));
       else if (problems.length === 0) {
-        const { duplicates, log, nameLeftovers, stacks } = result.run;
+        const { duplicates, handover, log, nameLeftovers, stacks } = result.run;
         // Before this run changes it: the state shows what interrupted runs began, and when they wrote it last (engine rule 39).
         if (olds.url === undefined) await (await stacks.current())?.state();
         await nameLeftovers();
         for (const warning of warnings) log.warn(aboutResource(name, warning));
         duplicates.noteName(args, name);
+        if (olds.adoptId !== news.adoptId) handover.noteNewAdoption(args as unknown as EndpointInputs);
         if (olds.url === undefined) problems.push(...(await duplicates.preview(args, name)));
       }
       // A program passes null for "none". The state would keep it as a value.
@@ -83,8 +84,8 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         replaces.push("pending");
       }
       const ofRefresh = ledger.endRefresh(id);
-      const isElsewhere = replaces.includes("url") || replaces.includes("type");
-      if (isElsewhere && !ofRefresh && !isProvisional(id)) await assertNotTooLate(id, news, service);
+      if (!ofRefresh && !isProvisional(id) && handover.isNewAdoption(news))
+        await assertNotTooLate(id, { olds, news }, service);
       // Otherwise the ledger must not hear of it: the id may be another endpoint's here.
       const isHere = ofRefresh || (await origins.isHere(id, olds));
       if (isHere && ledger.has(id, "made")) replaces.push("id");

@@ -10,12 +10,20 @@ import { providerHashOf } from "./trace";
 /**
  * What a verdict means to a person:
  * - `taken-over`: the next `up` takes the endpoint
+ * - `perhaps-taken-over`: it does if the program declares a resource for it that the state lacks. The state has an equal one, so the
+ *   registration may have been to replace that, and nothing tells any more
  * - `unwanted`: a registration of the stack made the endpoint, and no resource will take it
  * - `in-doubt`: a person must say whether a registration of the stack made it
  * - `unknowable`: the service does not show enough
  * - `nothing`: no endpoint was made
  */
-export type Category = "taken-over" | "unwanted" | "in-doubt" | "unknowable" | "nothing";
+export type Category =
+  | "taken-over"
+  | "perhaps-taken-over"
+  | "unwanted"
+  | "in-doubt"
+  | "unknowable"
+  | "nothing";
 
 export function categoryOf(verdict: Verdict, deployment: Deployment): Category {
   const { decision, by } = verdict;
@@ -25,33 +33,32 @@ export function categoryOf(verdict: Verdict, deployment: Deployment): Category {
     const isProven = by.length === 1 && by[0]?.id === endpoint.id;
     if (decision.kind === "found" || isProven) return "unwanted";
   }
-  return decision.kind === "found" ? "taken-over" : "in-doubt";
+  if (decision.kind !== "found") return "in-doubt";
+  return hasEqual(verdict, endpoint, deployment) ? "perhaps-taken-over" : "taken-over";
 }
 
-/**
- * Returns whether no resource will take an endpoint: an `up` did without, or the program's resource has been made since. Where the state no
- * longer has the operation, a resource that was to be replaced by an equal one shows it.
- */
-function isUnwanted(
-  { by, operations, resource }: Verdict,
-  endpoint: Endpoint,
-  deployment: Deployment,
-): boolean {
+/** Returns whether no resource will take an endpoint: an `up` did without, or the program's resource has been made since. */
+function isUnwanted({ by, operations }: Verdict, endpoint: Endpoint, deployment: Deployment): boolean {
   const isMadeSince = (operation: Resource) =>
     // A replacement leaves its older resource in the state.
     isOvertaken(operation, deployment) ||
     Date.parse(livingOf(operation, deployment)?.created ?? "") > parseTimestamp(endpoint.createdAt);
-  const hasEqual = ({ entry, ip }: Pending) =>
-    entry !== undefined &&
-    endpointsIn(deployment).some(
-      (each) =>
-        hasOwnEndpoint(each) &&
-        each.id !== endpoint.id &&
-        keyIn(each) === entry.key &&
-        ipHash(plainText(each.inputs, "ip")) === ip &&
-        providerHashOf(each) === (entry.sentBy ?? entry.provider),
-    );
-  if (by.every(({ unwanted }) => unwanted === true)) return true;
-  if (operations.length > 0) return operations.every(isMadeSince);
-  return resource === undefined && by.every(hasEqual);
+  return (
+    by.every(({ unwanted }) => unwanted === true) || (operations.length > 0 && operations.every(isMadeSince))
+  );
+}
+
+/** Returns whether only the book tells of a registration, and the state has a resource with the same url, type, ip and provider. */
+function hasEqual(
+  { by, operations, resource }: Verdict,
+  endpoint: Endpoint,
+  deployment: Deployment,
+): boolean {
+  const isEqual = ({ entry, ip }: Pending, each: Resource) =>
+    keyIn(each) === entry?.key &&
+    ipHash(plainText(each.inputs, "ip")) === ip &&
+    providerHashOf(each) === (entry?.sentBy ?? entry?.provider);
+  const others = endpointsIn(deployment).filter((each) => hasOwnEndpoint(each) && each.id !== endpoint.id);
+  const isOnlyInBook = operations.length === 0 && resource === undefined;
+  return isOnlyInBook && by.every((pending) => others.some((each) => isEqual(pending, each)));
 }

@@ -65,22 +65,22 @@ describe("what no resource will take", () => {
   });
 
   it.each([
-    ["is equal", {}, 1],
-    ["has another ip", { ip: "203.0.113.7" }, 0],
-  ])("recover asks about what only the book knows if the stack's endpoint %s", async (_, inputs, asked) => {
-    // A killed `up --replace`, and then `pulumi refresh --clear-pending-creates`.
-    const old = emulator.add(args);
-    later(60);
-    const { id } = emulator.add(args);
-    sent(0);
-    const pulumi = killed({ resources: [living("a", inputs, { id: old.id, age: 60 * SECOND })] });
-    expect(await run(pulumi)).toBe(asked ? "undecided" : "done");
-    expect(said.join("\n")).toMatch(
-      new RegExp(`it registered ${id}.*${asked ? "no resource will take that" : "takes it over"}`),
-    );
-    await run(pulumi, ["delete"]);
-    expect([questions.length, ids()]).toEqual([asked, asked ? [old.id] : [old.id, id]]);
-  });
+    ["is equal", {}, /takes it over if the program declares a resource for it that the stack lacks/],
+    ["has another ip", { ip: "203.0.113.7" }, /takes it over\.$/m],
+  ])(
+    "recover promises no more than it knows of what only the book has, if the stack's endpoint %s",
+    async (_, inputs, words) => {
+      // A killed `up --replace`, or a rename, and then `pulumi refresh --clear-pending-creates`.
+      const old = emulator.add(args);
+      later(60);
+      const { id } = emulator.add(args);
+      sent(0);
+      const pulumi = killed({ resources: [living("a", inputs, { id: old.id, age: 60 * SECOND })] });
+      expect(await run(pulumi)).toBe("done");
+      expect(said.join("\n")).toContain(`it registered ${id}`);
+      expect(said.join("\n")).toMatch(words);
+    },
+  );
 
   it.each([
     ["a destroy has emptied the state", 10],

@@ -39,7 +39,7 @@ export async function leftoverFindings(
     const named = left.filter((each) => {
       const category = categoryOf(each, deployment);
       const isKnown = each.operations.length > 0 || each.resource !== undefined;
-      return category === "unwanted" || (category === "taken-over" && !isKnown);
+      return ["unwanted", "perhaps-taken-over"].includes(category) || (category === "taken-over" && !isKnown);
     });
     const { withStack } = options.pulumi.of(name);
     const remedy = remedyFor(known, `Run \`${withStack("npx webhook-endpoints recover")}\`.`);

@@ -28,6 +28,11 @@ function outcomeOf(
   const up = `The next \`${withStack("pulumi up")}\``;
   const made = describeEndpoints(endpointsOf(decision));
   if (category === "taken-over") return `it registered ${made}. ${up} takes it over.`;
+  if (category === "perhaps-taken-over")
+    return (
+      `it registered ${made}. ${up} takes it over if the program declares a resource for it that the stack lacks. The stack has another ` +
+      `endpoint with the same url and type: if nothing takes this one, \`${withStack("pulumi up")}\` warns, and recover then asks what to do with it.`
+    );
   if (category === "unwanted") return `it registered ${made}, and no resource will take that.`;
   if (identity !== undefined && decision.kind === "doubt")
     return `${describeDoubt(identity, decision, { withStack })} (REGISTRATION_IN_DOUBT)`;

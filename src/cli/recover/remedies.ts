@@ -39,6 +39,7 @@ export class Remedies {
     const [by] = verdict.by;
     switch (category) {
       case "taken-over":
+      case "perhaps-taken-over":
         if (endpoint && by && by.entry === undefined) await this.#accept(each, endpoint, by);
         return true;
       case "nothing":
