@@ -110,7 +110,8 @@ export async function statusOf(entry: Entry, stack: Stack): Promise<Status> {
   const kinds = entry.takenAt === undefined ? ["update"] : ["update", "refresh"];
   // What a person's command wrote down is of no run.
   const isOwn = (run: PastRun) => entry.run !== "" && kinds.includes(run.kind ?? "") && wasUnderWay(run, at);
-  if (runs.some((run) => isOwn(run) && run.succeeded)) return { kind: "recorded" };
+  const isLaterUp = (run: PastRun) => isWholeUp(run) && mayHaveBegunAfter(run, at);
+  if (runs.some((run) => isOwn(run) && run.succeeded && !isLaterUp(run))) return { kind: "recorded" };
   // A run that was stopped leaves an operation (engine rule 35). Without one, it recorded what was answered, or that it was pending, or
   // its plugin was killed.
   const wasKnown = id !== null || pendingId !== undefined;
@@ -127,7 +128,7 @@ export async function statusOf(entry: Entry, stack: Stack): Promise<Status> {
   if (!isOfStack) return { kind: "another" };
   // An equal beginning is the stack's own, also if the clock was put back since.
   if (stackBegan === undefined && at < created && !wasDestroyed) return { kind: "another" };
-  if (runs.some((run) => isWholeUp(run) && run.start > at)) return { kind: "later up" };
+  if (runs.some(isLaterUp)) return { kind: "later up" };
   return { kind: hasFailed ? "failed" : "lost" };
 }
 

@@ -96,6 +96,17 @@ describe("what no resource will take", () => {
     expect(questions).toEqual([expect.stringContaining(id)]);
   });
 
+  it("recover asks about it if an up that did without began in the second of the kill", async () => {
+    const { id } = emulator.add(args);
+    sent(0);
+    const secondOfKill = ago(0).replace(/\.\d+Z$/, "Z");
+    later(60);
+    const pulumi = killed({ writtenAgo: 0 });
+    pulumi.history = [{ kind: "update", result: "succeeded", startTime: secondOfKill, endTime: ago(50) }];
+    expect(await run(pulumi, ["delete"])).toBe("done");
+    expect(questions).toEqual([expect.stringContaining(id)]);
+  });
+
   it("recover does so if the destroy began in the second of the kill, which the history cuts off", async () => {
     const { id } = emulator.add(args);
     sent(0);
