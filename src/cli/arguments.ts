@@ -58,6 +58,12 @@ export function checkUrl(url: string, name: string): void {
   if (problem !== undefined) throw new CliError("WRONG_USE", `${name} ${problem}`);
 }
 
+/** Checks the url of an endpoint that is to be registered, in the same way. @throws CliError `WRONG_USE` */
+export function checkEndpointUrl(url: string, name: string): void {
+  checkUrl(url, name);
+  if (url.includes("#")) throw new CliError("WRONG_USE", `${name} must not contain a fragment`);
+}
+
 /** Lets the ids of a command begin with a dash, as one in 64 of base64url does: commander would read them as options. */
 export function takingIds(command: Command): Command {
   command.parseOptions = (args) => Command.prototype.parseOptions.call(command, idsLast(args, command));

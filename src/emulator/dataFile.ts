@@ -156,7 +156,7 @@ function unwritable(path: string, cause: unknown): EmulatorError {
 function unreadable(path: string, problem: string, cause?: unknown): EmulatorError {
   return new EmulatorError(
     "EMULATOR_DATA_FILE",
-    `Cannot read the emulator's data file ${path}: ${problem}. Fix it, or remove it to start with no endpoints.`,
+    `Cannot read the emulator's data file ${path}: ${problem}. Fix it, or name a file that is not there yet, to start with no endpoints.`,
     { cause },
   );
 }

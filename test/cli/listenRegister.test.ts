@@ -196,6 +196,13 @@ describe("with --register", () => {
     expect(stdout).toMatch(/job\.running {2}job_7 .*verified\n.*job\.succeeded {2}job_7 .*verified\n$/);
   });
 
+  test("listen registers no url that a program cannot declare", async () => {
+    const { status, stderr } = await register(["--register", `${PUBLIC_URL}#t0ken`]);
+    expect([status, emulator.endpoints()]).toEqual([1, []]);
+    expect(stderr).toContain("--register must not contain a fragment (WRONG_USE)");
+    expect(stderr).not.toContain("t0ken");
+  });
+
   test("listen registers nothing when its port is taken", async () => {
     const { url } = await receiver();
     const { status, stdout, stderr } = await register(["--port", new URL(url).port]).ended;

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { systemClock } from "../../client/clock";
-import { checkUrl } from "../arguments";
+import { checkEndpointUrl } from "../arguments";
 import { CliError } from "../errors";
 import { jsonOption, stackOption } from "../flags";
 import { type InventoryOptions, type Listed, takeInventory } from "../inventory/inventory";
@@ -53,8 +53,7 @@ async function run({ url, stack, yes = false, json }: Flags): Promise<void> {
   const output = new Output({ json });
   failIfUnwritable();
   const release = endOnInterrupt();
-  checkUrl(url, "--url");
-  if (new URL(url).hash !== "") throw new CliError("WRONG_USE", "--url must not contain a fragment");
+  checkEndpointUrl(url, "--url");
   const pulumi = Pulumi.withSettings(stack);
   const opening = openService({ pulumi });
   const account = await output.during(() => "Reading the stack's settings…", opening);

@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import { isLoopback } from "../../shared/url";
-import { checkEventName, checkUrl, portNumber } from "../arguments";
+import { checkEndpointUrl, checkEventName, checkUrl, portNumber } from "../arguments";
 import { CliError } from "../errors";
 import { EXIT, withUsage } from "../run";
 import { addSecretOptions } from "../secrets/secrets";
@@ -72,7 +72,7 @@ function checkFlags({ port, forwardTo, register, events, anyEvent = false }: Lis
         "--forward-to has the port of --port: the command would forward to itself",
       );
   }
-  if (register !== undefined) checkUrl(register, "--register");
+  if (register !== undefined) checkEndpointUrl(register, "--register");
   if (anyEvent && events.length === 0)
     throw new CliError("WRONG_USE", "--any-event is for the names of --events");
   for (const event of events) checkEventName(event, { any: anyEvent });

@@ -11,7 +11,8 @@ export interface NodeHandlerOptions extends BodyTimeoutOptions {}
 const ADVICE = readBefore(
   "nodeHandler",
   'Express: mount nodeHandler before app.use(express.json()), or give this route express.raw({ type: "*/*", limit: "1mb" }), or keep the bytes ' +
-    'with express.json({ limit: "1mb", verify: (req, res, bytes) => { req.rawBody = bytes; } }). Next.js pages: export const config = { api: { bodyParser: false } }.',
+    'with express.json({ limit: "1mb", verify: (req, res, bytes) => { req.rawBody = bytes; } }). Next.js pages: export const config = { api: { bodyParser: false } }. ' +
+    "Koa: before any middleware that parses bodies.",
 );
 
 /**
