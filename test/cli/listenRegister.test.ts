@@ -197,7 +197,7 @@ describe("with --register", () => {
   });
 
   test("listen registers no url that a program cannot declare", async () => {
-    const { status, stderr } = await register(["--register", `${PUBLIC_URL}#t0ken`]);
+    const { status, stderr } = await register(["--register", `${PUBLIC_URL}#t0ken`]).ended;
     expect([status, emulator.endpoints()]).toEqual([1, []]);
     expect(stderr).toContain("--register must not contain a fragment (WRONG_USE)");
     expect(stderr).not.toContain("t0ken");
