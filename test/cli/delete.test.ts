@@ -2,6 +2,7 @@ import { deleteEndpoints, namedIn } from "../../src/cli/delete";
 import { get } from "../../src/cli/get";
 import { list } from "../../src/cli/list";
 import { type Emulator, startEmulator } from "../../src/emulator";
+import type { Resource } from "../../src/settlement/deployment";
 import { read } from "../package/pages";
 import { cleanUp, run as runCommand, stackFolder } from "./commandLine";
 import { FakeProject, type FakeProjectOptions, KeptOutput, recorded } from "./fakeProject";
@@ -197,6 +198,18 @@ it.each([
     expect(deletions()).toEqual([]);
   },
 );
+
+it("delete names the resource that has adopted an endpoint by the time somebody has agreed", async () => {
+  const one = added("a");
+  const resources: Resource[] = [];
+  const meanwhile = () => void resources.push(recorded("jobs", one));
+  const { status, stderr } = await run(
+    { stacks: { dev: { resources } } },
+    { ids: [one.id], answer: "y", meanwhile },
+  );
+  expect([status, deletions()]).toEqual([1, []]);
+  expect(stderr).toMatch(new RegExp(`${one.id} is kept: jobs in .* manages it`));
+});
 
 it("delete deletes nothing if the owners cannot be read any more by the time somebody has agreed", async () => {
   const one = added("a");

@@ -9,6 +9,7 @@ import { Locks } from "../../settlement/lock";
 import { countOf } from "../../shared/words";
 import { CliError } from "../errors";
 import { type Inventory, type InventoryOptions, type Listed, takeInventory } from "../inventory/inventory";
+import { explainOwner } from "../inventory/ownership";
 import { interrupted } from "../run";
 import type { Account } from "../service";
 
@@ -99,14 +100,15 @@ export class Deletion {
     const now = performance.now();
     const freshUntil = now + Math.max(LEAST_FRESH_MS, now - startedAt);
     const isFresh = () => !this.#isStopped && performance.now() < freshUntil;
-    const deletable = new Map(
-      inventory.entries.filter(this.rule.mayDelete).map(({ endpoint }) => [endpoint.id, endpoint]),
-    );
+    const present = new Map(inventory.entries.map((each) => [each.endpoint.id, each]));
     const groups = new Map<string, Listed[]>();
     for (const entry of candidates) {
       const { endpoint } = entry;
-      if (!isSame(deletable.get(endpoint.id), endpoint)) {
-        this.#keep(entry, "it has changed since it was shown");
+      const current = present.get(endpoint.id);
+      const isDeletable = current !== undefined && this.rule.mayDelete(current);
+      if (!isDeletable || !isSame(current.endpoint, endpoint)) {
+        const owner = current && !isDeletable ? explainOwner(current.owner) : undefined;
+        this.#keep(entry, owner ?? "it has changed since it was shown");
         continue;
       }
       const alike = groups.get(keyOf(endpoint));
@@ -195,6 +197,6 @@ function isOfOneEndpoint(error: unknown): boolean {
   return error instanceof WebhookError && codes.includes(error.code);
 }
 
-function isSame(a: Endpoint | undefined, b: Endpoint): boolean {
-  return a?.id === b.id && a.url === b.url && a.type === b.type && a.createdAt === b.createdAt;
+function isSame(a: Endpoint, b: Endpoint): boolean {
+  return a.id === b.id && a.url === b.url && a.type === b.type && a.createdAt === b.createdAt;
 }
