@@ -111,10 +111,11 @@ function bodyStart(file: Buffer): number {
   return blank.test(text) ? blank.lastIndex : -1;
 }
 
-/** Drops the line end that an editor adds to a file, and the answer, if the headers say how long the body is. */
+/** What may follow a body: the line end that an editor adds to a file, an answer, or another request. */
+const REST = /^\r?\n$|^[\r\n]*(HTTP\/1\.\d \d|[A-Z]+ \S+ HTTP\/1\.\d\r?\n)/;
+
+/** Drops what follows the body, if the headers say how long that is. */
 function withoutRest(body: Buffer, headers: readonly HeaderPair[]): Buffer {
   const length = Number(headerValue(headers, "content-length") ?? body.length);
-  return /^\r?\n$|^HTTP\/1\.\d \d/.test(body.subarray(length).toString("latin1"))
-    ? body.subarray(0, length)
-    : body;
+  return REST.test(body.subarray(length).toString("latin1")) ? body.subarray(0, length) : body;
 }

@@ -83,6 +83,8 @@ const whole: Readonly<Record<string, string | Buffer>> = {
   "a Buffer printed as JSON": JSON.stringify({ headers: HEADERS, body: Buffer.from(BODY) }),
   "a request as text": `POST /jobs HTTP/1.1\r\nHost: a.example.com\r\n${lines}\r\n\r\n${BODY}`,
   "a request as text that an editor saved": `POST /jobs HTTP/1.1\nContent-Length: ${BODY.length}\n${lines}\n\n${BODY}\n`,
+  "a request and its answer, as HTTPie prints them": `POST /jobs HTTP/1.1\nContent-Length: ${BODY.length}\n${lines.replaceAll("\r\n", "\n")}\n\n${BODY}\n\n\nHTTP/1.1 200 OK\nContent-Length: 2\n\nok\n`,
+  "two requests of one connection": `POST /jobs HTTP/1.1\r\nContent-Length: ${BODY.length}\r\n${lines}\r\n\r\n${BODY}POST /jobs HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}`,
   "a request and its answer, as Wireshark saves a stream": `POST /jobs HTTP/1.1\r\nContent-Length: ${BODY.length}\r\n${lines}\r\n\r\n${BODY}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok`,
   "a request in UTF-16, as PowerShell writes it": Buffer.from(
     `\uFEFFPOST /jobs HTTP/1.1\r\n${lines}\r\n\r\n${BODY}`,
