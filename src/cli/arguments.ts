@@ -58,7 +58,7 @@ export function checkUrl(url: string, name: string): void {
   if (problem !== undefined) throw new CliError("WRONG_USE", `${name} ${problem}`);
 }
 
-/** Checks the url of an endpoint that is to be registered, in the same way. @throws CliError `WRONG_USE` */
+/** Checks the url of an endpoint to register, in the same way. @throws CliError `WRONG_USE` */
 export function checkEndpointUrl(url: string, name: string): void {
   checkUrl(url, name);
   if (url.includes("#")) throw new CliError("WRONG_USE", `${name} must not contain a fragment`);

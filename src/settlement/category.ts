@@ -2,7 +2,7 @@ import type { Endpoint } from "../client";
 import type { Pending } from "./decide";
 import { type Deployment, endpointsIn, keyIn, plainText, type Resource } from "./deployment";
 import { ipHash } from "./entry";
-import { endpointsOf, type Verdict } from "./leftovers";
+import { endpointsOf, isInState, type Verdict } from "./leftovers";
 import { hasOwnEndpoint, isOvertaken, livingOf } from "./operations";
 import { parseTimestamp } from "./time";
 import { providerHashOf } from "./trace";
@@ -49,16 +49,11 @@ function isUnwanted({ by, operations }: Verdict, endpoint: Endpoint, deployment:
 }
 
 /** Returns whether only the book tells of a registration, and the state has a resource with the same url, type, ip and provider. */
-function hasEqual(
-  { by, operations, resource }: Verdict,
-  endpoint: Endpoint,
-  deployment: Deployment,
-): boolean {
+function hasEqual(verdict: Verdict, endpoint: Endpoint, deployment: Deployment): boolean {
   const isEqual = ({ entry, ip }: Pending, each: Resource) =>
     keyIn(each) === entry?.key &&
     ipHash(plainText(each.inputs, "ip")) === ip &&
     providerHashOf(each) === (entry?.sentBy ?? entry?.provider);
   const others = endpointsIn(deployment).filter((each) => hasOwnEndpoint(each) && each.id !== endpoint.id);
-  const isOnlyInBook = operations.length === 0 && resource === undefined;
-  return isOnlyInBook && by.every((pending) => others.some((each) => isEqual(pending, each)));
+  return !isInState(verdict) && verdict.by.every((pending) => others.some((each) => isEqual(pending, each)));
 }

@@ -53,6 +53,11 @@ export async function leftoversOf(stack: Stack, sources: LeftoverSources): Promi
   return (await verdictsOf({ entries }, await listFor({ entries }, sources), sources)).filter(isLeftover);
 }
 
+/** Returns whether the state shows what a verdict is about. If not, only the book does. */
+export function isInState({ operations, resource }: Verdict): boolean {
+  return operations.length > 0 || resource !== undefined;
+}
+
 export function isLeftover(verdict: Verdict): verdict is Leftover {
   return verdict.decision.kind === "found" || verdict.decision.kind === "doubt";
 }

@@ -18,6 +18,9 @@ import {
   sent,
 } from "./recovery";
 
+/** The time as the history has it: whole seconds, cut off. */
+const thisSecond = () => ago(0).replace(/\.\d+Z$/, "Z");
+
 describe("what no resource will take", () => {
   /** A run with `--replace` was killed: the resource lives with the same inputs. */
   const replaced = () => {
@@ -99,10 +102,10 @@ describe("what no resource will take", () => {
   it("recover asks about it if an up that did without began in the second of the kill", async () => {
     const { id } = emulator.add(args);
     sent(0);
-    const secondOfKill = ago(0).replace(/\.\d+Z$/, "Z");
+    const startTime = thisSecond();
     later(60);
     const pulumi = killed({ writtenAgo: 0 });
-    pulumi.history = [{ kind: "update", result: "succeeded", startTime: secondOfKill, endTime: ago(50) }];
+    pulumi.history = [{ kind: "update", result: "succeeded", startTime, endTime: ago(50) }];
     expect(await run(pulumi, ["delete"])).toBe("done");
     expect(questions).toEqual([expect.stringContaining(id)]);
   });
@@ -110,11 +113,11 @@ describe("what no resource will take", () => {
   it("recover does so if the destroy began in the second of the kill, which the history cuts off", async () => {
     const { id } = emulator.add(args);
     sent(0);
-    const secondOfKill = ago(0).replace(/\.\d+Z$/, "Z");
+    const startTime = thisSecond();
     later(60);
     const pulumi = killed({ operations: [interrupted("a")], writtenAgo: 10 * SECOND });
     pulumi.deployment = { ...pulumi.deployment, resources: [] };
-    pulumi.history = [{ kind: "destroy", result: "succeeded", startTime: secondOfKill, endTime: ago(59) }];
+    pulumi.history = [{ kind: "destroy", result: "succeeded", startTime, endTime: ago(59) }];
     await run(pulumi);
     expect(said.join("\n")).toContain(id);
   });

@@ -2,7 +2,14 @@ import type { Endpoint } from "../../client";
 import { Book } from "../../settlement/book";
 import { categoryOf } from "../../settlement/category";
 import { interruptedRegistrations, pendingResources } from "../../settlement/deployment";
-import { endpointsOf, isLeftover, listFor, openEntries, verdictsOf } from "../../settlement/leftovers";
+import {
+  endpointsOf,
+  isInState,
+  isLeftover,
+  listFor,
+  openEntries,
+  verdictsOf,
+} from "../../settlement/leftovers";
 import { describeDoubt, describeLeftovers } from "../../settlement/words";
 import { NO_RUN, sourcesOf } from "../evidence";
 import { type ClaimsOptions, readStackOf } from "../inventory/claims";
@@ -37,9 +44,8 @@ export async function leftoverFindings(
     const isManaged = (endpoint: Endpoint) => owners.ownerOf(endpoint)?.kind === "manages";
     const left = verdicts.filter(isLeftover).filter((each) => !endpointsOf(each.decision).every(isManaged));
     const named = left.filter((each) => {
-      const category = categoryOf(each, deployment);
-      const isKnown = each.operations.length > 0 || each.resource !== undefined;
-      return ["unwanted", "perhaps-taken-over"].includes(category) || (category === "taken-over" && !isKnown);
+      const isOnlyInBook = each.decision.kind === "found" && !isInState(each);
+      return isOnlyInBook || categoryOf(each, deployment) === "unwanted";
     });
     const { withStack } = options.pulumi.of(name);
     const remedy = remedyFor(known, `Run \`${withStack("npx webhook-endpoints recover")}\`.`);

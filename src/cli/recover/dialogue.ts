@@ -1,6 +1,6 @@
 import type { Endpoint } from "../../client";
 import type { Category } from "../../settlement/category";
-import { endpointsOf, type Verdict } from "../../settlement/leftovers";
+import { endpointsOf, isInState, type Verdict } from "../../settlement/leftovers";
 import { describeDoubt, describeEndpoints, describeUnknowable } from "../../settlement/words";
 import { describeUrl } from "../../shared/url";
 import { nameOf } from "../../shared/urn";
@@ -20,11 +20,8 @@ export function describeVerdict(verdict: Verdict, category: Category, pulumi: Pu
   return `${subjectOf(verdict)}: ${outcomeOf(verdict, category, pulumi)}`;
 }
 
-function outcomeOf(
-  { identity, decision, operations, resource }: Verdict,
-  category: Category,
-  { withStack }: Pulumi,
-): string {
+function outcomeOf(verdict: Verdict, category: Category, { withStack }: Pulumi): string {
+  const { identity, decision } = verdict;
   const up = `The next \`${withStack("pulumi up")}\``;
   const made = describeEndpoints(endpointsOf(decision));
   if (category === "taken-over") return `it registered ${made}. ${up} takes it over.`;
@@ -41,8 +38,7 @@ function outcomeOf(
   if (decision.kind === "unknowable")
     return "the service lists only a part of its endpoints, and none with this url (STILL_PENDING).";
   // It registered nothing, or a resource has what it registered, or a person has forgotten that.
-  const hasResource = operations.length > 0 || resource !== undefined;
-  return `it left nothing behind.${hasResource ? ` ${up} registers what the program declares and the stack lacks.` : ""}`;
+  return `it left nothing behind.${isInState(verdict) ? ` ${up} registers what the program declares and the stack lacks.` : ""}`;
 }
 
 function subjectOf({ identity, operations, resource }: Verdict): string {
