@@ -1,7 +1,7 @@
 import { isProvisional } from "../settlement/identity";
 import { unknownOptions } from "../shared/knownOptions";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
-import { describeUrl, isAddressOrRange, isHttpUrl, isPrivateHost, isUrl } from "../shared/url";
+import { describeUrl, isAddressOrRange, isHttpUrl, isUnreachableHost, isUrl } from "../shared/url";
 import type { EndpointInputs, EndpointState } from "./types";
 
 /** The input that carries a resource's name to `check`, which messages need and the state does not. */
@@ -65,7 +65,7 @@ function unreachableWarnings({ url: written, type }: Readonly<Record<string, unk
   const url = new URL(written);
   const endpoint = `the production endpoint ${describeUrl(written)}`;
   return [
-    isPrivateHost(url) &&
+    isUnreachableHost(url) &&
       `${endpoint} has a loopback or private host: the service cannot reach it from the internet`,
     url.protocol === "http:" &&
       `${endpoint} uses plain http: anyone on the network path can read its deliveries. Use https`,

@@ -65,12 +65,26 @@ for (const range of PRIVATE_RANGES.split(" ")) {
   privateAddresses.addSubnet(network, Number(prefix), network.includes(":") ? "ipv6" : "ipv4");
 }
 
-/** Returns whether a url's host is this machine or in a private network, where a service on the internet cannot reach it. */
-export function isPrivateHost(url: URL): boolean {
+/** Returns whether only this machine or one network knows a url's host, so that a service on the internet cannot reach it. */
+export function isUnreachableHost(url: URL): boolean {
   const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
-  if (host === "localhost" || host.endsWith(".localhost")) return true;
   const family = isIP(host);
-  return family !== 0 && privateAddresses.check(host, family === 4 ? "ipv4" : "ipv6");
+  if (family !== 0) return privateAddresses.check(host, family === 4 ? "ipv4" : "ipv6");
+  return !host.includes(".") || /\.(internal|local|localhost)$/.test(host);
+}
+
+/** What a program leaves where the host of a url belongs: a value that is missing or no string, or a second scheme. */
+const MISTAKEN_HOST = /^(undefined|null|nan|\[object object\]|https?|wss?)$/i;
+
+/** Returns what is wrong with a host that a program made by mistake, as the end of a sentence such as "url …". */
+export function hostMistake(written: string): string | undefined {
+  const [, authority = ""] = /^\s*[a-z][a-z0-9+.-]*:[/\\]+([^/\\?#]*)/i.exec(written) ?? [];
+  const host = authority.replace(/^.*@/, "").replace(/:\d*$/, "");
+  if (!MISTAKEN_HOST.test(host)) return undefined;
+  const reason = /^(http|ws)s?$/i.test(host)
+    ? "it has two schemes"
+    : "a value that it is built from is missing or is not a string";
+  return `has the host "${host}": ${reason}`;
 }
 
 /** Returns whether a value is an IPv4 or IPv6 address, without a zone, or a CIDR range of them. */
