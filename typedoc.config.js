@@ -25,13 +25,6 @@ const partsOf = {
   "receiver.StandardSchema.~standard.__type": ["types", "validate", "vendor", "version"],
   "receiver.StandardSchema.~standard.__type.types.__type": ["input", "output"],
   "receiver/adapters/lambda.LambdaRequestContext.http.__type": ["method"],
-  "receiver/queues.BullmqQueue.defaultJobOptions.__type": [
-    "attempts",
-    "backoff",
-    "deduplication",
-    "debounce",
-  ],
-  "receiver/queues.BullmqQueue.opts.__type": ["connection"],
   "receiver/queues.SqsBatchResult.batchItemFailures.__type": ["itemIdentifier"],
   "receiver/queues.SqsEvent.Records.__type": ["body", "messageId"],
   "signature.VerificationResult.__type": ["id", "ok", "reason", "timestamp"],

@@ -6,22 +6,22 @@ import type { Processed } from "../process";
 import { checkResult } from "../result";
 import type { Delivery } from "../types";
 
-/** A verified delivery as it stands in a queue: plain JSON. Later versions of the package read it, too. */
+/** A verified delivery as a queue stores it: plain JSON. Later versions of the package read it, too. */
 export interface QueuedDelivery {
-  /** The version of this format. A worker refuses a later one with `DELIVERY_VERSION`. */
+  /** The version of this format. A worker rejects any other. */
   readonly version: 1;
   /** `webhook-id`: the same in each retry of the sender. */
   readonly id: string;
   /**
-   * What identifies the event: what `dedupeKey` returned, or the id. At most 256 printable ASCII characters: anything else is
-   * replaced by its hash. A queue that has had this key in the last three days must not take it again.
+   * What identifies the event: what `dedupeKey` returned, or the id. A key that is longer than 256 characters or not printable ASCII
+   * is replaced by its hash. A queue that has had this key in the last three days must not take it again.
    */
   readonly key: string;
   /** When it was sent, in unix seconds. */
   readonly timestamp: number;
-  /** The event's name and the job's id, at most 256 characters of each, for people. The worker reads both from the body. */
+  /** The event's name, for people: the worker reads it from the body. Absent unless it is short, printable ASCII. */
   readonly event?: string;
-  /** The job's id. Absent if the body has none. */
+  /** The job's id, for people, as `event`. */
   readonly jobId?: string;
   /** The exact bytes of the body, in base64. */
   readonly body: string;
@@ -30,47 +30,35 @@ export interface QueuedDelivery {
 /** A queue that deliveries are handed to. */
 export interface DeliveryQueue {
   /**
-   * Adds a delivery, unless the queue has or had one with the same `key`. Resolve once the queue has stored it: the sender is then
-   * answered 202, and does not send it again. If it rejects, the sender is answered 503, and sends it again.
+   * Adds a delivery, unless the queue has or had one with the same `key`. Resolve once the queue has stored it: the sender then gets
+   * 202 and does not send it again. If it rejects, the sender gets 503 and sends it again.
    */
   add(delivery: QueuedDelivery): PromiseLike<unknown>;
   /** The largest body that fits into a message, in bytes. A receiver refuses larger ones with 413. Default: no limit. */
   readonly maxBodyBytes?: number | undefined;
 }
 
-const LONGEST_NAME = 256;
+/** What every queue can store: PostgreSQL and SQS refuse some characters, and SQS has a largest size. */
 const PLAIN = /^[\x20-\x7e]{1,256}$/;
 
-export function queuedDelivery(
-  { id, timestamp, event, jobId, rawBody }: Delivery,
-  key: string,
-): QueuedDelivery {
-  const body = asBuffer(rawBody).toString("base64");
+function queuedDelivery({ id, timestamp, event, jobId, rawBody }: Delivery, key: string): QueuedDelivery {
   return {
     version: 1,
     id,
     key: PLAIN.test(key) ? key : `sha256=${digestOf(key)}`,
     timestamp,
-    ...(event === undefined ? {} : { event: storable(event) }),
-    ...(jobId === undefined ? {} : { jobId: storable(jobId) }),
-    body,
+    ...(event !== undefined && PLAIN.test(event) ? { event } : {}),
+    ...(jobId !== undefined && PLAIN.test(jobId) ? { jobId } : {}),
+    body: asBuffer(rawBody).toString("base64"),
   };
 }
 
-/** Returns 43 characters that stand for a string, of letters, digits, `-` and `_`. */
+/** Returns 43 characters that stand for a string: letters, digits, `-` and `_`. */
 export function digestOf(text: string): string {
   return createHash("sha256").update(text).digest("base64url");
 }
 
-/** What PostgreSQL cannot store in JSON: NUL and lone surrogates. What SQS refuses in a message: U+FFFE and U+FFFF, too. */
-const UNSTORABLE = /[\0\ufffe\uffff\p{Surrogate}]/gu;
-
-/** Shortens a string, and replaces what a queue cannot store. */
-function storable(text: string): string {
-  return text.slice(0, LONGEST_NAME).replace(UNSTORABLE, "\ufffd");
-}
-
-/** A queue did not confirm a delivery in time. It may have it nevertheless: then the sender's retry is the same delivery. */
+/** The queue did not confirm a delivery in time. It may have stored it: the sender's retry then has the same key. */
 class QueueDeadlineError extends CodedError<"QUEUE_DEADLINE"> {
   override readonly name = "QueueDeadlineError";
 
@@ -78,8 +66,6 @@ class QueueDeadlineError extends CodedError<"QUEUE_DEADLINE"> {
     super("QUEUE_DEADLINE", `The queue did not confirm the delivery within ${milliseconds} ms.`);
   }
 }
-
-const QUEUED: Processed = { outcome: "queued" };
 
 /** Hands a delivery to a queue, and waits until the queue has confirmed it. Never rejects. */
 export async function enqueue(
@@ -91,13 +77,11 @@ export async function enqueue(
     const adding = queue.add(queuedDelivery(delivery, key));
     // A forgotten `return` or `await` would acknowledge what the queue has not confirmed.
     if (!isThenable(adding))
-      throw new TypeError(
-        "The queue's add must return a promise that resolves once the queue has stored the delivery.",
-      );
+      throw new TypeError("The queue's add must return a promise that resolves once the delivery is stored.");
     const added = await within(timeoutMs, Promise.resolve(adding));
     if (added === LATE) throw new QueueDeadlineError(timeoutMs);
     checkResult(added, "queue's add");
-    return QUEUED;
+    return { outcome: "queued" };
   } catch (error) {
     return { outcome: "queue-unavailable", error };
   }

@@ -1,90 +1,62 @@
-import { isAnyArrayBuffer } from "node:util/types";
 import { CodedError } from "../../shared/codedError";
 import { isRecord, parseJson } from "../../shared/json";
 import { asBuffer } from "../bytes";
 import type { QueuedDelivery } from "./delivery";
 
+/** The codes of a `QueuedDeliveryError`. */
+export type QueuedDeliveryErrorCode = "NOT_A_DELIVERY";
+
+/** A worker got what no receiver queued, or what it cannot read. The queue keeps it, by its own rules for failed jobs. */
+export class QueuedDeliveryError extends CodedError<QueuedDeliveryErrorCode> {
+  /** Always `"QueuedDeliveryError"`. */
+  override readonly name = "QueuedDeliveryError";
+
+  constructor(problem: string) {
+    super(
+      "NOT_A_DELIVERY",
+      `The queue's worker got something that is not a delivery: ${problem}. Pass the worker a job of BullMQ or pg-boss, or exactly what ` +
+        "the receiver stored (of an SQS message its body; in Lambda, use sqsHandler), and use the queue for deliveries only.",
+    );
+  }
+}
+
 /** One thing that a queue wants handled. */
 export interface Job {
   readonly data: unknown;
-  readonly isBullmq: boolean;
+  /** Fires when the queue wants the job back. */
   readonly signal: AbortSignal | undefined;
-  /** When the queue gives the job to another worker, in milliseconds. Only a job of pg-boss says so. */
-  readonly expiresInMs?: number;
-  /** What a program passed, and its place in that. BullMQ's job has more than its data, and none of it is the program's. */
-  readonly passed: unknown;
-  readonly path: string;
 }
 
-/** Returns what a queue passed to its worker: a batch of pg-boss, a job of either, or the data itself. */
+/** Returns what a queue passed to its worker: a batch of pg-boss, a job of either, or a queued delivery itself. */
 export function jobsIn(queued: unknown, signal: AbortSignal | undefined): Job[] {
-  // A list of a delivery's fields and values is no batch.
-  if (Array.isArray(queued) && !hasFieldsOfDelivery(queued))
-    return queued.map((each, at) => jobOf(each, `[${at}]`, signal));
-  return [jobOf(queued, "", signal)];
+  const jobs: readonly unknown[] = Array.isArray(queued) ? queued : [queued];
+  return jobs.map((job) => {
+    if (!isRecord(job) || !("data" in job)) return { data: job, signal };
+    // Each job of pg-boss has a signal of its own.
+    return { data: job.data, signal: job.signal instanceof AbortSignal ? job.signal : signal };
+  });
 }
 
-function jobOf(queued: unknown, path: string, signal: AbortSignal | undefined): Job {
-  if (!isRecord(queued) || !("data" in queued))
-    return { data: queued, isBullmq: false, signal, passed: queued, path };
-  const { data, moveToFailed, expireInSeconds, signal: own } = queued;
-  // Each job of pg-boss has a signal of its own.
-  const ownSignal = own instanceof AbortSignal ? own : undefined;
-  const isBullmq = typeof moveToFailed === "function";
-  const job = { data, isBullmq, signal: ownSignal ?? signal, passed: isBullmq ? { data } : queued, path };
-  return typeof expireInSeconds === "number" ? { ...job, expiresInMs: expireInSeconds * 1_000 } : job;
-}
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /**
- * - `NOT_A_DELIVERY`: what the queue holds was not put there by a receiver
- * - `DELIVERY_VERSION`: it was, but by a later version of the package than the worker's
+ * Reads what a queue stored: a delivery as an object, as JSON, or as the bytes of JSON.
+ * @throws QueuedDeliveryError, whose message repeats nothing of the value
  */
-export type QueuedDeliveryErrorCode = "NOT_A_DELIVERY" | "DELIVERY_VERSION";
-
-/** A worker cannot read what the queue gave it. */
-export class QueuedDeliveryError extends CodedError<QueuedDeliveryErrorCode> {
-  /** BullMQ does not retry a job that failed with an error of the name "UnrecoverableError". */
-  override readonly name: string = "QueuedDeliveryError";
-}
-
-const FIELDS: readonly (keyof QueuedDelivery)[] = ["version", "id", "key", "timestamp", "body"];
-
-/** Returns whether a list, as of the fields of a record or of a stream's entry, names all that a delivery has. */
-export function hasFieldsOfDelivery(names: readonly unknown[]): boolean {
-  return FIELDS.every((name) => names.includes(name));
-}
-
-const NOT_BASE64 = /[^A-Za-z0-9+/=]/;
-
-/** Returns the text that a value is, or that its bytes are, also those of another realm, without a byte order mark. */
-export function textIn(value: unknown): string | undefined {
-  if (typeof value === "string") return value.trim();
-  const bytes = isAnyArrayBuffer(value) ? new Uint8Array(value) : value;
-  return ArrayBuffer.isView(bytes) ? asBuffer(bytes).toString().trim() : undefined;
-}
-
-/** @throws QueuedDeliveryError, whose message says what is wrong and repeats nothing of the value */
 export function parseQueued(value: unknown): QueuedDelivery {
-  const text = textIn(value);
-  const parsed = text === undefined ? value : parseJson(text);
-  if (!isRecord(parsed)) throw notADelivery("it is not a JSON object");
-  const { version, id, key, timestamp, body }: Partial<Record<keyof QueuedDelivery, unknown>> = parsed;
+  const text = ArrayBuffer.isView(value) ? asBuffer(value).toString() : value;
+  const parsed = typeof text === "string" ? parseJson(text) : value;
+  if (!isRecord(parsed)) throw new QueuedDeliveryError("it is not a JSON object");
+  const { version, id, key, timestamp, body } = parsed;
   if (typeof version === "number" && version > 1)
     throw new QueuedDeliveryError(
-      "DELIVERY_VERSION",
-      `a receiver with a later version of pulumi-webhook-endpoints queued this delivery (format ${version}). Update the worker`,
+      `it has the format ${version} of a later pulumi-webhook-endpoints, so update the worker's`,
     );
-  if (version !== 1) throw notADelivery("it has no version 1");
-  for (const [name, text] of Object.entries({ id, key, body }))
-    if (typeof text !== "string") throw notADelivery(`its ${name} is not a string`);
-  if (NOT_BASE64.test(String(body))) throw notADelivery("its body is not base64");
-  if (!Number.isSafeInteger(timestamp)) throw notADelivery("its timestamp is not an integer");
-  return parsed as unknown as QueuedDelivery;
-}
-
-function notADelivery(problem: string): QueuedDeliveryError {
-  return new QueuedDeliveryError(
-    "NOT_A_DELIVERY",
-    `this is not a delivery that a receiver queued: ${problem}. Use the queue for deliveries only`,
-  );
+  if (version !== 1) throw new QueuedDeliveryError("its version is not 1");
+  if (typeof id !== "string" || typeof key !== "string")
+    throw new QueuedDeliveryError("its id or key is not a string");
+  if (typeof timestamp !== "number" || !Number.isSafeInteger(timestamp))
+    throw new QueuedDeliveryError("its timestamp is not an integer");
+  if (typeof body !== "string" || !BASE64.test(body)) throw new QueuedDeliveryError("its body is not base64");
+  return { version, id, key, timestamp, body };
 }

@@ -18,7 +18,7 @@ interface SqsMessage {
 export interface SqsQueueOptions {
   /** A client of `@aws-sdk/client-sqs`. */
   readonly client: SqsClient;
-  /** The url of a standard or a FIFO queue. */
+  /** The URL of a standard or a FIFO queue. */
   readonly queueUrl: string;
   /** The `MaximumMessageSize` of the queue, in bytes. Default 262,144. Larger bodies than fit are refused with 413. */
   readonly maxMessageBytes?: number | undefined;
@@ -41,8 +41,7 @@ const OVERHEAD_BYTES = 4096;
 export function sqsQueue(options: SqsQueueOptions): DeliveryQueue {
   checkOptions("sqsQueue", options, ["client", "queueUrl", "maxMessageBytes"]);
   const { client, queueUrl, maxMessageBytes = 262_144 } = options;
-  const advice =
-    "Pass an SQS of @aws-sdk/client-sqs, which has a method for each operation. An SQSClient has none.";
+  const advice = "Pass an SQS of @aws-sdk/client-sqs. An SQSClient has no method for each operation.";
   checkFunctions("sqsQueue: client", client, { functions: ["sendMessage"], advice });
   if (typeof queueUrl !== "string" || queueUrl === "")
     throw new TypeError("sqsQueue: queueUrl must be a non-empty string.");
@@ -69,16 +68,11 @@ export interface SqsBatchResult {
   /** The messages that SQS delivers again. */
   batchItemFailures: { itemIdentifier: string }[];
 }
-function isMessage(record: unknown): boolean {
-  const { messageId, body }: Record<string, unknown> = Object(record);
-  return typeof messageId === "string" && typeof body === "string";
-}
-
 interface LambdaContext {
   getRemainingTimeInMillis?(): number;
 }
 
-/** Before a function's time is up, handlers are told to stop, and then their messages are handed back. */
+/** How long before the function's time is up its handlers are told to stop, and how long before what still runs is handed back. */
 const STOP_MS = 1500;
 const HAND_BACK_MS = 500;
 
@@ -101,34 +95,27 @@ export function sqsHandler(
   // Otherwise each message would fail, and nothing would say why.
   if (typeof worker !== "function")
     throw new TypeError("sqsHandler: worker is not a function. Pass queueWorker({ handlers }).");
-  return async (event, context) => {
-    const { Records } = Object(event) as SqsEvent;
+  return async ({ Records }, context) => {
     // What invokes a function without waiting for it, as SNS does, takes any result for success.
-    if (!Array.isArray(Records) || !Records.every(isMessage))
+    if (!Array.isArray(Records) || Records.some(({ messageId, body }) => !messageId || body === undefined))
       throw new TypeError(
-        "sqsHandler got what are not messages of SQS. Let the function take them from the queue; for requests, make lambdaHandler(receiver) the handler.",
+        "sqsHandler got an event whose records are not messages of SQS. For requests, make lambdaHandler(receiver) the handler.",
       );
-    const leftMs = context?.getRemainingTimeInMillis?.() ?? Number.POSITIVE_INFINITY;
+    const leftMs = context?.getRemainingTimeInMillis?.();
     const stopping = new AbortController();
+    const error = new Error("The time of the Lambda function is almost up.");
     const timers: NodeJS.Timeout[] = [];
     const outOfTime = new Promise<never>((_, reject) => {
-      if (!Number.isFinite(leftMs)) return;
-      const error = new Error("The time of the Lambda function is almost up.");
-      timers.push(setTimeout(() => stopping.abort(error), Math.max(0, leftMs - STOP_MS)));
-      timers.push(setTimeout(() => reject(error), Math.max(1, leftMs - HAND_BACK_MS)));
+      if (leftMs === undefined) return;
+      timers.push(setTimeout(() => stopping.abort(error), leftMs - STOP_MS));
+      timers.push(setTimeout(() => reject(error), leftMs - HAND_BACK_MS));
     });
-    outOfTime.catch(() => {});
-    const batchItemFailures: { itemIdentifier: string }[] = [];
-    const handle = async ({ messageId, body }: SqsEvent["Records"][number]) => {
-      try {
-        await Promise.race([worker(body, { signal: stopping.signal }), outOfTime]);
-      } catch {
-        // The worker has reported it to onOutcome.
-        batchItemFailures.push({ itemIdentifier: messageId });
-      }
-    };
-    await Promise.all(Records.map(handle));
+    const ended = await Promise.allSettled(
+      Records.map(({ body }) => Promise.race([worker(body, { signal: stopping.signal }), outOfTime])),
+    );
     for (const timer of timers) clearTimeout(timer);
-    return { batchItemFailures };
+    // The worker has reported each failure to onOutcome.
+    const failed = Records.filter((_, at) => ended[at]?.status === "rejected");
+    return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
   };
 }

@@ -4,15 +4,14 @@ import type { DedupeStore } from "../dedupe/store";
 import { VerifiedDelivery } from "../delivery";
 import { readEvent } from "../event";
 import { resolveHandling } from "../handling";
-import { lookalikeWarner } from "../lookalike";
 import type { HandlingOptions } from "../options";
 import { type Processed, processDelivery } from "../process";
-import { logFailure, logUnrecorded, notify, warnerOnce } from "../reports";
-import type { NoEvents, Outcome, OutcomeKind, UnrecordedDelivery } from "../types";
+import { logFailure, logUnrecorded, notify } from "../reports";
+import type { NoEvents, Outcome, OutcomeKind } from "../types";
 import type { QueuedDelivery } from "./delivery";
-import { deliveryOf, isNoDelivery } from "./envelope";
-import { type Job, jobsIn, QueuedDeliveryError } from "./jobs";
+import { type Job, jobsIn, parseQueued } from "./jobs";
 
+/** Options of `queueWorker`. */
 export interface QueueWorkerOptions<Events extends object = NoEvents> extends HandlingOptions<Events> {
   /**
    * Where handled deliveries are remembered. Default: nowhere, as BullMQ and pg-boss take each delivery once. With SQS, Kafka and other
@@ -26,14 +25,9 @@ export interface QueueWorkerOptions<Events extends object = NoEvents> extends Ha
   readonly handlerTimeoutMs?: number | undefined;
   /** Called with the result of each delivery. Default: failures go to `console.error`. */
   readonly onOutcome?: ((outcome: WorkerOutcome) => unknown) | undefined;
-  /** As a receiver's `onUnrecorded`. Default: `console.error`. */
-  readonly onUnrecorded?: ((delivery: UnrecordedDelivery) => unknown) | undefined;
 }
 
-/**
- * The result of a delivery in a worker. `not-a-delivery`: the queue held something that no receiver put there, and it is not retried;
- * the error says what is wrong with it.
- */
+/** The result of a delivery in a worker. `not-a-delivery`: the worker cannot read what the queue holds; the error says why. */
 export interface WorkerOutcome extends Pick<Outcome, "event" | "jobId" | "durationMs" | "error"> {
   /** What became of the delivery. */
   readonly outcome: Exclude<OutcomeKind, "validation" | "queued" | "queue-unavailable"> | "not-a-delivery";
@@ -51,7 +45,7 @@ export interface WorkerContext {
 
 /**
  * Handles what a queue holds: a job of BullMQ, a batch of jobs of pg-boss, or a queued delivery itself, parsed or as JSON. Resolves when
- * the queue may forget it, and rejects when the queue is to retry it. (BullMQ passes a token, and then a signal.)
+ * the queue may forget it, and rejects when the queue must keep it. (BullMQ passes a token, and then a signal.)
  */
 export type QueueWorker = (
   queued: unknown,
@@ -65,10 +59,6 @@ export class DeliveryHeldError extends CodedError<"DELIVERY_HELD"> {
   override readonly name = "DeliveryHeldError";
 }
 
-class UnrecoverableError extends QueuedDeliveryError {
-  override readonly name = "UnrecoverableError";
-}
-
 const OPTIONS: Readonly<Record<keyof QueueWorkerOptions, true>> = {
   handlers: true,
   events: true,
@@ -77,7 +67,6 @@ const OPTIONS: Readonly<Record<keyof QueueWorkerOptions, true>> = {
   handlerTimeoutMs: true,
   leaseMs: true,
   onOutcome: true,
-  onUnrecorded: true,
 };
 
 /**
@@ -93,7 +82,8 @@ const OPTIONS: Readonly<Record<keyof QueueWorkerOptions, true>> = {
  * await worker(message.value, { signal });                 // any other queue
  * ```
  *
- * A failed handler rejects, and the queue retries it by its own rules. What is not a delivery is never retried.
+ * It rejects when a handler fails, and when it gets something that is not a delivery (`NOT_A_DELIVERY`). The queue retries both by its
+ * own rules, and keeps what still fails as a dead letter.
  *
  * @throws TypeError for an unknown option, an invalid handler, schema or store; RangeError for a number out of its range
  */
@@ -101,64 +91,46 @@ export function queueWorker<Events extends object = NoEvents>(
   options: QueueWorkerOptions<Events>,
 ): QueueWorker {
   checkOptions("queueWorker", options, Object.keys(OPTIONS));
-  const { onOutcome = logFailure, onUnrecorded = logUnrecorded } = options;
+  const { onOutcome = logFailure } = options;
   checkOptionalFunction("queueWorker: onOutcome", onOutcome);
-  checkOptionalFunction("queueWorker: onUnrecorded", onUnrecorded);
   const processing = resolveHandling("queueWorker", options, options.dedupe);
-  const warn = warnerOnce();
-  const warnOfLookalike = lookalikeWarner(warn);
 
-  async function handle(queued: QueuedDelivery, signal: AbortSignal | undefined): Promise<void> {
+  async function handle({ data, signal }: Job): Promise<void> {
     const startedAt = performance.now();
+    const queued = read(data);
     const { id, timestamp, key } = queued;
     const rawBody = Buffer.from(queued.body, "base64");
-    const { event, jobId, data, message } = readEvent(rawBody);
-    if (!processing.isKnown(event)) warnOfLookalike(message);
-    const delivery = new VerifiedDelivery({ id, timestamp, rawBody, event, jobId, data });
-    const unrecorded = (error: unknown) => notify(onUnrecorded, { id, timestamp, event, jobId, error });
-    const processed = await processDelivery(delivery, processing, { key, signal, onUnrecorded: unrecorded });
-    const durationMs = Math.round(performance.now() - startedAt);
+    const { event, jobId, data: eventData } = readEvent(rawBody);
+    const delivery = new VerifiedDelivery({ id, timestamp, rawBody, event, jobId, data: eventData });
+    const onUnrecorded = (error: unknown) => logUnrecorded({ id, timestamp, event, jobId, error });
+    const processed = await processDelivery(delivery, processing, { key, signal, onUnrecorded });
+    const { error } = processed;
     const outcome = processed.outcome as WorkerOutcome["outcome"];
+    const durationMs = Math.round(performance.now() - startedAt);
     const report = { outcome, id, timestamp, event, jobId, durationMs };
-    notify(onOutcome, processed.error === undefined ? report : { ...report, error: processed.error });
+    notify(onOutcome, error === undefined ? report : { ...report, error });
     throwUnlessDone(processed);
   }
 
-  async function handleJob(job: Job): Promise<void> {
-    let queued: QueuedDelivery;
+  function read(data: unknown): QueuedDelivery {
     try {
-      queued = deliveryOf(job);
+      return parseQueued(data);
     } catch (error) {
-      return refuse(error, job.isBullmq);
+      const unknown = { id: undefined, timestamp: undefined, event: undefined, jobId: undefined };
+      notify(onOutcome, { outcome: "not-a-delivery", ...unknown, durationMs: 0, error });
+      throw error;
     }
-    const { expiresInMs = Number.POSITIVE_INFINITY, signal } = job;
-    if (expiresInMs <= processing.handlerTimeoutMs)
-      warn(
-        `queueWorker: pg-boss gives a job to another worker after ${expiresInMs / 1_000} seconds, and handlerTimeoutMs is not shorter ` +
-          `(${processing.handlerTimeoutMs / 1_000} seconds), so a long handler runs several times at once. Set the queue's expireInSeconds to more.`,
-      );
-    return handle(queued, signal);
-  }
-
-  function refuse(error: unknown, isBullmq: boolean): void {
-    const isPoison = isNoDelivery(error);
-    const nothing = { id: undefined, timestamp: undefined, event: undefined, jobId: undefined };
-    const outcome = isPoison ? "not-a-delivery" : "failed";
-    notify(onOutcome, { ...nothing, outcome, durationMs: 0, error });
-    // A worker that is updated, or called as it should be, can handle it.
-    if (!isPoison) throw error;
-    if (isBullmq) throw new UnrecoverableError(error.code, error.reason);
   }
 
   // Three parameters: BullMQ passes a signal only to a function that has the third.
   return async (queued, context, signal) => {
     const jobs = jobsIn(queued, signal ?? (typeof context === "object" ? context?.signal : undefined));
-    const ended = await Promise.allSettled(jobs.map(handleJob));
+    const ended = await Promise.allSettled(jobs.map(handle));
     for (const each of ended) if (each.status === "rejected") throw each.reason;
   };
 }
 
-/** @throws the error that tells the queue to retry */
+/** @throws the error that tells the queue to keep the delivery */
 function throwUnlessDone({ outcome, error, retryAfterMs }: Processed): void {
   if (outcome === "handled" || outcome === "unhandled" || outcome === "duplicate") return;
   if (outcome === "held")
