@@ -7,6 +7,14 @@ import { problemOfTolerance } from "../signature/tolerance";
 /** The shortest key that the Standard Webhooks specification allows, in bytes. A shorter one was cut off. */
 const SHORTEST_KEY_BYTES = 24;
 
+/** What people put in place of a secret, and what to say. */
+const MISTAKES: readonly (readonly [pattern: RegExp, problem: string])[] = [
+  [/^\[?secret\]?$|[*•]{3}/i, "is masked: it was copied from a screen or a log that hides the value"],
+  [/^v1,/, 'begins with "v1,": remove that, so that it begins with "whsec_"'],
+  [/^['"]/, "is in quotes: remove them, because `docker --env-file` keeps them"],
+  [/^(export\s+)?\w+\s*=.*whsec_/, "begins with a name and =: keep only what follows the ="],
+];
+
 /** The configuration of a receiver: what `receiverConfig` makes, and what a stack's secret output holds. Plain JSON. */
 export interface ReceiverConfig {
   /** The version of this format. */
@@ -40,21 +48,23 @@ export function fingerprintOf(secrets: readonly string[]): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 12);
 }
 
-/**
- * Returns what is wrong with the secrets of a receiver's configuration, each by its place. No problem repeats a secret or a part of
- * it. A hole in the list is a secret that is not known yet.
- */
-export function problemsOfSecrets(secrets: readonly unknown[]): string[] {
+/** Returns every problem of a receiver's secrets, each by its place. No problem repeats a secret or a part of one. */
+export function problemsOfSecrets(secrets: unknown): string[] {
+  if (!Array.isArray(secrets)) return ["secrets must be a list"];
   if (secrets.length === 0) return ["secrets is empty: a receiver needs at least one"];
-  return secrets.flatMap((secret, index) => {
+  return secrets.flatMap((secret: unknown, index) => {
     const isRepeated = secrets.indexOf(secret) < index;
-    const problem = isRepeated
-      ? "is the same as an earlier one"
-      : problemOfSecret(secret, SHORTEST_KEY_BYTES);
+    const problem = isRepeated ? "is the same as an earlier one" : problemOf(secret);
     return problem === undefined ? [] : [`secret ${index + 1} of ${secrets.length} ${problem}`];
   });
 }
 
+function problemOf(secret: unknown): string | undefined {
+  const mistake = MISTAKES.find(([pattern]) => typeof secret === "string" && pattern.test(secret));
+  return mistake?.[1] ?? problemOfSecret(secret, SHORTEST_KEY_BYTES);
+}
+
+/** Returns what is wrong with a receiver's tolerance, as a list. */
 export function problemsOfTolerance(toleranceSeconds: unknown): string[] {
   const problem = problemOfTolerance(toleranceSeconds, LONGEST_TOLERANCE_SECONDS);
   return problem === undefined ? [] : [problem];

@@ -1,5 +1,4 @@
 import { isRecord, parseJson } from "../shared/json";
-import { nearestOf } from "../shared/knownOptions";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/tolerance";
 import {
   fingerprintOf,
@@ -12,11 +11,6 @@ import {
 
 export const HOW_TO_GET_IT = "`pulumi stack output receiver --show-secrets --json`";
 
-const KEYS = ["version", "secrets", "toleranceSeconds", "endpoints", "fingerprint"];
-
-/** What the CLI prints in place of a secret output. */
-export const MASKED = "[secret]";
-
 /**
  * Parses a receiver's configuration: the JSON that a stack's secret output holds, or the value itself.
  *
@@ -28,63 +22,50 @@ export function parseReceiverConfig(config: unknown): ReceiverConfig {
 
 /** @param where the place it was found, which the message names after "the receiver's configuration" */
 export function parseConfig(config: unknown, { where }: { where: string }): ReceiverConfig {
-  const invalid = (problems: readonly string[]) =>
-    new ReceiverConfigError(
-      "CONFIG_INVALID",
-      `the receiver's configuration${where && ` ${where}`} cannot be used: ${problems.join("; ")}`,
-    );
-  const value = typeof config === "string" ? parseText(config) : config;
-  if (value === MASKED) throw invalid([`it is masked: use the output of ${HOW_TO_GET_IT}`]);
-  if (config === undefined) throw invalid([`it is not set: use the output of ${HOW_TO_GET_IT}`]);
-  if (!isRecord(value)) throw invalid([`it is not the JSON that ${HOW_TO_GET_IT} prints`]);
-  const { version, secrets, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS, endpoints = {} } = value;
-  if (version !== 1) {
-    const isLater = typeof version === "number" && version > 1;
-    const odd = isLater
-      ? "its version is not 1: update pulumi-webhook-endpoints here"
-      : "its version must be 1";
-    throw invalid([version === undefined ? whatElse(value) : odd]);
+  // `trim` also removes the byte order mark that Windows PowerShell writes. An output that is a JSON string is encoded twice.
+  const text = typeof config === "string" ? config.trim() : undefined;
+  const once = text === undefined ? config : (parseJson(text) ?? text);
+  const value = typeof once === "string" ? (parseJson(once) ?? once) : once;
+  const problems = isRecord(value) ? problemsOf(value) : [`it ${mistakeIn(value)}`];
+  if (problems.length > 0) {
+    const reason = `the receiver's configuration${where && ` ${where}`} cannot be used: ${problems.join("; ")}`;
+    throw new ReceiverConfigError("CONFIG_INVALID", reason);
   }
-  const problems = Array.isArray(secrets) ? problemsOfSecrets(secrets) : ["secrets must be a list"];
-  problems.push(...problemsOfTolerance(toleranceSeconds), ...misspeltIn(value));
-  if (!isRecord(endpoints) || !Object.values(endpoints).every(isEndpoint))
-    problems.push("endpoints must be an object whose values have an id, a url and a type");
-  if (problems.length > 0) throw invalid(problems);
-  const checked = {
-    version: 1,
-    secrets: secrets as string[],
-    toleranceSeconds: toleranceSeconds as number,
-    endpoints: endpoints as Record<string, ReceiverEndpoint>,
-  } as const;
-  return { ...checked, fingerprint: fingerprintOf(checked.secrets) };
+  const { secrets, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS, endpoints = {} } = value as ReceiverConfig;
+  return { version: 1, secrets, toleranceSeconds, endpoints, fingerprint: fingerprintOf(secrets) };
 }
 
-/**
- * A stack's output may hold the configuration as a JSON string, which is quoted once more when it is printed as JSON. Windows
- * PowerShell puts a byte order mark before what it writes to a file.
- */
-function parseText(text: string): unknown {
-  const trimmed = text.trim(); // a byte order mark counts as white space
-  const value = trimmed === MASKED ? MASKED : parseJson(trimmed);
-  return typeof value === "string" && value !== MASKED ? parseJson(value) : value;
+/** A key that is not known here is ignored: a later version may add some. */
+function problemsOf({ version, secrets, toleranceSeconds, endpoints }: Record<string, unknown>): string[] {
+  if (typeof version === "number" && version > 1)
+    return ["its version is not 1: update pulumi-webhook-endpoints here"];
+  if (version !== 1)
+    return [
+      `its version must be 1: use the one output that receiverConfig made, as ${HOW_TO_GET_IT} prints it`,
+    ];
+  return [
+    ...problemsOfSecrets(secrets),
+    ...problemsOfTolerance(toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS),
+    ...(isEndpoints(endpoints ?? {})
+      ? []
+      : ["endpoints must be an object whose values have an id, a url and a type"]),
+  ];
 }
 
-/** Names the absent keys that others seem to stand for. What a later version adds is ignored here. */
-function misspeltIn(config: Record<string, unknown>): string[] {
-  const unknown = Object.keys(config).filter((name) => !KEYS.includes(name));
-  const absent = KEYS.filter((key) => !(key in config));
-  const meant = unknown.map((name) => nearestOf(name, absent) ?? absent.find((key) => key.startsWith(name)));
-  return meant.flatMap((key) => (key === undefined ? [] : [`${key} is misspelt`]));
+function isEndpoints(value: unknown): value is Record<string, ReceiverEndpoint> {
+  const isEndpoint = (each: unknown) =>
+    isRecord(each) && [each.id, each.url, each.type].every((part) => typeof part === "string");
+  return isRecord(value) && Object.values(value).every(isEndpoint);
 }
 
-/** Says what is there in place of what receiverConfig creates. */
-function whatElse(value: Record<string, unknown>): string {
-  const [output] = Object.entries(value).find(([, each]) => isRecord(each) && each.version === 1) ?? [];
-  return output === undefined
-    ? "it was not created by receiverConfig"
-    : `these are all outputs of a stack: use one, as ${HOW_TO_GET_IT} prints it`;
-}
-
-function isEndpoint(value: unknown): value is ReceiverEndpoint {
-  return isRecord(value) && [value.id, value.url, value.type].every((part) => typeof part === "string");
+/** Says what stands in place of a configuration. */
+function mistakeIn(value: unknown): string {
+  const text = typeof value === "string" ? value : "";
+  if (value === undefined) return `is not set: use the output of ${HOW_TO_GET_IT}`;
+  if (text === "[secret]") return `is masked: use the output of ${HOW_TO_GET_IT}`;
+  if (/^(['"])\s*\{.*\1$/s.test(text))
+    return "is in quotes: remove them, because `docker --env-file` keeps them";
+  if (/^(export\s+)?\w+\s*=\s*['"]?\{/.test(text))
+    return "begins with a name and =: keep only the JSON after it";
+  return `is not the JSON that ${HOW_TO_GET_IT} prints`;
 }

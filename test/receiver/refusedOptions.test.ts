@@ -6,7 +6,6 @@ import {
   type RedisDedupeOptions,
   redisDedupe,
 } from "../../src/receiver";
-import { receiverFromEnv, receiverFromFile, receiverFromStack } from "../../src/stack";
 import { receiverOf, secret } from "./support";
 
 const handlers = {};
@@ -101,41 +100,4 @@ test("memoryDedupe and redisDedupe refuse unknown options by name", () => {
   expect(redis({ client: { ...client, createScript() {} } })).toThrow(
     /must be a node-redis client.*or an ioredis/,
   );
-});
-
-describe("the functions that create a receiver from a configuration", () => {
-  const { WEBHOOK_RECEIVER } = process.env;
-  beforeAll(() => {
-    process.env.WEBHOOK_RECEIVER = JSON.stringify({ version: 1, secrets: [secret] });
-  });
-  afterAll(() => {
-    if (WEBHOOK_RECEIVER === undefined) delete process.env.WEBHOOK_RECEIVER;
-    else process.env.WEBHOOK_RECEIVER = WEBHOOK_RECEIVER;
-  });
-
-  const creators = {
-    receiverFromEnv: [receiverFromEnv, { variabel: "A" }, /did you mean variable\?/],
-    receiverFromFile: [receiverFromFile, { pth: "a" }, /did you mean path\?/],
-    receiverFromStack: [receiverFromStack, { stackname: "dev" }, /did you mean stackName\?/],
-  } as const;
-
-  test.each(Object.entries(creators))(
-    "%s refuses unknown options by name",
-    async (name, [create, source, hint]) => {
-      const call = async (first: unknown, second: unknown) =>
-        (create as (...args: unknown[]) => unknown)(first, second);
-      await expect(call(source, { handlers })).rejects.toThrow(hint);
-      await expect(call("prod", { handlers })).rejects.toThrow(
-        `${name}'s first argument: expected an object`,
-      );
-      await expect(call({}, undefined)).rejects.toThrow(`${name}'s second argument: expected an object`);
-      await expect(call({}, { handlers, onReject() {} })).rejects.toThrow(/did you mean onRejected\?/);
-      await expect(call({}, { handlers, secrets: secret })).rejects.toThrow(/secrets is not an option of/);
-      await expect(call({}, { handlers, secrets: secret })).rejects.not.toThrow(secret);
-    },
-  );
-
-  test("receiverFromEnv accepts every option of a receiver but the secrets", () => {
-    expect(() => receiverFromEnv({}, { handlers, leaseMs: 20_000, onOutcome() {} })).not.toThrow();
-  });
 });
