@@ -111,7 +111,7 @@ export function checkIds(ids: readonly string[]): void {
   if (ids.some((id) => id.trim() === "" || /whsec_/i.test(id)))
     throw new CliError(
       "WRONG_USE",
-      "each id must be that of an endpoint, as `npx webhook-endpoints list` shows it",
+      "each id must be that of an endpoint, as `npx pulumi-webhook-endpoints list` shows it",
     );
 }
 

@@ -10,7 +10,7 @@ import { deletionCommand, type InventoryFlags, inventoryOptions } from "./flags"
 import { assertOwnershipKnown, type Inventory, type Listed, reasonOfMissing } from "./inventory/inventory";
 import { explainOwner } from "./inventory/ownership";
 import { withoutSecrets } from "./knownSecrets";
-import { EXIT, type ExitStatus, endsByItself } from "./run";
+import { EXIT, type ExitStatus, endsByItself } from "./oldRun";
 import { withService } from "./service";
 import { withTerminal } from "./terminal";
 
@@ -30,7 +30,7 @@ export function deleteCommand(): Command {
       [EXIT.yes]: "the endpoints were deleted, or standard input named none",
       [EXIT.no]: "not all were deleted; it names those that were",
     },
-    examples: ["delete wh_5f0c2d", "list --orphans --json | npx webhook-endpoints delete --yes -"],
+    examples: ["delete wh_5f0c2d", "list --orphans --json | npx pulumi-webhook-endpoints delete --yes -"],
   }).action(
     endsByItself(async (given: readonly string[], flags: InventoryFlags & { readonly yes?: boolean }) => {
       const named: readonly Named[] = given.filter((id) => id !== "-").map((id) => ({ id }));
@@ -143,6 +143,6 @@ export function namedIn(input: string): Named[] {
   }
   throw new CliError(
     "WRONG_USE",
-    "standard input holds neither an id on each line nor what `npx webhook-endpoints list --json` prints. Nothing was deleted",
+    "standard input holds neither an id on each line nor what `npx pulumi-webhook-endpoints list --json` prints. Nothing was deleted",
   );
 }

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { InventoryOptions } from "./inventory/inventory";
-import { Output } from "./output";
-import { Pulumi } from "./pulumi";
-import { EXIT, type Usage, withUsage } from "./run";
+import { Output } from "./oldOutput";
+import { Pulumi } from "./oldPulumi";
+import { EXIT, type Usage, withUsage } from "./oldRun";
 
 /** The options of the commands that need to know who has an endpoint. */
 export interface InventoryFlags {

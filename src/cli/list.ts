@@ -10,7 +10,7 @@ import {
   warnOfGaps,
 } from "./inventory/inventory";
 import { describeOwner } from "./inventory/ownership";
-import { EXIT, endsByItself } from "./run";
+import { EXIT, endsByItself } from "./oldRun";
 import { withService } from "./service";
 import { describeAge } from "./text";
 

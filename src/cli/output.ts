@@ -1,135 +1,127 @@
 import { styleText } from "node:util";
-import { asTyped } from "./commandName";
-import { withoutSecrets } from "./knownSecrets";
-import { printable, printableJson } from "./printable";
-import { isAsking } from "./terminal";
+import { Mask, printable } from "./mask";
 
 /** When progress is shown for the first time, and how often after that, in milliseconds. */
 const FIRST_PROGRESS_MS = 1_000;
 const NEXT_PROGRESS_MS = 5_000;
-/** How many spaces separate two columns of a table. */
-const COLUMN_GAP = 2;
-
-/**
- * How much standard output has of the one JSON value that `--json` promises. A process runs one command, so this is the state of the
- * process.
- */
-export const jsonResult: {
-  /** Undefined until the options are parsed. */
-  isWanted: boolean | undefined;
-  isPrinted: boolean;
-} = { isWanted: undefined, isPrinted: false };
+const COLUMN_GAP = "  ";
 
 /** A stream that a command prints to. */
-interface Sink {
+export interface Sink {
   readonly isTTY?: boolean;
   write(text: string): unknown;
 }
 
 interface OutputOptions {
   /** Prints data as JSON instead of for people. */
-  readonly json?: boolean | undefined;
-  /** Default: this process's. */
-  readonly stdout?: Sink;
-  readonly stderr?: Sink;
-  readonly environment?: NodeJS.ProcessEnv;
+  readonly json: boolean;
+  readonly stdout: Sink;
+  readonly stderr: Sink;
+  readonly env: NodeJS.ProcessEnv;
 }
 
 type Style = "bold" | "dim" | "red" | "green" | "yellow";
 
 /**
- * What a command prints. The data goes to standard output: JSON and nothing else with `--json`, tables and lines otherwise.
- * Notes, warnings and progress go to standard error. Only a terminal gets colors, and not with NO_COLOR. Nothing that is
- * printed can control the terminal, or holds a secret that the command knows.
+ * What a command prints. Data goes to standard output: one JSON value with `--json`, lines and tables otherwise. Notes, warnings and
+ * progress go to standard error. Only a terminal gets colors, and not with NO_COLOR. Nothing that is printed controls the terminal, or
+ * holds a secret that the command knows.
  */
 export class Output {
   readonly json: boolean;
-  readonly #stdout: Sink;
-  readonly #stderr: Sink;
-  readonly #mayColor: boolean;
+  readonly mask = new Mask();
+  #isPrinted = false;
+  #isAsking = false;
 
-  constructor(options: OutputOptions = {}) {
-    const { json = false, stdout = process.stdout, stderr = process.stderr } = options;
-    const { NO_COLOR, TERM } = options.environment ?? process.env;
-    this.json = json;
-    this.#stdout = stdout;
-    this.#stderr = stderr;
-    this.#mayColor = !NO_COLOR && TERM !== "dumb";
+  constructor(private readonly options: OutputOptions) {
+    this.json = options.json;
   }
 
-  /** Prints data: as JSON with `--json`, otherwise as `print` does for people. */
+  /** Prints the result: as JSON with `--json`, otherwise as `print` does for people. Called once. */
   data(value: unknown, print: () => void): void {
-    if (!this.json) {
-      print();
-      return;
+    if (!this.json) print();
+    else if (!this.#isPrinted) {
+      this.#isPrinted = true;
+      this.#writeJson(value, 2);
     }
-    jsonResult.isPrinted = true;
-    this.#stdout.write(`${printableJson(value, 2, withoutSecrets)}\n`);
   }
 
-  /** Writes text that is for a file. Its author has made it harmless. */
-  raw(text: string): void {
-    this.#stdout.write(text);
-  }
-
-  /** Prints one of many pieces of data: as JSON on one line with `--json`, otherwise as a line for people. */
+  /** Prints one of many results of a command that runs until it is stopped: as JSON on one line, or as a line for people. */
   record(value: unknown, line: string): void {
-    if (this.json) this.#stdout.write(`${printableJson(value, 0, withoutSecrets)}\n`);
+    if (this.json) this.#writeJson(value);
     else this.line(line);
+  }
+
+  /** Writes a text that is for a file, as it is. */
+  raw(text: string): void {
+    this.options.stdout.write(text);
   }
 
   /** Prints a line for people. */
   line(text = "", style?: Style): void {
-    this.#stdout.write(`${this.#styled(shown(text), style, this.#stdout)}\n`);
+    this.#print(this.options.stdout, this.shown(text), style);
   }
 
   /** Prints rows below their headings, aligned. */
   table(headings: readonly string[], rows: readonly (readonly string[])[]): void {
-    const cells = rows.map((row) => row.map(shown));
-    const widths = headings.map((heading, column) =>
-      cells.reduce((widest, row) => Math.max(widest, row[column]?.length ?? 0), heading.length),
-    );
-    const aligned = (row: readonly string[]) =>
-      row
-        .map((cell, column) => cell.padEnd((widths[column] ?? 0) + COLUMN_GAP))
-        .join("")
-        .trimEnd();
-    this.#stdout.write(`${this.#styled(aligned(headings), "bold", this.#stdout)}\n`);
-    for (const row of cells) this.#stdout.write(`${aligned(row)}\n`);
+    const cells = [headings, ...rows.map((row) => row.map((cell) => this.shown(cell)))];
+    const widths = headings.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+    for (const [at, row] of cells.entries()) {
+      const aligned = row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(COLUMN_GAP);
+      this.#print(this.options.stdout, aligned.trimEnd(), at === 0 ? "bold" : undefined);
+    }
   }
 
-  /** Prints a line about the data or the progress to standard error. */
+  /** Prints a line about the data or the work to standard error. */
   note(text: string): void {
-    this.#stderr.write(`${this.#styled(shown(asTyped(text)), "dim", this.#stderr)}\n`);
+    this.#print(this.options.stderr, this.shown(text), "dim");
   }
 
-  /** Prints what the command is doing to standard error, if that is a terminal, unless it waits for a person. */
-  progress(text: string): void {
-    if (this.#stderr.isTTY === true && !isAsking()) this.note(text);
+  warn(text: string): void {
+    this.#print(this.options.stderr, `warning: ${this.shown(text)}`, "yellow");
+  }
+
+  /** Prints why the command failed: a line on standard error, and with `--json` the value, unless there is one. */
+  error({ code, reason }: { readonly code: string; readonly reason: string }): void {
+    const message = this.shown(reason.replace(/\s*\n\s*/g, " "));
+    this.#print(this.options.stderr, `error: ${message} (${code})`, "red");
+    this.data({ error: { code, message } }, () => undefined);
   }
 
   /** Waits for work. If it takes longer than a second, a terminal shows what the command is doing, with counts. */
   async during<T>(describe: () => string, work: Promise<T>): Promise<T> {
-    let timer: NodeJS.Timeout;
+    if (this.options.stderr.isTTY !== true) return work;
     const show = () => {
-      this.progress(describe());
+      if (!this.#isAsking) this.note(describe());
       timer = setTimeout(show, NEXT_PROGRESS_MS);
     };
-    timer = setTimeout(show, FIRST_PROGRESS_MS);
+    let timer = setTimeout(show, FIRST_PROGRESS_MS);
     return work.finally(() => clearTimeout(timer));
   }
 
-  /** Prints a warning to standard error. */
-  warn(text: string): void {
-    this.#stderr.write(`${this.#styled("warning:", "yellow", this.#stderr)} ${shown(asTyped(text))}\n`);
+  /** Waits for a person: no progress is shown meanwhile. */
+  async whileAsking<T>(answer: Promise<T>): Promise<T> {
+    this.#isAsking = true;
+    return answer.finally(() => {
+      this.#isAsking = false;
+    });
   }
 
-  #styled(text: string, style: Style | undefined, sink: Sink): string {
-    if (style === undefined || !this.#mayColor || sink.isTTY !== true) return text;
-    return styleText(style, text, { validateStream: false });
+  /** Returns a text as it is printed: without secrets, and harmless for a terminal. */
+  shown(text: string): string {
+    return printable(this.mask.apply(text));
   }
-}
 
-function shown(text: string): string {
-  return printable(withoutSecrets(text));
+  #writeJson(value: unknown, indent = 0): void {
+    const masked = (_name: string, each: unknown) =>
+      typeof each === "string" ? this.mask.apply(each) : each;
+    const lines = JSON.stringify(value, masked, indent).split("\n");
+    this.options.stdout.write(`${lines.map(printable).join("\n")}\n`);
+  }
+
+  #print(sink: Sink, text: string, style?: Style): void {
+    const { NO_COLOR, TERM } = this.options.env;
+    const isStyled = style !== undefined && sink.isTTY === true && !NO_COLOR && TERM !== "dumb";
+    sink.write(`${isStyled ? styleText(style, text, { validateStream: false }) : text}\n`);
+  }
 }

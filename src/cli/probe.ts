@@ -4,8 +4,8 @@ import { validateOnce } from "../validation/validateReceiver";
 import { checkUrl, wholeNumber } from "./arguments";
 import { CliError } from "./errors";
 import { jsonOption } from "./flags";
-import { Output } from "./output";
-import { EXIT, type ExitStatus, endsByItself, withUsage } from "./run";
+import { Output } from "./oldOutput";
+import { EXIT, type ExitStatus, endsByItself, withUsage } from "./oldRun";
 import { describeSecret } from "./secrets/namedSecret";
 import { addSecretOptions, readSecrets, type SecretFlags } from "./secrets/secrets";
 

@@ -1,188 +1,138 @@
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, type Option } from "commander";
 import { CodedError } from "../shared/codedError";
-import { HIDDEN, shown } from "../shared/shown";
-import { takeOptionsOnce } from "./arguments";
-import { asTyped } from "./commandName";
+import type { PulumiCommandResult } from "../shared/pulumiCommand";
+import type { Terminal } from "./ask";
 import { CliError } from "./errors";
-import { withoutSecrets } from "./knownSecrets";
-import { jsonResult } from "./output";
-import { printable, printableJson } from "./printable";
+import { helpOption } from "./options";
+import { Output, type Sink } from "./output";
 
-/** An option or a subcommand as somebody may misspell it. A key has digits, is longer, or mixes cases. */
-const MISSPELT_NAME = /^-{0,2}[a-z][a-z-]{0,23}$/;
+export const PROGRAM = "pulumi-webhook-endpoints";
 
-/** How much later than a command that it runs this process may get Ctrl-C, in milliseconds. */
-const INTERRUPT_DELAY_MS = 100;
-
-/** The exit statuses of every command. */
-export const EXIT = {
-  /** It is done, or the answer is yes. */
-  yes: 0,
-  /** The answer is no, or the command failed, or it was used in a wrong way. */
-  no: 1,
-  /** A person has to decide. Only `recover` has it. */
-  undecided: 2,
-  interrupted: 130,
-} as const;
-export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
-
-/** Returns the part of a command's help that names its exit statuses. */
-export function exitHelp(statuses: Readonly<Record<number, string>>): string {
-  const lines = Object.entries(statuses).map(([status, meaning]) => `  ${status.padEnd(5)}${meaning}`);
-  return `\nExit status:\n${lines.join("\n")}\n`;
+/** What a process gives to a command. A test gives its own. */
+export interface Surroundings {
+  readonly env: NodeJS.ProcessEnv;
+  readonly stdout: Sink;
+  readonly stderr: Sink;
+  readonly terminal: Terminal;
+  /** Aborted by Ctrl-C, by another signal, and when nobody reads the output any more. */
+  readonly signal: AbortSignal;
+  /** Runs Pulumi's command in the folder of the program. Rejects if it cannot be started. */
+  readonly runPulumi: (args: readonly string[]) => Promise<PulumiCommandResult>;
 }
 
-export interface Usage {
-  /** The meaning of each exit status. Default for Ctrl-C: that it ended the command. */
-  readonly exit: Readonly<Record<number, string>>;
-  /** The arguments of each example. */
+/** What a subcommand works with. */
+export interface Context extends Surroundings {
+  readonly output: Output;
+}
+
+/** A subcommand, as data: its help and its place in the documentation are made from it. */
+export interface Subcommand<Flags extends object = object> {
+  /** What it does, in a few sentences. */
+  readonly description: string;
+  /** Such as `<id>`, `[event]` or `<id...>`, with what it stands for. */
+  readonly arguments?: readonly (readonly [name: string, description: string])[];
+  readonly options: readonly Option[];
+  /** What follows the program's name in examples. */
   readonly examples: readonly string[];
+  /** True if it watches `context.signal`, and ends in its own way after Ctrl-C. Any other ends at once. */
+  readonly endsItself?: boolean;
+
+  /** Does the work. Returns whether the answer is yes: the exit status is 0 then, and 1 otherwise. @throws CodedError */
+  run(context: Context, flags: Flags, args: readonly string[]): Promise<boolean>;
 }
 
-/** Adds the end of a command's help. */
-export function withUsage(command: Command, { exit, examples }: Usage): Command {
-  const lines = examples.map((example) => `  $ npx webhook-endpoints ${example}`);
-  const statuses = exitHelp({ [EXIT.interrupted]: "Ctrl-C ended it", ...exit });
-  return command.addHelpText("after", asTyped(`${statuses}\nExamples:\n${lines.join("\n")}`));
+/** A subcommand that is loaded when it is needed. */
+export interface Listed {
+  /** What it does, in a line. */
+  readonly summary: string;
+  readonly load: () => Promise<Subcommand>;
 }
 
-/**
- * Returns the action of a command that ends by itself. Its result is the exit status; default: 0. Ctrl-C ends it at once. When
- * nobody reads its output any more, as with `| head`, it goes on in silence.
- */
-export function endsByItself<Arguments extends unknown[]>(
-  action: (...args: Arguments) => Promise<ExitStatus | undefined>,
-): (...args: Arguments) => Promise<void> {
-  return async (...args) => {
-    const release = endOnInterrupt();
-    failIfUnwritable();
-    const status = await action(...args);
-    release();
-    // Its output may have failed meanwhile.
-    process.exitCode ??= status;
-  };
-}
+const EXIT_STATUSES = `
+Exit status:
+  0    it is done, or the answer is yes
+  1    the answer is no, or the command failed
+  130  Ctrl-C ended it`;
 
-/**
- * Ends a command that has failed, or that commander has ended. Ctrl-C also ends the commands that it runs, and their failure may come
- * first.
- */
-export async function failUnlessInterrupted(error: unknown): Promise<void> {
-  if (error instanceof CommanderError) {
-    process.exitCode ??= error.exitCode;
-    return;
-  }
-  await new Promise((resolve) => setTimeout(resolve, INTERRUPT_DELAY_MS));
-  fail(error);
-}
-
-/** Makes the command fail if its output cannot be written. If nobody reads it any more, the command goes on in silence. */
-export function failIfUnwritable(): void {
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") fail(error);
-  });
-  process.stderr.on("error", () => undefined);
-}
-
-/** What Ctrl-C waits for. */
-let finish: (() => Promise<unknown>) | undefined;
-
-/** Waits for work. Ctrl-C calls `onInterrupt`, which makes the work end within a second, and ends the process only after that. */
-export function endingOnInterrupt<T>(work: Promise<T>, onInterrupt: () => Promise<void>): Promise<T> {
-  finish = async () => {
-    await onInterrupt();
-    await work;
-  };
-  return work.finally(() => {
-    finish = undefined;
-  });
-}
-
-/** The exit status of a process that a signal ended, as a shell shows it. */
-const STATUS_OF = { SIGINT: EXIT.interrupted, SIGTERM: 143 } as const;
-
-/** Makes Ctrl-C or SIGTERM end the process, with one line and the documented exit status. Returns a function that undoes this. */
-export function endOnInterrupt(): () => void {
-  const end = async (error: CliError, signal: keyof typeof STATUS_OF) => {
-    await finish?.().catch(() => undefined);
-    fail(error);
-    // Node.js waits in `exit` for files that are read: a pipe that nobody writes, or a file system that hangs.
-    if (process.getActiveResourcesInfo().some((name) => name.startsWith("FSReq")))
-      process.kill(process.pid, signal);
-    process.exit(STATUS_OF[signal]);
-  };
-  const interrupt = () => end(interrupted(), "SIGINT");
-  const terminate = () => end(new CliError("INTERRUPTED", "SIGTERM ended the command"), "SIGTERM");
-  process.once("SIGINT", interrupt).once("SIGTERM", terminate);
-  return () => process.off("SIGINT", interrupt).off("SIGTERM", terminate);
-}
-
-export function interrupted(): CliError {
-  return new CliError("INTERRUPTED", "Ctrl-C ended the command");
-}
-
-/**
- * Prints why a command failed, in one line with its code, and sets the exit status. With `--json`, it is also the one value on
- * standard output, unless the command has printed a result before.
- */
-export function fail(error: unknown): void {
-  const failure = dataOfFailure(error);
-  process.stderr.write(`error: ${printable(failure.message)} (${failure.code})\n`);
-  process.exitCode = EXIT.no;
-  if (!(jsonResult.isWanted ?? process.argv.includes("--json")) || jsonResult.isPrinted) return;
-  jsonResult.isPrinted = true;
-  process.stdout.write(`${printableJson({ error: failure })}\n`);
-}
-
-/** Why a command failed, as `--json` prints it under `error`. */
-interface FailureData {
-  readonly code: string;
-  /** One line, without the code. */
-  readonly message: string;
-}
-
-export function dataOfFailure(error: unknown): FailureData {
-  const coded =
-    error instanceof CodedError
-      ? error
-      : new CliError("UNEXPECTED", error instanceof Error ? error.message : String(error));
-  return { code: coded.code, message: withoutSecrets(asTyped(coded.reason.replace(/\s*\n\s*/g, " "))) };
-}
-
-/** Returns the command that holds all others. Wrong use of any of them is one line too. */
-export function program(name: string, commands: readonly Command[]): Command {
-  const all = new Command(name)
-    .configureOutput({ outputError: (text) => fail(new CliError("WRONG_USE", wrongUse(text))) })
-    .exitOverride((end) => {
-      // It may have printed help. Whether that could be written shows only after this.
-      failIfUnwritable();
-      throw end;
-    })
-    .hook("preAction", (_all, command) => {
-      jsonResult.isWanted = command.opts<{ json?: boolean }>().json === true;
+/** Runs a command line, and returns its exit status. Never rejects. */
+export async function run(
+  args: readonly string[],
+  {
+    commands,
+    version,
+    ...surroundings
+  }: Surroundings & { commands: Record<string, Listed>; version: string },
+): Promise<number> {
+  const { stdout, stderr, env, signal } = surroundings;
+  const json = args.includes("--json");
+  const output = new Output({ json, stdout, stderr, env });
+  let status = 0;
+  const program = new Command(PROGRAM)
+    .description("Inspects, tests and cleans up webhook endpoints, and runs the service on this machine.")
+    .version(version)
+    .addHelpOption(helpOption())
+    .addHelpText("after", EXIT_STATUSES)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => output.raw(text),
+      writeErr: () => undefined,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
     });
-  all.enablePositionalOptions(); // what follows a subcommand is its own
-  for (const command of commands) {
-    takeOptionsOnce(command);
-    all.addCommand(command.copyInheritedSettings(all));
+  try {
+    if (args[0] !== "emulator" && args.some((each) => each.includes("whsec_")))
+      throw new CliError(
+        "WRONG_USE",
+        "a signing secret must not be an argument, where other programs see it. Set WEBHOOK_SECRET",
+      );
+    for (const [name, listed] of Object.entries(commands)) {
+      const command = new Command(name).copyInheritedSettings(program).summary(listed.summary);
+      program.addCommand(command);
+      if (!args.slice(0, 2).includes(name)) continue;
+      const subcommand = await listed.load();
+      describe(command, subcommand).action(async () => {
+        const work = subcommand.run({ ...surroundings, output }, command.opts(), command.args);
+        const isYes = await (subcommand.endsItself ? work : Promise.race([work, interruption(signal)]));
+        status = isYes ? 0 : 1;
+      });
+    }
+    await program.parseAsync(args, { from: "user" });
+    return status;
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    const failure = codedError(error);
+    if (signal.reason !== "EPIPE") output.error(failure);
+    return failure.code === "INTERRUPTED" ? 130 : 1;
   }
-  return all;
 }
 
-/**
- * Returns commander's message about wrong use without the values that it repeats: a key may have got into the place of any of them.
- * The quotes in a message are not escaped, so each pattern reaches to the last one.
- */
-function wrongUse(message: string): string {
-  return message
+function describe(command: Command, { description, options, examples, ...rest }: Subcommand): Command {
+  command.description(description).addHelpOption(helpOption());
+  for (const [name, what] of rest.arguments ?? []) command.argument(name, what);
+  for (const option of options) command.addOption(option);
+  const lines = examples.map((example) => `  $ npx ${PROGRAM} ${example}`);
+  return command.addHelpText("after", `\nExamples:\n${lines.join("\n")}`);
+}
+
+/** Rejects when somebody stops the command. */
+function interruption(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const end = () => reject(new CliError("INTERRUPTED", "Ctrl-C ended the command"));
+    if (signal.aborted) end();
+    else signal.addEventListener("abort", end, { once: true });
+  });
+}
+
+function codedError(error: unknown): CodedError {
+  if (error instanceof CodedError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof CommanderError)) return new CliError("UNEXPECTED", message, { cause: error });
+  if (error.code === "commander.help")
+    return new CliError("WRONG_USE", `the subcommand is missing. \`${PROGRAM} --help\` lists them`);
+  // commander repeats values, and a key may have got into the place of any of them.
+  const reason = message
     .replace(/^error: /, "")
-    .replace(/^unknown (option '(--[a-z-]+))=.*\(Did you mean \2\?\)/s, "$1' takes no value")
-    .replace(/^(unknown (?:option|command)) '(.*)'/s, (_all, what, name) => `${what} ${quotedName(name)}`)
-    .replace(/ (?:argument|value) '(.*)' is invalid/s, " is invalid")
-    .trim();
-}
-
-function quotedName(name: string): string {
-  const [option = ""] = name.split("=");
-  return MISSPELT_NAME.test(option) && shown(option) === option ? `'${option}'` : HIDDEN;
+    .replace(/(option '--?[\w-]+)=[^']*'/, "$1'")
+    .replace(/ (argument|value) '.*' is invalid/s, " is invalid");
+  return new CliError("WRONG_USE", reason);
 }

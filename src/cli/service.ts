@@ -7,8 +7,8 @@ import { patienceFor } from "../settlement/time";
 import { isUrl } from "../shared/url";
 import { CliError } from "./errors";
 import { hideKey, hideValue } from "./knownSecrets";
-import type { Output } from "./output";
-import { type Found, Pulumi } from "./pulumi";
+import type { Output } from "./oldOutput";
+import { type Found, Pulumi } from "./oldPulumi";
 
 /** Where endpoints are. */
 export interface Account {

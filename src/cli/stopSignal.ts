@@ -1,6 +1,6 @@
 import { fstatSync } from "node:fs";
 import { CliError } from "./errors";
-import { EXIT, fail } from "./run";
+import { EXIT, fail } from "./oldRun";
 
 /**
  * Resolves on the first signal to stop. Closing the terminal stops a command that runs in it. Without a terminal, or under nohup, a

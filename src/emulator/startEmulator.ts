@@ -35,7 +35,7 @@ const LISTED = " endpoints() lists the registered endpoints.";
  * await emulator.close();
  * ```
  *
- * From a shell: `npx webhook-endpoints emulator`.
+ * From a shell: `npx pulumi-webhook-endpoints emulator`.
  *
  * @throws EmulatorError for invalid options, a port that is taken, or a data file that cannot be used
  * @throws WebhookSecretError for an invalid secret

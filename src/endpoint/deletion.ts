@@ -36,7 +36,7 @@ export async function deleteEndpoint(id: string, state: EndpointState, run: Run)
     if (other !== "nobody") {
       recorded?.giveUp(id);
       // The engine may be about to delete the other resource with another provider, too. The state shows that only afterwards.
-      const ifGone = ` If that one goes too, delete the endpoint with \`npx webhook-endpoints delete ${quoted(id)}\`.`;
+      const ifGone = ` If that one goes too, delete the endpoint with \`npx pulumi-webhook-endpoints delete ${quoted(id)}\`.`;
       log.warn(`${describeKept(id, state, other)}${other === "somebody" ? ifGone : ""}`);
       return;
     }

@@ -146,7 +146,7 @@ function describeAlike(
   const toKeep = isReplacement
     ? `To keep it, give the resource another name, without an alias, and set ${adoptId}.`
     : `To keep it, set ${adoptId}, or give a renamed resource an alias of its old name.`;
-  const toDelete = `If nothing else needs it, delete it with \`npx webhook-endpoints delete ${quoted(id)}\`.`;
+  const toDelete = `If nothing else needs it, delete it with \`npx pulumi-webhook-endpoints delete ${quoted(id)}\`.`;
   const consequence = `This run registers another one. If the service keeps both, each event is then delivered twice${own ? "" : ", unless this run deletes the existing endpoint"}.`;
   return {
     warning: `${found} ${consequence} ${own ? one : isReplacement ? toDelete : toKeep}`,

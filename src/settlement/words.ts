@@ -33,7 +33,7 @@ export function describeDoubt(
   const ways = [
     ...(isReplacement ? [] : [`if the endpoint is this resource's, set adoptId: ${JSON.stringify(id)}`]),
     'to register another one on purpose, set ifExists: "register" for one run',
-    `to delete it, or say that it is somebody else's, run \`${withStack("npx webhook-endpoints recover")}\``,
+    `to delete it, or say that it is somebody else's, run \`${withStack("npx pulumi-webhook-endpoints recover")}\``,
   ];
   return `${describeCandidates(identity, doubt)} Nothing was registered or changed. Ways on: ${ways.join("; ")}.`;
 }
@@ -42,7 +42,7 @@ export function describeDoubt(
 export function describeSpared(identity: Identity, doubt: Doubt, what = "The resource is deleted"): string {
   return (
     `${describeCandidates(identity, doubt)} ${what}, and these endpoints are left. If one is this resource's, delete ` +
-    `it with \`npx webhook-endpoints delete ${quoted(doubt.candidates[0]?.id ?? "")}\`.`
+    `it with \`npx pulumi-webhook-endpoints delete ${quoted(doubt.candidates[0]?.id ?? "")}\`.`
   );
 }
 
@@ -67,7 +67,7 @@ export function describeLeftovers(
   const endpoints = leftovers.flatMap(({ decision }) => endpointsOf(decision));
   return (
     `an interrupted run registered, or may have registered, what no resource of this stack has: ${describeEndpoints(endpoints)}. \`${withStack("pulumi up")}\` takes over ` +
-    `what the program still declares. \`${withStack("npx webhook-endpoints recover")}\` deletes the rest, after a question.`
+    `what the program still declares. \`${withStack("npx pulumi-webhook-endpoints recover")}\` deletes the rest, after a question.`
   );
 }
 

@@ -225,7 +225,7 @@ it("adopt leaves out an endpoint that an interrupted run may have registered", a
   expect(stdout).toBe("");
   expect(stderr).toMatch(
     new RegExp(
-      `${made.id} is left out: an interrupted run of test/dev may have registered it.*npx webhook-endpoints recover`,
+      `${made.id} is left out: an interrupted run of test/dev may have registered it.*npx pulumi-webhook-endpoints recover`,
     ),
   );
 });

@@ -88,5 +88,5 @@ test("the page lists exactly the codes of doctor's findings", () => {
 });
 
 test("the page of mismatches points to verify", () => {
-  expect(mismatchPage).toContain("[`npx webhook-endpoints verify`](command.md#verify)");
+  expect(mismatchPage).toContain("[`npx pulumi-webhook-endpoints verify`](command.md#verify)");
 });

@@ -414,9 +414,7 @@ it("doctor names the command as it works in the folder of a program without this
   try {
     emulator.add({ url: "https://a.example.com/x", type: "production" });
     const { findings } = await run({ stacks: { dev: withReceiver([]) } }, { folder });
-    expect(findings[0]?.remedy).toContain(
-      "`npx -p pulumi-webhook-endpoints webhook-endpoints list --orphans`",
-    );
+    expect(findings[0]?.remedy).toContain("`npx pulumi-webhook-endpoints list --orphans`");
   } finally {
     rmSync(folder, { recursive: true });
   }

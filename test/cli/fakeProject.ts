@@ -1,6 +1,6 @@
 import { CliError } from "../../src/cli/errors";
-import { Output } from "../../src/cli/output";
-import { Pulumi, type RunOptions } from "../../src/cli/pulumi";
+import { Output } from "../../src/cli/oldOutput";
+import { Pulumi, type RunOptions } from "../../src/cli/oldPulumi";
 import type { Deployment, Resource } from "../../src/settlement/deployment";
 import { TYPE_TOKEN } from "../../src/shared/permanent";
 import type { PulumiCommandResult } from "../../src/shared/pulumiCommand";

@@ -1,5 +1,5 @@
 import { CliError } from "../../src/cli/errors";
-import { Pulumi, type RunOptions } from "../../src/cli/pulumi";
+import { Pulumi, type RunOptions } from "../../src/cli/oldPulumi";
 import type { Deployment } from "../../src/settlement/deployment";
 import type { PulumiCommandResult } from "../../src/shared/pulumiCommand";
 

@@ -1,5 +1,5 @@
 import { hideKey, hideSecret, hideValue } from "../../src/cli/knownSecrets";
-import { Output } from "../../src/cli/output";
+import { Output } from "../../src/cli/oldOutput";
 import { printable, printableJson } from "../../src/cli/printable";
 
 const HOSTILE = "https://a/\u001b]0;owned\u0007\u009b31m\u202e\u2028\ud800 \u{e0001}";

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { withoutSecrets } from "../../src/cli/knownSecrets";
-import { Pulumi, pulumiFailed } from "../../src/cli/pulumi";
+import { Pulumi, pulumiFailed } from "../../src/cli/oldPulumi";
 
 const messageOf = (stderr: string) =>
   pulumiFailed(["stack", "export"], { exitCode: 255, stdout: "", stderr }).message;

@@ -304,14 +304,3 @@ test("a run that is killed leaves no plugin behind, and the next up takes over w
   await project.succeed("cancel", "--yes");
   await expectOneRegistration();
 });
-
-test("recover shows what a killed run registered, and the next up takes it over", async () => {
-  await endedUp("SIGKILL");
-  await project.succeed("cancel", "--yes");
-  const command = join(__dirname, "../../dist/cli/main.js");
-  const options = { cwd: project.folder, env: project.env, encoding: "utf8" } as const;
-  const { stdout } = await promisify(execFile)(process.execPath, [command, "recover", "--yes"], options);
-  expect(stdout).toContain(`it registered ${emulator.endpoints()[0]?.id} (`);
-  await expectOneRegistration();
-  expect(JSON.stringify(await project.endpoints())).not.toContain("__provider");
-});

@@ -1,9 +1,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import * as ts from "typescript";
-import { readErrorPage } from "../../src/cli/explain/errorPage";
 import { ADVICE } from "../../src/cli/verify/advice";
-import { read, root } from "./pages";
+import { read, readErrorPage, root } from "./pages";
 
 /** The types whose strings are codes or reasons. */
 const TYPES = /ErrorCode$|^(FindingCode|VerificationFailure|Refusal|LocalRefusal|OutcomeKind)$/;
@@ -44,7 +43,7 @@ test("the page of errors has an entry for exactly the codes, reasons and finding
   expect(codes).toHaveLength(new Set(codes).size);
 });
 
-test("every heading of the page below A to Z is an entry that explain can read", () => {
+test("every heading of the page below A to Z is an entry with its sources, a meaning and what to do", () => {
   const headings = page.split("\n## A to Z\n")[1]?.match(/^### /gm) ?? [];
   expect(entries).toHaveLength(headings.length);
 });

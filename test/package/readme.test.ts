@@ -55,7 +55,8 @@ function problemOf(command: string): string | undefined {
   if (program === "npm" && first === "run")
     return second in manifest.scripts ? undefined : "has no such script";
   if (program === "npm") return ["test", "install", "pack"].includes(first) ? undefined : "is not known here";
-  if (program === "npx" && first === "webhook-endpoints") return problemOfOwn(plain.split(" && ")[0] ?? "");
+  if (program === "npx" && first === "pulumi-webhook-endpoints")
+    return problemOfOwn(plain.split(" && ")[0] ?? "");
   if (program === "node" || program === "export") return undefined;
   return CLI_COMMANDS.test(plain) ? undefined : "is not known here";
 }
@@ -75,7 +76,7 @@ function helpOf(subcommand: string): string {
 function problemOfOwn(command: string): string | undefined {
   const [subcommand = "", ...rest] = command.split(" ").slice(2);
   const help = helpOf(subcommand);
-  if (!help.startsWith(`Usage: webhook-endpoints ${subcommand} `)) return "is not a subcommand";
+  if (!help.startsWith(`Usage: pulumi-webhook-endpoints ${subcommand} `)) return "is not a subcommand";
   const unknown = rest.filter((word) => word.startsWith("-") && !help.includes(word));
   return unknown.length === 0 ? undefined : `does not know ${unknown.join(", ")}`;
 }
@@ -91,8 +92,8 @@ test.each(pages.filter((page) => page !== "docs/tutorial.md"))(
 
 test.each([
   "npm run nothing",
-  "npx webhook-endpoints nothing",
-  "npx webhook-endpoints recover --nothing",
+  "npx pulumi-webhook-endpoints nothing",
+  "npx pulumi-webhook-endpoints list --nothing",
   "pulumi nothing",
 ])("the check of commands refuses %s", (command) => {
   expect(problemOf(command)).toBeDefined();

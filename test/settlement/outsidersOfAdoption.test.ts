@@ -129,7 +129,7 @@ describe("adoptId together with a changed url", () => {
     await run.diff(id, state, { ...elsewhere });
     await run.create({ ...elsewhere });
     expect(world.warnings.join("\n")).toMatch(
-      new RegExp(`already has[\\s\\S]*${other.id}.*\\\`npx webhook-endpoints delete ${other.id}\\\``),
+      new RegExp(`already has[\\s\\S]*${other.id}.*\\\`npx pulumi-webhook-endpoints delete ${other.id}\\\``),
     );
     expect(world.warnings.join("\n")).not.toContain("adoptId");
   });

@@ -131,7 +131,7 @@ test("if two resources with one endpoint go before the state shows it, a warning
   for (const provider of ["one", "two"])
     await world.plugin({ run: "up", provider }).delete(made.id, stateOf(made));
   expect(world.ids()).toEqual([made.id]);
-  expect(world.warnings.at(-1)).toMatch(/If that one goes too, .*`npx webhook-endpoints delete wh_/);
+  expect(world.warnings.at(-1)).toMatch(/If that one goes too, .*`npx pulumi-webhook-endpoints delete wh_/);
 });
 
 test("the deletions at the end of a run read the state once", async () => {

@@ -18,7 +18,7 @@ import {
 } from "../inventory/inventory";
 import { explainOwner } from "../inventory/ownership";
 import { withoutSecrets } from "../knownSecrets";
-import { EXIT, endsByItself, withUsage } from "../run";
+import { EXIT, endsByItself, withUsage } from "../oldRun";
 import { type Account, withService } from "../service";
 import { type Adoption, importFile, namer, programText } from "./text";
 
@@ -116,7 +116,7 @@ function orphansIn(
     const why =
       explainOwner(owner) ??
       (original &&
-        `it has the same url and type as ${describeResource(original)}, so each event is delivered twice. If nothing else needs it, delete it with \`${withStack(`npx webhook-endpoints delete ${quoted(endpoint.id)}`)}\``);
+        `it has the same url and type as ${describeResource(original)}, so each event is delivered twice. If nothing else needs it, delete it with \`${withStack(`npx pulumi-webhook-endpoints delete ${quoted(endpoint.id)}`)}\``);
     if (why !== undefined) output.warn(`${endpoint.id} is left out: ${why}${anyway}`);
     return why === undefined;
   });

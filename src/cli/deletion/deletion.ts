@@ -10,7 +10,7 @@ import { countOf } from "../../shared/words";
 import { CliError } from "../errors";
 import { type Inventory, type InventoryOptions, type Listed, takeInventory } from "../inventory/inventory";
 import { explainOwner } from "../inventory/ownership";
-import { interrupted } from "../run";
+import { interrupted } from "../oldRun";
 import type { Account } from "../service";
 
 /** How many endpoints are deleted at once. */

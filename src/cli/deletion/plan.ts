@@ -9,7 +9,7 @@ import {
 } from "../inventory/inventory";
 import type { Owner } from "../inventory/ownership";
 import { readBackend } from "../inventory/stacks";
-import { dataOfFailure, endingOnInterrupt } from "../run";
+import { dataOfFailure, endingOnInterrupt } from "../oldRun";
 import type { Account } from "../service";
 import { type Asking, agrees } from "../terminal";
 import { describeAge } from "../text";

@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import { programFolder } from "../../settlement/stackName";
 import { type InventoryFlags, inventoryCommand, inventoryOptions, projectOnlyOption } from "../flags";
-import type { Output } from "../output";
-import { EXIT, endsByItself } from "../run";
+import type { Output } from "../oldOutput";
+import { EXIT, endsByItself } from "../oldRun";
 import { type Diagnosis, diagnose } from "./diagnose";
 import type { ShownSetting } from "./settings";
 

@@ -1,12 +1,11 @@
 import { systemClock } from "../../client/clock";
 import { CodedError } from "../../shared/codedError";
 import { AccountService } from "../accountService";
-import { asTypedIn } from "../commandName";
 import { CliError } from "../errors";
 import { type InventoryOptions, inventoryOf } from "../inventory/inventory";
 import { Ownership } from "../inventory/ownership";
 import { readStacks } from "../inventory/stacks";
-import type { Found, Pulumi } from "../pulumi";
+import type { Found, Pulumi } from "../oldPulumi";
 import {
   findConfiguration,
   openAccount,
@@ -138,12 +137,7 @@ async function diagnoseAll(options: DiagnoseOptions, onStep: (text: string) => v
     ...(inventory ? endpointFindings(inventory, { projectOnly, withStack: pulumi.withStack }) : []),
     ...versionFindings(versions),
   );
-  const typed = findings.map((each) => ({
-    ...each,
-    message: asTypedIn(folder, each.message),
-    remedy: asTypedIn(folder, each.remedy),
-  }));
-  return { settings, service, stacks: stacks.known.map(({ name }) => name), versions, findings: typed };
+  return { settings, service, stacks: stacks.known.map(({ name }) => name), versions, findings };
 }
 
 interface Attempt {

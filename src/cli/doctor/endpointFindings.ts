@@ -30,13 +30,13 @@ export function endpointFindings(
       note(
         "ENDPOINT_UNREADABLE",
         `the service lists ${joined(list.unrecognized.map(({ id }) => id))} in a form that cannot be read`,
-        `\`${withStack("npx webhook-endpoints get <id>")}\` says why. The commands neither adopt nor delete such an endpoint. Ask the operator of the service.`,
+        `\`${withStack("npx pulumi-webhook-endpoints get <id>")}\` says why. The commands neither adopt nor delete such an endpoint. Ask the operator of the service.`,
       ),
     ...[...duplicates].map(([{ endpoint }, manager]) =>
       error(
         "DUPLICATE",
         `${endpoint.id} has the same url (${describeUrl(endpoint.url)}) and type as ${describeResource(manager)}, so each event is delivered twice`,
-        `If nothing else needs it, run \`${withStack(`npx webhook-endpoints delete ${quoted(endpoint.id)}`)}\`.`,
+        `If nothing else needs it, run \`${withStack(`npx pulumi-webhook-endpoints delete ${quoted(endpoint.id)}`)}\`.`,
       ),
     ),
     ...entries.flatMap(({ endpoint, owner }) =>
@@ -63,7 +63,7 @@ export function endpointFindings(
       note(
         "UNMANAGED",
         `no stack manages ${joined(orphans)}`,
-        `See them with \`${withStack("npx webhook-endpoints list --orphans")}\`. Take them over with \`${withStack("adopt")}\`, or delete old ones with \`${withStack("prune")}\`.`,
+        `See them with \`${withStack("npx pulumi-webhook-endpoints list --orphans")}\`. Take them over with \`${withStack("adopt")}\`, or delete old ones with \`${withStack("prune")}\`.`,
       ),
     elsewhere.length > 0 &&
       note(

@@ -48,7 +48,7 @@ export async function leftoverFindings(
       return isOnlyInBook || categoryOf(each, deployment) === "unwanted";
     });
     const { withStack } = options.pulumi.of(name);
-    const remedy = remedyFor(known, `Run \`${withStack("npx webhook-endpoints recover")}\`.`);
+    const remedy = remedyFor(known, `Run \`${withStack("npx pulumi-webhook-endpoints recover")}\`.`);
     if (named.length > 0)
       findings.push(
         error("LEFTOVER", `in the stack ${name}, ${describeLeftovers(named, withStack)}`, remedy),

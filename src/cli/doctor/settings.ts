@@ -7,7 +7,7 @@ import {
   type SettingName,
 } from "../../endpoint/settings";
 import { mayBeKey } from "../../shared/mayBeKey";
-import type { Found } from "../pulumi";
+import type { Found } from "../oldPulumi";
 import type { StackConfiguration } from "../service";
 
 /** A setting and where it comes from. */

@@ -48,7 +48,7 @@ function operations({ name: stack, deployment }: KnownStack): Finding[] {
       error(
         "REGISTRATION_INTERRUPTED",
         `a run was interrupted while it registered ${describeResource(resource)}`,
-        `${unlock} Then run \`pulumi up --stack ${stack}\`, which takes over what was registered, or \`npx webhook-endpoints recover --stack ${stack}\`.`,
+        `${unlock} Then run \`pulumi up --stack ${stack}\`, which takes over what was registered, or \`npx pulumi-webhook-endpoints recover --stack ${stack}\`.`,
       ),
     ),
     ...(healed.length === 0 ? [] : [settledFinding(stack, healed, deployment)]),

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { absenceAfter, type Found, type Pulumi } from "../pulumi";
+import { absenceAfter, type Found, type Pulumi } from "../oldPulumi";
 import { type Finding, note } from "./finding";
 
 const { version, engines, peerDependencies }: Manifest = require("../../../package.json");

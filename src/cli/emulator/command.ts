@@ -3,8 +3,8 @@ import { Command } from "commander";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../emulator";
 import { quoted } from "../../shared/words";
 import { portNumber, wholeNumber } from "../arguments";
+import { EXIT, exitHelp } from "../oldRun";
 import { printable } from "../printable";
-import { EXIT, exitHelp } from "../run";
 import { stopSignal } from "../stopSignal";
 import { LINES_HELP, lineHandler, newAttempts } from "./console";
 
@@ -56,9 +56,9 @@ ${exitHelp({
   [EXIT.no]: "it could not start, or could not write its data file",
 })}
 Examples:
-  $ npx webhook-endpoints emulator
-  $ npx webhook-endpoints emulator --port 9000 --data-file emulator.json
-  $ nohup npx webhook-endpoints emulator < /dev/null > emulator.log &`,
+  $ npx pulumi-webhook-endpoints emulator
+  $ npx pulumi-webhook-endpoints emulator --port 9000 --data-file emulator.json
+  $ nohup npx pulumi-webhook-endpoints emulator < /dev/null > emulator.log &`,
     )
     .action(async (flags: Flags) => {
       const stop = stopSignal();

@@ -16,7 +16,7 @@ import { recordOf } from "../../settlement/pendingResource";
 import { describeStackOf } from "../../shared/urn";
 import type { AccountService } from "../accountService";
 import { NO_RUN, settlementStack, sourcesOf } from "../evidence";
-import type { Pulumi } from "../pulumi";
+import type { Pulumi } from "../oldPulumi";
 import type { Account } from "../service";
 import type { KnownStack } from "./stacks";
 

@@ -9,8 +9,8 @@ import { mayBeKey } from "../../shared/mayBeKey";
 import { describeUrl, isUrl, normalizeUrl } from "../../shared/url";
 import { AccountService } from "../accountService";
 import { CliError } from "../errors";
-import type { Output } from "../output";
-import type { Pulumi } from "../pulumi";
+import type { Output } from "../oldOutput";
+import type { Pulumi } from "../oldPulumi";
 import type { Account } from "../service";
 import { type ClaimsOptions, claimsOn } from "./claims";
 import { dataOfOwner, mayHaveSecretUrl, type Owner, Ownership } from "./ownership";
@@ -181,7 +181,7 @@ export function reasonOfMissing(
   if (unrecognized.some((each) => each.id === id))
     return `the service has ${id}, but it cannot be read: its type is neither production nor development, its url or one of its times is invalid, or the list shows it twice`;
   const named = mayBeKey(id) ? "with the given id" : id;
-  return `the service has no endpoint ${named} in the account of this key. \`${withStack("npx webhook-endpoints list")}\` shows those that it has`;
+  return `the service has no endpoint ${named} in the account of this key. \`${withStack("npx pulumi-webhook-endpoints list")}\` shows those that it has`;
 }
 
 /** Returns the unmanaged endpoints that have the same url and type as a managed one, each with the resource that manages that one. */

@@ -118,7 +118,7 @@ export function explainOwner(owner: Owner): string | undefined {
     case "may-hold":
       return `${describeResource(owner.resource)} may be its resource: the state has this id with another base URL, key, url, type or case (${owner.resource.urn})`;
     case "interrupted":
-      return `an interrupted run of ${owner.stack} may have registered it, or was to adopt it. Run \`npx webhook-endpoints recover\` and \`pulumi up\` there first. If both have ended well already, \`pulumi refresh --clear-pending-creates\` there ends it`;
+      return `an interrupted run of ${owner.stack} may have registered it, or was to adopt it. Run \`npx pulumi-webhook-endpoints recover\` and \`pulumi up\` there first. If both have ended well already, \`pulumi refresh --clear-pending-creates\` there ends it`;
     case "unknown":
       return "not every state was read";
     case "nobody":

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { namesIn } from "../../settlement/files";
 import { backendOf, programFolder } from "../../settlement/stackName";
 import { CliError } from "../errors";
-import { type Pulumi, pulumiFailed } from "../pulumi";
+import { type Pulumi, pulumiFailed } from "../oldPulumi";
 
 const LIST_COMMAND = ["stack", "ls", "--json"];
 const LIST_ALL_COMMAND = [...LIST_COMMAND, "--all"];

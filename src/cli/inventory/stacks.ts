@@ -5,7 +5,7 @@ import { backendOf, isAmbiguous, programFolder, projectName } from "../../settle
 import { isEndpointToken } from "../../shared/permanent";
 import { describeStackOf } from "../../shared/urn";
 import { CliError } from "../errors";
-import type { Pulumi } from "../pulumi";
+import type { Pulumi } from "../oldPulumi";
 import { listStacks, reasonOf, type StackList, type UnreadableStack } from "./stackList";
 
 /** How many states are read at once. */

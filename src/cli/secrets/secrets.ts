@@ -8,7 +8,7 @@ import { ReceiverConfigError } from "../../stack";
 import type { ReceiverEndpoint } from "../../stack/config";
 import { CliError } from "../errors";
 import { hideSecret } from "../knownSecrets";
-import { Pulumi } from "../pulumi";
+import { Pulumi } from "../oldPulumi";
 import { askHidden, isAnswered } from "../terminal";
 import { readSecretText, type SecretText } from "./secretText";
 import { readStackReceivers } from "./stackReceivers";

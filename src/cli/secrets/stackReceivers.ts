@@ -2,7 +2,7 @@ import { mayBeKey } from "../../shared/mayBeKey";
 import { HIDDEN, shown } from "../../shared/shown";
 import { parseReceiverConfig, type ReceiverConfig, ReceiverConfigError } from "../../stack";
 import { parseConfig } from "../../stack/parse";
-import type { Pulumi } from "../pulumi";
+import type { Pulumi } from "../oldPulumi";
 
 /** The configurations of receivers that a stack or a file of its outputs has. */
 export interface Receivers {

@@ -32,7 +32,7 @@ export function signedMessage({ event, id, body, age, secrets }: SignedMessage):
   const headers = () => {
     const timestamp = Math.floor(Date.now() / 1000) - age;
     const signed = signWithEach({ id, timestamp, body }, values);
-    return { "content-type": "application/json", "user-agent": "webhook-endpoints", ...signed };
+    return { "content-type": "application/json", "user-agent": "pulumi-webhook-endpoints", ...signed };
   };
   return { event, id, body, age, headers };
 }

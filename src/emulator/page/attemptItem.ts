@@ -87,7 +87,7 @@ function copyLinks(attempt: ShownAttempt): Html {
   const path = `./attempts/${number}`;
   const file = fileNameOf(attempt);
   return html`<p class="links"><a href="${path}/curl" data-copy>Copy as curl${which}</a> ${isUtf8(bytesOf(attempt)) && html`<a href="${path}/body" data-copy>Copy the body${which}</a>`}
-<a href="${path}/capture" download="${file}" title="For: npx webhook-endpoints verify --capture ${file}">Save for verify${which}</a></p>`;
+<a href="${path}/capture" download="${file}" title="For: npx pulumi-webhook-endpoints verify --capture ${file}">Save for verify${which}</a></p>`;
 }
 
 function answerOf({ statusCode, error, answer, answerHeaders, durationMs, number }: ShownAttempt): Html {

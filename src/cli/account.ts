@@ -1,0 +1,71 @@
+import { WebhooksClient, type WebhooksClientOptions } from "../client";
+import { type Origin, originOf } from "../endpoint/origin";
+import { resolveSettings } from "../endpoint/settings";
+import { describeAnswer, hasAnswer } from "../endpoint/shownAnswer";
+import { CliError } from "./errors";
+import { type Found, Pulumi } from "./pulumi";
+import type { Context } from "./run";
+
+/** The service as the settings say: where it is, and which key it accepts. */
+export interface Account {
+  readonly origin: Origin;
+  readonly client: WebhooksClient;
+  /** How `client` reaches the service. Holds the API key. */
+  readonly connection: WebhooksClientOptions;
+  /** For a whole operation. */
+  readonly timeoutMs: number;
+  /** Runs Pulumi's command for the stack that has the settings. */
+  readonly pulumi: Pulumi;
+}
+
+/** A stack's configuration, its secrets decrypted. */
+type Configuration = Readonly<Record<string, { readonly value?: string; readonly secret?: boolean }>>;
+
+/**
+ * Opens the service for some work, and closes it. The settings are those of the stack in this folder, then those of the environment.
+ * Where there is no Pulumi CLI, project or stack, the environment alone decides.
+ *
+ * @throws CliError `SETTINGS_INVALID`, `PULUMI_MISSING` or `PULUMI_FAILED`; or what the work throws
+ */
+export async function withAccount<T>(
+  context: Context,
+  { stack }: { readonly stack?: string },
+  work: (account: Account) => Promise<T>,
+): Promise<T> {
+  const { output } = context;
+  const pulumi = Pulumi.withSettings(context, stack);
+  const reading = pulumi.find<Configuration>(["config", "--json", "--show-secrets"]);
+  const found = await output.during(() => "Reading the stack's settings…", reading);
+  const { settings, providerName, showResponses } = resolved(context, pulumi, found);
+  const { timeoutSeconds, ...connection } = settings;
+  const timeoutMs = timeoutSeconds * 1_000;
+  const client = new WebhooksClient({ ...connection, timeoutMs });
+  try {
+    const origin = originOf({ ...settings, providerName });
+    return await work({ origin, client, connection, timeoutMs, pulumi });
+  } catch (error) {
+    if (showResponses && hasAnswer(error)) output.warn(describeAnswer(error, connection.apiKey));
+    throw error;
+  } finally {
+    await client.close();
+  }
+}
+
+/** Returns the settings, and hides those that are secret. @throws CliError `SETTINGS_INVALID` */
+function resolved({ env, output }: Context, pulumi: Pulumi, { value, absence }: Found<Configuration>) {
+  if (absence !== undefined && !(env.WEBHOOKS_BASE_URL && env.WEBHOOKS_API_KEY))
+    throw new CliError(
+      "SETTINGS_INVALID",
+      `the service's base URL and API key are unknown, because ${absence}, and the environment does not have both. ` +
+        "Run the command in the folder of a Pulumi program whose stack has webhooks:baseUrl and webhooks:apiKey, " +
+        "or set WEBHOOKS_BASE_URL and WEBHOOKS_API_KEY",
+    );
+  for (const name of ["webhooks:apiKey", "webhooks:baseUrl", "webhooks:apiKeyHeader"]) {
+    const setting = value?.[name];
+    if (setting?.value && setting.secret) output.mask.hide(setting.value.replace(/\/+$/, ""));
+  }
+  const result = resolveSettings((name) => value?.[name]?.value, env, pulumi.withStack);
+  if ("problems" in result) throw new CliError("SETTINGS_INVALID", result.problems.join("; "));
+  output.mask.hide(result.settings.apiKey);
+  return result;
+}

@@ -1,0 +1,48 @@
+import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
+import { CliError } from "./errors";
+import type { Context } from "./run";
+
+/** Where a person answers. Tests answer themselves. */
+export interface Terminal {
+  /** Whether a person can be asked. */
+  readonly isInteractive: boolean;
+  /** Returns what the person typed; "" at the end of the input. @param hidden does not show what is typed */
+  question(text: string, options?: { readonly hidden?: boolean }): Promise<string>;
+}
+
+/** The terminal of this process. Questions go to standard error. */
+export const terminal: Terminal = {
+  get isInteractive() {
+    return process.stdin.isTTY === true && process.stderr.isTTY === true;
+  },
+  async question(text, { hidden = false } = {}) {
+    const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+    const output = hidden ? nowhere : process.stderr;
+    const lines = createInterface({ input: process.stdin, output, terminal: true });
+    // In raw mode, Ctrl-C arrives as a character.
+    lines.once("SIGINT", () => process.kill(process.pid, "SIGINT"));
+    const ended = new Promise<string>((resolve) => lines.once("close", () => resolve("")));
+    if (hidden) process.stderr.write(text);
+    try {
+      return await Promise.race([lines.question(hidden ? "" : text), ended]);
+    } finally {
+      lines.close();
+      if (hidden) process.stderr.write("\n");
+    }
+  },
+};
+
+/**
+ * Returns whether a person agrees; without a question if `--yes` was given.
+ *
+ * @throws CliError `WRONG_USE` if nobody can be asked
+ */
+export async function confirm(context: Context, question: string, yes = false): Promise<boolean> {
+  if (yes) return true;
+  const { output, terminal } = context;
+  if (!terminal.isInteractive)
+    throw new CliError("WRONG_USE", "nobody can be asked without a terminal. Add --yes to agree in advance");
+  const answer = await output.whileAsking(terminal.question(`${output.shown(question)} [y/N] `));
+  return /^y(es)?$/i.test(answer.trim());
+}

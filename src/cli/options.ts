@@ -1,0 +1,54 @@
+import { InvalidArgumentError, Option } from "commander";
+import { problemOfUrl } from "../validation/url";
+
+const COMMON = "Common options:";
+
+/** The stack whose settings, secrets or state a command uses. */
+export const stackOption = () =>
+  new Option("-s, --stack <name>", "use this stack (default: the selected one)").helpGroup(COMMON);
+
+export const jsonOption = () =>
+  new Option("--json", "print JSON on standard output, and nothing else").helpGroup(COMMON);
+
+export const yesOption = () => new Option("-y, --yes", "do not ask").helpGroup(COMMON);
+
+export const helpOption = () => new Option("-h, --help", "show this help").helpGroup(COMMON);
+
+/** Returns a parser of whole numbers up to a limit. The parser throws InvalidArgumentError. */
+export function wholeNumber({ min = 0, max }: { readonly min?: number; readonly max: number }) {
+  return (value: string): number => {
+    const number = Number(value);
+    if (/^\d{1,9}$/.test(value) && number >= min && number <= max) return number;
+    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+  };
+}
+
+/** Parses the number of a port; 0 stands for a free one. */
+export const port = wholeNumber({ max: 65_535 });
+
+const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
+
+/** Parses a duration such as `7d` into milliseconds. @throws InvalidArgumentError */
+export function duration(value: string): number {
+  const [, number, unit = ""] = /^(\d{1,6})([smhdw])$/.exec(value) ?? [];
+  const seconds = UNIT_SECONDS[unit];
+  if (seconds !== undefined) return Number(number) * seconds * 1_000;
+  throw new InvalidArgumentError("It must be a number with a unit, such as 90s, 15m, 2h, 7d or 1w.");
+}
+
+/** Parses a moment, such as `2026-11-21T09:30:00Z`, into unix seconds. @throws InvalidArgumentError */
+export function moment(value: string): number {
+  if (/^\d{9,11}$/.test(value)) return Number(value);
+  const milliseconds = /T\d\d:\d\d.*(Z|[+-]\d\d:?\d\d)$/i.test(value) ? Date.parse(value) : Number.NaN;
+  if (!Number.isNaN(milliseconds)) return Math.floor(milliseconds / 1_000);
+  throw new InvalidArgumentError(
+    "It must be a time with its zone, such as 2026-11-21T09:30:00Z, or unix seconds.",
+  );
+}
+
+/** Parses the url of a receiver. @throws InvalidArgumentError */
+export function httpUrl(value: string): string {
+  const problem = problemOfUrl(value);
+  if (problem === undefined) return value;
+  throw new InvalidArgumentError(`It ${problem}.`);
+}
