@@ -5,11 +5,9 @@ import { ServiceClock } from "../settlement/serviceClock";
 
 /** An account's service as the settlement needs it: it remembers the service's time. */
 export class AccountService extends ServiceClock {
-  /** @param cancelled ends what a registration waits for */
   constructor(
     private readonly client: WebhooksClient,
     clock: Clock,
-    private readonly cancelled?: AbortSignal,
   ) {
     super(clock);
   }
@@ -21,5 +19,5 @@ export class AccountService extends ServiceClock {
 
   /** @param onSend called right before each attempt */
   register = (registration: Registration, onSend: () => void): Promise<Endpoint> =>
-    this.client.register(registration, { onSend, cancelled: this.cancelled });
+    this.client.register(registration, { onSend });
 }

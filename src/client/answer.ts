@@ -1,6 +1,3 @@
-import { promisify } from "node:util";
-import { brotliDecompress, gunzip, inflate, inflateRaw } from "node:zlib";
-
 /** The names are in lower case, as undici returns them. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -8,7 +5,6 @@ export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 export interface Answer {
   readonly statusCode: number;
   readonly headers: Headers;
-  /** Decompressed, if all of it arrived and is readable. */
   readonly body: Buffer;
 }
 
@@ -23,40 +19,19 @@ export function serverTimeOf(headers: Headers): number | null {
   return Number.isNaN(time) ? null : time;
 }
 
-const DECOMPRESSORS: Readonly<Record<string, typeof gunzip>> = {
-  gzip: gunzip,
-  "x-gzip": gunzip,
-  br: brotliDecompress,
-};
-
-/**
- * Returns a whole body without its compression. No request asks for compression, but some services use it all the same.
- *
- * @throws Error with the code `ERR_BUFFER_TOO_LARGE` if it is longer than `maxBytes`
- */
-export async function decompress({ headers, body }: Answer, maxBytes: number): Promise<Buffer> {
-  const coding = [headers["content-encoding"] ?? []].flat().join(", ").trim().toLowerCase();
-  if (body.length === 0 || coding === "" || coding === "identity") return body;
-  const decompressor = coding === "deflate" ? inflaterOf(body) : DECOMPRESSORS[coding];
-  if (!decompressor) throw new Error("its Content-Encoding is not gzip, deflate or br");
-  return await promisify(decompressor)(body, { maxOutputLength: maxBytes });
-}
-
-/** "deflate" means the zlib format, but some services send its contents without the zlib header. */
-function inflaterOf(body: Buffer): typeof gunzip {
-  return ((body[0] ?? 0) & 0x0f) === 8 ? inflate : inflateRaw;
-}
-
 /** An answer that breaks the contract. The message describes what is wrong with its shape and never quotes a value. */
 export class MalformedAnswer extends Error {
   override readonly name = "MalformedAnswer";
 }
 
 /** @throws MalformedAnswer instead of the parser's own error, whose message quotes the body */
-export function parseBody(body: Uint8Array): unknown {
+export function parseBody(body: Uint8Array, headers: Headers = {}): unknown {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
   } catch {
-    throw new MalformedAnswer(body.length === 0 ? "it is empty" : "it is not JSON");
+    if (body.length === 0) throw new MalformedAnswer("it is empty");
+    // No request allows compression.
+    const isCompressed = /gzip|deflate|br|zstd/i.test(headerOf(headers, "content-encoding") ?? "");
+    throw new MalformedAnswer(isCompressed ? "it is compressed, against accept-encoding" : "it is not JSON");
   }
 }

@@ -1,6 +1,5 @@
 import type { Dispatcher } from "undici";
-import { isRecord } from "../shared/json";
-import { type Answer, decompress } from "./answer";
+import type { Answer } from "./answer";
 import type { Clock } from "./clock";
 import type { WebhookErrorCode } from "./errors";
 import type { Operation } from "./operations";
@@ -20,7 +19,7 @@ export type Attempt = {
   | { readonly answer?: undefined; readonly failure: Failure }
 );
 
-/** Why an attempt ended without a whole, readable answer. */
+/** Why an attempt ended without a whole answer. */
 export interface Failure {
   readonly code: WebhookErrorCode;
   readonly cause?: unknown;
@@ -39,38 +38,32 @@ interface Limits {
   readonly signal: AbortSignal | undefined;
 }
 
-export async function attempt(
+/** Sends an operation's request once. */
+export function attempt(
   operation: Operation<unknown>,
   context: AttemptContext,
   limits: Limits,
 ): Promise<Attempt> {
-  const result = await exchange(requestOf(operation, context.options), context, limits);
-  const { sent, answer, failure } = result;
-  if (!answer || failure) return result;
-  try {
-    return { sent, answer: { ...answer, body: await decompress(answer, context.options.maxResponseBytes) } };
-  } catch (cause) {
-    const tooLarge = isRecord(cause) && cause.code === "ERR_BUFFER_TOO_LARGE";
-    return { sent, answer, failure: { code: tooLarge ? "RESPONSE_TOO_LARGE" : "MALFORMED_RESPONSE", cause } };
-  }
+  return exchange(requestOf(operation, context.options), context, limits);
 }
 
 type Request = Pick<Dispatcher.DispatchOptions, "origin" | "path" | "method" | "headers" | "body">;
 
 /** Returns a new object for each attempt, because undici's proxy agent adds to the headers. */
-function requestOf(operation: Operation<unknown>, options: ResolvedOptions): Request {
+function requestOf({ method, path, body }: Operation<unknown>, options: ResolvedOptions): Request {
   const { baseUrl, apiKeyHeader, apiKeyValue } = options;
   return {
     origin: baseUrl.origin,
-    path: `${baseUrl.pathname.replace(/\/$/, "")}${operation.path}`,
-    method: operation.method,
+    path: `${baseUrl.pathname.replace(/\/$/, "")}${path}`,
+    method,
     headers: {
       [apiKeyHeader]: apiKeyValue,
       accept: "application/json",
+      "accept-encoding": "identity",
       "user-agent": USER_AGENT,
-      ...(operation.body === undefined ? {} : { "content-type": "application/json" }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
     },
-    body: operation.body ?? null,
+    body: body ?? null,
   };
 }
 

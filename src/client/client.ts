@@ -1,10 +1,12 @@
 import { setMaxListeners } from "node:events";
+import type { Dispatcher } from "undici";
+import { type DispatcherOptions, openDispatcher, ProxyError } from "../shared/dispatcher";
 import { type Clock, systemClock } from "./clock";
-import { openDispatcher } from "./dispatcher";
 import type { Endpoint, EndpointList, Registration } from "./endpoint";
+import { WebhookError } from "./errors";
 import { Gate } from "./gate";
 import { operationError } from "./operationError";
-import { type OperationContext, type OperationOptions, OperationRun } from "./operationRun";
+import { type OperationContext, type OperationOptions, runOperation } from "./operationRun";
 import {
   deleteOperation,
   getOperation,
@@ -12,7 +14,7 @@ import {
   type Operation,
   registerOperation,
 } from "./operations";
-import { resolveOptions, type WebhooksClientOptions } from "./options";
+import { type ResolvedOptions, resolveOptions, type WebhooksClientOptions } from "./options";
 
 /** What a client takes from its surroundings. */
 export interface ClientEnvironment {
@@ -47,7 +49,7 @@ export class WebhooksClient {
     const resolved = resolveOptions(options);
     this.#context = {
       options: resolved,
-      dispatcher: resolved.dispatcher ?? openDispatcher(resolved, { env, closed: this.#closed.signal }),
+      dispatcher: resolved.dispatcher ?? openWay(resolved, { env, closed: this.#closed.signal }),
       gate: new Gate({ maxConcurrency: resolved.maxConcurrency, clock }),
       clock,
       random,
@@ -100,13 +102,24 @@ export class WebhooksClient {
       throw operationError(operation, failure, this.#context.options);
     }
     // Many operations may share a signal, and each listens to it: Node.js must not warn of a leak.
-    for (const each of [options.signal, options.cancelled]) if (each) setMaxListeners(0, each);
-    const running = new OperationRun(operation, this.#context, options).run();
+    if (options.signal) setMaxListeners(0, options.signal);
+    const running = runOperation(operation, this.#context, options);
     this.#underWay.add(running);
     try {
       return await running;
     } finally {
       this.#underWay.delete(running);
     }
+  }
+}
+
+/** @throws WebhookError `INVALID_OPTION` if the environment names a proxy whose URL is invalid */
+function openWay({ baseUrl, timeoutMs }: ResolvedOptions, options: DispatcherOptions): Dispatcher {
+  try {
+    // No attempt waits longer for a connection.
+    return openDispatcher(baseUrl, { ...options, connectTimeoutMs: Math.min(10_000, timeoutMs) });
+  } catch (error) {
+    if (!(error instanceof ProxyError)) throw error;
+    throw new WebhookError(`Cannot create a webhooks client: ${error.reason}`, { code: error.code });
   }
 }

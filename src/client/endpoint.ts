@@ -7,7 +7,6 @@ export interface Endpoint {
   readonly id: string;
   /** In the service's own spelling. */
   readonly url: string;
-  /** What the endpoint is for. The service defines what the types mean. */
   readonly type: EndpointType;
   /** In the service's own format; null after a registration, whose answer has none. */
   readonly createdAt: string | null;
@@ -17,7 +16,7 @@ export interface Endpoint {
 
 /**
  * An endpoint of a list that this package cannot read: its url is not a non-empty string, its type is neither "production" nor
- * "development", a timestamp is present and neither a string nor a number, or the list shows its id several times with different values.
+ * "development", or a timestamp is present and neither a string nor a number.
  */
 export interface UnrecognizedEndpoint {
   /** The endpoint's id, as the service lists it. */
@@ -49,7 +48,6 @@ export interface EndpointList {
 export interface Registration {
   /** Where events are delivered. It may hold a token, so messages show only its scheme and host. */
   readonly url: string;
-  /** What the endpoint is for. The service defines what the types mean. */
   readonly type: EndpointType;
   /** An address or CIDR range to filter by; the service never returns it. Default: none. */
   readonly ip?: string | undefined;

@@ -86,8 +86,6 @@ export type RegistrationOutcome = "not-made" | "undecided";
 export interface WebhookRegistrationErrorOptions extends WebhookErrorOptions {
   /** Whether an endpoint may exist. */
   readonly outcome: RegistrationOutcome;
-  /** How long the service asked to wait, in milliseconds. */
-  readonly retryAfterMs?: number | undefined;
 }
 
 /** A registration that failed. */
@@ -96,16 +94,9 @@ export class WebhookRegistrationError extends WebhookError {
   override readonly name = "WebhookRegistrationError";
   /** Whether an endpoint may exist. */
   readonly outcome: RegistrationOutcome;
-  /**
-   * How long the service asked to wait, in milliseconds, at most 60,000. Present only after 503 with `Retry-After`, whose
-   * outcome is `"undecided"`. To register again, first wait that long, and at least ten seconds, because lists can lag. Then
-   * list, and register again only if the list is complete and shows no new endpoint of this url and type.
-   */
-  declare readonly retryAfterMs?: number;
 
   constructor(message: string, options: WebhookRegistrationErrorOptions) {
     super(message, options);
     this.outcome = options.outcome;
-    if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs;
   }
 }

@@ -1,5 +1,4 @@
 import { isRecord } from "../shared/json";
-import { mayBeKey } from "../shared/mayBeKey";
 import { isUrl } from "../shared/url";
 import { headerOf, serverTimeOf } from "./answer";
 import type { Attempt } from "./attempt";
@@ -24,8 +23,6 @@ export interface OperationFailure extends Readonly<Progress> {
   readonly code: WebhookErrorCode;
   /** What is wrong with a malformed answer. */
   readonly problem?: string;
-  /** After 503 with `Retry-After` to a registration. */
-  readonly retryAfterMs?: number;
   readonly cause?: unknown;
 }
 
@@ -35,30 +32,28 @@ export function operationError(
   failure: OperationFailure,
   options: ResolvedOptions,
 ): WebhookError {
-  const { code, mayHaveWorked, last, attempts, cause } = failure;
-  const register = operation.name === "register";
+  const { code, mayHaveWorked, last, attempts } = failure;
+  const isRegistration = operation.name === "register";
   const url = `${options.baseUrl.href.replace(/\/$/, "")}${operation.path}`;
   const times = attempts > 1 ? ` (attempt ${attempts})` : "";
-  const doubt =
-    register && mayHaveWorked
-      ? "The endpoint may have been registered anyway: list the endpoints before you register it again."
-      : "";
   const what = `Cannot ${operation.description}: ${operation.method} ${url} ${whatHappened(failure, options)}${times}.`;
-  const next = doubt && code in ADVICE_IN_DOUBT ? ADVICE_IN_DOUBT[code] : advice(operation, failure, options);
-  const message = [what, next, doubt].filter(Boolean).join(" ");
+  const again = TEMPORARY.has(code) && "Try again later.";
+  const next = isRegistration && mayHaveWorked ? DOUBT : again;
+  const message = [what, advice(operation, failure, options), next].filter(Boolean).join(" ");
   const details = {
     code,
     statusCode: last?.answer?.statusCode,
     responseText: last?.answer?.body.toString("utf8"),
     serverTime: last?.answer && serverTimeOf(last.answer.headers),
-    cause: cause ?? last?.failure?.cause,
+    cause: failure.cause ?? last?.failure?.cause,
   };
-  if (register) {
+  if (isRegistration) {
     const outcome = mayHaveWorked ? "undecided" : "not-made";
-    return new WebhookRegistrationError(message, { ...details, outcome, retryAfterMs: failure.retryAfterMs });
+    return new WebhookRegistrationError(message, { ...details, outcome });
   }
-  if (code === "NOT_FOUND") return new WebhookEndpointNotFoundError(message, details);
-  return new WebhookError(message, details);
+  return code === "NOT_FOUND"
+    ? new WebhookEndpointNotFoundError(message, details)
+    : new WebhookError(message, details);
 }
 
 function whatHappened(
@@ -71,85 +66,70 @@ function whatHappened(
   const { answer, failure, sent } = last;
   const seconds = `${Math.round(attemptTimeoutMs / 100) / 10} s`;
   if (!answer) {
-    const missing = sent ? "no answer" : "no connection";
-    if (failure.code === "TIMED_OUT") return `got ${missing} within ${seconds}`;
+    if (code === "TIMED_OUT") return `got no ${sent ? "answer" : "connection"} within ${seconds}`;
     const name = nameOf(failure.cause);
     return sent ? `lost its connection before it was answered (${name})` : `got no connection (${name})`;
   }
   const answered = `was answered with ${answer.statusCode}`;
   if (answer.statusCode >= 300) return answered;
   if (problem) return `${answered}, but the answer cannot be used: ${problem}`;
-  switch (failure?.code) {
-    case "RESPONSE_TOO_LARGE":
-      return `${answered}, but the answer is longer than ${maxResponseBytes} bytes`;
-    case "MALFORMED_RESPONSE":
-      return `${answered}, but the answer cannot be decompressed (${nameOf(failure.cause)})`;
-    case "TIMED_OUT":
-      return `${answered}, but not completely within ${seconds}`;
-    default:
-      return `${answered}, but the answer broke off (${nameOf(failure?.cause)})`;
-  }
+  if (code === "TIMED_OUT") return `${answered}, but not completely within ${seconds}`;
+  return code === "RESPONSE_TOO_LARGE"
+    ? `${answered}, but the answer is longer than ${maxResponseBytes} bytes`
+    : `${answered}, but the answer broke off (${nameOf(failure?.cause)})`;
 }
 
-/** Returns the system's, TLS's or zlib's code for an error. undici's own codes say less than its messages. */
+/** Returns the system's or TLS's code for an error. undici's own codes say less than its messages. */
 function nameOf(cause: unknown): string {
   const { code = "", message = "no reason given" } = isRecord(cause) ? cause : {};
   return String(code === "" || String(code).startsWith("UND_ERR_") ? message : code);
 }
 
+const DOUBT =
+  "The endpoint may have been registered anyway: list the endpoints before you register it again.";
 const HIDDEN_ANSWER =
   "Its answer may be confidential, so this message leaves it out: the error's responseText has it, and webhooks:showResponses shows it.";
+
+/** What may go away by itself. */
+const TEMPORARY: ReadonlySet<WebhookErrorCode> = new Set([
+  "RATE_LIMITED",
+  "SERVER_ERROR",
+  "CONNECTION_LOST",
+  "TIMED_OUT",
+  "ABORTED",
+] as const);
+
 const ADVICE: Readonly<Partial<Record<WebhookErrorCode, string>>> = {
+  UNAUTHORIZED:
+    "The service refused the API key: it may be wrong, revoked, or rotated since it was configured or recorded. " +
+    "Check also that the service expects it in the header that apiKeyHeader names (default: X-Api-Key).",
   NOT_FOUND:
     "The account of this API key has no endpoint with that id: it was deleted, or belongs to another account or service.",
-  RATE_LIMITED: "The service is limiting requests: try again later, or send fewer at once.",
-  SERVER_ERROR: `The service failed: try again later. ${HIDDEN_ANSWER}`,
+  RATE_LIMITED: "The service is limiting requests.",
+  SERVER_ERROR: `The service failed. ${HIDDEN_ANSWER}`,
   MALFORMED_RESPONSE: "Check that baseUrl is the address of the webhook service's API, not of its website.",
   RESPONSE_TOO_LARGE: "Check baseUrl, or raise maxResponseBytes.",
   UNREACHABLE:
     "Nothing was sent. Check baseUrl, the network, and HTTPS_PROXY and NO_PROXY in the environment.",
-  CONNECTION_LOST: "Try again.",
-  TIMED_OUT: "Try again, or raise the operation's timeout (one attempt takes 10 s at most).",
-  ABORTED: "Try again when ready.",
+  TIMED_OUT: "To wait longer, raise the operation's timeout (one attempt takes 10 s at most).",
   CLOSED: "Create a new client.",
 };
-/** For a registration that may have succeeded, which must not simply be tried again. */
-const ADVICE_IN_DOUBT: typeof ADVICE = {
-  REDIRECTED: "Redirects are not followed, because the API key would be sent along.",
-  SERVER_ERROR: `The service failed. ${HIDDEN_ANSWER}`,
-  CONNECTION_LOST: "",
-  TIMED_OUT: "To wait longer, raise the operation's timeout (one attempt takes 10 s at most).",
-  ABORTED: "",
-};
 
-/** A key may have got into the place of the header's name. */
-function headerName({ apiKeyHeader }: ResolvedOptions): string {
-  return mayBeKey(apiKeyHeader)
-    ? "of apiKeyHeader, which is not shown, because it looks like a key"
-    : apiKeyHeader;
-}
-
-function advice({ name }: Operation<unknown>, { code, last }: OperationFailure, options: ResolvedOptions) {
-  if (code === "UNAUTHORIZED") {
-    return (
-      "The service refused the API key: it may be wrong, revoked, or rotated since it was configured or recorded. " +
-      `Check also that the service expects it in the header ${headerName(options)}.`
-    );
-  }
+function advice(
+  { name }: Operation<unknown>,
+  { code, last }: OperationFailure,
+  { baseUrl }: ResolvedOptions,
+): string | undefined {
+  const { statusCode, headers = {} } = last?.answer ?? {};
   if (code === "REDIRECTED") {
-    const target = redirectTarget(last, options);
-    return `Redirects are not followed, because the API key would be sent along: set baseUrl to the address of the API${target}.`;
+    const location = headerOf(headers, "location") ?? "";
+    // Only the origin: the path may hold a token.
+    const target = isUrl(location, baseUrl.href)
+      ? ` (it points to ${new URL(location, baseUrl.href).origin})`
+      : "";
+    return `The redirect${target} is not followed, because the API key would be sent along: set baseUrl to the address of the API.`;
   }
   if (code !== "REJECTED") return ADVICE[code];
-  const { statusCode } = last?.answer ?? {};
   if (statusCode === 404 || statusCode === 405) return "The API is not at this address: check baseUrl.";
   return `The service refused the request${name === "register" ? ": check url, type and ip" : ""}. ${HIDDEN_ANSWER}`;
-}
-
-/** Shows only the origin that a redirect points to: its path may hold a token. */
-function redirectTarget(last: Attempt | undefined, { baseUrl }: ResolvedOptions): string {
-  const location = last?.answer && headerOf(last.answer.headers, "location");
-  if (location === undefined || !isUrl(location, baseUrl.href)) return "";
-  const { origin } = new URL(location, baseUrl.href);
-  return origin === "null" ? "" : ` (the redirect points to ${origin})`;
 }

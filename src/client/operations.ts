@@ -1,7 +1,7 @@
 import { describeUrl } from "../shared/url";
 import { type Answer, MalformedAnswer, parseBody } from "./answer";
 import type { Endpoint, EndpointList, Registration } from "./endpoint";
-import { WebhookError, WebhookRegistrationError } from "./errors";
+import { WebhookError } from "./errors";
 import type { OperationName } from "./options";
 import { parseEndpoint, parseList } from "./parse";
 
@@ -20,23 +20,14 @@ export interface Operation<T> {
 
 const COLLECTION = "/webhooks";
 
-/** @throws WebhookRegistrationError `INVALID_ARGUMENT` */
-export function registerOperation(registration: Registration): Operation<Endpoint> {
-  const problem = registrationProblem(registration);
-  if (problem !== undefined) {
-    throw new WebhookRegistrationError(`Cannot register a webhook endpoint: ${problem}. Nothing was sent`, {
-      code: "INVALID_ARGUMENT",
-      outcome: "not-made",
-    });
-  }
-  const { url, type, ip } = registration;
+export function registerOperation({ url, type, ip }: Registration): Operation<Endpoint> {
   return {
     name: "register",
     method: "POST",
     path: COLLECTION,
     body: JSON.stringify({ url, type, ip }),
     description: `register a webhook endpoint for ${describeUrl(url)} (${type})`,
-    parse: ({ body }) => parseEndpoint(parseBody(body)),
+    parse: ({ body, headers }) => parseEndpoint(parseBody(body, headers)),
   };
 }
 
@@ -46,7 +37,7 @@ export function listOperation(): Operation<EndpointList> {
     method: "GET",
     path: COLLECTION,
     description: "list the webhook endpoints",
-    parse: ({ statusCode, body, headers }) => parseList(parseBody(body), headers, statusCode),
+    parse: ({ body, headers }) => parseList(parseBody(body, headers), headers),
   };
 }
 
@@ -57,8 +48,8 @@ export function getOperation(id: string): Operation<Endpoint> {
     method: "GET",
     path: pathOf(id, "get"),
     description: `get webhook endpoint ${JSON.stringify(id)}`,
-    parse: ({ body }) => {
-      const endpoint = parseEndpoint(parseBody(body));
+    parse: ({ body, headers }) => {
+      const endpoint = parseEndpoint(parseBody(body, headers));
       if (endpoint.id !== id) throw new MalformedAnswer("its id is not the one that was asked for");
       return endpoint;
     },
@@ -76,28 +67,13 @@ export function deleteOperation(id: string): Operation<void> {
   };
 }
 
-function registrationProblem(registration: Registration): string | undefined {
-  if (typeof registration !== "object" || registration === null) return "it takes { url, type, ip? }";
-  const { url, type, ip }: Record<keyof Registration, unknown> = { ip: undefined, ...registration };
-  if (typeof url !== "string" || url === "") return "url must be a non-empty string";
-  if (type !== "production" && type !== "development") return 'type must be "production" or "development"';
-  if (ip !== undefined && (typeof ip !== "string" || ip === ""))
-    return "ip must be a non-empty string, or absent";
-  // Without its filter, the endpoint would get deliveries of everybody. Other fields, as of an endpoint that was listed, are not sent.
-  const misspelt = Object.keys(registration).find((name) => name !== "ip" && name.toLowerCase() === "ip");
-  return misspelt === undefined
-    ? undefined
-    : `${misspelt} is not a field of a registration (did you mean ip?)`;
-}
-
-/** Returns the path of one endpoint. `.` and `..` are refused as ids: URL resolution would turn them into another path. */
-function pathOf(id: unknown, verb: string): string {
+/**
+ * Returns the path of one endpoint. `.` and `..` are refused as ids: URL resolution would turn them into another path. So is
+ * an empty one, which would be the path of all endpoints.
+ */
+function pathOf(id: string, verb: string): string {
   if (typeof id === "string" && id !== "" && id !== "." && id !== "..") {
-    try {
-      return `${COLLECTION}/${encodeURIComponent(id)}`;
-    } catch {
-      // Half of a surrogate pair, which has no UTF-8 encoding.
-    }
+    return `${COLLECTION}/${encodeURIComponent(id)}`;
   }
   throw new WebhookError(
     `Cannot ${verb} a webhook endpoint: ${JSON.stringify(id)} is not a valid id. Pass the id that the service returned. Nothing was sent`,

@@ -1,6 +1,6 @@
 import type { Dispatcher } from "undici";
 import { unknownOptions } from "../shared/knownOptions";
-import { isHttpUrl, isLoopback } from "../shared/url";
+import { hostMistake, isHttpUrl, isLoopback } from "../shared/url";
 import { WebhookError, type WebhookErrorCode } from "./errors";
 
 /** Options of `WebhooksClient`. An invalid one throws `INVALID_OPTION`. */
@@ -20,13 +20,13 @@ export interface WebhooksClientOptions {
   readonly timeoutMs?: number | undefined;
   /**
    * How often a failed attempt is repeated. Default: 3. Pauses that the service asks for (429, or 503 with `Retry-After`)
-   * are not counted: operations give up when ten such answers in a row, over a minute or longer, let no request of this
-   * client through. With 0 nothing is repeated, for any reason.
+   * are not counted: operations give up when the service asked for three or more in a row, over a minute or longer, and let
+   * no request of this client through. With 0 nothing is repeated, for any reason.
    */
   readonly maxRetries?: number | undefined;
   /** The number of requests that may be under way at once. Default: 64. */
   readonly maxConcurrency?: number | undefined;
-  /** The longest response that is read, in bytes, both before and after decompression. Default: 16 MiB. */
+  /** The longest response that is read, in bytes. Default: 16 MiB. */
   readonly maxResponseBytes?: number | undefined;
   /** A dispatcher of undici 7 to use instead of one that obeys HTTP_PROXY, HTTPS_PROXY and NO_PROXY. `close()` leaves it open. */
   readonly dispatcher?: Dispatcher | undefined;
@@ -66,48 +66,41 @@ const RESERVED_HEADER =
 /** A valid header value: no control characters, nothing beyond Latin-1, no space around it. */
 const HEADER_VALUE = /^[\x21-\x7e\xa0-\xff]([\t\x20-\x7e\xa0-\xff]*[\x21-\x7e\xa0-\xff])?$/;
 
-const OPTIONS: Readonly<Record<keyof WebhooksClientOptions, true>> = {
-  baseUrl: true,
-  apiKey: true,
-  apiKeyHeader: true,
-  apiKeyScheme: true,
-  timeoutMs: true,
-  maxRetries: true,
-  maxConcurrency: true,
-  maxResponseBytes: true,
-  dispatcher: true,
-  onWait: true,
-};
+/** The default of each limit, and the least and the most that it may be. */
+const LIMITS = {
+  // A day: far below the longest delay of a timer.
+  timeoutMs: [30_000, 1, 86_400_000],
+  maxRetries: [3, 0, 100],
+  maxConcurrency: [64, 1, 10_000],
+  maxResponseBytes: [16 * 2 ** 20, 1, 2 ** 29],
+} as const;
+
+const OPTIONS = [
+  ...["baseUrl", "apiKey", "apiKeyHeader", "apiKeyScheme", "dispatcher", "onWait"],
+  ...Object.keys(LIMITS),
+];
 
 /** @throws WebhookError `INVALID_OPTION`, which names the option and quotes no value */
 export function resolveOptions(options: WebhooksClientOptions) {
-  if (typeof options !== "object" || options === null) throw invalid("its options must be an object");
   const { apiKey, apiKeyHeader = DEFAULT_API_KEY_HEADER, apiKeyScheme, dispatcher, onWait } = options;
-  const [unknown] = unknownOptions(options, Object.keys(OPTIONS), "an option of WebhooksClient");
+  const [unknown] = unknownOptions(options, OPTIONS, "an option of WebhooksClient");
   if (unknown !== undefined) throw invalid(unknown);
   const [problem] = connectionProblems(options);
   if (problem) throw invalid(`${problem.option} ${problem.problem}`);
-  if (dispatcher !== undefined && typeof dispatcher?.dispatch !== "function") {
-    throw invalid("dispatcher must be an undici Dispatcher");
-  }
-  if (onWait !== undefined && typeof onWait !== "function") throw invalid("onWait must be a function");
+  const limit = (name: keyof typeof LIMITS): number => {
+    const [fallback, least, most] = LIMITS[name];
+    const value: unknown = options[name] ?? fallback;
+    if (typeof value === "number" && value >= least && value <= most) return value;
+    throw invalid(`${name} must be a number from ${least} to ${most}`);
+  };
   return {
     baseUrl: withoutTrailingSlash(options.baseUrl),
     apiKeyHeader,
     apiKeyValue: apiKeyScheme === undefined ? apiKey : `${apiKeyScheme} ${apiKey}`,
-    // A day: far below the longest delay of a timer.
-    timeoutMs: number("timeoutMs", options.timeoutMs, { fallback: 30_000, least: 1, most: 86_400_000 }),
-    maxRetries: integer("maxRetries", options.maxRetries, { fallback: 3, least: 0, most: 100 }),
-    maxConcurrency: integer("maxConcurrency", options.maxConcurrency, {
-      fallback: 64,
-      least: 1,
-      most: 10_000,
-    }),
-    maxResponseBytes: integer("maxResponseBytes", options.maxResponseBytes, {
-      fallback: 16 * 2 ** 20,
-      least: 1,
-      most: 2 ** 29,
-    }),
+    timeoutMs: limit("timeoutMs"),
+    maxRetries: limit("maxRetries"),
+    maxConcurrency: limit("maxConcurrency"),
+    maxResponseBytes: limit("maxResponseBytes"),
     dispatcher,
     onWait,
   };
@@ -125,55 +118,29 @@ export interface ConnectionProblem {
   readonly problem: string;
 }
 
+/** Returns what is wrong with each of these options. */
 export function connectionProblems(options: ConnectionOptions): readonly ConnectionProblem[] {
   const { baseUrl, apiKey, apiKeyHeader = DEFAULT_API_KEY_HEADER, apiKeyScheme = "Bearer" } = options;
-  const problems: [keyof ConnectionOptions, string | undefined][] = [
+  const isHeader = TOKEN.test(apiKeyHeader) && !RESERVED_HEADER.test(apiKeyHeader);
+  const problems: [keyof ConnectionOptions, string | false][] = [
     ["baseUrl", baseUrlProblem(baseUrl)],
     ["apiKey", apiKeyProblem(apiKey)],
-    ["apiKeyHeader", apiKeyHeaderProblem(apiKeyHeader)],
-    ["apiKeyScheme", isToken(apiKeyScheme) ? undefined : "must be one word, such as Bearer"],
+    [
+      "apiKeyHeader",
+      !isHeader && "must name a header that can carry a key, such as X-Api-Key or Authorization",
+    ],
+    ["apiKeyScheme", !TOKEN.test(apiKeyScheme) && "must be one word, such as Bearer"],
   ];
-  return problems.flatMap(([option, problem]) => (problem === undefined ? [] : [{ option, problem }]));
+  return problems.flatMap(([option, problem]) => (problem === false ? [] : [{ option, problem }]));
 }
 
-function apiKeyProblem(apiKey: unknown): string | undefined {
+function apiKeyProblem(apiKey: unknown): string | false {
   if (typeof apiKey !== "string" || apiKey === "") return "must be a non-empty string";
-  if (HEADER_VALUE.test(apiKey)) return undefined;
+  if (HEADER_VALUE.test(apiKey)) return false;
   return "has a line break, white space around it or a character that HTTP headers cannot carry";
 }
 
-function isToken(value: unknown): boolean {
-  return typeof value === "string" && TOKEN.test(value);
-}
-
-function apiKeyHeaderProblem(name: unknown): string | undefined {
-  if (isToken(name) && !RESERVED_HEADER.test(String(name))) return undefined;
-  return "must name a header that can carry a key, such as X-Api-Key or Authorization";
-}
-
-interface Range {
-  readonly fallback: number;
-  readonly least: number;
-  readonly most: number;
-}
-
-function number(name: string, value: unknown, { fallback, least, most }: Range): number {
-  const chosen = value ?? fallback;
-  if (typeof chosen === "number" && chosen >= least && chosen <= most) return chosen;
-  throw invalid(`${name} must be a number from ${least} to ${most}`);
-}
-
-function integer(name: string, value: unknown, range: Range): number {
-  const chosen = number(name, value, range);
-  if (Number.isInteger(chosen)) return chosen;
-  throw invalid(`${name} must be an integer from ${range.least} to ${range.most}`);
-}
-
-function invalid(problem: string): WebhookError {
-  return new WebhookError(`Cannot create a webhooks client: ${problem}`, { code: "INVALID_OPTION" });
-}
-
-function baseUrlProblem(value: unknown): string | undefined {
+function baseUrlProblem(value: unknown): string | false {
   if (!isHttpUrl(value)) {
     return 'must be an absolute URL that begins with "https://" (or "http://" for this machine)';
   }
@@ -185,11 +152,15 @@ function baseUrlProblem(value: unknown): string | undefined {
   if (url.protocol === "http:" && !isLoopback(url.hostname)) {
     return 'must begin with "https://": plain http would expose the API key on the network';
   }
-  return undefined;
+  return hostMistake(value) ?? false;
 }
 
 function withoutTrailingSlash(baseUrl: string): URL {
   const url = new URL(baseUrl);
   url.pathname = url.pathname.replace(/\/+$/, "");
   return url;
+}
+
+function invalid(problem: string): WebhookError {
+  return new WebhookError(`Cannot create a webhooks client: ${problem}`, { code: "INVALID_OPTION" });
 }

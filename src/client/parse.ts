@@ -1,8 +1,7 @@
-import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../shared/json";
 import { type Headers, MalformedAnswer, serverTimeOf } from "./answer";
 import type { Endpoint, EndpointList, UnrecognizedEndpoint } from "./endpoint";
-import { headersMentionMore, mentionsMore } from "./partialList";
+import { linksToMore, mentionsMore } from "./partialList";
 
 /** @throws MalformedAnswer */
 export function parseEndpoint(value: unknown): Endpoint {
@@ -20,40 +19,35 @@ export function parseEndpoint(value: unknown): Endpoint {
   if (typeof url !== "string" || url === "") {
     throw new MalformedAnswer("the url of the endpoint is not a non-empty string");
   }
-  return Object.freeze({
-    id,
-    url,
-    type,
+  const times = {
     createdAt: parseTimestamp(createdAt, "createdAt"),
     updatedAt: parseTimestamp(updatedAt, "updatedAt"),
-  });
+  };
+  return Object.freeze({ id, url, type, ...times });
 }
 
 type Row = Endpoint | UnrecognizedEndpoint;
 
 const ENVELOPES = ["data", "items", "webhooks", "endpoints", "results"];
 
-/**
- * Returns the endpoints of a list, in each of the shapes that the contract allows.
- * @param statusCode 206 says that the list is only a part
- * @throws MalformedAnswer
- */
-export function parseList(answer: unknown, headers: Headers, statusCode = 200): EndpointList {
-  const entries = entriesOf(answer);
-  const rows = new Map<string, Row>();
-  for (const row of entries.map(parseRow)) {
-    if (row) rows.set(row.id, merge(rows.get(row.id) ?? row, row));
+/** Returns the endpoints of a list, in each of the shapes that the contract allows. @throws MalformedAnswer */
+export function parseList(answer: unknown, headers: Headers): EndpointList {
+  const candidates = isRecord(answer) ? ENVELOPES.map((name) => answer[name]) : [answer];
+  const entries: unknown = candidates.find((value) => Array.isArray(value));
+  if (!Array.isArray(entries)) {
+    throw new MalformedAnswer(
+      `it is neither an array nor an object with an array under ${ENVELOPES.join(", ")}`,
+    );
   }
+  const rows = new Map<string, Row>();
+  for (const row of entries.map(parseRow)) if (row) rows.set(row.id, row);
   // Rows without an id and repeated ids: a list that is inconsistent may lack an endpoint.
   const isConsistent = rows.size === entries.length;
-  const shown = entries.length;
-  const announcesMore =
-    statusCode === 206 || headersMentionMore(headers, shown) || mentionsMore(answer, shown);
   const listed = [...rows.values()];
   return Object.freeze({
     endpoints: Object.freeze(listed.filter(isEndpoint)),
     unrecognized: Object.freeze(listed.filter((row) => !isEndpoint(row))),
-    complete: isConsistent && !announcesMore,
+    complete: isConsistent && !mentionsMore(answer, entries.length) && !linksToMore(headers),
     serverTime: serverTimeOf(headers),
   });
 }
@@ -70,24 +64,8 @@ function parseRow(entry: unknown): Row | undefined {
   }
 }
 
-/** Returns what two rows with the same id agree on. */
-function merge(one: Row, other: Row): Row {
-  if (isDeepStrictEqual(one, other)) return one;
-  return Object.freeze({ id: one.id, url: one.url === other.url ? one.url : null });
-}
-
 function isEndpoint(row: Row): row is Endpoint {
   return "type" in row;
-}
-
-function entriesOf(answer: unknown): unknown[] {
-  if (Array.isArray(answer)) return answer;
-  const candidates = isRecord(answer) ? ENVELOPES.map((name) => answer[name]) : [];
-  const entries = candidates.find((value) => Array.isArray(value));
-  if (Array.isArray(entries)) return entries;
-  throw new MalformedAnswer(
-    `it is neither an array nor an object with an array under ${ENVELOPES.join(", ")}`,
-  );
 }
 
 /**
@@ -96,7 +74,7 @@ function entriesOf(answer: unknown): unknown[] {
  */
 function idOf({ id }: Record<string, unknown>): string | undefined {
   if (typeof id === "string" && id !== "") return id;
-  return typeof id === "number" && Number.isSafeInteger(id) ? String(id) : undefined;
+  return Number.isSafeInteger(id) ? String(id) : undefined;
 }
 
 /** Returns a timestamp as the service wrote it, because the contract does not specify its format. */

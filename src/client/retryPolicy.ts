@@ -51,15 +51,12 @@ export function judge(
   if (statusCode === 429) {
     return failed({ code: "RATE_LIMITED", repeatable: true, pauseMs: askedMs ?? 0, mayHaveWorked: false });
   }
-  if (statusCode === 503 && askedMs !== undefined) {
-    // A proxy can answer so while the service still carries out the request.
-    const worked = operation === "register";
-    return failed({ code: "SERVER_ERROR", repeatable: true, pauseMs: askedMs, mayHaveWorked: worked });
-  }
   if (statusCode === 408) return failed({ code: "TIMED_OUT", repeatable: true, mayHaveWorked: true });
   if (statusCode >= 500) {
+    // Also after 503 with `Retry-After`: a proxy can answer so while the service still carries out the request.
     const repeatable = TEMPORARY_STATUSES.has(statusCode);
-    return failed({ code: "SERVER_ERROR", repeatable, mayHaveWorked: true });
+    const pause = statusCode === 503 && askedMs !== undefined ? { pauseMs: askedMs } : {};
+    return failed({ code: "SERVER_ERROR", repeatable, mayHaveWorked: true, ...pause });
   }
   // 303 answers a POST that was carried out, and says where its result is (RFC 9110, section 15.4.4).
   const code = refusalCode(operation, statusCode);

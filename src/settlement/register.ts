@@ -9,8 +9,6 @@ import { pendingOfSent } from "./pendingResource";
 import { type Lookup, settle, type Waiting } from "./settle";
 import { isSameTime, placeIn } from "./time";
 
-/** How long to wait at least after 503 with `Retry-After`, in milliseconds: lists lag. */
-const LEAST_WAIT_TO_RESEND_MS = 10_000;
 /** How much older than its registration an endpoint must be to have been there before, in milliseconds: clocks differ. */
 const OLDER_MS = 60_000;
 const MAX_SENT = 4;
@@ -53,8 +51,7 @@ export type Registered =
 
 /**
  * Registers an endpoint once, at a service that accepts duplicates and knows no idempotency key. If the answer is lost, looks for
- * the endpoint: for 5 s after an answer that cannot be used, and otherwise until `timeoutMs` after the request. Sends it again only after 503 with
- * `Retry-After`, and only once a complete list shows, after the wait, that nothing was made. Call it under the lock of url and type.
+ * the endpoint: for 5 s after an answer that cannot be used, and otherwise until `timeoutMs` after the request. Never sends it again. Call it under the lock of url and type.
  *
  * @throws WebhookRegistrationError when it was certainly not made
  */
@@ -66,45 +63,27 @@ export async function registerOnce(
   const before = [...new Set([...idsLike(baseline, registration), ...alsoThere])];
   let sentAt = clock.now();
   let sent: Sent = { at: clock.date(), serviceTime: service.time(), before, complete: baseline.complete };
-  /** What the first request that may have worked ended in. */
-  let lost: WebhookRegistrationError | undefined;
-  for (let times = 1; ; times++) {
-    const note = () => {
-      sentAt = clock.now();
-      const time = service.time();
-      // What was sent first may still make its endpoint.
-      sent = times === 1 ? { ...sent, at: clock.date(), serviceTime: time } : { ...sent, lastTime: time };
-      onSend?.(sent);
-    };
-    try {
-      const endpoint = await service.register(registration, note);
-      return { kind: "made", endpoint, wasThere: await wasThere(endpoint) };
-    } catch (error) {
-      if (!(error instanceof WebhookRegistrationError)) throw error;
-      if (error.outcome === "not-made") {
-        if (lost === undefined) throw error;
-        return { kind: "pending", sent, error: lost };
-      }
-      lost ??= error;
-      options.onLost?.();
-      const askedMs = error.retryAfterMs;
-      const leftMs = error.statusCode === undefined ? sentAt + timeoutMs - clock.now() : 0;
-      const waitMs = askedMs === undefined ? 0 : Math.max(askedMs, LEAST_WAIT_TO_RESEND_MS);
-      const forMs = Math.max(LAG_MS, leftMs, waitMs);
-      // Whatever goes wrong here, the registration must not be lost.
-      const outcome = await settle(() => service.list(), decideOwn, { clock, cancelled, forMs }).catch(
-        () => undefined,
-      );
-      if (outcome?.kind === "found") {
-        const isOld = await wasThere(outcome.endpoint);
-        // Nothing tells whether this registration made it.
-        if (isOld === undefined) return { kind: "pending", sent, error };
-        return { kind: "made", endpoint: outcome.endpoint, wasThere: isOld };
-      }
-      // What may still happen when the wait ends counts as absent.
-      const mayResend = askedMs !== undefined && times < MAX_SENT && outcome?.kind === "absent";
-      if (!mayResend) return { kind: "pending", sent, error };
-    }
+  const note = () => {
+    sentAt = clock.now();
+    sent = { ...sent, at: clock.date(), serviceTime: service.time() };
+    onSend?.(sent);
+  };
+  try {
+    const endpoint = await service.register(registration, note);
+    return { kind: "made", endpoint, wasThere: await wasThere(endpoint) };
+  } catch (error) {
+    if (!(error instanceof WebhookRegistrationError) || error.outcome === "not-made") throw error;
+    options.onLost?.();
+    const leftMs = error.statusCode === undefined ? sentAt + timeoutMs - clock.now() : 0;
+    const forMs = Math.max(LAG_MS, leftMs);
+    // Whatever goes wrong here, the registration must not be lost.
+    const outcome = await settle(() => service.list(), decideOwn, { clock, cancelled, forMs }).catch(
+      () => undefined,
+    );
+    const isOld = outcome?.kind === "found" ? await wasThere(outcome.endpoint) : undefined;
+    // Nothing tells whether this registration made it.
+    if (outcome?.kind !== "found" || isOld === undefined) return { kind: "pending", sent, error };
+    return { kind: "made", endpoint: outcome.endpoint, wasThere: isOld };
   }
 
   /** Returns whether what a registration was answered with was there before it; undefined if nothing tells. Asks once, in vain or not. */

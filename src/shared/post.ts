@@ -1,7 +1,6 @@
 import { setMaxListeners } from "node:events";
-import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from "undici";
-import { proxyFor } from "./proxy";
-import { isLoopback } from "./url";
+import { type Dispatcher, request } from "undici";
+import { openDispatcher } from "./dispatcher";
 
 /** Longer than the default deadline of a receiver's handlers: the answer of a receiver whose handler hangs is not missed. */
 const ANSWER_TIMEOUT_MS = 20_000;
@@ -40,16 +39,9 @@ export type DeliveryAnswer = {
     }
 );
 
-/**
- * Opens the way to a receiver: through the proxy that the environment names, or directly to this machine.
- *
- * @throws ProxyError
- */
+/** Opens the way to a receiver. @throws ProxyError */
 export function openWayTo(url: string): Dispatcher {
-  const { hostname, protocol } = new URL(url);
-  if (isLoopback(hostname)) return new Agent();
-  const proxy = proxyFor(protocol, process.env);
-  return new EnvHttpProxyAgent({ httpProxy: proxy, httpsProxy: proxy });
+  return openDispatcher(new URL(url));
 }
 
 /** Sends a delivery on a connection of its own, and reads the answer. Redirects are not followed. Never rejects. */

@@ -86,13 +86,6 @@ describe.each(Object.entries(operations))("an error of %s", (name, operation) =>
     });
   });
 
-  test(`an error of ${name} does not show a key that got into the place of the header's name`, async () => {
-    const server = await serve(answer(401));
-    const error = await errorOf(operation, server.client({ apiKeyHeader: "sk_live_SUPERSECRET_1234567890" }));
-    expect(error.message).toMatch(/header of apiKeyHeader, .* looks like a key\. \(UNAUTHORIZED\)$/);
-    expect(error.message).not.toContain("SECRET");
-  });
-
   test(`an error of ${name} without a response has a cause, and neither a status nor a response text`, async () => {
     const server = await serve(reset);
     const error = await errorOf(operation, server.client({ maxRetries: 0 }));

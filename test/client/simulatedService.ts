@@ -51,10 +51,10 @@ export function simulateService({
   return {
     sentAt,
     refusedAt,
-    client: (options: Partial<WebhooksClientOptions> = {}) =>
+    client: (options: Partial<WebhooksClientOptions> = {}, cancelled?: AbortSignal) =>
       new WebhooksClient(
         { baseUrl: "https://api.example.com", apiKey: "k", dispatcher, ...options },
-        { clock, random },
+        { clock, random, cancelled },
       ),
   };
 }

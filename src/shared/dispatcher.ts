@@ -1,0 +1,51 @@
+import { setMaxListeners } from "node:events";
+import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
+import { CodedError } from "./codedError";
+import { isLoopback } from "./url";
+
+/** The environment names a proxy whose URL is invalid. The message omits it, because it may hold a password. */
+export class ProxyError extends CodedError<"INVALID_OPTION"> {
+  constructor() {
+    super(
+      "INVALID_OPTION",
+      "HTTPS_PROXY or HTTP_PROXY in the environment is not the URL of a proxy. Set it to a URL such as " +
+        "http://proxy.example.com:8080, or remove it",
+    );
+  }
+}
+
+export interface DispatcherOptions {
+  /** How long a connection may take to open, in milliseconds. Default: 10,000. */
+  readonly connectTimeoutMs?: number;
+  /** Ends connection attempts, which undici's `destroy` leaves alone: each would keep the process alive. */
+  readonly closed?: AbortSignal;
+  /** The environment variables that name proxies. Default: `process.env`. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
+/**
+ * Returns undici's way to a URL: through the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name, in either case; without a
+ * scheme, it is http. This machine is always reached directly.
+ *
+ * @throws ProxyError
+ */
+export function openDispatcher(
+  { protocol, hostname }: URL,
+  { connectTimeoutMs = 10_000, closed, env = process.env }: DispatcherOptions = {},
+): Dispatcher {
+  const connect = { timeout: connectTimeoutMs, ...(closed && { signal: closed }) };
+  // Each connection listens to the signal: Node.js must not warn of a leak.
+  if (closed) setMaxListeners(0, closed);
+  if (isLoopback(hostname)) return new Agent({ connect });
+  const forHttps = protocol === "https:" ? env.https_proxy || env.HTTPS_PROXY : undefined;
+  const named = forHttps || env.http_proxy || env.HTTP_PROXY || "";
+  const proxy = named === "" || named.includes("://") ? named : `http://${named}`;
+  try {
+    return new EnvHttpProxyAgent({
+      ...{ connect, proxyTls: connect, requestTls: connect },
+      ...{ httpProxy: proxy, httpsProxy: proxy, noProxy: env.no_proxy ?? env.NO_PROXY ?? "" },
+    });
+  } catch {
+    throw new ProxyError();
+  }
+}
