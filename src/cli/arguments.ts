@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError } from "commander";
 import { JOB_EVENTS, VALIDATION_EVENT } from "../receiver/event";
 import { nearestOf } from "../shared/knownOptions";
 import { mayBeKey } from "../shared/mayBeKey";
-import { problemOfUrl } from "../validation/url";
+import { problemOfUrl } from "../validation/arguments";
 import { CliError } from "./errors";
 import { joined, UNITS } from "./text";
 

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from "commander";
-import { problemOfUrl } from "../validation/url";
+import { problemOfUrl } from "../validation/arguments";
 
 const COMMON = "Common options:";
 

@@ -135,8 +135,10 @@ const validationInputs = {
     description: "How long to retry what can pass, in seconds, at most 3600. Default: 60.",
   },
   triggers: {
-    $ref: ANY,
-    description: "Any value, list or map, such as a release's hash. A change validates again.",
+    type: "array",
+    items: { $ref: ANY },
+    description:
+      "A list of strings, numbers and booleans, with what changes with each release of the receiver. A change validates again.",
   },
 } as const satisfies PropertiesOf<ReceiverValidationArgs>;
 

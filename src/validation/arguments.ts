@@ -1,66 +1,58 @@
 import { parseJson } from "../shared/json";
 import { unknownOptions } from "../shared/knownOptions";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
-import { problemOfSecret, WebhookSecretError } from "../signature/secret";
-import { problemOfUrl } from "./url";
+import { isHttpUrl } from "../shared/url";
+import { problemOfSecret } from "../signature/secret";
 
-export const ARGUMENT_NAMES: readonly string[] = ["url", "secrets", "receiver", "timeoutSeconds", "triggers"];
+const ARGUMENT_NAMES: readonly string[] = ["url", "secrets", "receiver", "timeoutSeconds", "triggers"];
 
 /** The arguments as the verbs get them. */
 export type ValidationInputs = Readonly<Record<string, unknown>>;
 
 /** Returns the secrets of a validation: its `secrets`, or those in its `receiver`, which may be a JSON string. */
 export function secretsOf({ secrets, receiver }: ValidationInputs): unknown {
-  if (isUnknown(receiver)) return UNKNOWN_VALUE;
+  if (receiver === UNKNOWN_VALUE) return UNKNOWN_VALUE;
   return (
     secrets ?? Reflect.get(Object(typeof receiver === "string" ? parseJson(receiver) : receiver), "secrets")
   );
 }
 
 /** Returns every problem of the arguments. None repeats a url or a secret; what is not known yet is skipped. */
-export function problemsOfArguments(args: ValidationInputs): string[] {
-  const { __provider: _, ...given } = Object.fromEntries(
-    Object.entries(args).filter(([, value]) => isGiven(value)),
-  );
+export function problemsOfArguments({ __provider: _, ...args }: ValidationInputs): string[] {
+  const given = Object.fromEntries(Object.entries(args).filter(([, value]) => (value ?? null) !== null));
   const problems = unknownOptions(given, ARGUMENT_NAMES, "an argument of a receiver validation");
-  const { url, secrets, receiver, timeoutSeconds } = args;
-  if (!isGiven(url)) problems.push("url is missing");
-  else if (!isUnknown(url)) problems.push(...prefixed("url", problemOfUrl(url)));
-  if (isGiven(secrets) === isGiven(receiver)) problems.push("exactly one of secrets and receiver is needed");
-  else
+  const { url = null, secrets, receiver, timeoutSeconds = UNKNOWN_VALUE, triggers = [] } = given;
+  if (url === null) problems.push("url is missing");
+  const urlProblem = url === null || url === UNKNOWN_VALUE ? undefined : problemOfUrl(url);
+  if (urlProblem !== undefined) problems.push(`url ${urlProblem}`);
+  if ((secrets === undefined) === (receiver === undefined))
     problems.push(
-      ...problemsOfSecrets(secretsOf(args), isGiven(secrets) ? "secrets" : "the receiver's secrets"),
+      "exactly one of secrets and receiver is needed: the signing secrets, or what receiverConfig returned",
     );
-  if (isGiven(timeoutSeconds) && !isUnknown(timeoutSeconds)) {
-    const seconds = typeof timeoutSeconds === "number" ? timeoutSeconds : Number.NaN;
-    if (!(seconds > 0 && seconds <= 3600))
-      problems.push("timeoutSeconds must be a number of seconds above 0, at most 3600");
-  }
+  else problems.push(...problemsOfSecrets(secretsOf(given)));
+  if (timeoutSeconds !== UNKNOWN_VALUE && !(Number(timeoutSeconds) > 0 && Number(timeoutSeconds) <= 3600))
+    problems.push("timeoutSeconds must be a number of seconds above 0, at most 3600");
+  // Pulumi turns a date, a Map and a Set into an empty object, so their changes would be missed in silence.
+  const isList =
+    Array.isArray(triggers) && triggers.every((each) => typeof each !== "object" || each === null);
+  if (triggers !== UNKNOWN_VALUE && !isList)
+    problems.push("triggers must be a list of strings, numbers and booleans");
   return problems;
 }
 
-function problemsOfSecrets(secrets: unknown, name: string): string[] {
-  if (isUnknown(secrets)) return [];
+function problemsOfSecrets(secrets: unknown): string[] {
+  if (secrets === UNKNOWN_VALUE) return [];
   if (!Array.isArray(secrets) || secrets.length === 0)
-    return [`${name} must be a non-empty list of signing secrets`];
-  return secrets.flatMap((secret: unknown, at) =>
-    isUnknown(secret) ? [] : prefixed(`secret ${at + 1} of ${secrets.length}`, malformation(secret)),
-  );
+    return ["secrets, or the secrets of receiver, must be a non-empty list of signing secrets"];
+  return secrets.flatMap((secret: unknown, at) => {
+    const problem = secret === UNKNOWN_VALUE ? undefined : problemOfSecret(secret);
+    return problem === undefined ? [] : [`secret ${at + 1} of ${secrets.length} ${problem}`];
+  });
 }
 
-function malformation(secret: unknown): string | undefined {
-  const problem = problemOfSecret(secret);
-  return problem && `is malformed: ${new WebhookSecretError(`it ${problem}`).reason}`;
-}
-
-function prefixed(name: string, problem: string | undefined): string[] {
-  return problem === undefined ? [] : [`${name} ${problem}`];
-}
-
-function isUnknown(value: unknown): boolean {
-  return value === UNKNOWN_VALUE;
-}
-
-function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null;
+/** Returns what is wrong with a receiver's url, in words that do not repeat it; undefined when it can be used. */
+export function problemOfUrl(url: unknown): string | undefined {
+  if (!isHttpUrl(url)) return 'must be an absolute URL that begins with "https://" or "http://"';
+  const { username, password } = new URL(url);
+  return username === "" && password === "" ? undefined : "must not contain a user name or password";
 }

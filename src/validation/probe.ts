@@ -1,29 +1,17 @@
 import type { Dispatcher } from "undici";
+import { isSuccess } from "../shared/isSuccess";
 import { postDelivery } from "../shared/post";
 import { isUrl } from "../shared/url";
 import { type Deliveries, deliveriesFor, type ValidationDelivery } from "./delivery";
-import {
-  type Answer,
-  type Answers,
-  canPass,
-  isAccepted,
-  judge,
-  reasonOf,
-  type ValidationErrorCode,
-} from "./verdict";
+import { type Answer, type Answers, canPass, judge, reasonOf, type ValidationErrorCode } from "./verdict";
 
 /** A delivery is given at least this long, in milliseconds, also when the time of its probe is over. */
 const SHORTEST_DELIVERY_MS = 1_000;
 
-/** Of each answer, what may be shown. */
-interface ShownAnswer {
-  /** Null when there was no answer. */
-  readonly status: number | null;
-}
-
 interface ShownAnswers {
-  readonly genuine: ShownAnswer;
-  readonly broken: ShownAnswer;
+  /** The status is null when there was no answer. */
+  readonly genuine: { readonly status: number | null };
+  readonly broken: { readonly status: number | null };
 }
 
 /** How a validation ended, with the statuses that decided it. Holds no secret, and of the url only its origin. */
@@ -54,30 +42,14 @@ interface ProbeOptions {
  * @throws WebhookSecretError for a malformed secret
  */
 export async function probe(options: ProbeOptions): Promise<ValidationResult> {
-  const { url, secrets, dispatcher, timeoutMs, signal } = options;
-  const endsAt = performance.now() + timeoutMs;
-  const send = async ({ headers, body }: ValidationDelivery): Promise<Answer> => {
-    const leftMs = Math.max(endsAt - performance.now(), SHORTEST_DELIVERY_MS);
-    const request = { url, headers, body, dispatcher, signal, timeoutMs: leftMs, longestAnswer: 0 };
-    const answer = await postDelivery(request);
-    if (answer.status === null) return answer;
-    const { location, "www-authenticate": login } = answer.headers;
-    const isTarget = typeof location === "string" && isUrl(location, url);
-    const target = isTarget ? { location: new URL(location, url).href } : {};
-    return { status: answer.status, ...target, asksForLogin: login !== undefined };
-  };
-  // One after the other: a receiver of this package that knows the genuine one does not report the broken one.
-  const sendAll = async ({ genuine, broken, brokenAnew }: Deliveries): Promise<Answers> => {
-    const answers = { genuine: await send(genuine), broken: await send(broken) };
-    // Some receivers accept an id that they have seen before they verify anything.
-    return isAccepted(answers.broken) ? { ...answers, broken: await send(brokenAnew) } : answers;
-  };
-  const all = await Promise.all(secrets.map(deliveriesFor).map(sendAll));
+  const { url, secrets } = options;
+  const endsAt = performance.now() + options.timeoutMs;
+  const all = await Promise.all(
+    secrets.map(deliveriesFor).map((deliveries) => answersTo(deliveries, options, endsAt)),
+  );
   const judged = all.map((answers, at) => ({ answers, at, code: judge(answers) }));
-  const decisive =
-    judged.find(({ code }) => code !== null && !canPass(code)) ??
-    judged.find(({ code }) => code !== null) ??
-    judged[0];
+  const failed = judged.filter(({ code }) => code !== null);
+  const decisive = failed.find(({ code }) => code !== null && !canPass(code)) ?? failed[0] ?? judged[0];
   if (decisive === undefined) throw new TypeError("Cannot validate a receiver: secrets is empty.");
 
   const { answers, at, code } = decisive;
@@ -85,4 +57,29 @@ export async function probe(options: ProbeOptions): Promise<ValidationResult> {
   if (code === null) return { validated: true, code, reason: null, ...shown };
   const secret = `secret ${at + 1} of ${secrets.length}`;
   return { validated: false, code, reason: reasonOf({ code, url, secret, ...answers }), ...shown };
+}
+
+/** The genuine one first: some receivers accept an id that they have seen before they verify anything. */
+async function answersTo(deliveries: Deliveries, options: ProbeOptions, endsAt: number): Promise<Answers> {
+  const genuine = await send(deliveries.genuine, options, endsAt);
+  const broken = await send(deliveries.broken, options, endsAt);
+  return {
+    genuine,
+    broken: isSuccess(broken.status) ? await send(deliveries.brokenAnew, options, endsAt) : broken,
+  };
+}
+
+async function send(
+  { headers, body }: ValidationDelivery,
+  { url, dispatcher, signal }: ProbeOptions,
+  endsAt: number,
+): Promise<Answer> {
+  const timeoutMs = Math.max(endsAt - performance.now(), SHORTEST_DELIVERY_MS);
+  const answer = await postDelivery({ url, headers, body, dispatcher, signal, timeoutMs, longestAnswer: 0 });
+  if (answer.status === null) return answer;
+  const { location } = answer.headers;
+  const isTarget = typeof location === "string" && isUrl(location, url);
+  return isTarget
+    ? { status: answer.status, location: new URL(location, url).href }
+    : { status: answer.status };
 }

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { connectEngine, type Engine } from "../endpoint/engine";
-import { explained } from "../endpoint/errors";
 import { CodedError } from "../shared/codedError";
 import { problemsOfArguments, secretsOf, type ValidationInputs } from "./arguments";
+import type { ValidationResult } from "./probe";
 import { validateOnce, validateReceiver } from "./validateReceiver";
 import { isRefuting, type ValidationErrorCode } from "./verdict";
 
@@ -27,35 +27,38 @@ interface ValidationState {
   readonly triggers: unknown;
 }
 
-const PROVIDER_KEY = "__provider";
 const DEFAULT_TIMEOUT_SECONDS = 60;
 
-/** What a validation needs of the engine. */
-type ValidationEngine = Pick<Engine, "cancelled" | "warn">;
-
 /** The verbs of `ReceiverValidation`. Only `create`, `update` and `read` send anything. */
-export function createReceiverValidation(engine: ValidationEngine = connectEngine()) {
-  const { cancelled } = engine;
+export function createReceiverValidation(engine: Pick<Engine, "cancelled" | "warn"> = connectEngine()) {
+  const signal = engine.cancelled;
+
+  /** Waits for a validation. An error of this package has no stack, which the plugin would print (engine rule 15). */
+  async function ended(validating: Promise<ValidationResult>): Promise<ValidationResult> {
+    try {
+      return await validating;
+    } catch (error) {
+      if (signal?.aborted)
+        throw failure(
+          "RUN_CANCELLED",
+          "the run was cancelled before the receiver was validated. Run the same command again",
+        );
+      if (error instanceof CodedError) error.stack = "";
+      throw error;
+    }
+  }
+
   /** @throws ReceiverValidationError */
-  const validated = async (inputs: ValidationInputs): Promise<ValidationState> => {
+  async function validated(inputs: ValidationInputs): Promise<ValidationState> {
     const { url, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS, triggers = null } = inputs;
     const target = { url: url as string, secrets: secretsOf(inputs) as string[] };
     const timeoutMs = Number(timeoutSeconds) * 1000;
-    const { code, reason } = await unlessCancelled(
-      validateReceiver({ ...target, timeoutMs, signal: cancelled }),
-    );
-    if (code !== null) throw new ReceiverValidationError(code, reason);
+    const { code, reason } = await ended(validateReceiver({ ...target, timeoutMs, signal }));
+    if (code !== null) throw failure(code, reason);
     return { ...target, validatedAt: new Date().toISOString(), triggers };
-  };
-  const unlessCancelled = <T>(validating: Promise<T>): Promise<T> =>
-    validating.catch((error: unknown) => {
-      if (!cancelled?.aborted) throw error;
-      const reason =
-        "the receiver was not validated, because the run was cancelled. Run the same command again";
-      throw new ReceiverValidationError("RUN_CANCELLED", reason);
-    });
+  }
 
-  return explained({
+  return {
     async check(_olds: unknown, news: ValidationInputs): Promise<dynamic.CheckResult> {
       const inputs = Object.fromEntries(Object.entries(news).filter(([, value]) => value !== null));
       const failures = problemsOfArguments(news).map((reason) => ({ property: "", reason }));
@@ -63,7 +66,7 @@ export function createReceiverValidation(engine: ValidationEngine = connectEngin
     },
 
     async diff(_id: string, olds: ValidationInputs, news: ValidationInputs): Promise<dynamic.DiffResult> {
-      return { changes: needsValidation(olds, news) || olds[PROVIDER_KEY] !== news[PROVIDER_KEY] };
+      return { changes: needsValidation(olds, news) || olds.__provider !== news.__provider };
     },
 
     async create(inputs: ValidationInputs): Promise<dynamic.CreateResult> {
@@ -79,35 +82,35 @@ export function createReceiverValidation(engine: ValidationEngine = connectEngin
      * Gone: the receiver was asked, and does not do what was proven.
      */
     async read(id: string, props: ValidationInputs = {}): Promise<dynamic.ReadResult> {
-      const { url, secrets } = props as unknown as ValidationState;
-      if (url === undefined || secrets === undefined) {
-        throw new ReceiverValidationError(
+      const { url, secrets } = props as Partial<ValidationState>;
+      if (url === undefined || secrets === undefined)
+        throw failure(
           "VALIDATION_NOT_IMPORTABLE",
           "a receiver validation cannot be imported or looked up: declare it, and `pulumi up` validates the receiver",
         );
-      }
-      const { code, reason } = await unlessCancelled(validateOnce({ url, secrets, signal: cancelled }));
+      const { code, reason } = await ended(validateOnce({ url, secrets, signal }));
       if (code === null) return { id, props };
-      if (isRefuting(code)) {
-        engine.warn(`${reason}. The next \`pulumi up\` validates it again (${code})`);
-        return {};
-      }
-      engine.warn(`${reason}. It counts as validated until it can be asked (${code})`);
-      return { id, props };
+      const isGone = isRefuting(code);
+      const next = isGone
+        ? "The next `pulumi up` validates it again"
+        : "It counts as validated until it can be asked";
+      engine.warn(`${reason}. ${next} (${code})`);
+      return isGone ? {} : { id, props };
     },
 
     async delete(): Promise<void> {},
-  });
+  };
 }
 
 /** The instance that users' state names for ever. */
 export const receiverValidation = createReceiverValidation();
 
+/** Whether what the validation holds for has changed. Another deadline proves nothing new. */
 function needsValidation(olds: ValidationInputs, news: ValidationInputs): boolean {
+  const provenBy = (inputs: ValidationInputs) => [inputs.url, secretsOf(inputs), inputs.triggers ?? null];
   return !isDeepStrictEqual(provenBy(olds), provenBy(news));
 }
 
-/** What a validation holds for. Another deadline proves nothing new. */
-function provenBy(inputs: ValidationInputs): unknown {
-  return [inputs.url, secretsOf(inputs), inputs.triggers ?? null];
+function failure(code: ReceiverValidationErrorCode, reason: string): ReceiverValidationError {
+  return Object.assign(new ReceiverValidationError(code, reason), { stack: "" });
 }

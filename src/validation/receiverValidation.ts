@@ -1,9 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
-import { unknownOptions } from "../shared/knownOptions";
 import { VALIDATION_PROVIDER_CODE, VALIDATION_TYPE_TOKEN } from "../shared/permanent";
 import type { ReceiverConfig } from "../stack/config";
-import { ARGUMENT_NAMES } from "./arguments";
-import { comparable } from "./triggers";
 
 /** The arguments of a `ReceiverValidation`: exactly one of `secrets` and `receiver`. */
 export interface ReceiverValidationArgs {
@@ -15,12 +12,8 @@ export interface ReceiverValidationArgs {
   receiver?: pulumi.Input<ReceiverConfig>;
   /** How long to retry what can pass, in seconds, at most 3600. Default: 60. */
   timeoutSeconds?: pulumi.Input<number>;
-  /**
-   * Strings, numbers, booleans and dates, or lists and plain objects of them, such as a release's hash. A change validates again.
-   * Pulumi cannot see a change of a Map, a Set, another class instance or a function: such a value is an error. `pulumi.output`,
-   * `pulumi.secret` and `pulumi.all` turn it, and a date, into `{}`: convert it before.
-   */
-  triggers?: pulumi.Input<unknown>;
+  /** A list such as `[release]`, with what changes with each release of the receiver. A change validates again. */
+  triggers?: pulumi.Input<pulumi.Input<string | number | boolean>[]>;
 }
 
 /**
@@ -42,23 +35,22 @@ export class ReceiverValidation extends pulumi.CustomResource {
   declare public readonly validatedAt: pulumi.Output<string>;
 
   constructor(name: string, args: ReceiverValidationArgs, opts?: pulumi.CustomResourceOptions) {
-    const what = `ReceiverValidation ${JSON.stringify(name)}`;
-    const unknown = unknownOptions(args, ARGUMENT_NAMES, "an argument of a receiver validation");
-    if (unknown.length > 0) throw new pulumi.RunError(`${what}: ${unknown.join("; ")}.`);
-    if ((args.secrets === undefined) === (args.receiver === undefined)) {
+    const { secrets, receiver, ...rest } = args;
+    if ((secrets === undefined) === (receiver === undefined))
       throw new pulumi.RunError(
-        `${what}: it needs exactly one of secrets and receiver. Pass the signing secrets, or what receiverConfig returned.`,
+        `ReceiverValidation ${JSON.stringify(name)} needs exactly one of secrets and receiver: the signing secrets, or what receiverConfig returned.`,
       );
-    }
     // Of a receiver's configuration only the secrets matter here: its endpoints may change without a new validation.
-    const secrets = args.secrets ?? pulumi.output(args.receiver).apply((receiver) => receiver?.secrets);
-    const { url, timeoutSeconds } = args;
-    const triggers = comparable(args.triggers, `${what}: triggers`);
-    const inputs = { url, secrets: pulumi.secret(secrets), timeoutSeconds, triggers };
+    const signing = secrets ?? pulumi.output(receiver).apply((config) => config?.secrets);
     super(
       VALIDATION_TYPE_TOKEN,
       name,
-      { validatedAt: undefined, ...inputs, __provider: VALIDATION_PROVIDER_CODE },
+      {
+        validatedAt: undefined,
+        ...rest,
+        secrets: pulumi.secret(signing),
+        __provider: VALIDATION_PROVIDER_CODE,
+      },
       // The provider returns the secrets, because a refresh needs them: encrypted in the state, and no output of this class.
       pulumi.mergeOptions(opts, { additionalSecretOutputs: ["secrets"] }),
     );

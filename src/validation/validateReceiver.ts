@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { unknownOptions } from "../shared/knownOptions";
 import { openWayTo } from "../shared/post";
-import { HIDDEN, shown } from "../shared/shown";
+import { problemOfUrl } from "./arguments";
 import { probe, type ValidationResult } from "./probe";
-import { problemOfUrl } from "./url";
 import { canPass } from "./verdict";
 
 /** Options of `validateReceiver`. */
@@ -12,7 +10,7 @@ export interface ValidateReceiverOptions {
   readonly url: string;
   /** `whsec_…`. With several, the receiver must accept each. */
   readonly secrets: string | readonly string[];
-  /** How long to retry what can pass, in milliseconds. Default 60,000. At least one attempt is made. */
+  /** How long to retry what can pass, in milliseconds, at most an hour. Default 60,000. At least one attempt is made. */
   readonly timeoutMs?: number | undefined;
   /** Ends the validation at once: it rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
@@ -22,7 +20,6 @@ export interface ValidateReceiverOptions {
 const LONGEST_ATTEMPT_MS = 10_000;
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 2_000;
-const OPTION_NAMES: readonly string[] = ["url", "secrets", "timeoutMs", "signal"];
 /** One hour. */
 const LONGEST_TIMEOUT_MS = 3_600_000;
 
@@ -39,7 +36,7 @@ const LONGEST_TIMEOUT_MS = 3_600_000;
  * if (!validated) throw new Error(`${reason} (${code})`);
  * ```
  *
- * @throws TypeError for a url that is not absolute http(s), an empty list of secrets, and an unknown option
+ * @throws TypeError for a url that is not absolute http(s), and for an empty list of secrets
  * @throws RangeError for a timeout out of its range
  * @throws WebhookSecretError for a malformed secret; its message does not repeat it
  * @throws the reason of the signal
@@ -56,8 +53,18 @@ export async function validateOnce(
 }
 
 /** @param firstWaitMs between the first two attempts; later waits are longer. There is one attempt if it reaches the deadline. */
-async function validate(options: ValidateReceiverOptions, firstWaitMs: number): Promise<ValidationResult> {
-  const { url, secrets, timeoutMs, signal } = resolve(options);
+async function validate(
+  { url, secrets: given, timeoutMs = 60_000, signal }: ValidateReceiverOptions,
+  firstWaitMs: number,
+): Promise<ValidationResult> {
+  const problem = problemOfUrl(url);
+  if (problem !== undefined) throw new TypeError(`Cannot validate a receiver: url ${problem}.`);
+  // Also refuses NaN, and a string, which may be a secret.
+  if (!(Number.isFinite(timeoutMs) && timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT_MS))
+    throw new RangeError(
+      `Cannot validate a receiver: timeoutMs must be a number of milliseconds above 0, at most ${LONGEST_TIMEOUT_MS}.`,
+    );
+  const secrets = typeof given === "string" ? [given] : given;
   const dispatcher = openWayTo(url);
   const deadline = performance.now() + timeoutMs;
   try {
@@ -72,34 +79,4 @@ async function validate(options: ValidateReceiverOptions, firstWaitMs: number): 
   } finally {
     await dispatcher.destroy();
   }
-}
-
-function resolve(options: ValidateReceiverOptions) {
-  const unknown = unknownOptions(options, OPTION_NAMES, "an option of validateReceiver");
-  // A name may be a secret in the wrong place.
-  const isShown = Object.keys(Object(options)).every((name) => shown(name) === name && !/whsec_/i.test(name));
-  if (unknown.length > 0)
-    throw new TypeError(
-      `Cannot validate a receiver: ${isShown ? unknown.join("; ") : `an option is unknown ${HIDDEN}; use ${OPTION_NAMES.join(", ")}`}.`,
-    );
-  const { url, secrets, timeoutMs = 60_000, signal }: ValidateReceiverOptions = Object(options);
-  const problem = problemOfUrl(url);
-  if (problem !== undefined) throw new TypeError(`Cannot validate a receiver: url ${problem}.`);
-  if (typeof secrets !== "string" && !Array.isArray(secrets)) {
-    const isPromise = typeof Object(secrets).then === "function";
-    const given = isPromise ? "a promise: await it first" : `a value of type ${typeof secrets}`;
-    throw new TypeError(
-      `Cannot validate a receiver: secrets must be a secret or a list of them, not ${given}.`,
-    );
-  }
-  // A string would be joined to the time of the deadline.
-  if (!(typeof timeoutMs === "number" && timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT_MS)) {
-    const given = typeof timeoutMs === "number" ? String(timeoutMs) : `a value of type ${typeof timeoutMs}`;
-    throw new RangeError(
-      `Cannot validate a receiver: timeoutMs must be above 0 and at most ${LONGEST_TIMEOUT_MS} milliseconds; got ${given}.`,
-    );
-  }
-  if (signal && typeof signal.throwIfAborted !== "function")
-    throw new TypeError("Cannot validate a receiver: signal must be the signal of an AbortController.");
-  return { url, secrets: typeof secrets === "string" ? [secrets] : secrets, timeoutMs, signal };
 }

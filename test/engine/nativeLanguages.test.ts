@@ -158,7 +158,7 @@ test("in YAML an endpoint is registered once its receiver is validated, and not 
   const { resources = [] } = await project.state();
   const recorded = resources.find(({ type }) => type === "webhooks:index:ReceiverValidation");
   expect(recorded?.outputs).toMatchObject({ url, validatedAt: expect.any(String) });
-  program(url, { triggers: { release: ["b"] } });
+  program(url, { triggers: ["b"] });
   expect(await project.up()).toMatch(/~ 1 updated/);
 
   listener = always(200);

@@ -54,7 +54,7 @@ test("an endpoint that depends on a validation is registered once its receiver w
     requests += 1;
     answer(request, response);
   });
-  declare({ url, triggers: { release: "a" } });
+  declare({ url, triggers: ["a"] });
   await project.preview();
   expect(requests).toBe(0);
 
@@ -76,7 +76,7 @@ test("an endpoint that depends on a validation is registered once its receiver w
   }
   requests = 2;
 
-  declare({ url, triggers: { release: "b" } });
+  declare({ url, triggers: ["b"] });
   expect(await project.up()).toMatch(/~ 1 updated/);
   expect(requests).toBe(4);
   const second = await project.outputs();
@@ -123,7 +123,7 @@ test("an endpoint is registered behind each receiver that works, and behind none
     "that parses the body first": ["GENUINE_REFUSED", () => serve(parsing(secret))],
     "behind a redirect": ["RECEIVER_REDIRECTED", () => serve(always(301, { location: "/elsewhere" }))],
     "that cannot be resolved": ["RECEIVER_UNREACHABLE", async () => "https://receiver.invalid/jobs"],
-    "behind a proxy that forbids": ["RECEIVER_BLOCKED", () => serve(always(403))],
+    "behind a proxy that forbids": ["GENUINE_REFUSED", () => serve(always(403))],
   };
   for (const [what, [code, start]] of Object.entries(fails)) {
     declare({ url: await start(), timeoutSeconds: 1 });
@@ -162,13 +162,11 @@ new ReceiverValidation("proven", ${args});
   const { exitCode, output } = await project.pulumi("preview");
   expect(exitCode).not.toBe(0);
   expect(output).toMatch(/url must be/);
-  expect(output).toMatch(/secret 1 of 1 is malformed/);
+  expect(output).toMatch(/secret 1 of 1 does not begin/);
   expect(output).toMatch(/timeoutSeconds must be/);
 
   project.program(program('{ url: "https://hooks.example.com", secrets: [], timeoutSecs: 5 }'));
-  expect((await project.pulumi("preview")).output).toMatch(
-    /timeoutSecs is not an argument.*timeoutSeconds\?/,
-  );
+  expect((await project.pulumi("preview")).output).toMatch(/timeoutSecs is not an argument/);
 
   project.program(program("{ url: 'https://hooks.example.com' }"));
   expect((await project.pulumi("preview")).output).toMatch(/needs exactly one of secrets and receiver/);
