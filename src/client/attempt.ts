@@ -38,15 +38,6 @@ interface Limits {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Sends an operation's request once. */
-export function attempt(
-  operation: Operation<unknown>,
-  context: AttemptContext,
-  limits: Limits,
-): Promise<Attempt> {
-  return exchange(requestOf(operation, context.options), context, limits);
-}
-
 type Request = Pick<Dispatcher.DispatchOptions, "origin" | "path" | "method" | "headers" | "body">;
 
 /** Returns a new object for each attempt, because undici's proxy agent adds to the headers. */
@@ -68,14 +59,17 @@ function requestOf({ method, path, body }: Operation<unknown>, options: Resolved
 }
 
 /**
+ * Sends an operation's request once.
+ *
  * undici calls `onRequestStart` before it writes the first byte. A request that has not started was certainly not made,
  * and one that was given up before it starts is never written.
  */
-function exchange(
-  request: Request,
-  { dispatcher, clock, options: { maxResponseBytes } }: AttemptContext,
+export function exchange(
+  operation: Operation<unknown>,
+  { dispatcher, clock, options }: AttemptContext,
   { timeoutMs, signal }: Limits,
 ): Promise<Attempt> {
+  const { maxResponseBytes } = options;
   return new Promise((resolve) => {
     let controller: Dispatcher.DispatchController | undefined;
     let head: Omit<Answer, "body"> | undefined;
@@ -131,7 +125,7 @@ function exchange(
     }
     signal?.addEventListener("abort", abort, { once: true });
     try {
-      dispatcher.dispatch({ ...request, headersTimeout: 0, bodyTimeout: 0 }, handler);
+      dispatcher.dispatch({ ...requestOf(operation, options), headersTimeout: 0, bodyTimeout: 0 }, handler);
     } catch (cause) {
       disconnect(cause);
     }

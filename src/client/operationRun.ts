@@ -1,5 +1,5 @@
 import { MalformedAnswer } from "./answer";
-import { type AttemptContext, attempt } from "./attempt";
+import { type AttemptContext, exchange } from "./attempt";
 import { sleep } from "./clock";
 import type { WebhookErrorCode } from "./errors";
 import type { Gate } from "./gate";
@@ -65,7 +65,7 @@ export async function runOperation<T>(
     progress.attempts += 1;
     progress.attemptTimeoutMs = timeoutMs;
     onSend?.();
-    const result = await attempt(operation, context, { timeoutMs, signal });
+    const result = await exchange(operation, context, { timeoutMs, signal });
     leftMs -= clock.now() - startedAt;
     progress.last = result;
 

@@ -94,7 +94,7 @@ export function resolveOptions(options: WebhooksClientOptions) {
     throw invalid(`${name} must be a number from ${least} to ${most}`);
   };
   return {
-    baseUrl: withoutTrailingSlash(options.baseUrl),
+    baseUrl: new URL(options.baseUrl.replace(/\/+$/, "")),
     apiKeyHeader,
     apiKeyValue: apiKeyScheme === undefined ? apiKey : `${apiKeyScheme} ${apiKey}`,
     timeoutMs: limit("timeoutMs"),
@@ -153,12 +153,6 @@ function baseUrlProblem(value: unknown): string | false {
     return 'must begin with "https://": plain http would expose the API key on the network';
   }
   return hostMistake(value) ?? false;
-}
-
-function withoutTrailingSlash(baseUrl: string): URL {
-  const url = new URL(baseUrl);
-  url.pathname = url.pathname.replace(/\/+$/, "");
-  return url;
 }
 
 function invalid(problem: string): WebhookError {

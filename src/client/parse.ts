@@ -1,7 +1,7 @@
 import { isRecord } from "../shared/json";
 import { type Headers, MalformedAnswer, serverTimeOf } from "./answer";
 import type { Endpoint, EndpointList, UnrecognizedEndpoint } from "./endpoint";
-import { linksToMore, mentionsMore } from "./partialList";
+import { headersMentionMore, mentionsMore } from "./partialList";
 
 /** @throws MalformedAnswer */
 export function parseEndpoint(value: unknown): Endpoint {
@@ -43,11 +43,13 @@ export function parseList(answer: unknown, headers: Headers): EndpointList {
   for (const row of entries.map(parseRow)) if (row) rows.set(row.id, row);
   // Rows without an id and repeated ids: a list that is inconsistent may lack an endpoint.
   const isConsistent = rows.size === entries.length;
+  const shown = entries.length;
+  const announcesMore = mentionsMore(answer, shown) || headersMentionMore(headers, shown);
   const listed = [...rows.values()];
   return Object.freeze({
     endpoints: Object.freeze(listed.filter(isEndpoint)),
     unrecognized: Object.freeze(listed.filter((row) => !isEndpoint(row))),
-    complete: isConsistent && !mentionsMore(answer, entries.length) && !linksToMore(headers),
+    complete: isConsistent && !announcesMore,
     serverTime: serverTimeOf(headers),
   });
 }

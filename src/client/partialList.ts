@@ -23,7 +23,9 @@ export function mentionsMore(answer: unknown, shown: number, depth = 1): boolean
   });
 }
 
-/** Returns whether a `Link` header (RFC 8288) has rel=next. */
-export function linksToMore({ link }: Headers): boolean {
-  return /;\s*rel\s*=\s*("[^"]*\bnext\b|next\b)/i.test([link].flat().join(", "));
+/** Returns whether the headers of a list say that there are more endpoints than the `shown` ones. */
+export function headersMentionMore(headers: Headers, shown: number): boolean {
+  if (headers["x-next-page"] || Number(headers["x-total-count"]) > shown) return true;
+  // RFC 8288
+  return /;\s*rel\s*=\s*("[^"]*\bnext\b|next\b)/i.test([headers.link].flat().join(", "));
 }

@@ -1,6 +1,6 @@
 /**
- * Describes each option that is not one of the known ones, with the nearest of them. TypeScript refuses a misspelt option,
- * but plain JavaScript drops it. An option that is undefined counts as left out.
+ * Describes each option that is not one of the known ones. TypeScript refuses a misspelt option, but plain JavaScript drops it.
+ * An option that is undefined counts as left out.
  *
  * @param what what the options belong to, such as "an option of WebhooksProvider"
  */
@@ -8,11 +8,7 @@ export function unknownOptions(options: unknown, known: readonly string[], what:
   if (typeof options !== "object" || options === null) return [];
   return Object.entries(options)
     .filter(([name, value]) => value !== undefined && !known.includes(name))
-    .map(([name]) => {
-      const nearest = nearestOf(name, known);
-      const hint = nearest === undefined ? `; use ${known.join(", ")}` : ` (did you mean ${nearest}?)`;
-      return `${name} is not ${what}${hint}`;
-    });
+    .map(([name]) => `${name} is not ${what}; use ${known.join(", ")}`);
 }
 
 /** Returns the known name that a misspelt one probably stands for. */

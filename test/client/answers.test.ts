@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { MalformedAnswer, parseBody } from "../../src/client/answer";
+import { type Headers, MalformedAnswer, parseBody } from "../../src/client/answer";
 import { parseEndpoint, parseList } from "../../src/client/parse";
 import { endpoint } from "./support";
 
@@ -90,17 +90,21 @@ test.each([
   expect(parseList({ data: [endpoint], ...marker }, {}).complete).toBe(true);
 });
 
-test.each<[string | string[] | undefined, boolean]>([
-  ["</webhooks?page=2>; rel=next", false],
-  ['</webhooks?page=2>; title="a, b; c"; REL="last Next"', false],
-  ['</webhooks?page=1>; rel="prev", </webhooks?page=3>; rel="next"', false],
-  [["</a>; rel=prev", "</b>; rel=next"], false],
-  ['</webhooks?page=1>; rel="prev"', true],
-  ['</webhooks?rel=next>; rel="self"', true],
-  ['</a>; rel="nextish"', true],
-  [undefined, true],
-])("with the Link header %j, complete is %j", (link, complete) => {
-  expect(parseList([endpoint], { link }).complete).toBe(complete);
+test.each<[Headers, boolean]>([
+  [{ "x-next-page": "2" }, false],
+  [{ "x-next-page": "" }, true],
+  [{ "x-total-count": "2" }, false],
+  [{ "x-total-count": "1" }, true],
+  [{ link: "</webhooks?page=2>; rel=next" }, false],
+  [{ link: '</webhooks?page=2>; title="a, b; c"; REL="last Next"' }, false],
+  [{ link: '</webhooks?page=1>; rel="prev", </webhooks?page=3>; rel="next"' }, false],
+  [{ link: ["</a>; rel=prev", "</b>; rel=next"] }, false],
+  [{ link: '</webhooks?page=1>; rel="prev"' }, true],
+  [{ link: '</webhooks?rel=next>; rel="self"' }, true],
+  [{ link: '</a>; rel="nextish"' }, true],
+  [{ link: undefined }, true],
+])("with the headers %j, complete is %j", (headers, complete) => {
+  expect(parseList([endpoint], headers).complete).toBe(complete);
 });
 
 test.each<[string, object, string | null]>([

@@ -56,7 +56,7 @@ describe("what is invalid in a program", () => {
       "ip must be an IPv4 or IPv6 address",
       "adoptId must be the id of an endpoint",
       'ifExists must be "warn", "fail" or "register"',
-      "IP is not an argument of an endpoint (did you mean ip?)",
+      "IP is not an argument of an endpoint; use ",
     ])
       expect(problemsIn(output).bad).toContainEqual(expect.stringContaining(problem));
     expect(output).not.toMatch(/hush|\n\s+at /);
