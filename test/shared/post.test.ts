@@ -1,13 +1,36 @@
 import { once } from "node:events";
 import http from "node:http";
-import { type AddressInfo, createServer } from "node:net";
-import { openWayTo, postDelivery } from "../../src/shared/post";
-import { whatToReach } from "../../src/validation/verdict";
+import { type AddressInfo, createServer, type Server } from "node:net";
+import { type DeliveryRequest, openWayTo, postDelivery } from "../../src/shared/post";
 
 const environment = { ...process.env };
+const servers: Server[] = [];
 afterEach(() => {
   process.env = { ...environment };
+  for (const server of servers.splice(0)) server.close();
 });
+
+async function portOf(server: Server): Promise<number> {
+  servers.push(server);
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return (server.address() as AddressInfo).port;
+}
+
+async function post(url: string, options: Partial<DeliveryRequest> = {}) {
+  const dispatcher = openWayTo(url);
+  const answer = await postDelivery({ url, headers: {}, body: "{}", dispatcher, ...options });
+  await dispatcher.destroy();
+  return answer;
+}
+
+/** Starts a receiver that answers with these bytes, and then ends the connection. */
+function answering(bytes: string): Promise<number> {
+  return portOf(
+    createServer((socket) => {
+      socket.once("data", () => socket.write(bytes, () => setTimeout(() => socket.destroy(), 20)));
+    }),
+  );
+}
 
 test.each(["proxy.example.com:8080", "http://proxy.example.com:8080", "socks5://proxy.example.com", ""])(
   "a receiver is reached through the proxy %p",
@@ -17,75 +40,49 @@ test.each(["proxy.example.com:8080", "http://proxy.example.com:8080", "socks5://
   },
 );
 
-test("a proxy that makes no tunnel is named, and what to check then", async () => {
-  const proxy = http
-    .createServer()
-    .on("connect", (_request, socket) => socket.end("HTTP/1.1 407 No\r\n\r\n"));
-  await once(proxy.listen(0, "127.0.0.1"), "listening");
-  process.env.HTTPS_PROXY = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-  const url = "https://hooks.example.com/jobs";
-  const dispatcher = openWayTo(url);
-  const answer = await postDelivery({ url, headers: {}, body: "{}", dispatcher });
-  await dispatcher.destroy();
-  proxy.close();
-  expect(answer).toMatchObject({ status: null, failure: "the proxy answered 407" });
-  expect(whatToReach()).toMatch(/reach it, and HTTP_PROXY, HTTPS_PROXY and NO_PROXY/);
-  expect(whatToReach({})).not.toContain("PROXY");
-});
-
-test("what is no proxy is refused without its value, which may hold a password", () => {
+test("an invalid proxy is refused without its value, which may hold a password", () => {
   process.env.HTTPS_PROXY = "ftp://user:passw0rd@proxy.example.com";
   const open = () => openWayTo("https://hooks.example.com/jobs");
   expect(open).toThrow(/HTTPS_PROXY or HTTP_PROXY .* is not the URL of a proxy.*\(INVALID_OPTION\)$/);
   expect(open).not.toThrow(/passw0rd/);
 });
 
-test("an answer that breaks off after its status is an answer: the receiver goes by what it said", async () => {
-  const server = createServer((socket) => {
-    socket.once("data", () => {
-      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nok");
-      setTimeout(() => socket.destroy(), 50);
-    });
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const dispatcher = openWayTo(url);
-  const answer = await postDelivery({ url, headers: {}, body: "{}", dispatcher });
-  await dispatcher.destroy();
-  server.close();
-  expect(answer).toMatchObject({ status: 200 });
+test("a proxy that makes no tunnel is named as the failure", async () => {
+  const proxy = http.createServer().on("connect", (_, socket) => socket.end("HTTP/1.1 407 No\r\n\r\n"));
+  process.env.HTTPS_PROXY = `http://127.0.0.1:${await portOf(proxy)}`;
+  const answer = await post("https://hooks.example.com/jobs");
+  expect(answer).toMatchObject({ status: null, failure: "the proxy answered 407" });
 });
 
-test("a request that its signal ends fails with the name of that, not with a number", async () => {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const dispatcher = openWayTo(url);
-  const ending = new AbortController();
-  server.once("connection", () => ending.abort());
-  const answer = await postDelivery({ url, headers: {}, body: "{}", dispatcher, signal: ending.signal });
-  await dispatcher.destroy();
-  server.close();
-  expect(answer).toMatchObject({ status: null, failure: "AbortError" });
+test.each([
+  ["whole", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok", { status: 200, body: Buffer.from("ok") }],
+  [
+    "that breaks off",
+    "HTTP/1.1 401 No\r\ncontent-length: 9\r\n\r\nok",
+    { status: 401, failure: "UND_ERR_SOCKET" },
+  ],
+  ["that is long", "HTTP/1.1 200 OK\r\n\r\n12345678", { status: 200, body: Buffer.from("12345") }],
+  ["that redirects", "HTTP/1.1 302 No\r\nlocation: http://127.0.0.1:1\r\n\r\n", { status: 302 }],
+  ["that is not HTTP", "secret\r\n\r\n", { status: null, failure: expect.not.stringContaining("secret") }],
+])("an answer %s is reported with its status", async (_, bytes, expected) => {
+  const url = `http://127.0.0.1:${await answering(bytes)}/`;
+  expect(await post(url, { longestAnswer: 5 })).toMatchObject(expected);
 });
 
-test("a request whose signal has fired makes no connection, which nobody would end", async () => {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const dispatcher = openWayTo(url);
+test("a receiver that does not answer in time, or that nobody runs, is a failure with a name", async () => {
+  const url = `http://127.0.0.1:${await portOf(createServer())}/`;
+  expect(await post(url, { timeoutMs: 50 })).toMatchObject({ status: null, failure: "timed out" });
+  expect(await post("http://127.0.0.1:1/")).toMatchObject({ status: null, failure: "ECONNREFUSED" });
+});
+
+test("a signal ends a request, and one that has fired before makes no connection, which nobody would end", async () => {
+  const server = createServer();
   const connected = jest.fn();
-  server.on("connection", connected);
-  const answer = await postDelivery({
-    url,
-    headers: {},
-    body: "{}",
-    dispatcher,
-    signal: AbortSignal.abort(),
-  });
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  await dispatcher.destroy();
-  server.close();
-  expect(answer).toMatchObject({ status: null, failure: "AbortError" });
-  expect(connected).not.toHaveBeenCalled();
+  const url = `http://127.0.0.1:${await portOf(server)}/`;
+  const ended = { status: null, failure: "AbortError" };
+  expect(await post(url, { signal: AbortSignal.abort() })).toMatchObject(ended);
+  const ending = new AbortController();
+  server.on("connection", connected).once("connection", () => ending.abort());
+  expect(await post(url, { signal: ending.signal })).toMatchObject(ended);
+  expect(connected).toHaveBeenCalledTimes(1);
 });
