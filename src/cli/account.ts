@@ -29,7 +29,7 @@ type Configuration = Readonly<Record<string, { readonly value?: string; readonly
  */
 export async function withAccount<T>(
   context: Context,
-  { stack }: { readonly stack?: string },
+  stack: string | undefined,
   work: (account: Account) => Promise<T>,
 ): Promise<T> {
   const { output } = context;

@@ -9,7 +9,7 @@ import { webhookEndpoints } from "./webhookEndpoints";
 const { version }: { version: string } = require("../../package.json");
 
 /** Subcommands that are not rewritten yet. */
-const OLD = ["list", "get", "delete", "adopt", "doctor", "send", "probe", "verify", "emulator"];
+const OLD = ["list", "get", "delete", "adopt", "doctor"];
 if (OLD.includes(process.argv[2] ?? "")) webhookEndpoints().parseAsync().catch(failUnlessInterrupted);
 else start();
 

@@ -83,7 +83,7 @@ export class Output {
 
   /** Prints why the command failed: a line on standard error, and with `--json` the value, unless there is one. */
   error({ code, reason }: { readonly code: string; readonly reason: string }): void {
-    const message = this.shown(reason.replace(/\s*\n\s*/g, " "));
+    const message = this.shown(reason.replace(/\s*\n\s*/g, " ").replace(/\.$/, ""));
     this.#print(this.options.stderr, `error: ${message} (${code})`, "red");
     this.data({ error: { code, message } }, () => undefined);
   }

@@ -1,4 +1,4 @@
-import { Command, CommanderError, type Option } from "commander";
+import { type Argument, Command, CommanderError, type Option } from "commander";
 import { CodedError } from "../shared/codedError";
 import type { PulumiCommandResult } from "../shared/pulumiCommand";
 import type { Terminal } from "./ask";
@@ -29,8 +29,7 @@ export interface Context extends Surroundings {
 export interface Subcommand<Flags extends object = object> {
   /** What it does, in a few sentences. */
   readonly description: string;
-  /** Such as `<id>`, `[event]` or `<id...>`, with what it stands for. */
-  readonly arguments?: readonly (readonly [name: string, description: string])[];
+  readonly arguments?: readonly Argument[];
   readonly options: readonly Option[];
   /** What follows the program's name in examples. */
   readonly examples: readonly string[];
@@ -45,7 +44,7 @@ export interface Subcommand<Flags extends object = object> {
 export interface Listed {
   /** What it does, in a line. */
   readonly summary: string;
-  readonly load: () => Promise<Subcommand>;
+  readonly load: () => Subcommand;
 }
 
 const EXIT_STATUSES = `
@@ -61,7 +60,7 @@ export async function run(
     commands,
     version,
     ...surroundings
-  }: Surroundings & { commands: Record<string, Listed>; version: string },
+  }: Surroundings & { readonly commands: Readonly<Record<string, Listed>>; readonly version: string },
 ): Promise<number> {
   const { stdout, stderr, env, signal } = surroundings;
   const json = args.includes("--json");
@@ -89,7 +88,7 @@ export async function run(
       const command = new Command(name).copyInheritedSettings(program).summary(listed.summary);
       program.addCommand(command);
       if (!args.slice(0, 2).includes(name)) continue;
-      const subcommand = await listed.load();
+      const subcommand = listed.load();
       describe(command, subcommand).action(async () => {
         const work = subcommand.run({ ...surroundings, output }, command.opts(), command.args);
         const isYes = await (subcommand.endsItself ? work : Promise.race([work, interruption(signal)]));
@@ -108,7 +107,7 @@ export async function run(
 
 function describe(command: Command, { description, options, examples, ...rest }: Subcommand): Command {
   command.description(description).addHelpOption(helpOption());
-  for (const [name, what] of rest.arguments ?? []) command.argument(name, what);
+  for (const argument of rest.arguments ?? []) command.addArgument(argument);
   for (const option of options) command.addOption(option);
   const lines = examples.map((example) => `  $ npx ${PROGRAM} ${example}`);
   return command.addHelpText("after", `\nExamples:\n${lines.join("\n")}`);
@@ -133,6 +132,7 @@ function codedError(error: unknown): CodedError {
   const reason = message
     .replace(/^error: /, "")
     .replace(/(option '--?[\w-]+)=[^']*'/, "$1'")
-    .replace(/ (argument|value) '.*' is invalid/s, " is invalid");
+    .replace(/^command-argument value '.*' is invalid for argument '(\w+)'/s, "the argument $1 is invalid")
+    .replace(/ argument '.*' is invalid/s, " is invalid");
   return new CliError("WRONG_USE", reason);
 }

@@ -2,13 +2,9 @@ import type { Command } from "commander";
 import { adoptCommand } from "./adopt/command";
 import { deleteCommand } from "./delete";
 import { doctorCommand } from "./doctor/command";
-import { emulatorCommand } from "./emulator/command";
 import { getCommand } from "./get";
 import { listCommand } from "./list";
 import { EXIT, exitHelp, program } from "./oldRun";
-import { probeCommand } from "./probe";
-import { sendCommand } from "./send/command";
-import { verifyCommand } from "./verify/command";
 
 const { version }: { version: string } = require("../../package.json");
 
@@ -20,10 +16,6 @@ export function webhookEndpoints(): Command {
     adoptCommand(),
     doctorCommand(),
     deleteCommand(),
-    sendCommand(),
-    probeCommand(),
-    verifyCommand(),
-    emulatorCommand(),
   ])
     .description("Shows, adopts and cleans up webhook endpoints, tries receivers, and emulates the service.")
     .version(version)

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { emulatorCommand } from "../../src/cli/emulator/command";
+import { emulator } from "../../src/cli/emulator";
 import { FAULT_KINDS } from "../../src/emulator";
 import { makeFolder, removeFolders, typeErrors } from "../receiver/readme/app";
 import { snippetsOf } from "../receiver/readme/snippets";
@@ -34,7 +34,7 @@ const rowsBelow = (heading: string) =>
 
 test("the guide lists exactly the options of the command", () => {
   const documented = rowsBelow("Start it").filter((cell) => cell.startsWith("--"));
-  expect(documented).toEqual(emulatorCommand().options.map(({ flags }) => flags.replace("-p, ", "")));
+  expect(documented).toEqual(emulator.options.map(({ flags }) => flags.replace("-p, ", "")));
 });
 
 test("the guide lists exactly the kinds of faults", () => {

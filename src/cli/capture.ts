@@ -1,0 +1,122 @@
+import { isUtf8 } from "node:buffer";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isRecord, parseJson } from "../shared/json";
+import { CliError } from "./errors";
+
+/** A header's name and value. One that was sent twice is there twice. */
+export type HeaderPair = readonly [name: string, value: string];
+
+/** A request as it was received. */
+export interface Capture {
+  readonly headers: readonly HeaderPair[];
+  readonly body: Buffer;
+  /** When it arrived, in unix seconds. */
+  readonly receivedAt?: number;
+}
+
+/** The headers of a delivery: those that a receiver needs to verify it and to read its body. */
+const DELIVERED = /^(webhook-.+|content-type|content-encoding|user-agent)$/i;
+/** Others that tell how it arrived. Any other may hold a credential, and captures are shared. */
+const HARMLESS = /^(host|content-length|transfer-encoding|date)$/i;
+
+/** Returns the headers to send a delivery on with. */
+export function deliveryHeaders(headers: readonly HeaderPair[]): Record<string, string[]> {
+  const kept: Record<string, string[]> = {};
+  for (const [name, value] of headers) {
+    const key = name.toLowerCase();
+    if (DELIVERED.test(key)) kept[key] = [...(kept[key] ?? []), value];
+  }
+  return kept;
+}
+
+/** Returns the headers that may be saved or shown. */
+export function shareableHeaders(headers: readonly HeaderPair[]): HeaderPair[] {
+  return headers.filter(([name]) => DELIVERED.test(name) || HARMLESS.test(name));
+}
+
+/**
+ * Reads a captured delivery from a file: JSON with `headers` and `body`, such as one of `listen --save` or an event of AWS Lambda, or a
+ * request as it was sent, with a blank line between its headers and its body.
+ *
+ * @param bodyPath a file with the body, if the other has the headers alone
+ * @throws CliError `FILE_UNREADABLE` or `CAPTURE_INVALID`
+ */
+export async function readCapture(path: string, bodyPath?: string): Promise<Capture> {
+  const file = await read(path);
+  const body = bodyPath === undefined ? undefined : await read(bodyPath);
+  const json = parseJson(file.toString("utf8").replace(/^\uFEFF/, ""));
+  const capture = isRecord(json) ? captureOfJson(json) : captureOfText(file);
+  if (capture.headers.length === 0)
+    throw new CliError(
+      "CAPTURE_INVALID",
+      `${path} holds no headers. It must be a file of \`listen --save\`, JSON with headers and body, or a request with its header lines`,
+    );
+  return body === undefined ? capture : { ...capture, body };
+}
+
+/** Writes a delivery to a new file that only this user can read, and returns its path. @throws CliError `FILE_UNWRITABLE` */
+export async function saveCapture(
+  folder: string,
+  { headers, body }: Capture,
+  {
+    id = "no-id",
+    at,
+    verdict,
+  }: { readonly id: string | undefined; readonly at: Date; readonly verdict: string },
+): Promise<string> {
+  const isBase64Encoded = !isUtf8(body);
+  const text = body.toString(isBase64Encoded ? "base64" : "utf8");
+  const kept = shareableHeaders(headers);
+  const data = { receivedAt: at.toISOString(), verdict, headers: kept, body: text, isBase64Encoded };
+  const name = `${at.getTime()}-${id.replace(/[^\w-]/g, "_").slice(0, 64)}`;
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    for (let number = 1; ; number += 1) {
+      const path = join(folder, `${name}${number === 1 ? "" : `-${number}`}.json`);
+      try {
+        await writeFile(path, `${JSON.stringify(data, null, 2)}\n`, { flag: "wx", mode: 0o600 });
+        return path;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      }
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new CliError("FILE_UNWRITABLE", `cannot write to the folder ${folder} (${code})`);
+  }
+}
+
+async function read(path: string): Promise<Buffer> {
+  return readFile(path).catch(({ code }: NodeJS.ErrnoException) => {
+    throw new CliError("FILE_UNREADABLE", `cannot read the file ${path} (${code})`);
+  });
+}
+
+function captureOfJson({ headers, body, isBase64Encoded, receivedAt }: Record<string, unknown>): Capture {
+  const entries = Array.isArray(headers) ? headers : Object.entries(Object(headers));
+  const pairs = entries.flatMap((entry: unknown) => {
+    const [name, value] = Array.isArray(entry) ? entry : [];
+    return [value].flat().map((one: unknown) => [String(name), String(one)] as const);
+  });
+  const bytes = Buffer.from(
+    typeof body === "string" ? body : "",
+    isBase64Encoded === true ? "base64" : "utf8",
+  );
+  const at = typeof receivedAt === "string" ? Math.floor(Date.parse(receivedAt) / 1000) : Number.NaN;
+  return { headers: pairs, body: bytes, ...(Number.isNaN(at) ? {} : { receivedAt: at }) };
+}
+
+function captureOfText(file: Buffer): Capture {
+  const text = file.toString("latin1");
+  const [head = "", blank = ""] = /^[\s\S]*?(\r?\n\r?\n|$)/.exec(text) ?? [];
+  const headers = head.split(/\r?\n/).flatMap((line) => {
+    const [, name, value = ""] = /^([\w-]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
+    return name === undefined ? [] : [[name, value] as const];
+  });
+  const body = blank === "" ? Buffer.alloc(0) : file.subarray(head.length);
+  const length = Number(headers.find(([name]) => /^content-length$/i.test(name))?.[1] ?? body.length);
+  // An editor adds a newline to the end of a file.
+  const isWhole = /^\r?\n$/.test(body.subarray(length).toString("latin1"));
+  return { headers, body: isWhole ? body.subarray(0, length) : body };
+}

@@ -1,0 +1,126 @@
+import { Option } from "commander";
+import { type Emulator, type LoggedAttempt, startEmulator } from "../emulator";
+import { quoted } from "../shared/words";
+import { printable } from "./mask";
+import { port } from "./options";
+import { PROGRAM, type Subcommand } from "./run";
+
+/** How often new delivery attempts are printed, in milliseconds. */
+const SHOW_EVERY_MS = 100;
+const TYPES = ["production", "development"] as const;
+
+interface Flags {
+  readonly port: number;
+  readonly host?: string;
+  readonly dataFile?: string;
+  readonly apiKey?: string;
+  readonly secret?: string;
+}
+
+const LINES_HELP = `  Enter   run a job and deliver its events to every endpoint
+  rotate  add a signing secret; the old ones keep signing until you type finish
+  finish  drop the old signing secrets
+  help    show this list
+  Ctrl-C  stop the emulator`;
+
+export const emulator: Subcommand<Flags> = {
+  description:
+    "Runs the webhook service on this machine, with a page at its address that shows endpoints and deliveries. Press Enter to run a job " +
+    "and deliver its events; rotate and finish rotate the signing secret. Press Ctrl-C to stop.",
+  options: [
+    new Option("-p, --port <number>", "listen here; 0 for a free port").argParser(port).default(8787),
+    new Option("--host <address>", "answer the API at this address, too, such as 0.0.0.0 in a container"),
+    new Option("--data-file <path>", "keep endpoints, secrets and the API key in this file"),
+    new Option("--api-key <key>", "the API key (default: of the data file, or emulator-api-key)"),
+    new Option("--secret <whsec_…>", "the signing secret (default: of the data file, or a new one)"),
+  ],
+  examples: [
+    "emulator",
+    "emulator --port 9000 --data-file emulator.json",
+    "emulator < /dev/null > emulator.log &",
+  ],
+  endsItself: true,
+  async run({ output, terminal, signal }, flags) {
+    const { host, dataFile, apiKey, secret } = flags;
+    const emulator = await startEmulator({
+      port: flags.port,
+      warn: (message) => output.warn(message),
+      ...(host !== undefined && { host }),
+      ...(dataFile !== undefined && { dataFile }),
+      ...(apiKey !== undefined && { apiKey }),
+      ...(secret !== undefined && { secrets: secret }),
+    });
+    // The key and the secret open nothing but this emulator, so they are not masked.
+    const print = (text: string) => output.raw(`${text}\n`);
+    print(instructions(emulator, flags));
+    const attempts = newAttempts(emulator);
+    const showing = setInterval(() => attempts().forEach(print), SHOW_EVERY_MS);
+    const forget = terminal.onLine((line) => print(obey(emulator, line.trim())));
+    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    clearInterval(showing);
+    forget();
+    await emulator.close();
+    return true;
+  },
+};
+
+/** Obeys a line of input, and returns what to print. */
+function obey(emulator: Emulator, line: string): string {
+  switch (line) {
+    case "":
+      void emulator.runJob();
+      return emulator.endpoints().length === 0
+        ? "There is nothing to deliver to: no endpoint is registered."
+        : "Running a job.";
+    case "rotate":
+      return `The emulator now also signs with ${emulator.rotateSecret().secret}`;
+    case "finish":
+      return finishRotation(emulator);
+    case "help":
+      return LINES_HELP;
+    default:
+      return `Unknown command ${printable(JSON.stringify(line.slice(0, 40)))}. The commands are:\n${LINES_HELP}`;
+  }
+}
+
+/** Works without a rotation of this run too: a data file can hold one that was not finished. */
+function finishRotation(emulator: Emulator): string {
+  for (const type of TYPES) {
+    const [secret = ""] = emulator.secrets(type);
+    emulator.rotateSecret({ secret, type }).finish();
+  }
+  const newest = new Set(TYPES.flatMap((type) => emulator.secrets(type)));
+  return `The emulator now signs only with ${[...newest].join(", ")}`;
+}
+
+/** Returns a function that returns a line for each attempt that was logged since its last call. */
+function newAttempts(emulator: Emulator): () => string[] {
+  let last: LoggedAttempt | undefined;
+  return () => {
+    const { deliveries } = emulator;
+    // -1 when the log was cleared.
+    const seen = last === undefined ? -1 : deliveries.lastIndexOf(last);
+    last = deliveries.at(-1);
+    return deliveries.slice(seen + 1).map(lineOf);
+  };
+}
+
+function lineOf({ type, endpointId, url, statusCode, error, retryInMs }: LoggedAttempt): string {
+  const again = retryInMs === null ? "" : `, next attempt in ${Math.ceil(retryInMs / 1000)} s`;
+  return printable(`${type} to ${endpointId} (${url}): ${statusCode ?? error ?? "no answer"}${again}`);
+}
+
+function instructions({ url, apiKey, secrets }: Emulator, { dataFile, secret }: Flags): string {
+  const [signingSecret = ""] = secrets();
+  const hint =
+    "\nEach start creates a new signing secret. To keep it and the endpoints, add --data-file emulator.json.\n";
+  return `The emulated webhook service is running. Open ${url} in a browser to watch it. To use it in a stack, run:
+
+  pulumi config set webhooks:baseUrl ${quoted(url)}
+  pulumi config set --secret webhooks:apiKey ${quoted(apiKey)}
+  pulumi config set --secret signingSecret ${signingSecret}
+${dataFile !== undefined || secret !== undefined ? "" : hint}
+The url of an endpoint can be on this machine, such as http://127.0.0.1:8788/jobs of \`npx ${PROGRAM} listen\`. Commands:
+${LINES_HELP}
+`;
+}

@@ -1,0 +1,120 @@
+import { Option } from "commander";
+import { isLoopback } from "../../shared/url";
+import { CliError } from "../errors";
+import { httpUrl, jsonOption, port, stackOption } from "../options";
+import type { Context, Subcommand } from "../run";
+import { findSecrets, type SigningSecrets } from "../secrets";
+import { type Arrival, forward, startReceiver } from "./receiver";
+import { Report } from "./report";
+
+/** Beside the emulator's. */
+const DEFAULT_PORT = 8788;
+
+interface Flags {
+  readonly port: number;
+  readonly forwardTo?: string;
+  readonly save?: string;
+  /** The port of the page; true for a free one. */
+  readonly page?: number | true;
+  readonly stack?: string;
+}
+
+export const listen: Subcommand<Flags> = {
+  description:
+    "Receives deliveries on this machine, at every path, and shows each in a line. With a signing secret, it verifies them, and answers " +
+    "401 to those that it refuses. Press Enter to forward the last one again, and Ctrl-C to stop.",
+  options: [
+    new Option("-p, --port <number>", "listen here; 0 for a free port").argParser(port).default(DEFAULT_PORT),
+    new Option(
+      "--forward-to <url>",
+      "send what is not refused on, byte for byte, and answer the same",
+    ).argParser(httpUrl),
+    new Option("--save <folder>", "write each delivery to a file, for verify and send --capture"),
+    new Option("--page [port]", "show the deliveries on a page, too (default: a free port)").argParser(port),
+    stackOption(),
+    jsonOption(),
+  ],
+  examples: [
+    "listen",
+    "listen --forward-to http://127.0.0.1:3000/jobs --page",
+    "listen --stack dev --save captures --json",
+  ],
+  endsItself: true,
+  async run(context, flags) {
+    const { forwardTo: target } = flags;
+    const { output, terminal, signal } = context;
+    checkTarget(flags);
+    const signing = await secretsFor(context, flags);
+    if (signal.aborted) throw new CliError("INTERRUPTED", "Ctrl-C ended the command");
+    const stopped = new Promise<void>((resolve) => {
+      signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+    const report = new Report(output, flags.save);
+    let last: Arrival | undefined;
+    const replay = async (url: string, arrival: Arrival) => {
+      const replayed = { ...arrival, at: new Date(), forwarded: await forward(arrival, url) };
+      report.add(replayed, { replayed: true });
+      page?.add(replayed, { replayed: true });
+    };
+    const page = await openPage(context, flags, target && ((arrival) => replay(target, arrival)));
+    try {
+      const onArrival = (arrival: Arrival) => {
+        if (!arrival.isRefused) last = arrival;
+        report.add(arrival);
+        page?.add(arrival);
+      };
+      const receiver = await startReceiver({ port: flags.port, signing, target, onArrival });
+      output.record({ url: receiver.url, page: page?.url ?? null }, receiver.url);
+      if (page !== undefined) output.note(`The page is at ${page.url}`);
+      const forget = terminal.onLine(() => {
+        if (target === undefined) output.note("To replay deliveries, start with --forward-to.");
+        else if (last === undefined) output.note("There is no delivery to replay yet.");
+        else void replay(target, last);
+      });
+      await stopped;
+      forget();
+      await receiver.close();
+    } finally {
+      await page?.close();
+      await report.end();
+    }
+    return true;
+  },
+};
+
+/** Without a secret, it works too. Only a stack that the user named must have one. */
+async function secretsFor(context: Context, { stack }: Flags): Promise<SigningSecrets | undefined> {
+  const { output } = context;
+  const signing = await findSecrets(context, stack).catch((error: unknown) => {
+    if (stack !== undefined || !(error instanceof CliError)) throw error;
+    output.warn(error.reason);
+    return undefined;
+  });
+  output.note(
+    signing === undefined
+      ? "Signatures are not checked, because there is no signing secret. Set WEBHOOK_SECRET to check them."
+      : `Signatures are checked with the secret of ${signing.source}.`,
+  );
+  return signing;
+}
+
+async function openPage(
+  { output }: Context,
+  { page }: Flags,
+  replay: ((arrival: Arrival) => Promise<unknown>) | undefined | "",
+) {
+  if (page === undefined) return undefined;
+  const { startPage }: typeof import("./page") = require("./page");
+  return startPage({ port: page === true ? 0 : page, replay: replay || undefined, mask: output.mask });
+}
+
+/** @throws CliError `WRONG_USE` */
+function checkTarget({ port, forwardTo }: Flags): void {
+  if (forwardTo === undefined) return;
+  const { hostname, port: targetPort } = new URL(forwardTo);
+  if (port > 0 && isLoopback(hostname) && Number(targetPort) === port)
+    throw new CliError(
+      "WRONG_USE",
+      "--forward-to has the port of --port: the command would forward to itself",
+    );
+}

@@ -1,0 +1,105 @@
+import {
+  fingerprintOf,
+  problemsOfSecrets,
+  ReceiverConfigError,
+  type ReceiverEndpoint,
+} from "../stack/config";
+import { parseConfig } from "../stack/parse";
+import { CliError } from "./errors";
+import { Pulumi } from "./pulumi";
+import type { Context } from "./run";
+
+/** What a command signs or verifies with. */
+export interface SigningSecrets {
+  /** At least one. */
+  readonly secrets: readonly string[];
+  readonly toleranceSeconds: number;
+  /** The endpoints of the receiver's configuration, by name. Empty if the source has none. */
+  readonly endpoints: Readonly<Record<string, ReceiverEndpoint>>;
+  /** The secrets of the stack's other receivers, by the names of their outputs. */
+  readonly others: ReadonlyMap<string, readonly string[]>;
+  /** Where they come from, such as "WEBHOOK_SECRET". */
+  readonly source: string;
+}
+
+const OUTPUT = "receiver";
+const WAYS =
+  "Set WEBHOOK_SECRET (the secret) or WEBHOOK_RECEIVER (what receiverConfig returns, as JSON), or run the command in the folder of " +
+  "a Pulumi program whose stack has the output receiver";
+
+/**
+ * Reads the signing secrets: from the stack that `--stack` names, or else from WEBHOOK_SECRET, WEBHOOK_RECEIVER, the selected stack or the
+ * person at the terminal, whichever is first. Nothing prints them from then on.
+ *
+ * @throws CliError `SECRET_MISSING`, `PULUMI_MISSING` or `PULUMI_FAILED`; ReceiverConfigError `CONFIG_MISSING` or `CONFIG_INVALID`
+ */
+export async function readSecrets(context: Context, stack: string | undefined): Promise<SigningSecrets> {
+  const found = await findSecrets(context, stack);
+  if (found !== undefined) return found;
+  const { output, terminal } = context;
+  if (!terminal.isInteractive) throw new CliError("SECRET_MISSING", `there is no signing secret. ${WAYS}`);
+  const question = terminal.question("The signing secret (whsec_…, not shown): ", { hidden: true });
+  return hidden(context, ofText(await output.whileAsking(question), "what was typed"));
+}
+
+/** The same without a question: undefined if there is no secret. @throws as `readSecrets` does */
+export async function findSecrets(
+  context: Context,
+  stack: string | undefined,
+): Promise<SigningSecrets | undefined> {
+  const { WEBHOOK_SECRET, WEBHOOK_RECEIVER } = context.env;
+  const found =
+    stack !== undefined
+      ? await ofStack(context, stack)
+      : WEBHOOK_SECRET
+        ? ofText(WEBHOOK_SECRET, "WEBHOOK_SECRET")
+        : WEBHOOK_RECEIVER
+          ? ofConfig(WEBHOOK_RECEIVER, "WEBHOOK_RECEIVER")
+          : await ofStack(context, stack);
+  return found && hidden(context, found);
+}
+
+/** Identifies a secret without revealing it. */
+export function describeSecret(secret: string): string {
+  return `the secret with the fingerprint ${fingerprintOf([secret])}`;
+}
+
+async function ofStack(context: Context, stack: string | undefined): Promise<SigningSecrets | undefined> {
+  const pulumi = new Pulumi(context, stack);
+  const reading = pulumi.find<Record<string, unknown>>(["stack", "output", "--json", "--show-secrets"]);
+  const { value: outputs } = await context.output.during(() => "Reading the stack's outputs…", reading);
+  const source = stack === undefined ? "the selected stack" : `the stack ${stack}`;
+  if (outputs === undefined) return undefined;
+  if (!Object.hasOwn(outputs, OUTPUT)) {
+    if (stack === undefined) return undefined;
+    throw new ReceiverConfigError(
+      "CONFIG_MISSING",
+      `${source} has no output ${OUTPUT}. Export what receiverConfig returns under this name, and run \`${pulumi.withStack("pulumi up")}\``,
+    );
+  }
+  const others = new Map<string, readonly string[]>();
+  for (const [name, output] of Object.entries(outputs)) {
+    const { secrets, version } = Object(output) as { secrets?: unknown; version?: unknown };
+    if (name !== OUTPUT && version === 1 && problemsOfSecrets(secrets).length === 0)
+      others.set(name, secrets as string[]);
+  }
+  return { ...ofConfig(outputs[OUTPUT], `the output ${OUTPUT} of ${source}`), others };
+}
+
+function ofConfig(config: unknown, source: string): SigningSecrets {
+  return { ...parseConfig(config, { where: `in ${source}` }), others: new Map(), source };
+}
+
+/** @param text one secret, or several with white space between them, as while one is rotated */
+function ofText(text: string, source: string): SigningSecrets {
+  const secrets = text.trim().split(/\s+/);
+  const problems = problemsOfSecrets(secrets);
+  if (problems.length === 0)
+    return { secrets, toleranceSeconds: 300, endpoints: {}, others: new Map(), source };
+  throw new ReceiverConfigError("CONFIG_INVALID", `${source} cannot be used: ${problems.join("; ")}`);
+}
+
+function hidden({ output }: Context, found: SigningSecrets): SigningSecrets {
+  for (const secret of [...found.secrets, ...[...found.others.values()].flat()]) output.mask.hide(secret);
+  return found;
+}

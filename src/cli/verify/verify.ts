@@ -1,0 +1,72 @@
+import { Option } from "commander";
+import { readCapture } from "../capture";
+import { CliError } from "../errors";
+import { jsonOption, moment, stackOption } from "../options";
+import type { Subcommand } from "../run";
+import { describeSecret, readSecrets } from "../secrets";
+import { adviceFor } from "./advice";
+import { diagnose } from "./causes";
+
+interface Flags {
+  readonly capture?: string;
+  readonly headers?: string;
+  readonly body?: string;
+  readonly at?: number;
+  readonly stack?: string;
+}
+
+export const verify: Subcommand<Flags> = {
+  description:
+    "Verifies a captured delivery. If it does not verify, names the usual cause that explains it, and what to do. A capture is old, so " +
+    "its age counts only with --at.",
+  options: [
+    new Option("--capture <file>", "a file of listen --save, JSON with headers and body, or a whole request"),
+    new Option("--headers <file>", "a file with a line name: value for each header").conflicts("capture"),
+    new Option("--body <file>", "a file with the body, byte for byte"),
+    new Option("--at <time>", "when the receiver got it, such as 2026-11-21T09:30:00Z").argParser(moment),
+    stackOption(),
+    jsonOption(),
+  ],
+  examples: [
+    "verify --capture captures/1795253400000-msg_2Lh9.json",
+    "verify --headers headers.txt --body body.json --stack dev --at 2026-11-21T09:30:00Z",
+  ],
+  async run(context, { capture: path, headers, body, at, stack }) {
+    const { output } = context;
+    const file = path ?? headers;
+    if (file === undefined)
+      throw new CliError(
+        "WRONG_USE",
+        "name the delivery with --capture, or its parts with --headers and --body",
+      );
+    if (headers !== undefined && body === undefined)
+      throw new CliError("WRONG_USE", "name the file of the body with --body");
+    const capture = await readCapture(file, body);
+    const signing = await readSecrets(context, stack);
+    const now = Math.floor(Date.now() / 1000);
+    // A file of `listen --save` says when it arrived.
+    const receivedAt = at ?? capture.receivedAt;
+    const diagnosis = diagnose({ capture, signing, receivedAt, now });
+    const signer = diagnosis.secret === undefined ? null : describeSecret(diagnosis.secret);
+    if (diagnosis.verified) {
+      const { verified, id, timestamp } = diagnosis;
+      const ageSeconds = (receivedAt ?? now) - timestamp;
+      output.data({ verified, id, timestamp, ageSeconds, signer }, () => {
+        output.line(`Verified: ${id} was signed with ${signer}.`);
+        output.line(`It was sent at ${new Date(timestamp * 1000).toISOString()}.`);
+        if (receivedAt === undefined && ageSeconds > signing.toleranceSeconds)
+          output.note("A receiver refuses it now as too old. To check when it was received, add --at.");
+      });
+      return true;
+    }
+    const { verified, cause, finding } = diagnosis;
+    const advice = adviceFor(cause);
+    output.data({ verified, cause, finding, advice, signer }, () => {
+      output.line(`Not verified: ${cause}.`);
+      output.line(finding);
+      if (signer !== null) output.line(`It was signed with ${signer}.`);
+      output.line(`What to do: ${advice}`);
+    });
+    return false;
+  },
+};
