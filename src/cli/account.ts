@@ -1,7 +1,8 @@
 import { WebhooksClient, type WebhooksClientOptions } from "../client";
-import { type Origin, originOf } from "../endpoint/origin";
-import { resolveSettings } from "../endpoint/settings";
-import { describeAnswer, hasAnswer } from "../endpoint/shownAnswer";
+import { resolveSettings } from "../provider/settings";
+import { describeAnswer, hasAnswer } from "../provider/shownAnswer";
+import { originOf } from "../provider/state";
+import type { Origin } from "../shared/permanent";
 import { CliError } from "./errors";
 import { type Found, Pulumi } from "./pulumi";
 import type { Context } from "./run";

@@ -1,8 +1,8 @@
 import { WebhooksClient } from "../client";
 import type { ConnectionOptions } from "../client/options";
 import { type Origin, originOf } from "../endpoint/origin";
-import { type Configuration, resolveSettings } from "../endpoint/settings";
-import { describeAnswer, hasAnswer } from "../endpoint/shownAnswer";
+import { type Configuration, resolveSettings } from "../provider/settings";
+import { describeAnswer, hasAnswer } from "../provider/shownAnswer";
 import { patienceFor } from "../settlement/time";
 import { isUrl } from "../shared/url";
 import { CliError } from "./errors";

@@ -1,7 +1,7 @@
 import { credentials } from "@grpc/grpc-js";
 import { EngineClient } from "@pulumi/pulumi/proto/engine_grpc_pb";
 import { LogRequest, LogSeverity } from "@pulumi/pulumi/proto/engine_pb";
-import type { Engine } from "../endpoint/engine";
+import type { Engine } from "../provider/engine";
 import { startOfParent } from "../shared/processes";
 import { stackOf } from "../shared/urn";
 

@@ -1,6 +1,6 @@
-import type { Engine } from "../endpoint/engine";
-import { type LookupOptions, lookUpEndpoint, lookUpEndpoints } from "../endpoint/lookup";
-import { isSecretUrl, noteSecretUrl } from "../endpoint/secretUrls";
+import type { Engine } from "../provider/engine";
+import { type LookupOptions, lookUpEndpoint, lookUpEndpoints } from "../program/lookup";
+import { isSecretUrl, noteSecretUrl } from "../provider/secretUrls";
 import { Stacks } from "../settlement/stack";
 import { unknownOptions } from "../shared/knownOptions";
 import { schema } from "./schema";

@@ -1,8 +1,8 @@
-import { NAME_INPUT } from "../endpoint/arguments";
-import type { Engine } from "../endpoint/engine";
-import { createProvider } from "../endpoint/provider";
-import type { RunOptions } from "../endpoint/run";
-import type { Configuration } from "../endpoint/settings";
+import { NAME_INPUT } from "../provider/arguments";
+import type { Engine } from "../provider/engine";
+import { createProvider } from "../provider/verbs";
+import type { RunOptions } from "../provider/run";
+import type { Configuration } from "../provider/settings";
 import { createReceiverValidation } from "../validation/provider";
 import { type ResourceToken, schema } from "./schema";
 import type { Properties } from "./values";

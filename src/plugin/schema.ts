@@ -1,8 +1,8 @@
 import type { CustomResource } from "@pulumi/pulumi";
-import type { GetWebhookEndpointArgs, GetWebhookEndpointsArgs } from "../endpoint/queries";
-import type { WebhookEndpointArgs } from "../endpoint/types";
-import type { WebhookEndpoint } from "../endpoint/webhookEndpoint";
-import type { WebhooksProviderArgs } from "../endpoint/webhooksProvider";
+import type { GetWebhookEndpointArgs, GetWebhookEndpointsArgs } from "../program/queries";
+import type { WebhookEndpointArgs } from "../program/webhookEndpoint";
+import type { WebhookEndpoint } from "../program/webhookEndpoint";
+import type { WebhooksProviderArgs } from "../program/webhooksProvider";
 import type { ReceiverValidation, ReceiverValidationArgs } from "../validation/receiverValidation";
 
 const { version }: { version: string } = require("../../package.json");

@@ -1,4 +1,4 @@
-import { type Configuration, PROVIDER_NAME_KEY, settingText } from "../endpoint/settings";
+import { type Configuration, PROVIDER_NAME_KEY, settingText } from "../provider/settings";
 import { parseJson } from "../shared/json";
 import { isDefaultProvider } from "../shared/urn";
 import type { Properties } from "./values";

@@ -1,3 +1,5 @@
+// What stands in users' state, and so can never change: every later release reads it.
+
 /**
  * The provider's code as each resource in users' state carries it. Every later release evaluates it in the program's
  * directory, so neither the code, nor the subpath, nor the export that it names may ever change.
@@ -15,7 +17,35 @@ export const VALIDATION_PROVIDER_CODE =
   'exports.handler = () => require("pulumi-webhook-endpoints/provider").receiverValidation;';
 export const VALIDATION_TYPE_TOKEN = "pulumi-nodejs:dynamic/webhooks:ReceiverValidation";
 
-/** Whether a resource of this type is an endpoint, of the dynamic provider or of the native plugin. */
+/** Returns whether a resource of this type is an endpoint, of the dynamic provider or of the native plugin. */
 export function isEndpointToken(type: string): boolean {
   return type === TYPE_TOKEN || type === NATIVE_TYPE_TOKEN;
+}
+
+/** How the id of a pending resource begins: its registration got no usable answer. */
+export const PENDING_PREFIX = "pending:";
+
+/**
+ * The hidden input that `check` sets once, to the service's time in milliseconds since 1970: the registration is sent after it.
+ * An interrupted creation has no other time (engine rules 39 and 44). Previews do not show inputs that begin with "__".
+ */
+export const AFTER_INPUT = "__after";
+
+/** Where and with which key an endpoint was registered. Today's settings may differ. */
+export interface Origin {
+  baseUrl: string;
+  /** A fingerprint of the API key: 24 bits of its hash. Another one means a rotated key or another account. */
+  account: string;
+  /** The name of the `WebhooksProvider`; absent for the default provider. */
+  provider?: string;
+}
+
+/** What a pending resource holds of its registration, so that a later run recognizes the endpoint that it may have made. */
+export interface PendingRegistration {
+  /** The endpoints of this url and type that were there before it was sent. */
+  before: string[];
+  /** When it was sent, in milliseconds on the service's clock; null if the service tells no time. */
+  attemptedAt: number | null;
+  /** True if `before` has all of them, because the list was complete. */
+  complete: boolean;
 }

@@ -3,10 +3,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Emulator, startEmulator } from "../../src/emulator";
-import { type Declared, nameOf, type PastRun, type RunOptions } from "../endpoint/engineModel";
-import { LivingPlugin } from "../endpoint/fuzz/livingPlugin";
-import { Plugin } from "../endpoint/plugin";
-import { World } from "../endpoint/world";
+import { type Declared, nameOf, type PastRun, type RunOptions } from "../provider/engineModel";
+import { LivingPlugin } from "../provider/fuzz/livingPlugin";
+import { Plugin } from "../provider/plugin";
+import { World } from "../provider/world";
 import { Project } from "./project";
 import { killAll, processesOf } from "./session";
 

@@ -46,13 +46,13 @@ test("the import rules find a circle of values, of types, and of a file with its
 const forbidden: readonly [rule: string, file: string, text: string][] = [
   ["signature imports no other room", "signature/a.ts", `import { b } from "../client/b";`],
   ["signature has no dependency", "signature/a.ts", `import type { b } from "standardwebhooks";`],
-  ["client imports no other room", "client/a.ts", `import type { b } from "../endpoint/b";`],
+  ["client imports no other room", "client/a.ts", `import type { b } from "../provider/b";`],
   ["client does not use Pulumi", "client/a.ts", `import type { Output } from "@pulumi/pulumi";`],
   ["receiver imports only signature", "receiver/a.ts", `export * from "../client/index";`],
   ["receiver has no dependency", "receiver/a.ts", `const fastify = await import("fastify");`],
   ["endpoint imports only client", "endpoint/a.ts", `import { b } from "../signature/b.js";`],
   ["endpoint uses only types of gRPC", "endpoint/a.ts", `import { credentials } from "@grpc/grpc-js";`],
-  ["stack uses only types of endpoint", "stack/a.ts", `import { WebhookEndpoint } from "../endpoint/b";`],
+  ["stack uses only types of endpoint", "stack/a.ts", `import { WebhookEndpoint } from "../provider/b";`],
   ["stack does not import client", "stack/a.ts", `type B = import("../client/b").B;`],
   ["validation does not import client", "validation/a.ts", `import { b } from "../client/b";`],
   ["validation uses only types of stack", "validation/a.ts", `import { b } from "../stack/b";`],
@@ -93,9 +93,9 @@ test("the import rules allow what the design allows", () => {
     "client/a.ts": `import { request } from "undici"; import { version } from "../../package.json";`,
     "endpoint/a.ts": `import { Resource } from "@pulumi/pulumi/dynamic"; import { a } from "../client/a";`,
     "stack/index.ts": `import { parse } from "./parse";`,
-    "stack/program.ts": `import * as pulumi from "@pulumi/pulumi"; import { type A } from "../endpoint/a";`,
+    "stack/program.ts": `import * as pulumi from "@pulumi/pulumi"; import { type A } from "../provider/a";`,
     "emulator/a.ts": `import { sign } from "../signature/a"; import http from "http";`,
-    "cli/a.ts": `import { Command } from "commander"; import { a } from "../endpoint/a";`,
+    "cli/a.ts": `import { Command } from "commander"; import { a } from "../provider/a";`,
   });
   expect(violations).toEqual([]);
 });

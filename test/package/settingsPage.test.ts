@@ -1,4 +1,4 @@
-import { SETTING_NAMES } from "../../src/endpoint/settings";
+import { SETTING_NAMES } from "../../src/provider/settings";
 import { read } from "./pages";
 
 test("the page of settings lists every setting of the provider with its three places, and no other", () => {

@@ -1,4 +1,4 @@
-import { type Cell, runAll, usualCells } from "../endpoint/faultMatrix";
+import { type Cell, runAll, usualCells } from "../provider/faultMatrix";
 import { NativePlugin } from "./nativePlugin";
 
 /** The library meets all of them. Here are those in which a registration is lost, late or refused again and again. */

@@ -1,11 +1,11 @@
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { ConfigureRequest } from "@pulumi/pulumi/proto/provider_pb";
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import { PROVIDER_NAME_KEY } from "../../src/endpoint/settings";
+import { PROVIDER_NAME_KEY } from "../../src/provider/settings";
 import { Resources } from "../../src/plugin/resources";
 import { createService } from "../../src/plugin/service";
-import { partsOf } from "../endpoint/inProcess";
-import { Command, type CommandOptions, type RpcError, verbError } from "../endpoint/plugin";
+import { partsOf } from "../provider/inProcess";
+import { Command, type CommandOptions, type RpcError, verbError } from "../provider/plugin";
 
 const URN = "urn:pulumi:dev::test::webhooks:index:WebhookEndpoint::of-some-name";
 

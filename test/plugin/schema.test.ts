@@ -1,5 +1,5 @@
-import { createProvider } from "../../src/endpoint/provider";
-import { SETTING_NAMES } from "../../src/endpoint/settings";
+import { createProvider } from "../../src/provider/verbs";
+import { SETTING_NAMES } from "../../src/provider/settings";
 import { schema } from "../../src/plugin/schema";
 import { createReceiverValidation } from "../../src/validation/provider";
 

@@ -41,8 +41,6 @@ function serviceOver(answers: Partial<Record<keyof Verbs, unknown>> = {}) {
     engine: {
       warn: () => {},
       info: () => {},
-      run: undefined,
-      startedAt: () => undefined,
       rootUrn: async () => undefined,
       attach: (address) => attached.push(address),
       cancel: () => attached.push("cancelled"),

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { checkArguments } from "../../endpoint/arguments";
+import { checkArguments } from "../../provider/arguments";
 import { describeResource, nameOf } from "../../shared/urn";
 import { quoted } from "../../shared/words";
 import { takingIds } from "../arguments";

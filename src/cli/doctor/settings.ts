@@ -5,7 +5,7 @@ import {
   SETTING_DEFAULTS,
   SETTING_NAMES,
   type SettingName,
-} from "../../endpoint/settings";
+} from "../../provider/settings";
 import { mayBeKey } from "../../shared/mayBeKey";
 import type { Found } from "../oldPulumi";
 import type { StackConfiguration } from "../service";

@@ -1,0 +1,105 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { Endpoint, EndpointType } from "../client/endpoint";
+import { CodedError } from "../shared/codedError";
+import { failOnce } from "../shared/failOnce";
+import { unknownOptions } from "../shared/knownOptions";
+import { mayBeSecret } from "./declaredUrls";
+import { type LookupOptions, lookUpEndpoint, lookUpEndpoints } from "./lookup";
+import { stackSettings, type WebhooksProvider } from "./webhooksProvider";
+
+type FunctionName = "getWebhookEndpoint" | "getWebhookEndpoints";
+
+/** The options of a query. */
+export interface QueryOptions {
+  /** The account to ask. Default: that of the stack's configuration or of the environment. */
+  provider?: WebhooksProvider;
+}
+
+/** The argument of `getWebhookEndpoint`. */
+export interface GetWebhookEndpointArgs {
+  /** The id that the service assigned. */
+  id: pulumi.Input<string>;
+}
+
+/** The filter of `getWebhookEndpoints`. Without it, every endpoint is returned. */
+export interface GetWebhookEndpointsArgs {
+  /** Only endpoints with this url, in any spelling. Default: all. */
+  url?: pulumi.Input<string>;
+  /** Only endpoints of this type. Default: both. */
+  type?: pulumi.Input<EndpointType>;
+}
+
+/**
+ * Returns an endpoint that is managed elsewhere, as the service describes it now. It asks in previews too. A missing endpoint
+ * fails the program. To have the endpoint in the stack's state, use `WebhookEndpoint.get`.
+ */
+export function getWebhookEndpoint(
+  args: GetWebhookEndpointArgs,
+  opts: QueryOptions = {},
+): pulumi.Output<Endpoint> {
+  requireKnown("getWebhookEndpoint", { args, names: ["id"], opts });
+  return ask("getWebhookEndpoint", opts, args, ({ id }, options) => lookUpEndpoint(id, options));
+}
+
+/** Returns the endpoints of the account, as the service lists them now. It asks in previews too. */
+export function getWebhookEndpoints(
+  args: GetWebhookEndpointsArgs = {},
+  opts: QueryOptions = {},
+): pulumi.Output<Endpoint[]> {
+  requireKnown("getWebhookEndpoints", { args, names: ["url", "type"], opts });
+  return ask("getWebhookEndpoints", opts, args, lookUpEndpoints);
+}
+
+/** @throws RunError when plain JavaScript passes something that the function does not take */
+function requireKnown(
+  what: FunctionName,
+  { args, names, opts }: { args: unknown; names: readonly string[]; opts: QueryOptions },
+): void {
+  const problems = [
+    ...unknownOptions(args, names, `an argument of ${what}`),
+    ...unknownOptions(opts, ["provider"], `an option of ${what}`),
+  ];
+  if (problems.length > 0) throw new pulumi.RunError(`${what}: ${problems.join("; ")}`);
+}
+
+/**
+ * Asks the service once all arguments are known. The answer is secret if an argument is, or if it holds a url that is, or may be,
+ * one that the program declared as a secret.
+ */
+function ask<Args extends object, Answer extends Endpoint | Endpoint[]>(
+  name: FunctionName,
+  { provider }: QueryOptions,
+  args: Args,
+  question: (args: pulumi.Unwrap<Args>, options: LookupOptions) => Promise<Answer>,
+): pulumi.Output<Answer> {
+  const settings = pulumi.unsecret(pulumi.output(provider?.programSettings ?? stackSettings()));
+  const answer = pulumi.all([args, settings]).apply(async ([known, values]) => {
+    if (hasMocks()) return mocked<Answer>(name, known);
+    const options: LookupOptions = {
+      configuration: (key) => values[key],
+      environment: process.env,
+      warn: (message) => pulumi.log.warn(message),
+    };
+    try {
+      const found = await question(known as pulumi.Unwrap<Args>, options);
+      const urls = [found].flat().map(({ url }) => url);
+      return (await mayBeSecret(urls)) ? pulumi.secret(found) : found;
+    } catch (error) {
+      if (!(error instanceof CodedError)) throw error;
+      // Ends the program with the message alone: an error that is thrown this late is printed with its stack.
+      throw Object.assign(new pulumi.RunError(error.message), { stack: "" });
+    }
+  });
+  return failOnce(answer) as pulumi.Output<Answer>;
+}
+
+/** Returns whether the program is a unit test: `pulumi.runtime.setMocks` puts a monitor of its own in place. */
+function hasMocks(): boolean {
+  return Reflect.has(Object(pulumi.runtime.getMonitor()), "mocks");
+}
+
+/** Asks the `call` of a unit test's mocks, as the functions of other packages do. */
+async function mocked<Answer>(name: FunctionName, args: object): Promise<Answer> {
+  const answer = await pulumi.runtime.invoke(`webhooks:index:${name}`, { ...args });
+  return name === "getWebhookEndpoint" ? answer : answer.endpoints;
+}

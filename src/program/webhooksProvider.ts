@@ -1,0 +1,87 @@
+import * as pulumi from "@pulumi/pulumi";
+import { PROVIDER_NAME_KEY, SETTING_NAMES, type SettingName } from "../provider/settings";
+import { unknownOptions } from "../shared/knownOptions";
+import { isDefaultProvider } from "../shared/urn";
+
+/** The settings of one account. A setting left out comes from the stack's configuration, then from the environment. */
+export interface WebhooksProviderArgs {
+  /** The base URL of the service's API, such as `https://api.example.com/v1`. */
+  baseUrl?: pulumi.Input<string>;
+  /** Always kept as a secret. */
+  apiKey?: pulumi.Input<string>;
+  /** The header that carries the key. Default: `X-Api-Key`. */
+  apiKeyHeader?: pulumi.Input<string>;
+  /** A word before the key in the header, such as `Bearer`. Default: none. */
+  apiKeyScheme?: pulumi.Input<string>;
+  /** The time limit of an operation with its retries, in seconds. Default: 30. One attempt takes at most 10. */
+  timeoutSeconds?: pulumi.Input<number>;
+  /**
+   * Whether a warning shows what the service answers to a request that it refuses: up to 500 characters, without the API
+   * key. The answer may hold an endpoint's url. Default: false.
+   */
+  showResponses?: pulumi.Input<boolean>;
+}
+
+/** Settings by their names in a configuration, such as `webhooks:apiKey`. */
+type ProgramSettings = Record<string, pulumi.Input<string> | undefined>;
+
+/**
+ * An account at the webhook service, for programs that use several. Pass it as the `provider` option of an endpoint. A later
+ * change of its key replaces no endpoint.
+ *
+ * @example
+ * const staging = new WebhooksProvider("staging", { baseUrl: "https://staging.example.com", apiKey: stagingKey });
+ * new WebhookEndpoint("jobs", { url, type: "development" }, { provider: staging });
+ */
+export class WebhooksProvider extends pulumi.ProviderResource {
+  /** @internal The settings with which `getWebhookEndpoint` and `getWebhookEndpoints` reach the account. */
+  readonly programSettings: ProgramSettings;
+
+  constructor(name: string, args: WebhooksProviderArgs = {}, opts?: pulumi.ResourceOptions) {
+    const problems = unknownOptions(args, SETTING_NAMES, "an option of a WebhooksProvider");
+    if (isDefaultProvider(name)) problems.push("the engine's own provider has this name; choose another");
+    if (problems.length > 0)
+      throw new pulumi.RunError(`WebhooksProvider ${JSON.stringify(name)}: ${problems.join("; ")}`);
+    const settings = stackSettings();
+    for (const setting of SETTING_NAMES) {
+      const value = args[setting];
+      // A provider's inputs are strings.
+      if (value !== undefined)
+        settings[`webhooks:${setting}`] = pulumi.output(value).apply(stringOf) as pulumi.Output<string>;
+    }
+    // The engine masks only secrets. A key that was passed as a plain string becomes one here.
+    const apiKey = settings["webhooks:apiKey"];
+    if (apiKey !== undefined) settings["webhooks:apiKey"] = pulumi.secret(apiKey);
+    super("pulumi-nodejs", name, { ...settings, [PROVIDER_NAME_KEY]: name }, opts);
+    this.programSettings = settings;
+  }
+}
+
+/** Undefined stays undefined, so that the setting counts as missing instead of being the string "undefined". */
+function stringOf(value: unknown): string | undefined {
+  return value === undefined || value === null ? undefined : String(value);
+}
+
+/** Returns the settings in the stack's configuration. */
+export function stackSettings(): ProgramSettings {
+  const stack = new pulumi.Config("webhooks");
+  const look = (setting: SettingName) =>
+    setting === "apiKey" ? stack.getSecret(setting) : stack.get(setting);
+  return Object.fromEntries(SETTING_NAMES.map((setting) => [`webhooks:${setting}`, look(setting)]));
+}
+
+let hasWarned = false;
+
+/** Warns once if the stack's configuration holds the API key in plain text: it shows in Pulumi.<stack>.yaml. */
+export function warnOfPlainKey(): void {
+  const key = new pulumi.Config("webhooks").get("apiKey");
+  // The SDK's types leave it out.
+  const isConfigSecret: unknown = Reflect.get(pulumi.runtime, "isConfigSecret");
+  if (hasWarned || key === undefined || typeof isConfigSecret !== "function") return;
+  if (isConfigSecret("webhooks:apiKey") === true) return;
+  hasWarned = true;
+  void pulumi.log.warn(
+    "webhooks:apiKey is in the stack's configuration in plain text. Encrypt it: pulumi config set --secret webhooks:apiKey, and rotate " +
+      "the key if the file was committed.",
+  );
+}

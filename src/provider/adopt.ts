@@ -1,0 +1,52 @@
+import { type Endpoint, WebhookEndpointNotFoundError } from "../client";
+import { sameUrl } from "../shared/url";
+import { EndpointError } from "./errors";
+import type { Memory } from "./memory";
+import type { Service } from "./service";
+import { shownStored } from "./spelling";
+import type { EndpointInputs } from "./state";
+
+interface AdoptionSources {
+  readonly service: Pick<Service, "get">;
+  readonly memory: Memory;
+  /** Returns whether a resource of the stack has an endpoint. */
+  readonly isHeld: (endpoint: Endpoint) => boolean;
+}
+
+/**
+ * Adopts the endpoint that the user named: exactly that one. Nothing changes at the service.
+ *
+ * @throws EndpointError `ADOPT_NOT_FOUND`, `ADOPT_MISMATCH` or `ADOPT_TAKEN`
+ */
+export async function adopt(
+  id: string,
+  inputs: EndpointInputs,
+  { service, memory, isHeld }: AdoptionSources,
+): Promise<Endpoint> {
+  const endpoint = await service.get(id).catch((error: unknown) => {
+    if (!(error instanceof WebhookEndpointNotFoundError)) throw error;
+    throw new EndpointError(
+      "ADOPT_NOT_FOUND",
+      `cannot adopt endpoint ${id}: the service has no endpoint with this id. Correct adoptId, or remove it to register a new one.`,
+      { cause: error },
+    );
+  });
+  const differing = [
+    ...(sameUrl(endpoint.url, inputs.url) ? [] : ["url"]),
+    ...(endpoint.type === inputs.type ? [] : ["type"]),
+  ];
+  if (differing.length > 0)
+    throw new EndpointError(
+      "ADOPT_MISMATCH",
+      `cannot adopt endpoint ${id}: its ${differing.join(" and ")} at the service ${differing.length === 1 ? "differs" : "differ"} ` +
+        `from the declaration. The service has ${shownStored(inputs.url, endpoint)} (${endpoint.type}). Declare the endpoint as it is, ` +
+        "adopt it, and change it afterwards; or remove adoptId to register a new one.",
+    );
+  if (memory.has(id, "made") || memory.has(id, "kept") || isHeld(endpoint))
+    throw new EndpointError(
+      "ADOPT_TAKEN",
+      `cannot adopt endpoint ${id}: another resource of this stack already has it. Name it in only one of them. If the resource was ` +
+        "renamed, give it an alias of its old name instead of adoptId.",
+    );
+  return memory.noteMade(endpoint);
+}

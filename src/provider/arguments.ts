@@ -1,0 +1,108 @@
+import { unknownOptions } from "../shared/knownOptions";
+import { AFTER_INPUT } from "../shared/permanent";
+import { UNKNOWN_VALUE } from "../shared/unknownValue";
+import {
+  describeUrl,
+  hostMistake,
+  isAddressOrRange,
+  isHttpUrl,
+  isUnreachableHost,
+  isUrl,
+} from "../shared/url";
+import { isPendingId } from "./identity";
+import type { EndpointInputs, EndpointState } from "./state";
+
+/** What the program's class passes to `check` alone, which strips it: the resource's name, the stack's organization, a secret url. */
+export const NAME_INPUT = "__resourceName";
+export const ORGANIZATION_INPUT = "__organization";
+export const SECRET_INPUT = "__urlIsSecret";
+const HIDDEN_INPUTS = ["__provider", NAME_INPUT, ORGANIZATION_INPUT, SECRET_INPUT, AFTER_INPUT];
+
+type Inputs = Readonly<Record<string, unknown>>;
+
+/** What is wrong with an argument's value. */
+const PROBLEMS: Readonly<Record<string, (value: unknown) => readonly string[]>> = {
+  url: urlProblems,
+  type: (value) => oneOf(value, "type", ["production", "development"]),
+  ip: (value) =>
+    isAddressOrRange(value)
+      ? []
+      : ['ip must be an IPv4 or IPv6 address or a CIDR range, such as "203.0.113.7" or "2001:db8::/32"'],
+  adoptId: adoptIdProblems,
+  ifExists: (value) => oneOf(value, "ifExists", ["fail", "register"]),
+};
+
+/** Returns the arguments without the hidden inputs, and without those that are null: a program passes null for "none". */
+export function declaredArguments(news: Inputs): Inputs {
+  const isDeclared = ([name, value]: [string, unknown]) => !HIDDEN_INPUTS.includes(name) && value !== null;
+  return Object.fromEntries(Object.entries(news).filter(isDeclared));
+}
+
+/**
+ * Validates a program's arguments before anything is sent, and returns every problem at once. No problem repeats a url
+ * beyond its host, an ip or an id, and none names its property to the engine, which would print the value (engine rule 20).
+ */
+export function checkArguments(args: Inputs): { problems: string[]; warnings: string[] } {
+  const given = Object.entries(args).filter(([, value]) => value !== undefined && value !== UNKNOWN_VALUE);
+  const problems = ["url", "type"]
+    .filter((name) => args[name] === undefined)
+    .map((name) => `${name} is missing`);
+  problems.push(...unknownOptions(args, Object.keys(PROBLEMS), "an argument of an endpoint"));
+  for (const [name, value] of given)
+    if (Object.hasOwn(PROBLEMS, name)) problems.push(...(PROBLEMS[name]?.(value) ?? []));
+  return { problems, warnings: unreachableWarnings(args) };
+}
+
+/** Returns the arguments that differ, none of which the service can change in place. */
+export function changedArguments(olds: EndpointState, news: EndpointInputs): string[] {
+  return (["url", "type", "ip"] as const).filter((name) => (olds[name] ?? null) !== (news[name] ?? null));
+}
+
+function oneOf(value: unknown, name: string, values: readonly string[]): string[] {
+  const isOne = typeof value === "string" && values.includes(value);
+  return isOne ? [] : [`${name} must be ${values.map((each) => JSON.stringify(each)).join(" or ")}`];
+}
+
+function urlProblems(value: unknown): string[] {
+  if (typeof value !== "string" || value === "") return ["url must be a non-empty string"];
+  // The SDK's own words, in place of the value.
+  if (/Calling \[toString\] on an \[Output<T>\]/.test(value))
+    return [
+      "url holds an Output in an ordinary template literal or a concatenation; use pulumi.interpolate`…` instead",
+    ];
+  const problems: string[] = [];
+  // It is sent as written. What our parser would repair silently, a service may read differently.
+  if (/[\s\p{Cc}\\]/u.test(value))
+    problems.push("url must not contain white space, control characters or backslashes");
+  const mistake = hostMistake(value);
+  if (mistake !== undefined) problems.push(`url ${mistake}`);
+  else if (!isHttpUrl(value))
+    problems.push('url must be an absolute URL that begins with "https://" or "http://" and names a host');
+  if (problems.length > 0) return problems;
+  const { username, password } = new URL(value);
+  if (username !== "" || password !== "" || /^[^/?#]*\/\/[^/?#]*@/.test(value))
+    problems.push("url must not contain a user name or password; the service signs its deliveries instead");
+  if (value.includes("#"))
+    problems.push("url must not contain a fragment (#…), which is never sent to a server");
+  return problems;
+}
+
+function unreachableWarnings({ url: written, type }: Inputs): string[] {
+  if (type !== "production" || typeof written !== "string" || !isUrl(written)) return [];
+  const url = new URL(written);
+  const endpoint = `the production endpoint ${describeUrl(written)}`;
+  return [
+    isUnreachableHost(url) &&
+      `${endpoint} has a host that only a private network can reach: the service cannot deliver to it from the internet`,
+    url.protocol === "http:" &&
+      `${endpoint} uses plain http: anyone on the network path can read its deliveries. Use https`,
+  ].filter((warning) => warning !== false);
+}
+
+function adoptIdProblems(value: unknown): string[] {
+  if (typeof value !== "string" || value === "" || /[\s\p{Cc}]/u.test(value) || /^\.\.?$/.test(value))
+    return ["adoptId must be the id of an endpoint at the service: a string without white space"];
+  return isPendingId(value)
+    ? ["adoptId must be an id that the service issued, not that of a pending resource"]
+    : [];
+}

@@ -1,0 +1,113 @@
+import type { Endpoint, EndpointList } from "../client";
+import { sameUrl } from "../shared/url";
+import { equalIn, type Identity } from "./identity";
+import { isInWindow, parseTimestamp } from "./time";
+
+/** What a resource is to get: an endpoint with this url, type and ip. */
+export type Wanted = Identity & { readonly ip?: string | null | undefined };
+
+/** A registration that may have made an endpoint: of a pending resource, or an interrupted creation. Each stands for at most one. */
+export interface Evidence {
+  /** The pending resource's id, or the URN of the interrupted creation. */
+  readonly id: string;
+  /** Undefined if the state encrypts it. */
+  readonly ip: string | null | undefined;
+  /** When it was sent, or the time after which it was sent, in milliseconds on the service's clock. Undefined: nothing dates it. */
+  readonly sentAt: number | undefined;
+  /** The ids that were listed before it was sent, as far as somebody noted them. */
+  readonly before: readonly string[];
+  /** Whether this run sent it a moment ago, and knows all that was listed before. */
+  readonly isFresh?: boolean;
+}
+
+export interface Question {
+  readonly wanted: Wanted;
+  readonly evidence: readonly Evidence[];
+  readonly list: EndpointList;
+  /** Returns whether a resource of the stack has an endpoint. */
+  readonly isHeld: (endpoint: Pick<Endpoint, "id"> & Partial<Endpoint>) => boolean;
+  /** How long after it was sent a registration may still be made, in milliseconds. */
+  readonly patienceMs: number;
+  /** How long this question has waited already, in milliseconds. */
+  readonly waitedMs?: number;
+}
+
+/** An endpoint as a message names it. */
+export type Named = Pick<Endpoint, "id"> & Partial<Pick<Endpoint, "createdAt">>;
+
+export type Decision =
+  | { readonly kind: "take"; readonly endpoint: Endpoint; readonly by: Evidence }
+  | { readonly kind: "doubt"; readonly endpoints: readonly Endpoint[]; readonly why: string }
+  | { readonly kind: "unknowable" }
+  | { readonly kind: "wait"; readonly milliseconds: number }
+  | { readonly kind: "exists"; readonly endpoints: readonly Named[] }
+  | { readonly kind: "register"; readonly isListPartial: boolean };
+
+/** Decides what a list shows about a registration. Pure: `docs/architecture.md` has it as a table, row by row in this order. */
+export function decide(question: Question): Decision {
+  const { wanted, evidence, list, isHeld, patienceMs } = question;
+  const equal = equalIn(list, wanted).filter((endpoint) => !isHeld(endpoint));
+  const fitting = evidence.filter((each) => equal.some((endpoint) => isFit(endpoint, each, patienceMs)));
+  const fits = equal
+    .filter((endpoint) => fitting.some((each) => isFit(endpoint, each, patienceMs)))
+    .toSorted((a, b) => (parseTimestamp(a.createdAt) ?? 0) - (parseTimestamp(b.createdAt) ?? 0));
+
+  const why = reasonToDoubt(fits, fitting, wanted);
+  if (why !== undefined) return { kind: "doubt", endpoints: fits, why };
+
+  const [endpoint] = fits;
+  const by = fitting.find((each) => endpoint && isFit(endpoint, each, patienceMs));
+  if (endpoint && by) return { kind: "take", endpoint, by };
+
+  const unreadable = list.unrecognized.filter((row) => !isHeld({ id: row.id }));
+  if (evidence.length > 0) {
+    const known = new Set(evidence.flatMap(({ before }) => before));
+    const mayBeIt = unreadable.some(
+      ({ id, url }) => !known.has(id) && (url === null || sameUrl(url, wanted.url)),
+    );
+    if (!list.complete || mayBeIt) return { kind: "unknowable" };
+    const milliseconds = timeLeft(question);
+    if (milliseconds > 0) return { kind: "wait", milliseconds };
+  }
+
+  const odd = unreadable.filter(({ url }) => url !== null && sameUrl(url, wanted.url));
+  if (equal.length + odd.length > 0) return { kind: "exists", endpoints: [...equal, ...odd] };
+  return { kind: "register", isListPartial: !list.complete };
+}
+
+/** Returns whether a registration may have made an endpoint, as far as the endpoint's time can be read. */
+export function isFit(
+  { id, createdAt }: Endpoint,
+  { before, sentAt }: Evidence,
+  patienceMs: number,
+): boolean {
+  const made = parseTimestamp(createdAt);
+  const isInTime = made === undefined || sentAt === undefined || isInWindow(made, sentAt, patienceMs);
+  return isInTime && !before.includes(id);
+}
+
+function reasonToDoubt(
+  fits: readonly Endpoint[],
+  fitting: readonly Evidence[],
+  { ip }: Wanted,
+): string | undefined {
+  if (fits.length > fitting.length)
+    return `${fits.length} endpoints fit ${fitting.length === 1 ? "one registration" : `${fitting.length} registrations`}`;
+  if (fitting.some((each) => each.ip !== (ip ?? null)))
+    return "the registration had another ip, which the service does not tell";
+  if (fitting.every(({ isFresh }) => isFresh)) return undefined;
+  if (fitting.some(({ sentAt }) => sentAt === undefined))
+    return "nothing tells when the registration was sent";
+  if (fits.some(({ createdAt }) => parseTimestamp(createdAt) === undefined))
+    return "the service does not tell readably when an endpoint was created";
+  return undefined;
+}
+
+/** Returns how long some registration may still be made, in milliseconds. No wait is longer than patience, whatever the clocks say. */
+function timeLeft({ evidence, list: { serverTime }, patienceMs, waitedMs = 0 }: Question): number {
+  const atMost = patienceMs - waitedMs;
+  const left = evidence.map(({ sentAt }) =>
+    sentAt === undefined || serverTime === null ? atMost : sentAt + patienceMs - serverTime,
+  );
+  return Math.min(Math.max(0, ...left), atMost);
+}

@@ -1,0 +1,78 @@
+import { createRequire } from "node:module";
+import { cancellation } from "./cancellation";
+
+/** Writes to the terminal, through the engine. */
+export interface EngineLog {
+  warn(message: string): void;
+  info(message: string): void;
+}
+
+/** What a provider can ask of the engine that started it. */
+export interface Engine extends EngineLog {
+  /** Fires when the user cancels the run. Absent where that is not known. */
+  readonly cancelled?: AbortSignal | undefined;
+  /** Returns the URN of the stack, or undefined when the engine does not know it: in a command without a program. */
+  rootUrn(): Promise<string | undefined>;
+}
+
+/**
+ * Returns the engine behind this plugin process. Its log shows under Diagnostics in `preview` and `up` (engine rule 12).
+ *
+ * A dynamic provider has no documented way to it. This takes the gRPC client of the SDK beside the plugin's own main file,
+ * which is loaded already wherever a package manager put it, and the engine's address, which is the plugin's first
+ * argument. A message that cannot be sent is dropped.
+ */
+export function connectEngine(): Engine {
+  const [, plugin = "", address] = process.argv;
+  let client: Client | undefined;
+  const log = (severity: number, message: string) => {
+    try {
+      client ??= connect(plugin, address);
+      client.log(severity, message);
+    } catch {
+      // Failing to log is never an error.
+    }
+  };
+  return {
+    cancelled: address === undefined ? undefined : cancellation(),
+    warn: (message) => log(2, message),
+    info: (message) => log(1, message),
+    async rootUrn() {
+      try {
+        client ??= connect(plugin, address);
+        return (await client.rootUrn()) || undefined;
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+interface Client {
+  log(severity: number, message: string): void;
+  rootUrn(): Promise<string>;
+}
+
+function connect(plugin: string, address = ""): Client {
+  const load = createRequire(plugin);
+  const grpc: typeof import("@grpc/grpc-js") = load("@grpc/grpc-js");
+  const services: typeof import("@pulumi/pulumi/proto/engine_grpc_pb") = load(
+    "../../proto/engine_grpc_pb.js",
+  );
+  const messages: typeof import("@pulumi/pulumi/proto/engine_pb") = load("../../proto/engine_pb.js");
+  const client = new services.EngineClient(address, grpc.credentials.createInsecure());
+  return {
+    log(severity, message) {
+      const request = new messages.LogRequest();
+      request.setSeverity(severity as 0 | 1 | 2 | 3);
+      request.setMessage(message);
+      client.log(request, () => {});
+    },
+    rootUrn: () =>
+      new Promise((resolve, reject) => {
+        client.getRootResource(new messages.GetRootResourceRequest(), (error, response) =>
+          error === null ? resolve(response?.getUrn() ?? "") : reject(error),
+        );
+      }),
+  };
+}

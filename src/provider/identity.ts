@@ -1,0 +1,40 @@
+import { randomUUID } from "node:crypto";
+import type { Endpoint, EndpointList } from "../client";
+import { PENDING_PREFIX } from "../shared/permanent";
+import { normalizeUrl } from "../shared/url";
+
+/** What makes two endpoints equal. Before an endpoint has an id, nothing else identifies it. */
+export type Identity = Pick<Endpoint, "url" | "type">;
+
+/** Returns one string for all spellings of a url, and the type. */
+export function keyOf({ url, type }: Identity): string {
+  return `${type} ${normalizeUrl(url)}`;
+}
+
+/** Returns a new id for a registration that got no usable answer. */
+export function newPendingId(): string {
+  return `${PENDING_PREFIX}${randomUUID()}`;
+}
+
+/** Returns whether an id stands for a registration that got no usable answer. */
+export function isPendingId(id: string): boolean {
+  return id.startsWith(PENDING_PREFIX);
+}
+
+const indexes = new WeakMap<EndpointList, Map<string, Endpoint[]>>();
+
+/** Returns the endpoints of a list with this url and type. Indexes each list once: it may be long, and each registration asks. */
+export function equalIn(list: EndpointList, identity: Identity): readonly Endpoint[] {
+  let index = indexes.get(list);
+  if (index === undefined) {
+    index = new Map();
+    for (const endpoint of list.endpoints) {
+      const key = keyOf(endpoint);
+      const equal = index.get(key);
+      if (equal) equal.push(endpoint);
+      else index.set(key, [endpoint]);
+    }
+    indexes.set(list, index);
+  }
+  return index.get(keyOf(identity)) ?? [];
+}

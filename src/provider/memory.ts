@@ -1,0 +1,140 @@
+import type { Endpoint } from "../client";
+import type { Evidence } from "./decide";
+import type { PendingError } from "./errors";
+import { isPendingId, keyOf } from "./identity";
+import { pendingEvidence } from "./stackState";
+import type { EndpointInputs, EndpointState, PendingState } from "./state";
+
+/**
+ * What this process learns about an endpoint, by its id:
+ * - `seen`: a resource of the stack has it or had it
+ * - `made`: `create` or `read` returned it: registered, adopted or taken over
+ * - `kept`, `replaced`: what `diff` said of its resource
+ * - `named`: the `adoptId` of a new resource names it
+ * - `read`: a refresh has just read it, and the engine's next `diff` only displays what changed (engine rule 7)
+ *
+ * And about a registration, by a pending resource's id or the URN of an interrupted creation:
+ * - `settled`: what it made is known
+ */
+type Fact = "seen" | "made" | "kept" | "replaced" | "named" | "read" | "settled";
+
+/** A resource that another one replaces. */
+export interface Replaced {
+  readonly id: string;
+  /** Present if it is pending and the new one wants the same url and type. */
+  readonly evidence: Evidence | undefined;
+}
+
+/**
+ * What the verbs of one run tell each other. The plugin is a process of its own for each provider and command, so the engine's calls
+ * for all resources of a provider end up here (engine rule 14).
+ */
+export class Memory {
+  readonly #facts = new Map<string, Set<Fact>>();
+  /** The pending resources that `diff`, `read` or `delete` met, by url and type. */
+  readonly #pending = new Map<string, Map<string, Evidence>>();
+  /** The registrations of this run that got no usable answer, by url and type. */
+  readonly #unanswered = new Map<string, PendingError>();
+  /** By the inputs of the resource that replaces them: `create` gets nothing else (engine rule 28). */
+  readonly #replaced = new Map<string, Map<string, Replaced>>();
+  /** The names of the resources that were checked, by their inputs. */
+  readonly #names = new Map<string, string[]>();
+
+  note(id: string, fact: Fact): void {
+    const facts = this.#facts.get(id) ?? new Set<Fact>();
+    if (fact === "replaced") facts.delete("kept");
+    this.#facts.set(id, facts.add(fact));
+  }
+
+  has(id: string, fact: Fact): boolean {
+    return this.#facts.get(id)?.has(fact) ?? false;
+  }
+
+  /** Returns whether a resource that this run met has an endpoint or had it. */
+  holds(id: string): boolean {
+    return this.has(id, "seen") || this.has(id, "made");
+  }
+
+  /** Returns whether `delete` must leave an endpoint alone (engine rule 17). */
+  spares(id: string): boolean {
+    const isNamed = this.has(id, "named") && !this.has(id, "replaced");
+    return this.has(id, "made") || this.has(id, "kept") || isNamed;
+  }
+
+  /** Records an endpoint that a resource has from now on, though no list may show it yet. */
+  noteMade(endpoint: Endpoint): Endpoint {
+    this.note(endpoint.id, "made");
+    return endpoint;
+  }
+
+  /** Returns whether the engine's `diff` of this endpoint belongs to a refresh: true for one `diff` after each `read`. */
+  endRefresh(id: string): boolean {
+    return this.#facts.get(id)?.delete("read") ?? false;
+  }
+
+  /** Notes a pending resource, and returns what it says of its registration. */
+  notePending(id: string, state: PendingState): Evidence {
+    const evidence = pendingEvidence({ id, outputs: { ...state } });
+    const known = this.#pending.get(keyOf(state)) ?? new Map<string, Evidence>();
+    this.#pending.set(keyOf(state), known.set(id, evidence));
+    return evidence;
+  }
+
+  pendingLike(identity: Pick<EndpointInputs, "url" | "type">): Evidence[] {
+    return [...(this.#pending.get(keyOf(identity))?.values() ?? [])];
+  }
+
+  noteUnanswered(inputs: EndpointInputs, error: PendingError): void {
+    this.#unanswered.set(keyOf(inputs), error);
+  }
+
+  unansweredLike(inputs: EndpointInputs): PendingError | undefined {
+    const error = this.#unanswered.get(keyOf(inputs));
+    return error && !this.has(error.id, "settled") ? error : undefined;
+  }
+
+  /** Hands a resource over to the `create` that replaces it. */
+  announce(id: string, olds: EndpointState, news: EndpointInputs): void {
+    const isSame = keyOf(olds) === keyOf(news) && (olds.ip ?? null) === (news.ip ?? null);
+    const evidence =
+      isSame && isPendingId(id) && olds.pending ? pendingEvidence({ id, outputs: { ...olds } }) : undefined;
+    this.restore({ id, evidence }, news);
+  }
+
+  /** Hands it over again: a hook may make the engine call `create` again (engine rule 30). */
+  restore(replaced: Replaced, news: EndpointInputs): void {
+    const key = keyOfInputs(news);
+    this.#replaced.set(
+      key,
+      (this.#replaced.get(key) ?? new Map<string, Replaced>()).set(replaced.id, replaced),
+    );
+  }
+
+  /** Returns whether a resource with these inputs is about to replace another one. */
+  isReplacement(news: EndpointInputs): boolean {
+    return (this.#replaced.get(keyOfInputs(news))?.size ?? 0) > 0;
+  }
+
+  /** Returns a resource that one with these inputs replaces. Each is handed over once. */
+  takeReplaced(news: EndpointInputs): Replaced | undefined {
+    const group = this.#replaced.get(keyOfInputs(news));
+    const [replaced] = group?.values() ?? [];
+    if (replaced) group?.delete(replaced.id);
+    return replaced;
+  }
+
+  noteName(news: EndpointInputs, name: string): void {
+    const names = this.#names.get(keyOfInputs(news)) ?? [];
+    if (!names.includes(name)) this.#names.set(keyOfInputs(news), [...names, name]);
+  }
+
+  /** Returns the names of the resources with these inputs. */
+  namesOf(news: EndpointInputs): readonly string[] {
+    return this.#names.get(keyOfInputs(news)) ?? [];
+  }
+}
+
+/** Returns one string for equal inputs. */
+function keyOfInputs({ url, type, ip, adoptId, ifExists }: EndpointInputs): string {
+  return JSON.stringify([url, type, ip, adoptId, ifExists]);
+}

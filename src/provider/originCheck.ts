@@ -1,0 +1,100 @@
+import type { Endpoint } from "../client";
+import type { Origin } from "../shared/permanent";
+import type { EngineLog } from "./engine";
+import { EndpointError } from "./errors";
+import { isPendingId, keyOf } from "./identity";
+import type { Service } from "./service";
+import type { EndpointState } from "./state";
+
+interface OriginSources {
+  readonly origin: Origin;
+  readonly service: Pick<Service, "find">;
+  readonly log: EngineLog;
+}
+
+/**
+ * Compares where a resource was registered with where this run's settings lead. A state without an origin, which an import file may
+ * leave, counts as registered here. Elsewhere, ids may count anew, so an endpoint is the same only if its url and type are, too.
+ */
+export class OriginCheck {
+  constructor(private readonly run: OriginSources) {}
+
+  /** Returns whether a resource was registered at another base URL than today's. */
+  isOtherService({ baseUrl }: Partial<EndpointState>): boolean {
+    return (baseUrl ?? this.run.origin.baseUrl) !== this.run.origin.baseUrl;
+  }
+
+  /** Returns whether a resource was registered at another base URL or with another key than today's. */
+  isElsewhere(state: Partial<EndpointState>): boolean {
+    const { origin } = this.run;
+    return this.isOtherService(state) || (state.account ?? origin.account) !== origin.account;
+  }
+
+  /** Returns whether what today's service has under a recorded id is that endpoint. */
+  isSameEndpoint(state: EndpointState, endpoint: Endpoint | undefined): endpoint is Endpoint {
+    if (endpoint === undefined) return false;
+    return !this.isElsewhere(state) || keyOf(endpoint) === keyOf(state);
+  }
+
+  /** Returns whether a recorded endpoint is at today's service, as far as that has to be asked. */
+  async isHere(id: string, state: EndpointState): Promise<boolean> {
+    if (!this.isElsewhere(state) || isPendingId(id)) return true;
+    return this.isSameEndpoint(state, await this.run.service.find(id));
+  }
+
+  /**
+   * Returns why an endpoint that is not here has to be registered again:
+   * - `provider`: the program moved the resource to a provider of another name, with another base URL
+   * - `account`: it was registered with another key. A rotated key would find it
+   *
+   * @throws EndpointError `OTHER_BASE_URL` when the base URL changed without that
+   */
+  reasonToMove(id: string, state: EndpointState): "account" | "provider" {
+    if (this.isOtherService(state) && this.isOtherProvider(state)) return "provider";
+    this.assertSameService(id, state);
+    this.run.log.warn(
+      "the account of the current API key doesn't have the endpoints that were registered with the previous key, so they are registered " +
+        `again. If you changed the key by mistake, stop here and restore ${this.#placeOf("apiKey")}.`,
+    );
+    return "account";
+  }
+
+  /** Returns whether a resource has a provider of another name than the recorded one, so that its move is declared in the program. */
+  isOtherProvider({ provider }: EndpointState): boolean {
+    return provider !== this.run.origin.provider;
+  }
+
+  /**
+   * Concludes that a recorded endpoint no longer exists.
+   *
+   * @throws EndpointError `OTHER_BASE_URL` when it was recorded with another base URL than today's
+   */
+  concludeGone(id: string, state: EndpointState, cause?: unknown): void {
+    this.assertSameService(id, state, cause);
+    if (!this.isElsewhere(state)) return;
+    this.run.log.warn(
+      `endpoint ${id} is not in the account of the current API key, so it counts as deleted. It was registered with a different key. ` +
+        "If that key belongs to another account, delete the endpoint there.",
+    );
+  }
+
+  /** @throws EndpointError `OTHER_BASE_URL` when a resource was recorded with another base URL than today's */
+  assertSameService(id: string, state: EndpointState, cause?: unknown): void {
+    if (!this.isOtherService(state)) return;
+    throw new EndpointError(
+      "OTHER_BASE_URL",
+      `endpoint ${id} was registered at ${state.baseUrl}, and ${this.run.origin.baseUrl} does not have it. Ways on:\n` +
+        `- If you changed the base URL by mistake, restore ${this.#placeOf("baseUrl")} and run \`pulumi up\`. (\`pulumi refresh\` and ` +
+        "`pulumi destroy` use the settings of the last `pulumi up`, unless you add --run-program.)\n" +
+        "- To move the endpoint to another service, give it a WebhooksProvider with a new name.\n" +
+        "- If the old service no longer exists, run `pulumi state delete` for the resource.",
+      { cause },
+    );
+  }
+
+  /** Where this run's settings come from, as advice names it. */
+  #placeOf(setting: "apiKey" | "baseUrl"): string {
+    const { provider } = this.run.origin;
+    return provider ? `${setting} of the provider ${JSON.stringify(provider)}` : `webhooks:${setting}`;
+  }
+}

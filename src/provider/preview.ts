@@ -1,0 +1,82 @@
+import { WebhookError } from "../client";
+import { UNKNOWN_VALUE } from "../shared/unknownValue";
+import { NAME_INPUT, ORGANIZATION_INPUT, SECRET_INPUT } from "./arguments";
+import type { EngineLog } from "./engine";
+import { isUnauthorized, keyRefused } from "./errors";
+import type { Memory } from "./memory";
+import { refusalOf } from "./refusals";
+import type { StackOnce } from "./run";
+import { noteSecretUrl } from "./secretUrls";
+import type { Service } from "./service";
+import type { EndpointInputs } from "./state";
+import type { Unanswered } from "./unanswered";
+
+/** Refusals of a service that is not at this address. */
+const WRONG_ADDRESS: readonly string[] = ["MALFORMED_RESPONSE", "REDIRECTED", "REJECTED"];
+
+type Inputs = Readonly<Record<string, unknown>>;
+
+interface PreviewSources {
+  readonly memory: Memory;
+  readonly service: Service;
+  readonly unanswered: Unanswered;
+  readonly log: EngineLog;
+  readonly stack: StackOnce;
+}
+
+/** What `check` tells of a resource before anything happens. */
+export class Preview {
+  /** True once a look has failed. Checks run one after the other, so each would wait as long (engine rule 36). */
+  #lookFailed = false;
+
+  constructor(private readonly run: PreviewSources) {}
+
+  /** Notes what the program's class passes to `check` alone. @returns the name of the resource */
+  note(news: Inputs, inputs: EndpointInputs): string | undefined {
+    const { memory, stack } = this.run;
+    const { [NAME_INPUT]: name, [ORGANIZATION_INPUT]: organization, [SECRET_INPUT]: isSecret } = news;
+    if (typeof organization === "string" && organization !== "") stack.inOrganization(organization);
+    if (isSecret === true) noteSecretUrl(inputs.url);
+    if (typeof name !== "string") return undefined;
+    memory.noteName(inputs, name);
+    return name;
+  }
+
+  /**
+   * Looks what `create` would do with a new resource, before anything is registered, and returns why it would stop. Best effort, because
+   * `create` decides again; but a refused key should show in the preview.
+   */
+  async refusals(inputs: EndpointInputs): Promise<string[]> {
+    const { memory, stack, unanswered } = this.run;
+    // Before this run begins to create: its own operations would look like interrupted ones.
+    await stack.state();
+    if (inputs.adoptId !== undefined && inputs.adoptId !== UNKNOWN_VALUE && !memory.isReplacement(inputs)) {
+      memory.note(inputs.adoptId, "named");
+      return [];
+    }
+    if (this.#lookFailed || inputs.url === UNKNOWN_VALUE || String(inputs.type) === UNKNOWN_VALUE) return [];
+    try {
+      const decision = await unanswered.look(inputs, memory.namesOf(inputs));
+      const isReplacement = memory.isReplacement(inputs);
+      const refusal = refusalOf(decision, inputs, { isReplacement, unread: stack.unread() });
+      return refusal === undefined ? [] : [refusal.message];
+    } catch (error) {
+      return this.#failed(error);
+    }
+  }
+
+  /** Returns the service's time; undefined if it tells none, or cannot be asked now. */
+  async serviceTime(): Promise<number | undefined> {
+    if (!this.#lookFailed) await this.run.service.list().catch(() => undefined);
+    return this.run.service.time() ?? undefined;
+  }
+
+  #failed(error: unknown): string[] {
+    if (isUnauthorized(error)) return [keyRefused(error).message];
+    if (!(error instanceof WebhookError)) throw error;
+    this.#lookFailed = true;
+    if (WRONG_ADDRESS.includes(error.code))
+      this.run.log.warn(`${error.reason} If this program also deploys the service, it may not be there yet.`);
+    return [];
+  }
+}

@@ -1,0 +1,102 @@
+import { describeUrl } from "../shared/url";
+import { countOf, quoted } from "../shared/words";
+import type { Decision, Named, Wanted } from "./decide";
+import { EndpointError } from "./errors";
+
+/** How many endpoints a message names. */
+const MAX_NAMED = 5;
+
+interface Circumstances {
+  /** Whether the resource has an endpoint already: then it adopts no other. */
+  readonly isReplacement?: boolean;
+  /** Why the stack's state could not be read, if so. */
+  readonly unread?: string | undefined;
+}
+
+/**
+ * Returns the error of a decision that stops a registration; undefined if it does not stop it. With `ifExists: "register"` none does.
+ * Each names the ways on, one a line.
+ */
+export function refusalOf(
+  decision: Decision,
+  wanted: Wanted & { readonly ifExists?: string },
+  circumstances: Circumstances = {},
+): EndpointError | undefined {
+  if (wanted.ifExists === "register") return undefined;
+  switch (decision.kind) {
+    case "doubt":
+      return new EndpointError(
+        "REGISTRATION_IN_DOUBT",
+        `${describeDoubt(wanted, decision)} Nothing was registered or changed. Ways on:\n${waysOn(decision.endpoints, circumstances)}`,
+      );
+    case "exists":
+      return new EndpointError(
+        "ENDPOINT_EXISTS",
+        `the service already has ${countOf(decision.endpoints.length, "endpoint")} for ${describeUrl(wanted.url)} (${wanted.type}) that no ` +
+          `resource of this stack has: ${describeEndpoints(decision.endpoints)}. Nothing was registered. ${unreadNote(circumstances)}Ways on:\n` +
+          waysOn(decision.endpoints, circumstances),
+      );
+    case "unknowable":
+      return stillPending(wanted);
+    default:
+      return undefined;
+  }
+}
+
+/** Returns the error for an unanswered registration that a partial list does not show. */
+export function stillPending({ url }: Wanted): EndpointError {
+  return new EndpointError(
+    "STILL_PENDING",
+    `cannot tell whether an earlier registration of ${describeUrl(url)} succeeded, because the service lists only a part of its ` +
+      "endpoints, or some that cannot be read. Nothing was registered or changed. Look for the endpoint at the service. Ways on:\n" +
+      "- If it is there, set adoptId to its id.\n" +
+      '- If it is not, set ifExists: "register" for one run, which registers another one.',
+  );
+}
+
+/** Says what an interrupted run may have registered, and why that is not certain. */
+export function describeDoubt(
+  { url }: Pick<Wanted, "url">,
+  doubt: Extract<Decision, { kind: "doubt" }>,
+): string {
+  return (
+    `an interrupted run may have registered ${describeUrl(url)}: ${describeEndpoints(doubt.endpoints)}. It is not certain, because ` +
+    `${doubt.why}.`
+  );
+}
+
+/** Says what the deletion of a pending resource leaves, because it is in doubt. */
+export function describeSpared(wanted: Wanted, doubt: Extract<Decision, { kind: "doubt" }>): string {
+  const [{ id } = { id: "" }] = doubt.endpoints;
+  return (
+    `${describeDoubt(wanted, doubt)} The resource is deleted, and these endpoints are left. If one is this resource's, delete it with ` +
+    `\`npx pulumi-webhook-endpoints delete ${quoted(id)}\`.`
+  );
+}
+
+export function describeEndpoints(endpoints: readonly Named[]): string {
+  const named = endpoints
+    .slice(0, MAX_NAMED)
+    .map(({ id, createdAt }) => `${id} (created ${createdAt ?? "at an unknown time"})`);
+  const rest = endpoints.length - named.length;
+  return `${named.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+}
+
+function waysOn(endpoints: readonly Named[], { isReplacement = false }: Circumstances): string {
+  const [{ id } = { id: "" }] = endpoints;
+  const adopt = isReplacement
+    ? "- If it is this resource's: a resource that has an endpoint adopts no other, so give it another name, without an alias, and " +
+      `set adoptId: ${JSON.stringify(id)}.`
+    : `- If it is this resource's, set adoptId: ${JSON.stringify(id)}.`;
+  return [
+    adopt,
+    "- If another stack has it, move that resource here with `pulumi state move`, or declare another url or type.",
+    `- If nobody needs it, delete it with \`npx pulumi-webhook-endpoints delete ${quoted(id)}\`.`,
+    '- To register another one on purpose, set ifExists: "register" for one run. Each event is then delivered to both.',
+  ].join("\n");
+}
+
+function unreadNote({ unread }: Circumstances): string {
+  if (unread === undefined) return "";
+  return `(The stack's state could not be read: ${unread}. So it may be this stack's own, as after a rename without an alias.) `;
+}

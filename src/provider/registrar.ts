@@ -1,0 +1,202 @@
+import { type Endpoint, WebhookRegistrationError } from "../client";
+import type { Clock } from "../client/clock";
+import type { Origin } from "../shared/permanent";
+import { describeUrl } from "../shared/url";
+import { adopt } from "./adopt";
+import { type Evidence, isFit } from "./decide";
+import type { EngineLog } from "./engine";
+import { EndpointError, PendingError } from "./errors";
+import { equalIn, isPendingId, keyOf, newPendingId } from "./identity";
+import type { Memory, Replaced } from "./memory";
+import { describeDoubt, describeSpared, refusalOf, stillPending } from "./refusals";
+import type { Service } from "./service";
+import { otherSpellingWarning } from "./spelling";
+import type { StackState } from "./stackState";
+import { type EndpointInputs, type PendingState, stateOf } from "./state";
+import type { Unanswered } from "./unanswered";
+
+interface RegistrarSources {
+  readonly service: Service;
+  readonly memory: Memory;
+  readonly unanswered: Unanswered;
+  readonly origin: Origin;
+  readonly clock: Clock;
+  readonly log: EngineLog;
+  readonly patienceMs: number;
+  readonly state: () => Promise<StackState | undefined>;
+  /** Returns why the stack's state could not be read, if so. */
+  readonly unread: () => string | undefined;
+}
+
+/** Gives each resource its endpoint, once: takes over what an earlier registration made for it, adopts what the user named, or registers. */
+export class Registrar {
+  /** What happens for each url and type: within a process, one thing after the other. */
+  readonly #turns = new Map<string, Promise<unknown>>();
+
+  constructor(private readonly run: RegistrarSources) {}
+
+  /** @throws PendingError when it was sent and nothing shows whether it was made */
+  create(inputs: EndpointInputs, replaced: Replaced | undefined): Promise<Endpoint> {
+    return this.inTurn(inputs, async () => {
+      const earlier = this.run.memory.unansweredLike(inputs);
+      if (earlier !== undefined) return this.#lookAgain(inputs, earlier);
+      const isReplacement = await this.#hasEndpoint(inputs, replaced);
+      const { adoptId } = inputs;
+      const endpoint =
+        adoptId === undefined || isReplacement
+          ? await this.#takeOrRegister(inputs, replaced, isReplacement)
+          : await this.#adopt(adoptId, inputs, replaced);
+      const warning = otherSpellingWarning(inputs.url, endpoint);
+      if (warning !== undefined) this.run.log.warn(warning);
+      return endpoint;
+    });
+  }
+
+  /** Settles a pending resource for `read`: returns its endpoint, or undefined when the registration made none. */
+  settleForRead(id: string, state: PendingState): Promise<Endpoint | undefined> {
+    const { memory, unanswered } = this.run;
+    const own = memory.notePending(id, state);
+    return this.inTurn(state, async () => {
+      // An equal resource, which failed with the same id, has what it made.
+      if (memory.has(id, "settled")) return undefined;
+      const decision = await unanswered.settlePending(state, own);
+      const refusal = refusalOf(decision, state);
+      if (refusal && decision.kind !== "exists") throw refusal;
+      memory.note(id, "settled");
+      return decision.kind === "take" ? memory.noteMade(decision.endpoint) : undefined;
+    });
+  }
+
+  /** Settles a pending resource for `delete`: deletes its endpoint, unless it is in doubt or another resource is to have it. */
+  settleForDelete(id: string, state: PendingState): Promise<void> {
+    const { log, memory, service, unanswered } = this.run;
+    const own = memory.notePending(id, state);
+    return this.inTurn(state, async () => {
+      if (memory.has(id, "settled")) return;
+      const decision = await unanswered.settlePending(state, own);
+      if (decision.kind === "unknowable") throw stillPending(state);
+      if (decision.kind === "doubt") log.warn(describeSpared(state, decision));
+      memory.note(id, "settled");
+      if (decision.kind !== "take" || memory.spares(decision.endpoint.id)) return;
+      await service.delete(decision.endpoint.id);
+      memory.note(decision.endpoint.id, "seen");
+    });
+  }
+
+  inTurn<T>(identity: Pick<EndpointInputs, "url" | "type">, work: () => Promise<T>): Promise<T> {
+    const key = keyOf(identity);
+    const turn = (this.#turns.get(key) ?? Promise.resolve()).then(work, work);
+    this.#turns.set(key, turn);
+    return turn;
+  }
+
+  /** Without a `diff`, as with `--replace`, only the state knows (engine rule 17). */
+  async #hasEndpoint(inputs: EndpointInputs, replaced: Replaced | undefined): Promise<boolean> {
+    if (replaced !== undefined) return !isPendingId(replaced.id);
+    const { memory, origin } = this.run;
+    const state = await this.run.state();
+    return memory.namesOf(inputs).some((name) => state?.hasEndpointNamed(name, origin));
+  }
+
+  async #adopt(id: string, inputs: EndpointInputs, replaced: Replaced | undefined): Promise<Endpoint> {
+    const { memory, patienceMs, service, unanswered } = this.run;
+    const endpoint = await adopt(id, inputs, { service, memory, isHeld: await unanswered.holder() });
+    // What else a pending registration may have made, its own `delete` looks for.
+    if (replaced?.evidence && isFit(endpoint, replaced.evidence, patienceMs))
+      memory.note(replaced.id, "settled");
+    return endpoint;
+  }
+
+  async #takeOrRegister(
+    inputs: EndpointInputs,
+    replaced: Replaced | undefined,
+    isReplacement: boolean,
+  ): Promise<Endpoint> {
+    const { log, memory, unanswered } = this.run;
+    const first = replaced?.evidence;
+    const pending = first && !memory.has(first.id, "settled") ? first : undefined;
+    const decision = await unanswered.settle(inputs, memory.namesOf(inputs), pending);
+    if (decision.kind === "take") {
+      const { endpoint, by } = decision;
+      memory.note(by.id, "settled");
+      log.info(
+        `took over ${endpoint.id} (${describeUrl(inputs.url)}) that an interrupted run had registered`,
+      );
+      return memory.noteMade(endpoint);
+    }
+    const refusal = refusalOf(decision, inputs, { isReplacement, unread: this.run.unread() });
+    if (refusal) throw refusal;
+    if (decision.kind === "doubt")
+      log.warn(`${describeDoubt(inputs, decision)} Another endpoint is registered, as ifExists says.`);
+    if (decision.kind === "register" && decision.isListPartial)
+      log.warn(
+        "the service lists only a part of its endpoints, so nobody can tell whether one that is registered now exists already.",
+      );
+    // It made nothing, or the user said to register another one.
+    if (pending) memory.note(pending.id, "settled");
+    return this.#register(inputs);
+  }
+
+  async #register(inputs: EndpointInputs): Promise<Endpoint> {
+    const { clock, log, memory, origin, service, unanswered } = this.run;
+    const { url, type, ip } = inputs;
+    const list = await service.list();
+    const before = [...equalIn(list, inputs), ...list.unrecognized].map(({ id }) => id);
+    const [sentAt, attemptedAt] = [clock.now(), service.time()];
+    try {
+      const endpoint = await service.register({ url, type, ip });
+      if (before.includes(endpoint.id) || memory.holds(endpoint.id)) throw notRegistered(inputs, endpoint);
+      return memory.noteMade(endpoint);
+    } catch (error) {
+      if (!(error instanceof WebhookRegistrationError) || error.outcome === "not-made") throw error;
+      const pending = { before, attemptedAt, complete: list.complete };
+      const state = { ...stateOf({ createdAt: null, updatedAt: null }, inputs, origin), pending };
+      const failure = new PendingError(newPendingId(), state, error);
+      const endpoint = await unanswered.lookFor(inputs, freshEvidence(failure), sentAt);
+      if (endpoint === undefined) {
+        memory.noteUnanswered(inputs, failure);
+        throw failure;
+      }
+      log.info(
+        `found ${endpoint.id} (${describeUrl(url)}), which the service registered without a usable answer`,
+      );
+      return memory.noteMade(endpoint);
+    }
+  }
+
+  /**
+   * Looks again for a registration of this run: a hook can make the engine call `create` again (engine rule 30). The engine keeps the
+   * resource as half-made only if `create` fails in the same way again, so any failure becomes that one.
+   */
+  async #lookAgain(inputs: EndpointInputs, earlier: PendingError): Promise<Endpoint> {
+    const { clock, memory, unanswered } = this.run;
+    const isSame = (inputs.ip ?? null) === earlier.properties.ip;
+    const endpoint = isSame
+      ? await unanswered
+          .lookFor(inputs, freshEvidence(earlier), clock.now() - Number.MAX_SAFE_INTEGER)
+          .catch(() => undefined)
+      : undefined;
+    if (endpoint === undefined) throw isSame ? earlier : stillPending(inputs);
+    memory.note(earlier.id, "settled");
+    return memory.noteMade(endpoint);
+  }
+}
+
+function freshEvidence({ id, properties: { ip, pending } }: PendingError): Evidence {
+  return {
+    id,
+    ip,
+    before: pending.before,
+    sentAt: pending.attemptedAt ?? undefined,
+    isFresh: pending.complete,
+  };
+}
+
+/** A service that keeps one endpoint for each url answers a registration with the one that it has. */
+function notRegistered({ url }: EndpointInputs, { id }: Endpoint): EndpointError {
+  return new EndpointError(
+    "ENDPOINT_EXISTS",
+    `the service answered the registration of ${describeUrl(url)} with endpoint ${id}, which was there before: it keeps one endpoint for ` +
+      `each url. If no other resource has it, set adoptId: ${JSON.stringify(id)}. Otherwise declare another url.`,
+  );
+}

@@ -1,0 +1,141 @@
+import { type Wait, WebhookError, WebhooksClient } from "../client";
+import type { Clock } from "../client/clock";
+import type { Engine, EngineLog } from "./engine";
+import { Memory } from "./memory";
+import { OriginCheck } from "./originCheck";
+import { Preview } from "./preview";
+import { Registrar } from "./registrar";
+import { Service } from "./service";
+import { type Configuration, type ResolvedSettings, resolveSettings } from "./settings";
+import { readStackState, type StackState } from "./stackState";
+import { originOf } from "./state";
+import { patienceFor } from "./time";
+import { Unanswered } from "./unanswered";
+
+export interface RunOptions {
+  readonly environment: NodeJS.ProcessEnv;
+  readonly engine: Engine;
+  readonly clock: Clock;
+}
+
+/** How long a wait must be to be worth a line, in milliseconds. */
+const WORTH_A_LINE_MS = 1_000;
+
+export type Run = ReturnType<typeof assemble>;
+
+/** Starts a run with the settings of a configuration and the environment, or returns what is wrong with them. */
+export function startRun(
+  configuration: Configuration,
+  options: RunOptions,
+): { run: Run } | { problems: string[] } {
+  const resolved = resolveSettings(configuration, options.environment);
+  if ("problems" in resolved) return resolved;
+  try {
+    return { run: assemble(resolved, options) };
+  } catch (error) {
+    if (!(error instanceof WebhookError)) throw error;
+    return { problems: [error.reason] }; // the environment's proxy is invalid
+  }
+}
+
+/**
+ * Makes the parts of one engine command over one account, and gives each what it needs. The plugin is a process of its own for
+ * each provider and command (engine rule 14), so what is in memory serves one `preview`, `up`, `refresh` or `destroy`.
+ */
+function assemble(
+  { settings, showResponses, providerName }: ResolvedSettings,
+  { engine, environment, clock }: RunOptions,
+) {
+  const { timeoutSeconds, ...connection } = settings;
+  const { cancelled } = engine;
+  const timeoutMs = timeoutSeconds * 1000;
+  const patienceMs = patienceFor(timeoutMs);
+  const origin = originOf({ ...connection, providerName });
+  const log = oncePerWarning(engine);
+  const onWait = ({ operation, delayMs, statusCode }: Wait) => {
+    if (delayMs < WORTH_A_LINE_MS) return;
+    const answer = statusCode === undefined ? "did not answer" : `answered ${statusCode}`;
+    log.info(`${operation} waits ${Math.ceil(delayMs / 1000)} s: the service ${answer}`);
+  };
+  const client = new WebhooksClient({ ...connection, timeoutMs, onWait }, { clock, cancelled });
+  const showAnswersTo = showResponses ? connection.apiKey : undefined;
+  const service = new Service(client, { clock, log, cancelled, showAnswersTo });
+  const memory = new Memory();
+  const stack = stackOnce(engine, environment, log);
+  const { state, unread } = stack;
+  const unanswered = new Unanswered({
+    memory,
+    service,
+    origin,
+    state,
+    clock,
+    cancelled,
+    log,
+    timeoutMs,
+    patienceMs,
+  });
+  const registrar = new Registrar({
+    service,
+    memory,
+    unanswered,
+    origin,
+    clock,
+    log,
+    patienceMs,
+    state,
+    unread,
+  });
+  const origins = new OriginCheck({ origin, service, log });
+  const preview = new Preview({ memory, service, unanswered, log, stack });
+  return { log, memory, origin, origins, preview, registrar, service };
+}
+
+/** The stack's state as the run finds it. */
+export type StackOnce = ReturnType<typeof stackOnce>;
+
+/**
+ * Reads the state once, when it is first asked for. That is before this process creates anything, so the interrupted creations in it are
+ * those of earlier runs. Until a program runs, a dynamic provider does not know its stack (engine rule 33).
+ */
+function stackOnce(engine: Engine, environment: NodeJS.ProcessEnv, log: EngineLog) {
+  let organization: string | undefined;
+  let problem: string | undefined;
+  let reading: Promise<StackState | undefined> | undefined;
+  const read = async (): Promise<StackState | undefined> => {
+    const urn = await engine.rootUrn();
+    if (urn === undefined) {
+      reading = undefined;
+      return undefined;
+    }
+    return readStackState(urn, organization, environment).catch((error: unknown) => {
+      problem = error instanceof Error ? error.message : String(error);
+      log.warn(
+        `the state of this stack cannot be read (${problem}), so this run does not see what interrupted runs registered, or that a ` +
+          "resource was renamed without an alias: it stops rather than registering twice. `pulumi` must be on PATH.",
+      );
+      return undefined;
+    });
+  };
+  return {
+    /** Tells what the program alone knows, so that the stack can be named in full. */
+    inOrganization(name: string): void {
+      organization = name;
+    },
+    state(): Promise<StackState | undefined> {
+      reading ??= read();
+      return reading;
+    },
+    unread: () => problem,
+  };
+}
+
+/** The engine calls some verbs twice for one resource. */
+function oncePerWarning(engine: EngineLog): EngineLog {
+  const warned = new Set<string>();
+  return {
+    info: (message) => engine.info(message),
+    warn: (message) => {
+      if (warned.size < warned.add(message).size) engine.warn(message);
+    },
+  };
+}

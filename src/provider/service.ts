@@ -1,0 +1,139 @@
+import {
+  type Endpoint,
+  type EndpointList,
+  type Registration,
+  WebhookEndpointNotFoundError,
+  type WebhooksClient,
+} from "../client";
+import { type Clock, sleep } from "../client/clock";
+import { undefinedIfGone } from "../client/errors";
+import type { EngineLog } from "./engine";
+import { isUnauthorized } from "./errors";
+import { describeAnswer, hasAnswer } from "./shownAnswer";
+
+/** How long one list serves, in milliseconds. The reads of a run, and its registrations, come within moments of each other. */
+const LIST_LIFETIME_MS = 10_000;
+/** How long the first read waits for others, in milliseconds: one read alone is a get, several share a list. */
+const GATHERING_MS = 20;
+/** How long an operation must take to be worth a line, in milliseconds. */
+const SLOW_MS = 2_000;
+
+interface ServiceOptions {
+  readonly clock: Clock;
+  readonly log: EngineLog;
+  /** Ends requests that only read: a cancelled run does not need their answers. */
+  readonly cancelled: AbortSignal | undefined;
+  /** The API key, to warn with the service's answers to requests that it refused. Undefined: don't. */
+  readonly showAnswersTo: string | undefined;
+}
+
+/**
+ * The service, as one run meets it. A refresh costs one request instead of one for each endpoint (engine rule 18), and so do the looks
+ * before registrations: they share a list for some seconds. What this run registers meanwhile, its memory knows.
+ */
+export class Service {
+  #shared: Promise<EndpointList> | undefined;
+  #sharedAt = 0;
+  #gathering: Promise<unknown> | undefined;
+  #reads = 0;
+  /** The service's time, and this process's when it was told. */
+  #told: { readonly time: number; readonly now: number; readonly date: number } | undefined;
+  /** The operations that the user knows to be slow. */
+  readonly #slow = new Set<string>();
+
+  constructor(
+    private readonly client: WebhooksClient,
+    private readonly options: ServiceOptions,
+  ) {}
+
+  /** Returns every endpoint, as it was at most ten seconds ago. A list that failed is asked for again. */
+  list(): Promise<EndpointList> {
+    const { clock } = this.options;
+    if (this.#shared === undefined || clock.now() - this.#sharedAt > LIST_LIFETIME_MS) {
+      this.#sharedAt = clock.now();
+      const asked = this.#ask();
+      asked.catch(() => {
+        if (this.#shared === asked) this.#shared = undefined;
+      });
+      this.#shared = asked;
+    }
+    return this.#shared;
+  }
+
+  /** Returns every endpoint, as it is now. */
+  listNow(): Promise<EndpointList> {
+    this.#shared = undefined;
+    return this.list();
+  }
+
+  async #ask(): Promise<EndpointList> {
+    const list = await this.#watched("list", this.client.list({ signal: this.options.cancelled }));
+    const { clock } = this.options;
+    if (list.serverTime !== null)
+      this.#told = { time: list.serverTime, now: clock.now(), date: clock.date() };
+    return list;
+  }
+
+  /**
+   * Returns the service's time, in milliseconds since 1970. Null until a list has told it, and after the machine has slept: the clock
+   * that never goes back may stand still meanwhile.
+   */
+  time(): number | null {
+    if (this.#told === undefined) return null;
+    const { clock } = this.options;
+    const passed = clock.now() - this.#told.now;
+    const hasSlept = Math.abs(clock.date() - this.#told.date - passed) > 1_000;
+    return hasSlept ? null : Math.round(this.#told.time + passed);
+  }
+
+  register(registration: Registration): Promise<Endpoint> {
+    return this.#watched("register", this.client.register(registration));
+  }
+
+  get(id: string): Promise<Endpoint> {
+    return this.#watched("get", this.client.get(id, { signal: this.options.cancelled }));
+  }
+
+  /** @throws WebhookEndpointNotFoundError when there was nothing to delete */
+  delete(id: string): Promise<void> {
+    return this.#watched("delete", this.client.delete(id)).finally(() => {
+      this.#shared = undefined;
+    });
+  }
+
+  /**
+   * Reads an endpoint, or returns undefined when the service has none with this id: a get says so. Several reads share a list, and only
+   * what that lacks is asked for alone.
+   */
+  async find(id: string): Promise<Endpoint | undefined> {
+    this.#reads += 1;
+    this.#gathering ??= sleep(GATHERING_MS, { clock: this.options.clock, signal: undefined });
+    await this.#gathering;
+    const list = this.#reads > 1 ? await this.#listIfPossible() : undefined;
+    const listed = list?.endpoints.find((each) => each.id === id);
+    return listed ?? this.get(id).catch(undefinedIfGone);
+  }
+
+  /** A key that is refused for the list is refused for each get too. One request shows that. */
+  #listIfPossible(): Promise<EndpointList | undefined> {
+    return this.list().catch((error: unknown) => {
+      if (isUnauthorized(error)) throw error;
+      return undefined;
+    });
+  }
+
+  /** Logs once for each operation that the run waits for the service, and shows a refusal if the user wants that. */
+  #watched<T>(operation: string, answer: Promise<T>): Promise<T> {
+    const { clock, log, showAnswersTo } = this.options;
+    const cancel = clock.after(SLOW_MS, () => {
+      if (this.#slow.has(operation)) return;
+      this.#slow.add(operation);
+      log.info(`waiting for the service: ${operation} takes longer than ${SLOW_MS / 1000} s`);
+    });
+    return answer.finally(cancel).catch((error: unknown) => {
+      if (showAnswersTo !== undefined && hasAnswer(error) && !(error instanceof WebhookEndpointNotFoundError))
+        log.warn(describeAnswer(error, showAnswersTo));
+      throw error;
+    });
+  }
+}

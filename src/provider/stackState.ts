@@ -1,0 +1,203 @@
+import type { Endpoint } from "../client";
+import { parseJson } from "../shared/json";
+import { AFTER_INPUT, isEndpointToken, type Origin, type PendingRegistration } from "../shared/permanent";
+import { runPulumi } from "../shared/pulumiCommand";
+import { isDefaultProvider, nameOf, stackOf } from "../shared/urn";
+import type { Evidence, Wanted } from "./decide";
+import { isPendingId, keyOf } from "./identity";
+
+/** How long the CLI may take to print a stack's state, in milliseconds. */
+const TIMEOUT_MS = 60_000;
+
+type Properties = Readonly<Record<string, unknown>>;
+
+/** A resource as `pulumi stack export` prints it. */
+export interface Resource {
+  readonly urn: string;
+  readonly type: string;
+  readonly id?: string;
+  readonly inputs?: Properties;
+  readonly outputs?: Properties;
+  /** The provider's URN and id, joined by "::". */
+  readonly provider?: string;
+  /** Set on what a replacement left behind: the next `up` deletes it. */
+  readonly delete?: boolean;
+  /** Set on what a program only reads. */
+  readonly external?: boolean;
+}
+
+/** A stack's state, as `pulumi stack export` prints it. */
+export interface Deployment {
+  readonly resources?: readonly Resource[];
+  /** Operations that no run has finished. They outlive the run that heals them (engine rule 43). */
+  readonly pending_operations?: readonly { readonly type: string; readonly resource: Resource }[];
+}
+
+/** What asks for evidence: an endpoint of one provider, and the names of the resources that want it. */
+export interface Asker {
+  readonly wanted: Wanted;
+  /** A url that the state encrypts is compared by the resource's name. */
+  readonly names: readonly string[];
+  readonly origin: Origin;
+}
+
+/** A stack's state at one moment: who has an endpoint, and what may have registered one without an answer. */
+export class StackState {
+  readonly #deployment: Deployment;
+  /** The resources of the stack that have an endpoint, by its id, whatever their provider. */
+  readonly #held = new Map<string, Resource[]>();
+
+  constructor(deployment: Deployment) {
+    this.#deployment = deployment;
+    for (const resource of this.endpoints) {
+      const { id = "" } = resource;
+      this.#held.set(id, [...(this.#held.get(id) ?? []), resource]);
+    }
+  }
+
+  /** The endpoints in the state, pending ones and those that the next `up` deletes included. */
+  get endpoints(): readonly Resource[] {
+    return (this.#deployment.resources ?? []).filter(
+      ({ type, external }) => isEndpointToken(type) && !external,
+    );
+  }
+
+  /**
+   * Returns whether a resource of the stack has an endpoint of today's account. Ids may count for each account, so what was recorded with
+   * another base URL or key must have its url and type, too.
+   */
+  has({ id, url, type }: Pick<Endpoint, "id"> & Partial<Endpoint>, origin: Origin): boolean {
+    return (this.#held.get(id) ?? []).some((resource) => {
+      const { baseUrl = origin.baseUrl, account = origin.account } = resource.outputs ?? {};
+      const declared = wantedBy(resource);
+      if (baseUrl === origin.baseUrl && account === origin.account) return true;
+      if (declared === undefined || url === undefined || type === undefined) return true;
+      return keyOf(declared) === keyOf({ url, type });
+    });
+  }
+
+  /** Returns whether a resource of this name and provider has an endpoint. */
+  hasEndpointNamed(name: string, { provider }: Origin): boolean {
+    return this.endpoints.some(
+      (each) =>
+        nameOf(each.urn) === name &&
+        providerNameOf(each) === provider &&
+        !isPendingId(each.id ?? "") &&
+        each.delete !== true,
+    );
+  }
+
+  /** Returns the pending resources and the interrupted creations that may have registered what is wanted. */
+  evidence(asker: Asker): Evidence[] {
+    const pending = this.endpoints.filter((each) => isPendingId(each.id ?? "") && isOf(each, asker));
+    const interrupted = this.interrupted.filter((each) => isOf(each, asker));
+    return [...pending.map(pendingEvidence), ...interrupted.map(interruptedEvidence)];
+  }
+
+  /**
+   * The creations that a killed run left, one for each URN, except those that adopt, and those whose resource was recorded since. A
+   * resource that is older than the operation is the one that it was to replace.
+   */
+  get interrupted(): readonly Resource[] {
+    const latest = new Map<string, Resource>();
+    for (const { type, resource } of this.#deployment.pending_operations ?? []) {
+      const { urn, inputs } = resource;
+      if (type !== "creating" || !isEndpointToken(resource.type) || inputs?.adoptId !== undefined) continue;
+      const known = latest.get(urn);
+      if (known === undefined || (afterOf(resource) ?? 0) > (afterOf(known) ?? 0)) latest.set(urn, resource);
+    }
+    return [...latest.values()].filter((operation) => !this.#isRecordedSince(operation));
+  }
+
+  #isRecordedSince(operation: Resource): boolean {
+    return this.endpoints.some((recorded) => {
+      if (recorded.urn !== operation.urn || providerNameOf(recorded) !== providerNameOf(operation))
+        return false;
+      const [began, after] = [afterOf(operation), afterOf(recorded)];
+      if (began !== undefined) return after !== undefined && after >= began;
+      // Nothing dates what the native plugin began: what is recorded as it was to be made counts as made by it.
+      const [one, other] = [wantedBy(operation), wantedBy(recorded)];
+      return one === undefined || other === undefined || keyOf(one) === keyOf(other);
+    });
+  }
+}
+
+/** Returns the url, type and ip of a resource or an interrupted creation; undefined if the state encrypts them. */
+export function wantedBy({ inputs, outputs }: Resource): Wanted | undefined {
+  const { url, type, ip = null } = { ...inputs, ...outputs };
+  if (typeof url !== "string" || (type !== "production" && type !== "development")) return undefined;
+  return { url, type, ip: typeof ip === "string" ? ip : null };
+}
+
+/** Returns the name of a resource's WebhooksProvider; undefined for the default provider. */
+export function providerNameOf({ provider = "" }: Pick<Resource, "provider">): string | undefined {
+  const name = nameOf(provider.slice(0, provider.lastIndexOf("::")));
+  return isDefaultProvider(name) || name === "" ? undefined : name;
+}
+
+/** Returns what an interrupted creation says of its registration. */
+export function interruptedEvidence(operation: Resource): Evidence {
+  const { urn, inputs } = operation;
+  const { ip = null } = inputs ?? {};
+  return { id: urn, ip: isText(ip) ? ip : undefined, sentAt: afterOf(operation), before: [] };
+}
+
+/** Returns what a pending resource of the state says of its registration. */
+export function pendingEvidence({
+  id = "",
+  inputs,
+  outputs,
+}: Pick<Resource, "id" | "inputs" | "outputs">): Evidence {
+  const { before, attemptedAt } = (outputs?.pending ?? {}) as Partial<PendingRegistration>;
+  const { ip = null } = { ...inputs, ...outputs };
+  return {
+    id,
+    ip: isText(ip) ? ip : undefined,
+    sentAt: typeof attemptedAt === "number" ? attemptedAt : undefined,
+    before: Array.isArray(before) ? before : [],
+  };
+}
+
+function isOf(resource: Resource, { wanted, names, origin }: Asker): boolean {
+  if (providerNameOf(resource) !== origin.provider) return false;
+  const recordedAt = resource.outputs?.baseUrl ?? origin.baseUrl;
+  if (recordedAt !== origin.baseUrl) return false;
+  const declared = wantedBy(resource);
+  return declared === undefined ? names.includes(nameOf(resource.urn)) : keyOf(declared) === keyOf(wanted);
+}
+
+function afterOf({ inputs }: Resource): number | undefined {
+  const after = inputs?.[AFTER_INPUT];
+  return typeof after === "number" ? after : undefined;
+}
+
+function isText(value: unknown): value is string | null {
+  return typeof value === "string" || value === null;
+}
+
+/**
+ * Reads the state of a stack by `pulumi stack export`, which works while a run is under way and needs no passphrase (engine rule 37).
+ *
+ * @param urn the root URN of the stack
+ * @param organization undefined if nobody knows it: then the stack is looked for in this folder's project
+ * @throws Error if the CLI is not on PATH, or cannot read the state
+ */
+export async function readStackState(
+  urn: string,
+  organization: string | undefined,
+  environment: NodeJS.ProcessEnv,
+): Promise<StackState> {
+  const { project, stack } = stackOf(urn);
+  const name = organization === undefined ? stack : `${organization}/${project}/${stack}`;
+  const args = ["stack", "export", "--stack", name];
+  // This process is in the folder that the variable names, so a relative one would count twice (engine rule 40).
+  const env = { ...environment, PULUMI_OPTION_CWD: "" };
+  const { exitCode, stdout } = await runPulumi(args, { env, signal: AbortSignal.timeout(TIMEOUT_MS) });
+  const { deployment } = Object(parseJson(stdout)) as { deployment?: Deployment };
+  if (exitCode !== 0 || deployment === undefined)
+    throw new Error(`\`pulumi ${args.join(" ")}\` ended with exit status ${exitCode}`);
+  const { resources = [] } = deployment;
+  if (resources.length > 0 && !resources.some((each) => each.urn === urn))
+    throw new Error(`\`pulumi ${args.join(" ")}\` printed another stack`);
+  return new StackState(deployment);
+}

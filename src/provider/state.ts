@@ -1,0 +1,65 @@
+import { createHash } from "node:crypto";
+import type { Endpoint } from "../client";
+import type { EndpointType } from "../client/endpoint";
+import type { Origin, PendingRegistration } from "../shared/permanent";
+
+/** The arguments as the verbs get them, as plain values. An argument left out is absent, never null. */
+export interface EndpointInputs {
+  url: string;
+  type: EndpointType;
+  ip?: string;
+  adoptId?: string;
+  ifExists?: "fail" | "register";
+}
+
+/** What the stack's state holds. Null, never undefined: the plugin cannot encode undefined (engine rule 25). */
+export interface EndpointState extends Origin {
+  url: string;
+  type: EndpointType;
+  ip: string | null;
+  createdAt: string | null;
+  updatedAt: string | null;
+  /** Present on what `.get` reads. */
+  external?: true;
+  /** Present on a pending resource, whose id begins with `pending:`. */
+  pending?: PendingRegistration;
+}
+
+/** The state of a pending resource. */
+export type PendingState = EndpointState & { readonly pending: PendingRegistration };
+
+/** Returns what the state holds about an endpoint. */
+export function stateOf(
+  { createdAt, updatedAt }: Pick<Endpoint, "createdAt" | "updatedAt">,
+  { url, type, ip }: Pick<EndpointInputs, "url" | "type" | "ip">,
+  origin: Origin,
+): EndpointState {
+  return { url, type, ip: ip ?? null, createdAt, updatedAt, ...origin };
+}
+
+/**
+ * Returns whether properties come from the state. `.get` and `pulumi import` of an id pass none, and there a missing endpoint is an
+ * error (engine rule 7).
+ */
+export function isRecorded(properties: Partial<EndpointState>): properties is EndpointState {
+  return properties.url !== undefined;
+}
+
+export function isPending(state: EndpointState): state is PendingState {
+  return state.pending !== undefined;
+}
+
+interface OriginSettings {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly providerName: string;
+}
+
+/** Returns where these settings lead, as the state records it. */
+export function originOf({ baseUrl, apiKey, providerName }: OriginSettings): Origin {
+  return {
+    baseUrl: new URL(baseUrl).href.replace(/\/+$/, ""),
+    account: createHash("sha256").update(`pulumi-webhook-endpoints\0${apiKey}`).digest("hex").slice(0, 6),
+    ...(providerName === "" ? {} : { provider: providerName }),
+  };
+}

@@ -1,0 +1,27 @@
+/** How much earlier than its request an endpoint may be dated, in milliseconds: `Date` has whole seconds, and clocks differ. */
+const TOLERANCE_MS = 5_000;
+const LEAST_PATIENCE_MS = 20_000;
+
+/** Returns how long after a registration was sent the service may still make its endpoint, in milliseconds. */
+export function patienceFor(timeoutMs: number): number {
+  return Math.max(2 * timeoutMs, LEAST_PATIENCE_MS);
+}
+
+/** ISO 8601 with a time zone, or the format of HTTP. Without a zone, nothing says which clock a time is on. */
+const READABLE =
+  /^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*(Z|[+-]\d\d:?\d\d)|[a-z]{3}, \d\d [a-z]{3} \d{4} .* (GMT|UTC))$/i;
+/** Seconds, or milliseconds, since 1970. */
+const EPOCH = /^\d{10}(\d{3})?$/;
+
+/** Parses a service's timestamp into milliseconds since 1970. Returns undefined if it cannot be read. */
+export function parseTimestamp(timestamp: string | null): number | undefined {
+  const text = timestamp?.trim() ?? "";
+  if (EPOCH.test(text)) return Number(text.padEnd(13, "0"));
+  const time = READABLE.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(time) ? undefined : time;
+}
+
+/** Returns whether something made at a time may come of what was sent at another, both on the service's clock. */
+export function isInWindow(made: number, sentAt: number, patienceMs: number): boolean {
+  return made >= sentAt - TOLERANCE_MS && made <= sentAt + patienceMs;
+}

@@ -1,0 +1,208 @@
+import type * as dynamic from "@pulumi/pulumi/dynamic";
+import { WebhookEndpointNotFoundError } from "../client";
+import { systemClock } from "../client/clock";
+import { AFTER_INPUT } from "../shared/permanent";
+import { UNKNOWN_VALUE } from "../shared/unknownValue";
+import { sameUrl } from "../shared/url";
+import { changedArguments, checkArguments, declaredArguments } from "./arguments";
+import { connectEngine } from "./engine";
+import { EndpointError, explained, PendingError } from "./errors";
+import { isPendingId } from "./identity";
+import { type Run, type RunOptions, startRun } from "./run";
+import { type EndpointInputs, type EndpointState, isPending, isRecorded, stateOf } from "./state";
+
+/** Inputs and state as the plugin passes them: with the provider's own code added. */
+type WithProvider<T> = T & { __provider?: string };
+
+/**
+ * Returns the six verbs over the service's register, get, list and delete. A change of url, type or ip replaces; what the service does
+ * not know is gone; nothing is changed in place, because the service cannot. docs/engine-facts.md describes how the engine calls the
+ * verbs and what it makes of their answers.
+ */
+export function createProvider(options: Partial<RunOptions> = {}) {
+  const { environment = process.env, engine = connectEngine(), clock = systemClock } = options;
+  let configuration: dynamic.Config | undefined;
+  let started: ReturnType<typeof startRun> | undefined;
+
+  // Resolved in the verbs, not in `configure`: the plugin does not call one that throws again (engine rule 1).
+  const start = () => {
+    started ??= startRun((key) => configuration?.get(key), { environment, engine, clock });
+    return started;
+  };
+  const requireRun = (): Run => {
+    const result = start();
+    if ("run" in result) return result.run;
+    throw new EndpointError("SETTINGS_INVALID", result.problems.join("; "));
+  };
+
+  return explained({
+    async configure(request: dynamic.ConfigureRequest): Promise<void> {
+      configuration = request.config;
+      started = undefined;
+    },
+
+    async check(
+      olds: WithProvider<Record<string, unknown>>,
+      news: WithProvider<Record<string, unknown>>,
+    ): Promise<dynamic.CheckResult> {
+      const args = declaredArguments(news);
+      const isNew = olds.url === undefined;
+      const { problems, warnings } = checkArguments(args);
+      const result = start();
+      let after = isNew ? news[AFTER_INPUT] : olds[AFTER_INPUT];
+      if ("problems" in result)
+        problems.push(...result.problems.map((problem) => `${problem} (SETTINGS_INVALID)`));
+      else if (problems.length === 0) {
+        const { log, preview } = result.run;
+        const inputs = args as unknown as EndpointInputs;
+        const name = preview.note(news, inputs);
+        for (const warning of warnings) log.warn(aboutResource(name, warning));
+        if (isNew) problems.push(...(await preview.refusals(inputs)));
+        // The program's class passes it, with an unknown value in a preview (engine rule 44).
+        if (isNew && after !== undefined && after !== UNKNOWN_VALUE) after = await preview.serviceTime();
+      }
+      const inputs = {
+        ...args,
+        ...(news.__provider !== undefined && { __provider: news.__provider }),
+        ...(after !== undefined && { [AFTER_INPUT]: after }),
+      };
+      return { inputs, failures: problems.map((reason) => ({ property: "", reason })) };
+    },
+
+    async diff(
+      id: string,
+      olds: WithProvider<EndpointState>,
+      news: WithProvider<EndpointInputs>,
+    ): Promise<dynamic.DiffResult> {
+      const { memory, origins } = requireRun();
+      const replaces: string[] = changedArguments(olds, news);
+      if (isPending(olds)) {
+        assertSameProvider(id, olds, news, origins.isOtherProvider(olds));
+        origins.assertSameService(id, olds);
+        memory.notePending(id, olds);
+        replaces.push("pending");
+      }
+      if (memory.endRefresh(id)) return { changes: replaces.length > 0, replaces };
+      const isHere = await origins.isHere(id, olds);
+      const isMoving = !isHere && (replaces.length === 0 || origins.isOtherService(olds));
+      if (isMoving) replaces.push(origins.reasonToMove(id, olds));
+      // A resource that adopted or took over this endpoint has it now.
+      if (isHere && memory.has(id, "made")) replaces.push("id");
+      // Elsewhere, the id may be another endpoint's.
+      if (isHere) memory.note(id, "seen");
+      if (isHere) memory.note(id, replaces.length === 0 ? "kept" : "replaced");
+      if (replaces.length > 0) memory.announce(id, olds, news);
+      const hasMoved = origins.isOtherService(olds) || olds.__provider !== news.__provider;
+      return { changes: replaces.length > 0 || hasMoved, replaces };
+    },
+
+    async create(inputs: WithProvider<EndpointInputs>): Promise<dynamic.CreateResult> {
+      const { memory, origin, registrar } = requireRun();
+      const replaced = memory.takeReplaced(inputs);
+      try {
+        const endpoint = await registrar.create(inputs, replaced);
+        return { id: endpoint.id, outs: stateOf(endpoint, inputs, origin) };
+      } catch (error) {
+        // The plugin adds the provider's code to the state of what was made, but not of what was half-made.
+        if (error instanceof PendingError) Object.assign(error.properties, { __provider: inputs.__provider });
+        if (replaced) memory.restore(replaced, inputs);
+        throw error;
+      }
+    },
+
+    async read(id: string, props: WithProvider<Partial<EndpointState>> = {}): Promise<dynamic.ReadResult> {
+      const { memory, origin, origins, registrar, service } = requireRun();
+      if (!isRecorded(props)) {
+        const endpoint = await service.find(id);
+        if (!endpoint)
+          throw new EndpointError(
+            "ENDPOINT_NOT_FOUND",
+            `the service has no endpoint ${id}. Check the id, and that the API key belongs to its account.`,
+          );
+        const state = { ...stateOf(endpoint, endpoint, origin), external: true };
+        return { id, props: state, inputs: { url: endpoint.url, type: endpoint.type } };
+      }
+      const { external, ip, type } = props;
+      const isOwn = !external && !origins.isElsewhere(props);
+      if (isPending(props)) origins.assertSameService(id, props);
+      else if (isOwn) memory.note(id, "seen");
+      const endpoint = isPending(props) ? await registrar.settleForRead(id, props) : await service.find(id);
+      if (!origins.isSameEndpoint(props, endpoint)) {
+        origins.concludeGone(id, props);
+        return {};
+      }
+      if (!external) {
+        memory.note(endpoint.id, "seen");
+        memory.note(endpoint.id, "read");
+      }
+      const url = sameUrl(props.url, endpoint.url) ? props.url : endpoint.url;
+      const inputs = { url, type: endpoint.type, ...(ip && { ip }) };
+      const state = { ...stateOf(endpoint, inputs, origin), ...(external && { external }) };
+      // The declared inputs stay, unless somebody changed the endpoint: then the next `up` puts it right.
+      const hasChanged = props.url !== url || type !== endpoint.type;
+      return { id: endpoint.id, props: state, ...(hasChanged && { inputs }) };
+    },
+
+    /** Called only when the provider's own code, a lifecycle option or the service's address changed (engine rule 4). */
+    async update(_id: string, olds: WithProvider<EndpointState>): Promise<dynamic.UpdateResult> {
+      const result = start();
+      // The default provider has no name that would replace another's.
+      const { provider: _provider, ...rest } = olds;
+      return { outs: "run" in result ? { ...rest, ...result.run.origin } : olds };
+    },
+
+    async delete(id: string, state: WithProvider<EndpointState>): Promise<void> {
+      const { log, memory, origins, registrar, service } = requireRun();
+      if (isPending(state)) {
+        origins.assertSameService(id, state);
+        return registrar.settleForDelete(id, state);
+      }
+      if (!(await origins.isHere(id, state))) return origins.concludeGone(id, state);
+      return registrar.inTurn(state, async () => {
+        if (memory.spares(id)) {
+          log.warn(
+            `endpoint ${id} is not deleted: another resource of this program has it, or names it in adoptId.`,
+          );
+          return;
+        }
+        try {
+          await service.delete(id);
+          memory.note(id, "seen");
+        } catch (error) {
+          if (!(error instanceof WebhookEndpointNotFoundError)) throw error;
+          origins.concludeGone(id, state, error);
+        }
+      });
+    },
+  });
+}
+
+/**
+ * A pending resource must not change its provider, between accounts or between the dynamic provider and the native plugin: the one that
+ * it leaves runs in a process of its own, which does not know what this one took over, and would delete that.
+ */
+function assertSameProvider(
+  id: string,
+  olds: WithProvider<EndpointState>,
+  news: WithProvider<EndpointInputs>,
+  isOtherProvider: boolean,
+): void {
+  const isOtherDoor = (olds.__provider === undefined) !== (news.__provider === undefined);
+  if (!isPendingId(id) || !(isOtherDoor || isOtherProvider)) return;
+  throw new EndpointError(
+    "STILL_PENDING",
+    "the registration of this resource got no usable answer yet, so the resource cannot move to another provider. Run `pulumi refresh`, " +
+      "which settles it, and then `pulumi up` again. Nothing was changed.",
+  );
+}
+
+/** Begins a message with the resource that it is about: the engine shows a warning without it. */
+function aboutResource(name: string | undefined, message: string): string {
+  return name === undefined ? message : `WebhookEndpoint ${JSON.stringify(name)}: ${message}`;
+}
+
+/**
+ * The instance that users' state names for ever, through the constant that each resource carries. Its subpath and its name
+ * are a promise: state written by the first release loads them from the last one.
+ */
+export const provider = createProvider();
