@@ -95,7 +95,8 @@ export function sqsHandler(
   // Otherwise each message would fail, and nothing would say why.
   if (typeof worker !== "function")
     throw new TypeError("sqsHandler: worker is not a function. Pass queueWorker({ handlers }).");
-  return async ({ Records }, context) => {
+  return async (event, context) => {
+    const { Records }: Partial<SqsEvent> = event ?? {};
     // What invokes a function without waiting for it, as SNS does, takes any result for success.
     if (!Array.isArray(Records) || Records.some(({ messageId, body }) => !messageId || body === undefined))
       throw new TypeError(
