@@ -2,8 +2,8 @@
 // deliveries one process takes, as docs/scaling.md shows. Redis and PostgreSQL write each delivery to the disk before they confirm it.
 
 require("ts-node/register/transpile-only");
-const { startDurableRedis } = require("../test/queues/stores/redis.ts");
-const { startPostgres } = require("../test/queues/stores/postgres.ts");
+const { startDurableRedis } = require("../test/integration/stores/redis.ts");
+const { startPostgres } = require("../test/integration/stores/postgres.ts");
 const { keep, verdict } = require("./measure.js");
 const { median, rounds } = require("./receiver/drive.js");
 

@@ -10,12 +10,12 @@ const PURPOSES = {
     redis: true,
     moto: true,
     languages: true,
-    extras: ["test/frameworks", "test/redis", "test/queues", "test/recipes", "test/browser"],
+    extras: ["test/integration"],
   },
-  bench: { cli: true, redis: true, extras: ["bench", "test/queues"] },
-  check: { cli: false, extras: ["test/frameworks", "test/redis", "test/queues", "test/browser", "bench"] },
+  bench: { cli: true, redis: true, extras: ["bench", "test/integration"] },
+  check: { cli: false, extras: ["test/integration", "bench"] },
   mutate: { cli: false, extras: ["test/mutation"] },
-  durability: { cli: false, redis: true, moto: true, extras: ["test/queues"] },
+  durability: { cli: false, redis: true, moto: true, extras: ["test/integration"] },
   build: { cli: false, extras: [], rebuild: true },
 };
 

@@ -7,7 +7,7 @@ const path = require("node:path");
 
 const [variant, secret, url] = process.argv.slice(2);
 /** Loads a package that the tests of queues have. */
-const ofQueues = createRequire(path.join(__dirname, "../../test/queues/package.json"));
+const ofQueues = createRequire(path.join(__dirname, "../../test/integration/package.json"));
 const own = {
   ...require("../../dist/receiver/index.js"),
   ...require("../../dist/receiver/adapters/node.js"),

@@ -4,13 +4,11 @@ import { packedFiles, read } from "./pages";
 
 afterAll(removeFolders);
 
-const OF_TESTS = {
-  frameworks: ["express", "fastify", "hono", "@hono/node-server", "@types"],
-  queues: ["bullmq", "ioredis", "kafkajs", "prom-client", "@opentelemetry/api", "zod"],
-};
-const installed = Object.entries(OF_TESTS).flatMap(([folder, names]) =>
-  names.map((name) => [name, `test/${folder}/node_modules/${name}`]),
-);
+const OF_TESTS = [
+  ...["express", "fastify", "hono", "@hono/node-server", "@types"],
+  ...["bullmq", "ioredis", "kafkajs", "prom-client", "@opentelemetry/api", "zod"],
+];
+const installed = OF_TESTS.map((name) => [name, `test/integration/node_modules/${name}`]);
 const packages = { "@pulumi": "node_modules/@pulumi", ...Object.fromEntries(installed) };
 
 /** What a part of a program takes from the rest of it. */

@@ -1,12 +1,13 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { type RedisServer, startRedis } from "../redis/server";
+import { startRedis } from "../integration/stores/redis";
+import type { Store } from "../integration/stores/store";
 import { type App, type Project, removeFolders, startApp, typeErrors } from "./readme/app";
 import { snippetsOf } from "./readme/snippets";
 import { delivered, jobSucceeded, secret } from "./support";
 
-const FRAMEWORKS = "test/frameworks/node_modules";
-const ioredis = { ioredis: "test/redis/node_modules/ioredis" };
+const FRAMEWORKS = "test/integration/node_modules";
+const ioredis = { ioredis: "test/integration/node_modules/ioredis" };
 type Packages = Project["packages"];
 
 /** The frameworks that a snippet may name, and the packages to install for each of their versions. */
@@ -107,7 +108,7 @@ test("next build, which runs a route where the secrets are not, can load the one
 });
 
 describe("with Redis", () => {
-  let redis: RedisServer;
+  let redis: Store;
   beforeAll(async () => {
     redis = await startRedis();
   });
@@ -123,7 +124,7 @@ describe("with Redis", () => {
 
   test("a delivery that reaches two processes with Redis is handled by one of them", async () => {
     const files = { "app.ts": codeOf("node:http"), "receiver.ts": codeOf(RECEIVER_WITH_REDIS) };
-    const env = { REDIS_URL: redis.path };
+    const env = { REDIS_URL: redis.url };
     const one = await start({ files, packages: ioredis }, env);
     const other = await start({ files, packages: ioredis }, env);
     const delivery = delivered();

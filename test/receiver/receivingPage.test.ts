@@ -5,12 +5,12 @@ import * as ts from "typescript";
 import { fastifyPlugin } from "../../src/receiver/adapters/fastify";
 import { nodeHandler } from "../../src/receiver/adapters/node";
 import { outcomeAnswer, refusalAnswer } from "../../src/receiver/answers";
-import { express5, fastify5 } from "../frameworks/modules";
-import { listen } from "../frameworks/servers";
+import { express5, fastify5 } from "../integration/frameworks/modules";
+import { listen } from "../integration/frameworks/servers";
 import { makeFolder, removeFolders } from "./readme/app";
 import { delivered, receiverOf } from "./support";
 
-const FRAMEWORKS = "test/frameworks/node_modules";
+const FRAMEWORKS = "test/integration/node_modules";
 const root = resolve(__dirname, "../..");
 const page = readFileSync(join(root, "docs/receiving.md"), "utf8");
 const frameworksPage = readFileSync(join(root, "docs/frameworks.md"), "utf8");

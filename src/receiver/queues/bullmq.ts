@@ -20,7 +20,6 @@ const KEPT = {
   removeOnComplete: { age: KEEP_SECONDS },
   removeOnFail: false,
   deduplication: undefined,
-  debounce: undefined,
 };
 const PLAIN = /^[\w-]{1,128}$/;
 

@@ -1,7 +1,7 @@
 import http from "node:http";
 import { nodeHandler } from "../../../src/receiver/adapters/node";
-import { express4, express5 } from "../../frameworks/modules";
-import { listen, type Running } from "../../frameworks/servers";
+import { express4, express5 } from "../../integration/frameworks/modules";
+import { listen, type Running } from "../../integration/frameworks/servers";
 import { delivered, receiverOf } from "../support";
 
 const open: Running[] = [];

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from "node:http";
 import { fastifyPlugin } from "../../../src/receiver/adapters/fastify";
-import { fastify4, fastify5 } from "../../frameworks/modules";
+import { fastify4, fastify5 } from "../../integration/frameworks/modules";
 import { delivered, receiverOf } from "../support";
 
 const json = { "content-type": "application/json" };
 type Fastify = typeof fastify5;
-/** test/frameworks/servers.ts checks version 4 by its own types; these tests use only what both versions have. */
+/** test/integration/frameworks/servers.ts checks version 4 by its own types; these tests use only what both versions have. */
 const versions: readonly [string, Fastify][] = [
   ["Fastify 4", fastify4 as unknown as Fastify],
   ["Fastify 5", fastify5],

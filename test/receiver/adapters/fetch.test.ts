@@ -1,5 +1,5 @@
 import { type FetchHandlerOptions, fetchHandler } from "../../../src/receiver/adapters/fetch";
-import { Hono } from "../../frameworks/modules";
+import { Hono } from "../../integration/frameworks/modules";
 import { deferred, delivered, receiverOf } from "../support";
 import { heldBytes } from "./heldBytes";
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import type { ReceiverOptions } from "../../../src/receiver";
-import { frameworks, type Running } from "../../frameworks/servers";
+import { frameworks, type Running } from "../../integration/frameworks/servers";
 import { wrongSignatures } from "../../signature/support";
 import { deferred, delivered, jobSucceeded, receiverOf } from "../support";
 import { head, raw, startUpload } from "./wire";

@@ -3,7 +3,7 @@ import http2 from "node:http2";
 import type { AddressInfo } from "node:net";
 import { fastifyPlugin } from "../../../src/receiver/adapters/fastify";
 import { type NodeHandlerOptions, nodeHandler } from "../../../src/receiver/adapters/node";
-import { fastify5 } from "../../frameworks/modules";
+import { fastify5 } from "../../integration/frameworks/modules";
 import { deferred, delivered, receiverOf } from "../support";
 
 const closers: (() => unknown)[] = [];

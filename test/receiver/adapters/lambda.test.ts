@@ -1,5 +1,5 @@
 import { type LambdaHttpEvent, lambdaHandler } from "../../../src/receiver/adapters/lambda";
-import { type AwsHandler, lambdaEvents, type SentRequest } from "../../frameworks/lambda";
+import { type AwsHandler, lambdaEvents, type SentRequest } from "../../integration/frameworks/lambda";
 import { deferred, delivered, receiverOf } from "../support";
 
 function setUp(options: Parameters<typeof receiverOf>[0] = {}) {

@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { buffer, text } from "node:stream/consumers";
 
 const require = createRequire(import.meta.url);
-const frameworks = createRequire(new URL("../../frameworks/package.json", import.meta.url));
+const frameworks = createRequire(new URL("../../integration/package.json", import.meta.url));
 const { createReceiver } = require("../../../dist/receiver");
 const { nodeHandler } = require("../../../dist/receiver/adapters/node");
 const { fetchHandler } = require("../../../dist/receiver/adapters/fetch");

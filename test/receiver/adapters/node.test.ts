@@ -3,7 +3,7 @@ import net from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ReceiverOptions } from "../../../src/receiver";
 import { type NodeHandlerOptions, nodeHandler } from "../../../src/receiver/adapters/node";
-import { listen, type Running } from "../../frameworks/servers";
+import { listen, type Running } from "../../integration/frameworks/servers";
 import { deferred, delivered, receiverOf } from "../support";
 import { heldBytes } from "./heldBytes";
 import { head, raw } from "./wire";

@@ -1,0 +1,293 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { delivered, jobSucceeded, secret } from "../../receiver/support";
+import { startPostgres } from "../stores/postgres";
+import { startDurableRedis } from "../stores/redis";
+import { startSqs } from "../stores/sqs";
+import type { Store } from "../stores/store";
+import { Recipe } from "./recipe";
+
+const WEBHOOK_RECEIVER = JSON.stringify({ version: 1, secrets: [secret] });
+const ACCOUNT = "123456789012";
+
+/** What makes a queue fit for a test: programs of the test, beside those of the recipe. */
+interface Setting {
+  readonly start: () => Promise<Store>;
+  readonly env: (url: string) => Record<string, string>;
+  /** Creates what the recipe's Pulumi program would. */
+  readonly setUp?: string;
+  /** Runs the worker. */
+  readonly worker?: string;
+  /** Makes a dead letter of the next delivery. */
+  readonly fail: string;
+}
+
+const FAILING = `
+import { queueWorker } from "pulumi-webhook-endpoints/receiver/queues";
+const fail = queueWorker({ handlers: { "job.succeeded"() { throw new Error("broken release"); } }, onOutcome() {} });
+`;
+
+const settings: Record<string, Setting> = {
+  bullmq: {
+    start: startDurableRedis,
+    env: (url) => ({ REDIS_URL: url }),
+    fail: `${FAILING}
+      import { UnrecoverableError, Worker } from "bullmq";
+      // As at the last attempt, without the wait for the ones before it.
+      const last = (job) => fail(job).catch((error) => { throw new UnrecoverableError(error.message); });
+      const working = new Worker("webhooks", last, { connection: { url: process.env.REDIS_URL, maxRetriesPerRequest: null } });
+      working.on("failed", async () => { await working.close(); console.log("failed"); });`,
+  },
+  "pg-boss": {
+    start: startPostgres,
+    env: (url) => ({ DATABASE_URL: url }),
+    fail: `${FAILING}
+      import { startBoss } from "./queue.js";
+      const boss = await startBoss();
+      const [job] = await boss.fetch("webhooks");
+      // As at the last attempt, without the wait for the ones before it.
+      await fail([job]).catch(async (error) => {
+        await boss.getDb().executeSql("UPDATE pgboss.job SET retry_limit = 0 WHERE id = $1", [job.id]);
+        await boss.fail("webhooks", job.id, error);
+      });
+      await boss.stop();
+      console.log("failed");`,
+  },
+  sqs: {
+    start: startSqs,
+    env: (url) => ({
+      AWS_ENDPOINT_URL: url,
+      AWS_REGION: "us-east-1",
+      AWS_ACCESS_KEY_ID: "test",
+      AWS_SECRET_ACCESS_KEY: "test",
+      QUEUE_URL: `${url}/${ACCOUNT}/webhooks.fifo`,
+      DEAD_LETTER_QUEUE_URL: `${url}/${ACCOUNT}/webhooks-dead.fifo`,
+    }),
+    setUp: `
+      import { SQS } from "@aws-sdk/client-sqs";
+      const sqs = new SQS();
+      await sqs.createQueue({ QueueName: "webhooks-dead.fifo", Attributes: { FifoQueue: "true" } });
+      const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: "arn:aws:sqs:us-east-1:${ACCOUNT}:webhooks-dead.fifo", maxReceiveCount: 2 });
+      const Attributes = { FifoQueue: "true", VisibilityTimeout: "1", RedrivePolicy };
+      await sqs.createQueue({ QueueName: "webhooks.fifo", Attributes });`,
+    worker: `
+      import { SQS } from "@aws-sdk/client-sqs";
+      import { handler } from "./worker.js";
+      const QueueUrl = process.env.QUEUE_URL;
+      const sqs = new SQS();
+      let isStopped = false;
+      process.once("SIGTERM", () => { isStopped = true; });
+      while (!isStopped) {
+        const { Messages = [] } = await sqs.receiveMessage({ QueueUrl }).catch(() => ({}));
+        const Records = Messages.map(({ MessageId, Body }) => ({ messageId: MessageId, body: Body }));
+        const { batchItemFailures } = await handler({ Records });
+        if (batchItemFailures.length === 0)
+          for (const { ReceiptHandle } of Messages) await sqs.deleteMessage({ QueueUrl, ReceiptHandle });
+        await new Promise((wake) => setTimeout(wake, 100));
+      }
+      process.exit();`,
+    fail: `${FAILING}
+      import { SQS } from "@aws-sdk/client-sqs";
+      import { sqsHandler } from "pulumi-webhook-endpoints/receiver/queues";
+      const sqs = new SQS();
+      for (let failures = 0; failures < 2; ) {
+        const { Messages = [] } = await sqs.receiveMessage({ QueueUrl: process.env.QUEUE_URL });
+        const Records = Messages.map(({ MessageId, Body }) => ({ messageId: MessageId, body: Body }));
+        failures += (await sqsHandler(fail)({ Records })).batchItemFailures.length;
+        await new Promise((wake) => setTimeout(wake, 1100));
+      }
+      await sqs.receiveMessage({ QueueUrl: process.env.QUEUE_URL });
+      console.log("failed");`,
+  },
+};
+
+/** The worker of the SQS recipe remembers deliveries in Redis. */
+let redis: Store;
+beforeAll(async () => {
+  redis = await startDurableRedis();
+});
+afterAll(() => redis.dispose());
+
+describe.each(Object.entries(settings))("the recipe %s", (name, setting) => {
+  let store: Store;
+  let recipe: Recipe;
+  let url: string;
+
+  beforeAll(async () => {
+    store = await setting.start();
+    recipe = new Recipe(name, { WEBHOOK_RECEIVER, REDIS_URL: redis.url, ...setting.env(store.url) });
+    recipe.add("fail.js", setting.fail);
+    if (setting.worker) recipe.add("poll.js", setting.worker);
+    if (setting.setUp) {
+      recipe.add("setUp.js", setting.setUp);
+      const running = recipe.run("setUp.js");
+      expect([await running.ended(), running.lines]).toEqual([0, []]);
+    }
+    url = await recipe.run("receiver.js").url;
+  });
+  afterAll(async () => {
+    await recipe?.dispose();
+    await store?.dispose();
+  });
+
+  const send = async ({ headers, body }: ReturnType<typeof delivered>) => {
+    const response = await fetch(url, { method: "POST", headers: { ...headers }, body });
+    return { status: response.status, retryAfter: response.headers.get("retry-after") };
+  };
+  const jobOf = (jobId: string) => delivered({ body: jobSucceeded(jobId) });
+  const startWorker = () => recipe.run(setting.worker ? "poll.js" : "worker.js");
+  /** Sends until the queue takes it. */
+  async function sendUntilQueued(request: ReturnType<typeof delivered>): Promise<number[]> {
+    const answers: number[] = [];
+    while (answers.at(-1) !== 202) {
+      answers.push((await send(request)).status);
+      if (answers.at(-1) !== 202) await sleep(100);
+    }
+    return answers;
+  }
+
+  test("hands a delivery over once, and its worker handles it, however often it is sent", async () => {
+    const request = jobOf("job_once");
+    for (let times = 0; times < 3; times++) expect(await send(request)).toMatchObject({ status: 202 });
+    expect(await send({ ...jobOf("job_x"), body: Buffer.from("{}") })).toMatchObject({ status: 401 });
+    const worker = startWorker();
+    await worker.printed("job_once is done");
+    expect(await send(request)).toMatchObject({ status: 202 });
+    expect(await send(jobOf("job_next"))).toMatchObject({ status: 202 });
+    await worker.printed("job_next is done");
+    await worker.terminate();
+    expect(worker.lines.filter((line) => line === "job_once is done")).toHaveLength(1);
+  });
+
+  test("answers 503 with Retry-After while the queue is away, and takes the sender's retry when it is back", async () => {
+    const request = jobOf("job_retried");
+    await store.stop();
+    expect(await send(request)).toEqual({ status: 503, retryAfter: "5" });
+    await store.start();
+    expect((await sendUntilQueued(request)).at(-1)).toBe(202);
+    const worker = startWorker();
+    await worker.printed("job_retried is done");
+    await worker.terminate();
+  });
+
+  test("shows a dead letter, and replays it", async () => {
+    const request = jobOf("job_dead");
+    expect(await sendUntilQueued(request)).toContain(202);
+    const failing = recipe.run("fail.js");
+    await failing.printed("failed");
+    await failing.terminate();
+
+    const shown = recipe.run("dead-letters.js");
+    expect(await shown.ended()).toBe(0);
+    const id = request.headers["webhook-id"];
+    expect(shown.lines).toEqual([
+      expect.stringMatching(new RegExp(`^${id} job.succeeded job_dead .*"jobId":"job_dead"`)),
+    ]);
+
+    expect(await recipe.run("dead-letters.js", ["retry"]).ended()).toBe(0);
+    const worker = startWorker();
+    await worker.printed("job_dead is done");
+    await worker.terminate();
+    const none = recipe.run("dead-letters.js");
+    expect([await none.ended(), none.lines]).toEqual([0, []]);
+  });
+});
+
+test("the recipe bullmq shows what is no delivery among its dead letters, and gives each all its attempts again", async () => {
+  const store = await startDurableRedis();
+  const recipe = new Recipe("bullmq", { WEBHOOK_RECEIVER, REDIS_URL: store.url });
+  recipe.add(
+    "fail.js",
+    `import { Queue, Worker } from "bullmq";
+    import { bullmqQueue, queueWorker } from "pulumi-webhook-endpoints/receiver/queues";
+    const connection = { url: process.env.REDIS_URL, maxRetriesPerRequest: null, enableOfflineQueue: false };
+    const queue = new Queue("webhooks", { connection, defaultJobOptions: { attempts: 2, backoff: { type: "fixed", delay: 1 } } });
+    queue.on("error", () => {});
+    await queue.waitUntilReady();
+    if (process.argv[2] === "add") {
+      await queue.add("other", { hello: "world" });
+      const body = Buffer.from(JSON.stringify({ type: "job.succeeded", data: {} })).toString("base64");
+      await bullmqQueue(queue).add({ version: 1, id: "msg_dead", key: "msg_dead", timestamp: 1, body });
+    }
+    let calls = 0;
+    const handlers = { "job.succeeded"() { calls += 1; throw new Error("broken release"); } };
+    const working = new Worker("webhooks", queueWorker({ handlers, onOutcome() {} }), { connection });
+    working.on("error", () => {});
+    while ((await queue.getFailedCount()) < 2) await new Promise((wake) => setTimeout(wake, 20));
+    await working.close();
+    await queue.close();
+    console.log(calls, "attempts");`,
+  );
+  try {
+    for (const args of [["add"], []]) {
+      const failing = recipe.run("fail.js", args);
+      expect([await failing.ended(), failing.lines]).toEqual([0, ["2 attempts"]]);
+      const shown = recipe.run("dead-letters.js", ["retry"]);
+      expect(await shown.ended()).toBe(0);
+      expect(shown.lines.toSorted()).toEqual([
+        expect.stringMatching(/^msg_dead/),
+        expect.stringMatching(/hello/),
+      ]);
+    }
+  } finally {
+    await recipe.dispose();
+    await store.dispose();
+  }
+});
+
+test("pg-boss with a policy that drops deliveries does not acknowledge them", async () => {
+  const store = await startPostgres();
+  const recipe = new Recipe("pg-boss", { WEBHOOK_RECEIVER, DATABASE_URL: store.url });
+  recipe.add(
+    "short.js",
+    `import { pgBossQueue } from "pulumi-webhook-endpoints/receiver/queues";
+    import { startBoss } from "./queue.js";
+    const boss = await startBoss();
+    await boss.createQueue("short", { policy: "short" });
+    const queue = pgBossQueue(boss, "short");
+    for (const key of ["a", "a", "b"])
+      await queue.add({ version: 1, id: key, key, timestamp: 1, body: "" }).then(() => console.log("taken"), ({ code }) => console.log(code));
+    await boss.stop();`,
+  );
+  try {
+    const running = recipe.run("short.js");
+    await running.ended();
+    expect(running.lines).toEqual(["taken", "taken", "QUEUE_DROPPED"]);
+  } finally {
+    await recipe.dispose();
+    await store.dispose();
+  }
+});
+
+test("pg-boss takes the same delivery once while its job exists: an hour later too, and not after seven days", async () => {
+  const store = await startPostgres();
+  const recipe = new Recipe("pg-boss", { WEBHOOK_RECEIVER, DATABASE_URL: store.url });
+  // PostgreSQL's own clock decides, so the job is made older.
+  recipe.add(
+    "later.js",
+    `import { pgBossQueue } from "pulumi-webhook-endpoints/receiver/queues";
+    import { startBoss } from "./queue.js";
+    const boss = await startBoss();
+    const queue = pgBossQueue(boss, "webhooks");
+    const delivery = { version: 1, id: "msg_1", key: "msg_1", timestamp: 1, body: "" };
+    await queue.add(delivery);
+    const [job] = await boss.fetch("webhooks");
+    await boss.complete("webhooks", job.id);
+    for (const age of ["1 hour", "2 days", "8 days"]) {
+      const older = "UPDATE pgboss.job SET completed_on = now() - $2::interval WHERE id = $1";
+      await boss.getDb().executeSql(older, [job.id, age]);
+      await boss.getDb().executeSql("UPDATE pgboss.queue SET maintain_on = NULL", []);
+      await boss.supervise("webhooks");
+      await queue.add(delivery);
+      console.log(age, (await boss.fetch("webhooks")).length);
+    }
+    await boss.stop();`,
+  );
+  try {
+    const running = recipe.run("later.js");
+    await running.ended();
+    expect(running.lines).toEqual(["1 hour 0", "2 days 0", "8 days 1"]);
+  } finally {
+    await recipe.dispose();
+    await store.dispose();
+  }
+});

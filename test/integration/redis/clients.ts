@@ -1,0 +1,60 @@
+import IORedis from "ioredis";
+import IORedis5 from "ioredis-5";
+import * as redis from "redis";
+import * as redis4 from "redis-4";
+import * as redis5 from "redis-5";
+import type { RedisDedupeOptions } from "../../../src/receiver";
+
+export interface Connection {
+  readonly client: RedisDedupeOptions["client"];
+  /** Sends any command, past the store. */
+  send(...command: string[]): Promise<unknown>;
+  close(): unknown;
+}
+
+/** Connects to the socket of a server. */
+type Connect = (path: string) => Promise<Connection>;
+
+interface AnyNodeRedis {
+  on(event: "error", listener: () => void): unknown;
+  connect(): Promise<unknown>;
+  sendCommand(command: string[]): Promise<unknown>;
+}
+
+async function connectNodeRedis<Client extends AnyNodeRedis & RedisDedupeOptions["client"]>(
+  client: Client,
+  close: (client: Client) => unknown,
+): Promise<Connection> {
+  client.on("error", () => {});
+  await client.connect();
+  return { client, send: (...command) => client.sendCommand(command), close: () => close(client) };
+}
+
+function connectIoredis(client: IORedis | IORedis5): Connection {
+  client.on("error", () => {});
+  return {
+    client,
+    send: (name = "", ...args) => client.call(name, ...args),
+    close: () => client.disconnect(),
+  };
+}
+
+/** The clients that `redisDedupe` supports, each configured as its documentation says. */
+export const clients: Readonly<Record<string, Connect>> = {
+  "node-redis 6": (path) =>
+    connectNodeRedis(
+      redis.createClient({ socket: { path, tls: false }, disableOfflineQueue: true }),
+      (client) => client.destroy(),
+    ),
+  "node-redis 5": (path) =>
+    connectNodeRedis(
+      redis5.createClient({ socket: { path, tls: false }, disableOfflineQueue: true }),
+      (client) => client.destroy(),
+    ),
+  "node-redis 4": (path) =>
+    connectNodeRedis(redis4.createClient({ socket: { path }, disableOfflineQueue: true }), (client) =>
+      client.disconnect(),
+    ),
+  "ioredis 6": async (path) => connectIoredis(new IORedis({ path, maxRetriesPerRequest: 1 })),
+  "ioredis 5": async (path) => connectIoredis(new IORedis5({ path, maxRetriesPerRequest: 1 })),
+};
