@@ -1,4 +1,4 @@
-import { type Wait, WebhookError, WebhooksClient } from "../client";
+import { type Wait, WebhookError, WebhooksClient, type WebhooksClientOptions } from "../client";
 import type { Clock } from "../client/clock";
 import type { Engine, EngineLog } from "./engine";
 import { Memory } from "./memory";
@@ -16,6 +16,10 @@ export interface RunOptions {
   readonly environment: NodeJS.ProcessEnv;
   readonly engine: Engine;
   readonly clock: Clock;
+  /** What carries the requests. Default: connections, through the environment's proxies. */
+  readonly dispatcher?: WebhooksClientOptions["dispatcher"];
+  /** Reads the state of a stack. Default: by `pulumi stack export`. */
+  readonly readState?: typeof readStackState;
 }
 
 /** How long a wait must be to be worth a line, in milliseconds. */
@@ -44,8 +48,9 @@ export function startRun(
  */
 function assemble(
   { settings, showResponses, providerName }: ResolvedSettings,
-  { engine, environment, clock }: RunOptions,
+  options: RunOptions,
 ) {
+  const { engine, clock, dispatcher } = options;
   const { timeoutSeconds, ...connection } = settings;
   const { cancelled } = engine;
   const timeoutMs = timeoutSeconds * 1000;
@@ -57,11 +62,11 @@ function assemble(
     const answer = statusCode === undefined ? "did not answer" : `answered ${statusCode}`;
     log.info(`${operation} waits ${Math.ceil(delayMs / 1000)} s: the service ${answer}`);
   };
-  const client = new WebhooksClient({ ...connection, timeoutMs, onWait }, { clock, cancelled });
+  const client = new WebhooksClient({ ...connection, timeoutMs, onWait, dispatcher }, { clock, cancelled });
   const showAnswersTo = showResponses ? connection.apiKey : undefined;
   const service = new Service(client, { clock, log, cancelled, showAnswersTo });
   const memory = new Memory();
-  const stack = stackOnce(engine, environment, log);
+  const stack = stackOnce(options, log);
   const { state, unread } = stack;
   const unanswered = new Unanswered({
     memory,
@@ -97,7 +102,7 @@ export type StackOnce = ReturnType<typeof stackOnce>;
  * Reads the state once, when it is first asked for. That is before this process creates anything, so the interrupted creations in it are
  * those of earlier runs. Until a program runs, a dynamic provider does not know its stack (engine rule 33).
  */
-function stackOnce(engine: Engine, environment: NodeJS.ProcessEnv, log: EngineLog) {
+function stackOnce({ engine, environment, readState = readStackState }: RunOptions, log: EngineLog) {
   let organization: string | undefined;
   let problem: string | undefined;
   let reading: Promise<StackState | undefined> | undefined;
@@ -107,7 +112,7 @@ function stackOnce(engine: Engine, environment: NodeJS.ProcessEnv, log: EngineLo
       reading = undefined;
       return undefined;
     }
-    return readStackState(urn, organization, environment).catch((error: unknown) => {
+    return readState(urn, organization, environment).catch((error: unknown) => {
       problem = error instanceof Error ? error.message : String(error);
       log.warn(
         `the state of this stack cannot be read (${problem}), so this run does not see what interrupted runs registered, or that a ` +

@@ -26,7 +26,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
 
   // Resolved in the verbs, not in `configure`: the plugin does not call one that throws again (engine rule 1).
   const start = () => {
-    started ??= startRun((key) => configuration?.get(key), { environment, engine, clock });
+    started ??= startRun((key) => configuration?.get(key), { ...options, environment, engine, clock });
     return started;
   };
   const requireRun = (): Run => {
