@@ -77,6 +77,8 @@ test.each([
       expect(at).toBeGreaterThanOrEqual(least);
       expect(at).toBeLessThan(least + 10_000);
     }
+    // Each refusal in a row lengthens the pause.
+    expect(service.sentAt.length).toBeLessThan(60);
     expect(clock.pending).toBe(0);
   },
 );
