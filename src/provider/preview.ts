@@ -5,9 +5,9 @@ import type { EngineLog } from "./engine";
 import { isUnauthorized, keyRefused } from "./errors";
 import type { Memory } from "./memory";
 import { refusalOf } from "./refusals";
-import type { StackOnce } from "./run";
 import { noteSecretUrl } from "./secretUrls";
 import type { Service } from "./service";
+import type { Stack } from "./stack";
 import type { EndpointInputs } from "./state";
 import type { Unanswered } from "./unanswered";
 
@@ -21,7 +21,7 @@ interface PreviewSources {
   readonly service: Service;
   readonly unanswered: Unanswered;
   readonly log: EngineLog;
-  readonly stack: StackOnce;
+  readonly stack: Stack;
 }
 
 /** What `check` tells of a resource before anything happens. */
@@ -49,16 +49,15 @@ export class Preview {
   async refusals(inputs: EndpointInputs): Promise<string[]> {
     const { memory, stack, unanswered } = this.run;
     // Before this run begins to create: its own operations would look like interrupted ones.
-    await stack.state();
-    if (inputs.adoptId !== undefined && inputs.adoptId !== UNKNOWN_VALUE && !memory.isReplacement(inputs)) {
+    const isReplacement = memory.isReplacement(inputs) || (await stack.hasEndpointOf(inputs));
+    if (inputs.adoptId !== undefined && !isReplacement) {
       memory.note(inputs.adoptId, "named");
       return [];
     }
     if (this.#lookFailed || inputs.url === UNKNOWN_VALUE || String(inputs.type) === UNKNOWN_VALUE) return [];
     try {
       const decision = await unanswered.look(inputs, memory.namesOf(inputs));
-      const isReplacement = memory.isReplacement(inputs);
-      const refusal = refusalOf(decision, inputs, { isReplacement, unread: stack.unread() });
+      const refusal = refusalOf(decision, inputs, { isReplacement, unread: stack.problem });
       return refusal === undefined ? [] : [refusal.message];
     } catch (error) {
       return this.#failed(error);

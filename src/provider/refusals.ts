@@ -1,5 +1,5 @@
 import { describeUrl } from "../shared/url";
-import { countOf, quoted } from "../shared/words";
+import { quoted } from "../shared/words";
 import type { Decision, Named, Wanted } from "./decide";
 import { EndpointError } from "./errors";
 
@@ -32,7 +32,7 @@ export function refusalOf(
     case "exists":
       return new EndpointError(
         "ENDPOINT_EXISTS",
-        `the service already has ${countOf(decision.endpoints.length, "endpoint")} for ${describeUrl(wanted.url)} (${wanted.type}) that no ` +
+        `the service already has ${decision.endpoints.length === 1 ? "an endpoint" : `${decision.endpoints.length} endpoints`} for ${describeUrl(wanted.url)} (${wanted.type}) that no ` +
           `resource of this stack has: ${describeEndpoints(decision.endpoints)}. Nothing was registered. ${unreadNote(circumstances)}Ways on:\n` +
           waysOn(decision.endpoints, circumstances),
       );
@@ -51,6 +51,36 @@ export function stillPending({ url }: Wanted): EndpointError {
       "endpoints, or some that cannot be read. Nothing was registered or changed. Look for the endpoint at the service. Ways on:\n" +
       "- If it is there, set adoptId to its id.\n" +
       '- If it is not, set ifExists: "register" for one run, which registers another one.',
+  );
+}
+
+/** Returns the error for a second registration of a url and type while another one of this run has no answer. */
+export function otherIpPending({ url }: Wanted): EndpointError {
+  return new EndpointError(
+    "STILL_PENDING",
+    `${describeUrl(url)} was not registered: a registration with the same url and type, and another ip, got no usable answer in this run. ` +
+      "Run the same command again.",
+  );
+}
+
+/**
+ * Returns the error for a pending resource that changes its provider, between accounts or between the dynamic provider and the native
+ * plugin. The one that it leaves runs in a process of its own, which does not know what this one took over, and would delete that.
+ */
+export function mustNotMove({ url }: Pick<Wanted, "url">): EndpointError {
+  return new EndpointError(
+    "STILL_PENDING",
+    `the registration of ${describeUrl(url)} got no usable answer yet, so the resource cannot move to another provider. Run ` +
+      "`pulumi refresh`, which settles it, and then `pulumi up` again. Nothing was changed.",
+  );
+}
+
+/** Returns the error for a service that keeps one endpoint for each url and answered a registration with the one that it has. */
+export function notRegistered({ url }: Wanted, { id }: Named): EndpointError {
+  return new EndpointError(
+    "ENDPOINT_EXISTS",
+    `the service answered the registration of ${describeUrl(url)} with endpoint ${id}, which was there before: it keeps one endpoint for ` +
+      `each url. If no other resource has it, set adoptId: ${JSON.stringify(id)}. Otherwise declare another url.`,
   );
 }
 

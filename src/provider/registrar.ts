@@ -5,13 +5,20 @@ import { describeUrl } from "../shared/url";
 import { adopt } from "./adopt";
 import { type Evidence, isFit } from "./decide";
 import type { EngineLog } from "./engine";
-import { EndpointError, PendingError } from "./errors";
+import { PendingError } from "./errors";
 import { equalIn, isPendingId, keyOf, newPendingId } from "./identity";
 import type { Memory, Replaced } from "./memory";
-import { describeDoubt, describeSpared, refusalOf, stillPending } from "./refusals";
+import {
+  describeDoubt,
+  describeSpared,
+  notRegistered,
+  otherIpPending,
+  refusalOf,
+  stillPending,
+} from "./refusals";
 import type { Service } from "./service";
 import { otherSpellingWarning } from "./spelling";
-import type { StackState } from "./stackState";
+import type { Stack } from "./stack";
 import { type EndpointInputs, type PendingState, stateOf } from "./state";
 import type { Unanswered } from "./unanswered";
 
@@ -23,9 +30,7 @@ interface RegistrarSources {
   readonly clock: Clock;
   readonly log: EngineLog;
   readonly patienceMs: number;
-  readonly state: () => Promise<StackState | undefined>;
-  /** Returns why the stack's state could not be read, if so. */
-  readonly unread: () => string | undefined;
+  readonly stack: Stack;
 }
 
 /** Gives each resource its endpoint, once: takes over what an earlier registration made for it, adopts what the user named, or registers. */
@@ -40,7 +45,8 @@ export class Registrar {
     return this.inTurn(inputs, async () => {
       const earlier = this.run.memory.unansweredLike(inputs);
       if (earlier !== undefined) return this.#lookAgain(inputs, earlier);
-      const isReplacement = await this.#hasEndpoint(inputs, replaced);
+      const { stack } = this.run;
+      const isReplacement = replaced ? !isPendingId(replaced.id) : await stack.hasEndpointOf(inputs);
       const { adoptId } = inputs;
       const endpoint =
         adoptId === undefined || isReplacement
@@ -90,14 +96,6 @@ export class Registrar {
     return turn;
   }
 
-  /** Without a `diff`, as with `--replace`, only the state knows (engine rule 17). */
-  async #hasEndpoint(inputs: EndpointInputs, replaced: Replaced | undefined): Promise<boolean> {
-    if (replaced !== undefined) return !isPendingId(replaced.id);
-    const { memory, origin } = this.run;
-    const state = await this.run.state();
-    return memory.namesOf(inputs).some((name) => state?.hasEndpointNamed(name, origin));
-  }
-
   async #adopt(id: string, inputs: EndpointInputs, replaced: Replaced | undefined): Promise<Endpoint> {
     const { memory, patienceMs, service, unanswered } = this.run;
     const endpoint = await adopt(id, inputs, { service, memory, isHeld: await unanswered.holder() });
@@ -124,7 +122,7 @@ export class Registrar {
       );
       return memory.noteMade(endpoint);
     }
-    const refusal = refusalOf(decision, inputs, { isReplacement, unread: this.run.unread() });
+    const refusal = refusalOf(decision, inputs, { isReplacement, unread: this.run.stack.problem });
     if (refusal) throw refusal;
     if (decision.kind === "doubt")
       log.warn(`${describeDoubt(inputs, decision)} Another endpoint is registered, as ifExists says.`);
@@ -176,7 +174,7 @@ export class Registrar {
           .lookFor(inputs, freshEvidence(earlier), clock.now() - Number.MAX_SAFE_INTEGER)
           .catch(() => undefined)
       : undefined;
-    if (endpoint === undefined) throw isSame ? earlier : stillPending(inputs);
+    if (endpoint === undefined) throw isSame ? earlier : otherIpPending(inputs);
     memory.note(earlier.id, "settled");
     return memory.noteMade(endpoint);
   }
@@ -190,13 +188,4 @@ function freshEvidence({ id, properties: { ip, pending } }: PendingError): Evide
     sentAt: pending.attemptedAt ?? undefined,
     isFresh: pending.complete,
   };
-}
-
-/** A service that keeps one endpoint for each url answers a registration with the one that it has. */
-function notRegistered({ url }: EndpointInputs, { id }: Endpoint): EndpointError {
-  return new EndpointError(
-    "ENDPOINT_EXISTS",
-    `the service answered the registration of ${describeUrl(url)} with endpoint ${id}, which was there before: it keeps one endpoint for ` +
-      `each url. If no other resource has it, set adoptId: ${JSON.stringify(id)}. Otherwise declare another url.`,
-  );
 }

@@ -7,7 +7,7 @@ import { Preview } from "./preview";
 import { Registrar } from "./registrar";
 import { Service } from "./service";
 import { type Configuration, type ResolvedSettings, resolveSettings } from "./settings";
-import { readStackState, type StackState } from "./stackState";
+import { type readStackState, Stack } from "./stack";
 import { originOf } from "./state";
 import { patienceFor } from "./time";
 import { Unanswered } from "./unanswered";
@@ -46,10 +46,7 @@ export function startRun(
  * Makes the parts of one engine command over one account, and gives each what it needs. The plugin is a process of its own for
  * each provider and command (engine rule 14), so what is in memory serves one `preview`, `up`, `refresh` or `destroy`.
  */
-function assemble(
-  { settings, showResponses, providerName }: ResolvedSettings,
-  options: RunOptions,
-) {
+function assemble({ settings, showResponses, providerName }: ResolvedSettings, options: RunOptions) {
   const { engine, clock, dispatcher } = options;
   const { timeoutSeconds, ...connection } = settings;
   const { cancelled } = engine;
@@ -66,72 +63,22 @@ function assemble(
   const showAnswersTo = showResponses ? connection.apiKey : undefined;
   const service = new Service(client, { clock, log, cancelled, showAnswersTo });
   const memory = new Memory();
-  const stack = stackOnce(options, log);
-  const { state, unread } = stack;
+  const stack = new Stack({ ...options, log, origin, memory });
   const unanswered = new Unanswered({
     memory,
     service,
+    stack,
     origin,
-    state,
     clock,
     cancelled,
     log,
     timeoutMs,
     patienceMs,
   });
-  const registrar = new Registrar({
-    service,
-    memory,
-    unanswered,
-    origin,
-    clock,
-    log,
-    patienceMs,
-    state,
-    unread,
-  });
+  const registrar = new Registrar({ service, memory, unanswered, stack, origin, clock, log, patienceMs });
   const origins = new OriginCheck({ origin, service, log });
   const preview = new Preview({ memory, service, unanswered, log, stack });
   return { log, memory, origin, origins, preview, registrar, service };
-}
-
-/** The stack's state as the run finds it. */
-export type StackOnce = ReturnType<typeof stackOnce>;
-
-/**
- * Reads the state once, when it is first asked for. That is before this process creates anything, so the interrupted creations in it are
- * those of earlier runs. Until a program runs, a dynamic provider does not know its stack (engine rule 33).
- */
-function stackOnce({ engine, environment, readState = readStackState }: RunOptions, log: EngineLog) {
-  let organization: string | undefined;
-  let problem: string | undefined;
-  let reading: Promise<StackState | undefined> | undefined;
-  const read = async (): Promise<StackState | undefined> => {
-    const urn = await engine.rootUrn();
-    if (urn === undefined) {
-      reading = undefined;
-      return undefined;
-    }
-    return readState(urn, organization, environment).catch((error: unknown) => {
-      problem = error instanceof Error ? error.message : String(error);
-      log.warn(
-        `the state of this stack cannot be read (${problem}), so this run does not see what interrupted runs registered, or that a ` +
-          "resource was renamed without an alias: it stops rather than registering twice. `pulumi` must be on PATH.",
-      );
-      return undefined;
-    });
-  };
-  return {
-    /** Tells what the program alone knows, so that the stack can be named in full. */
-    inOrganization(name: string): void {
-      organization = name;
-    },
-    state(): Promise<StackState | undefined> {
-      reading ??= read();
-      return reading;
-    },
-    unread: () => problem,
-  };
 }
 
 /** The engine calls some verbs twice for one resource. */

@@ -1,13 +1,8 @@
 import type { Endpoint } from "../client";
-import { parseJson } from "../shared/json";
 import { AFTER_INPUT, isEndpointToken, type Origin, type PendingRegistration } from "../shared/permanent";
-import { runPulumi } from "../shared/pulumiCommand";
-import { isDefaultProvider, nameOf, stackOf } from "../shared/urn";
+import { isDefaultProvider, nameOf } from "../shared/urn";
 import type { Evidence, Wanted } from "./decide";
 import { isPendingId, keyOf } from "./identity";
-
-/** How long the CLI may take to print a stack's state, in milliseconds. */
-const TIMEOUT_MS = 60_000;
 
 type Properties = Readonly<Record<string, unknown>>;
 
@@ -173,31 +168,4 @@ function afterOf({ inputs }: Resource): number | undefined {
 
 function isText(value: unknown): value is string | null {
   return typeof value === "string" || value === null;
-}
-
-/**
- * Reads the state of a stack by `pulumi stack export`, which works while a run is under way and needs no passphrase (engine rule 37).
- *
- * @param urn the root URN of the stack
- * @param organization undefined if nobody knows it: then the stack is looked for in this folder's project
- * @throws Error if the CLI is not on PATH, or cannot read the state
- */
-export async function readStackState(
-  urn: string,
-  organization: string | undefined,
-  environment: NodeJS.ProcessEnv,
-): Promise<StackState> {
-  const { project, stack } = stackOf(urn);
-  const name = organization === undefined ? stack : `${organization}/${project}/${stack}`;
-  const args = ["stack", "export", "--stack", name];
-  // This process is in the folder that the variable names, so a relative one would count twice (engine rule 40).
-  const env = { ...environment, PULUMI_OPTION_CWD: "" };
-  const { exitCode, stdout } = await runPulumi(args, { env, signal: AbortSignal.timeout(TIMEOUT_MS) });
-  const { deployment } = Object(parseJson(stdout)) as { deployment?: Deployment };
-  if (exitCode !== 0 || deployment === undefined)
-    throw new Error(`\`pulumi ${args.join(" ")}\` ended with exit status ${exitCode}`);
-  const { resources = [] } = deployment;
-  if (resources.length > 0 && !resources.some((each) => each.urn === urn))
-    throw new Error(`\`pulumi ${args.join(" ")}\` printed another stack`);
-  return new StackState(deployment);
 }

@@ -7,7 +7,7 @@ import type { EngineLog } from "./engine";
 import { runCancelled } from "./errors";
 import type { Memory } from "./memory";
 import type { Service } from "./service";
-import type { StackState } from "./stackState";
+import type { Stack } from "./stack";
 
 /** How long a registration without an answer is looked for at least, in milliseconds since it was sent. */
 const LEAST_LOOK_MS = 5_000;
@@ -20,8 +20,7 @@ interface UnansweredSources {
   readonly memory: Memory;
   readonly service: Service;
   readonly origin: Origin;
-  /** Returns the stack's state as the run found it; undefined if nobody knows the stack, or it cannot be read. */
-  readonly state: () => Promise<StackState | undefined>;
+  readonly stack: Pick<Stack, "state">;
   readonly clock: Clock;
   readonly cancelled: AbortSignal | undefined;
   readonly log: EngineLog;
@@ -75,13 +74,13 @@ export class Unanswered {
     const { clock, cancelled, service, timeoutMs } = this.run;
     const until = sentAt + Math.max(timeoutMs, LEAST_LOOK_MS);
     const question = this.#question(wanted, await this.holder());
-    this.#say(wanted, until - clock.now());
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       const list = await service.listNow().catch(() => undefined);
       const decision = list && decide({ ...question, evidence: [fresh], list });
       if (decision?.kind === "take") return decision.endpoint;
       const leftMs = until - clock.now();
       if (decision?.kind === "doubt" || leftMs <= 0 || cancelled?.aborted) return undefined;
+      if (pauseMs === FIRST_PAUSE_MS) this.#say(wanted, leftMs);
       await sleep(Math.min(pauseMs, leftMs), { clock, signal: cancelled });
     }
   }
@@ -89,13 +88,13 @@ export class Unanswered {
   /** Returns whether a resource of the stack has an endpoint, as far as this run knows. */
   async holder(): Promise<Question["isHeld"]> {
     const { memory, origin } = this.run;
-    const state = await this.run.state();
+    const state = await this.run.stack.state();
     return (endpoint) => memory.holds(endpoint.id) || (state?.has(endpoint, origin) ?? false);
   }
 
   async #evidence(wanted: Wanted, names: readonly string[], except?: Evidence): Promise<Evidence[]> {
     const { memory, origin } = this.run;
-    const state = await this.run.state();
+    const state = await this.run.stack.state();
     const recorded = state?.evidence({ wanted, names, origin }) ?? [];
     const all = new Map([...recorded, ...memory.pendingLike(wanted)].map((each) => [each.id, each]));
     return [...all.values()].filter(({ id }) => id !== except?.id && !memory.has(id, "settled"));

@@ -7,7 +7,7 @@ import { sameUrl } from "../shared/url";
 import { changedArguments, checkArguments, declaredArguments } from "./arguments";
 import { connectEngine } from "./engine";
 import { EndpointError, explained, PendingError } from "./errors";
-import { isPendingId } from "./identity";
+import { mustNotMove } from "./refusals";
 import { type Run, type RunOptions, startRun } from "./run";
 import { type EndpointInputs, type EndpointState, isPending, isRecorded, stateOf } from "./state";
 
@@ -76,8 +76,9 @@ export function createProvider(options: Partial<RunOptions> = {}) {
     ): Promise<dynamic.DiffResult> {
       const { memory, origins } = requireRun();
       const replaces: string[] = changedArguments(olds, news);
+      const isOtherDoor = (olds.__provider === undefined) !== (news.__provider === undefined);
       if (isPending(olds)) {
-        assertSameProvider(id, olds, news, origins.isOtherProvider(olds));
+        if (isOtherDoor || origins.isOtherProvider(olds)) throw mustNotMove(olds);
         origins.assertSameService(id, olds);
         memory.notePending(id, olds);
         replaces.push("pending");
@@ -175,25 +176,6 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       });
     },
   });
-}
-
-/**
- * A pending resource must not change its provider, between accounts or between the dynamic provider and the native plugin: the one that
- * it leaves runs in a process of its own, which does not know what this one took over, and would delete that.
- */
-function assertSameProvider(
-  id: string,
-  olds: WithProvider<EndpointState>,
-  news: WithProvider<EndpointInputs>,
-  isOtherProvider: boolean,
-): void {
-  const isOtherDoor = (olds.__provider === undefined) !== (news.__provider === undefined);
-  if (!isPendingId(id) || !(isOtherDoor || isOtherProvider)) return;
-  throw new EndpointError(
-    "STILL_PENDING",
-    "the registration of this resource got no usable answer yet, so the resource cannot move to another provider. Run `pulumi refresh`, " +
-      "which settles it, and then `pulumi up` again. Nothing was changed.",
-  );
 }
 
 /** Begins a message with the resource that it is about: the engine shows a warning without it. */
