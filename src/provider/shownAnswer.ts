@@ -1,5 +1,5 @@
 import { WebhookError } from "../client/errors";
-import { spellingsOf } from "../shared/spellings";
+import { parseJson } from "../shared/json";
 
 /** The most of an answer that is shown, in characters. */
 const LONGEST_SHOWN = 500;
@@ -25,8 +25,12 @@ export function describeAnswer(
   { statusCode, responseText }: WebhookError & { responseText: string },
   apiKey: string,
 ) {
-  const masked = [apiKey, Buffer.from(apiKey).toString("base64")]
-    .reduce((text, secret) => text.replaceAll(spellingsOf(secret), "[secret]"), responseText)
+  // JSON may escape any character.
+  const json = parseJson(responseText);
+  const answered = json === undefined ? responseText : JSON.stringify(json);
+  const base64 = Buffer.from(apiKey).toString("base64");
+  const masked = [apiKey, JSON.stringify(apiKey).slice(1, -1), encodeURIComponent(apiKey), base64]
+    .reduce((text, secret) => text.replaceAll(secret, "[secret]"), answered)
     .replace(SIGNING_SECRET, "[secret]")
     .replace(BASE64, (text) => (Buffer.from(text, "base64").includes(apiKey) ? "[secret]" : text));
   const characters = [...masked.replace(/[\p{C}\p{Z}]+/gu, " ").trim()];
