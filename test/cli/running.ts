@@ -27,6 +27,8 @@ export interface RunOptions {
   readonly answers?: readonly string[];
   /** Whether standard output and error are terminals. */
   readonly isTTY?: boolean;
+  /** The subcommands. Default: those of the package. */
+  readonly commands?: Parameters<typeof runCommand>[1]["commands"];
   /** The output may hold the secrets, as that of the emulator does. */
   readonly showsSecrets?: boolean;
 }
@@ -44,6 +46,7 @@ export class Running {
 
   constructor(args: readonly string[], options: RunOptions) {
     const { env = {}, pulumi = noPulumi, answers, isTTY = false, showsSecrets = false } = options;
+    const { commands = COMMANDS } = options;
     const left = [...(answers ?? [])];
     const terminal: Terminal = {
       isInteractive: answers !== undefined,
@@ -64,7 +67,7 @@ export class Running {
       },
     });
     this.ended = runCommand(args, {
-      commands: COMMANDS,
+      commands,
       version: "1.2.3",
       env,
       stdout: sink("stdout"),

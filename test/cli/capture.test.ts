@@ -1,0 +1,109 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as fc from "fast-check";
+import { deliveryHeaders, readCapture, saveCapture } from "../../src/cli/capture";
+import { makeFolder } from "./running";
+
+const HEADERS = [
+  ["webhook-id", "msg_1"],
+  ["webhook-timestamp", "1795253400"],
+] as const;
+
+async function read(content: string | Uint8Array, body?: string) {
+  const folder = makeFolder({ file: content, ...(body !== undefined && { body }) });
+  return readCapture(join(folder, "file"), body === undefined ? undefined : join(folder, "body"));
+}
+
+test.each([
+  ["an object of headers", { headers: Object.fromEntries(HEADERS), body: "{}" }],
+  ["pairs of headers", { headers: HEADERS, body: "{}" }],
+  ["a base64 body, as an event of AWS Lambda", { headers: HEADERS, body: "e30=", isBase64Encoded: true }],
+])("a capture is read from JSON with %s", async (_what, json) => {
+  const capture = await read(`\uFEFF${JSON.stringify(json)}`);
+  expect(capture).toEqual({ headers: HEADERS.map((pair) => [...pair]), body: Buffer.from("{}") });
+});
+
+test("a header that JSON has twice is there twice", async () => {
+  const { headers } = await read(JSON.stringify({ headers: { "webhook-id": ["a", "b"] }, body: "" }));
+  expect(headers).toEqual([
+    ["webhook-id", "a"],
+    ["webhook-id", "b"],
+  ]);
+});
+
+test.each([
+  ["\n", "{}"],
+  ["\r\n", "{}"],
+  ["\n", '{\n\n"a": "\u00e9"}\n'],
+])("a capture is read from a request with the line end %j", async (end, body) => {
+  const head = ["POST /jobs HTTP/1.1", "Webhook-Id: msg_1", "webhook-timestamp:1795253400 "].join(end);
+  const capture = await read(head + end + end + body);
+  expect(capture.headers).toEqual([
+    ["Webhook-Id", "msg_1"],
+    ["webhook-timestamp", "1795253400"],
+  ]);
+  expect(capture.body.toString()).toBe(body);
+});
+
+test("the newline that an editor adds behind a body of a known length is dropped", async () => {
+  expect((await read("content-length: 2\n\n{}\n")).body.toString()).toBe("{}");
+  expect((await read("content-length: 3\n\n{}\n")).body.toString()).toBe("{}\n");
+  expect((await read("content-length: 2\n\n{}\nmore")).body.toString()).toBe("{}\nmore");
+});
+
+test("headers and body may be in two files, and the body stays as it is", async () => {
+  const body = "\uFEFF{}\r\n";
+  const capture = await read("webhook-id: msg_1\n", body);
+  expect([capture.headers, capture.body.toString()]).toEqual([[["webhook-id", "msg_1"]], body]);
+});
+
+test("a file without headers, or one that cannot be read, is an error that names it", async () => {
+  await expect(read("just text")).rejects.toMatchObject({ code: "CAPTURE_INVALID" });
+  await expect(read("[1]")).rejects.toThrow(/file holds no headers/);
+  await expect(readCapture("/nowhere/x")).rejects.toThrow(/\/nowhere\/x \(ENOENT\) \(FILE_UNREADABLE\)/);
+});
+
+test("only the headers of a delivery are sent on, with each value", () => {
+  const given = [...HEADERS, ["Webhook-Id", "msg_2"], ["cookie", "c"], ["content-type", "a/b"]] as const;
+  expect(deliveryHeaders(given)).toEqual({
+    "webhook-id": ["msg_1", "msg_2"],
+    "webhook-timestamp": ["1795253400"],
+    "content-type": ["a/b"],
+  });
+});
+
+test("what is saved is read again byte for byte, without the headers that may hold a credential", async () => {
+  const folder = makeFolder({});
+  const at = new Date(1795253400000);
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ maxLength: 40 }), async (bytes) => {
+      const capture = { headers: [...HEADERS, ["authorization", "x"]] as const, body: Buffer.from(bytes) };
+      const path = await saveCapture(folder, capture, { id: "msg/1", at, verdict: "verified" });
+      expect(await readCapture(path)).toEqual({
+        headers: HEADERS.map((pair) => [...pair]),
+        body: capture.body,
+        receivedAt: 1795253400,
+      });
+    }),
+    { numRuns: 30 },
+  );
+  const [first = ""] = readdirSync(folder).sort();
+  expect(first).toMatch(/^1795253400000-msg_1(-\d+)?\.json$/);
+  expect(statSync(join(folder, first)).mode & 0o777).toBe(0o600);
+  expect(JSON.parse(readFileSync(join(folder, first), "utf8"))).toMatchObject({ verdict: "verified" });
+});
+
+test("a folder that cannot be made is an error that names it", async () => {
+  const file = join(makeFolder({}), "file");
+  writeFileSync(file, "");
+  const saving = saveCapture(
+    file,
+    { headers: [], body: Buffer.alloc(0) },
+    {
+      id: undefined,
+      at: new Date(),
+      verdict: "",
+    },
+  );
+  await expect(saving).rejects.toMatchObject({ code: "FILE_UNWRITABLE" });
+});

@@ -1,0 +1,50 @@
+import { createReceiver } from "../../src/receiver";
+import { receiver } from "../emulator/receiver";
+import { type Served, serve } from "../stack/support";
+import { OTHER_SECRET, run, runBin, SECRET } from "./running";
+
+let served: Served;
+beforeEach(async () => {
+  served = await serve(createReceiver({ secrets: SECRET, handlers: {}, onRejected: () => undefined }));
+});
+afterEach(() => served.close());
+
+test("a receiver that verifies is validated", async () => {
+  const env = { WEBHOOK_SECRET: SECRET };
+  expect(await run(["probe", served.url], { env })).toEqual({
+    status: 0,
+    stdout: "Validated. A genuine delivery was answered with 200, a broken one with 401.\n",
+    stderr: "",
+  });
+  expect(await runBin(["probe", served.url], env)).toMatchObject({ status: 0 });
+});
+
+test("a receiver with another secret is not validated, and the reason says what came back", async () => {
+  const { status, stdout } = await run(["probe", served.url, "--json"], {
+    env: { WEBHOOK_SECRET: OTHER_SECRET },
+  });
+  expect(status).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({ validated: false, genuine: { status: 401 } });
+});
+
+test("each secret of a rotation is tried, and named by its fingerprint", async () => {
+  const env = { WEBHOOK_SECRET: `${SECRET} ${OTHER_SECRET}` };
+  const { status, stdout, stderr } = await run(["probe", served.url], { env });
+  expect(status).toBe(1);
+  expect(stdout).toMatch(/^Not validated: .* \([A-Z_]+\)\.\n$/);
+  expect(stderr).toMatch(/^Tried the secret with the fingerprint \w+ and the secret .*\.\n$/);
+});
+
+test("--wait retries what may pass", async () => {
+  const starting = await receiver(503, 503, 200, 401);
+  const args = ["probe", starting.url, "--wait", "30"];
+  expect(await run(args, { env: { WEBHOOK_SECRET: SECRET } })).toMatchObject({ status: 0 });
+});
+
+test("without --wait, it asks once", async () => {
+  const starting = await receiver(503, 401);
+  expect(await run(["probe", starting.url], { env: { WEBHOOK_SECRET: SECRET } })).toMatchObject({
+    status: 1,
+  });
+  expect(starting.received).toHaveLength(2);
+});

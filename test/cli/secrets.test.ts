@@ -1,0 +1,99 @@
+import type { Context } from "../../src/cli/run";
+import { describeSecret, findSecrets, readSecrets, type SigningSecrets } from "../../src/cli/secrets";
+import { receiver } from "../emulator/receiver";
+import { fakePulumi, OTHER_SECRET, receiverOutput, run, SECRET, start } from "./running";
+
+/** Sends a delivery to a receiver, and returns what the command prints and the headers that arrived. */
+async function sent(options: Parameters<typeof run>[1], ...more: readonly string[]) {
+  const target = await receiver();
+  const ended = await run(["send", "job.running", "--to", target.url, ...more], options);
+  return { ...ended, signatures: String(target.received[0]?.headers["webhook-signature"]).split(" ").length };
+}
+
+const stack = fakePulumi({ outputs: { receiver: receiverOutput([SECRET, OTHER_SECRET]) } });
+
+test.each([
+  ["WEBHOOK_SECRET", { env: { WEBHOOK_SECRET: SECRET }, pulumi: stack }, 1],
+  ["two secrets in WEBHOOK_SECRET", { env: { WEBHOOK_SECRET: `${SECRET}\n${OTHER_SECRET}` } }, 2],
+  [
+    "WEBHOOK_RECEIVER",
+    { env: { WEBHOOK_RECEIVER: JSON.stringify(receiverOutput([SECRET])) }, pulumi: stack },
+    1,
+  ],
+  ["the selected stack", { pulumi: stack }, 2],
+  ["a person", { answers: [SECRET] }, 1],
+] as const)("the signing secrets come from %s", async (_source, options, signatures) => {
+  expect(await sent(options)).toMatchObject({ status: 0, signatures });
+});
+
+test("an explicit --stack beats the environment", async () => {
+  const options = { env: { WEBHOOK_SECRET: SECRET }, pulumi: stack };
+  expect(await sent(options, "--stack", "dev")).toMatchObject({ status: 0, signatures: 2 });
+});
+
+test("the question for a secret is asked only if nothing else has one, and does not echo", async () => {
+  const running = start(["send", "job.running", "--to", "http://127.0.0.1:1/"], { answers: [SECRET] });
+  await running.ended;
+  expect(running.asked).toEqual(["The signing secret (whsec_…, not shown): "]);
+  expect(running.stdout).toContain("no answer (ECONNREFUSED)");
+});
+
+test.each([
+  ["no source", {}, "SECRET_MISSING", /WEBHOOK_SECRET.*WEBHOOK_RECEIVER.*output receiver/],
+  [
+    "a stack without the output",
+    { pulumi: fakePulumi({ outputs: { other: 1 } }) },
+    "SECRET_MISSING",
+    /no signing secret/,
+  ],
+  ["a cut secret", { env: { WEBHOOK_SECRET: SECRET.slice(0, 20) } }, "CONFIG_INVALID", /secret 1 of 1/],
+  ["a word", { env: { WEBHOOK_SECRET: "topsecret" } }, "CONFIG_INVALID", /WEBHOOK_SECRET cannot be used/],
+  ["no JSON", { env: { WEBHOOK_RECEIVER: "{" } }, "CONFIG_INVALID", /in WEBHOOK_RECEIVER/],
+  [
+    "a masked output",
+    { pulumi: fakePulumi({ outputs: { receiver: "[secret]" } }) },
+    "CONFIG_INVALID",
+    /masked/,
+  ],
+  ["a failure", { pulumi: fakePulumi({ error: "incorrect passphrase" }) }, "PULUMI_FAILED", /passphrase/],
+  ["an empty answer", { answers: [""] }, "CONFIG_INVALID", /what was typed cannot be used/],
+] as const)("%s is an error with a way on, and nothing is sent", async (_what, options, code, why) => {
+  const { status, stderr, signatures } = await sent(options);
+  expect(status).toBe(1);
+  expect(stderr).toMatch(new RegExp(`^error: [^\n]* \\(${code}\\)\n$`));
+  expect(stderr).toMatch(why);
+  expect(signatures).toBe(1);
+});
+
+test("a stack that the user named must have the output", async () => {
+  const { stderr } = await sent({ pulumi: fakePulumi({ outputs: { jobs: 1 } }) }, "--stack", "dev");
+  expect(stderr).toMatch(/the stack dev has no output receiver.*`pulumi up --stack dev`.*\(CONFIG_MISSING\)/);
+});
+
+test("the other receivers of the stack are known by their outputs, and what is not one is left out", async () => {
+  const outputs = {
+    receiver: receiverOutput([SECRET]),
+    old: receiverOutput([OTHER_SECRET]),
+    half: { version: 1, secrets: ["whsec_x"] },
+    url: "https://example.com",
+  };
+  const found: SigningSecrets[] = [];
+  const look = {
+    summary: "",
+    load: () => ({
+      description: "",
+      options: [],
+      examples: [],
+      run: async (context: Context) => {
+        found.push(await readSecrets(context, undefined));
+        return (await findSecrets(context, undefined)) !== undefined;
+      },
+    }),
+  };
+  expect(await run(["look"], { pulumi: fakePulumi({ outputs }), commands: { look } })).toMatchObject({
+    status: 0,
+  });
+  expect(found[0]?.others).toEqual(new Map([["old", [OTHER_SECRET]]]));
+  expect(found[0]?.source).toBe("the output receiver of the selected stack");
+  expect(describeSecret(SECRET)).toMatch(/^the secret with the fingerprint [0-9a-f]{12}$/);
+});

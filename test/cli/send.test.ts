@@ -1,0 +1,158 @@
+import { join } from "node:path";
+import { sign, verify } from "../../src/signature";
+import { receiver } from "../emulator/receiver";
+import { fakePulumi, makeFolder, OTHER_SECRET, receiverOutput, run, runBin, SECRET } from "./running";
+
+const env = { WEBHOOK_SECRET: SECRET };
+const now = () => Math.floor(Date.now() / 1000);
+
+/** A file with a delivery of an hour ago. */
+function capture() {
+  const body = '{"type": "job.failed",  "data": {"jobId": 12345678901234567890}}';
+  const headers = {
+    ...sign({ id: "msg_old", timestamp: now() - 3600, body, secret: OTHER_SECRET }),
+    cookie: "c",
+  };
+  return { path: join(makeFolder({ file: JSON.stringify({ headers, body }) }), "file"), headers, body };
+}
+
+test("an event is sent as the service sends it, signed with a new id, and the answer is shown", async () => {
+  const target = await receiver({ status: 202, headers: {}, body: "queued\nfor later" });
+  const ended = await run(["send", "job.succeeded", "--to", target.url], { env });
+  expect(ended).toMatchObject({ status: 0, stderr: "" });
+  expect(ended.stdout).toMatch(
+    /^job\.succeeded msg_[0-9a-f]{24} to http:\/\/127\.0\.0\.1:\d+\/…: 202 after \d+ ms\n {2}queued\n {2}for later\n$/,
+  );
+  const [{ headers = {}, body = "" } = {}] = target.received;
+  expect(verify(body, headers, SECRET)).toBe(true);
+  expect(headers["user-agent"]).toBe("pulumi-webhook-endpoints");
+  expect(JSON.parse(body)).toEqual({
+    type: "job.succeeded",
+    data: { jobId: expect.stringMatching(/^job_/), status: "succeeded" },
+  });
+});
+
+test("--data is sent as it was written, from an argument or a file", async () => {
+  const target = await receiver();
+  const data = '{ "jobId": 12345678901234567890 }';
+  const file = join(makeFolder({ data: `\uFEFF${data}\n` }), "data");
+  for (const given of [data, `@${file}`])
+    await run(["send", "job.failed", "--to", target.url, "--data", given], { env });
+  const expected = `{"type":"job.failed","data":${data}}`;
+  expect(target.received.map(({ body }) => body)).toEqual([expected, expected]);
+});
+
+test("an event that the service does not have is sent, with a note", async () => {
+  const target = await receiver();
+  const { status, stderr } = await run(["send", "job.success", "--to", target.url], { env });
+  expect([status, stderr]).toEqual([0, "The service has no event job.success.\n"]);
+  expect(target.received[0]?.body).toBe('{"type":"job.success","data":{}}');
+});
+
+test("a captured delivery is signed anew with a new id, so that a receiver handles it again", async () => {
+  const target = await receiver();
+  const { path, body } = capture();
+  const ended = await run(["send", "--capture", path, "--to", target.url], { env });
+  expect(ended.stdout).toMatch(/^job\.failed msg_[0-9a-f]{24} /);
+  const [received] = target.received;
+  expect(received?.body).toBe(body);
+  expect(verify(body, received?.headers ?? {}, SECRET)).toBe(true);
+  expect(received?.headers["webhook-id"]).not.toBe("msg_old");
+  expect(received?.headers.cookie).toBeUndefined();
+});
+
+test("--exact sends a captured delivery as it was received, and needs no secret", async () => {
+  const target = await receiver(401);
+  const { path, body, headers } = capture();
+  const ended = await run(["send", "--capture", path, "--exact", "--to", target.url]);
+  expect(ended.status).toBe(1);
+  expect(ended.stderr).toMatch(/did not verify it.*npx pulumi-webhook-endpoints listen/);
+  expect(target.received[0]).toMatchObject({
+    body,
+    headers: { "webhook-id": "msg_old", "webhook-signature": headers["webhook-signature"] },
+  });
+});
+
+const withEndpoints = (endpoints: Parameters<typeof receiverOutput>[1]) => ({
+  pulumi: fakePulumi({ outputs: { receiver: receiverOutput([SECRET], endpoints) } }),
+});
+
+test("without --to, it goes to the stack's only development endpoint", async () => {
+  const [live, local] = [await receiver(), await receiver()];
+  const endpoints = {
+    live: { url: live.url, type: "production" },
+    local: { url: local.url, type: "development" },
+  };
+  expect(await run(["send", "job.running"], withEndpoints(endpoints))).toMatchObject({ status: 0 });
+  expect([live.received.length, local.received.length]).toEqual([0, 1]);
+});
+
+test.each([
+  [{ live: { url: "http://127.0.0.1:1/", type: "production" } }, /names no development endpoint.*--to/],
+  [
+    {
+      a: { url: "http://127.0.0.1:1/", type: "development" },
+      b: { url: "http://127.0.0.1:1/", type: "development" },
+    },
+    /names 2 development endpoints: a, b\. Name .*--to/,
+  ],
+])("without --to, it never guesses: %#", async (endpoints, why) => {
+  const { status, stderr } = await run(["send", "job.running"], withEndpoints(endpoints));
+  expect(status).toBe(1);
+  expect(stderr).toMatch(why);
+});
+
+test.each([
+  [["job.running", "--capture", "f"], /has its event/],
+  [["job.running", "--exact"], /--exact is for --capture/],
+  [["--capture", "f", "--data", "{}"], /'--data <json>' cannot be used with option '--capture <file>'/],
+  [["job.running", "--data", "{"], /--data must be JSON/],
+])("the wrong use %j is refused", async (args, why) => {
+  const { status, stderr } = await run(["send", ...args, "--to", "http://127.0.0.1:1/"], { env });
+  expect(status).toBe(1);
+  expect(stderr).toMatch(why);
+});
+
+test("a file of --data that cannot be read is named", async () => {
+  const args = ["send", "job.running", "--data", "@/nowhere", "--to", "http://127.0.0.1:1/"];
+  expect((await run(args, { env })).stderr).toMatch(/\/nowhere of --data \(ENOENT\) \(FILE_UNREADABLE\)/);
+});
+
+test.each([
+  [500, 500, null],
+  ["reset", null, "UND_ERR_SOCKET|ECONNRESET"],
+] as const)(
+  "after %s, the exit status is 1 and --json says what came back",
+  async (reaction, status, failure) => {
+    const target = await receiver(reaction);
+    const ended = await run(["send", "job.running", "--to", target.url, "--json"], { env });
+    expect(ended.status).toBe(1);
+    expect(JSON.parse(ended.stdout)).toEqual({
+      event: "job.running",
+      id: expect.stringMatching(/^msg_/),
+      status,
+      failure: failure === null ? null : expect.stringMatching(failure),
+      durationMs: expect.any(Number),
+      answer: "",
+    });
+  },
+);
+
+test("a receiver that repeats the secret in its answer gets it into no output", async () => {
+  const target = await receiver({
+    status: 401,
+    headers: {},
+    body: `expected ${SECRET} or ${SECRET.slice(6)}`,
+  });
+  const { stdout } = await run(["send", "job.running", "--to", target.url], { env });
+  expect(stdout).toMatch(/expected … or …/);
+});
+
+test("the real command sends", async () => {
+  const target = await receiver();
+  expect(await runBin(["send", "job.running", "--to", target.url], env)).toMatchObject({
+    status: 0,
+    stderr: "",
+  });
+  expect(target.received).toHaveLength(1);
+});

@@ -1,0 +1,279 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
+import { Option } from "commander";
+import { COMMANDS } from "../../src/cli/commands";
+import { CliError } from "../../src/cli/errors";
+import { Mask, printable } from "../../src/cli/mask";
+import { Output } from "../../src/cli/output";
+import { type Context, run as runWith, type Subcommand } from "../../src/cli/run";
+import { API_KEY, makeFolder, run, runBin, SECRET, start } from "./running";
+
+const names = Object.keys(COMMANDS);
+
+/** Runs a subcommand of a test. */
+async function runOwn(
+  subcommand: Partial<Subcommand> & Pick<Subcommand, "run">,
+  args: readonly string[] = [],
+  { signal = new AbortController().signal, isTTY = false, env = {} } = {},
+) {
+  const printed = { stdout: "", stderr: "" };
+  const sink = (name: keyof typeof printed) => ({
+    isTTY,
+    write: (text: string) => {
+      printed[name] += text;
+    },
+  });
+  const load = () => ({ description: "", options: [new Option("--json")], examples: [], ...subcommand });
+  const status = await runWith(["own", ...args], {
+    commands: { own: { summary: "", load } },
+    version: "1",
+    env,
+    stdout: sink("stdout"),
+    stderr: sink("stderr"),
+    terminal: { isInteractive: false, question: async () => "", onLine: () => () => undefined },
+    signal,
+    runPulumi: async () => ({ exitCode: 0, stdout: "", stderr: "" }),
+  });
+  return { status, ...printed };
+}
+
+test("the help names every subcommand, and the one table of exit statuses", async () => {
+  const { status, stdout, stderr } = await run(["--help"]);
+  expect([status, stderr]).toEqual([0, ""]);
+  for (const name of names) expect(stdout).toMatch(new RegExp(`^  ${name} +\\w`, "m"));
+  expect(stdout).toMatch(/Exit status:\n {2}0 .*\n {2}1 .*\n {2}130 .*Ctrl-C/);
+});
+
+test.each(names)("the help of %s fits a screen, and its options are few", async (name) => {
+  const { status, stdout } = await run([name, "--help"]);
+  expect(status).toBe(0);
+  expect(stdout).toMatch(new RegExp(`^Usage: pulumi-webhook-endpoints ${name} `));
+  expect(stdout.split("\n").length).toBeLessThanOrEqual(36);
+  expect(stdout).toContain(`$ npx pulumi-webhook-endpoints ${name}`);
+  const common = ["--stack", "--json", "--yes"];
+  const own = COMMANDS[name]?.load().options.filter(({ long }) => !common.includes(long ?? ""));
+  expect(own?.length).toBeLessThanOrEqual(6);
+});
+
+test.each([
+  [[], /the subcommand is missing/],
+  [["sned"], /unknown command 'sned' \(Did you mean send\?\)/],
+  [["send", "job.running", "--too", "x"], /unknown option '--too'.*Did you mean --to/],
+  [["send", `--key=${API_KEY}`], /unknown option '--key'/],
+  [["send", "job.running", "--to", `${API_KEY}`], /--to <url>' is invalid. It must be an absolute URL/],
+  [["probe", API_KEY], /the argument url is invalid/],
+  [["listen", "--port", "70000"], /whole number from 0 to 65535/],
+  [["verify", "--capture", "c", "--headers", "h"], /--headers.* cannot be used with .*--capture/],
+  [["send", "job.running", SECRET], /a signing secret must not be an argument.*WEBHOOK_SECRET/],
+] as const)("the wrong use %# is answered with one line that repeats no value", async (args, why) => {
+  const { status, stdout, stderr } = await run(args);
+  expect([status, stdout]).toEqual([1, ""]);
+  expect(stderr).toMatch(/^error: [^\n]*[^.] \(WRONG_USE\)\n$/);
+  expect(stderr).toMatch(why);
+});
+
+test("with --json, an error is the one value on standard output", async () => {
+  const { status, stdout, stderr } = await run(["send", "--json"]);
+  expect(status).toBe(1);
+  expect(JSON.parse(stdout)).toEqual({
+    error: { code: "WRONG_USE", message: expect.stringMatching(/^name an event/) },
+  });
+  expect(stderr).toMatch(/^error: name an event.*\(WRONG_USE\)\n$/);
+});
+
+test("with --json, an error after the result leaves the one value as it is", async () => {
+  const { status, stdout } = await runOwn(
+    {
+      run: async ({ output }) => {
+        output.data({ done: 1 }, () => undefined);
+        throw new CliError("FILE_UNWRITABLE", "later");
+      },
+    },
+    ["--json"],
+  );
+  expect([status, JSON.parse(stdout)]).toEqual([1, { done: 1 }]);
+});
+
+test.each([
+  [true, 0],
+  [false, 1],
+])("the answer %s is the exit status %i", async (answer, status) => {
+  expect(await runOwn({ run: async () => answer })).toEqual({ status, stdout: "", stderr: "" });
+});
+
+test("an error without a code is UNEXPECTED, in one line", async () => {
+  const run = async () => {
+    throw new Error("first\n  second");
+  };
+  expect(await runOwn({ run })).toEqual({
+    status: 1,
+    stdout: "",
+    stderr: "error: first second (UNEXPECTED)\n",
+  });
+});
+
+test("Ctrl-C ends a subcommand at once, and one that ends itself in its own way", async () => {
+  const never = new AbortController();
+  const hanging = runOwn({ run: () => new Promise(() => undefined) }, [], { signal: never.signal });
+  never.abort("SIGINT");
+  expect(await hanging).toMatchObject({
+    status: 130,
+    stderr: "error: Ctrl-C ended the command (INTERRUPTED)\n",
+  });
+
+  const own = new AbortController();
+  const ending = runOwn(
+    {
+      endsItself: true,
+      run: async ({ signal }) => {
+        await once(signal, "abort");
+        throw new CliError("INTERRUPTED", "deleted wh_1");
+      },
+    },
+    [],
+    { signal: own.signal },
+  );
+  own.abort("SIGINT");
+  expect(await ending).toMatchObject({ status: 130, stderr: "error: deleted wh_1 (INTERRUPTED)\n" });
+});
+
+test("known secrets and whatever looks like a signing secret are masked in all output", async () => {
+  const everything = async ({ output }: Context) => {
+    output.mask.hide(SECRET);
+    output.mask.hide(API_KEY);
+    const said = `${SECRET} ${encodeURIComponent(SECRET)} ${SECRET.slice(6)} ${API_KEY} whsec_abcDEF123+/==`;
+    output.line(said);
+    output.table(["HEADING"], [[said]]);
+    output.note(said);
+    output.warn(said);
+    output.data({ said, deep: [{ said }] }, () => output.line(said));
+    throw new CliError("UNEXPECTED", said);
+  };
+  for (const args of [[], ["--json"]]) {
+    const { stdout, stderr } = await runOwn({ run: everything }, args);
+    for (const part of [SECRET.slice(6), API_KEY, "abcDEF123", encodeURIComponent(SECRET.slice(6))])
+      expect(stdout + stderr).not.toContain(part);
+    expect(stdout + stderr).toContain("whsec_…");
+  }
+});
+
+test("a value of fewer than eight characters may be a word, and is not masked", () => {
+  const mask = new Mask();
+  mask.hide("dev");
+  expect(mask.apply("development")).toBe("development");
+});
+
+test("control characters are escaped in lines and in JSON, so that a hostile url controls no terminal", async () => {
+  expect(printable("a\u001b[2Jb\u202e\u2028\u{e0001}")).toBe("a\\u001b[2Jb\\u202e\\u2028\\udb40\\udc01");
+  const hostile = "\u001b]0;title\u0007\u0085";
+  const run = async ({ output }: Context) => {
+    output.data({ hostile }, () => output.line(hostile));
+    output.note(hostile);
+    return true;
+  };
+  for (const args of [[], ["--json"]]) {
+    const { stdout, stderr } = await runOwn({ run }, args);
+    expect(stdout + stderr).not.toMatch(/[^\P{C}\n]/u);
+    if (args.length > 0) expect(JSON.parse(stdout)).toEqual({ hostile });
+  }
+});
+
+test("a table is aligned, and only a terminal without NO_COLOR gets colors", async () => {
+  const run = async ({ output }: Context) => {
+    output.table(["ID", "TYPE"], [["wh_123", "production"]]);
+    output.warn("careful");
+    return true;
+  };
+  const plain = { stdout: "ID      TYPE\nwh_123  production\n", stderr: "warning: careful\n" };
+  expect(await runOwn({ run })).toMatchObject(plain);
+  expect(await runOwn({ run }, [], { isTTY: true, env: { NO_COLOR: "1" } })).toMatchObject(plain);
+  const colored = await runOwn({ run }, [], { isTTY: true });
+  expect(colored.stdout).toContain("\u001b[1mID      TYPE\u001b[22m\n");
+});
+
+test("a terminal sees what a long operation is doing, but not while it asks a person", async () => {
+  jest.useFakeTimers();
+  let printed = "";
+  const write = (text: string) => {
+    printed += text;
+  };
+  const sink = { isTTY: true, write };
+  const output = new Output({ json: false, stdout: sink, stderr: sink, env: { NO_COLOR: "1" } });
+  let finish: (value: string) => void = () => undefined;
+  const work = new Promise<string>((done) => {
+    finish = done;
+  });
+  const working = output.during(() => "Reading 3 of 8 stacks…", work);
+  jest.advanceTimersByTime(1_100);
+  expect(printed).toBe("Reading 3 of 8 stacks…\n");
+  const asking = output.whileAsking(new Promise<void>((done) => setTimeout(done, 6_000)));
+  await jest.advanceTimersByTimeAsync(5_500);
+  expect(printed).toBe("Reading 3 of 8 stacks…\n");
+  await jest.advanceTimersByTimeAsync(5_000);
+  await asking;
+  expect(printed).toBe("Reading 3 of 8 stacks…\nReading 3 of 8 stacks…\n");
+  finish("done");
+  expect(await working).toBe("done");
+  jest.useRealTimers();
+});
+
+test("the real command prints its version, and the status of a failure", async () => {
+  const { version } = JSON.parse(readFileSync(join(__dirname, "../../package.json"), "utf8"));
+  expect(await runBin(["--version"])).toEqual({ status: 0, stdout: `${version}\n`, stderr: "" });
+  expect(await runBin(["verify"])).toMatchObject({ status: 1, stdout: "" });
+});
+
+test.each([
+  ["SIGINT", "listen"],
+  ["SIGTERM", "emulator"],
+] as const)("%s ends the real %s with the status 0", async (signal, name) => {
+  const main = join(__dirname, "../../dist/cli/main.js");
+  const child = spawn(process.execPath, [main, name, "--port", "0"], {
+    cwd: makeFolder({}),
+    env: { PATH: "" },
+  });
+  await once(child.stdout, "data");
+  const ended = once(child, "close");
+  child.kill(signal);
+  expect(await ended).toEqual([0, null]);
+});
+
+test("the real command stops when nobody reads its output any more", async () => {
+  const main = join(__dirname, "../../dist/cli/main.js");
+  const child = spawn(process.execPath, [main, "listen", "--port", "0"], {
+    cwd: makeFolder({}),
+    env: { PATH: "" },
+  });
+  const [address] = await once(child.stdout, "data");
+  child.stdout.destroy();
+  const ended = once(child, "exit");
+  const stderr = text(child.stderr);
+  await fetch(String(address).trim(), { method: "POST", body: "{}" });
+  expect(await ended).toEqual([0, null]);
+  expect(await stderr).not.toContain("error");
+});
+
+/** Returns the files that a file loads by static imports of values. */
+function loadedBy(file: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(file)) return seen;
+  seen.add(file);
+  const imports = readFileSync(file, "utf8").matchAll(/^(?:im|ex)port (?!type\b)[^;]*?from "(\.[^"]+)";/gm);
+  for (const [, path = ""] of imports) {
+    const target = resolve(dirname(file), path);
+    const isFolder = !readdirSync(dirname(target)).includes(`${target.split("/").at(-1)}.ts`);
+    loadedBy(isFolder ? join(target, "index.ts") : `${target}.ts`, seen);
+  }
+  return seen;
+}
+
+test("send loads at most 45 files, because it is started often", () => {
+  expect(loadedBy(resolve(__dirname, "../../src/cli/send.ts")).size).toBeLessThanOrEqual(45);
+});
+
+test("each subcommand that is listed can be loaded, and starts nothing", () => {
+  expect(names.map((name) => COMMANDS[name]?.load().examples.length)).not.toContain(0);
+  expect(start(["--help"]).ended).resolves.toMatchObject({ status: 0 });
+});
