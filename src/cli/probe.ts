@@ -2,7 +2,7 @@ import { Argument, Option } from "commander";
 import { validateOnce, validateReceiver } from "../validation/validateReceiver";
 import { httpUrl, jsonOption, stackOption, wholeNumber } from "./options";
 import type { Subcommand } from "./run";
-import { describeSecret, readSecrets } from "./secrets";
+import { fingerprint, readSecrets } from "./secrets";
 
 /** In seconds. */
 const LONGEST_WAIT = 3_600;
@@ -37,7 +37,7 @@ export const probe: Subcommand<Flags> = {
     const result = await output.during(() => "Waiting for the receiver…", validating);
     const { validated, code, reason, genuine, broken } = result;
     output.data({ validated, code, reason, genuine, broken }, () => {
-      if (secrets.length > 1) output.note(`Tried ${secrets.map(describeSecret).join(" and ")}.`);
+      if (secrets.length > 1) output.note(`Tried the secrets ${secrets.map(fingerprint).join(" and ")}.`);
       output.line(
         validated
           ? `Validated. A genuine delivery was answered with ${genuine.status}, a broken one with ${broken.status}.`

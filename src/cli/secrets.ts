@@ -60,8 +60,8 @@ export async function findSecrets(
 }
 
 /** Identifies a secret without revealing it. */
-export function describeSecret(secret: string): string {
-  return `the secret with the fingerprint ${fingerprintOf([secret])}`;
+export function fingerprint(secret: string): string {
+  return fingerprintOf([secret]);
 }
 
 async function ofStack(context: Context, stack: string | undefined): Promise<SigningSecrets | undefined> {

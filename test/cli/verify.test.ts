@@ -99,9 +99,13 @@ test.each([
     expect(causeOf(headersFor(signed, { secret: OTHER_SECRET }), body)).toBe(cause);
 });
 
-test("no body makes the search fail, or last", () => {
-  fc.assert(
-    fc.property(fc.oneof(fc.uint8Array(), fc.json().map(Buffer.from)), (bytes) => {
+test("no body makes the search fail, or last", async () => {
+  const bodies = fc.oneof(
+    fc.uint8Array(),
+    fc.json().map((text) => Buffer.from(text)),
+  );
+  await fc.assert(
+    fc.property(bodies, (bytes) => {
       expect([...bodiesBefore(Buffer.from(bytes))].length).toBeLessThan(20);
     }),
   );
@@ -129,7 +133,7 @@ test("a delivery that verifies is shown with the fingerprint of its secret, and 
   const ended = await run(["verify", "--capture", captureOf(JSON_TEXT)], { pulumi });
   expect(ended.status).toBe(0);
   expect(ended.stdout).toMatch(
-    /^Verified: msg_1 was signed with the secret with the fingerprint [0-9a-f]{12}\.\nIt was sent at 2026-11-21T\S+Z\.\n$/,
+    /^Verified: msg_1 was signed with the secret [0-9a-f]{12}\.\nIt was sent at 2026-11-21T\S+Z\.\n$/,
   );
 });
 
@@ -142,7 +146,7 @@ test("a delivery that does not verify is explained, and the exit status is 1", a
     expect.stringMatching(
       /^The sender signed this JSON as JSON\.stringify writes it \(\d+ bytes were signed/,
     ),
-    expect.stringMatching(/^It was signed with the secret with the fingerprint [0-9a-f]{12}\.$/),
+    expect.stringMatching(/^It was signed with the secret [0-9a-f]{12}\.$/),
     expect.stringMatching(/^What to do: Something parsed the body and wrote it again\. /),
     "",
   ]);
@@ -150,7 +154,7 @@ test("a delivery that does not verify is explained, and the exit status is 1", a
   expect(JSON.parse(json)).toMatchObject({
     verified: false,
     cause: "body-reserialized",
-    signer: expect.any(String),
+    secret: expect.any(String),
   });
 });
 

@@ -23,8 +23,8 @@ const ADVICE: Readonly<Partial<Record<Cause, string>>> = {
   "body-base64": 'Decode it first, as for an event of AWS Lambda: Buffer.from(event.body, "base64").',
   "body-compressed": "Something compressed the body after it was signed. Decompress it before you verify it.",
   "signature-mismatch":
-    "Make sure that the file holds the whole body, byte for byte, as a file of `listen --save` does. Then compare the fingerprint of the " +
-    "secret with that of the endpoint's owner.",
+    "Make sure that the file holds the whole body, byte for byte, as a file of `listen --save` does. Then compare the secret with " +
+    "the one that the service issued for this endpoint: the fingerprint of a secret identifies it.",
 };
 
 /** Returns what to do about a cause. */

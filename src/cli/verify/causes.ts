@@ -3,7 +3,7 @@ import { readSignatureHeaders } from "../../signature/headers";
 import type { VerificationFailure } from "../../signature/result";
 import { verifyDetailed } from "../../signature/verify";
 import type { Capture } from "../capture";
-import type { SigningSecrets } from "../secrets";
+import { fingerprint, type SigningSecrets } from "../secrets";
 import { type BodyCause, bodiesBefore } from "./bodies";
 
 /** Why a captured delivery does not verify. Stable: the reasons of a receiver, and in place of `signature-mismatch` a closer one. */
@@ -74,9 +74,10 @@ export function diagnose({ capture, signing, receivedAt, now }: DiagnosisOptions
     const sizes = `${before.length} bytes were signed, and this body has ${body.length}`;
     if (by !== undefined) return failed(cause, `The sender signed ${what} (${sizes}).`, by);
   }
+  const tried = all.map(fingerprint).join(", ");
   return failed(
     "signature-mismatch",
-    `No secret that was tried (${all.length}) signed it, and no usual change of the body explains that.`,
+    `No secret that was tried signed it (${tried}), and no usual change of the body explains that.`,
   );
 }
 

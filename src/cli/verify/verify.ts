@@ -3,7 +3,7 @@ import { readCapture } from "../capture";
 import { CliError } from "../errors";
 import { jsonOption, moment, stackOption } from "../options";
 import type { Subcommand } from "../run";
-import { describeSecret, readSecrets } from "../secrets";
+import { fingerprint, readSecrets } from "../secrets";
 import { adviceFor } from "./advice";
 import { diagnose } from "./causes";
 
@@ -47,12 +47,12 @@ export const verify: Subcommand<Flags> = {
     // A file of `listen --save` says when it arrived.
     const receivedAt = at ?? capture.receivedAt;
     const diagnosis = diagnose({ capture, signing, receivedAt, now });
-    const signer = diagnosis.secret === undefined ? null : describeSecret(diagnosis.secret);
+    const secret = diagnosis.secret === undefined ? null : fingerprint(diagnosis.secret);
     if (diagnosis.verified) {
       const { verified, id, timestamp } = diagnosis;
       const ageSeconds = (receivedAt ?? now) - timestamp;
-      output.data({ verified, id, timestamp, ageSeconds, signer }, () => {
-        output.line(`Verified: ${id} was signed with ${signer}.`);
+      output.data({ verified, id, timestamp, ageSeconds, secret }, () => {
+        output.line(`Verified: ${id} was signed with the secret ${secret}.`);
         output.line(`It was sent at ${new Date(timestamp * 1000).toISOString()}.`);
         if (receivedAt === undefined && ageSeconds > signing.toleranceSeconds)
           output.note("A receiver refuses it now as too old. To check when it was received, add --at.");
@@ -61,10 +61,10 @@ export const verify: Subcommand<Flags> = {
     }
     const { verified, cause, finding } = diagnosis;
     const advice = adviceFor(cause);
-    output.data({ verified, cause, finding, advice, signer }, () => {
+    output.data({ verified, cause, finding, advice, secret }, () => {
       output.line(`Not verified: ${cause}.`);
       output.line(finding);
-      if (signer !== null) output.line(`It was signed with ${signer}.`);
+      if (secret !== null) output.line(`It was signed with the secret ${secret}.`);
       output.line(`What to do: ${advice}`);
     });
     return false;
