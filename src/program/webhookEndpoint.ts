@@ -110,7 +110,7 @@ export class WebhookEndpoint extends pulumi.CustomResource {
 
 /**
  * Returns what `check` needs and a dynamic provider cannot know. `check` strips all but the last, which it replaces by the service's
- * time: nothing else dates a creation that is killed. Unknown in a preview, it matches any value in an update plan (engine rule 44).
+ * time: nothing else dates a creation that is killed. Unknown in a preview, it matches any value in an update plan (engine rule 49).
  */
 function hiddenInputs(name: string, { url }: WebhookEndpointArgs): pulumi.Inputs {
   return {

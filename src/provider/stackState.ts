@@ -24,7 +24,7 @@ export interface Resource {
 /** A stack's state, as `pulumi stack export` prints it. */
 export interface Deployment {
   readonly resources?: readonly Resource[];
-  /** Operations that no run has finished. They outlive the run that heals them (engine rule 43). */
+  /** Operations that no run has finished. They outlive the run that heals them (engine rule 48). */
   readonly pending_operations?: readonly { readonly type: string; readonly resource: Resource }[];
 }
 

@@ -16,7 +16,7 @@ type WithProvider<T> = T & { __provider?: string };
 
 /**
  * Returns the six verbs over the service's register, get, list and delete. A change of url, type or ip replaces; what the service does
- * not know is gone; nothing is changed in place, because the service cannot. docs/engine-facts.md describes how the engine calls the
+ * not know is gone; nothing is changed in place, because the service cannot. docs/pulumi-engine.md describes how the engine calls the
  * verbs and what it makes of their answers.
  */
 export function createProvider(options: Partial<RunOptions> = {}) {
@@ -58,7 +58,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         const name = preview.note(news, inputs);
         for (const warning of warnings) log.warn(aboutResource(name, warning));
         if (isNew) problems.push(...(await preview.refusals(inputs)));
-        // The program's class passes it, with an unknown value in a preview (engine rule 44).
+        // The program's class passes it, with an unknown value in a preview (engine rule 49).
         if (isNew && after !== undefined && after !== UNKNOWN_VALUE) after = await preview.serviceTime();
       }
       const inputs = {

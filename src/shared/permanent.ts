@@ -27,7 +27,7 @@ export const PENDING_PREFIX = "pending:";
 
 /**
  * The hidden input that `check` sets once, to the service's time in milliseconds since 1970: the registration is sent after it.
- * An interrupted creation has no other time (engine rules 39 and 44). Previews do not show inputs that begin with "__".
+ * An interrupted creation has no other time (engine rules 39 and 49). Previews do not show inputs that begin with "__".
  */
 export const AFTER_INPUT = "__after";
 
