@@ -97,7 +97,7 @@ test("the command of the page of frameworks gives a receiver the stack's output"
 });
 
 test("every program on the pages of settings and of the resource type-checks and runs", async () => {
-  const programs = ["docs/settings.md", "docs/resource.md"].flatMap((page) => snippetsOf(read(page)));
+  const programs = ["docs/resource.md#settings", "docs/resource.md"].flatMap((page) => snippetsOf(read(page)));
   expect(programs.length).toBeGreaterThanOrEqual(5);
   const names = programs.map((_, index) => `program${index}`);
   for (const [index, { code }] of programs.entries())
