@@ -1,0 +1,61 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { COMMANDS } from "../../src/cli/commands";
+import { createReceiver } from "../../src/receiver";
+import { sign } from "../../src/signature";
+import { commandsOf, read } from "../package/pages";
+import { type Served, serve } from "../stack/support";
+import { fakePulumi, makeFolder, receiverOutput, run, SECRET } from "./running";
+
+const page = read("docs/command.md");
+const sectionOf = (name: string) => page.split(`\n## ${name}\n`)[1]?.split("\n## ")[0] ?? "";
+
+let served: Served;
+let folder: string;
+beforeEach(async () => {
+  served = await serve(createReceiver({ secrets: SECRET, handlers: {}, onRejected: () => undefined }));
+  const body = '{"type":"job.running"}';
+  const headers = sign({ id: "msg_1", timestamp: Math.floor(Date.now() / 1000), body, secret: SECRET });
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`);
+  folder = makeFolder({ "headers.txt": lines.join(""), "body.json": body });
+  writeFileSync(join(folder, "capture.json"), JSON.stringify({ headers, body }));
+});
+afterEach(() => served.close());
+
+/** Splits a command of the page into its arguments, with the url and the files of this test. */
+function argumentsOf(command: string): string[] {
+  const [, ...words] = command.match(/'[^']*'|\S+/g) ?? [];
+  return words.slice(1).map((word) =>
+    word
+      .replaceAll("'", "")
+      .replace("http://127.0.0.1:8080/jobs", served.url)
+      .replace(/^(capture\.json|headers\.txt|body\.json)$/, join(folder, "$1")),
+  );
+}
+
+const examples = ["probe", "send", "verify"].flatMap((name) => commandsOf(sectionOf(name)));
+
+test.each(examples)("the page's example works: %s", async (command) => {
+  const pulumi = fakePulumi({ outputs: { receiver: receiverOutput([SECRET]) } });
+  expect(await run(argumentsOf(command), { pulumi })).toMatchObject({ status: 0, stderr: "" });
+});
+
+test("the page has the examples that this test runs", () => {
+  expect(examples.length).toBeGreaterThanOrEqual(6);
+});
+
+test.each(Object.keys(COMMANDS))("the section of %s has every option of its own, and no other", (name) => {
+  const section = sectionOf(name);
+  const own = COMMANDS[name]?.load().options.map(({ long }) => long ?? "") ?? [];
+  const common = ["--stack", "--json", "--yes"];
+  const named = new Set(section.match(/(?<=[`\s])--[a-z][a-z-]*/g));
+  for (const option of own) if (!common.includes(option)) expect(named).toContain(option);
+  const elsewhere = Object.values(COMMANDS).flatMap((command) =>
+    command.load().options.map(({ long }) => long),
+  );
+  for (const option of named) expect([...elsewhere, ...common]).toContain(option);
+});
+
+test("the page lists every subcommand", () => {
+  for (const name of Object.keys(COMMANDS)) expect(page).toContain(`| [\`${name}\`](#${name}) | `);
+});
