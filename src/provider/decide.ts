@@ -8,7 +8,7 @@ export type Wanted = Identity & { readonly ip?: string | null | undefined };
 
 /** A registration that may have made an endpoint: of a pending resource, or an interrupted creation. Each stands for at most one. */
 export interface Evidence {
-  /** The pending resource's id, or the URN of the interrupted creation. */
+  /** The pending resource's id, or the URN of the interrupted creation. Evidence with one id stands for at most one endpoint. */
   readonly id: string;
   /** Undefined if the state encrypts it. */
   readonly ip: string | null | undefined;
@@ -91,8 +91,9 @@ function reasonToDoubt(
   fitting: readonly Evidence[],
   { ip }: Wanted,
 ): string | undefined {
-  if (fits.length > fitting.length)
-    return `${fits.length} endpoints fit ${fitting.length === 1 ? "one registration" : `${fitting.length} registrations`}`;
+  const count = new Set(fitting.map(({ id }) => id)).size;
+  if (fits.length > count)
+    return `${fits.length} endpoints fit ${count === 1 ? "one registration" : `${count} registrations`}`;
   if (fitting.some((each) => each.ip !== (ip ?? null)))
     return "the registration had another ip, which the service does not tell";
   if (fitting.every(({ isFresh }) => isFresh)) return undefined;

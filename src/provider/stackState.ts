@@ -90,18 +90,15 @@ export class StackState {
   }
 
   /**
-   * The creations that a killed run left, one for each URN, except those that adopt, and those whose resource was recorded since. A
-   * resource that is older than the operation is the one that it was to replace.
+   * The creations that killed runs left, except those that adopt, and those whose resource was recorded since. A resource that is older
+   * than the operation is the one that it was to replace. Two kills leave two operations of one URN.
    */
   get interrupted(): readonly Resource[] {
-    const latest = new Map<string, Resource>();
-    for (const { type, resource } of this.#deployment.pending_operations ?? []) {
-      const { urn, inputs } = resource;
-      if (type !== "creating" || !isEndpointToken(resource.type) || inputs?.adoptId !== undefined) continue;
-      const known = latest.get(urn);
-      if (known === undefined || (afterOf(resource) ?? 0) > (afterOf(known) ?? 0)) latest.set(urn, resource);
-    }
-    return [...latest.values()].filter((operation) => !this.#isRecordedSince(operation));
+    return (this.#deployment.pending_operations ?? [])
+      .filter(({ type, resource }) => type === "creating" && isEndpointToken(resource.type))
+      .map(({ resource }) => resource)
+      .filter(({ inputs }) => inputs?.adoptId === undefined)
+      .filter((operation) => !this.#isRecordedSince(operation));
   }
 
   #isRecordedSince(operation: Resource): boolean {

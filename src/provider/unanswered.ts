@@ -96,8 +96,9 @@ export class Unanswered {
     const { memory, origin } = this.run;
     const state = await this.run.stack.state();
     const recorded = state?.evidence({ wanted, names, origin }) ?? [];
-    const all = new Map([...recorded, ...memory.pendingLike(wanted)].map((each) => [each.id, each]));
-    return [...all.values()].filter(({ id }) => id !== except?.id && !memory.has(id, "settled"));
+    const known = new Set(recorded.map(({ id }) => id));
+    const met = memory.pendingLike(wanted).filter(({ id }) => !known.has(id));
+    return [...recorded, ...met].filter(({ id }) => id !== except?.id && !memory.has(id, "settled"));
   }
 
   #question(wanted: Wanted, isHeld: Question["isHeld"]) {

@@ -53,7 +53,7 @@ test("every page of docs/ is linked from the README", () => {
 test.each([
   ["a file that is not packed", "src/index.ts"],
   ["a file that does not exist", "docs/nowhere.md"],
-  ["a heading that does not exist", "docs/resource.md#settings"],
+  ["a heading that does not exist", "docs/resource.md#nowhere"],
   ["an address without TLS", "http://example.com"],
 ])("a link to %s is reported", (_what, target) => {
   expect(problemOf({ page: "README.md", target })).toContain(target);
