@@ -140,9 +140,12 @@ export class Registrar {
     const { url, type, ip } = inputs;
     const list = await service.list();
     const before = [...equalIn(list, inputs), ...list.unrecognized].map(({ id }) => id);
-    const [sentAt, attemptedAt] = [clock.now(), service.time()];
+    let [sentAt, attemptedAt] = [clock.now(), service.time()];
+    const noteSent = () => {
+      [sentAt, attemptedAt] = [clock.now(), service.time()];
+    };
     try {
-      const endpoint = await service.register({ url, type, ip });
+      const endpoint = await service.register({ url, type, ip }, noteSent);
       if (before.includes(endpoint.id) || memory.holds(endpoint.id)) throw notRegistered(inputs, endpoint);
       return memory.noteMade(endpoint);
     } catch (error) {

@@ -86,8 +86,9 @@ export class Service {
     return hasSlept ? null : Math.round(this.#told.time + passed);
   }
 
-  register(registration: Registration): Promise<Endpoint> {
-    return this.#watched("register", this.client.register(registration));
+  /** @param onSend called right before each attempt: the registration may have waited for its turn until then */
+  register(registration: Registration, onSend: () => void): Promise<Endpoint> {
+    return this.#watched("register", this.client.register(registration, { onSend }));
   }
 
   get(id: string): Promise<Endpoint> {

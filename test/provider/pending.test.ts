@@ -259,6 +259,15 @@ it("only a timestamp with a time zone decides whether an endpoint came from a re
   }
 });
 
+it("a registration that waited for its turn longer than patience is found when its answer is lost", async () => {
+  const { emulator, stack } = world;
+  const busy = { kind: "status", status: 429, headers: { "retry-after": "40" } } as const;
+  emulator.fault({ operation: "register", ...busy });
+  emulator.fault({ operation: "register", kind: "reset-after" });
+  expect(await stack.up(program)).toEqual([]);
+  expect(world.differences(program, [])).toEqual([]);
+});
+
 describe("a registration that is made after its time-out", () => {
   beforeEach(async () => {
     await world.close();
