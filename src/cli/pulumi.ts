@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { PulumiCommandResult } from "../shared/pulumiCommand";
-import { quotedLine } from "../shared/quotedLine";
+import { masked } from "../shared/shown";
 import { quoted } from "../shared/words";
 import { CliError } from "./errors";
 import type { Context } from "./run";
@@ -110,7 +110,7 @@ function parsed<T>(args: readonly string[], stdout: string): T {
 export function pulumiFailed(args: readonly string[], { stderr, stdout }: PulumiCommandResult): CliError {
   const lines = (stderr.trim() || stdout.trim()).split(/[\r\n]+/);
   const line = lines.find((each) => each.startsWith("error: ")) ?? lines.at(-1) ?? "";
-  const text = quotedLine(line.replace(/^error: /, "")).slice(0, MAX_QUOTED_LENGTH);
+  const text = masked(line.replace(/^error: /, "")).slice(0, MAX_QUOTED_LENGTH);
   return new CliError("PULUMI_FAILED", `\`pulumi ${args.join(" ")}\` failed: ${text}`);
 }
 

@@ -1,6 +1,4 @@
 export const HIDDEN = "(not shown, because it may be a secret)";
-/** The same in a sentence, before what to pass instead. */
-export const NOT_SHOWN = "It is not shown, because it may be a secret: pass";
 
 /** The characters of a path or a name. JSON has others. */
 const NAME = /^[\p{L}\p{N} _.:@/\\~+-]*$/u;
