@@ -1,9 +1,9 @@
-import type { Delivery, EmulatedEvent, LoggedAttempt } from "./deliveries/event";
-import type { Job, JobOptions } from "./deliveries/job";
-import type { RotationOptions, SecretRotation } from "./deliveries/secrets";
-import type { AddedEndpoint, EmulatedEndpoint, EmulatedEndpointType, EndpointInput } from "./endpoint";
-import type { Fault, PlantedFault } from "./fault";
+import type { Delivery, EmulatedEvent, LoggedAttempt } from "./event";
+import type { Fault, PlantedFault } from "./faults";
+import type { Job, JobOptions } from "./job";
 import type { LoggedRequest } from "./log";
+import type { AddedEndpoint, EmulatedEndpoint, EmulatedEndpointType, EndpointInput } from "./registry";
+import type { RotationOptions, SecretRotation } from "./secrets";
 
 /** A running emulator. Its methods bypass the API, so clients see their effects only through later requests. */
 export interface Emulator {
@@ -13,11 +13,7 @@ export interface Emulator {
   readonly apiKey: string;
   /** Returns the registered endpoints of one account, or of all, oldest first. */
   endpoints(account?: string): EmulatedEndpoint[];
-  /**
-   * Registers an endpoint without a request. Only the account is checked; the default is the account of `apiKey`.
-   *
-   * @throws EmulatorError for an account that no API key opens
-   */
+  /** Registers an endpoint without a request. @throws EmulatorError for an account that no API key opens */
   add(input: AddedEndpoint, account?: string): EmulatedEndpoint;
   /** Deletes an endpoint without a request. @throws EmulatorError for an id that is not registered */
   remove(id: string): EmulatedEndpoint;
@@ -58,12 +54,8 @@ export interface Emulator {
   rotateSecret(options?: RotationOptions): SecretRotation;
   /** Closes every connection and refuses new ones until `goOnline`. Endpoints, faults and logs are kept. */
   goOffline(): Promise<void>;
-  /** Accepts connections again on the same port, after `goOffline()`. Throws `EMULATOR_CLOSED` after `close()`. */
+  /** Accepts connections again on the same port, after `goOffline()`. @throws EmulatorError after `close()` */
   goOnline(): Promise<void>;
-  /**
-   * Ends every connection, wait and delivery at once, and frees the port.
-   *
-   * @throws EmulatorError when the data file could not be written
-   */
+  /** Ends every connection, wait and delivery at once, and frees the port. */
   close(): Promise<void>;
 }

@@ -1,96 +1,128 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { parseJson } from "../shared/json";
-import type { Storage } from "./dataFile";
-import type { Faults } from "./faults";
-import { isOwnHost } from "./hosts";
-import type { Keys } from "./keys";
-import type { Log, LoggedRequest, OpenRequest } from "./log";
-import { mannerOf, takesEffect } from "./misbehave";
-import { readBody } from "./requestBody";
-import { type Answer, refusal, send } from "./respond";
-import { routeOf } from "./route";
-import type { Service } from "./service";
+import { type Keys, perform, type Route, refusal, routeOf } from "./api";
+import { type Fault, type Faults, takesEffect } from "./faults";
+import { type Answer, headersOf, isOwnHost, readBody, send, textOf } from "./http";
+import type { Log, LoggedRequest } from "./log";
+import type { Registry } from "./registry";
 import type { Timers } from "./timers";
 
-interface ExchangeOptions {
-  /** The names of this host, besides loopback names. */
-  readonly hosts: readonly string[];
-  readonly service: Service;
-  readonly keys: Keys;
-  readonly storage: Storage;
-  readonly faults: Faults;
-  readonly log: Log<LoggedRequest>;
-  readonly timers: Timers;
-  readonly basePath: string;
-  readonly latencyMs: number;
-  readonly now: () => number;
-}
-
-const TOO_LARGE = refusal(413, "too_large", "The body is larger than 64 KiB.", { connection: "close" });
-const NOT_SAVED = refusal(500, "not_saved", "The emulator could not write its data file.");
+/** How long an oversized answer is by default, in bytes. */
+const OVERSIZE = 32 * 1024 * 1024;
+const STATUS_BODY = { error: "fault", message: "This is a fault that was planted in the emulator." };
 const MISDIRECTED = refusal(
   421,
   "misdirected",
-  "The emulator answers only at its own hosts. Add this one to its allowedHosts.",
+  "The emulator answers at IP addresses, at names without a dot, and at its host.",
 );
-const NO_EFFECT: Answer = { status: 204 };
+
+/** Replaces an answer of the API, to emulate an odd service. The operation has taken effect. */
+export type AnswerHook = (request: LoggedRequest, answer: Answer) => Answer | Promise<Answer>;
+
+interface ExchangeOptions {
+  readonly host: string;
+  readonly lagMs: number;
+  readonly answer: AnswerHook;
+  readonly keys: Keys;
+  readonly registry: Registry;
+  readonly faults: Faults;
+  readonly requests: Log<LoggedRequest>;
+  readonly timers: Timers;
+  readonly now: () => number;
+  readonly warn: (message: string) => void;
+}
+
+/** The log's entry of a request that is still being handled. */
+type Entry = { -readonly [Field in keyof LoggedRequest]: LoggedRequest[Field] };
 
 /**
- * Handles API requests: applies a fault if one matches, performs the operation, and answers.
- *
- * Once the body is read, the operation takes effect even if the client disconnects, as at any service. Half of the
- * latency passes before the effect and half after it.
+ * Handles API requests: applies a fault if one matches, performs the operation, and answers. Once the body is read, the operation takes
+ * effect even if the client disconnects, as at any service.
  */
 export function exchange(options: ExchangeOptions) {
-  const { hosts, service, keys, storage, faults, log, timers, basePath, latencyMs, now } = options;
+  const { host, keys, faults, requests, timers, now, warn } = options;
 
   return (request: IncomingMessage, response: ServerResponse): void => {
+    const { method = "", url: path = "", headers } = request;
+    const route = routeOf(method, path);
+    const account = keys.accountOf(headers) ?? null;
+    const entry: Entry = { at: now(), method, path, operation: route.operation, account, statusCode: null };
+    requests.add(entry);
     response.sendDate = false;
     response.on("error", () => undefined);
-    run(request, response).catch((error: Error) => {
-      const message = `The emulator could not answer this request: ${error.message}`;
+    answerTo(request, response, route, entry).catch((error: Error) => {
+      if (request.destroyed && !request.complete) return;
+      warn(error.message);
       if (response.headersSent) response.destroy();
-      else send(response, refusal(500, "emulator_failed", message));
+      else send(response, refusal(500, "emulator_failed", error.message));
     });
   };
 
-  async function run(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { method = "", url: path = "" } = request;
-    const route = routeOf(method, path, basePath);
-    const { operation } = route;
-    const account = keys.accountOf(request.headers) ?? null;
-    const entry: OpenRequest = { at: now(), method, path, operation, account, statusCode: null };
-    log.add(entry);
-    if (!isOwnHost(request, hosts)) {
+  async function answerTo(request: IncomingMessage, response: ServerResponse, route: Route, entry: Entry) {
+    if (!isOwnHost(request, host)) {
       entry.statusCode = MISDIRECTED.status;
       return send(response, MISDIRECTED);
     }
-    const fault = faults.take(operation, route.id);
+    const fault = faults.take(route.operation, route.id);
     if (fault !== undefined) entry.fault = fault.kind;
     if (fault?.kind === "refuse") return reset(request);
-
     const body = await readBody(request);
-    if (body === "gone") return;
-    if (body !== "tooLarge" && body.text !== "") entry.body = parseJson(body.text) ?? body.text;
+    if (body !== "") entry.body = parseJson(body) ?? body;
 
-    const perform = async (): Promise<Answer> => {
-      if (body === "tooLarge") return TOO_LARGE;
-      const answer = service.perform(route, request.headers, entry.body);
-      return storage.saved().then(
-        () => answer,
-        () => NOT_SAVED,
-      );
-    };
-    if (!(await timers.sleep(latencyMs / 2 + (fault?.kind === "late-commit" ? fault.delayMs : 0)))) return;
-    const answer = takesEffect(fault) ? await perform() : NO_EFFECT;
-    if (!(await timers.sleep(latencyMs / 2 + (fault?.kind === "delay" ? fault.delayMs : 0)))) return;
+    if (fault?.kind === "late-commit" && !(await timers.sleep(fault.delayMs))) return;
+    let answer: Answer = { status: 204 };
+    if (takesEffect(fault))
+      answer = await options.answer(entry, perform(options, route, request.headers, entry.body));
+    if (fault?.kind === "delay" && !(await timers.sleep(fault.delayMs))) return;
 
-    const manner = mannerOf(fault);
-    if (manner === "silence" || response.destroyed) return;
-    if (manner === "reset") return reset(request);
+    if (response.destroyed) return;
     response.setHeader("Date", new Date(now()).toUTCString());
-    manner(response, answer);
-    entry.statusCode = response.statusCode;
+    answerWith(fault, answer, request, response);
+    if (response.headersSent) entry.statusCode = response.statusCode;
+  }
+}
+
+/** Answers as a fault wants it. A 204 gets a body if the fault is about the body. */
+function answerWith(
+  fault: Fault | undefined,
+  answer: Answer,
+  request: IncomingMessage,
+  response: ServerResponse,
+) {
+  const whole = answer.status === 204 ? { ...answer, status: 200, body: { deleted: true } } : answer;
+  const text = textOf(whole);
+  const half = text.slice(0, Math.ceil(text.length / 2));
+  switch (fault?.kind) {
+    case "reset-before":
+    case "reset-after":
+      return reset(request);
+    case "hang-before":
+    case "hang-after":
+    case "late-commit":
+      return;
+    case "status": {
+      const { status, headers = {}, body = STATUS_BODY } = fault;
+      const hasNoBody = status === 204 || status === 304;
+      return send(response, { status, headers, body: hasNoBody ? undefined : body });
+    }
+    case "malformed":
+      return send(response, { ...whole, body: half });
+    case "empty":
+      return send(response, { status: whole.status });
+    case "truncated":
+      response.writeHead(whole.status, headersOf(whole, text));
+      response.write(half, () => response.socket?.destroySoon());
+      return;
+    case "oversized": {
+      const padding = (fault.bytes ?? OVERSIZE) - Buffer.byteLength(text);
+      // Without a content-length, which would announce the size.
+      response.writeHead(whole.status, { ...whole.headers, "content-type": "application/json" });
+      response.write(text);
+      response.end(" ".repeat(Math.max(0, padding)));
+      return;
+    }
+    default:
+      return send(response, answer);
   }
 }
 

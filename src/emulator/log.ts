@@ -1,9 +1,9 @@
-import type { FaultKind, Operation } from "./fault";
+import type { FaultKind, Operation } from "./faults";
 
 /** The most entries that a log keeps. */
 const CAPACITY = 100_000;
 
-/** An append-only list of bounded length. When it is full, it drops its oldest tenth. */
+/** A list of bounded length. When it is full, it drops its oldest tenth. */
 export class Log<Entry> {
   #entries: Entry[] = [];
 
@@ -45,6 +45,3 @@ export interface LoggedRequest {
   /** The parsed body, or the raw string when it is not JSON. */
   readonly body?: unknown;
 }
-
-/** A request that is still being handled. */
-export type OpenRequest = { -readonly [Field in keyof LoggedRequest]: LoggedRequest[Field] };

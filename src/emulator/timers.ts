@@ -1,19 +1,8 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
-import { EmulatorError } from "./errors";
 
 /** The longest time that a timer of Node.js holds, in milliseconds. With a longer one it fires at once. */
 export const MAX_DELAY_MS = 2 ** 31 - 1;
-
-export function isDelay(milliseconds: number): boolean {
-  return milliseconds >= 0 && milliseconds <= MAX_DELAY_MS;
-}
-
-/** @throws EmulatorError for a time that no timer holds */
-export function checkDelay(name: string, milliseconds: number): void {
-  if (isDelay(milliseconds)) return;
-  throw new EmulatorError("EMULATOR_OPTIONS", `${name} must be from 0 to ${MAX_DELAY_MS} milliseconds.`);
-}
 
 /** Ends the emulator's waits and deliveries when it is closed. */
 export class Timers {
@@ -25,12 +14,10 @@ export class Timers {
     setMaxListeners(0, this.signal);
   }
 
-  /** Waits. Resolves to false when the emulator is closed before the time has passed. */
+  /** Waits, at most 24.8 days. Resolves to false when the emulator is closed before the time has passed. */
   async sleep(milliseconds: number): Promise<boolean> {
-    if (milliseconds > 0) {
-      const longest = Math.min(milliseconds, MAX_DELAY_MS);
-      await wait(longest, undefined, { signal: this.signal }).catch(() => undefined);
-    }
+    const longest = Math.min(milliseconds, MAX_DELAY_MS);
+    if (longest > 0) await wait(longest, undefined, { signal: this.signal }).catch(() => undefined);
     return !this.signal.aborted;
   }
 

@@ -3,6 +3,7 @@ import { get } from "../../src/cli/get";
 import { list } from "../../src/cli/list";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import type { Resource } from "../../src/settlement/deployment";
+import { inPages } from "../emulator/odd";
 import { read } from "../package/pages";
 import { cleanUp, run as runCommand, stackFolder } from "./commandLine";
 import { FakeProject, type FakeProjectOptions, KeptOutput, recorded } from "./fakeProject";
@@ -121,7 +122,7 @@ it.each<[string, Partial<FakeProjectOptions>]>([
 
 it("delete deletes an endpoint that a partial list leaves out, because it asks for it", async () => {
   await emulator.close();
-  emulator = await startEmulator({ pageSize: 1 });
+  emulator = await startEmulator({ answer: inPages(1) });
   const [, second] = [added("a"), added("b")];
   expect((await run({}, { ids: [second.id] })).status).toBe(0);
 });

@@ -6,6 +6,7 @@ import { withoutSecrets } from "../../src/cli/knownSecrets";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { originOf } from "../../src/endpoint/origin";
 import type { Deployment, Resource } from "../../src/settlement/deployment";
+import { inPages } from "../emulator/odd";
 import { diagnosed, settingsOf } from "./doctoring";
 import { FakeProject, type FakeProjectOptions, recorded } from "./fakeProject";
 
@@ -341,7 +342,7 @@ it("no output holds a base URL that is a secret of the configuration, as the mes
 
 it("doctor calls no endpoint gone because a partial list lacks it", async () => {
   await emulator.close();
-  emulator = await startEmulator({ pageSize: 1 });
+  emulator = await startEmulator({ answer: inPages(1) });
   const resources = [made("listed"), made("unlisted")];
   expect((await run({ stacks: { dev: withReceiver(resources) } })).codes).toEqual(["error LIST_PARTIAL"]);
 });

@@ -43,27 +43,13 @@ describe("a delivery", () => {
     expect(await reached({ account: "other" })).toEqual([foreign.id]);
     expect(received).toHaveLength(5);
     await expect(reached({ endpointId: "wh_unknown" })).rejects.toMatchObject({
-      code: "EMULATOR_UNKNOWN_ENDPOINT",
+      code: "EMULATOR_UNKNOWN",
     });
-    await expect(reached({ endpointId: first.id, account: "other" })).rejects.toThrow("not registered");
   });
 
   test("an event without a matching endpoint is not delivered", async () => {
     const emulator = await started();
     expect(await emulator.deliver(SUCCEEDED)).toMatchObject({ delivered: false, endpoints: [] });
-  });
-
-  test("webhookIds selects one id per event or one per endpoint", async () => {
-    const { url, received } = await receiver();
-    const idsOf = async (webhookIds: "per-event" | "per-endpoint") => {
-      const emulator = await started({ webhookIds });
-      for (const type of ["production", "development"] as const) emulator.add({ url, type });
-      const before = received.length;
-      await emulator.deliver(SUCCEEDED);
-      return new Set(received.slice(before).map(({ headers }) => headers["webhook-id"])).size;
-    };
-    expect(await idsOf("per-event")).toBe(1);
-    expect(await idsOf("per-endpoint")).toBe(2);
   });
 
   test("a delivery is retried after each kind of failure, with the same id and a fresh timestamp", async () => {
@@ -98,7 +84,7 @@ describe("a delivery", () => {
       [2, 302, null, 1],
       [3, null, "ECONNRESET", 1],
       [4, null, "ECONNRESET", 1],
-      [5, null, "ETIMEDOUT", 1],
+      [5, null, "timed out", 1],
       [6, 401, null, 1],
       [7, 204, null, null],
     ]);
@@ -123,26 +109,6 @@ describe("a delivery", () => {
     expect(emulator.deliveries[0]?.error).toBe("ERR_INVALID_URL");
   });
 
-  test("64 deliveries to a host are sent at once; the time of one that waits for its turn does not run", async () => {
-    const hanging = await receiver(...Array<"hang">(64).fill("hang"));
-    const other = await receiver();
-    // By then all 64 have arrived, also on a machine with much else to do.
-    const deliveryTimeoutMs = 2_000;
-    const emulator = await started({ retryDelaysMs: [], deliveryTimeoutMs });
-    const { id } = emulator.add({ ...HOOK, url: hanging.url });
-    const { id: otherId } = emulator.add({ ...HOOK, url: other.url });
-    const send = (endpointId: string) => emulator.deliver({ ...SUCCEEDED, endpointId });
-    const sent = Promise.all(Array.from({ length: 65 }, () => send(id)));
-    expect(await send(otherId)).toMatchObject({ delivered: true });
-    expect(emulator.deliveries).toHaveLength(1);
-    expect((await sent).map(({ delivered }) => delivered)).toEqual([...Array(64).fill(false), true]);
-    const toHanging = emulator.deliveries.filter(({ endpointId }) => endpointId === id);
-    expect(toHanging.filter(({ error }) => error === "ETIMEDOUT")).toHaveLength(64);
-    expect(toHanging.find(({ statusCode }) => statusCode === 204)?.durationMs).toBeLessThan(
-      deliveryTimeoutMs,
-    );
-  });
-
   test("a connection that is never made counts as a timeout", async () => {
     // It accepts the connection, and says nothing: the TLS handshake never ends.
     const silent = createServer((socket) => socket.on("error", () => undefined).resume());
@@ -152,7 +118,7 @@ describe("a delivery", () => {
     emulator.add({ ...HOOK, url: `https://127.0.0.1:${port}/` });
     const closed = once(silent, "connection").then(([socket]) => once(socket, "close"));
     await emulator.deliver(SUCCEEDED);
-    expect(emulator.deliveries[0]?.error).toBe("ETIMEDOUT");
+    expect(emulator.deliveries[0]?.error).toBe("timed out");
     await closed;
     silent.close();
   });
@@ -165,20 +131,6 @@ describe("a delivery", () => {
     expect(await emulator.deliver(SUCCEEDED)).toMatchObject({ delivered: true });
     expect(emulator.deliveries[0]?.retryInMs).toBe(1000);
     expect(performance.now() - begun).toBeGreaterThan(990);
-  });
-
-  test("an attempt logs the beginning of the answer, even if the answer never ends", async () => {
-    const { url } = await receiver(
-      { status: 200, headers: {}, body: "é".repeat(100_000) },
-      "hang-in-body",
-      "reset",
-    );
-    const emulator = await started({ retryDelaysMs: [], deliveryTimeoutMs: 300 });
-    emulator.add({ ...HOOK, url });
-    const outcomes = [];
-    for (let n = 0; n < 3; n += 1) outcomes.push((await emulator.deliver(SUCCEEDED)).delivered);
-    expect(outcomes).toEqual([true, true, false]);
-    expect(emulator.deliveries.map(({ answer }) => answer)).toEqual(["é".repeat(512), "half", null]);
   });
 
   test("retries use an edited URL, and stop when the endpoint is deleted", async () => {
@@ -274,7 +226,7 @@ describe("a forged delivery", () => {
   test("a replay repeats a delivery byte for byte", async () => {
     const { url, received } = await receiver();
     const emulator = await started({ secrets: A });
-    await expect(emulator.replay()).rejects.toMatchObject({ code: "EMULATOR_UNKNOWN_DELIVERY" });
+    await expect(emulator.replay()).rejects.toMatchObject({ code: "EMULATOR_UNKNOWN" });
     emulator.add({ ...HOOK, url });
     const { id } = await emulator.deliver(SUCCEEDED);
     await emulator.deliver(SUCCEEDED);

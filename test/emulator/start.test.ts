@@ -1,173 +1,22 @@
 import { execFile } from "node:child_process";
+import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { resolve as pathTo } from "node:path";
+import { join, resolve as pathTo } from "node:path";
 import { promisify } from "node:util";
-import { type Emulator, EmulatorError, type EmulatorOptions, startEmulator } from "../../src/emulator";
-import { call, HOOK, started } from "./support";
-
-/** One millisecond more than a timer of Node.js holds. It would fire at once. */
-const TOO_LONG_MS = 2 ** 31;
+import { startEmulator } from "../../src/emulator";
+import { call, folder, HOOK, started } from "./support";
 
 describe("an emulator", () => {
   test("an emulator starts without options", async () => {
     const emulator = await started();
-    const response = await fetch(`${emulator.url}/webhooks`, {
-      headers: { "X-Api-Key": "emulator-api-key" },
-    });
-    expect(await response.json()).toEqual([]);
+    const headers = { "X-Api-Key": "emulator-api-key" };
+    expect(await (await fetch(`${emulator.url}/webhooks`, { headers })).json()).toEqual([]);
     expect(emulator.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   });
 
-  test("one error names every invalid option, and no API key", async () => {
-    const options = {
-      prot: 1,
-      port: -1,
-      basePath: "api",
-      apiKey: 5,
-      accounts: { "": "x", "a-key-to-look-for": "" },
-      apiKeyHeader: "X Api Key",
-      apiKeyScheme: "two words",
-      listShape: "list",
-      pageSize: 0,
-      moreSign: "more",
-      latencyMs: -1,
-      rateLimit: { requestsPerSecond: 0, burst: 0 },
-    };
-    const error: unknown = await startEmulator(options as unknown as EmulatorOptions).catch(
-      (reason) => reason,
-    );
-    expect(error).toBeInstanceOf(EmulatorError);
-    const { code, message } = error as EmulatorError;
-    expect(code).toBe("EMULATOR_OPTIONS");
-    for (const name of [
-      "prot",
-      "port",
-      "basePath",
-      "API key",
-      "apiKey must",
-      "account",
-      "apiKeyHeader",
-      "apiKeyScheme",
-      "listShape",
-    ]) {
-      expect(message).toContain(name);
-    }
-    for (const name of ["pageSize", "moreSign", "latencyMs", "requestsPerSecond", "burst"]) {
-      expect(message).toContain(name);
-    }
-    expect(message).not.toContain("a-key-to-look-for");
-  });
-
-  test.each<[string, EmulatorOptions]>([
-    ["latencyMs", { latencyMs: TOO_LONG_MS }],
-    ["retryDelaysMs", { retryDelaysMs: [1, TOO_LONG_MS] }],
-    ["deliveryTimeoutMs", { deliveryTimeoutMs: TOO_LONG_MS }],
-    ["deliveryTimeoutMs", { deliveryTimeoutMs: Number.POSITIVE_INFINITY }],
-  ])("an emulator refuses a %s that no timer holds: %j", async (name, options) => {
-    await expect(started(options)).rejects.toMatchObject({
-      code: "EMULATOR_OPTIONS",
-      message: expect.stringContaining(name),
-    });
-  });
-
-  test.each<[string, (emulator: Emulator) => unknown]>([
-    ["a delay", (emulator) => emulator.fault({ operation: "any", kind: "delay", delayMs: TOO_LONG_MS })],
-    [
-      "a late commit",
-      (emulator) => emulator.fault({ operation: "any", kind: "late-commit", delayMs: Infinity }),
-    ],
-    ["a retry", (emulator) => emulator.deliver({ type: "job.running", retryDelaysMs: [TOO_LONG_MS] })],
-    ["a retry before 1970", (emulator) => emulator.deliver({ type: "job.running", retryDelaysMs: [-1] })],
-    ["a delivery", (emulator) => emulator.deliver({ type: "job.running", timeoutMs: TOO_LONG_MS })],
-    ["a job", (emulator) => emulator.runJob({ durationMs: TOO_LONG_MS })],
-    ["a wait for a job", (emulator) => emulator.runJob({ timeoutMs: Number.NaN })],
-  ])("an emulator refuses %s with a time that no timer holds", async (_, act) => {
-    const emulator = await started();
-    await expect((async () => act(emulator))()).rejects.toMatchObject({ code: "EMULATOR_OPTIONS" });
-  });
-
-  const type = "job.running";
-  test.each<[string, (emulator: Emulator) => unknown, RegExp]>([
-    [
-      "deliver",
-      (emulator) => emulator.deliver({ type, endpoint: "wh_1" } as never),
-      /endpoint is not.*endpointId/,
-    ],
-    ["runJob", (emulator) => emulator.runJob({ jobid: "1" } as never), /jobid is not.*jobId/],
-    ["runJob", (emulator) => emulator.runJob({ outcome: "fail" } as never), /succeeded or failed/],
-    ["rotateSecret", (emulator) => emulator.rotateSecret({ typ: "production" } as never), /typ is not.*type/],
-    [
-      "rotateSecret",
-      (emulator) => emulator.rotateSecret({ type: "prod" } as never),
-      /production or development/,
-    ],
-    ["deliver", (emulator) => emulator.deliver({ data: {} } as never), /name of the event/],
-    [
-      "deliver",
-      (emulator) => emulator.deliver({ type, endpointType: "dev" } as never),
-      /production or development/,
-    ],
-    ["deliver, given a name alone", (emulator) => emulator.deliver(type as never), /an object with .*type/],
-    [
-      "rotateSecret, given a secret alone",
-      (emulator) => emulator.rotateSecret(emulator.secrets()[0] as never),
-      /an object with secret/,
-    ],
-    ["add", (emulator) => emulator.add({ url: "https://a.example", type: "dev" } as never), /production or/],
-    [
-      "add without a url",
-      (emulator) => emulator.add({ url: undefined, type: "production" } as never),
-      /needs a url/,
-    ],
-    ["add without a type", (emulator) => emulator.add({ url: "https://a.example" } as never), /a type/],
-    [
-      "edit to no url",
-      (emulator) => {
-        const { id } = emulator.add({ url: "https://a.example", type: "production" });
-        return emulator.edit(id, { url: undefined } as never);
-      },
-      /needs a url/,
-    ],
-    [
-      "fault",
-      (emulator) => emulator.fault({ operation: "any", kind: "refuse", count: 3 } as never),
-      /count is not/,
-    ],
-  ])("%s refuses what it does not know", async (_, act, problem) => {
-    const emulator = await started();
-    await expect((async () => act(emulator))()).rejects.toMatchObject({
-      code: "EMULATOR_OPTIONS",
-      message: expect.stringMatching(problem),
-    });
-  });
-
-  test("an endpoint may be copied into add and edit, and keeps the id that the emulator gave it", async () => {
-    const emulator = await started();
-    const one = emulator.add({ url: "https://a.example", type: "production" });
-    const two = emulator.add({ ...one });
-    expect(two.id).not.toBe(one.id);
-    expect(emulator.edit(two.id, { ...one, type: "development" }).id).toBe(two.id);
-    expect(emulator.endpoints().map(({ id, type }) => ({ id, type }))).toEqual([
-      { id: one.id, type: "production" },
-      { id: two.id, type: "development" },
-    ]);
-  });
-
-  test.each([
-    [{ secrets: { prod: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" } }, /prod is not.*production/],
-    [{ now: 5 }, /now/],
-    [{ host: 5 }, /host/],
-  ])("an emulator does not start with %j", async (options, problem) => {
-    await expect(started(options as never)).rejects.toMatchObject({
-      code: "EMULATOR_OPTIONS",
-      message: expect.stringMatching(problem),
-    });
-  });
-
-  test("an emulator keeps nothing in memory that was to be in a file", async () => {
-    const options = { dataFile: new URL("file:///tmp/data.json") } as unknown as EmulatorOptions;
-    await expect(started(options)).rejects.toMatchObject({ code: "EMULATOR_OPTIONS" });
+  test("an emulator does not start with an empty API key, such as a variable that is not set", async () => {
+    await expect(started({ apiKey: "" })).rejects.toMatchObject({ code: "EMULATOR_OPTIONS" });
   });
 
   test("the error for a port in use names the address", async () => {
@@ -181,38 +30,129 @@ describe("an emulator", () => {
     await new Promise((resolve) => other.close(resolve));
   });
 
-  test("close() can be called twice, and a closed emulator refuses connections", async () => {
+  test("an offline emulator refuses connections, and comes back on the same port with its endpoints", async () => {
+    const emulator = await started();
+    const { id } = emulator.add(HOOK);
+    await emulator.goOffline();
+    const refused = await call(emulator, "GET /webhooks").catch((error: Error) => error.cause);
+    expect(refused).toMatchObject({ code: "ECONNREFUSED" });
+    await emulator.goOnline();
+    await emulator.goOnline();
+    expect((await call(emulator, `GET /webhooks/${id}`)).status).toBe(200);
+  });
+
+  test("close() can be called twice, and a closed emulator refuses connections for good", async () => {
     const emulator = await started();
     await call(emulator, "POST /webhooks", { body: HOOK });
     await Promise.all([emulator.close(), emulator.close()]);
     await expect(call(emulator, "GET /webhooks")).rejects.toThrow();
     await emulator.close();
-    await expect(emulator.goOnline()).rejects.toMatchObject({ code: "EMULATOR_CLOSED" });
+    await expect(emulator.goOnline()).rejects.toMatchObject({ code: "EMULATOR_LISTEN" });
   });
 
   test("a closed emulator does not keep its process alive, even with requests and retries in progress", async () => {
     const program = `
       const { startEmulator } = require(${JSON.stringify(pathTo(__dirname, "../../src/emulator"))});
       (async () => {
-        const emulator = await startEmulator({ rateLimit: { requestsPerSecond: 100 } });
+        const emulator = await startEmulator();
         const { id } = emulator.add({ url: emulator.url, type: "production" });
-        for (let n = 0; n < 20; n += 1) emulator.add({ url: emulator.url, type: "production" });
         for (const kind of ["hang-before", "late-commit"]) emulator.fault({ operation: "get", kind, delayMs: 60000 });
         const lost = [1, 2].map(() => fetch(emulator.url + "/webhooks/" + id).catch(() => "lost"));
         const delivery = emulator.deliver({ type: "job.running", retryDelaysMs: [60000] });
-        while (emulator.deliveries.length < 21 || emulator.requests.length < 3) await new Promise(setImmediate);
+        while (emulator.deliveries.length < 1 || emulator.requests.length < 3) await new Promise(setImmediate);
         await emulator.close();
         console.log(await Promise.all(lost), (await delivery).endpoints[0].outcome);
       })();
     `;
-    const options = {
-      cwd: pathTo(__dirname, "../.."),
-      env: { ...process.env, NODE_OPTIONS: "" },
-      timeout: 25_000,
-    };
     const args = ["-r", "ts-node/register/transpile-only", "-e", program];
+    const options = { cwd: pathTo(__dirname, "../.."), env: { ...process.env, NODE_OPTIONS: "" } };
     const { stdout, stderr } = await promisify(execFile)(process.execPath, args, options);
-    expect(stdout).toBe("[ 'lost', 'lost' ] closed\n");
-    expect(stderr).toBe("");
+    expect([stdout, stderr]).toEqual(["[ 'lost', 'lost' ] closed\n", ""]);
+  });
+});
+
+describe("a data file", () => {
+  const path = async () => join(await folder(), "emulator.json");
+
+  test("a data file restores endpoints, API key and signing secrets, in the middle of a rotation too", async () => {
+    const dataFile = await path();
+    const accounts = { b: "other" };
+    const first = await started({ dataFile, accounts });
+    const [gone, kept] = [first.add(HOOK), first.add({ ...HOOK, ip: "192.0.2.1" })];
+    await call(first, "POST /webhooks", { body: HOOK, key: "b" });
+    first.edit(kept.id, { type: "development" });
+    await call(first, `DELETE /webhooks/${gone.id}`);
+    first.rotateKey(first.apiKey, "a-new-key");
+    first.rotateSecret({ type: "production" });
+    const state = (emulator: typeof first) => ({
+      endpoints: [emulator.endpoints(), emulator.endpoints("other")],
+      apiKey: emulator.apiKey,
+      secrets: [emulator.secrets("production"), emulator.secrets("development")],
+    });
+    const before = state(first);
+    await first.close();
+
+    const second = await started({ dataFile, accounts });
+    expect(state(second)).toEqual(before);
+    expect(before.secrets.map(({ length }) => length)).toEqual([2, 1]);
+    expect((await call(second, `GET /webhooks/${kept.id}`)).status).toBe(200);
+    const [secret = ""] = (await started()).secrets();
+    const third = await started({ dataFile, apiKey: "given", secrets: secret });
+    expect([third.apiKey, third.secrets()]).toEqual(["given", [secret]]);
+  });
+
+  test("a registration is in the data file before it is answered, and no reader sees a partial write", async () => {
+    const dataFile = await path();
+    const emulator = await started({ dataFile });
+    await Promise.all(
+      Array.from({ length: 50 }, async (_, n) => {
+        const body = { ...HOOK, url: `https://example.com/${n}` };
+        const { id } = (await (await call(emulator, "POST /webhooks", { body })).json()) as { id: string };
+        expect(JSON.stringify(JSON.parse(await readFile(dataFile, "utf8")))).toContain(id);
+      }),
+    );
+    expect(JSON.parse(await readFile(dataFile, "utf8"))).toEqual({
+      version: 1,
+      apiKey: emulator.apiKey,
+      secrets: { production: emulator.secrets(), development: emulator.secrets() },
+      accounts: { default: emulator.endpoints() },
+    });
+    expect(await readdir(join(dataFile, ".."))).toEqual(["emulator.json"]);
+  });
+
+  test("only its owner can read the data file, whatever the mode of the file that it replaces", async () => {
+    const dataFile = await path();
+    await writeFile(dataFile, '{"version":1,"accounts":{},"secrets":{}}', { mode: 0o644 });
+    await started({ dataFile });
+    expect((await stat(dataFile)).mode & 0o777).toBe(0o600);
+  });
+
+  test.each([
+    ["not JSON", "{"],
+    ["of another version", '{"version":2,"accounts":{},"secrets":{}}'],
+    ["another program's", '{"version":1,"dependencies":{}}'],
+  ])("a data file that is %s stops the start and is not changed", async (_, text) => {
+    const dataFile = await path();
+    await writeFile(dataFile, text);
+    await expect(startEmulator({ dataFile })).rejects.toMatchObject({ code: "EMULATOR_DATA_FILE" });
+    expect(await readFile(dataFile, "utf8")).toBe(text);
+  });
+
+  test("a data file in a folder that does not exist stops the start, and the message names it", async () => {
+    const dataFile = join(await folder(), "missing", "emulator.json");
+    await expect(startEmulator({ dataFile })).rejects.toMatchObject({
+      code: "EMULATOR_DATA_FILE",
+      message: expect.stringContaining(`${dataFile} (ENOENT)`),
+    });
+  });
+
+  test("if the data file becomes unwritable, it warns, changes get 500, and what only reads works", async () => {
+    const dataFile = await path();
+    const warn = jest.fn();
+    const emulator = await started({ dataFile, warn });
+    await rm(join(dataFile, ".."), { recursive: true });
+    expect((await call(emulator, "POST /webhooks", { body: HOOK })).status).toBe(500);
+    expect(warn.mock.calls).toEqual([[expect.stringMatching(/^Cannot write the emulator's data file/)]]);
+    expect((await call(emulator, "GET /webhooks")).status).toBe(200);
   });
 });

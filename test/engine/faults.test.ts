@@ -88,7 +88,8 @@ it("a pending registration is settled by refresh and by destroy", async () => {
 });
 
 it("a refresh of 200 endpoints among 5,000 others takes at most three requests, also with --parallel 1", async () => {
-  await start({ latencyMs: 50 });
+  await start();
+  emulator.fault({ operation: "any", kind: "delay", delayMs: 50, times: Number.POSITIVE_INFINITY });
   for (let index = 0; index < 5_000; index++)
     emulator.add({ url: `https://others.example.com/${index}`, type: "production" });
   const others = emulator.endpoints().length;
@@ -111,7 +112,9 @@ it("a refresh of 200 endpoints among 5,000 others takes at most three requests, 
 });
 
 it("a service that allows few requests a second is waited for, and the run says so", async () => {
-  await start({ rateLimit: { requestsPerSecond: 10 } });
+  await start();
+  const headers = { "retry-after": "1" };
+  emulator.fault({ operation: "register", kind: "status", status: 429, headers, after: 10, times: 20 });
   const declared = endpoints(60);
   project.declare(declared);
   const output = await project.up();

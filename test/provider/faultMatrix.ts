@@ -2,6 +2,7 @@ import type { EmulatedEndpoint, Misbehaviour, Operation } from "../../src/emulat
 import type { PendingState } from "../../src/provider/state";
 import { isPendingId } from "../../src/provider/identity";
 import { sameUrl } from "../../src/shared/url";
+import { inPages, normalizing } from "../emulator/odd";
 import { compressed, gone, minutes, timeless, wrapped } from "./disguise";
 import { type Declared, nameOf, type Problems } from "./engineModel";
 import { type Door, World, type WorldOptions } from "./world";
@@ -80,12 +81,12 @@ const usual = "the emulator as it is";
 const services = {
   [usual]: {},
   "a service that spells, wraps and compresses": {
-    emulator: { normalizeUrls: true },
+    emulator: { answer: normalizing },
     answers: [gone, wrapped, compressed],
   },
   "a service that counts whole minutes": { answers: [minutes] },
   "a service that tells no time": { answers: [timeless] },
-  "a service that lists a part": { emulator: { listShape: "data", pageSize: 4, moreSign: "nextCursor" } },
+  "a service that lists a part": { emulator: { answer: inPages(4, { shape: "data", sign: "nextCursor" }) } },
   // Each provider of a run is a process of its own. Two equal resources have different ones.
   "one account of two providers": { providers: ["second"], sameAccount: ["second"] },
   "two accounts whose ids count for each and are used again": { providers: ["second"], reusesIds: true },

@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { startEmulator } from "../../src/emulator";
+import { inPages } from "../emulator/odd";
 import type { Declared } from "./engineModel";
 import { FastClock } from "./fastClock";
 import { Plugin, type VerbError } from "./plugin";
@@ -72,7 +73,7 @@ describe("a pending registration", () => {
 
   it("adoptId settles a pending registration at a service with partial lists", async () => {
     await world.close();
-    world = await World.start({ plugin: async () => plugin, speed, emulator: { pageSize: 2 } });
+    world = await World.start({ plugin: async () => plugin, speed, emulator: { answer: inPages(2) } });
     const { stack } = world;
     const others = [appear("1"), appear("2")];
     loseRegistration();

@@ -1,3 +1,4 @@
+import { inPages, normalizing } from "../emulator/odd";
 import {
   begin,
   command,
@@ -34,7 +35,7 @@ describe("read", () => {
   });
 
   it("read treats a url that differs only in spelling as the same url", async () => {
-    await replaceEmulator({ normalizeUrls: true });
+    await replaceEmulator({ answer: normalizing });
     const spelled = { ...inputs, url: "https://HOOKS.example.com:443/%7ejobs" };
     const { id, properties } = await (await begin()).create(spelled);
     expect(emulator.endpoints()[0]?.url).not.toBe(spelled.url);
@@ -154,7 +155,7 @@ describe("read", () => {
   });
 
   it("read reports nothing as gone because of a partial or failed list", async () => {
-    await replaceEmulator({ pageSize: 2 });
+    await replaceEmulator({ answer: inPages(2) });
     const made = [];
     const first = await begin();
     for (const path of ["a", "b", "c", "d", "e"])

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { isLoopbackHost } from "../hosts";
+import { isLoopback } from "../../shared/url";
 
 const LOOPBACK_ADDRESS = /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/;
 
@@ -26,8 +26,9 @@ export function refusalOf(request: IncomingMessage): string | undefined {
   const { method, headers, socket } = request;
   const { host = "", origin, "sec-fetch-site": site = "same-origin" } = headers;
   const isForwarded = FORWARDED.some((name) => headers[name] !== undefined);
-  if (!LOOPBACK_ADDRESS.test(socket.remoteAddress ?? "") || !isLoopbackHost(request) || isForwarded)
-    return ELSEWHERE;
+  const isLocal =
+    LOOPBACK_ADDRESS.test(socket.remoteAddress ?? "") && isLoopback(host.replace(/:\d{1,5}$/, ""));
+  if (!isLocal || isForwarded) return ELSEWHERE;
   if (method === "GET" || method === "HEAD") return undefined;
   return origin === `http://${host}` && site === "same-origin" ? undefined : OTHER_SITE;
 }

@@ -7,7 +7,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /** Characters that are invisible or change the direction of a line, except line feed and tab. */
-export const INVISIBLE = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+const INVISIBLE = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /** Markup that is safe to send. Only `html` creates it. */
 class Html {
@@ -31,12 +31,9 @@ function rendered(part: Part): string {
   return escaped(String(part));
 }
 
-/** Writes invisible characters as `\u{…}`. */
-export function visible(value: string): string {
-  return value.replace(INVISIBLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
-}
-
-/** Escapes a value for content and quoted attributes, and makes invisible characters visible. */
+/** Escapes a value for content and quoted attributes, and writes invisible characters as `\u{…}`. */
 function escaped(value: string): string {
-  return visible(value).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
+  return value
+    .replace(INVISIBLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
+    .replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 }

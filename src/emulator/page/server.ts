@@ -1,21 +1,15 @@
-import { createHash } from "node:crypto";
 import type { IncomingMessage, OutgoingHttpHeaders, RequestListener, ServerResponse } from "node:http";
-import { isUrl } from "../../shared/url";
-import { EmulatorError } from "../errors";
-import { readBody } from "../requestBody";
-import { CAPTURES } from "./capture";
-import { renderDocument } from "./document";
+import { readBody } from "../http";
+import { captureFile } from "./capture";
+import { type DeliverySource, deliveriesTab } from "./deliveries";
 import { refusalOf } from "./guard";
-import { History } from "./history";
+import type { Html } from "./html";
+import { addressOf, renderPage, type View, viewOf } from "./layout";
 import { SCRIPT } from "./script";
-import type { PageSource } from "./source";
 import { ICON, STYLE } from "./style";
-import { type View, viewOf } from "./view";
 
 /** The page of the emulator and its parts have paths below this one. The API has none there. */
 export const PAGE_PATH = "/_emulator/";
-/** The largest form, in bytes: a body of some 300 KiB can be sent. */
-const LARGEST_FORM = 1024 * 1024;
 
 /** Nothing is loaded from elsewhere, no inline script or style runs, and no other page can frame this one. */
 const HEADERS: OutgoingHttpHeaders = {
@@ -26,34 +20,68 @@ const HEADERS: OutgoingHttpHeaders = {
   // Not `no-referrer`, with which browsers hide the Origin of forms too.
   "referrer-policy": "same-origin",
   "x-content-type-options": "nosniff",
-  "x-frame-options": "DENY",
   "cache-control": "no-store",
 };
+const TEXT = "text/plain; charset=utf-8";
+const GONE = "This attempt is not in the log any more.";
 
-const ASSETS: ReadonlyMap<string, { readonly type: string; readonly content: string }> = new Map([
-  ["style.css", { type: "text/css", content: STYLE }],
-  ["script.js", { type: "text/javascript", content: SCRIPT }],
-  ["icon.svg", { type: "image/svg+xml", content: ICON }],
+const ASSETS: ReadonlyMap<string, readonly [type: string, content: string]> = new Map([
+  ["style.css", ["text/css", STYLE]],
+  ["script.js", ["text/javascript", SCRIPT]],
+  ["icon.svg", ["image/svg+xml", ICON]],
 ]);
 
-/** Returns whether a request is for the page: below its path, or a browser that opens the emulator's address. */
-export function isForPage({ url = "", headers }: IncomingMessage, basePath: string): boolean {
-  const [path = ""] = url.split("?", 1);
-  if (path === PAGE_PATH.slice(0, -1) || path.startsWith(PAGE_PATH)) return true;
-  const address = path === "/" || path === basePath || path === `${basePath}/`;
-  return address && /\btext\/html\b/.test(headers.accept ?? "");
+/** Performs an action. An error that it throws is shown. May return what to show next, instead of the same view. */
+export type Action = (form: URLSearchParams) => unknown;
+
+/** What a page has besides deliveries. */
+interface PageParts {
+  readonly toolbar?: Html;
+  readonly tabs?: readonly {
+    readonly id: string;
+    readonly title: string;
+    /** @param origin the address at which the browser reached the page, without a path */
+    readonly render: (view: View, origin: string) => Html;
+  }[];
+  /** By the last part of their path. */
+  readonly actions?: Readonly<Record<string, Action>>;
 }
 
-/** Serves a page below a path: the document, its script and style, the captures of attempts, and the actions. */
-export function pageHandler(source: PageSource, pagePath = PAGE_PATH): RequestListener {
-  const history = new History();
+/** Returns whether a request is for the page: below its path, or a browser that opens the emulator's address. */
+export function isForPage({ url = "", headers }: IncomingMessage): boolean {
+  const [path = ""] = url.split("?", 1);
+  if (path.startsWith(PAGE_PATH)) return true;
+  return path === "/" && /\btext\/html\b/.test(headers.accept ?? "");
+}
+
+/** Serves a page of deliveries below a path, to browsers on this machine. */
+export function deliveryPage(
+  source: DeliverySource,
+  pagePath = PAGE_PATH,
+  parts: PageParts = {},
+): RequestListener {
+  const { title, replay, tamper, clear } = source;
+  const deliveries = { id: "", title: "Deliveries", render: (view: View) => deliveriesTab(source, view) };
+  const tabs = [deliveries, ...(parts.tabs ?? [])];
+  const attemptOf = (number: string | null) => {
+    const found = source.attempts().findLast((attempt) => String(attempt.number) === number);
+    if (found === undefined) throw new Error(GONE);
+    return found;
+  };
+  const actions = new Map<string, Action | undefined>(
+    Object.entries({
+      replay: replay && ((form) => replay.call(source, attemptOf(form.get("number")))),
+      tamper: tamper && ((form) => tamper.call(source, attemptOf(form.get("number")))),
+      clear: clear && (() => clear.call(source)),
+      ...parts.actions,
+    } satisfies Record<string, Action | undefined>),
+  );
 
   return (request, response) => {
     response.on("error", () => undefined);
-    handle(request, response).catch((error: unknown) => {
-      const message = error instanceof Error ? error.message : String(error);
+    handle(request, response).catch((error: Error) => {
       if (response.headersSent) response.destroy();
-      else reply(response, 500, `The page failed: ${message}`);
+      else reply(response, 500, `The page failed: ${error.message}`);
     });
   };
 
@@ -61,84 +89,52 @@ export function pageHandler(source: PageSource, pagePath = PAGE_PATH): RequestLi
     const refusal = refusalOf(request);
     if (refusal !== undefined) return reply(response, 403, refusal);
     const { pathname, searchParams } = new URL(request.url ?? "", "http://emulator");
-    if (!pathname.startsWith(pagePath)) return redirect(response, pagePath);
+    if (!pathname.startsWith(pagePath)) return reply(response, 303, "", { location: pagePath });
     const name = pathname.slice(pagePath.length);
-    if (request.method === "POST") return act(name, request, response);
-    if (request.method !== "GET" && request.method !== "HEAD") {
-      return reply(response, 405, "The page supports GET and POST.", { allow: "GET, HEAD, POST" });
+    const view = viewOf(searchParams);
+    const action = actions.get(name);
+    if (request.method === "POST" && action !== undefined) return act(action, request, response, view);
+    const [type, content] = ASSETS.get(name) ?? [];
+    if (content !== undefined) return reply(response, 200, content, { "content-type": type });
+    const [, number] = /^attempts\/(\d+)$/.exec(name) ?? [];
+    if (number !== undefined) {
+      const disposition = `attachment; filename="delivery-${number}.json"`;
+      // As plain text, never as something that a browser would run.
+      return reply(response, 200, captureFile(attemptOf(number)), { "content-disposition": disposition });
     }
-    const asset = ASSETS.get(name);
-    if (asset !== undefined) {
-      return reply(response, 200, asset.content, { "content-type": `${asset.type}; charset=utf-8` });
-    }
-    const [, number, capture] = /^attempts\/(\d{1,15})\/(\w+)$/.exec(name) ?? [];
-    if (number !== undefined && capture !== undefined) return sendCapture(response, Number(number), capture);
     if (name !== "") return reply(response, 404, "The page has nothing here.");
-    show(request, response, viewOf(searchParams));
+    show(request, response, view);
   }
 
-  /** Sends a capture as plain text or as a file, never as something that a browser would run. */
-  function sendCapture(response: ServerResponse, number: number, name: string): void {
-    const isWanted = (attempt: { readonly number: number }) => attempt.number === number;
-    const attempt = source.logged().findLast(isWanted) ?? [...source.open()].find(isWanted);
-    const capture = attempt && attempt.body !== null && CAPTURES.get(name)?.(attempt);
-    if (!capture) {
-      reply(response, 404, "This attempt is not in the log any more, or its request was not read.");
-      return;
-    }
-    const { type, content, fileName } = capture;
-    const disposition = fileName === undefined ? "inline" : `attachment; filename="${fileName}"`;
-    reply(response, 200, content, { "content-type": type, "content-disposition": disposition });
-  }
-
-  /** Sends the page, or 304 when the browser has this version already. */
-  function show(request: IncomingMessage, response: ServerResponse, view: View, alert?: EmulatorError): void {
-    const { host = "" } = request.headers;
-    const content = renderDocument({ source, history, host, view, alert: alert?.reason });
-    const etag = `"${createHash("sha256").update(content).digest("base64url")}"`;
-    const headers = {
-      etag,
-      "x-emulator-time": String(source.now()),
-      "content-type": "text/html; charset=utf-8",
-    };
-    if (alert !== undefined) reply(response, 400, content, headers);
-    else if (request.headers["if-none-match"] === etag) reply(response, 304, "", headers);
-    else reply(response, 200, content, headers);
+  function show(request: IncomingMessage, response: ServerResponse, view: View, alert?: string): void {
+    const tab = tabs.find(({ id }) => id === view.tab) ?? deliveries;
+    const origin = `http://${request.headers.host}`;
+    const content = tab.render(view, origin);
+    const page = renderPage({ title, origin, tabs, view, toolbar: parts.toolbar, content, alert });
+    reply(response, alert === undefined ? 200 : 400, page, { "content-type": "text/html; charset=utf-8" });
   }
 
   /** Performs an action, and sends the browser back to the page. */
-  async function act(name: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const action = source.actions.get(name);
-    if (action === undefined) return reply(response, 404, "The page has no such action.");
-    const body = await readBody(request, LARGEST_FORM);
-    if (body === "gone") return;
-    if (body === "tooLarge") return reply(response, 413, "The form is too large.");
+  async function act(action: Action, request: IncomingMessage, response: ServerResponse, view: View) {
     try {
-      const section = await action(new URLSearchParams(body.text));
-      redirect(response, `${pagePath}${queryBefore(request)}#${section}`);
+      const next = await action(new URLSearchParams(await readBody(request)));
+      const { origin, href } = new URL(
+        addressOf((next as Partial<View>) ?? view),
+        `http://emulator${pagePath}`,
+      );
+      reply(response, 303, "", { location: href.slice(origin.length) });
     } catch (error) {
-      if (!(error instanceof EmulatorError)) throw error;
-      show(request, response, viewOf(new URLSearchParams(queryBefore(request))), error);
+      show(request, response, view, (error as Error).message);
     }
   }
-
-  /** Returns the query of the page that sent a form, so that its filter stays. */
-  function queryBefore({ headers }: IncomingMessage): string {
-    const { referer = "" } = headers;
-    return isUrl(referer) ? new URL(referer).search : "";
-  }
-}
-
-function redirect(response: ServerResponse, location: string): void {
-  reply(response, 303, "", { location });
 }
 
 function reply(
   response: ServerResponse,
   status: number,
-  content: string | Buffer,
-  headers: OutgoingHttpHeaders = { "content-type": "text/plain; charset=utf-8" },
+  content: string,
+  headers: OutgoingHttpHeaders = {},
 ): void {
-  response.writeHead(status, { ...HEADERS, ...headers });
+  response.writeHead(status, { ...HEADERS, "content-type": TEXT, ...headers });
   response.end(content);
 }

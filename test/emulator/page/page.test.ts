@@ -1,302 +1,231 @@
-import { FAULT_KINDS } from "../../../src/emulator";
-import { verifyDetailed } from "../../../src/signature";
-import { type Reaction, receiver } from "../receiver";
-import { call, HOOK, outcome, patience, started, until } from "../support";
-import { readPage, submit, visit } from "./visit";
+import type { EmulatorOptions } from "../../../src/emulator";
+import { deliveriesOf, type ShownAttempt } from "../../../src/emulator/page/attempts";
+import { deliveryPage } from "../../../src/emulator/page/server";
+import { verify } from "../../../src/signature";
+import { receiver } from "../receiver";
+import { A } from "../signing";
+import { HOOK, started, until } from "../support";
+import { readPage, serve, submit, visit } from "./visit";
 
-describe("the address", () => {
-  test("a browser that opens the emulator's address is sent to the page, and an API client is not", async () => {
-    const emulator = await started({ basePath: "/api/v1" });
-    for (const path of ["/", "/api/v1", "/api/v1/", "/_emulator"]) {
-      const { status, headers } = await visit(emulator, path);
-      expect([path, status, headers.location]).toEqual([path, 303, "/_emulator/"]);
-    }
-    expect((await visit(emulator, "/", { headers: { accept: "application/json" } })).status).toBe(404);
-    const list = await visit(emulator, "/api/v1/webhooks", { headers: { "x-api-key": emulator.apiKey } });
-    expect([list.status, list.body]).toEqual([200, "[]"]);
-  });
+/** An emulator with an endpoint at a receiver. */
+async function withReceiver(reactions: Parameters<typeof receiver> = [], options: EmulatorOptions = {}) {
+  const { url, received } = await receiver(...reactions);
+  const emulator = await started({ secrets: A, retryDelaysMs: [60_000], ...options });
+  const { id } = emulator.add({ ...HOOK, url });
+  return { emulator, id, url, received, read: (query = "") => readPage(emulator, `/_emulator/${query}`) };
+}
 
-  test("a base path that would hide the page is refused", async () => {
-    await expect(started({ basePath: "/_emulator" })).rejects.toThrow(/basePath.*_emulator/);
-  });
-
-  test("the page needs no API key, meets no fault, and is not in the request log", async () => {
+describe("the address of the page", () => {
+  test("a browser that opens the emulator's address gets the page, and an API client does not", async () => {
     const emulator = await started();
-    emulator.fault({ operation: "any", kind: "refuse", times: Number.POSITIVE_INFINITY });
-    expect((await visit(emulator)).status).toBe(200);
-    expect(emulator.requests).toEqual([]);
+    const { status, headers } = await visit(emulator, "/");
+    expect([status, headers.location]).toEqual([303, "/_emulator/"]);
+    expect((await fetch(emulator.url)).status).toBe(404);
+    expect(emulator.requests.map(({ path }) => path)).toEqual(["/"]);
   });
 
-  test.each([
-    ["GET", "nothing", 404],
-    ["GET", "jobs", 404],
-    ["POST", "nothing", 404],
-    ["POST", "__proto__", 404],
-    ["DELETE", "", 405],
-  ])("%s /_emulator/%s is answered with %i", async (method, path, status) => {
-    const emulator = await started();
-    const headers = { origin: emulator.url };
-    expect((await visit(emulator, `/_emulator/${path}`, { method, headers })).status).toBe(status);
+  test.each(["nothing", "attempts/1/x", "style", "__proto__"])("the page has nothing at %s", async (name) => {
+    expect((await visit(await started(), `/_emulator/${name}`)).status).toBe(404);
+    expect((await submit(await started(), name)).status).toBe(404);
   });
 
-  test("the script, the style and the icon are served", async () => {
-    const emulator = await started();
-    for (const [name, type] of [
-      ["script.js", "text/javascript"],
-      ["style.css", "text/css"],
-      ["icon.svg", "image/svg+xml"],
-    ]) {
-      const { status, headers } = await visit(emulator, `/_emulator/${name}`);
-      expect([status, headers["content-type"]]).toEqual([200, `${type}; charset=utf-8`]);
-    }
+  test("the tab, the delivery, the text and the status are in the address", async () => {
+    const { emulator, id, read } = await withReceiver([200, 500]);
+    await emulator.deliver({ type: "job.running", retryDelaysMs: [] });
+    await emulator.deliver({ type: "job.failed", retryDelaysMs: [], data: { jobId: "job_7" } });
+    expect(await read()).toMatch(
+      /2 of 2 deliveries failed job.failed .* delivered job.running .* job.failed failed Id/,
+    );
+    expect(await read("?d=1")).toMatch(/job.running delivered Id/);
+    expect(await read("?q=JOB_7")).toMatch(/1 of 2 deliveries/);
+    expect(await read("?status=delivered")).toMatch(/1 of 2 deliveries delivered job.running/);
+    expect(await read("?q=nowhere")).toMatch(/0 of 2 deliveries/);
+    expect(await read("?tab=endpoints")).toMatch(new RegExp(`1 of 1 endpoints production ${id}`));
+    const { body } = await visit(emulator, "/_emulator/?q=job&d=2");
+    expect(body).toContain('href="./?d=1&amp;q=job"');
+    expect(body).toMatch(/<a id="d2" href="[^"]*" aria-current="true">/);
+  });
+
+  test("the list has the latest hundred deliveries", async () => {
+    const { emulator, read } = await withReceiver();
+    for (let n = 1; n <= 101; n += 1) await emulator.deliver({ type: `n${n}.` });
+    const text = await read();
+    expect(text).toMatch(/100 of 101 deliveries delivered n101\./);
+    expect([text.includes(" n2."), text.includes(" n1. ")]).toEqual([true, false]);
   });
 });
 
-describe("deliveries", () => {
-  test("a job that is run from the page reaches the endpoints of every account", async () => {
-    const [first, second] = await Promise.all([receiver(204), receiver(204)]);
-    const emulator = await started({ accounts: { "another-key-of-it": "bob" } });
-    emulator.add({ ...HOOK, url: first.url });
-    emulator.add({ ...HOOK, url: second.url }, "bob");
-    await submit(emulator, "jobs", {});
-    await until(() => first.received.length === 2 && second.received.length === 2);
+describe("the state of a delivery", () => {
+  const now = 1_000_000;
+  const attempt = (
+    number: number,
+    statusCode: number | null | undefined,
+    more: object = {},
+  ): ShownAttempt => ({
+    ...{ number, at: now - 1_000, id: "msg_1", endpointId: "wh_1", type: "job.running", url: "http://a/" },
+    ...{ attempt: 1, headers: {}, body: "{}", ...(statusCode === undefined ? {} : { statusCode }), ...more },
+  });
+  const tampered = { tampered: true };
+  test.each<[string, ShownAttempt[]]>([
+    ["sending", [attempt(1, undefined)]],
+    ["sending", [attempt(1, 500), attempt(2, undefined)]],
+    ["delivered", [attempt(1, 500), attempt(2, 204)]],
+    ["delivered", [attempt(1, 204), attempt(2, 500, { replayed: true })]],
+    ["delivered", [attempt(1, 204), attempt(2, 401, tampered)]],
+    ["failed", [attempt(1, 500)]],
+    ["failed", [attempt(1, null, { error: "ECONNREFUSED" })]],
+    ["failed", [attempt(1, 500), attempt(2, 204, { replayed: true })]],
+    ["retrying", [attempt(1, 500, { retryInMs: 2_000 })]],
+    ["failed", [attempt(1, 500, { retryInMs: 2_000, at: now - 5_000 })]],
+    ["forgery refused", [attempt(1, 401, tampered)]],
+    ["failed", [attempt(1, 404, tampered)]],
+    ["failed", [attempt(1, null, tampered)]],
+    ["forgery accepted", [attempt(1, 204), attempt(2, 204, tampered)]],
+  ])("a delivery is %s after its attempts", (state, attempts) => {
+    expect(deliveriesOf(attempts, now).map((each) => each.state)).toEqual([state]);
+  });
+});
+
+describe("a delivery on the page", () => {
+  test("an attempt shows its request, its answer without the receiver's secrets, and when the next follows", async () => {
+    const headers = { "content-type": "application/json", "set-cookie": "a=b", "x-api-key": "hush" };
+    const { emulator, read } = await withReceiver([{ status: 503, headers, body: '{"error":"busy"}' }]);
+    void emulator.deliver({ type: "job.running", data: { jobId: "job_1" } });
+    await until(() => emulator.deliveries.length === 1);
+    const text = await read();
+    expect(text).toMatch(/Attempt 1 [\d:.]+ .*503 \d+ ms next [\d:]+/);
+    expect(text).toContain(`webhook-signature: ${emulator.deliveries[0]?.headers["webhook-signature"]}`);
+    expect(text).toContain('{ "type": "job.running", "data": { "jobId": "job_1" } } Raw: 47 bytes');
+    expect(text).toContain(
+      "status: 503 content-type: application/json set-cookie: (hidden) x-api-key: (hidden)",
+    );
+    expect(text).toContain('{ "error": "busy" }');
   });
 
-  test("a job that is run from the page shows each attempt: headers, body, answer and next try", async () => {
-    const { url, received } = await receiver({ status: 503, headers: { "retry-after": "60" } });
-    const emulator = await started();
-    emulator.add({ ...HOOK, url });
-    const { status, headers } = await submit(emulator, "jobs", { outcome: "failed" });
-    expect([status, headers.location]).toEqual([303, "/_emulator/#deliveries"]);
-
-    await until(() => emulator.deliveries.length === 2);
-    const page = await readPage(emulator);
-    const signed = received[0]?.headers ?? {};
-    expect(page).toMatch(
-      /retrying job.running .* Attempt 1 [\d:. ]+→ 503 \d+ ms next [\d:. ]+ Request POST http/,
-    );
-    expect(page).toMatch(/delivered job.failed .* Attempt 1 [\d:. ]+→ 204 \d+ ms Request/);
-    for (const name of ["webhook-id", "webhook-timestamp", "webhook-signature"]) {
-      expect(page).toContain(`${name}: ${signed[name]}`);
+  test("a hostile url, type, id, body and answer are escaped", async () => {
+    const hostile = `"><img src=x onerror=alert(1)></pre><script>alert(2)</script>`;
+    const { emulator } = await withReceiver([{ status: 500, headers: {}, body: hostile }]);
+    emulator.add({ url: hostile, type: "development" });
+    await emulator.deliver({ type: hostile, body: hostile, retryDelaysMs: [], endpointType: "production" });
+    for (const query of ["", "?tab=endpoints", `?q=${encodeURIComponent(hostile)}`, "?tab=faults"]) {
+      const { body } = await visit(emulator, `/_emulator/${query}`);
+      expect(body).not.toMatch(/<img src=x|<script>/);
     }
-    expect(page).toContain(received[0]?.body);
-    expect(page).toMatch(/Answer Status 503 after \d+ ms retry-after: 60/);
   });
 
-  test("the page shows what a receiver answered, and why there was no answer", async () => {
-    const { url } = await receiver(
-      { status: 401, headers: {}, body: '{"error":"signature-mismatch"}' },
-      "reset",
+  test("a saved delivery has everything that verifies it", async () => {
+    const { emulator } = await withReceiver();
+    await emulator.deliver({ type: "job.running", body: '{"n":1.0, "é":"\\u0041"}\n' });
+    const { headers, body } = await visit(emulator, "/_emulator/attempts/1");
+    expect(headers["content-disposition"]).toBe('attachment; filename="delivery-1.json"');
+    expect(headers["content-type"]).toMatch(/^text\/plain/);
+    const saved = JSON.parse(body);
+    expect(verify(saved.body, saved.headers, A)).toBe(true);
+    expect(saved).toMatchObject({ isBase64Encoded: false, body: emulator.deliveries[0]?.body });
+  });
+
+  test("replay repeats the bytes, tamper changes them under the same id, and clear empties the list", async () => {
+    const { emulator, received } = await withReceiver([200, 200, 401]);
+    const { id } = await emulator.deliver({ type: "job.running" });
+    const { status, headers } = await submit(emulator, "replay?d=1&q=job", { number: "1" });
+    expect([status, headers.location]).toEqual([303, "/_emulator/?d=1&q=job"]);
+    await submit(emulator, "tamper", { number: "1" });
+    const [first, replayed, tampered] = received;
+    expect(replayed).toEqual(first);
+    expect(tampered?.headers["webhook-id"]).toBe(id);
+    expect(verify(tampered?.body ?? "", tampered?.headers ?? {}, A)).toBe(false);
+    expect((await submit(emulator, "replay", { number: "9" })).body).toContain(
+      'role="alert">This attempt is not',
     );
-    const emulator = await started({ retryDelaysMs: [] });
-    const { id } = emulator.add({ ...HOOK, url });
-    for (const type of ["job.running", "job.failed"])
-      await submit(emulator, "events", { endpointId: id, type });
-    expect(emulator.deliveries[0]?.answer).toBe('{"error":"signature-mismatch"}');
-    const page = await readPage(emulator);
-    expect(page).toMatch(/failed job.failed .* → ECONNRESET .* Answer None: ECONNRESET/);
-    expect(page).toMatch(
-      /failed job.running .* Status 401 .* Raw: 30 bytes \{"error":"signature-mismatch"\}/,
-    );
+    await submit(emulator, "clear");
+    expect(emulator.deliveries).toEqual([]);
   });
+});
 
-  test("an attempt that waits for its answer is shown", async () => {
-    const { url, received } = await receiver("hang");
-    const emulator = await started();
-    emulator.add({ ...HOOK, url });
-    const job = emulator.runJob();
-    await until(() => received.length === 1);
-    expect(await readPage(emulator)).toMatch(/sending job.running .* Attempt 1 [\d:. ]+→ waiting/);
-    await emulator.close();
-    await job;
-  });
-
-  test("an event goes to one endpoint only, genuine or tampered", async () => {
-    const [one, other] = [await receiver(204, 401), await receiver()];
-    const emulator = await started();
-    const { id: endpointId } = emulator.add({ ...HOOK, url: one.url });
-    emulator.add({ ...HOOK, url: other.url });
-    await submit(emulator, "events", { endpointId, type: "job.succeeded" });
-    await submit(emulator, "events", { endpointId, type: "job.succeeded", tamper: "yes" });
-    const secret = emulator.secrets();
-    expect(one.received.map(({ body, headers }) => verifyDetailed(body, headers, secret).ok)).toEqual([
-      true,
-      false,
-    ]);
-    expect(other.received).toEqual([]);
-    expect(await readPage(emulator)).toMatch(/forgery refused job.succeeded .* delivered job.succeeded/);
-  });
-
-  test.each<Reaction>([404, 429, 500, "end"])("a forgery that meets %j was not refused", async (reaction) => {
-    const { url } = await receiver(reaction);
-    const emulator = await started();
-    const { id: endpointId } = emulator.add({ ...HOOK, url });
-    await submit(emulator, "events", { endpointId, type: "job.succeeded", tamper: "yes" });
-    const page = await readPage(emulator);
-    expect([page.includes("failed job.succeeded"), page.includes("refused job.succeeded")]).toEqual([
-      true,
-      false,
-    ]);
-  });
-
-  test("a delivery can be replayed byte for byte and sent again tampered, at its own endpoint", async () => {
-    const [one, other] = [await receiver(204, 204, 200), await receiver()];
-    const emulator = await started({ webhookIds: "per-event" });
-    const { id: endpointId } = emulator.add({ ...HOOK, url: one.url });
-    emulator.add({ ...HOOK, url: other.url });
-    const { id } = await emulator.deliver({ type: "job.succeeded", data: { jobId: "job_1" } });
-    const number = String(emulator.deliveries.find((attempt) => attempt.endpointId === endpointId)?.number);
-    await submit(emulator, "replays", { number });
-    await submit(emulator, "forgeries", { number });
-
-    const [first, replayed, forged] = one.received;
-    expect([replayed?.body, replayed?.headers["webhook-signature"]]).toEqual([
-      first?.body,
-      first?.headers["webhook-signature"],
-    ]);
-    expect(forged?.headers["webhook-id"]).toBe(id);
-    expect(verifyDetailed(forged?.body ?? "", forged?.headers ?? {}, emulator.secrets())).toMatchObject({
-      reason: "signature-mismatch",
+describe("the other tabs", () => {
+  test("an endpoint is registered, gets an event of one's own, and is deleted", async () => {
+    const { url, received } = await receiver();
+    const emulator = await started({ secrets: A });
+    const registered = await submit(emulator, "register?tab=endpoints", { url, type: "development", ip: "" });
+    const [endpoint] = emulator.endpoints();
+    expect(registered.headers.location).toBe(`/_emulator/?tab=endpoints&e=${endpoint?.id}`);
+    const endpointId = endpoint?.id ?? "";
+    await submit(emulator, "send", { endpointId, type: "job.failed", body: "" });
+    await submit(emulator, "send", {
+      endpointId,
+      type: "job.failed",
+      body: '{"type":\r\n"own"}',
+      tamper: "yes",
     });
-    expect(other.received).toHaveLength(1);
-    expect(await readPage(emulator)).toMatch(/Attempt 1 .* Replay of attempt 1 .* Tampered [\d:. ]+→ 200/);
+    expect(received.map(({ body }) => JSON.parse(body).type)).toEqual(["job.failed", "own"]);
+    expect(received.map(({ body, headers }) => verify(body, headers, A))).toEqual([true, false]);
+    await submit(emulator, "delete", { endpointId });
+    expect(emulator.endpoints()).toEqual([]);
+    const refused = await submit(emulator, "register", { url: "nowhere", type: "development" });
+    expect([refused.status, refused.body.includes("url must be an absolute")]).toEqual([400, true]);
   });
 
-  test("three thousand deliveries make a page of bounded size, with older ones on further pages", async () => {
-    const { url } = await receiver();
-    const emulator = await started();
-    const { id: endpointId } = emulator.add({ ...HOOK, url });
-    await emulator.deliver({ type: "first", body: "x".repeat(1_000_000), endpointId });
-    await emulator.replay();
-    for (let n = 0; n < 30; n += 1) {
-      await Promise.all(
-        Array.from({ length: 100 }, () => emulator.deliver({ type: "job.running", endpointId })),
-      );
-    }
-    const { body } = await visit(emulator);
-    expect(body.match(/<article class="card" data-key="msg_/g)).toHaveLength(25);
-    expect(body.length).toBeLessThan(100_000);
-    expect(body).toContain("3001 in total");
-    const last = await visit(emulator, "/_emulator/?page=999999");
-    expect(last.body.match(/<article class="card" data-key="msg_/g)).toHaveLength(1);
-    expect(last.body).toContain("… and 996000 more characters");
-    expect(last.body).toMatch(/Page 121 of 121/);
-    for (const page of ["0", "-1", "1.5", "x", "Infinity"]) {
-      expect((await visit(emulator, `/_emulator/?page=${page}`)).status).toBe(200);
-    }
+  test("a job runs in every account that has endpoints, and without any the page says so", async () => {
+    const { emulator, url, received } = await withReceiver([], { accounts: { b: "other" } });
+    emulator.add({ ...HOOK, url }, "other");
+    await submit(emulator, "run-job", { outcome: "failed" });
+    expect(received.map(({ body }) => JSON.parse(body).type).sort()).toEqual([
+      ...["job.failed", "job.failed", "job.running", "job.running"],
+    ]);
+    expect((await submit(await started(), "run-job")).body).toContain("no endpoint is registered");
   });
 
-  test("a browser gets the page again only when something changed", async () => {
-    const { url } = await receiver();
-    const emulator = await started();
-    const first = await visit(emulator);
-    const again = () =>
-      visit(emulator, undefined, { headers: { "if-none-match": first.headers.etag ?? "" } });
-    expect(await again()).toMatchObject({ status: 304, body: "" });
-    emulator.add({ ...HOOK, url });
-    expect((await again()).status).toBe(200);
-  });
-});
-
-describe("secrets and faults", () => {
-  test("the page rotates the signing secret and finishes the rotation", async () => {
-    const emulator = await started();
-    const [old = ""] = emulator.secrets();
-    await submit(emulator, "rotations");
-    expect(emulator.secrets()).toEqual([expect.not.stringContaining(old), old]);
-    const [secret = ""] = emulator.secrets();
-    expect(await readPage(emulator)).toMatch(/new whsec_\S+ old whsec_/);
-    await submit(emulator, "finished-rotations");
-    expect([emulator.secrets(), emulator.secrets("development")]).toEqual([[secret], [secret]]);
-    expect((await readPage(emulator)).includes(old)).toBe(false);
+  test("a fault is planted, hits, is shown with the request, and is removed", async () => {
+    const { emulator, read } = await withReceiver();
+    const plant = { operation: "list", kind: "status", status: "504", times: "", effect: "on" };
+    await submit(emulator, "plant-fault?tab=faults", plant);
+    await submit(emulator, "plant-fault", { operation: "any", kind: "delay", delayMs: "5", times: "2" });
+    expect((await visit(emulator, "/webhooks")).status).toBe(504);
+    const text = await read("?tab=faults");
+    expect(text).toMatch(/status 504 list: until removed, 1 so far .* delay 5 ms any: 2 more, 0 so far/);
+    expect(text).toMatch(/GET \/webhooks status 504/);
+    await submit(emulator, "remove-fault", { number: "1" });
+    await submit(emulator, "remove-fault", { number: "2" });
+    await submit(emulator, "clear-requests");
+    expect(await read("?tab=faults")).toMatch(/None: the service works as it should.* None yet\./);
   });
 
-  test.each(FAULT_KINDS)("the page plants a %s fault, which applies once", async (kind) => {
-    const emulator = await started();
-    const fields = { operation: "list", kind, times: "1", status: "502", delayMs: "20", effect: "on" };
-    expect((await submit(emulator, "faults", fields)).headers.location).toBe("/_emulator/#faults");
-    expect(await readPage(emulator)).toMatch(
-      new RegExp(`Break the service 1 planted ${kind}.* list: 1 more, 0 so far`),
-    );
-    const silent = /^(hang|late)/.test(kind);
-    await outcome(call(emulator, "GET /webhooks", silent ? { signal: patience(emulator) } : {}));
-    expect(emulator.requests[0]?.fault).toBe(kind);
-    const page = await readPage(emulator);
-    expect(page).toContain("works as it should");
-    expect(page).toMatch(new RegExp(`API requests [\\d:. ]+(GET /later .*)?GET /webhooks ${kind}`));
-  });
-
-  test("a fault without a number of times stays until it is removed, alone or with the others", async () => {
-    const emulator = await started();
-    const status = async () => (await call(emulator, "GET /webhooks")).status;
-    const plant = (code: string) =>
-      submit(emulator, "faults", { operation: "any", kind: "status", status: code, times: "" });
-    await plant("500");
-    await plant("501");
-    expect([await status(), await status()]).toEqual([500, 500]);
-    await submit(emulator, "removed-faults", { number: "1" });
-    expect(await status()).toBe(501);
-    await plant("502");
-    await submit(emulator, "removed-faults");
-    expect(await status()).toBe(200);
-  });
-
-  test.each([
-    ["faults", { operation: "any", kind: "explode", times: "1" }, "kind must be one of"],
-    ["faults", { operation: "constructor", kind: "empty", times: "1" }, "operation must be one of"],
-    ["faults", { operation: "any", kind: "empty", times: "0" }, "times must be at least 1"],
-    ["faults", { operation: "any", kind: "empty", times: "1e3" }, "times must be at least 1"],
-    ["faults", { operation: "any", kind: "status", times: "1", status: "99" }, "status must be from 200"],
-    ["faults", { operation: "any", kind: "delay", times: "1", delayMs: "soon" }, "delayMs must be"],
-    ["jobs", {}, "no endpoint is registered"],
-    ["events", { endpointId: "wh_1", type: "job.running" }, "not registered"],
-    ["events", { endpointId: "wh_1", body: "{}" }, "not registered"],
-    ["replays", { number: "7" }, "Cannot find attempt 7"],
-    ["forgeries", {}, "Cannot find attempt"],
-    ["endpoints", { url: "example.com", type: "production" }, "url must be"],
-    ["endpoints", { url: "https://example.com/", type: "staging" }, "type must be"],
-    ["endpoints", { url: "https://example.com/", type: "production", ip: "here" }, "ip must be"],
-    ["deleted-endpoints", { endpointId: "wh_1" }, "Cannot delete endpoint wh_1"],
-  ])("a form to %s with %j is answered with the page and the reason", async (action, fields, reason) => {
-    const { status, body } = await submit(await started(), action, fields as Record<string, string>);
-    expect(status).toBe(400);
-    expect(/role="alert"><p>([^<]*)/.exec(body)?.[1]).toContain(reason);
-    expect(body).toContain("works as it should");
-  });
-
-  test("a form that is too large is refused", async () => {
-    const emulator = await started();
-    expect((await submit(emulator, "jobs", { outcome: "x".repeat(2_000_000) })).status).toBe(413);
+  test("the setup has the commands, quoted for a shell, and the secrets can be rotated", async () => {
+    const emulator = await started({ apiKey: "a b", secrets: A });
+    const headers = { host: "a$(id).localhost" };
+    const { body } = await visit(emulator, "/_emulator/?tab=setup", { headers });
+    expect(body).toContain("baseUrl &#39;http://a$(id).localhost&#39;");
+    expect(body).toContain("apiKey &#39;a b&#39;");
+    expect(body).toContain(`signingSecret ${A}`);
+    await submit(emulator, "rotate");
+    expect(emulator.secrets()).toEqual([expect.not.stringContaining(A), A]);
+    await submit(emulator, "finish-rotation");
+    expect(emulator.secrets()).toHaveLength(1);
   });
 });
 
-describe("hostile content", () => {
-  /** The tags of a page with the names of their attributes: what a browser makes of it. */
-  const structure = (page: string) =>
-    [...page.matchAll(/<[^>]*>/g)].map(([tag]) => tag.replace(/="[^"]*"/g, "=…"));
-
-  const pageOf = async (value: (place: string) => string) => {
-    const { url } = await receiver({ status: 500, headers: {}, body: value("answer") });
-    const emulator = await started({ retryDelaysMs: [], newId: () => value("endpoint id") });
-    emulator.add({ url: value("url"), type: "production", ip: value("ip") });
-    emulator.edit(value("endpoint id"), { url: `${url}?${value("query")}` });
-    await emulator.deliver({ type: value("type"), body: value("body"), id: "msg_1" });
-    emulator.edit(value("endpoint id"), { url: value("url") });
-    await emulator.deliver({ type: value("type"), body: value("body"), id: "msg_2" });
-    await visit(emulator, "/%22%3E", { headers: { accept: "*/*" } });
-    return visit(emulator);
-  };
-
-  test.each([
-    '"><script>alert(1)</script>',
-    "'><img src=x onerror=alert(1)>",
-    "</pre></details><form action=https://evil.example>",
-    "javascript:alert(1)",
-    "<!-- \u202e ]]> &lt;script&gt;",
-  ])("%s in a url, id, type, body or answer is shown as it is and never becomes markup", async (hostile) => {
-    const harmless = await pageOf((place) => `http://127.0.0.1:1/${place}`);
-    const attacked = await pageOf(() => hostile);
-    expect(structure(attacked.body)).toEqual(structure(harmless.body));
-    expect(attacked.body).not.toMatch(/(href|src|action)="(?!\.\/|#)/);
+test("another source of deliveries has the page too, with the buttons of what it can do", async () => {
+  const attempts: ShownAttempt[] = [];
+  const page = await serve(
+    deliveryPage({ title: "Received", emptyHint: "Waiting.", attempts: () => attempts }, "/_x/"),
+  );
+  expect(await readPage(page, "/_x/")).toMatch(/Received .* Waiting\./);
+  const headers = [
+    ["webhook-id", "a"],
+    ["webhook-id", "b"],
+  ] as const;
+  const about = { id: "msg_1", endpointId: "here", type: "refused", url: "http://a/", attempt: 1, headers };
+  attempts.push({
+    ...about,
+    number: 1,
+    at: 0,
+    body: Buffer.from([0xff]),
+    statusCode: 401,
+    note: "not signed",
   });
+  const text = await readPage(page, "/_x/");
+  expect(text).toMatch(/failed refused .* not signed Request webhook-id: a webhook-id: b Not UTF-8: ff/);
+  expect(text).not.toMatch(/Replay|Send tampered|Clear|Endpoints/);
+  const saved = JSON.parse((await visit(page, "/_x/attempts/1")).body);
+  expect(saved).toMatchObject({ headers, body: "/w==", isBase64Encoded: true });
 });

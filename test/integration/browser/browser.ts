@@ -37,6 +37,7 @@ export async function startBrowser(): Promise<HeadlessBrowser> {
           if (/Content.Security.Policy/i.test(message.text())) problems.push(message.text());
         });
         await page.setJavaScriptEnabled(script);
+        await page.setViewport({ width: 1200, height: 800 });
         await page.goto(url);
         return page;
       },

@@ -9,7 +9,9 @@ export async function shows(page: Page, selector: string, pattern: RegExp): Prom
   const texts = `[...document.querySelectorAll(${JSON.stringify(selector)})].map((element) => element.innerText)`;
   const until = performance.now() + PATIENCE_MS;
   for (;;) {
-    const shown = ((await page.evaluate(texts)) as string[]).map((text) => text.replace(/\s+/g, " "));
+    // A page that is being left has no content.
+    const inner = (await page.evaluate(texts).catch(() => [])) as string[];
+    const shown = inner.map((text) => text.replace(/\s+/g, " "));
     const found = shown.find((text) => pattern.test(text));
     if (found !== undefined) return found;
     if (performance.now() > until) throw new Error(`${pattern} is not in: ${shown.join("\n")}`);

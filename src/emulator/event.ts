@@ -1,5 +1,7 @@
-import type { SignedHeaders } from "../../signature";
-import type { EmulatedEndpointType } from "../endpoint";
+import { randomBytes } from "node:crypto";
+import { isRecord, parseJson } from "../shared/json";
+import type { SignedHeaders } from "../signature";
+import type { EmulatedEndpointType } from "./registry";
 
 /** Which endpoints get an event. */
 export interface EventTarget {
@@ -25,32 +27,9 @@ export interface EmulatedEvent extends EventTarget {
   readonly tamper?: boolean;
   /** Dates the signature this many seconds back, as in a captured request that is sent later. Default 0. */
   readonly ageSeconds?: number;
-  /** Overrides the emulator's delays. Default: the emulator's; none for a tampered or aged event. */
+  /** The waits between the attempts, in milliseconds. Default: the emulator's; none for a tampered or aged event. */
   readonly retryDelaysMs?: readonly number[];
-  /** How long `deliver` waits until the event is delivered, in milliseconds. Default: until the last retry. */
-  readonly timeoutMs?: number;
 }
-
-export const TARGET_OPTIONS: Readonly<Record<keyof EventTarget, true>> = {
-  endpointId: true,
-  endpointType: true,
-  account: true,
-};
-
-export const EVENT_OPTIONS: Readonly<Record<keyof EmulatedEvent, true>> = {
-  ...TARGET_OPTIONS,
-  type: true,
-  data: true,
-  body: true,
-  id: true,
-  tamper: true,
-  ageSeconds: true,
-  retryDelaysMs: true,
-  timeoutMs: true,
-};
-
-/** How the delivery to an endpoint ended. */
-export type DeliveryOutcome = "delivered" | "failed" | "endpoint-gone" | "closed";
 
 /** The result of an event at one endpoint. */
 export interface EndpointDelivery {
@@ -58,11 +37,8 @@ export interface EndpointDelivery {
   readonly endpointId: string;
   /** The `webhook-id` of each attempt. */
   readonly id: string;
-  /**
-   * `failed`: the last retry failed. `endpoint-gone`: the endpoint was deleted before. `closed`: the emulator was closed
-   * before.
-   */
-  readonly outcome: DeliveryOutcome;
+  /** How it ended: `failed` after the last retry, `endpoint-gone` or `closed` when the endpoint or the emulator went first. */
+  readonly outcome: "delivered" | "failed" | "endpoint-gone" | "closed";
   /** How many attempts there were. */
   readonly attempts: number;
   /** The status of the last attempt. Null when it got no answer. */
@@ -81,8 +57,8 @@ export interface Delivery {
   readonly endpoints: readonly EndpointDelivery[];
 }
 
-/** One request to a receiver. */
-export interface LoggedAttempt {
+/** An attempt that has no result yet. */
+export interface OpenAttempt {
   /** Counts the attempts of this emulator from 1, in the order in which they were sent. */
   readonly number: number;
   /** When it was sent: milliseconds since 1970, by the emulator's clock. */
@@ -97,18 +73,6 @@ export interface LoggedAttempt {
   readonly url: string;
   /** 1 for the first. */
   readonly attempt: number;
-  /** Null when there was no answer. */
-  readonly statusCode: number | null;
-  /** Why there was no answer: a Node.js error code such as `ECONNREFUSED` or `ETIMEDOUT`. Otherwise null. */
-  readonly error: string | null;
-  /** The first 1,024 bytes of the answer's body. Null when there was no answer. */
-  readonly answer: string | null;
-  /** Names are in lower case. Values are cut to 1,024 characters. Null when there was no answer. */
-  readonly answerHeaders: Readonly<Record<string, string>> | null;
-  /** From the connection's start to the end of the answer, in milliseconds. */
-  readonly durationMs: number;
-  /** The wait until the next attempt. Null when this was the last. */
-  readonly retryInMs: number | null;
   /** True if the body was changed after signing. */
   readonly tampered: boolean;
   /** Whether it repeats an earlier attempt. */
@@ -119,8 +83,30 @@ export interface LoggedAttempt {
   readonly body: string;
 }
 
-/** An attempt that has no result yet. */
-export type OpenAttempt = Omit<
-  LoggedAttempt,
-  "statusCode" | "error" | "answer" | "answerHeaders" | "durationMs" | "retryInMs"
->;
+/** One request to a receiver. */
+export interface LoggedAttempt extends OpenAttempt {
+  /** Null when there was no answer. */
+  readonly statusCode: number | null;
+  /** Why there was no answer: a code such as `ECONNREFUSED`, or `timed out`. Otherwise null. */
+  readonly error: string | null;
+  /** The first 1,024 bytes of the answer's body. Null when there was no answer. */
+  readonly answer: string | null;
+  /** Names are in lower case. Null when there was no answer. */
+  readonly answerHeaders: Readonly<Record<string, string>> | null;
+  /** From the request's start to the end of the answer, in milliseconds. */
+  readonly durationMs: number;
+  /** The wait until the next attempt. Null when this was the last. */
+  readonly retryInMs: number | null;
+}
+
+/** Returns a new `webhook-id`. */
+export function newId(): string {
+  return `msg_${randomBytes(12).toString("hex")}`;
+}
+
+/** Returns a changed body: a JSON object gets another member, because a space more would not change what it says. */
+export function tampered(body: string): string {
+  const parsed = parseJson(body);
+  const changed = isRecord(parsed) ? JSON.stringify({ ...parsed, tampered: true }) : body;
+  return changed === body ? `${body} ` : changed;
+}
