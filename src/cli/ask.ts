@@ -23,7 +23,10 @@ export const terminal: Terminal = {
     const output = hidden ? nowhere : process.stderr;
     const lines = createInterface({ input: process.stdin, output, terminal: true });
     // In raw mode, Ctrl-C arrives as a character.
-    lines.once("SIGINT", () => process.kill(process.pid, "SIGINT"));
+    lines.once("SIGINT", () => {
+      process.stderr.write("\n");
+      process.kill(process.pid, "SIGINT");
+    });
     const ended = new Promise<string>((resolve) => lines.once("close", () => resolve("")));
     if (hidden) process.stderr.write(text);
     try {

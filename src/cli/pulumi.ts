@@ -59,12 +59,16 @@ export class Pulumi {
   readonly withStack = (command: string): string =>
     this.stack === undefined ? command : `${command} --stack ${quoted(this.stack)}`;
 
-  /** Runs a command. @throws CliError `PULUMI_MISSING` */
+  /** Runs a command. @throws CliError `PULUMI_MISSING`, or `INTERRUPTED` after Ctrl-C */
   async run(args: readonly string[], { ofStack = true }: RunOptions = {}): Promise<PulumiCommandResult> {
     const stack = this.stack === undefined || !ofStack ? [] : ["--stack", this.stack];
     return this.context.runPulumi([...args, ...stack]).catch((cause: NodeJS.ErrnoException) => {
-      const message = `cannot run the command pulumi (${cause.code}). Install the Pulumi CLI and put it on PATH`;
-      throw new CliError("PULUMI_MISSING", message, { cause });
+      if (cause.name === "AbortError") throw new CliError("INTERRUPTED", "Ctrl-C ended the command");
+      throw new CliError(
+        "PULUMI_MISSING",
+        `cannot run the command pulumi (${cause.code}). Install the Pulumi CLI and put it on PATH`,
+        { cause },
+      );
     });
   }
 

@@ -73,6 +73,11 @@ test("find says that there is no Pulumi, but any other failure is an error", asy
   );
 });
 
+test("a command that Ctrl-C ended is not missing", async () => {
+  const aborted = Object.assign(new Error("aborted"), { name: "AbortError", code: "ABORT_ERR" });
+  expect(await codeOf(new Pulumi(context(aborted), undefined).find(["config"]))).toContain("(INTERRUPTED)");
+});
+
 test("an error of Pulumi is quoted without what may be secret, and what is not JSON is not quoted", async () => {
   const told = await codeOf(
     new Pulumi(failing("error: bad value whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw here"), undefined).json([

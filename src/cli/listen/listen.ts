@@ -1,10 +1,11 @@
 import { Option } from "commander";
+import { openWayTo } from "../../shared/post";
 import { isLoopback } from "../../shared/url";
 import { CliError } from "../errors";
 import { httpUrl, jsonOption, port, stackOption } from "../options";
 import type { Context, Subcommand } from "../run";
 import { findSecrets, type SigningSecrets } from "../secrets";
-import { type Arrival, forward, startReceiver } from "./receiver";
+import { type Arrival, forward, startReceiver, type Target } from "./receiver";
 import { Report } from "./report";
 
 /** Beside the emulator's. */
@@ -41,9 +42,10 @@ export const listen: Subcommand<Flags> = {
   ],
   endsItself: true,
   async run(context, flags) {
-    const { forwardTo: target } = flags;
+    const { forwardTo: url } = flags;
     const { output, terminal, signal } = context;
     checkTarget(flags);
+    const target = url === undefined ? undefined : { url, dispatcher: openWayTo(url) };
     const signing = await secretsFor(context, flags);
     if (signal.aborted) throw new CliError("INTERRUPTED", "Ctrl-C ended the command");
     const stopped = new Promise<void>((resolve) => {
@@ -51,8 +53,8 @@ export const listen: Subcommand<Flags> = {
     });
     const report = new Report(output, flags.save);
     let last: Arrival | undefined;
-    const replay = async (url: string, arrival: Arrival) => {
-      const replayed = { ...arrival, at: new Date(), forwarded: await forward(arrival, url) };
+    const replay = async (target: Target, arrival: Arrival) => {
+      const replayed = { ...arrival, at: new Date(), forwarded: await forward(arrival, target) };
       report.add(replayed, { replayed: true });
       page?.add(replayed, { replayed: true });
     };
@@ -76,6 +78,7 @@ export const listen: Subcommand<Flags> = {
       await receiver.close();
     } finally {
       await page?.close();
+      await target?.dispatcher.destroy();
       await report.end();
     }
     return true;
@@ -86,7 +89,7 @@ export const listen: Subcommand<Flags> = {
 async function secretsFor(context: Context, { stack }: Flags): Promise<SigningSecrets | undefined> {
   const { output } = context;
   const signing = await findSecrets(context, stack).catch((error: unknown) => {
-    if (stack !== undefined || !(error instanceof CliError)) throw error;
+    if (stack !== undefined || !(error instanceof CliError) || error.code === "INTERRUPTED") throw error;
     output.warn(error.reason);
     return undefined;
   });
@@ -101,11 +104,11 @@ async function secretsFor(context: Context, { stack }: Flags): Promise<SigningSe
 async function openPage(
   { output }: Context,
   { page }: Flags,
-  replay: ((arrival: Arrival) => Promise<unknown>) | undefined | "",
+  replay: ((arrival: Arrival) => Promise<unknown>) | undefined,
 ) {
   if (page === undefined) return undefined;
   const { startPage }: typeof import("./page") = require("./page");
-  return startPage({ port: page === true ? 0 : page, replay: replay || undefined, mask: output.mask });
+  return startPage({ port: page === true ? 0 : page, replay, mask: output.mask });
 }
 
 /** @throws CliError `WRONG_USE` */

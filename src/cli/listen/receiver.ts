@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import http, { type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Dispatcher } from "undici";
 import { readEvent } from "../../receiver/event";
-import { openWayTo, postDelivery } from "../../shared/post";
+import { postDelivery } from "../../shared/post";
 import { verifyDetailed } from "../../signature/verify";
 import { type Capture, deliveryHeaders, type HeaderPair } from "../capture";
 import { CliError } from "../errors";
@@ -40,12 +41,16 @@ const MOST_CONNECTIONS = 256;
 const CLOSING_MS = 2_000;
 const RETURNED_HEADERS = ["content-type", "content-encoding", "retry-after"];
 
+/** Where deliveries are sent on. */
+export interface Target {
+  readonly url: string;
+  readonly dispatcher: Dispatcher;
+}
+
 /** Sends a delivery on, byte for byte. Never rejects. */
-export async function forward({ headers, body }: Capture, url: string): Promise<Forwarded> {
-  const dispatcher = openWayTo(url);
-  const given = { url, headers: deliveryHeaders(headers), body, dispatcher, longestAnswer: LARGEST_BODY };
+export async function forward({ headers, body }: Capture, target: Target): Promise<Forwarded> {
+  const given = { ...target, headers: deliveryHeaders(headers), body, longestAnswer: LARGEST_BODY };
   const { status, durationMs, failure = null, ...rest } = await postDelivery(given);
-  await dispatcher.destroy();
   // A sender that got a part of the answer would take the delivery for done. After 502, it retries.
   if (status === null || failure !== null || !("body" in rest)) {
     const body = Buffer.from("the receiver of --forward-to did not answer\n");
@@ -63,8 +68,8 @@ interface ReceiverOptions {
   readonly port: number;
   /** Undefined: no signature is checked. */
   readonly signing: SigningSecrets | undefined;
-  /** The url that gets what is not refused. */
-  readonly target: string | undefined;
+  /** Gets what is not refused. */
+  readonly target: Target | undefined;
   readonly onArrival: (arrival: Arrival) => void;
 }
 
