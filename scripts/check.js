@@ -3,9 +3,7 @@
 const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
-const { onEnd } = require("./setup/cleanup");
-const { root } = require("./setup/paths");
-const { run } = require("./setup/run");
+const { onEnd, root, run } = require("./setup/tools");
 
 const CHECKS = [
   { name: "format", command: "biome", args: ["check", "--linter-enabled=false", "--colors=off"] },

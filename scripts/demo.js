@@ -2,9 +2,8 @@
 // a receiver verifies their deliveries. It leaves nothing behind, even after Ctrl-C.
 
 const { startEmulator } = require("../dist/emulator");
-const { Narrator } = require("./demo/narrator");
+const { DemoReceiver, Narrator } = require("./demo/parts");
 const { Project } = require("./demo/project");
-const { DemoReceiver } = require("./demo/receiver");
 const { tellStory } = require("./demo/story");
 
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 };

@@ -1,51 +1,65 @@
-// Prepares a checkout: installs the dependencies, builds, and gets the Pulumi CLI, each only if it is missing.
-// `--for` names the purpose. The default is what the demo needs.
+// Prepares a checkout: installs the dependencies, builds, and gets what a command needs, each only if it is missing.
+// `--for` names the command. The default is what the demo needs.
 
 const { checkPlatform } = require("./setup/platform");
 
+/** What each command needs besides the dependencies and the build. */
 const PURPOSES = {
-  demo: { cli: true, extras: [] },
-  test: {
-    cli: true,
-    redis: true,
-    moto: true,
-    languages: true,
-    extras: ["test/integration"],
-  },
-  bench: { cli: true, redis: true, extras: ["bench", "test/integration"] },
-  check: { cli: false, extras: ["test/integration", "bench"] },
-  mutate: { cli: false, extras: ["test/mutation"] },
-  durability: { cli: false, redis: true, moto: true, extras: ["test/integration"] },
-  build: { cli: false, extras: [], rebuild: true },
+  demo: ["cli"],
+  test: ["test/integration", "cli", "redis", "moto", "languages"],
+  bench: ["bench", "test/integration", "cli", "redis"],
+  check: ["bench", "test/integration"],
+  durability: ["test/integration", "redis", "moto"],
+  build: [],
 };
 
-async function setUp({ cli, extras, redis = false, moto = false, languages = false, rebuild = false }) {
-  const { installDependencies } = require("./setup/dependencies");
-  const { build } = require("./setup/build");
-  const { ensureCli } = require("./cli");
-  const { ensureLanguages } = require("./languages");
-  const { ensureMoto } = require("./moto");
-  const { ensureRedis } = require("./redis");
+/**
+ * Returns the steps, in their order. Each says when it is ready and makes what is missing. Several set-ups may run at once, so a step
+ * runs under its lock. A step with `without` is not essential: if it fails, it says what will not work, and set-up continues.
+ */
+function stepsFor(purpose) {
+  const { buildStep } = require("./setup/build");
+  const { packagesStep } = require("./setup/packages");
+  const tools = {
+    cli: require("./cli").cliStep,
+    redis: require("./redis").redisStep,
+    moto: require("./moto").motoStep,
+    languages: require("./languages").languagesStep,
+  };
+  const needs = PURPOSES[purpose];
+  return [
+    packagesStep("."),
+    ...needs.filter((need) => !(need in tools)).map(packagesStep),
+    buildStep({ rebuild: purpose === "build" }),
+    ...needs.filter((need) => need in tools).map((need) => tools[need]()),
+  ];
+}
 
-  await installDependencies();
-  for (const folder of extras) await installDependencies({ folder });
-  await build({ rebuild });
-  if (cli) await ensureCli();
-  if (redis) await ensureRedis();
-  if (moto) await ensureMoto();
-  if (languages) await ensureLanguages();
+async function take({ lock, doing, isReady, make, without, remedy }) {
+  const { withLock } = require("./setup/lock");
+  if (isReady()) return;
+  const onWait = () => console.log(`Waiting for another set-up, which is ${doing}.`);
+  await withLock(lock, { onWait }, async () => {
+    if (isReady()) return;
+    try {
+      await make();
+    } catch (error) {
+      if (without === undefined) throw error;
+      console.log(`${without} will fail: ${error.message}. To fix this, ${remedy}.`);
+    }
+  });
 }
 
 function purposeFrom(args) {
   const name = args.length === 0 ? "demo" : args[0] === "--for" && args.length === 2 ? args[1] : "";
-  if (Object.hasOwn(PURPOSES, name)) return PURPOSES[name];
+  if (Object.keys(PURPOSES).includes(name)) return name;
   throw new Error(`usage: node scripts/setup.js [--for ${Object.keys(PURPOSES).join("|")}]`);
 }
 
 async function main() {
   try {
     checkPlatform(); // before the other files are loaded, which an old Node can't parse
-    await setUp(purposeFrom(process.argv.slice(2)));
+    for (const step of stepsFor(purposeFrom(process.argv.slice(2)))) await take(step);
   } catch (error) {
     console.error(`setup: ${error.message}`);
     process.exitCode = 1;

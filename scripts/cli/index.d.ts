@@ -3,6 +3,3 @@
  * `pulumi` and what `pulumi` needs to run programs in Node.
  */
 export function findCli(): string | undefined;
-
-/** Installs a Pulumi CLI if there is none. Rejects with an error that says what to do. */
-export function ensureCli(): Promise<void>;

@@ -3,7 +3,7 @@ const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
 const { findCli } = require("../cli");
-const { root } = require("../setup/paths");
+const { root } = require("../setup/tools");
 
 /** A copy of the quick start in a temporary folder, which also holds the stack's state. */
 class Project {

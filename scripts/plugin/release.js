@@ -5,8 +5,8 @@ const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
 const { version } = require("../../package.json");
-const { root } = require("../setup/paths");
-const { bundleName } = require("./bundle");
+const { bundleName } = require("../setup/build");
+const { root } = require("../setup/tools");
 
 const executable = "pulumi-resource-webhooks";
 

@@ -1,47 +1,72 @@
 const { createHash } = require("node:crypto");
 const fs = require("node:fs");
 const path = require("node:path");
-const { bundlePlugin } = require("../plugin/bundle");
-const { onEnd } = require("./cleanup");
-const { cache, root } = require("./paths");
-const { withLock } = require("./lock");
-const { run } = require("./run");
+const { cache, root, succeed, withStage } = require("./tools");
 
 const dist = path.join(root, "dist");
 const stampFile = path.join(cache, "build.json");
+
+/** The native plugin's executable, in `dist`. */
+const bundleName = "pulumi-resource-webhooks.js";
 
 /**
  * Compiles src into dist, unless dist is up to date (`rebuild` always compiles). It compiles into another folder and then moves that
  * into place, so dist never holds half a build, or a file whose source is gone.
  */
-async function build({ rebuild = false } = {}) {
-  if (!rebuild && isBuilt()) return;
-  const onWait = () => console.log("Waiting for another set-up, which is building.");
+function buildStep({ rebuild }) {
+  return {
+    lock: path.join(cache, "build.lock"),
+    doing: "building",
+    isReady: () => !rebuild && isBuilt(),
+    async make() {
+      console.log("Compiling src into dist.");
+      const inputs = hashInputs();
+      await withStage(path.join(cache, "dist"), async (stage) => {
+        await compile(stage);
+        await bundlePlugin(stage);
+        fs.rmSync(dist, { recursive: true, force: true });
+        fs.renameSync(stage, dist);
+      });
+      fs.writeFileSync(stampFile, JSON.stringify({ inputs, outputs: listFiles(dist) }));
+    },
+  };
+}
 
-  await withLock(path.join(cache, "build.lock"), { onWait }, async () => {
-    if (!rebuild && isBuilt()) return;
-    console.log("Compiling src into dist.");
-    const inputs = hashInputs();
-    const aside = path.join(cache, "dist");
-    fs.rmSync(aside, { recursive: true, force: true });
-    const callOff = onEnd(() => fs.rmSync(aside, { recursive: true, force: true }));
-    const tsc = path.join(root, "node_modules/typescript/bin/tsc");
-    const args = [tsc, "--project", "tsconfig.build.json", "--outDir", aside, "--pretty", "false"];
-    // Editors show the comments of the declarations. In the JavaScript they would only make receivers load more.
-    for (const pass of [
-      ["--emitDeclarationOnly"],
-      ["--declaration", "false", "--removeComments", "--noCheck"],
-    ]) {
-      const { ok, reason, lines } = await run(process.execPath, [...args, ...pass], { cwd: root });
-      if (!ok) throw new Error([`the build failed: ${reason}`, ...lines].join("\n"));
-    }
-    await bundlePlugin(aside);
+async function compile(folder) {
+  const tsc = path.join(root, "node_modules/typescript/bin/tsc");
+  const args = [tsc, "--project", "tsconfig.build.json", "--outDir", folder, "--pretty", "false"];
+  // Editors show the comments of the declarations. In the JavaScript they would only make receivers load more.
+  for (const pass of [
+    ["--emitDeclarationOnly"],
+    ["--declaration", "false", "--removeComments", "--noCheck"],
+  ]) {
+    await succeed(process.execPath, [...args, ...pass], { cwd: root, said: (lines) => lines });
+  }
+}
 
-    fs.rmSync(dist, { recursive: true, force: true });
-    fs.renameSync(aside, dist);
-    fs.writeFileSync(stampFile, JSON.stringify({ inputs, outputs: listFiles(dist) }));
-    callOff();
+/**
+ * Bundles the native plugin into one file that needs nothing but Node: a global `npm install` does not bring the optional peer
+ * @pulumi/pulumi. Its modules alone could not be loaded, so they are removed from the build's folder.
+ */
+async function bundlePlugin(folder) {
+  // Loaded here: set-up may run before the dependencies are installed.
+  const { build } = require("esbuild");
+  const outfile = path.join(folder, bundleName);
+  await build({
+    entryPoints: [path.join(root, "src/plugin/main.ts")],
+    outfile,
+    bundle: true,
+    minify: true,
+    // Errors carry their class's name.
+    keepNames: true,
+    platform: "node",
+    target: "node20",
+    banner: { js: "#!/usr/bin/env node" },
+    legalComments: "inline",
+    logLevel: "error",
   });
+  fs.chmodSync(outfile, 0o755);
+  fs.rmSync(path.join(folder, "plugin"), { recursive: true, force: true });
 }
 
 function isBuilt() {
@@ -54,12 +79,11 @@ function hashInputs() {
   const settings = ["package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json"];
   const sources = listFiles(path.join(root, "src")).map((file) => path.join("src", file));
   const hash = createHash("sha256");
-  for (const file of [...settings, ...sources]) {
+  for (const file of [...settings, ...sources])
     hash
       .update(`${file}\0`)
       .update(fs.readFileSync(path.join(root, file)))
       .update("\0");
-  }
   return hash.digest("hex");
 }
 
@@ -72,4 +96,4 @@ function listFiles(folder) {
     .sort();
 }
 
-module.exports = { build };
+module.exports = { buildStep, bundleName };

@@ -2,7 +2,7 @@ const { randomUUID } = require("node:crypto");
 const fs = require("node:fs");
 const path = require("node:path");
 const { setTimeout: sleep } = require("node:timers/promises");
-const { onEnd } = require("./cleanup");
+const { onEnd } = require("./tools");
 
 const POLL_MS = 200;
 const HEARTBEAT_MS = 5_000;

@@ -66,7 +66,7 @@ function escaped(text) {
 }
 
 async function main() {
-  const root = path.join(__dirname, "../..");
+  const root = path.join(__dirname, "..");
   const lines = await record(path.join(root, "scripts/demo.js"));
   fs.writeFileSync(path.join(root, "docs/demo.svg"), draw(lines));
 }

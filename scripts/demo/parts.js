@@ -2,6 +2,40 @@ const http = require("node:http");
 const { nodeHandler } = require("../../dist/receiver/adapters/node");
 const { receiverFromStack } = require("../../dist/stack");
 
+/** The width of a step's title line, in characters. */
+const WIDTH = 78;
+
+/** Prints the story: numbered steps, sentences, and facts. A fact that turns out false ends the demo. */
+class Narrator {
+  #steps = 0;
+  #ended = false;
+
+  /** Prints nothing from now on. */
+  end() {
+    this.#ended = true;
+  }
+
+  step(title) {
+    this.#steps++;
+    this.say(`\n── ${this.#steps}. ${title} ${"─".repeat(Math.max(3, WIDTH - title.length))}`);
+  }
+
+  say(text) {
+    if (!this.#ended) console.log(text);
+  }
+
+  /** Prints a line of another program's output. */
+  quote(line) {
+    this.say(`    │ ${line}`.trimEnd());
+  }
+
+  /** Prints a claim that holds. Throws if it doesn't. */
+  fact(holds, claim) {
+    if (!holds) throw new Error(`this should be true, but is not: ${claim}`);
+    this.say(`  ✓ ${claim}`);
+  }
+}
+
 /** A receiver on a free port, built from the stack's secret output. `build` builds it again. */
 class DemoReceiver {
   /** The events and jobs that reached a handler. */
@@ -32,4 +66,4 @@ class DemoReceiver {
   }
 }
 
-module.exports = { DemoReceiver };
+module.exports = { DemoReceiver, Narrator };
