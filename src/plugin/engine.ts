@@ -2,13 +2,11 @@ import { credentials } from "@grpc/grpc-js";
 import { EngineClient } from "@pulumi/pulumi/proto/engine_grpc_pb";
 import { LogRequest, LogSeverity } from "@pulumi/pulumi/proto/engine_pb";
 import type { Engine } from "../provider/engine";
-import { startOfParent } from "../shared/processes";
 import { stackOf } from "../shared/urn";
 
 /** The engine that started this plugin, by its address. Its log shows under Diagnostics in `preview` and `up`. */
 export class PluginEngine implements Engine {
   readonly #cancelling = new AbortController();
-  #address: string | undefined;
   #client: EngineClient | undefined;
   #rootUrn: string | undefined;
 
@@ -25,29 +23,20 @@ export class PluginEngine implements Engine {
     this.#cancelling.abort();
   }
 
-  get run(): string | undefined {
-    return this.#address;
-  }
-
   /** Talks to the engine at this address from now on. */
   attach(address: string): void {
     this.#client?.close();
-    this.#address = address;
     this.#client = new EngineClient(address, credentials.createInsecure());
   }
 
   warn = (message: string) => this.#log(LogSeverity.WARNING, message);
   info = (message: string) => this.#log(LogSeverity.INFO, message);
 
-  /** Notes a resource that the engine asks about: its URN names the stack. */
+  /** Notes a resource or a provider that the engine asks about: its URN names the stack. */
   met(urn: string): void {
     const { stack, project } = stackOf(urn);
     if (stack && project)
       this.#rootUrn = `urn:pulumi:${stack}::${project}::pulumi:pulumi:Stack::${project}-${stack}`;
-  }
-
-  startedAt(): number | undefined {
-    return startOfParent("pulumi");
   }
 
   async rootUrn(): Promise<string | undefined> {

@@ -1,15 +1,16 @@
-import type { Engine } from "../provider/engine";
 import { type LookupOptions, lookUpEndpoint, lookUpEndpoints } from "../program/lookup";
-import { isSecretUrl, noteSecretUrl } from "../provider/secretUrls";
-import { Stacks } from "../settlement/stack";
+import type { Engine } from "../provider/engine";
+import type { RunOptions } from "../provider/run";
+import { isSecretUrl } from "../provider/secretUrls";
+import { readStackState } from "../provider/stack";
 import { unknownOptions } from "../shared/knownOptions";
 import { schema } from "./schema";
-import type { Properties, Revealed } from "./values";
+import type { Properties } from "./values";
 
 type FunctionToken = keyof typeof schema.functions;
-type Found = Awaited<ReturnType<typeof lookUpEndpoint>>;
+type Endpoint = Awaited<ReturnType<typeof lookUpEndpoint>>;
 
-interface CallOptions extends LookupOptions {
+interface CallOptions extends LookupOptions, Pick<RunOptions, "readState"> {
   readonly engine: Pick<Engine, "rootUrn">;
 }
 
@@ -20,54 +21,40 @@ interface Answer {
 }
 
 const FUNCTIONS: Readonly<
-  Record<
-    FunctionToken,
-    (args: Properties, options: LookupOptions) => Promise<{ values: Properties; found: readonly Found[] }>
-  >
+  Record<FunctionToken, (args: Properties, options: LookupOptions) => Promise<Endpoint | Endpoint[]>>
 > = {
-  "webhooks:index:getWebhookEndpoint": async ({ id }, options) => {
-    const found = await lookUpEndpoint(id as string, options);
-    return { values: { ...found }, found: [found] };
-  },
-  "webhooks:index:getWebhookEndpoints": async (args, options) => {
-    const found = await lookUpEndpoints(args, options);
-    return { values: { endpoints: found }, found };
-  },
+  "webhooks:index:getWebhookEndpoint": ({ id }, options) => lookUpEndpoint(id as string, options),
+  "webhooks:index:getWebhookEndpoints": lookUpEndpoints,
 };
 
 /** Calls a function of the schema. An argument that is null counts as left out. @throws Error for what the schema does not have */
-export async function callFunction(
-  token: string,
-  args: Properties,
-  { engine, ...options }: CallOptions,
-): Promise<Answer> {
+export async function callFunction(token: string, args: Properties, options: CallOptions): Promise<Answer> {
   if (!isFunction(token)) throw new Error(`webhooks has no function ${token}`);
   const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null));
   const names = Object.keys(schema.functions[token].inputs.properties);
   const [unknown] = unknownOptions(given, names, `an argument of ${token.split(":").at(-1)}`);
   if (unknown !== undefined) throw new Error(unknown);
-  const { values, found } = await FUNCTIONS[token](given, options);
-  return { values, isSecret: await hasSecretUrl(found, engine, options.environment) };
+  const found = await FUNCTIONS[token](given, options);
+  const values = Array.isArray(found) ? { endpoints: found } : { ...found };
+  return { values, isSecret: await mayBeSecret([found].flat(), options) };
 }
 
 function isFunction(token: string): token is FunctionToken {
   return Object.hasOwn(FUNCTIONS, token);
 }
 
-/** Remembers the url of a declared resource if it is a secret. */
-export function noteDeclared({ values, secretNames }: Revealed): void {
-  if (secretNames.has("url")) noteSecretUrl(values.url);
-}
-
-/** A language host may call a function before it declares a resource. Of earlier runs, the state knows which urls are secret. */
-async function hasSecretUrl(
-  found: readonly Found[],
-  engine: CallOptions["engine"],
-  environment: NodeJS.ProcessEnv,
+/**
+ * Returns whether a program keeps one of these urls as a secret. It may call a function before it declares the resource, but the state
+ * knows the endpoints of earlier runs: a url that it encrypts is not a string there. Where the state cannot be read, all are secret.
+ */
+async function mayBeSecret(
+  found: readonly Endpoint[],
+  { engine, environment, readState = readStackState }: CallOptions,
 ): Promise<boolean> {
   if (found.some(({ url }) => isSecretUrl(url))) return true;
-  if (found.length === 0) return false;
-  const stack = await new Stacks(() => engine.rootUrn(), environment, Date.now()).current();
-  const state = await stack?.state();
-  return found.some(({ id }) => state?.hasSecretUrl(id));
+  const urn = found.length === 0 ? undefined : await engine.rootUrn();
+  if (urn === undefined) return false;
+  const state = await readState(urn, undefined, environment).catch(() => undefined);
+  const ids = new Set<string | undefined>(found.map(({ id }) => id));
+  return state?.endpoints.some(({ id, outputs }) => ids.has(id) && typeof outputs?.url !== "string") ?? true;
 }

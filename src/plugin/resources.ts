@@ -1,11 +1,11 @@
-import { NAME_INPUT } from "../provider/arguments";
-import type { Engine } from "../provider/engine";
-import { createProvider } from "../provider/verbs";
+import { NAME_INPUT, SECRET_INPUT } from "../provider/arguments";
 import type { RunOptions } from "../provider/run";
 import type { Configuration } from "../provider/settings";
+import { createProvider } from "../provider/verbs";
+import { nameOf } from "../shared/urn";
 import { createReceiverValidation } from "../validation/provider";
 import { type ResourceToken, schema } from "./schema";
-import type { Properties } from "./values";
+import type { Properties, Revealed } from "./values";
 
 /** The verbs of a resource, as both doors serve them. */
 export interface Verbs {
@@ -26,56 +26,52 @@ export interface Resource {
   readonly outputNames: readonly string[];
   /** Inputs that are secret even where a program does not say so. */
   readonly secretNames: readonly string[];
-  /** The input that carries the resource's name to `check`, for its messages. It is never among the inputs in the state. */
-  readonly nameInput?: string;
+  /** Returns what `check` gets besides the program's inputs. It is never among the inputs in the state. */
+  hiddenInputs(urn: string, news: Revealed): Properties;
 }
-
-interface ResourceOptions {
-  readonly environment: NodeJS.ProcessEnv;
-  readonly engine: Engine;
-  readonly clock?: RunOptions["clock"] | undefined;
-}
-
-type EndpointVerbs = ReturnType<typeof createProvider>;
-type DynamicConfig = Parameters<EndpointVerbs["configure"]>[0]["config"];
 
 /** The resources of one provider process. */
-export class Resources {
-  readonly #endpoint: EndpointVerbs;
-  readonly #resources: Readonly<Record<ResourceToken, Resource>>;
-
-  constructor({ environment, engine, clock }: ResourceOptions) {
-    this.#endpoint = createProvider({ environment, engine, ...(clock && { clock }) });
-    this.#resources = {
-      "webhooks:index:WebhookEndpoint": {
-        ...describe("webhooks:index:WebhookEndpoint", this.#endpoint),
-        nameInput: NAME_INPUT,
-      },
-      "webhooks:index:ReceiverValidation": describe(
-        "webhooks:index:ReceiverValidation",
-        createReceiverValidation(engine),
-      ),
-    };
-  }
-
-  async configure(get: Configuration): Promise<void> {
-    // Of the configuration that the dynamic provider's plugin passes, the verbs use `get`.
-    const config = { get } as DynamicConfig;
-    await this.#endpoint.configure({ config });
-  }
-
+export interface Resources {
+  configure(get: Configuration): Promise<void>;
   /** @throws Error for a resource that the schema does not have */
-  of(urn: string): Resource {
-    const token = urn.split("::")[2]?.split("$").at(-1) ?? "";
-    if (!Object.hasOwn(this.#resources, token)) throw new Error(`webhooks has no resource ${token}`);
-    return this.#resources[token as ResourceToken];
-  }
+  of(urn: string): Resource;
 }
 
-function describe(token: ResourceToken, verbs: Verbs): Resource {
+export function createResources(
+  options: Pick<RunOptions, "engine" | "environment"> & Partial<RunOptions>,
+): Resources {
+  const endpoint = createProvider(options);
+  const resources: Readonly<Record<ResourceToken, Resource>> = {
+    "webhooks:index:WebhookEndpoint": {
+      ...described("webhooks:index:WebhookEndpoint", endpoint),
+      hiddenInputs: (urn, { secretNames }) => ({
+        [NAME_INPUT]: nameOf(urn),
+        [SECRET_INPUT]: secretNames.has("url"),
+      }),
+    },
+    "webhooks:index:ReceiverValidation": described(
+      "webhooks:index:ReceiverValidation",
+      createReceiverValidation(options.engine),
+    ),
+  };
+  return {
+    async configure(get) {
+      // Of the configuration that the dynamic provider's plugin passes, the verbs use `get`.
+      const config = { get } as Parameters<typeof endpoint.configure>[0]["config"];
+      await endpoint.configure({ config });
+    },
+    of(urn) {
+      const token = urn.split("::")[2]?.split("$").at(-1) ?? "";
+      if (!Object.hasOwn(resources, token)) throw new Error(`webhooks has no resource ${token}`);
+      return resources[token as ResourceToken];
+    },
+  };
+}
+
+function described(token: ResourceToken, verbs: Verbs): Resource {
   const { properties, inputProperties } = schema.resources[token];
   const secretNames = Object.entries(inputProperties)
     .filter(([, property]) => "secret" in property)
     .map(([name]) => name);
-  return { verbs, outputNames: Object.keys(properties), secretNames };
+  return { verbs, outputNames: Object.keys(properties), secretNames, hiddenInputs: () => ({}) };
 }

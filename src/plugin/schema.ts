@@ -1,7 +1,6 @@
 import type { CustomResource } from "@pulumi/pulumi";
 import type { GetWebhookEndpointArgs, GetWebhookEndpointsArgs } from "../program/queries";
-import type { WebhookEndpointArgs } from "../program/webhookEndpoint";
-import type { WebhookEndpoint } from "../program/webhookEndpoint";
+import type { WebhookEndpoint, WebhookEndpointArgs } from "../program/webhookEndpoint";
 import type { WebhooksProviderArgs } from "../program/webhooksProvider";
 import type { ReceiverValidation, ReceiverValidationArgs } from "../validation/receiverValidation";
 
@@ -79,7 +78,7 @@ const endpointInputs = {
   ifExists: {
     type: "string",
     description:
-      "What to do when the service already has an endpoint with this url and type that this resource does not replace: `warn` (the default) names it and registers another one, `fail` refuses, and `register` registers another one on purpose: it does not warn, and does not stop with `REGISTRATION_IN_DOUBT`.",
+      "What to do when the service already has an endpoint with this url and type that this resource does not replace: `fail` (the default) names it and registers nothing, `register` registers another one.",
   },
 } as const satisfies PropertiesOf<WebhookEndpointArgs>;
 

@@ -4,13 +4,13 @@ import * as proto from "@pulumi/pulumi/proto/provider_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { Engine } from "../provider/engine";
+import type { RunOptions } from "../provider/run";
 import type { Configuration } from "../provider/settings";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
-import { nameOf } from "../shared/urn";
 import { detailedDiff, plainDiff } from "./diff";
 import type { PluginEngine } from "./engine";
-import { callFunction, noteDeclared } from "./functions";
-import { type Resource, Resources } from "./resources";
+import { callFunction } from "./functions";
+import { createResources, type Resource, type Resources } from "./resources";
 import { rpcError } from "./rpcError";
 import { schema } from "./schema";
 import { settingLookup } from "./settings";
@@ -19,8 +19,10 @@ import { conceal, type Properties, reveal } from "./values";
 interface ServiceOptions {
   readonly environment: NodeJS.ProcessEnv;
   readonly engine: Engine & Pick<PluginEngine, "attach" | "cancel" | "met">;
+  /** Reads the state of a stack. Default: by `pulumi stack export`. */
+  readonly readState?: RunOptions["readState"];
   /** Default: those of this package. */
-  readonly resources?: Pick<Resources, "configure" | "of">;
+  readonly resources?: Resources;
 }
 
 /** In the state of a stack that moved here from the dynamic provider, which keeps its code there. */
@@ -32,7 +34,8 @@ const EXTERNAL_KEY = "external";
 export function createService({
   environment,
   engine,
-  resources = new Resources({ environment, engine }),
+  readState,
+  resources = createResources({ environment, engine, ...(readState && { readState }) }),
 }: ServiceOptions): UntypedServiceImplementation {
   let configuration: Configuration = () => undefined;
   const resourceOf = (urn: string): Resource => {
@@ -56,9 +59,6 @@ export function createService({
       return new Empty();
     }),
 
-    getMapping: unary((_request: proto.GetMappingRequest) => new proto.GetMappingResponse()),
-    getMappings: unary((_request: proto.GetMappingsRequest) => new proto.GetMappingsResponse()),
-
     // Settings are checked with each resource: a provider that nothing uses may lack them.
     checkConfig: unary((request: proto.CheckRequest) =>
       new proto.CheckResponse().setInputs(request.getNews()),
@@ -80,7 +80,8 @@ export function createService({
 
     invoke: unary(async (request: proto.InvokeRequest) => {
       const { values, secretNames } = reveal(request.getArgs());
-      const options = { configuration, environment, engine, warn: engine.warn, signal: engine.cancelled };
+      const { warn, cancelled: signal } = engine;
+      const options = { configuration, environment, engine, warn, signal, ...(readState && { readState }) };
       const answer = await callFunction(request.getTok(), values, options);
       const isSecret = answer.isSecret || secretNames.size > 0;
       const response = new proto.InvokeResponse();
@@ -88,14 +89,11 @@ export function createService({
     }),
 
     check: unary(async (request: proto.CheckRequest) => {
-      const { verbs, secretNames, nameInput } = resourceOf(request.getUrn());
+      const { verbs, secretNames, hiddenInputs } = resourceOf(request.getUrn());
+      const olds = reveal(request.getOlds()).values;
       const news = reveal(request.getNews());
-      noteDeclared(news);
-      const name = nameInput === undefined ? {} : { [nameInput]: nameOf(request.getUrn()) };
-      const { inputs = news.values, failures = [] } = await verbs.check(reveal(request.getOlds()).values, {
-        ...news.values,
-        ...name,
-      });
+      const all = { ...news.values, ...hiddenInputs(request.getUrn(), news) };
+      const { inputs = news.values, failures = [] } = await verbs.check(olds, all);
       const reasons = failures.map(({ property, reason }) =>
         new proto.CheckFailure().setProperty(property).setReason(reason),
       );

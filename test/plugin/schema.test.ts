@@ -1,17 +1,11 @@
-import { createProvider } from "../../src/provider/verbs";
-import { SETTING_NAMES } from "../../src/provider/settings";
 import { schema } from "../../src/plugin/schema";
+import { SETTING_NAMES } from "../../src/provider/settings";
+import { createProvider } from "../../src/provider/verbs";
 import { createReceiverValidation } from "../../src/validation/provider";
 
 // The compiler checks that the schema has each argument and output of the TypeScript types, and no other.
 
-const engine = {
-  warn: () => {},
-  info: () => {},
-  run: undefined,
-  startedAt: () => undefined,
-  rootUrn: async () => undefined,
-};
+const engine = { warn: () => {}, info: () => {}, rootUrn: async () => undefined };
 const resources = schema.resources;
 const checks = {
   "webhooks:index:WebhookEndpoint": createProvider({ environment: {}, engine }),
