@@ -18,6 +18,8 @@ const OPTIONS = {
   skipLibCheck: true,
   noEmit: true,
   types: ["node"],
+  // NestJS.
+  experimentalDecorators: true,
 };
 
 /** The code of a project of a user's, by file, and where the packages are that it installed, by name. */
