@@ -29,7 +29,10 @@ export const emulator: Subcommand<Flags> = {
     "and deliver its events; rotate and finish rotate the signing secret. Press Ctrl-C to stop.",
   options: [
     new Option("-p, --port <number>", "listen here; 0 for a free port").argParser(port).default(8787),
-    new Option("--host <address>", "answer the API at this address, too, such as 0.0.0.0 in a container"),
+    new Option(
+      "--host <address>",
+      "the address to listen on, such as 0.0.0.0 in a container (default: 127.0.0.1)",
+    ),
     new Option("--data-file <path>", "keep endpoints, secrets and the API key in this file"),
     new Option("--api-key <key>", "the API key (default: of the data file, or emulator-api-key)"),
     new Option("--secret <whsec_…>", "the signing secret (default: of the data file, or a new one)"),
