@@ -4,7 +4,7 @@
  */
 export const SCRIPT = `"use strict";
 const EVERY_MS = 1000;
-const status = document.getElementById("live");
+const live = document.getElementById("live");
 const shown = new Map(); // what the server rendered, by the id of the part
 for (const part of document.querySelectorAll("[data-live]")) shown.set(part.id, part.innerHTML);
 
@@ -25,9 +25,9 @@ async function refresh() {
       const next = page.getElementById(part.id);
       if (next && next.innerHTML !== shown.get(part.id)) replace(part, next);
     }
-    if (status.textContent !== "live") status.textContent = "live";
+    if (live.textContent !== "live") live.textContent = "live";
   } catch {
-    status.textContent = "not connected";
+    live.textContent = "not connected";
   }
 }
 

@@ -23,7 +23,6 @@ const HEADERS: OutgoingHttpHeaders = {
   "cache-control": "no-store",
 };
 const TEXT = "text/plain; charset=utf-8";
-const GONE = "This attempt is not in the log any more.";
 
 const ASSETS: ReadonlyMap<string, readonly [type: string, content: string]> = new Map([
   ["style.css", ["text/css", STYLE]],
@@ -31,7 +30,7 @@ const ASSETS: ReadonlyMap<string, readonly [type: string, content: string]> = ne
   ["icon.svg", ["image/svg+xml", ICON]],
 ]);
 
-/** Performs an action. An error that it throws is shown. May return what to show next, instead of the same view. */
+/** Performs an action. An error that it throws is shown. An object that it returns is the view to show next, instead of the same. */
 export type Action = (form: URLSearchParams) => unknown;
 
 /** What a page has besides deliveries. */
@@ -65,13 +64,13 @@ export function deliveryPage(
   const tabs = [deliveries, ...(parts.tabs ?? [])];
   const attemptOf = (number: string | null) => {
     const found = source.attempts().findLast((attempt) => String(attempt.number) === number);
-    if (found === undefined) throw new Error(GONE);
+    if (found === undefined) throw new Error("This attempt is not in the log any more.");
     return found;
   };
   const actions = new Map<string, Action | undefined>(
     Object.entries({
-      replay: replay && ((form) => replay.call(source, attemptOf(form.get("number")))),
-      tamper: tamper && ((form) => tamper.call(source, attemptOf(form.get("number")))),
+      replay: replay && (async (form) => void (await replay.call(source, attemptOf(form.get("number"))))),
+      tamper: tamper && (async (form) => void (await tamper.call(source, attemptOf(form.get("number"))))),
       clear: clear && (() => clear.call(source)),
       ...parts.actions,
     } satisfies Record<string, Action | undefined>),
@@ -117,11 +116,8 @@ export function deliveryPage(
   /** Performs an action, and sends the browser back to the page. */
   async function act(action: Action, request: IncomingMessage, response: ServerResponse, view: View) {
     try {
-      const next = await action(new URLSearchParams(await readBody(request)));
-      const { origin, href } = new URL(
-        addressOf((next as Partial<View>) ?? view),
-        `http://emulator${pagePath}`,
-      );
+      const next = (await action(new URLSearchParams(await readBody(request)))) as Partial<View> | undefined;
+      const { origin, href } = new URL(addressOf(next ?? view), `http://emulator${pagePath}`);
       reply(response, 303, "", { location: href.slice(origin.length) });
     } catch (error) {
       show(request, response, view, (error as Error).message);

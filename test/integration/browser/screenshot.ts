@@ -22,29 +22,19 @@ async function main(path: string): Promise<void> {
   const browser = await startBrowser();
   try {
     const page = await browser.open(emulator.url);
-    await page.setViewport({ width: 1200, height: 1240 });
-    const click = (selector: string) => page.waitForSelector(selector).then((element) => element?.click());
-    const headers = { "X-Api-Key": emulator.apiKey };
-    const register = (url: string, type: string) =>
-      fetch(`${emulator.url}/webhooks`, { method: "POST", headers, body: JSON.stringify({ url, type }) });
-    await register("http://127.0.0.1:8080/jobs", "production");
-    emulator.fault({ operation: "register", kind: "status", status: 503 });
-    await register("http://127.0.0.1:8081/staging/jobs", "development");
-    await register("http://127.0.0.1:8081/staging/jobs", "development");
-    await fetch(`${emulator.url}/webhooks`, { headers });
-    emulator.fault({ operation: "any", kind: "reset-after", times: 3 });
+    await page.setViewport({ width: 1200, height: 900 });
+    emulator.add({ url: "http://127.0.0.1:8080/jobs", type: "production" });
+    emulator.add({ url: "http://127.0.0.1:8081/staging/jobs", type: "development" });
     await emulator.runJob({ endpointType: "production" });
+    // Nobody listens there: its deliveries are retried.
     void emulator.runJob({ endpointType: "development", outcome: "failed" });
+    await emulator.deliver({ type: "job.failed", endpointType: "production", tamper: true });
     await emulator.runJob({ endpointType: "production" });
-    const card = "#deliveries .card:nth-child(1)";
-    await click(`${card} summary`);
-    await click(`${card} form[action$=forgeries] button`);
-    await page.waitForSelector(`${card} li:nth-child(2)`);
-    await click(`${card} li:nth-child(1) details[open] > summary`);
-    await click(`${card} li:nth-child(2) details:not([open]) > summary`);
-    await page.mouse.move(0, 0);
-    await page.evaluate("document.activeElement.blur(); scrollTo(0, 0)");
-    await new Promise((resolve) => setTimeout(resolve, 2000));
+    while (emulator.deliveries.length < 10) await new Promise((resolve) => setTimeout(resolve, 100));
+    const { number } = emulator.deliveries.find(({ url }) => url.includes("staging")) ?? { number: 1 };
+    await page.goto(`${emulator.url}/_emulator/?d=${number}`);
+    await page.waitForSelector("#live:not(:empty)");
+    await page.click("#live");
     await writeFile(path, await page.screenshot());
   } finally {
     await browser.dispose();
