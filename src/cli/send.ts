@@ -5,7 +5,7 @@ import { JOB_EVENTS, readEvent } from "../receiver/event";
 import { parseJson } from "../shared/json";
 import { openWayTo, postDelivery } from "../shared/post";
 import { describeUrl } from "../shared/url";
-import { signWithEach } from "../signature/sign";
+import { sign } from "../signature/sign";
 import { deliveryHeaders, readCapture } from "./capture";
 import { CliError } from "./errors";
 import { httpUrl, jsonOption, stackOption } from "./options";
@@ -122,7 +122,7 @@ async function messageOf(
 function signed(body: Buffer, secrets: readonly string[]) {
   const id = `msg_${randomBytes(12).toString("hex")}`;
   const timestamp = Math.floor(Date.now() / 1000);
-  return { "user-agent": PROGRAM, ...signWithEach({ id, timestamp, body }, secrets) };
+  return { "user-agent": PROGRAM, ...sign({ id, timestamp, body, secret: secrets }) };
 }
 
 /** Returns JSON as it was given, because parsing would change large numbers. @throws CliError `WRONG_USE` or `FILE_UNREADABLE` */

@@ -1,7 +1,7 @@
 import { Agent } from "undici";
 import { isSuccess } from "../shared/isSuccess";
 import { postDelivery } from "../shared/post";
-import { signWithEach } from "../signature/sign";
+import { sign } from "../signature/sign";
 import { EmulatorError } from "./errors";
 import {
   type Delivery,
@@ -140,7 +140,7 @@ export class Deliveries {
     const { type, data = {}, body = JSON.stringify({ type, data }), tamper = false, ageSeconds = 0 } = event;
     const at = this.options.now();
     const timestamp = Math.floor(at / 1000) - ageSeconds;
-    const headers = signWithEach({ id, timestamp, body }, this.options.secrets.of(endpoint.type));
+    const headers = sign({ id, timestamp, body, secret: this.options.secrets.of(endpoint.type) });
     const { id: endpointId, url } = endpoint;
     const sent = { tampered: tamper, replayed: false, headers, body: tamper ? tampered(body) : body };
     return { number: ++this.#sent, at, id, type, endpointId, url, attempt, ...sent };

@@ -1,29 +1,23 @@
-import { unknownOptions } from "../shared/knownOptions";
-import { isThenable } from "./deadline";
-
-/** A name that a message may repeat. Anything else could be a value in the wrong place, such as a secret. */
-const PLAIN_NAME = /^(?!whsec_)[a-z]\w{0,23}$/i;
-
 /**
  * Refuses options that do not exist. TypeScript does so for an object literal, but not for one in a variable, and plain JavaScript
  * drops them.
  * @param owner whose options they are, such as "createReceiver"
- * @throws TypeError which names each unknown option and the nearest right one
+ * @throws TypeError
  */
 export function checkOptions(owner: string, options: unknown, known: readonly string[]): void {
-  if (typeof options !== "object" || options === null || isThenable(options))
+  if (typeof options !== "object" || options === null)
     throw new TypeError(`${owner}: expected an object with the options ${known.join(", ")}.`);
-  const unknown = unknownOptions(options, known, `an option of ${owner}`);
-  if (unknown.length === 0) return;
-  const isPlain = Object.keys(options).every((name) => PLAIN_NAME.test(name));
-  const problem = isPlain
-    ? unknown.join("; ")
-    : `an unknown option is not shown, because it may be a secret; use ${known.join(", ")}`;
-  throw new TypeError(`${owner}: ${problem}.`);
+  const unknown = Object.entries(options).find(
+    ([name, value]) => value !== undefined && !known.includes(name),
+  );
+  if (unknown !== undefined)
+    throw new TypeError(
+      `${owner}: ${unknown[0].slice(0, 40)} is not an option of ${owner}; use ${known.join(", ")}.`,
+    );
 }
 
 /**
- * Refuses a value that has not the functions that are needed.
+ * Refuses a value that lacks one of the functions that are needed.
  * @param name the owner and the option, such as "createReceiver: dedupe"
  * @param advice what to pass instead
  * @throws TypeError
@@ -33,17 +27,11 @@ export function checkFunctions(
   value: unknown,
   { functions, advice }: { functions: readonly string[]; advice: string },
 ): void {
-  const isObject = typeof value === "object" && value !== null;
-  const missing = functions.filter(
+  const isObject = (typeof value === "object" && value !== null) || typeof value === "function";
+  const missing = functions.find(
     (each) => !isObject || typeof (value as Record<string, unknown>)[each] !== "function",
   );
-  if (missing.length === 0) return;
-  const problem = isThenable(value)
-    ? "is a promise; await it first"
-    : typeof value === "function"
-      ? "is a function; call it, and pass its result"
-      : `has no function ${missing.join(", ")}`;
-  throw new TypeError(`${name} ${problem}. ${advice}`);
+  if (missing !== undefined) throw new TypeError(`${name} has no function ${missing}. ${advice}`);
 }
 
 /** @throws RangeError */

@@ -5,7 +5,10 @@ export class DeadlineError extends CodedError<"HANDLER_DEADLINE"> {
   override readonly name = "DeadlineError";
 
   constructor(milliseconds: number) {
-    super("HANDLER_DEADLINE", `The handler took longer than ${milliseconds} ms.`);
+    super(
+      "HANDLER_DEADLINE",
+      `The handler took longer than ${milliseconds} ms. Hand long work to a queue, or raise handlerTimeoutMs.`,
+    );
   }
 }
 

@@ -25,5 +25,4 @@ export type {
   Refusal,
   Rejection,
   Secrets,
-  UnrecordedDelivery,
 } from "./types";

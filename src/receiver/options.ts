@@ -28,7 +28,7 @@ interface CommonOptions extends ReceiverHooks {
   /**
    * `whsec_…`, or several while a secret is rotated: any of them may have signed. Or a function that returns them, so that a
    * rotation needs no restart: it is called at the first delivery, when its last answer is a minute old, and on a signature that
-   * does not match when the last answer is five seconds old. When it fails, or takes longer than five seconds, its last good answer
+   * does not match when the last call is five seconds old. When it fails, or takes longer than five seconds, its last good answer
    * stays in use and `onSecretsError` is called; until it has given one, deliveries are answered 503.
    */
   readonly secrets: Secrets | (() => Secrets | Promise<Secrets>);
@@ -56,8 +56,8 @@ interface CommonOptions extends ReceiverHooks {
   readonly dedupeKey?: ((delivery: KeyedDelivery) => string) | undefined;
   /**
    * How long a handler may take, in milliseconds, default 15,000. Then its delivery's signal fires and the sender is answered
-   * 503. Stay below the sender's timeout. A handler that resolves after its deadline has handled its delivery, unless it used the
-   * signal: then it may have stopped, so the retry is handled again. With `queue`, how long the queue may take to confirm a delivery.
+   * 503. Stay below the sender's timeout. A handler that resolves after its deadline has handled its delivery, unless it
+   * looked at the signal: then it may have stopped, so the retry is handled again. With `queue`, how long the queue may take to confirm a delivery.
    */
   readonly handlerTimeoutMs?: number | undefined;
   /**

@@ -1,30 +1,15 @@
-import { DeadlineError, isThenable, LATE, within } from "./deadline";
+import { CodedError } from "../shared/codedError";
+import { isThenable, LATE, within } from "./deadline";
 import type { Claim, DedupeStore } from "./dedupe/store";
-import type { VerifiedDelivery } from "./delivery";
-import { recordHandled, type StoreCall, settleInTime } from "./record";
-import { checkResult } from "./result";
-import { InvalidDataError, type StandardSchema, validData } from "./schema";
-import type { Delivery, EventDelivery, Handler, OutcomeKind } from "./types";
+import type { TrackedDelivery } from "./delivery";
+import { type Handling, type Processed, run, workOn } from "./run";
 
-export interface Processing {
+/** How deliveries are handled and deduped. */
+export interface Processing extends Handling {
   /** Undefined: nothing is deduped. */
   readonly store: DedupeStore | undefined;
-  readonly handlers: ReadonlyMap<string, Handler<EventDelivery>>;
-  /** The schemas of the declared events; `true` for an event without one. */
-  readonly schemas: ReadonlyMap<string, StandardSchema | true>;
-  /** Whether an event is one of the service or a declared one. */
-  readonly isKnown: (event: string | undefined) => boolean;
-  /** Handles every delivery that has no handler of its own. */
-  readonly onUnhandled: Handler<Delivery> | undefined;
-  readonly handlerTimeoutMs: number;
   /** Longer than the handler's deadline, so that a handler whose delivery another worker takes over was told to stop. */
   readonly leaseMs: number;
-}
-
-export interface Processed {
-  readonly outcome: OutcomeKind;
-  readonly retryAfterMs?: number;
-  readonly error?: unknown;
 }
 
 export interface Task {
@@ -32,8 +17,6 @@ export interface Task {
   readonly key: string;
   /** Tells the handler to stop before its deadline. */
   readonly signal?: AbortSignal | undefined;
-  /** Called if the dedupe store did not record the delivery as handled. */
-  readonly onUnrecorded: (error: unknown) => void;
 }
 
 /**
@@ -41,28 +24,27 @@ export interface Task {
  * may retry for days.
  */
 export const KEEP_SECONDS = 3 * 24 * 60 * 60;
+/** A store that neither answers nor fails, such as a client that queues while it is disconnected, counts as unreachable. */
+const STORE_TIMEOUT_MS = 5_000;
+/** Between two attempts to record a handled delivery. */
+const RETRY_PAUSE_MS = 250;
 
 /** Takes the claim, calls the handler, and completes or releases the claim. Never rejects. */
 export async function processDelivery(
-  delivery: VerifiedDelivery,
+  tracked: TrackedDelivery,
   processing: Processing,
-  { key, signal, onUnrecorded }: Task,
+  { key, signal }: Task,
 ): Promise<Processed> {
   const { store, leaseMs, handlerTimeoutMs } = processing;
-  const work = workOn(delivery, processing);
+  const work = workOn(tracked, processing);
   // Nothing to repeat, so a store need not remember it in place of one that was handled.
-  if (work === undefined) return UNHANDLED;
-  const handle = (record?: () => Promise<void>) =>
-    run(work, delivery, { timeoutMs: handlerTimeoutMs, signal, onLate: record });
-  if (store === undefined) return named(await handle());
+  if (work === undefined) return unhandled(tracked, processing);
+  if (store === undefined) return run(work, tracked, { ...processing, signal });
 
-  // The sender was sent away, and a claim that comes late would turn its retries away for a whole lease.
-  const giveBack = (late: Claim) => late.state === "claimed" && store.release(key, late.token);
   const leaseEnds = performance.now() + leaseMs;
   let claim: Claim;
   try {
-    const claiming = settleInTime(() => store.claim(key, leaseMs), giveBack);
-    claim = checkedClaim(await claiming);
+    claim = checkedClaim(await inTime(() => store.claim(key, leaseMs)));
   } catch (error) {
     return { outcome: "store-unavailable", error };
   }
@@ -70,14 +52,13 @@ export async function processDelivery(
   if (claim.state === "held") return { outcome: "held", retryAfterMs: claim.retryAfterMs };
 
   const { token } = claim;
-  const complete: StoreCall = () => store.complete(key, token, KEEP_SECONDS * 1000);
-  const record = () => recordHandled(complete, { leaseEnds, onGivenUp: onUnrecorded });
-  const ended = named(await handle(record));
+  const record = () => recordHandled(() => store.complete(key, token, KEEP_SECONDS * 1000), leaseEnds);
+  const ended = await run(work, tracked, { ...processing, signal, onLate: record });
   // The handler may still be running, so its claim stays until the lease ends.
   if (ended.outcome === "timed-out") return { ...ended, retryAfterMs: leaseMs - handlerTimeoutMs };
   try {
-    if (isFailure(ended)) await settleInTime(() => store.release(key, token));
-    else await record();
+    if (ended.outcome === "handled") await record();
+    else await inTime(() => store.release(key, token));
   } catch (error) {
     // The answer stands: a handled delivery must not be sent again because the store failed.
     return { error, ...ended };
@@ -85,42 +66,71 @@ export async function processDelivery(
   return ended;
 }
 
-const UNHANDLED: Processed = { outcome: "unhandled" };
-
-/** Names the failure of a schema, which runs as a part of the handler, so within its deadline and its claim. */
-function named(ended: Processed): Processed {
-  const isInvalid = ended.outcome === "failed" && ended.error instanceof InvalidDataError;
-  return isInvalid ? { ...ended, outcome: "invalid-data" } : ended;
+function unhandled({ delivery: { event } }: TrackedDelivery, { warn }: Processing): Processed {
+  const what =
+    event === undefined ? "that names no event" : `of the event ${JSON.stringify(event.slice(0, 80))}`;
+  warn(
+    `A verified delivery ${what} was acknowledged, but nobody handles it. Give it a handler, or handle it in onUnhandled. ` +
+      "You see this for the first one only.",
+    "unhandled",
+  );
+  return { outcome: "unhandled" };
 }
 
-function isFailure({ outcome }: Processed): boolean {
-  return outcome === "failed" || outcome === "invalid-data";
+/** The dedupe store did not record a handled delivery, because it no longer holds this worker's claim. */
+class NotRecordedError extends CodedError<"DELIVERY_NOT_RECORDED"> {
+  override readonly name = "NotRecordedError";
+
+  constructor() {
+    super(
+      "DELIVERY_NOT_RECORDED",
+      "The dedupe store did not record the delivery as handled: its lease ended and another worker took it over, or the store is full. " +
+        "If handlers take that long, raise leaseMs.",
+    );
+  }
 }
 
-/** Returns the call of the handler, or undefined if nobody handles this delivery. */
-function workOn(
-  delivery: VerifiedDelivery,
-  { handlers, schemas, onUnhandled }: Processing,
-): (() => unknown) | undefined {
-  const { event } = delivery;
-  const handler = event === undefined ? undefined : handlers.get(event);
-  if (event === undefined || handler === undefined) return onUnhandled && (() => onUnhandled(delivery));
-  const call = () => handler(delivery as EventDelivery);
-  const schema = schemas.get(event);
-  if (schema === undefined || schema === true) return call;
-  const callWith = (data: unknown) => {
-    delivery.data = data;
-    return call();
-  };
-  const callInTime = (data: unknown) => {
-    // The delivery is the sender's or the queue's again, so somebody else may be handling it.
-    delivery.throwIfExpired();
-    return callWith(data);
-  };
-  return () => {
-    const data = validData(schema, event, delivery.data);
-    return isThenable(data) ? Promise.resolve(data).then(callInTime) : callWith(data);
-  };
+type StoreCall<T> = () => T | PromiseLike<T>;
+
+/** Calls a dedupe store. Fails if the store fails or takes longer than five seconds. */
+function inTime<T>(call: StoreCall<T>): T | Promise<T> {
+  const answer = call();
+  return isThenable(answer) ? answerInTime(Promise.resolve(answer)) : answer;
+}
+
+async function answerInTime<T>(answering: Promise<T>): Promise<T> {
+  const answer = await within(STORE_TIMEOUT_MS, answering);
+  if (answer === LATE) throw new Error(`The dedupe store did not answer within ${STORE_TIMEOUT_MS} ms.`);
+  return answer;
+}
+
+/**
+ * Records a delivery as handled. A store that refuses, because another worker has taken over, is not asked again. If the store fails,
+ * rejects at once, so that the answer does not wait, and tries again in the background while the lease lasts: a delivery that is not
+ * recorded is handled again when its sender retries.
+ */
+async function recordHandled(complete: StoreCall<boolean>, leaseEnds: number): Promise<void> {
+  let isRecorded: boolean;
+  try {
+    isRecorded = await inTime(complete);
+  } catch (error) {
+    void recordLater(complete, leaseEnds);
+    throw error;
+  }
+  if (!isRecorded) throw new NotRecordedError();
+}
+
+async function recordLater(complete: StoreCall<boolean>, leaseEnds: number): Promise<void> {
+  while (performance.now() + RETRY_PAUSE_MS < leaseEnds) {
+    // Not a reason to keep the process running.
+    await new Promise((wake) => setTimeout(wake, RETRY_PAUSE_MS).unref());
+    try {
+      await inTime(complete);
+      return;
+    } catch {
+      // Again, while the lease lasts.
+    }
+  }
 }
 
 const CLAIM_STATES: readonly unknown[] = ["claimed", "held", "completed"];
@@ -128,55 +138,4 @@ const CLAIM_STATES: readonly unknown[] = ["claimed", "held", "completed"];
 function checkedClaim(claim: Claim): Claim {
   if (CLAIM_STATES.includes(claim?.state)) return claim;
   throw new TypeError('The dedupe store\'s claim has none of the states "claimed", "held" and "completed".');
-}
-
-interface RunOptions {
-  readonly timeoutMs: number;
-  /** Tells the handler to stop before its deadline. */
-  readonly signal?: AbortSignal | undefined;
-  /** Called if the handler finishes after its deadline without having used its signal. */
-  readonly onLate?: (() => Promise<void>) | undefined;
-}
-
-const HANDLED: Processed = { outcome: "handled" };
-
-/** Calls a handler, and fires its delivery's signal at the deadline, or when it is told to stop. Never rejects. */
-async function run(
-  work: () => unknown,
-  delivery: VerifiedDelivery,
-  { timeoutMs, signal, onLate }: RunOptions,
-): Promise<Processed> {
-  // A claim may have taken so long that the handler would only start after it was told to stop.
-  if (signal?.aborted) return { outcome: "failed", error: stopReason(signal) };
-  const stop = () => delivery.expire(stopReason(signal));
-  signal?.addEventListener("abort", stop, { once: true });
-  try {
-    const started = work();
-    const working = isThenable(started) ? Promise.resolve(started) : undefined;
-    const result = working === undefined ? started : await within(timeoutMs, working);
-    if (working === undefined || result !== LATE) {
-      checkResult(result, "handler");
-      // It may have resolved because it was told to stop, with its work half done.
-      if (signal?.aborted && delivery.isWatched) return { outcome: "failed", error: stopReason(signal) };
-      return HANDLED;
-    }
-    const error = new DeadlineError(timeoutMs);
-    delivery.expire(error);
-    const finish = (late: unknown) => {
-      checkResult(late, "handler");
-      // A handler that watches its signal may have resolved because it stopped; then the retry is handled again.
-      return delivery.isWatched ? undefined : onLate?.();
-    };
-    working.then(finish).catch(() => {});
-    return { outcome: "timed-out", error };
-  } catch (error) {
-    return { outcome: "failed", error };
-  } finally {
-    signal?.removeEventListener("abort", stop);
-  }
-}
-
-function stopReason(signal: AbortSignal | undefined): Error {
-  const reason: unknown = signal?.reason;
-  return reason instanceof Error ? reason : new Error("The worker was told to stop.", { cause: reason });
 }

@@ -2,15 +2,16 @@ import { check } from "../signature/check";
 import { claimedId } from "../signature/headers";
 import type { VerificationResult } from "../signature/result";
 import { outcomeAnswer, readBefore, refusalAnswer } from "./answers";
-import { VerifiedDelivery } from "./delivery";
-import { dedupeKeyOf, readEvent, VALIDATION_EVENT } from "./event";
+import { TrackedDelivery } from "./delivery";
+import { JOB_EVENTS, VALIDATION_EVENT } from "./event";
 import { keySource } from "./keys";
-import { lookalikeWarner } from "./lookalike";
 import type { QueueReceiverOptions, ReceiverOptions } from "./options";
-import type { Processed, Task } from "./process";
-import { logFailure, logSecretsError, logUnrecorded, notify, rejectionWarning, warnerOnce } from "./reports";
+import { logFailure, logSecretsError, notify, rejectionWarning, warnerOnce } from "./reports";
 import { resolveOptions } from "./resolve";
+import type { Processed } from "./run";
 import type {
+  Delivery,
+  KeyedDelivery,
   NoEvents,
   Receiver,
   ReceiverRequest,
@@ -19,23 +20,15 @@ import type {
   Rejection,
   Secrets,
 } from "./types";
-import { validatedIds } from "./validated";
-
-function jobAsKey(what: string): string {
-  return (
-    `${what} the job's id, which all events of a job share: only the first that has a handler is handled, and the others ` +
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code to copy.
-    "are ignored as its duplicates. Let dedupeKey return `${event}:${jobId}`. You see this warning once."
-  );
-}
 
 const PARSED_BODY_ADVICE = readBefore(
   "The webhook receiver",
   "Give it the raw bytes: mount it before any body parser.",
 );
-
-/** The outcome of a `webhook.validation`: no handler and no store is called. */
-const VALIDATED: Processed = { outcome: "validation" };
+const JOB_AS_KEY =
+  "Deliveries are identified by the job's id, which all events of a job share: only the first that has a handler is handled, and the " +
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code to copy.
+  "others are ignored as its duplicates. Let dedupeKey return `${event}:${jobId}`. You see this warning once.";
 
 /**
  * Creates a receiver, which verifies each webhook delivery, calls one handler once for it, and answers so that the sender does the
@@ -57,23 +50,18 @@ const VALIDATED: Processed = { outcome: "validation" };
  * | answer | when |
  * | --- | --- |
  * | 200 | handled (without a body), handled before, an event that nobody handles, or a `webhook.validation` |
+ * | 202 | a queue has confirmed it |
  * | 400 | the connection ended in the middle of the body |
  * | 401 | not verified; `onRejected` gets the reason, the sender does not |
  * | 405, 408, 413 | not a POST; a body that came too slowly; a body that is too large |
  * | 500 | the handler failed: a retry is handled again. Or the program parsed the body first |
- * | 503 with Retry-After | another worker has the delivery, the handler passed its deadline, or the dedupe store, the secrets or the clock failed |
+ * | 503 with Retry-After | another worker has the delivery, the handler passed its deadline, or the dedupe store, the queue, the secrets or the clock failed |
  *
- * Deliveries come at least once and in any order. For long work, use a queue: a handler that only enqueues is done when the queue
- * has taken the delivery, which is then the queue's to retry.
- *
- * ```ts
- * "job.succeeded": (delivery) => queue.add("succeeded", { jobId: delivery.jobId }, { jobId: delivery.id }),
- * ```
+ * Deliveries come at least once and in any order. For long work, use a queue (`pulumi-webhook-endpoints/receiver/queues`).
  *
  * @throws WebhookSecretError if a secret given as a value is malformed or there is none; the message does not repeat it
  * @throws RangeError for a number out of its range, such as a tolerance above 86,400 seconds
- * @throws TypeError for handlers that are not functions by event, such as a Map, a generator, or an event that the service does
- *   not send
+ * @throws TypeError for an unknown option, a handler that is not a function, an event that the service does not send, or no handler at all
  */
 export function createReceiver<Events extends object = NoEvents>(
   options: ReceiverOptions<Events> | QueueReceiverOptions,
@@ -86,21 +74,21 @@ export function startedReceiver<Events extends object>(
   options: ReceiverOptions<Events> | QueueReceiverOptions,
   initial?: Secrets,
 ): Receiver {
-  const { toleranceSeconds, maxBodyBytes, now, dedupeKey, take, isKnown } = resolveOptions(options);
   const warn = warnerOnce();
-  const warnOfLookalike = lookalikeWarner(warn);
-  const warnOfRejection = (rejection: Rejection) =>
-    // Advice is a warning of its own.
-    rejection.advice === undefined && warn(rejectionWarning(rejection));
+  const { toleranceSeconds, maxBodyBytes, take } = resolveOptions(options, warn);
   const {
-    onRejected = warnOfRejection,
+    dedupeKey,
+    // Advice is a warning of its own.
+    onRejected = (rejection) => rejection.advice ?? warn(rejectionWarning(rejection)),
     onOutcome = logFailure,
     onSecretsError = logSecretsError,
-    onUnrecorded = logUnrecorded,
   } = options;
-  const onError = (error: unknown) => notify(onSecretsError, error);
-  const validated = validatedIds();
-  const source = keySource(options.secrets, { now, initial, onError });
+  const now = clockOf(options.now);
+  const source = keySource(options.secrets, {
+    now,
+    initial,
+    onError: (error) => notify(onSecretsError, error),
+  });
 
   function reject(rejection: Rejection, answer: ReceiverResponse): ReceiverResponse {
     if (rejection.advice !== undefined) warn(rejection.advice);
@@ -115,64 +103,51 @@ export function startedReceiver<Events extends object>(
   }
 
   function refuseUnverified(reason: Rejection["reason"], { headers }: ReceiverRequest): ReceiverResponse {
-    const ownFault = reason === "no-secrets" || reason === "invalid-clock";
-    const answer = refusalAnswer(ownFault ? "not-ready" : "unverified");
+    const isOwnFault = reason === "no-secrets" || reason === "invalid-clock";
+    const answer = refusalAnswer(isOwnFault ? "not-ready" : "unverified");
     const { status } = answer;
     const unverifiedId = claimedId(headers);
-    if (unverifiedId === undefined) return reject({ reason, status }, answer);
-    if (reason === "signature-mismatch" && validated.expectsBroken(unverifiedId)) return answer;
-    return reject({ reason, status, unverifiedId }, answer);
+    return reject(unverifiedId === undefined ? { reason, status } : { reason, status, unverifiedId }, answer);
   }
 
-  function verifyWith(keys: readonly Uint8Array[], { body, headers }: ReceiverRequest): VerificationResult {
-    return check({ rawBody: body, headers, keys, toleranceSeconds, now: now() });
-  }
-
-  /** Verifies with the current secrets, if they have changed since the mismatch. */
-  async function verifyAgain(
-    mismatch: VerificationResult,
-    keys: readonly Uint8Array[],
-    request: ReceiverRequest,
-  ): Promise<VerificationResult> {
+  /** Verifies with the current secrets, and again if they have changed since a mismatch. Undefined without any secret. */
+  async function verified({ body, headers }: ReceiverRequest): Promise<VerificationResult | undefined> {
+    const verifyWith = (keys: readonly Uint8Array[]) =>
+      check({ rawBody: body, headers, keys, toleranceSeconds, now: now() });
+    const keys = await source.current();
+    if (keys === undefined) return undefined;
+    const result = verifyWith(keys);
+    if (result.ok || result.reason !== "signature-mismatch") return result;
     const newer = await source.afterMismatch();
-    return newer === undefined || newer === keys ? mismatch : verifyWith(newer, request);
+    return newer === undefined || newer === keys ? result : verifyWith(newer);
   }
 
-  async function takeKeyed(
-    delivery: VerifiedDelivery,
-    onUnrecorded: Task["onUnrecorded"],
-  ): Promise<Processed> {
+  async function takeKeyed(tracked: TrackedDelivery): Promise<Processed> {
+    const { delivery } = tracked;
+    // It proves the receiver at deploy time: no handler and no store is called.
+    if (delivery.event === VALIDATION_EVENT) return { outcome: "validation" };
     let key: string;
     try {
       key = dedupeKeyOf(delivery, dedupeKey);
     } catch (error) {
       return { outcome: "failed", error };
     }
-    if (key === delivery.jobId)
-      warn(jobAsKey(dedupeKey ? "dedupeKey returns" : "The service's webhook-id is"));
-    return take(delivery, { key, onUnrecorded });
+    if (key === delivery.jobId) warn(JOB_AS_KEY);
+    return take(tracked, { key });
   }
 
   async function handle(request: ReceiverRequest): Promise<ReceiverResponse> {
     if (request.method !== "POST") return refuse("method");
     if (!ArrayBuffer.isView(request.body)) return refuse("parsed-body");
     if (request.body.byteLength > maxBodyBytes) return refuse("size");
-    const keys = await source.current();
-    if (keys === undefined) return refuseUnverified("no-secrets", request);
-    let verified = verifyWith(keys, request);
-    if (!verified.ok && verified.reason === "signature-mismatch")
-      verified = await verifyAgain(verified, keys, request);
-    if (!verified.ok) return refuseUnverified(verified.reason, request);
+    const result = await verified(request);
+    if (!result?.ok) return refuseUnverified(result?.reason ?? "no-secrets", request);
 
     const startedAt = performance.now();
-    const { id, timestamp } = verified;
-    const { event, jobId, data, message } = readEvent(request.body);
-    if (!isKnown(event)) warnOfLookalike(message);
-    const delivery = new VerifiedDelivery({ id, timestamp, rawBody: request.body, event, jobId, data });
-    const unrecorded = (last: unknown) => notify(onUnrecorded, { id, timestamp, event, jobId, error: last });
-    if (event === VALIDATION_EVENT) validated.add(id);
-    const { outcome, error, retryAfterMs } =
-      event === VALIDATION_EVENT ? VALIDATED : await takeKeyed(delivery, unrecorded);
+    const { id, timestamp } = result;
+    const tracked = new TrackedDelivery({ id, timestamp, rawBody: request.body });
+    const { event, jobId } = tracked.delivery;
+    const { outcome, error, retryAfterMs } = await takeKeyed(tracked);
     const answer = outcomeAnswer(outcome, retryAfterMs);
     const { status } = answer;
     const durationMs = Math.round(performance.now() - startedAt);
@@ -182,4 +157,35 @@ export function startedReceiver<Events extends object>(
   }
 
   return { maxBodyBytes, handle, refuse };
+}
+
+/** Returns the program's clock as one that never throws: NaN if it fails or gives no number. */
+function clockOf(now: (() => unknown) | undefined): () => number {
+  if (now === undefined) return Date.now;
+  return () => {
+    try {
+      const time = now();
+      return typeof time === "number" ? time : Number.NaN;
+    } catch {
+      return Number.NaN;
+    }
+  };
+}
+
+/** Returns what identifies a delivery: what `dedupeKey` makes of it or, without one, its id. @throws if `dedupeKey` does */
+function dedupeKeyOf(
+  delivery: Delivery,
+  dedupeKey: ((delivery: KeyedDelivery) => string) | undefined,
+): string {
+  if (!dedupeKey || !isKeyed(delivery)) return delivery.id;
+  const key: unknown = dedupeKey(delivery);
+  if (typeof key === "string" && key !== "") return key;
+  throw new TypeError(
+    "dedupeKey must return a non-empty string. Return delivery.id if nothing better identifies the event.",
+  );
+}
+
+/** Returns true for the service's own events that have a job id. */
+function isKeyed(delivery: Delivery): delivery is KeyedDelivery {
+  return (JOB_EVENTS as readonly unknown[]).includes(delivery.event) && delivery.jobId !== undefined;
 }

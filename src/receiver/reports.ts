@@ -1,5 +1,5 @@
 import { isThenable } from "./deadline";
-import type { Outcome, Rejection, UnrecordedDelivery } from "./types";
+import type { Outcome, Rejection } from "./types";
 
 /** Hooks for logs and metrics. None receives a secret, a header or the body; errors that they throw are ignored. */
 export interface ReceiverHooks {
@@ -9,11 +9,6 @@ export interface ReceiverHooks {
   readonly onOutcome?: ((outcome: Outcome) => unknown) | undefined;
   /** Called when the secrets could not be read again. Default: `console.error`. */
   readonly onSecretsError?: ((error: unknown) => unknown) | undefined;
-  /**
-   * Called when the dedupe store could not record a handled delivery, although the receiver tried until the lease ended, or did not
-   * do so because another worker has taken over: a retry of it is handled again. Default: `console.error`.
-   */
-  readonly onUnrecorded?: ((delivery: UnrecordedDelivery) => unknown) | undefined;
 }
 
 /** Calls a hook, which can neither fail nor delay the answer. */
@@ -26,48 +21,65 @@ export function notify<T>(hook: (value: T) => unknown, value: T): void {
   }
 }
 
+/** What each failure means. Of the other outcomes, the sender or the queue needs no help. */
+const FAILURES: Readonly<Partial<Record<string, string>>> = {
+  failed: "its handler failed, so it will be retried",
+  "timed-out": "its handler did not finish in time, so it will be retried",
+  "store-unavailable": "the dedupe store failed, so no handler was called, and it will be retried",
+  "invalid-data": "no handler was called, because its data does not fit the schema",
+  "queue-unavailable": "the queue did not take it, so it will be retried",
+};
+
 /** Of a receiver, or of a queue's worker, which may not know the id. */
 type Failure = Pick<Outcome, "event" | "error"> & {
   readonly outcome: string;
   readonly id: string | undefined;
 };
 
-/** Of these, the sender or the queue needs no help. */
-const ORDINARY = ["handled", "unhandled", "duplicate", "validation", "held", "queued"];
-
 /** Logs a failure, whose error is whatever was thrown, also undefined. */
 export function logFailure({ outcome, event, id = "without an id", error }: Failure): void {
-  if (error === undefined && ORDINARY.includes(outcome)) return;
-  console.error(`Webhook delivery ${id} (${event ?? "unknown event"}): ${outcome}.`, error);
+  const meaning = FAILURES[outcome];
+  if (error === undefined && meaning === undefined) return;
+  console.error(
+    `Webhook delivery ${id} (${event ?? "unknown event"}): ${meaning ?? outcome} (${outcome}).`,
+    error,
+  );
 }
 
 export function logSecretsError(error: unknown): void {
   console.error("The webhook secrets could not be read. The last good ones, if any, stay in use.", error);
 }
 
-export function logUnrecorded({ id, event, error }: UnrecordedDelivery): void {
-  console.error(
-    `Webhook delivery ${id} (${event ?? "unknown event"}) was handled, but the dedupe store could not record it. A retry is handled again.`,
-    error,
-  );
-}
+/** Emits a warning for the developer: what to change in the program. */
+export type Warn = (warning: string, kind?: string) => void;
 
-/** Returns a function that emits each warning once. They are for the developer: what to change in the program. */
-export function warnerOnce(): (warning: string) => void {
+/** Returns a function that emits one warning of each kind, by default each warning once. */
+export function warnerOnce(): Warn {
   const emitted = new Set<string>();
-  return (warning) => {
-    if (emitted.has(warning)) return;
-    emitted.add(warning);
+  return (warning, kind = warning) => {
+    if (emitted.has(kind)) return;
+    emitted.add(kind);
     // Older Cloudflare Workers have none.
     if (typeof process.emitWarning === "function") process.emitWarning(warning, { code: "WEBHOOK_RECEIVER" });
     else console.warn(warning);
   };
 }
 
+/** What to do about the reasons that a receiver's own side may have caused, by how they begin. */
+const REMEDIES = {
+  "signature-mismatch":
+    "The secret that signed is not among the receiver's, such as after a rotation, or something changed the body on its way. ",
+  missing: "It is not from the service, or a proxy removed the header. ",
+  timestamp: "It is a replay, was delayed, or this machine's clock is wrong. ",
+  size: "If the service sends such bodies, raise maxBodyBytes. ",
+  "no-secrets": "The secrets could not be read. ",
+};
+
 /** The warning for the default of `onRejected`. */
 export function rejectionWarning({ reason, status }: Rejection): string {
+  const [, remedy = ""] = Object.entries(REMEDIES).find(([start]) => reason.startsWith(start)) ?? [];
   return (
-    `A webhook request was refused (${reason}) and answered ${status}. You see this once for each reason; onRejected is ` +
+    `A webhook request was refused (${reason}) and answered ${status}. ${remedy}You see this once for each reason; onRejected is ` +
     "called for every request. The package's docs/signature-mismatch.md explains what to do."
   );
 }

@@ -1,7 +1,6 @@
 import { CodedError } from "../shared/codedError";
 import { checkFunctions } from "./checks";
 import { isThenable } from "./deadline";
-import { VALIDATION_EVENT } from "./event";
 
 /** The part of a Standard Schema (https://standardschema.dev) that is used: of Zod, Valibot, ArkType and others. */
 export interface StandardSchema<Data = unknown> {
@@ -57,27 +56,20 @@ export class InvalidDataError extends CodedError<"INVALID_DATA"> {
  * @param owner the function that they were passed to, such as "createReceiver"
  * @throws TypeError
  */
-export function schemasByEvent(owner: string, events: unknown): ReadonlyMap<string, StandardSchema | true> {
-  if (events === undefined) return new Map();
-  if (isThenable(events)) throw new TypeError(`${owner}: events is a promise; await it first.`);
-  if (typeof events !== "object" || events === null || Symbol.iterator in events)
-    throw new TypeError(
-      `${owner}: events must be an object with a Standard Schema, or true, for each event.`,
-    );
-  const declared = Object.entries(events);
-  for (const [event, schema] of declared) {
-    if (event === VALIDATION_EVENT)
-      throw new TypeError(
-        `${owner}: "${event}" cannot be declared in events, because no handler is called for it.`,
-      );
-    if (schema === true) continue;
-    // A schema may be a function with properties, as ArkType's are.
-    checkFunctions(`${owner}: the schema of "${event}"`, schema?.["~standard"], {
-      functions: ["validate"],
-      advice:
-        "Pass a schema of a library that implements Standard Schema, such as Zod, Valibot or ArkType, or true.",
-    });
-  }
+export function schemasByEvent(
+  owner: string,
+  events: EventSchemas<object> | undefined = {},
+): ReadonlyMap<string, StandardSchema | true> {
+  const declared = Object.entries(events as Readonly<Record<string, StandardSchema | true>>);
+  const advice =
+    "Pass a schema of a library that implements Standard Schema, such as Zod, Valibot or ArkType, or true.";
+  // A schema may be a function with properties, as ArkType's are.
+  for (const [event, schema] of declared)
+    if (schema !== true)
+      checkFunctions(`${owner}: the schema of "${event}"`, schema?.["~standard"], {
+        functions: ["validate"],
+        advice,
+      });
   return new Map(declared);
 }
 
@@ -93,10 +85,8 @@ export function validData(schema: StandardSchema, event: string, data: unknown):
 
 /** Returns the end of a sentence that says where the issues are. Empty if there is none. */
 function placesOf(issues: readonly SchemaIssue[]): string {
-  const places = [...new Set(issues.map(placeOf))];
-  const named = places.slice(0, MOST_PLACES).join(", ");
-  const more = places.length > MOST_PLACES ? ` and ${places.length - MOST_PLACES} more places` : "";
-  return places.length === 0 ? "" : `, at ${named}${more}`;
+  const places = new Set(issues.map(placeOf));
+  return places.size === 0 ? "" : `, at ${[...places].slice(0, MOST_PLACES).join(", ")}`;
 }
 
 function placeOf({ path = [] }: SchemaIssue): string {

@@ -12,15 +12,15 @@ export interface Delivery {
   readonly timestamp: number;
   /** The event's name. Undefined if the body names none. */
   readonly event: string | undefined;
-  /** The job's id; a number as its exact digits. Undefined if the body has none. */
+  /** The job's id. Undefined if the body has none, or a number that JavaScript would round. */
   readonly jobId: string | undefined;
   /** The event's data: the body's `data`, or the whole body if it has none. Undefined if the body is not JSON. */
   readonly data: unknown;
   /** The body as it was sent, byte for byte. */
   readonly rawBody: Uint8Array;
   /**
-   * Fires when the handler's deadline has passed: the sender was then told to retry, so stop. A handler that uses it and resolves
-   * later may have stopped, so its delivery does not count as handled. Copying or printing a delivery is no use of it.
+   * Fires when the handler's deadline has passed: the sender was then told to retry, so stop. A handler that looks at it and resolves
+   * later may have stopped, so its delivery does not count as handled.
    */
   readonly signal: AbortSignal;
 }
@@ -43,9 +43,9 @@ export interface KeyedDelivery extends JobDelivery {
 }
 
 /**
- * Handles a delivery. Resolve when the work is done or safely handed on; the delivery is then complete. If it rejects, the sender
- * is answered 500 and its retry is handled again. A function or a generator as result counts as a failure, as neither has run, and so does a
- * `Response` with a status other than 2xx, and what clients such as those of Supabase and AWS resolve with after a failure.
+ * Handles a delivery. Resolve when the work is done or safely handed on; the delivery is then complete. If it throws or rejects, or
+ * returns a `Response` with a status other than 2xx, the sender is answered 500 and its retry is handled again. Any other result is
+ * ignored.
  */
 export type Handler<D extends Delivery> = (delivery: D) => unknown;
 
@@ -126,7 +126,7 @@ export interface Rejection {
  * - `duplicate`: handled before; acknowledged
  * - `validation`: a `webhook.validation`, which proves the receiver at deploy time; acknowledged without a handler or the dedupe store
  * - `held`: another worker is handling it
- * - `failed`: the handler rejected; a retry is handled again
+ * - `failed`: the handler failed; a retry is handled again
  * - `timed-out`: the handler passed its deadline; a retry is handled after the lease has ended, unless the handler finished
  * - `store-unavailable`: the dedupe store failed, so no handler was called
  * - `invalid-data`: the data does not fit the schema of its event, so no handler was called; a retry is validated again
@@ -162,14 +162,11 @@ export interface Outcome {
   readonly jobId: string | undefined;
   /** How long it took, in milliseconds. */
   readonly durationMs: number;
-  /** The error that the handler, the dedupe store, the schema or the queue threw. */
+  /**
+   * The error that the handler, the dedupe store, the schema or the queue threw. With `handled`: the store did not record the delivery
+   * (yet), so that a retry of it may be handled again.
+   */
   readonly error?: unknown;
-}
-
-/** A delivery that could not be recorded as handled before its lease ended, so that a retry of it is handled again. */
-export interface UnrecordedDelivery extends Pick<Outcome, "id" | "timestamp" | "event" | "jobId"> {
-  /** The last error that the dedupe store threw, or a `NotRecordedError` (code `DELIVERY_NOT_RECORDED`) if it refused. */
-  readonly error: unknown;
 }
 
 /** One or more `whsec_…`, any of which may have signed. */

@@ -20,17 +20,21 @@ export interface SignatureHeaders {
 /** Reads the three headers of a delivery, or returns why they cannot be used. Never throws on what a sender controls. */
 export function readSignatureHeaders(headers: HeadersLike): SignatureHeaders | VerificationFailure {
   const { id, timestamp, signature } = collect(headers);
-  if (id === undefined || id === "") return "missing-id";
-  if (timestamp === undefined || timestamp === "") return "missing-timestamp";
-  if (signature === undefined || signature === "") return "missing-signature";
-  if (id === TWICE) return "duplicate-id";
-  if (timestamp === TWICE) return "duplicate-timestamp";
-  if (signature === TWICE) return "duplicate-signature";
-  // Node, Fetch and gateways may join the values of a header that was sent twice with a comma.
-  if (!isCanonicalId(id)) return id.includes(", ") ? "duplicate-id" : "malformed-id";
-  if (!isCanonicalTimestamp(timestamp))
-    return timestamp.includes(",") ? "duplicate-timestamp" : "malformed-timestamp";
+  if (!id) return "missing-id";
+  if (!timestamp) return "missing-timestamp";
+  if (!signature) return "missing-signature";
+  if (!isCanonicalId(id)) return "malformed-id";
+  if (!isCanonicalTimestamp(timestamp)) return "malformed-timestamp";
   return { id, timestamp, signature };
+}
+
+/** Longer ids are not passed on to a log. */
+const LONGEST_ID = 256;
+
+/** Returns the id that a request claims, which is not verified; undefined if a header is missing or malformed, or the id is too long. */
+export function claimedId(headers: HeadersLike): string | undefined {
+  const claimed = readSignatureHeaders(headers);
+  return typeof claimed === "string" || claimed.id.length > LONGEST_ID ? undefined : claimed.id;
 }
 
 /**
@@ -46,32 +50,17 @@ export function isCanonicalTimestamp(timestamp: string): boolean {
   return /^(?:0|[1-9]\d*)$/.test(timestamp) && Number.isSafeInteger(Number(timestamp));
 }
 
-const TWICE = Symbol("sent more than once");
-type Value = string | typeof TWICE | undefined;
-type Found = { -readonly [part in keyof SignatureHeaders]?: Value };
+type Found = { -readonly [part in keyof SignatureHeaders]?: string | undefined };
 
 function collect(headers: HeadersLike): Found {
   const found: Found = {};
   if (typeof headers !== "object" || headers === null) return found;
-  if (isIterable(headers)) {
-    for (const pair of headers) if (Array.isArray(pair)) add(found, pair[0], pair[1]);
+  if (Symbol.iterator in headers) {
+    for (const pair of headers as Iterable<unknown>) if (Array.isArray(pair)) add(found, pair[0], pair[1]);
   } else {
     for (const name in headers) add(found, name, headers[name]);
   }
   return found;
-}
-
-/** Longer ids are not passed on to a log. */
-const LONGEST_ID = 256;
-
-/** Returns the id that a request claims, which is not verified; undefined if a header is missing or malformed, or the id is too long. */
-export function claimedId(headers: HeadersLike): string | undefined {
-  const claimed = readSignatureHeaders(headers);
-  return typeof claimed === "string" || claimed.id.length > LONGEST_ID ? undefined : claimed.id;
-}
-
-function isIterable(headers: HeadersLike): headers is Iterable<readonly [string, HeaderValue]> {
-  return typeof (headers as { [Symbol.iterator]?: unknown })[Symbol.iterator] === "function";
 }
 
 function add(found: Found, name: unknown, value: unknown): void {
@@ -89,10 +78,14 @@ function add(found: Found, name: unknown, value: unknown): void {
   }
 }
 
+/** Stands for a header that was sent more than once: malformed as an id, as a timestamp and as a signature. */
+const SENT_TWICE = "v1, sent twice";
+
 /** Some frameworks give null or a number; those count as empty. */
-function merged(before: Value, value: unknown): Value {
+function merged(before: string | undefined, value: unknown): string | undefined {
   if (value === undefined) return before;
-  if (Array.isArray(value)) return value.reduce<Value>((all, one) => merged(all, one ?? ""), before);
-  if (before !== undefined) return TWICE;
+  if (Array.isArray(value))
+    return value.reduce<string | undefined>((all, one) => merged(all, one ?? ""), before);
+  if (before !== undefined) return SENT_TWICE;
   return typeof value === "string" ? value : "";
 }

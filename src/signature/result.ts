@@ -7,13 +7,11 @@
  * | `invalid-clock` | the receiver's own `now` did not return a finite number |
  * | `body-not-raw` | the body is neither bytes nor a string: a framework parsed it before verification |
  * | `missing-id`, `missing-timestamp`, `missing-signature` | the header is absent or empty |
- * | `duplicate-id`, `duplicate-timestamp`, `duplicate-signature` | the header was sent more than once |
- * | `malformed-id` | the id holds a '.', a space or a character that is not visible ASCII |
- * | `malformed-timestamp` | the timestamp is not a plain decimal number: a sign, a leading zero, a fraction, a date |
+ * | `malformed-id` | the id holds a '.', a space or a character that is not visible ASCII, or was sent twice |
+ * | `malformed-timestamp` | the timestamp is not a plain decimal number (a sign, a leading zero, a date), or was sent twice |
  * | `timestamp-too-old`, `timestamp-too-new` | outside the tolerance: a replay, a slow queue, or a clock that is wrong |
  * | `no-v1-signature` | the signature header has no `v1` entry |
- * | `malformed-signature` | no `v1` entry is `v1,` and 44 characters |
- * | `too-many-signatures` | the signature header has more than 32 `v1` entries |
+ * | `malformed-signature` | no `v1` entry is `v1,` and 44 characters, or the header was sent twice |
  * | `signature-mismatch` | another secret, or a body that is not byte for byte the one that was signed |
  */
 export type VerificationFailure =
@@ -23,16 +21,12 @@ export type VerificationFailure =
   | "missing-id"
   | "missing-timestamp"
   | "missing-signature"
-  | "duplicate-id"
-  | "duplicate-timestamp"
-  | "duplicate-signature"
   | "malformed-id"
   | "malformed-timestamp"
   | "timestamp-too-old"
   | "timestamp-too-new"
   | "no-v1-signature"
   | "malformed-signature"
-  | "too-many-signatures"
   | "signature-mismatch";
 
 /** The message is genuine, with its id and its time of sending in unix seconds; or the reason why it was refused. */

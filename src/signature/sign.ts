@@ -1,7 +1,7 @@
 import { isCanonicalId, isCanonicalTimestamp } from "./headers";
 import { hashable, signatureOf } from "./hmac";
 import type { RawBody } from "./result";
-import { keyOf } from "./secret";
+import { keysOf } from "./secret";
 
 /** What `sign` signs. */
 export interface SignOptions {
@@ -11,8 +11,8 @@ export interface SignOptions {
   readonly timestamp: number;
   /** Exactly what will be sent. A string stands for its UTF-8 bytes. */
   readonly body: RawBody;
-  /** `whsec_` and the base64 of the key. */
-  readonly secret: string;
+  /** `whsec_` and the base64 of the key. With several, as while a secret is rotated, the header holds a signature of each. */
+  readonly secret: string | readonly string[];
 }
 
 /** The headers that carry a signature, with the names of the Standard Webhooks specification. */
@@ -22,7 +22,7 @@ export type SignedHeaders = {
   readonly "webhook-id": string;
   /** The time in unix seconds. */
   readonly "webhook-timestamp": string;
-  /** `v1,` and the signature as base64. */
+  /** `v1,` and the signature as base64; several are separated by spaces. */
   readonly "webhook-signature": string;
 };
 
@@ -35,39 +35,23 @@ export type SignedHeaders = {
  * await fetch(url, { method: "POST", body, headers: { ...headers, "content-type": "application/json" } });
  * ```
  *
- * While a secret is rotated, sign with each and join the values of `webhook-signature` with a space.
- *
- * @throws WebhookSecretError if the secret is malformed
+ * @throws WebhookSecretError if a secret is malformed or there is none
  * @throws TypeError if the id is not visible ASCII without '.', or the body is neither bytes nor a string
  * @throws RangeError if the timestamp is not a whole number of seconds since 1970
  */
 export function sign({ id, timestamp, body, secret }: SignOptions): SignedHeaders {
-  const key = keyOf(secret);
+  const keys = keysOf(secret);
   const sent = String(timestamp);
   const bytes = hashable(body);
   if (typeof id !== "string" || !isCanonicalId(id))
     throw new TypeError("Cannot sign: the id must be visible ASCII without '.', and not empty.");
-  if (typeof timestamp !== "number" || !isCanonicalTimestamp(sent)) {
+  if (typeof timestamp !== "number" || !isCanonicalTimestamp(sent))
     throw new RangeError("Cannot sign: the timestamp must be a whole number of unix seconds.");
-  }
   if (bytes === undefined)
     throw new TypeError("Cannot sign: the body must be a Uint8Array, an ArrayBuffer or a string.");
   return {
     "webhook-id": id,
     "webhook-timestamp": sent,
-    "webhook-signature": signatureOf(key, { id, timestamp: sent }, bytes),
-  };
-}
-
-/** Signs with each secret, as the service does while one is rotated: one header holds all signatures. @throws as `sign` does */
-export function signWithEach(
-  message: Omit<SignOptions, "secret">,
-  secrets: readonly string[],
-): SignedHeaders {
-  const signatures = secrets.map((secret) => sign({ ...message, secret })["webhook-signature"]);
-  return {
-    "webhook-id": message.id,
-    "webhook-timestamp": String(message.timestamp),
-    "webhook-signature": signatures.join(" "),
+    "webhook-signature": keys.map((key) => signatureOf(key, { id, timestamp: sent }, bytes)).join(" "),
   };
 }

@@ -4,7 +4,6 @@ import {
   type OutcomeKind,
   type ReceiverOptions,
   type Rejection,
-  type UnrecordedDelivery,
 } from "../../src/receiver";
 import { sign } from "../../src/signature";
 
@@ -41,13 +40,11 @@ export function jobSucceeded(jobId: string) {
 export function receiverOf(options: Partial<ReceiverOptions> = {}) {
   const rejections: Rejection[] = [];
   const outcomes: Outcome[] = [];
-  const unrecorded: UnrecordedDelivery[] = [];
   const receiver = createReceiver({
     secrets: secret,
-    handlers: {},
+    handlers: { "job.succeeded": () => {} },
     onRejected: (rejection) => rejections.push(rejection),
     onOutcome: (outcome) => outcomes.push(outcome),
-    onUnrecorded: (delivery) => unrecorded.push(delivery),
     ...options,
   });
   /** Gives the receiver a request that passes verification, and returns the delivery's outcome. */
@@ -56,7 +53,7 @@ export function receiverOf(options: Partial<ReceiverOptions> = {}) {
     await receiver.handle(request);
     return outcomes.slice(before).find(({ id }) => id === request.headers["webhook-id"])?.outcome;
   }
-  return { receiver, rejections, outcomes, unrecorded, outcomeOf };
+  return { receiver, rejections, outcomes, outcomeOf };
 }
 
 /** Makes a clock that stands still until it is moved. */

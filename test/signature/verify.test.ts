@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
-import type { HeadersLike, VerifierOptions } from "../../src/signature";
+import type { HeadersLike } from "../../src/signature";
 import { createVerifier, sign, verify, verifyDetailed, WebhookSecretError } from "../../src/signature";
-import { checkTolerance } from "../../src/signature/tolerance";
+import { problemOfSecret } from "../../src/signature/secret";
 import { knownAnswer, knownHeaders, newSecret, reasonFor, signatureOver, thrownBy } from "./support";
 
 const { secret, body, id, timestamp } = knownAnswer;
@@ -12,14 +12,9 @@ test("sign and verify agree with the known answer of the specification", () => {
   expect(sign({ id, timestamp, body, secret })).toEqual(knownHeaders);
   expect(verify(body, knownHeaders, secret, 0)).toBe(true);
   expect(verifyDetailed(body, knownHeaders, secret, 0)).toEqual({ ok: true, id, timestamp });
-});
-
-test("verify and createVerifier().verify return true or false, never an object that passes every if", () => {
   const verifier = createVerifier({ secrets: secret, toleranceSeconds: 0 });
   expect(verifier.verify(body, knownHeaders)).toBe(true);
   expect(verifier.verify(`${body} `, knownHeaders)).toBe(false);
-  expect(verifier.verify(body, {})).toBe(false);
-  expect(verifier.verifyDetailed(body, knownHeaders)).toEqual({ ok: true, id, timestamp });
   expect(verifier.verifyDetailed(`${body} `, knownHeaders)).toEqual({
     ok: false,
     reason: "signature-mismatch",
@@ -33,47 +28,43 @@ test("verify accepts a body as bytes, as an ArrayBuffer, as a view, and as a str
     6 + bytes.length,
   );
   const dataView = new DataView(bytes.buffer) as unknown as Uint8Array;
-  for (const form of [bytes, bytes.buffer, Buffer.from(bytes), inside, dataView, body]) {
+  for (const form of [bytes, bytes.buffer, Buffer.from(bytes), inside, dataView, body])
     expect(verify(form, knownHeaders, secret, 0)).toBe(true);
-  }
 });
 
 test("verify accepts keys longer and shorter than a block of the hash, and bodies of any length", () => {
-  const prefix = `${id}.${timestamp}.`;
   for (const keyLength of [1, 63, 64, 65, 100]) {
     const secret = newSecret(keyLength);
     for (const length of [0, 1, 100_000]) {
       const body = "x".repeat(length);
-      const headers = { ...knownHeaders, "webhook-signature": signatureOver(secret, prefix + body) };
+      const signature = signatureOver(secret, `${id}.${timestamp}.${body}`);
+      const headers = { ...knownHeaders, "webhook-signature": signature };
       for (const form of [body, Buffer.from(body)]) expect(verify(form, headers, secret, 0)).toBe(true);
       expect(verify(Buffer.from(`${body}x`), headers, secret, 0)).toBe(false);
     }
   }
 });
 
-describe("next to standardwebhooks, a second implementation", () => {
+test("this package and standardwebhooks, a second implementation, accept each other's signatures", () => {
   const message = fc.record({
     id: fc.stringMatching(/^[A-Za-z0-9_:/-]{1,40}$/),
     body: fc.oneof(fc.json(), fc.string({ unit: "grapheme" }), fc.constant("x".repeat(9000))),
     key: fc.uint8Array({ minLength: 1, maxLength: 100 }),
     age: fc.integer({ min: -200, max: 200 }),
   });
-
-  test("each implementation accepts the signatures of the other", () => {
-    fc.assert(
-      fc.property(message, ({ id, body, key, age }) => {
-        const secret = `whsec_${Buffer.from(key).toString("base64")}`;
-        const sent = now() + age;
-        const other = new Webhook(secret);
-        const ours = sign({ id, timestamp: sent, body, secret });
-        other.verify(body, { ...ours }, { jsonParse: false });
-        const theirs = { ...ours, "webhook-signature": other.sign(id, new Date(sent * 1000), body) };
-        expect(theirs).toEqual(ours);
-        expect(verify(body, theirs, secret)).toBe(true);
-        expect(verify(Buffer.from(body), theirs, secret)).toBe(true);
-      }),
-    );
-  });
+  fc.assert(
+    fc.property(message, ({ id, body, key, age }) => {
+      const secret = `whsec_${Buffer.from(key).toString("base64")}`;
+      const sent = now() + age;
+      const other = new Webhook(secret);
+      const ours = sign({ id, timestamp: sent, body, secret });
+      other.verify(body, { ...ours }, { jsonParse: false });
+      const theirs = { ...ours, "webhook-signature": other.sign(id, new Date(sent * 1000), body) };
+      expect(theirs).toEqual(ours);
+      expect(verify(body, theirs, secret)).toBe(true);
+      expect(verify(Buffer.from(body), theirs, secret)).toBe(true);
+    }),
+  );
 });
 
 describe("the timestamp window", () => {
@@ -84,34 +75,15 @@ describe("the timestamp window", () => {
     for (const age of [310, -310]) expect(verify(body, sentAt(age), secret)).toBe(false);
   });
 
-  test("a misspelt option of createVerifier is refused: the window would stay at its default", () => {
-    const misspelt = { secrets: secret, tolerance: 5 };
-    expect(() => createVerifier(misspelt)).toThrow(TypeError);
-    expect(() => createVerifier(misspelt)).toThrow(
-      "tolerance is not an option of createVerifier; use secrets",
-    );
-    expect(() => createVerifier({ secrets: secret, toleranceSeconds: undefined })).not.toThrow();
-  });
-
-  test.each([undefined, null, secret, [secret]])(
-    "options of createVerifier that are no object are refused",
-    (wrong) => {
-      expect(() => createVerifier(wrong as unknown as VerifierOptions)).toThrow(
-        new TypeError("createVerifier: its options must be an object, such as { secrets }."),
-      );
-    },
-  );
-
-  test("the timestamp window includes its ends", () => {
-    const at = (seconds: number) =>
-      createVerifier({ secrets: secret, now: () => (timestamp + seconds) * 1000 + 999 }).verifyDetailed(
-        body,
-        knownHeaders,
-      );
-    expect(at(300)).toMatchObject({ ok: true });
-    expect(at(-300)).toMatchObject({ ok: true });
-    expect(at(301)).toEqual({ ok: false, reason: "timestamp-too-old" });
-    expect(at(-301)).toEqual({ ok: false, reason: "timestamp-too-new" });
+  test.each([
+    [300, "ok"],
+    [-300, "ok"],
+    [301, "timestamp-too-old"],
+    [-301, "timestamp-too-new"],
+  ])("a delivery that is %d seconds old has the result %s", (age, expected) => {
+    const verifier = createVerifier({ secrets: secret, now: () => (timestamp + age) * 1000 + 999 });
+    const result = verifier.verifyDetailed(body, knownHeaders);
+    expect(result.ok ? "ok" : result.reason).toBe(expected);
   });
 
   test("a tolerance of 0 turns the timestamp window off and nothing else", () => {
@@ -125,24 +97,10 @@ describe("the timestamp window", () => {
     (tolerance) => {
       const wrong = tolerance as number;
       expect(() => verify(body, knownHeaders, secret, wrong)).toThrow(RangeError);
-      expect(() => verifyDetailed(body, knownHeaders, secret, wrong)).toThrow(RangeError);
+      expect(() => verifyDetailed(body, knownHeaders, secret, wrong)).toThrow(/milliseconds, 0 or more/);
       expect(() => createVerifier({ secrets: secret, toleranceSeconds: wrong })).toThrow(RangeError);
     },
   );
-
-  test("the error says what a tolerance has to be, and which number it is, or of which type", () => {
-    const wrong = (seconds: unknown) => String(thrownBy(() => checkTolerance(seconds as number)));
-    expect(wrong(0.5)).toMatch(/toleranceSeconds must be .*, 0 or more .*, but it is 0\.5\.$/);
-    expect(wrong("5")).toMatch(/but it is a value of type string\.$/);
-    expect(String(thrownBy(() => checkTolerance(301, 300)))).toMatch(/, from 0 to 300 .*, but it is 301\.$/);
-    expect(() => checkTolerance(300, 300)).not.toThrow();
-  });
-
-  test("verify and createVerifier take every safe integer as tolerance", () => {
-    const most = Number.MAX_SAFE_INTEGER;
-    expect(verify(body, knownHeaders, secret, most)).toBe(true);
-    expect(createVerifier({ secrets: secret, toleranceSeconds: most }).verify(body, knownHeaders)).toBe(true);
-  });
 
   test("a secret in the place of the tolerance does not appear in the error", () => {
     const error = thrownBy(() => verify(body, knownHeaders, "300", secret as unknown as number));
@@ -150,38 +108,34 @@ describe("the timestamp window", () => {
     expect(String(error)).not.toContain(secret.slice(6));
   });
 
-  test.each([Number.NaN, Number.POSITIVE_INFINITY, undefined, null, "1614265330000", {}, 1614265330000n])(
-    "no delivery is accepted while the clock returns %p",
+  test.each([Number.NaN, Number.POSITIVE_INFINITY, undefined, null, "1614265330000", 1614265330000n])(
+    "no delivery is accepted while the clock returns %p, unless there is no window",
     (time) => {
       const now = () => time as number;
       const verifier = createVerifier({ secrets: secret, now });
       expect(verifier.verifyDetailed(body, knownHeaders)).toEqual({ ok: false, reason: "invalid-clock" });
-      // Without a timestamp window, no clock is needed.
-      expect(createVerifier({ secrets: secret, toleranceSeconds: 0, now }).verify(body, knownHeaders)).toBe(
-        true,
-      );
+      const windowless = createVerifier({ secrets: secret, toleranceSeconds: 0, now });
+      expect(windowless.verify(body, knownHeaders)).toBe(true);
     },
   );
 });
 
 describe("secrets", () => {
-  const malformed: [string, unknown][] = [
+  test.each<[string, unknown]>([
     ["another prefix", "whsk_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
-    ["another prefix of that length", "whsek_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
     ["no prefix", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
     ["nothing after the prefix", "whsec_"],
     ["a line end", `${secret}\n`],
     ["a mask", "whsec_****************"],
     ["base64url", "whsec_-_-_"],
+    ["unused bits that are not zero", "whsec_AB=="],
     ["no padding", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaS"],
     ["nothing", ""],
     ["an empty list", []],
     ["a list with a hole", Object.assign(new Array(2), { 1: secret })],
     ["another type", 7],
     ["undefined", undefined],
-  ];
-
-  test.each(malformed)(
+  ])(
     "with a secret of %s, verify returns false, what runs at start-up throws, and neither repeats it",
     (_what, wrong) => {
       const given = wrong as string;
@@ -200,26 +154,42 @@ describe("secrets", () => {
     },
   );
 
-  test("any of several secrets may match, while one is rotated", () => {
+  test.each<[unknown, string]>([
+    [null, "is null"],
+    [7, "of type number"],
+    ["", "is empty"],
+    [` ${secret}`, "white space"],
+    ["[secret]", 'does not begin with "whsec_"'],
+    [secret.slice(0, -1), "not padded base64"],
+    ["whsec_AA==", "its key has 1 bytes, and the shortest valid one has 24"],
+  ])("the secret %p has a problem: it %s", (given, problem) => {
+    expect(problemOfSecret(given, 24)).toContain(problem);
+  });
+
+  test("any of several secrets may match, and a message signed with several matches each", () => {
     const others = [newSecret(), newSecret(64), newSecret(65)];
     expect(verify(body, knownHeaders, [...others, secret], 0)).toBe(true);
     expect(verify(body, knownHeaders, others, 0)).toBe(false);
     expect(verify(body, knownHeaders, [secret, "whsec_"], 0)).toBe(false);
+    const signedWithAll = sign({ id, timestamp, body, secret: others });
+    for (const each of others) expect(verify(body, signedWithAll, each, 0)).toBe(true);
+    expect(verify(body, signedWithAll, secret, 0)).toBe(false);
   });
 });
 
 test("a body that a framework parsed is refused with a reason of its own", () => {
-  for (const parsed of [JSON.parse(body), undefined, null, 7, [1, 2]]) {
+  for (const parsed of [JSON.parse(body), undefined, null, 7, [1, 2]])
     expect(reasonFor(knownHeaders, { body: parsed })).toBe("body-not-raw");
-  }
 });
 
-test("sign refuses ids, timestamps and bodies that no receiver accepts", () => {
-  const refusal = (wrong: object) => String(thrownBy(() => sign({ id, timestamp, body, secret, ...wrong })));
-  for (const id of ["a.b", 7, ""]) expect(refusal({ id })).toMatch(/^TypeError: .*the id must be/);
-  for (const timestamp of [1.5, "1614265330"])
-    expect(refusal({ timestamp })).toMatch(/^RangeError: .*the timestamp must be/);
-  expect(refusal({ body: {} })).toMatch(/^TypeError: .*the body must be/);
+test.each<[object, RegExp]>([
+  [{ id: "a.b" }, /^TypeError: .*the id must be/],
+  [{ id: 7 }, /^TypeError: .*the id must be/],
+  [{ timestamp: 1.5 }, /^RangeError: .*the timestamp must be/],
+  [{ timestamp: "1614265330" }, /^RangeError: .*the timestamp must be/],
+  [{ body: {} }, /^TypeError: .*the body must be/],
+])("sign refuses %p, which no receiver accepts", (wrong, message) => {
+  expect(String(thrownBy(() => sign({ id, timestamp, body, secret, ...wrong })))).toMatch(message);
 });
 
 test("verify never throws on any headers or body", () => {

@@ -31,7 +31,7 @@ const ADVICE: Readonly<Partial<Record<Cause, string>>> = {
 export function adviceFor(cause: Cause): string {
   if (cause.startsWith("missing-"))
     return "Let everything in front of the receiver forward all headers, and save all of them.";
-  if (cause.startsWith("duplicate-"))
-    return "A proxy adds headers that exist already: make it replace them. Several signatures belong in one header, with spaces.";
+  if (cause.startsWith("malformed-"))
+    return `${OWN_SENDER} Or a proxy adds headers that exist already: make it replace them.`;
   return ADVICE[cause] ?? OWN_SENDER;
 }

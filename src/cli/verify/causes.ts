@@ -85,14 +85,13 @@ const FINDINGS: Readonly<Partial<Record<VerificationFailure, string>>> = {
   "missing-id": "The header webhook-id is missing.",
   "missing-timestamp": "The header webhook-timestamp is missing.",
   "missing-signature": "The header webhook-signature is missing.",
-  "duplicate-id": "The header webhook-id is there twice.",
-  "duplicate-timestamp": "The header webhook-timestamp is there twice.",
-  "duplicate-signature": "The header webhook-signature is there twice.",
-  "malformed-id": "The header webhook-id holds a dot, a space or a character that is not visible ASCII.",
-  "malformed-timestamp": "The header webhook-timestamp is not a plain decimal number of unix seconds.",
+  "malformed-id":
+    "The header webhook-id is there twice, or holds a dot, a space or a character that is not visible ASCII.",
+  "malformed-timestamp":
+    "The header webhook-timestamp is there twice, or is not a plain decimal number of unix seconds.",
   "no-v1-signature": 'No entry of webhook-signature begins with "v1,".',
-  "malformed-signature": 'No entry of webhook-signature is "v1," and 44 characters of base64.',
-  "too-many-signatures": "The header webhook-signature has more than 32 entries.",
+  "malformed-signature":
+    'The header webhook-signature is there twice, or none of its entries is "v1," and 44 characters of base64.',
 };
 
 /** Judges the time of a delivery whose signature matches. */

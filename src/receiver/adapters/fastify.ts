@@ -1,8 +1,7 @@
-import { readBefore } from "../answers";
 import { checkOptions } from "../checks";
 import type { Receiver } from "../types";
-import { type BodyTimeoutOptions, bodyTimeoutOf } from "./adapter";
-import { type NodeRequest, type NodeResponse, serveNode } from "./nodeServer";
+import type { BodyTimeoutOptions } from "./body";
+import { type NodeResponse, nodeHandler } from "./node";
 
 /** Options of `fastifyPlugin`. */
 export interface FastifyPluginOptions extends BodyTimeoutOptions {
@@ -14,18 +13,15 @@ export interface FastifyPluginOptions extends BodyTimeoutOptions {
 
 /** The parts of a Fastify instance that are used. */
 interface Fastify {
-  addHook(name: "onRoute", hook: (route: Route) => void): unknown;
-  all(
-    path: string,
-    options: { onRequest(request: Request, reply: Reply): void },
-    handler: () => void,
+  removeAllContentTypeParsers(): unknown;
+  addContentTypeParser(
+    contentType: "*",
+    parser: (request: unknown, payload: unknown, done: (error: null) => void) => void,
   ): unknown;
-}
-interface Route {
-  onRequest?: unknown;
+  all(path: string, handler: (request: Request, reply: Reply) => void): unknown;
 }
 interface Request {
-  readonly raw: NodeRequest;
+  readonly raw: Parameters<ReturnType<typeof nodeHandler>>[0];
 }
 interface Reply {
   readonly raw: NodeResponse;
@@ -34,11 +30,6 @@ interface Reply {
 
 /** The plugin's own, and those of Fastify's `register`. */
 const OPTIONS = ["receiver", "path", "bodyTimeoutMs", "prefix", "logLevel", "logSerializers"];
-const ADVICE = readBefore(
-  "fastifyPlugin",
-  "An onRequest hook of the application, or a server in front of Fastify, read it: exclude this route there, or store " +
-    "the bytes in request.raw.rawBody.",
-);
 
 /**
  * Makes a receiver a plugin of Fastify 4 and 5.
@@ -47,26 +38,20 @@ const ADVICE = readBefore(
  * await app.register(fastifyPlugin, { receiver, path: "/hooks/jobs" });
  * ```
  *
- * It takes each request before Fastify parses the body, so the application's parsers, body limit and error handler do not apply.
- * Its `onRequest` hooks, such as that of a rate limit, and its `onResponse` hooks run; `onSend` hooks do not.
+ * Its route has no body parser and no body limit of Fastify's own, whatever the application has: the receiver reads the bytes. The
+ * application's hooks before the handler run, such as that of a rate limit, and so do `onResponse` hooks; `onSend` hooks do not.
  *
  * @throws TypeError for anything but a receiver, and for an unknown option; RangeError when `bodyTimeoutMs` is not a positive integer
  */
 export async function fastifyPlugin(fastify: Fastify, options: FastifyPluginOptions): Promise<void> {
   checkOptions("fastifyPlugin", options, OPTIONS);
   const { receiver, path = "/", bodyTimeoutMs } = options;
-  const timeoutMs = bodyTimeoutOf("fastifyPlugin", { bodyTimeoutMs });
-  const handle = serveNode("fastifyPlugin", receiver, { timeoutMs, advice: ADVICE });
-  const onRequest = (request: Request, reply: Reply) => {
+  const handle = nodeHandler(receiver, { bodyTimeoutMs });
+  // Both hold for this plugin's route only, as Fastify encapsulates plugins.
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser("*", (_request, _payload, done) => done(null));
+  fastify.all(path, (request, reply) => {
     reply.hijack();
     void handle(request.raw, reply.raw);
-  };
-  // Behind the hooks that other plugins give each route, such as @fastify/rate-limit. They may also wrap the handler, or the hook.
-  fastify.addHook("onRoute", (route) => {
-    const hooks = [route.onRequest ?? []].flat();
-    if (hooks.includes(onRequest))
-      route.onRequest = [...hooks.filter((hook) => hook !== onRequest), onRequest];
   });
-  // The handler is never reached, because onRequest answers each request.
-  fastify.all(path, { onRequest }, () => {});
 }

@@ -1,7 +1,7 @@
 import type { HeadersLike } from "../../signature/headers";
 import { readBefore } from "../answers";
 import type { Receiver, ReceiverResponse } from "../types";
-import { checkReceiver, guarded } from "./adapter";
+import { checkReceiver, guarded } from "./body";
 
 /** The parts of an event that are used: of API Gateway's REST (v1) and HTTP (v2) APIs, function URLs, and load balancers. */
 export interface LambdaHttpEvent {
@@ -57,42 +57,34 @@ const ADVICE = readBefore(
  * ```
  *
  * An execution environment handles one event at a time and may be frozen between two events, so give the receiver a dedupe
- * store that all environments share, such as `redisDedupe`. It rejects only the messages of a queue, which go back to it.
+ * store that all environments share, such as `redisDedupe`. It rejects only events that are not requests, such as those of a queue.
  *
  * @throws TypeError for anything but a receiver
  */
 export function lambdaHandler(receiver: Receiver): (event: LambdaHttpEvent) => Promise<LambdaHttpResult> {
   checkReceiver("lambdaHandler", receiver);
-  // An event is missing when someone invokes the function by hand without one.
-  return async (given) => {
-    const event = given ?? {};
-    // An answer would make SQS delete the messages, and Kafka go on to the next. A pipe of EventBridge passes a list of them.
-    if (Array.isArray(event) || "Records" in Object(event) || "records" in Object(event))
-      throw new TypeError(
-        "lambdaHandler got the messages of a queue or a stream, which no receiver can verify. Make sqsHandler(queueWorker({ handlers })) the handler of this function.",
-      );
-    // An asynchronous invocation, and API Gateway without a proxy integration, take each answer for a success.
-    if (typeof methodOf(event) !== "string")
-      throw new TypeError(
-        "lambdaHandler got no event of a request, but one of EventBridge, a body alone, or what a mapping template made. Invoke the function by a function URL, a load balancer, or API Gateway with Lambda proxy integration.",
-      );
-    return result(await guarded("lambdaHandler", answer(event)), event);
-  };
 
   async function answer(event: LambdaHttpEvent): Promise<ReceiverResponse> {
     if (methodOf(event) !== "POST") return receiver.refuse("method");
     const text: unknown = event.body ?? "";
     if (typeof text !== "string") return receiver.refuse("parsed-body", ADVICE);
-    // Four characters of base64 are three bytes, and a character of a string is at least one byte.
-    const atLeast = event.isBase64Encoded ? (text.length * 3) / 4 - 2 : text.length;
-    if (atLeast > receiver.maxBodyBytes) return receiver.refuse("size");
     const body = Buffer.from(text, event.isBase64Encoded ? "base64" : "utf8");
     return receiver.handle({ method: "POST", headers: headersOf(event), body });
   }
+
+  return async (event) => {
+    // Any answer would make SQS delete its messages, Kafka go on, and EventBridge take the event for handled.
+    if (methodOf(event) === undefined)
+      throw new TypeError(
+        "lambdaHandler did not get the event of a request. Invoke the function by a function URL, a load balancer, or API Gateway with " +
+          "Lambda proxy integration. For the messages of SQS, use sqsHandler(queueWorker({ handlers })).",
+      );
+    return resultOf(await guarded("lambdaHandler", answer(event)), event);
+  };
 }
 
-function methodOf({ requestContext, httpMethod }: LambdaHttpEvent): unknown {
-  return requestContext?.http?.method ?? httpMethod;
+function methodOf(event: LambdaHttpEvent): string | undefined {
+  return event?.requestContext?.http?.method ?? event?.httpMethod;
 }
 
 /** Returns the headers, with each value of one that was sent several times if the event has them. */
@@ -102,7 +94,7 @@ function headersOf({ headers, multiValueHeaders }: LambdaHttpEvent): HeadersLike
 }
 
 /** Converts an answer. A load balancer that sends multi-value headers requires them; the others accept or ignore them. */
-function result({ status, headers, body }: ReceiverResponse, event: LambdaHttpEvent): LambdaHttpResult {
+function resultOf({ status, headers, body }: ReceiverResponse, event: LambdaHttpEvent): LambdaHttpResult {
   const rest = { statusCode: status, body, isBase64Encoded: false } as const;
   if (headersOf(event) !== event.multiValueHeaders) return { ...rest, headers: { ...headers } };
   const multiValueHeaders = Object.fromEntries(

@@ -1,19 +1,28 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { HeadersLike } from "../../signature/headers";
 import { readBefore } from "../answers";
-import type { Receiver } from "../types";
-import { type BodyTimeoutOptions, bodyTimeoutOf } from "./adapter";
-import { type NodeRequest, type NodeResponse, serveNode } from "./nodeServer";
+import { startTimer } from "../deadline";
+import type { Receiver, ReceiverResponse, Refusal } from "../types";
+import { BodyBytes, type BodyTimeoutOptions, bodyTimeoutOf, checkReceiver, guarded } from "./body";
 
-export type { NodeResponse };
+/** A request of Node's http, https or http2 server. */
+type NodeRequest = IncomingMessage | Http2ServerRequest;
+
+/** A response of Node's http, https or http2 server. */
+export type NodeResponse = ServerResponse | Http2ServerResponse;
 
 /** Options of `nodeHandler`. */
 export interface NodeHandlerOptions extends BodyTimeoutOptions {}
 
 const ADVICE = readBefore(
   "nodeHandler",
-  'Express: mount nodeHandler before app.use(express.json()), or give this route express.raw({ type: "*/*", limit: "1mb" }), or keep the bytes ' +
-    'with express.json({ limit: "1mb", verify: (req, res, bytes) => { req.rawBody = bytes; } }). Next.js pages: export const config = { api: { bodyParser: false } }. ' +
-    "Koa: before any middleware that parses bodies.",
+  "Express: mount nodeHandler before app.use(express.json()), or keep the bytes with express.json({ verify: (req, res, bytes) => " +
+    "{ req.rawBody = bytes; } }). NestJS: NestFactory.create(AppModule, { rawBody: true }). Next.js pages: export const config = " +
+    "{ api: { bodyParser: false } }. Koa: before any middleware that parses bodies.",
 );
+/** How long the rest of a refused body is read and dropped, so that the sender can read its answer. Then its connection ends. */
+const DRAIN_MS = 1_000;
 
 /**
  * Makes a receiver the request handler of Node's http, https and http2 servers, Connect, and Express 4 and 5.
@@ -24,10 +33,10 @@ const ADVICE = readBefore(
  * app.post("/hooks/jobs", nodeHandler(receiver)); // Express: before app.use(express.json())
  * ```
  *
- * It reads the body itself, up to `receiver.maxBodyBytes`. If a framework has read it already, it takes the bytes from
- * `req.rawBody`, or from `req.body` if that holds bytes (`express.raw`). Without them it answers 500, and a warning says what
- * to change. It never calls `next`, and never throws on anything that a sender controls. Its promise resolves when the answer is written, and
- * never rejects: return it, or await it, where a framework answers by itself once a route is done.
+ * It reads the body itself, up to `receiver.maxBodyBytes`. If a framework has read it already, it takes the bytes, or a string of
+ * them, from `req.rawBody`, or from `req.body` (`express.raw`). Without them it answers 500, and a warning says
+ * what to change. It never calls `next`, and never throws on anything that a sender controls. Its promise resolves when the answer is
+ * written, and never rejects: return it, or await it, where a framework answers by itself once a route is done.
  *
  * @throws TypeError for anything but a receiver, and for an unknown option; RangeError when `bodyTimeoutMs` is not a positive integer
  */
@@ -35,6 +44,119 @@ export function nodeHandler(
   receiver: Receiver,
   options: NodeHandlerOptions = {},
 ): (request: NodeRequest, response: NodeResponse) => Promise<void> {
+  checkReceiver("nodeHandler", receiver);
   const timeoutMs = bodyTimeoutOf("nodeHandler", options);
-  return serveNode("nodeHandler", receiver, { timeoutMs, advice: ADVICE });
+
+  async function answer(request: NodeRequest): Promise<ReceiverResponse> {
+    const method = request.method ?? "";
+    if (method !== "POST") return receiver.refuse("method");
+    const body = await readBody(request, { maxBytes: receiver.maxBodyBytes, timeoutMs });
+    if (typeof body === "string") return receiver.refuse(body, body === "parsed-body" ? ADVICE : undefined);
+    return receiver.handle({ method, headers: headersOf(request), body });
+  }
+
+  return async (request, response) => {
+    if (typeof response?.writeHead !== "function")
+      throw new TypeError(
+        "nodeHandler did not get Node's request and response. Pass both, in Koa ctx.req and ctx.res. " +
+          "A route that gets a Request takes fetchHandler, and Fastify takes fastifyPlugin.",
+      );
+    send(request, response, await guarded("nodeHandler", answer(request)));
+  };
+}
+
+// Not `req.headers`, which joins or drops a header that was sent twice, nor `req.headersDistinct`, which some versions of Node
+// make throw on a header named `__proto__`. A simulated request, such as that of serverless-http, has parsed headers only.
+function headersOf({ rawHeaders, headers }: NodeRequest): HeadersLike {
+  if (rawHeaders.length === 0) return headers;
+  const pairs: [string, string | undefined][] = [];
+  for (let i = 0; i < rawHeaders.length; i += 2) pairs.push([rawHeaders[i] ?? "", rawHeaders[i + 1]]);
+  return pairs;
+}
+
+/** Writes the answer. Never throws: if that fails, as when something else has answered, only this connection ends. */
+function send(request: NodeRequest, given: NodeResponse, { status, headers, body }: ReceiverResponse): void {
+  // Everything used here is the same in http2's responses.
+  const response = given as ServerResponse;
+  // The sender has gone.
+  if (response.destroyed && !response.writableEnded) return;
+  try {
+    response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) });
+    response.end(body);
+    // A simulated request, such as that of Fastify's `inject`, ends without ever being complete.
+    if (request.complete || request.readableEnded) return;
+    // The sender is still sending. To close the connection now would reset it, and the answer would be lost.
+    request.resume();
+    setTimeout(() => request.complete || endConnection(request), DRAIN_MS).unref();
+  } catch (error) {
+    console.error(
+      "nodeHandler: the answer could not be written. If something else has answered, await the promise of nodeHandler; in Koa, also set ctx.respond = false.",
+      error,
+    );
+    if (!response.writableEnded) endConnection(request);
+  }
+}
+
+function endConnection(request: NodeRequest): void {
+  // RFC 9113, section 8.1: a reset without an error tells the sender to stop and to use the answer.
+  if (isHttp2(request)) request.stream.close();
+  else request.socket?.destroy();
+}
+
+interface BodyLimits {
+  readonly maxBytes: number;
+  readonly timeoutMs: number;
+}
+
+/** Reads the whole body as it was sent, or returns the reason why it is not available. Never rejects. */
+function readBody(
+  request: NodeRequest,
+  limits: BodyLimits,
+): Uint8Array | Refusal | Promise<Uint8Array | Refusal> {
+  const { rawBody, body } = request as { rawBody?: unknown; body?: unknown };
+  const kept = [rawBody, body].find((each) => each instanceof Uint8Array || typeof each === "string");
+  if (kept instanceof Uint8Array) return kept;
+  if (typeof kept === "string") return Buffer.from(kept);
+  if (request.aborted || (request.destroyed && !request.complete)) return "aborted";
+  if (request.readableDidRead || request.readableEnded || request.readableEncoding !== null)
+    return hasNoBody(request) ? new Uint8Array() : "parsed-body";
+  if (Number(request.headers["content-length"]) > limits.maxBytes) return "size";
+  return collect(request, limits);
+}
+
+/** Returns whether a request announced that it has no body. */
+function hasNoBody(request: NodeRequest): boolean {
+  const length = request.headers["content-length"];
+  if (length !== undefined) return Number(length) === 0;
+  if (isHttp2(request)) return request.stream.endAfterHeaders;
+  return request.headers["transfer-encoding"] === undefined;
+}
+
+/** False for a simulated request, whatever version it claims, because it has no stream. */
+function isHttp2(request: NodeRequest): request is Http2ServerRequest {
+  return request.httpVersionMajor > 1 && "stream" in request;
+}
+
+function collect(request: NodeRequest, { maxBytes, timeoutMs }: BodyLimits): Promise<Uint8Array | Refusal> {
+  return new Promise((resolve) => {
+    const bytes = new BodyBytes(maxBytes);
+    let isSettled = false;
+    const stopTimer = startTimer(timeoutMs, () => settle("timeout"));
+    function settle(result: Uint8Array | Refusal): void {
+      isSettled = true;
+      stopTimer();
+      // The listeners stay: taking them off costs more, and a connection that breaks later must not be an uncaught error.
+      resolve(result);
+    }
+    const onAbort = () => settle("aborted");
+    request
+      .on("data", (chunk: Uint8Array) => {
+        if (!isSettled && !bytes.add(chunk)) settle("size");
+      })
+      .on("end", () => settle(bytes.whole()))
+      .on("close", onAbort)
+      .on("error", onAbort);
+    // The stream of an HTTP/2 request that is reset ends as if it were complete, but "aborted" comes first.
+    request.on("aborted", onAbort).resume();
+  });
 }

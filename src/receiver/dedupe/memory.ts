@@ -1,12 +1,10 @@
-import { checkNumber, checkOptionalFunction, checkOptions } from "../checks";
+import { checkNumber, checkOptions } from "../checks";
 import type { Claim, DedupeStore } from "./store";
 
 /** Options of `memoryDedupe`. */
 export interface MemoryDedupeOptions {
   /** How many deliveries are remembered, at about 100 bytes each. Default 100,000. */
   readonly maxEntries?: number | undefined;
-  /** The clock, in milliseconds. Default: `performance.now`, which no change of the system's time affects. */
-  readonly now?: (() => number) | undefined;
 }
 
 /** When to retry, in milliseconds, if every entry belongs to a running handler. */
@@ -24,21 +22,15 @@ const FULL_RETRY_MS = 1000;
  * @throws RangeError if `maxEntries` is not a positive integer; TypeError for an unknown option
  */
 export function memoryDedupe(options: MemoryDedupeOptions = {}): DedupeStore {
-  checkOptions("memoryDedupe", options, ["maxEntries", "now"]);
-  const { maxEntries = 100_000, now = () => performance.now() } = options;
+  checkOptions("memoryDedupe", options, ["maxEntries"]);
+  const { maxEntries = 100_000 } = options;
   checkNumber("memoryDedupe: maxEntries", maxEntries, { least: 1 });
-  checkOptionalFunction("memoryDedupe: now", options.now);
+  // No change of the system's time affects this clock.
+  const now = () => performance.now();
   // Both in order of expiry, if the receivers that share the store use the same leases.
   const held = new Map<string, { readonly token: string; readonly until: number }>();
   const completed = new Map<string, number>();
   let claims = 0;
-
-  /** Throws if the clock failed: no comparison with NaN is true, so every lease would seem to have ended. */
-  function currentTime(): number {
-    const time = now();
-    if (!Number.isFinite(time)) throw new TypeError("memoryDedupe: now must return a finite number.");
-    return time;
-  }
 
   function makeRoom(time: number): boolean {
     if (held.size + completed.size < maxEntries) return true;
@@ -50,7 +42,7 @@ export function memoryDedupe(options: MemoryDedupeOptions = {}): DedupeStore {
 
   return {
     claim(key, leaseMs): Claim {
-      const time = currentTime();
+      const time = now();
       const holder = held.get(key);
       if (holder !== undefined && holder.until > time)
         return { state: "held", retryAfterMs: holder.until - time };
@@ -63,7 +55,7 @@ export function memoryDedupe(options: MemoryDedupeOptions = {}): DedupeStore {
     },
 
     complete(key, token, keepMs) {
-      const time = currentTime();
+      const time = now();
       const holder = held.get(key);
       if (holder === undefined) {
         // The lease ran out and made room for another. The delivery was handled nevertheless.

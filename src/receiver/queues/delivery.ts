@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { CodedError } from "../../shared/codedError";
-import { asBuffer } from "../bytes";
 import { isThenable, LATE, within } from "../deadline";
-import type { Processed } from "../process";
-import { checkResult } from "../result";
+import { asBuffer } from "../event";
+import type { Warn } from "../reports";
+import { checkResult, type Processed } from "../run";
 import type { Delivery } from "../types";
 
 /** A verified delivery as a queue stores it: plain JSON. Later versions of the package read it, too. */
@@ -71,7 +71,7 @@ class QueueDeadlineError extends CodedError<"QUEUE_DEADLINE"> {
 export async function enqueue(
   delivery: Delivery,
   key: string,
-  { queue, timeoutMs }: { queue: DeliveryQueue; timeoutMs: number },
+  { queue, timeoutMs, warn }: { queue: DeliveryQueue; timeoutMs: number; warn: Warn },
 ): Promise<Processed> {
   try {
     const adding = queue.add(queuedDelivery(delivery, key));
@@ -80,7 +80,7 @@ export async function enqueue(
       throw new TypeError("The queue's add must return a promise that resolves once the delivery is stored.");
     const added = await within(timeoutMs, Promise.resolve(adding));
     if (added === LATE) throw new QueueDeadlineError(timeoutMs);
-    checkResult(added, "queue's add");
+    checkResult(added, "the queue's add", warn);
     return { outcome: "queued" };
   } catch (error) {
     return { outcome: "queue-unavailable", error };

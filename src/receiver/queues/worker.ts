@@ -1,12 +1,12 @@
 import { CodedError } from "../../shared/codedError";
 import { checkOptionalFunction, checkOptions } from "../checks";
 import type { DedupeStore } from "../dedupe/store";
-import { VerifiedDelivery } from "../delivery";
-import { readEvent } from "../event";
-import { resolveHandling } from "../handling";
+import { TrackedDelivery } from "../delivery";
 import type { HandlingOptions } from "../options";
-import { type Processed, processDelivery } from "../process";
-import { logFailure, logUnrecorded, notify } from "../reports";
+import { processDelivery } from "../process";
+import { logFailure, notify, warnerOnce } from "../reports";
+import { resolveHandling } from "../resolve";
+import type { Processed } from "../run";
 import type { NoEvents, Outcome, OutcomeKind } from "../types";
 import type { QueuedDelivery } from "./delivery";
 import { type Job, jobsIn, parseQueued } from "./jobs";
@@ -93,17 +93,16 @@ export function queueWorker<Events extends object = NoEvents>(
   checkOptions("queueWorker", options, Object.keys(OPTIONS));
   const { onOutcome = logFailure } = options;
   checkOptionalFunction("queueWorker: onOutcome", onOutcome);
-  const processing = resolveHandling("queueWorker", options, options.dedupe);
+  const processing = resolveHandling("queueWorker", options, options.dedupe, warnerOnce());
 
   async function handle({ data, signal }: Job): Promise<void> {
     const startedAt = performance.now();
     const queued = read(data);
     const { id, timestamp, key } = queued;
     const rawBody = Buffer.from(queued.body, "base64");
-    const { event, jobId, data: eventData } = readEvent(rawBody);
-    const delivery = new VerifiedDelivery({ id, timestamp, rawBody, event, jobId, data: eventData });
-    const onUnrecorded = (error: unknown) => logUnrecorded({ id, timestamp, event, jobId, error });
-    const processed = await processDelivery(delivery, processing, { key, signal, onUnrecorded });
+    const tracked = new TrackedDelivery({ id, timestamp, rawBody });
+    const { event, jobId } = tracked.delivery;
+    const processed = await processDelivery(tracked, processing, { key, signal });
     const { error } = processed;
     const outcome = processed.outcome as WorkerOutcome["outcome"];
     const durationMs = Math.round(performance.now() - startedAt);

@@ -94,8 +94,6 @@ function documentedDifference({ headers }: Message, original: Message): string |
   } = headers;
   if (!/^[!-~]+$/.test(id) || id.includes(".")) return "form of the id";
   if (!/^(0|[1-9][0-9]*)$/.test(timestamp)) return "form of the timestamp";
-  const entries = header.split(" ");
-  if (!entries.includes(original.headers["webhook-signature"] ?? "")) return "form of the entry";
-  if (entries.filter((entry) => entry.startsWith("v1,")).length > 32) return "more than 32 v1 entries";
-  return undefined;
+  const isThere = header.split(" ").includes(original.headers["webhook-signature"] ?? "");
+  return isThere ? undefined : "form of the entry";
 }

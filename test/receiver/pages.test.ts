@@ -1,0 +1,30 @@
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { OPTION_NAMES } from "../../src/receiver/resolve";
+
+const root = resolve(__dirname, "../..");
+const read = (file: string) => readFileSync(join(root, file), "utf8");
+const namesIn = (text: string) => [...text.matchAll(/`([\w-]+)`/g)].map(([, name = ""]) => name);
+
+/** Returns the strings of a union type in a file of `src`. */
+function membersOf(file: string, type: string): string[] {
+  const [, union = ""] = new RegExp(`export type ${type} =([^;]*);`).exec(read(file)) ?? [];
+  return [...union.matchAll(/"([a-z0-9-]+)"/g)].map(([, member = ""]) => member);
+}
+
+test("docs/signature-mismatch.md has a heading for each reason of a refusal, and for no other", () => {
+  const refusals = membersOf("src/receiver/types.ts", "Refusal");
+  const failures = membersOf("src/signature/result.ts", "VerificationFailure");
+  expect([refusals.length, failures.length]).toEqual([5, 13]);
+  const [symptoms = ""] = read("docs/signature-mismatch.md").split("## Differences from the reference");
+  const headings = symptoms.split("\n").filter((line) => line.startsWith("## "));
+  expect(headings.flatMap(namesIn).sort()).toEqual([...refusals, ...failures, "no-secrets"].sort());
+});
+
+test("docs/receiving.md lists each option of a receiver, and no other", () => {
+  const [, section = ""] = read("docs/receiving.md").split("\n## Options\n");
+  const rows = (section.split("\n## ")[0] ?? "").split("\n").filter((line) => line.startsWith("| `"));
+  const first = rows.flatMap((row) => namesIn(row.split(" | ")[0] ?? ""));
+  const ofReceivers = OPTION_NAMES.filter((name) => name !== "queue" || first.includes("queue"));
+  expect(first.sort()).toEqual([...ofReceivers].sort());
+});
