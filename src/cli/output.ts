@@ -31,6 +31,7 @@ export class Output {
   readonly json: boolean;
   readonly mask = new Mask();
   #isPrinted = false;
+  #hasRecords = false;
   #isAsking = false;
 
   constructor(private readonly options: OutputOptions) {
@@ -42,13 +43,14 @@ export class Output {
     if (!this.json) print();
     else if (!this.#isPrinted) {
       this.#isPrinted = true;
-      this.#writeJson(value, 2);
+      this.#writeJson(value, this.#hasRecords ? 0 : 2);
     }
   }
 
   /** Prints one of many results of a command that runs until it is stopped: as JSON on one line, or as a line for people. */
   record(value: unknown, line: string): void {
-    if (this.json) this.#writeJson(value);
+    this.#hasRecords = true;
+    if (this.json) this.#writeJson(value, 0);
     else this.line(line);
   }
 
@@ -112,7 +114,7 @@ export class Output {
     return printable(this.mask.apply(text));
   }
 
-  #writeJson(value: unknown, indent = 0): void {
+  #writeJson(value: unknown, indent: number): void {
     const masked = (_name: string, each: unknown) =>
       typeof each === "string" ? this.mask.apply(each) : each;
     const lines = JSON.stringify(value, masked, indent).split("\n");

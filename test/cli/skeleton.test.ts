@@ -97,6 +97,20 @@ test("with --json, an error after the result leaves the one value as it is", asy
   expect([status, JSON.parse(stdout)]).toEqual([1, { done: 1 }]);
 });
 
+test("with --json, a command of many results prints each on a line, and an error too", async () => {
+  const run = async ({ output }: Context) => {
+    output.record({ url: "a" }, "a");
+    throw new CliError("UNEXPECTED", "later");
+  };
+  const { stdout } = await runOwn({ run }, ["--json"]);
+  expect(
+    stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line)),
+  ).toEqual([{ url: "a" }, { error: { code: "UNEXPECTED", message: "later" } }]);
+});
+
 test.each([
   [true, 0],
   [false, 1],
