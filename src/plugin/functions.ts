@@ -54,7 +54,11 @@ async function mayBeSecret(
   if (found.some(({ url }) => isSecretUrl(url))) return true;
   const urn = found.length === 0 ? undefined : await engine.rootUrn();
   if (urn === undefined) return false;
-  const state = await readState(urn, undefined, environment).catch(() => undefined);
+  const read = () => readState(urn, undefined, environment);
+  // Once more, because the engine may be writing the state just now.
+  const state = await read()
+    .catch(read)
+    .catch(() => undefined);
   const ids = new Set<string | undefined>(found.map(({ id }) => id));
   return state?.endpoints.some(({ id, outputs }) => ids.has(id) && typeof outputs?.url !== "string") ?? true;
 }

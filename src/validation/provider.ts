@@ -9,7 +9,7 @@ import { validateOnce, validateReceiver } from "./validateReceiver";
 import { isRefuting, type ValidationErrorCode } from "./verdict";
 
 /** Why a receiver is not validated, or why a validation cannot be made. Stable. */
-type ReceiverValidationErrorCode = ValidationErrorCode | "VALIDATION_NOT_IMPORTABLE" | "RUN_CANCELLED";
+type ReceiverValidationErrorCode = ValidationErrorCode | "VALIDATION_NOT_IMPORTABLE" | "ABORTED";
 
 /** A receiver that is not validated, or a validation that cannot be made. The message holds no secret, and of the url only its origin. */
 class ReceiverValidationError extends CodedError<ReceiverValidationErrorCode> {
@@ -40,7 +40,7 @@ export function createReceiverValidation(engine: Pick<Engine, "cancelled" | "war
     } catch (error) {
       if (signal?.aborted)
         throw failure(
-          "RUN_CANCELLED",
+          "ABORTED",
           "the run was cancelled before the receiver was validated. Run the same command again",
         );
       if (error instanceof CodedError) error.stack = "";

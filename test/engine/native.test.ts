@@ -150,7 +150,9 @@ test("bad arguments and settings fail the preview all at once", async () => {
 
   project.endpointsInYaml({ jobs: at("jobs") });
   emulator.add(at("jobs") as never);
-  expect(await project.preview()).toMatch(/warning: WebhookEndpoint "jobs": the service already has/);
+  expect((await project.pulumi("preview")).output).toMatch(
+    /the service already has .*[\s\S]*ENDPOINT_EXISTS/,
+  );
   await project.succeed("config", "rm", "webhooks:apiKey");
   expect((await project.pulumi("preview")).output).toMatch(/API key is missing.*SETTINGS_INVALID/);
 });
@@ -292,15 +294,21 @@ test("Ctrl-C ends every wait, and a registration that got no answer stays pendin
   while (refused.hits === 0) await soon();
   const cancelledAt = Date.now();
   cli.kill("SIGINT");
-  expect((await printed).join("")).toMatch(/receiver was not validated.*RUN_CANCELLED/);
+  expect((await printed).join("")).toMatch(/before the receiver was validated.*ABORTED/);
   expect(Date.now() - cancelledAt).toBeLessThan(40_000);
   expect(processes()).toEqual([]);
   const recorded = Object.values(await project.endpoints());
   expect(recorded.map(({ id }) => id)).toEqual([expect.stringMatching(/^pending:/)]);
 });
 
-test("a run that is killed leaves no plugin behind, and the next up takes over what it registered", async () => {
+test("a run that is killed leaves no plugin behind, and the next up names what it registered, which adoptId takes over", async () => {
   await endedUp("SIGKILL");
   await project.succeed("cancel", "--yes");
+  const [{ id = "" } = {}] = emulator.endpoints();
+  const { exitCode, output } = await project.pulumi("up", "--yes", "--skip-preview");
+  expect(exitCode).not.toBe(0);
+  expect(output).toContain(`set adoptId: "${id}"`);
+  expect(output).toContain("REGISTRATION_IN_DOUBT");
+  project.endpointsInYaml({ jobs: at("jobs", { adoptId: id }) });
   await expectOneRegistration();
 });

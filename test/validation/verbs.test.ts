@@ -162,12 +162,12 @@ describe("diff and update", () => {
   });
 });
 
-test("create ends with RUN_CANCELLED when the run is cancelled", async () => {
+test("create ends with ABORTED when the run is cancelled", async () => {
   const url = await serve(always(503));
   const controller = new AbortController();
   const creating = verbs({ cancelled: controller.signal }).create({ url, secrets: [secret] });
   controller.abort();
-  await expect(creating).rejects.toMatchObject({ code: "RUN_CANCELLED", stack: "" });
+  await expect(creating).rejects.toMatchObject({ code: "ABORTED", stack: "" });
 });
 
 describe("read, for a refresh,", () => {
