@@ -13,7 +13,14 @@ const sectionOf = (name: string) => page.split(`\n## ${name}\n`)[1]?.split("\n##
 let served: Served;
 let folder: string;
 beforeEach(async () => {
-  served = await serve(createReceiver({ secrets: SECRET, handlers: {}, onRejected: () => undefined }));
+  served = await serve(
+    createReceiver({
+      secrets: SECRET,
+      handlers: {},
+      onUnhandled: () => undefined,
+      onRejected: () => undefined,
+    }),
+  );
   const body = '{"type":"job.running"}';
   const headers = sign({ id: "msg_1", timestamp: Math.floor(Date.now() / 1000), body, secret: SECRET });
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`);

@@ -5,7 +5,14 @@ import { OTHER_SECRET, run, runBin, SECRET } from "./running";
 
 let served: Served;
 beforeEach(async () => {
-  served = await serve(createReceiver({ secrets: SECRET, handlers: {}, onRejected: () => undefined }));
+  served = await serve(
+    createReceiver({
+      secrets: SECRET,
+      handlers: {},
+      onUnhandled: () => undefined,
+      onRejected: () => undefined,
+    }),
+  );
 });
 afterEach(() => served.close());
 
