@@ -18,7 +18,7 @@ function keepCodeInAnchors(parser) {
 
 /** The parts of types that are documented as a whole. */
 const partsOf = {
-  "emulator.Misbehaviour.__type": ["body", "bytes", "delayMs", "effect", "headers", "kind", "status"],
+  "emulator.Misbehaviour.__type": ["bytes", "delayMs", "headers", "kind", "status"],
   "receiver.Claim.__type": ["retryAfterMs", "state", "token"],
   "receiver.SchemaIssue.path.__type": ["key"],
   "receiver.SchemaResult.__type": ["issues", "value"],

@@ -189,7 +189,7 @@ export class Deliveries {
 
 /** Names the endpoint by its id, because its url can contain a secret. */
 function refusedTwice({ endpointId, statusCode, error, type, retryInMs }: LoggedAttempt): string {
-  const answer = statusCode === null ? `did not answer (${error})` : `answered ${statusCode} to`;
+  const answer = statusCode === null ? `no answer (${error})` : statusCode;
   const next = Math.ceil((retryInMs ?? 0) / 1000);
-  return `Endpoint ${endpointId} ${answer} attempt 2 of ${type}. The next attempt follows in ${next} s. Correct the receiver.`;
+  return `Attempt 2 of ${type} got ${answer} from endpoint ${endpointId}. The next one follows in ${next} s. Correct the receiver.`;
 }

@@ -37,11 +37,19 @@ export type Fault = FaultTarget & Misbehaviour;
 /** The kind of a fault. */
 export type FaultKind = Misbehaviour["kind"];
 
+/** What a kind of fault does. */
+export interface FaultDescription {
+  /** Whether the operation takes effect. */
+  readonly effect: boolean;
+  /** What the client sees. */
+  readonly client: string;
+}
+
 /**
- * What each kind of fault does: whether the operation takes effect, and what the client sees. A request that the service would refuse
+ * What each kind of fault does. A request that the service would refuse
  * anyway never has an effect. To refuse connections altogether, call `emulator.goOffline()`.
  */
-export const FAULTS = {
+export const FAULTS: Readonly<Record<FaultKind, FaultDescription>> = {
   refuse: { effect: false, client: "a reset before the request is read" },
   "reset-before": { effect: false, client: "a reset after the request is read" },
   "reset-after": { effect: true, client: "a reset instead of the response" },
@@ -54,7 +62,7 @@ export const FAULTS = {
   malformed: { effect: true, client: "half of the JSON as a complete body" },
   empty: { effect: true, client: "the right status without a body" },
   oversized: { effect: true, client: "the right response, padded to 32 MiB" },
-} as const satisfies Readonly<Record<FaultKind, { effect: boolean; client: string }>>;
+};
 
 /** Every kind of fault. Useful for generating a test matrix. */
 export const FAULT_KINDS = Object.keys(FAULTS) as readonly FaultKind[];

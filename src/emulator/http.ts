@@ -12,10 +12,13 @@ import { EmulatorError } from "./errors";
 /** How long an idle connection stays open, in milliseconds: longer than any test, so that none closes just as a client sends. */
 const KEEP_ALIVE_MS = 120_000;
 
-/** An answer of the service. A string as `body` is sent as it is, anything else as JSON. */
+/** An answer of the service. */
 export interface Answer {
+  /** The HTTP status. */
   readonly status: number;
+  /** Besides those of the content. */
   readonly headers?: OutgoingHttpHeaders;
+  /** A string is sent as it is, anything else as JSON. */
   readonly body?: unknown;
 }
 

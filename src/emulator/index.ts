@@ -6,6 +6,7 @@ export {
   FAULT_KINDS,
   FAULTS,
   type Fault,
+  type FaultDescription,
   type FaultKind,
   type FaultTarget,
   type Misbehaviour,

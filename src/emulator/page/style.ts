@@ -56,7 +56,9 @@ p + pre { margin-top: 6px; }
 .list a:focus-visible { outline-offset: -2px; }
 .list a[aria-current] { background: var(--chosen); border-color: var(--accent); }
 .line, .row { display: flex; align-items: baseline; gap: 4px 10px; }
-.line code { color: var(--soft); overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.line .grow { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.line code { color: var(--soft); }
+.row .grow { flex-basis: 160px; }
 .row { flex-wrap: wrap; padding: 7px 14px; font-size: 13px; }
 .count { margin-bottom: 8px; }
 .filter { display: flex; flex-wrap: wrap; gap: 8px; margin-bottom: 8px; }
@@ -77,7 +79,7 @@ dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 2px 
 summary { cursor: pointer; padding: 4px 2px; border-radius: 6px; }
 .attempts summary > *, h2 > * { margin-right: 8px; }
 .note { color: var(--busy); font-weight: 550; }
-pre { background: var(--code); border-radius: 8px; padding: 8px 11px; white-space: pre-wrap; max-height: 300px; overflow: auto; }
+pre { background: var(--code); border: 1px solid var(--line); border-radius: 8px; padding: 8px 11px; white-space: pre-wrap; max-height: 300px; overflow: auto; }
 pre + pre { margin-top: 6px; }
 button, select, input, textarea { font: inherit; font-size: 13px; color: inherit; border: 1px solid var(--line); border-radius: 7px; background: var(--card); padding: 4px 11px; min-height: 32px; min-width: 0; }
 textarea { font: 12.5px/1.5 var(--mono); resize: vertical; }
