@@ -1,29 +1,16 @@
-// How a program uses each queue: its receiver's side, and its workers'. Loaded by processes of their own, as pg-boss 12 is an ECMAScript
-// module, which Jest cannot load.
+// How a program uses each queue: its receiver's side, and its workers'. Loaded by processes of their own, which are killed, and because
+// pg-boss 12 is an ECMAScript module, which Jest cannot load.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DeliveryQueue } from "../../../src/receiver";
-import {
-  bullmqQueue,
-  pgBossQueue,
-  type QueueWorker,
-  sqsHandler,
-  sqsQueue,
-} from "../../../src/receiver/queues";
+import * as queues from "../../../src/receiver/queues";
 
-export interface Opened {
-  readonly queue: DeliveryQueue;
-  close(): Promise<void>;
-}
-export interface Working {
-  /** Finishes what it holds. */
-  stop(): Promise<void>;
-}
-export interface Kind {
+interface Kind {
   /** Creates what has to exist before a receiver or a worker starts. */
-  prepare(url: string): Promise<void>;
-  open(url: string): Promise<Opened>;
-  work(url: string, worker: QueueWorker, options: { concurrency: number }): Promise<Working>;
+  prepare(url: string): Promise<unknown>;
+  open(url: string): Promise<DeliveryQueue>;
+  /** Runs a worker until its process ends. */
+  work(url: string, worker: queues.QueueWorker, concurrency: number): Promise<unknown>;
 }
 
 export type KindName = "bullmq" | "bullmq-5" | "pg-boss" | "sqs";
@@ -37,77 +24,70 @@ function bullmq(load: () => Promise<typeof import("bullmq")>): Kind {
     async open(url) {
       const { Queue } = await load();
       const connection = { path: url, enableOfflineQueue: false, maxRetriesPerRequest: 1 };
-      const queue = new Queue(NAME, { connection });
-      queue.on("error", onError);
-      return { queue: bullmqQueue(queue), close: () => queue.close() };
+      return queues.bullmqQueue(new Queue(NAME, { connection }).on("error", onError));
     },
-    async work(url, worker, { concurrency }) {
+    async work(url, worker, concurrency) {
       const { Worker } = await load();
       // Shorter than the defaults, so that a test need not wait 30 seconds for what a killed worker held.
       const recovery = { lockDuration: 5_000, stalledInterval: 1_000, maxStalledCount: 1_000 };
       const connection = { path: url, maxRetriesPerRequest: null };
-      const working = new Worker(NAME, worker, { connection, concurrency, ...recovery });
-      working.on("error", onError);
-      return { stop: () => working.close() };
+      new Worker(NAME, worker, { connection, concurrency, ...recovery }).on("error", onError);
     },
   };
 }
 
+async function bossAt(url: string, options: object = {}) {
+  const { PgBoss } = await import("pg-boss");
+  const boss = new PgBoss({ connectionString: url, ...options });
+  boss.on("error", onError);
+  return boss.start();
+}
+
 const pgBoss: Kind = {
   async prepare(url) {
-    const { PgBoss } = await import("pg-boss");
-    const boss = new PgBoss({ connectionString: url });
-    boss.on("error", onError);
-    await boss.start();
-    const retries = { retryLimit: 100, retryDelay: 0, heartbeatSeconds: 10 };
-    await boss.createQueue(NAME, { ...retries, expireInSeconds: 60 });
-    await boss.stop();
+    const boss = await bossAt(url);
+    await boss.createQueue(NAME, {
+      retryLimit: 100,
+      retryDelay: 0,
+      heartbeatSeconds: 10,
+      expireInSeconds: 60,
+    });
   },
   async open(url) {
-    const { PgBoss } = await import("pg-boss");
-    const boss = new PgBoss({
-      connectionString: url,
-      monitorIntervalSeconds: 1,
-      superviseIntervalSeconds: 1,
-    });
-    boss.on("error", onError);
-    await boss.start();
-    return { queue: pgBossQueue(boss, NAME), close: () => boss.stop() };
+    const boss = await bossAt(url, { monitorIntervalSeconds: 1, superviseIntervalSeconds: 1 });
+    return queues.pgBossQueue(boss, NAME);
   },
-  async work(url, worker, { concurrency }) {
-    const { PgBoss } = await import("pg-boss");
-    const boss = new PgBoss({ connectionString: url, supervise: false });
-    boss.on("error", onError);
-    await boss.start();
+  async work(url, worker, concurrency) {
+    const boss = await bossAt(url, { supervise: false });
     const polling = { batchSize: 1, localConcurrency: concurrency, pollingIntervalSeconds: 0.5, burst: true };
     await boss.work(NAME, polling, worker);
-    return { stop: () => boss.stop() };
   },
 };
 
+const QUEUE = `123456789012/${NAME}.fifo`;
+
+async function sqsAt(endpoint: string) {
+  const { SQS } = await import("@aws-sdk/client-sqs");
+  const credentials = { accessKeyId: "test", secretAccessKey: "test" };
+  return new SQS({ endpoint, region: "us-east-1", credentials });
+}
+
 const sqs: Kind = {
   async prepare(url) {
-    const { SQS } = await import("@aws-sdk/client-sqs");
     const Attributes = { FifoQueue: "true", VisibilityTimeout: "5" };
-    await new SQS(clientOf(url)).createQueue({ QueueName: `${NAME}.fifo`, Attributes });
+    await (await sqsAt(url)).createQueue({ QueueName: `${NAME}.fifo`, Attributes });
   },
   async open(url) {
-    const { SQS } = await import("@aws-sdk/client-sqs");
-    const client = new SQS(clientOf(url));
-    return { queue: sqsQueue({ client, queueUrl: queueUrlOf(url) }), close: async () => client.destroy() };
+    return queues.sqsQueue({ client: await sqsAt(url), queueUrl: `${url}/${QUEUE}` });
   },
   /** What AWS runs for a Lambda function on SQS: it polls, calls the handler, and deletes what did not fail. */
-  async work(url, worker, { concurrency }) {
-    const { SQS } = await import("@aws-sdk/client-sqs");
-    const client = new SQS(clientOf(url));
-    const handler = sqsHandler(worker);
-    const QueueUrl = queueUrlOf(url);
-    let isStopped = false;
+  async work(url, worker, concurrency) {
+    const client = await sqsAt(url);
+    const handler = queues.sqsHandler(worker);
+    const QueueUrl = `${url}/${QUEUE}`;
     async function poll(): Promise<void> {
-      const { Messages = [] } = await client.receiveMessage({
-        QueueUrl,
-        MaxNumberOfMessages: Math.min(10, concurrency),
-      });
+      const MaxNumberOfMessages = Math.min(10, concurrency);
+      const { Messages = [] } = await client.receiveMessage({ QueueUrl, MaxNumberOfMessages });
       if (Messages.length === 0) return sleep(100);
       const Records = Messages.map(({ MessageId = "", Body = "" }) => ({ messageId: MessageId, body: Body }));
       const { batchItemFailures } = await handler({ Records });
@@ -116,27 +96,11 @@ const sqs: Kind = {
       const Entries = done.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
       if (Entries.length > 0) await client.deleteMessageBatch({ QueueUrl, Entries });
     }
-    const running = (async () => {
-      while (!isStopped) await poll().catch(() => sleep(100));
+    void (async () => {
+      for (;;) await poll().catch(() => sleep(100));
     })();
-    return {
-      async stop() {
-        isStopped = true;
-        await running;
-        client.destroy();
-      },
-    };
   },
 };
-
-function clientOf(endpoint: string) {
-  const credentials = { accessKeyId: "test", secretAccessKey: "test" };
-  return { endpoint, region: "us-east-1", credentials };
-}
-
-function queueUrlOf(url: string): string {
-  return `${url}/123456789012/${NAME}.fifo`;
-}
 
 export const kinds: Readonly<Record<KindName, Kind>> = {
   bullmq: bullmq(() => import("bullmq")),

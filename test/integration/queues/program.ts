@@ -1,90 +1,64 @@
-// A receiver or a worker in a process of its own: argv[2] holds a `ProgramOptions` as JSON. A receiver tells its parent its URL. A worker
-// appends a line to a file for each call of its handler, before and after its work, which SIGKILL cannot take back.
+// A receiver or a worker in a process of its own: argv[2] holds a `ProgramOptions` as JSON. It tells its parent when it is ready. Its
+// handler appends a line to a file before and after its work, which SIGKILL cannot take back.
 
 import { appendFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createReceiver, redisDedupe } from "../../../src/receiver";
+import { createReceiver, type Receiver, redisDedupe } from "../../../src/receiver";
 import { nodeHandler } from "../../../src/receiver/adapters/node";
 import { queueWorker } from "../../../src/receiver/queues";
+import { secret } from "../../receiver/support";
 import { type KindName, kinds } from "./kinds";
 
 export interface ProgramOptions {
-  readonly role: "prepare" | "receiver" | "worker";
-  readonly kind: KindName;
+  /** A receiver hands deliveries to the queue, a worker handles them, and a handler does both, with a dedupe store. */
+  readonly role: "prepare" | "receiver" | "worker" | "handler";
+  readonly kind: KindName | "redis";
   readonly url: string;
-  readonly secrets: readonly string[];
   readonly log: string;
   readonly concurrency: number;
-  /** How long a handler takes. */
+  /** How long a handler takes, in milliseconds. */
   readonly workMs: number;
-  readonly handlerTimeoutMs: number;
-  /** The socket of a Redis for the dedupe store of the worker. */
-  readonly dedupe?: string;
 }
+/** What a program tells its parent; a receiver has a URL. */
+export type ProgramMessage = { readonly url: string };
 
-export type ProgramMessage = "ready" | { readonly url: string } | { readonly heapMiB: number };
-
-async function main({
-  role,
-  kind,
-  url,
-  secrets,
-  log,
-  concurrency,
-  workMs,
-  handlerTimeoutMs,
-  dedupe,
-}: ProgramOptions) {
-  const queue = kinds[kind];
-  process.on("unhandledRejection", (error) => {
-    console.error("unhandled rejection", error);
-    process.exit(1);
-  });
-  if (role === "prepare") {
-    await queue.prepare(url);
-    process.exit();
-  }
-  process.on("message", () => {
-    globalThis.gc?.();
-    tell({ heapMiB: process.memoryUsage().heapUsed / 2 ** 20 });
-  });
-  if (role === "receiver") {
-    const opened = await queue.open(url);
-    const receiver = createReceiver({
-      secrets,
-      queue: opened.queue,
-      handlerTimeoutMs,
-      onOutcome() {},
-      onRejected() {},
-    });
-    const server = createServer(nodeHandler(receiver)).listen(0, "127.0.0.1", () => {
-      tell({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` });
-    });
-    return;
-  }
+async function main({ role, kind, url, log, concurrency, workMs }: ProgramOptions) {
   const note = (what: string, id: string) => appendFileSync(log, `${what} ${process.pid} ${id}\n`);
-  const worker = queueWorker({
-    ...(dedupe === undefined ? {} : { dedupe: redisDedupe({ client: await redisAt(dedupe) }) }),
-    onOutcome() {},
-    handlers: {
-      async "job.succeeded"({ id }) {
-        note("start", id);
-        await sleep(workMs);
-        note("done", id);
-      },
+  const handlers = {
+    async "job.succeeded"({ id }: { id: string }) {
+      note("start", id);
+      await sleep(workMs);
+      note("done", id);
     },
-  });
-  await queue.work(url, worker, { concurrency });
-  tell("ready");
+  };
+  const quiet = { secrets: secret, handlerTimeoutMs: 5_000, onRejected() {} };
+  if (kind === "redis") {
+    const { Redis } = await import("ioredis");
+    const client = new Redis({ path: url, enableOfflineQueue: false, maxRetriesPerRequest: 1 });
+    client.on("error", () => {});
+    await new Promise((ready) => client.once("ready", ready));
+    return serve(
+      createReceiver({
+        ...{ ...quiet, handlers, dedupe: redisDedupe({ client }), handlerTimeoutMs: 1_000, leaseMs: 2_000 },
+        // The named cause of a second call: the store could not record the first.
+        onOutcome: ({ outcome, id, error }) => outcome === "handled" && error && note("unrecorded", id),
+      }),
+    );
+  }
+  const queue = kinds[kind];
+  if (role === "prepare") return queue.prepare(url).then(() => process.exit());
+  if (role === "receiver")
+    return serve(createReceiver({ ...quiet, queue: await queue.open(url), onOutcome() {} }));
+  await queue.work(url, queueWorker({ handlers, onOutcome() {} }), concurrency);
+  tell({ url: "" });
 }
 
-async function redisAt(path: string) {
-  const { Redis } = await import("ioredis");
-  const client = new Redis({ path, enableOfflineQueue: false, maxRetriesPerRequest: 1 });
-  client.on("error", () => {});
-  return client;
+function serve(receiver: Receiver): void {
+  const server = createServer(nodeHandler(receiver)).listen(0, "127.0.0.1", () => {
+    tell({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` });
+  });
 }
 
 function tell(message: ProgramMessage): void {

@@ -1,81 +1,76 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import http from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { delivered, jobSucceeded, secret } from "../../receiver/support";
+import { delivered, jobSucceeded } from "../../receiver/support";
 import type { Store } from "../stores/store";
 import { type Started, startProgram } from "./processes";
 import type { ProgramOptions } from "./program";
-import { CONNECTIONS, connections, post } from "./sender";
 
 export interface ScenarioOptions {
+  /** A queue; or "redis" for receivers that share a dedupe store and have none. */
   readonly kind: ProgramOptions["kind"];
   readonly store: Store;
   readonly deliveries: number;
+  /** How many processes handle deliveries. */
   readonly workers: number;
   readonly concurrency: number;
-  /** How often a worker is killed. */
+  readonly workMs: number;
+  /** How often one of them is killed. */
   readonly killEveryMs: number;
   /** How often the store goes away, in the course of the deliveries. */
   readonly outages: number;
-  readonly dedupe?: string;
   /** Of every so many deliveries, one is sent twice. */
-  readonly repeatEvery?: number;
+  readonly repeatEvery: number;
 }
 
 export interface ScenarioResult {
-  /** The answers of the receiver, counted by status. */
+  /** The answers to the deliveries, counted by status; 0 is a broken connection. */
   readonly answers: Readonly<Record<string, number>>;
   readonly killed: number;
   /** Acknowledged, but never handled to the end. */
   readonly lost: readonly string[];
-  /** Handled again, although no killed worker held it. */
+  /** Handled again, although nobody who held it was killed, and the store recorded it. */
   readonly repeatedWithoutCause: readonly string[];
-  /** Handled again after a worker that held it was killed. */
+  /** Handled again for one of these causes. */
   readonly repeated: number;
-  readonly sendingMs: number;
   readonly totalMs: number;
 }
 
+const CONNECTIONS = 8;
 /** How long the last deliveries may take after the last kill. */
 const DRAIN_MS = 120_000;
 
-/** Sends deliveries through a receiver and its queue to workers that are killed all the time, while the store goes away. */
+/** Sends deliveries to processes that are killed all the time, directly or through a queue, while the store goes away. */
 export async function runScenario(options: ScenarioOptions): Promise<ScenarioResult> {
-  const { kind, store, deliveries, concurrency, repeatEvery = 50 } = options;
+  const { kind, store, deliveries, repeatEvery } = options;
   const folder = mkdtempSync(join(tmpdir(), "queue-"));
   const log = join(folder, "log");
-  const common = {
-    kind,
-    url: store.url,
-    secrets: [secret],
-    log,
-    concurrency,
-    workMs: 5,
-    handlerTimeoutMs: 5_000,
-  };
-  const worker = () =>
-    startProgram({ ...common, role: "worker", ...(options.dedupe ? { dedupe: options.dedupe } : {}) });
-  const workers: Started[] = [];
+  const common = { kind, url: store.url, log, concurrency: options.concurrency, workMs: options.workMs };
+  const start = (role: ProgramOptions["role"]) => startProgram({ ...common, role });
+  const startWorker = () => start(kind === "redis" ? "handler" : "worker");
+  const pool: Started[] = [];
+  const receivers = kind === "redis" ? pool : [];
   const killed = new Set<number>();
-  let isOver = false;
-  let sent = 0;
-  let startedAt = Date.now();
+  let [isOver, sent] = [false, 0];
   try {
-    await (await startProgram({ ...common, role: "prepare" })).kill();
-    const receiver = await startProgram({ ...common, role: "receiver" });
-    workers.push(receiver);
-    const pool = await Promise.all(Array.from({ length: options.workers }, worker));
+    if (kind !== "redis") {
+      await start("prepare");
+      receivers.push(await start("receiver"));
+    }
+    pool.push(...(await Promise.all(Array.from({ length: options.workers }, startWorker))));
 
-    startedAt = Date.now();
+    const startedAt = Date.now();
     const killing = (async () => {
       for (let turn = 0; !isOver; turn++) {
         await sleep(options.killEveryMs);
-        const victim = pool[turn % pool.length];
+        const at = turn % pool.length;
+        const victim = pool[at];
         if (isOver || victim === undefined) break;
-        killed.add(victim.child.pid ?? 0);
+        killed.add(victim.pid);
         await victim.kill();
-        pool[turn % pool.length] = await untilStarted(worker);
+        pool[at] = await untilStarted(startWorker);
       }
     })();
     const breaking = (async () => {
@@ -89,23 +84,23 @@ export async function runScenario(options: ScenarioOptions): Promise<ScenarioRes
 
     const answers: Record<string, number> = {};
     const ids = Array.from({ length: deliveries }, (_, index) => `msg_${index}`);
-    const agent = connections();
+    const agent = new http.Agent({ keepAlive: true, maxSockets: CONNECTIONS });
     const next = ids.entries();
     const connection = async () => {
       for (const [index, id] of next) {
         const request = delivered({ id, body: jobSucceeded(`job_${index}`) });
-        const times = index % repeatEvery === 0 ? 2 : 1;
-        for (let accepted = 0; accepted < times; ) {
-          const status = await post(receiver.url, agent, request);
+        let accepted = index % repeatEvery === 0 ? -1 : 0;
+        for (let attempt = index; accepted < 1; attempt++) {
+          const status = await post(receivers[attempt % receivers.length]?.url ?? "", agent, request);
           answers[status] = (answers[status] ?? 0) + 1;
-          if (status === 202) accepted++;
+          if (status === 200 || status === 202) accepted++;
           else await sleep(50);
         }
         sent++;
       }
     };
     await Promise.all(Array.from({ length: CONNECTIONS }, connection));
-    const sendingMs = Date.now() - startedAt;
+    agent.destroy();
     await breaking;
 
     const until = Date.now() + DRAIN_MS;
@@ -115,23 +110,22 @@ export async function runScenario(options: ScenarioOptions): Promise<ScenarioRes
     const totalMs = Date.now() - startedAt;
     // What a worker was killed over comes again later than everything else.
     await sleep(1_000);
-    workers.push(...pool);
-    agent.destroy();
-    const { done, starts } = handledIn(log);
+    const { done, starts, unrecorded } = handledIn(log);
     const again = [...starts].filter(([, pids]) => pids.length > 1);
-    const uncaused = again.filter(([, pids]) => !pids.slice(0, -1).every((pid) => killed.has(pid)));
+    const uncaused = again.filter(
+      ([id, pids]) => !unrecorded.has(id) && !pids.slice(0, -1).every((pid) => killed.has(pid)),
+    );
     return {
       answers,
       killed: killed.size,
       lost: ids.filter((id) => !done.has(id)),
       repeatedWithoutCause: uncaused.map(([id]) => id),
       repeated: again.length - uncaused.length,
-      sendingMs,
       totalMs,
     };
   } finally {
     isOver = true;
-    await Promise.all(workers.map((each) => each.kill()));
+    await Promise.all([...receivers, ...pool].map((each) => each.kill()));
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -147,14 +141,34 @@ async function untilStarted(start: () => Promise<Started>): Promise<Started> {
   }
 }
 
+/** Returns the status, or 0 if the connection broke. */
+function post(
+  url: string,
+  agent: http.Agent,
+  { headers, body }: ReturnType<typeof delivered>,
+): Promise<number> {
+  return new Promise((resolve) => {
+    const all = { ...headers, "content-length": body.length };
+    const request = http.request(url, { method: "POST", agent, headers: all });
+    request.on("response", (response) => {
+      response.resume().on("end", () => resolve(response.statusCode ?? 0));
+      response.on("error", () => resolve(0));
+    });
+    request.on("error", () => resolve(0)).end(body);
+  });
+}
+
+/** Reads what the handlers noted: who started which delivery, what was done, and what the store could not record. */
 function handledIn(log: string) {
   const done = new Set<string>();
+  const unrecorded = new Set<string>();
   const starts = new Map<string, number[]>();
   const lines = existsSync(log) ? readFileSync(log, "utf8").trimEnd().split("\n") : [];
   for (const line of lines) {
     const [what, pid, id = ""] = line.split(" ");
     if (what === "done") done.add(id);
+    else if (what === "unrecorded") unrecorded.add(id);
     else starts.set(id, [...(starts.get(id) ?? []), Number(pid)]);
   }
-  return { done, starts };
+  return { done, starts, unrecorded };
 }
