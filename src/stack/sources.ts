@@ -103,7 +103,7 @@ export function receiverFromFile<Events extends object = NoEvents>(
  * Creates a receiver from a stack's secret output, which `pulumi` decrypts: for development and CI. It needs the CLI and
  * the means to decrypt the stack's secrets. Neither belongs in production: use `receiverFromFile` or `receiverFromEnv` there.
  *
- * @throws ReceiverConfigError `PULUMI_MISSING`, `STACK_UNREADABLE`, `CONFIG_MISSING` or `CONFIG_INVALID`
+ * @throws ReceiverConfigError `STACK_UNREADABLE`, `CONFIG_MISSING` or `CONFIG_INVALID`
  * @throws whatever `createReceiver` throws
  */
 export async function receiverFromStack<Events extends object = NoEvents>(
@@ -129,8 +129,7 @@ async function outputsOf({ stackName, workDir, backendUrl }: StackSource): Promi
   const args = ["stack", "output", "--json", "--show-secrets", "--stack", stackName];
   const env = backendUrl === undefined ? process.env : { ...process.env, PULUMI_BACKEND_URL: backendUrl };
   const { exitCode, stdout, stderr } = await runPulumi(args, { cwd: workDir, env }).catch(() => {
-    throw new ReceiverConfigError(
-      "PULUMI_MISSING",
+    throw stackError(
       "cannot run pulumi: install the Pulumi CLI, put it on PATH, and check that workDir is a folder",
     );
   });
@@ -138,11 +137,14 @@ async function outputsOf({ stackName, workDir, backendUrl }: StackSource): Promi
   if (isRecord(outputs)) return outputs;
   // The CLI's first error. The rest of what it printed, such as a program's output, may hold secrets.
   const line = /^error: (.+)$/m.exec(stderr)?.[1]?.trim();
-  throw new ReceiverConfigError(
-    "STACK_UNREADABLE",
+  throw stackError(
     `\`pulumi stack output\` failed for stack ${shown(stackName)}: ` +
       `${line === undefined ? `run it in workDir to see why (exit code ${exitCode})` : masked(line)}`,
   );
+}
+
+function stackError(reason: string): ReceiverConfigError {
+  return new ReceiverConfigError("STACK_UNREADABLE", reason);
 }
 
 function missing(reason: string): ReceiverConfigError {

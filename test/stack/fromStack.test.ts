@@ -104,7 +104,7 @@ test.each([
   [{ output: "reciever" }, "CONFIG_MISSING", /no output reciever; its outputs are: .*receiver.*, text/],
   [{ output: "constructor" }, "CONFIG_MISSING", /has no output constructor/],
   [{ output: "url" }, "CONFIG_INVALID", /in the output url of stack dev cannot be used: it is not the JSON/],
-  [{ workDir: "/nowhere" }, "PULUMI_MISSING", /install the Pulumi CLI.*workDir is a folder/],
+  [{ workDir: "/nowhere" }, "STACK_UNREADABLE", /install the Pulumi CLI.*workDir is a folder/],
 ])("the source %p throws %s, without a secret in the error", async (source, code, says) => {
   const error = await thrownBy(() => fromStack(source));
   expect(error).toMatchObject({ name: "ReceiverConfigError", code, message: expect.stringMatching(says) });
