@@ -8,7 +8,7 @@ import type { EndpointInputs, EndpointState, PendingState } from "./state";
 /**
  * What this process learns about an endpoint, by its id:
  * - `seen`: a resource of the stack has it or had it
- * - `made`: `create` or `read` returned it: registered, adopted or taken over
+ * - `made`: `create` returned it: registered, adopted or taken over
  * - `kept`, `replaced`: what `diff` said of its resource
  * - `named`: the `adoptId` of a new resource names it
  * - `read`: a refresh has just read it, and the engine's next `diff` only displays what changed (engine rule 7)
@@ -110,9 +110,9 @@ export class Memory {
     );
   }
 
-  /** Returns whether a resource with these inputs is about to replace another one. */
+  /** Returns whether a resource with these inputs is about to replace one that has an endpoint. */
   isReplacement(news: EndpointInputs): boolean {
-    return (this.#replaced.get(keyOfInputs(news))?.size ?? 0) > 0;
+    return [...(this.#replaced.get(keyOfInputs(news))?.keys() ?? [])].some((id) => !isPendingId(id));
   }
 
   /** Returns a resource that one with these inputs replaces. Each is handed over once. */

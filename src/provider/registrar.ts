@@ -69,7 +69,9 @@ export class Registrar {
       const refusal = refusalOf(decision, state);
       if (refusal && decision.kind !== "exists") throw refusal;
       memory.note(id, "settled");
-      return decision.kind === "take" ? memory.noteMade(decision.endpoint) : undefined;
+      if (decision.kind !== "take") return undefined;
+      memory.note(decision.endpoint.id, "seen");
+      return decision.endpoint;
     });
   }
 

@@ -1,7 +1,11 @@
-import { randomUUID } from "node:crypto";
-import { TYPE_TOKEN } from "../../src/shared/permanent";
-import { Killed, type Made, type Properties, VerbError, type Verbs } from "./plugin";
-import { Pool } from "./pool";
+import { NAME_INPUT, ORGANIZATION_INPUT } from "../../src/provider/arguments";
+import type { Deployment } from "../../src/provider/stackState";
+import { AFTER_INPUT, TYPE_TOKEN } from "../../src/shared/permanent";
+import { UNKNOWN_VALUE } from "../../src/shared/unknownValue";
+import { nameOf } from "../../src/shared/urn";
+import { Killed, type Made, type Process, type Properties, VerbError } from "./process";
+
+export type Verbs = Pick<Process, "check" | "diff" | "create" | "read" | "update" | "delete">;
 
 /** A resource of a program. */
 export interface Declared {
@@ -24,7 +28,6 @@ export interface Resource {
   readonly id: string;
   readonly inputs: Properties;
   readonly outputs: Properties;
-  readonly created: string;
   /** To be deleted by the next `up`. */
   readonly delete?: boolean;
   /** Half-made (engine rule 8). */
@@ -46,46 +49,33 @@ export interface RunOptions {
   readonly parallel?: number;
   /** How often an `onError` hook has a creation that failed tried again (engine rule 30). Default 0. */
   readonly retries?: number;
-  /** Says that a kill of this run is Ctrl-C twice, which gets an entry in the history (engine rule 35). */
-  readonly leavesHistory?: boolean;
-}
-
-/** A run in the stack's history, in the shape of `pulumi stack history --json` as far as it matters here. */
-export interface PastRun {
-  readonly kind: "update" | "refresh" | "destroy";
-  readonly result: "succeeded" | "failed";
-  readonly startTime: string;
-  readonly endTime: string;
 }
 
 /** A resource that some run began to create and did not record. */
-export type PendingCreate = Omit<Resource, "id" | "outputs" | "created">;
+export type PendingCreate = Omit<Resource, "id" | "outputs">;
 
-/** What went wrong in a command: nothing, when it succeeded. */
+/** What went wrong in a command, each with the name of the resource: nothing, when it succeeded. */
 export type Problems = readonly string[];
 
-/** The verbs of one provider in one command, which `run` names: a plugin process for each, in the real engine. */
-export type Open = (provider: string, run: string) => Promise<Verbs>;
-
 export interface StackOptions {
-  readonly open: Open;
-  readonly now?: () => number;
+  /** Starts the process of one provider for one command. */
+  readonly open: (provider: string) => Verbs;
   /** Told of each verb that is called, with the name of the resource. */
   readonly trace?: (verb: string, name: string) => void;
   /** Told of each program that starts or ends: while one runs, the engine knows the root of the stack. */
   readonly programRuns?: (isRunning: boolean) => void;
 }
 
+/** The URN of the stack. */
+export const ROOT_URN = "urn:pulumi:dev::test::pulumi:pulumi:Stack::test-dev";
+const PROVIDER_TYPE = "pulumi:providers:pulumi-nodejs";
 const urnOf = (name: string) => `urn:pulumi:dev::test::${TYPE_TOKEN}::${name}`;
-export const nameOf = (urn: string) => urn.split("::").at(-1) ?? urn;
 
 /**
  * A stack and the engine that works on it: a small model that calls a provider's verbs in the real engine's own order
  * (package `resource/deploy` of pulumi/pkg: step_generator.go, step.go), checked against the real CLI.
  */
 export class Stack {
-  /** When the root of the stack was created; here, before the first program runs. */
-  readonly created: string;
   readonly #options: StackOptions;
   resources: readonly Resource[] = [];
   /**
@@ -93,27 +83,20 @@ export class Stack {
    * killed runs were. Nothing here takes one of those away.
    */
   pendingCreates: readonly PendingCreate[] = [];
-  /** When a run last wrote the state: the `time` of its manifest (engine rule 39). */
-  written: string;
-  /** The last run first. A run that was killed is not in it, and a preview neither. */
-  history: readonly PastRun[] = [];
-
   constructor(options: StackOptions) {
     this.#options = options;
-    this.created = new Date((options.now ?? Date.now)()).toISOString();
-    this.written = this.created;
   }
 
   /** `pulumi preview`. */
   async preview(program: readonly Declared[], options: RunOptions = {}): Promise<Problems> {
     const run = new Run(this, this.#options, { ...options, dryRun: true });
-    return run.outcome(undefined, () => run.registerAll(program));
+    return run.outcome(() => run.registerAll(program));
   }
 
   /** `pulumi up --skip-preview`. */
   async up(program: readonly Declared[], options: RunOptions = {}): Promise<Problems> {
     const run = new Run(this, this.#options, options);
-    return run.outcome("update", async () => {
+    return run.outcome(async () => {
       if (options.refresh) await run.refreshAll();
       const registered = await run.registerAll(program);
       await run.deleteAll(
@@ -124,12 +107,12 @@ export class Stack {
 
   async refresh(options: RunOptions = {}): Promise<Problems> {
     const run = new Run(this, this.#options, options);
-    return run.outcome("refresh", () => run.refreshAll());
+    return run.outcome(() => run.refreshAll());
   }
 
   async destroy(options: RunOptions = {}): Promise<Problems> {
     const run = new Run(this, this.#options, options);
-    return run.outcome("destroy", () => run.deleteAll((resource) => run.targets(resource)));
+    return run.outcome(() => run.deleteAll((resource) => run.targets(resource)));
   }
 }
 
@@ -139,9 +122,8 @@ class Failed extends Error {}
 class Run {
   readonly #stack: Stack;
   readonly #options: StackOptions & RunOptions & { readonly dryRun?: boolean };
-  readonly #verbs = new Map<string, Promise<Verbs>>();
+  readonly #verbs = new Map<string, Verbs>();
   readonly #problems: string[] = [];
-  readonly #name = randomUUID();
   /** The creations that this command has begun and not ended, in their order. */
   readonly #operations: PendingCreate[] = [];
   /** What killed runs were about to create. */
@@ -155,18 +137,10 @@ class Run {
     this.#options = { ...options, ...run };
   }
 
-  /** @param kind of the entry in the history */
-  async outcome(kind: PastRun["kind"] | undefined, work: () => Promise<unknown>): Promise<Problems> {
-    const startTime = this.#now();
-    const end = (result: PastRun["result"]) => {
-      if (kind === undefined) return;
-      this.#stack.history = [{ kind, result, startTime, endTime: this.#now() }, ...this.#stack.history];
-    };
+  async outcome(work: () => Promise<unknown>): Promise<Problems> {
     try {
       await work();
-      end("succeeded");
     } catch (error) {
-      if (error instanceof Failed || this.#options.leavesHistory) end("failed");
       if (!(error instanceof Failed)) throw error;
     } finally {
       this.#options.programRuns?.(false);
@@ -185,8 +159,8 @@ class Run {
     for (const declared of program) {
       // Steps run while the next resource is planned, and a step that failed ends the planning.
       if (this.#problems.length > 0 || steps.hasFailed) break;
-      const step = await this.#guarded(() => this.#plan(declared));
-      if (step) await steps.add(() => this.#guarded(step));
+      const step = await this.#guarded(declared.name, () => this.#plan(declared));
+      if (step) await steps.add(() => this.#guarded(declared.name, step));
     }
     await steps.drained();
     this.#stopIfFailed();
@@ -197,7 +171,7 @@ class Run {
     const steps = new Pool(this.#options.parallel ?? 16);
     for (const resource of this.#stack.resources.filter((each) => this.targets(each))) {
       if (resource.pendingReplacement) continue;
-      await steps.add(() => this.#guarded(() => this.#refresh(resource)));
+      await steps.add(() => this.#guarded(nameOf(resource.urn), () => this.#refresh(resource)));
     }
     await steps.drained();
     this.#stopIfFailed();
@@ -206,7 +180,7 @@ class Run {
   async deleteAll(condemned: (resource: Resource) => boolean): Promise<void> {
     const steps = new Pool(this.#options.parallel ?? 16);
     for (const resource of this.#stack.resources.filter(condemned).toReversed()) {
-      await steps.add(() => this.#guarded(() => this.#delete(resource)));
+      await steps.add(() => this.#guarded(nameOf(resource.urn), () => this.#delete(resource)));
     }
     await steps.drained();
     this.#stopIfFailed();
@@ -220,10 +194,13 @@ class Run {
       if (old) this.#commit({ ...old }, old);
       return undefined;
     }
-    const verbs = await this.#open(provider);
+    const verbs = this.#open(provider);
     const check = async (olds: Properties) => {
       this.#trace("check", name);
-      const { inputs, failures } = await verbs.check(olds, args);
+      // What the program's class adds.
+      const after = this.#options.dryRun ? UNKNOWN_VALUE : 0;
+      const hidden = { [NAME_INPUT]: name, [ORGANIZATION_INPUT]: "organization", [AFTER_INPUT]: after };
+      const { inputs, failures } = await verbs.check(olds, { ...args, ...hidden });
       if (failures.length > 0) throw new VerbError(failures.map(({ reason }) => reason).join("; "));
       return inputs;
     };
@@ -249,14 +226,14 @@ class Run {
       return () => this.#replace(old, anew, verbs, declared.deleteBeforeReplace ?? false);
     }
     if (!changes && !old.initErrors) {
-      this.#commit({ ...goal, id: old.id, outputs: old.outputs, created: old.created }, old);
+      this.#commit({ ...goal, id: old.id, outputs: old.outputs }, old);
       return undefined;
     }
     return async () => {
       if (this.#options.dryRun) return;
       this.#trace("update", name);
-      const outputs = await verbs.update(old.id, old.outputs, inputs);
-      this.#commit({ ...goal, id: old.id, outputs, created: old.created }, old);
+      const outputs = await verbs.update(old.id, old.outputs);
+      this.#commit({ ...goal, id: old.id, outputs }, old);
     };
   }
 
@@ -279,17 +256,15 @@ class Run {
     const pending: PendingCreate = { ...goal };
     this.#operations.push(pending);
     this.#stack.pendingCreates = [...this.#operations, ...this.#left];
-    this.#stack.written = this.#now();
     try {
       const { id, properties } = await this.#createOrRetry(goal, verbs);
       this.#end(pending);
-      this.#commit({ ...goal, id, outputs: properties, created: this.#now() }, old, condemned);
+      this.#commit({ ...goal, id, outputs: properties }, old, condemned);
     } catch (error) {
       if (!(error instanceof Killed)) this.#end(pending);
       if (error instanceof VerbError && error.halfMade) {
         const { id, properties, reasons } = error.halfMade;
-        const created = this.#now();
-        this.#commit({ ...goal, id, outputs: properties, created, initErrors: reasons }, old, condemned);
+        this.#commit({ ...goal, id, outputs: properties, initErrors: reasons }, old, condemned);
       }
       throw error;
     }
@@ -310,12 +285,11 @@ class Run {
   #end(pending: PendingCreate): void {
     this.#operations.splice(this.#operations.indexOf(pending), 1);
     this.#stack.pendingCreates = [...this.#operations, ...this.#left];
-    this.#stack.written = this.#now();
   }
 
   async #refresh(resource: Resource): Promise<void> {
     const name = nameOf(resource.urn);
-    const verbs = await this.#open(resource.provider);
+    const verbs = this.#open(resource.provider);
     this.#trace("read", name);
     const read = await verbs.read(resource.id, resource.outputs);
     if (!read) {
@@ -327,7 +301,6 @@ class Run {
     // Its sides are inverted, and what it says is only shown.
     this.#trace("diff", name);
     await verbs.diff(read.id, read.properties, resource.inputs);
-    this.#stack.written = this.#now();
     const fresh: Resource = { ...kept, id: read.id, inputs, outputs: read.properties };
     this.#stack.resources = this.#stack.resources.map((each) => (each === resource ? fresh : each));
   }
@@ -338,14 +311,13 @@ class Run {
     }
     // A replacement that deletes first, and whose creation failed, has deleted it already.
     if (!resource.pendingReplacement && !resource.retainOnDelete) {
-      const verbs = await this.#open(resource.provider);
+      const verbs = this.#open(resource.provider);
       this.#trace("delete", nameOf(resource.urn));
       await verbs.delete(resource.id, resource.outputs);
     }
     this.#stack.resources = this.#stack.resources.flatMap((each) =>
       each === resource ? (left ? [left] : []) : [each],
     );
-    this.#stack.written = this.#now();
   }
 
   /** Records a resource in place of an old one, of which something may be left. */
@@ -362,14 +334,10 @@ class Run {
     return this.#stack.resources.find(({ urn, delete: condemned }) => urns.includes(urn) && !condemned);
   }
 
-  #open(provider: string): Promise<Verbs> {
-    const verbs = this.#verbs.get(provider) ?? this.#options.open(provider, this.#name);
+  #open(provider: string): Verbs {
+    const verbs = this.#verbs.get(provider) ?? this.#options.open(provider);
     this.#verbs.set(provider, verbs);
     return verbs;
-  }
-
-  #now(): string {
-    return new Date((this.#options.now ?? Date.now)()).toISOString();
   }
 
   #trace(verb: string, name: string): void {
@@ -377,12 +345,12 @@ class Run {
   }
 
   /** Notes what a verb failed with: the command goes on with what is under way, and then ends. */
-  async #guarded<T>(work: () => Promise<T>): Promise<T | undefined> {
+  async #guarded<T>(name: string, work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof VerbError)) throw error;
-      this.#problems.push(error.message);
+      this.#problems.push(`${name}: ${error.message}`);
       return undefined;
     }
   }
@@ -392,4 +360,49 @@ class Run {
   }
 }
 
-type Goal = Omit<Resource, "id" | "outputs" | "created">;
+type Goal = PendingCreate;
+
+/** Runs so much at once, in the order in which it was added. */
+class Pool {
+  readonly #running = new Set<Promise<void>>();
+  #failure: { error: unknown } | undefined;
+
+  constructor(private readonly size: number) {}
+
+  get hasFailed(): boolean {
+    return this.#failure !== undefined;
+  }
+
+  async add(work: () => Promise<unknown>): Promise<void> {
+    while (this.#running.size >= this.size) await Promise.race(this.#running);
+    if (this.#failure) return;
+    const running = work().then(
+      () => undefined,
+      (error: unknown) => {
+        this.#failure ??= { error };
+      },
+    );
+    this.#running.add(running);
+    void running.then(() => this.#running.delete(running));
+    if (this.size === 1) await running;
+  }
+
+  async drained(): Promise<void> {
+    await Promise.all(this.#running);
+    if (this.#failure) throw this.#failure.error;
+  }
+}
+
+/** Returns what `pulumi stack export` prints of a stack. */
+export function deploymentOf({ resources, pendingCreates }: Stack): Deployment {
+  const providerOf = (name: string) =>
+    `urn:pulumi:dev::test::${PROVIDER_TYPE}::${name === "" ? "default" : name}::1`;
+  const exported = <T extends { provider: string }>(resource: T) => ({
+    ...resource,
+    provider: providerOf(resource.provider),
+  });
+  return {
+    resources: [{ urn: ROOT_URN, type: "pulumi:pulumi:Stack" }, ...resources.map(exported)],
+    pending_operations: pendingCreates.map((each) => ({ type: "creating", resource: exported(each) })),
+  };
+}

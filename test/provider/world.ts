@@ -1,227 +1,256 @@
-import {
-  DEFAULT_API_KEY,
-  type EmulatedEndpoint,
-  type Emulator,
-  type EmulatorOptions,
-  startEmulator,
-} from "../../src/emulator";
+import { setImmediate } from "node:timers/promises";
+import type { Engine } from "../../src/provider/engine";
 import { PROVIDER_NAME_KEY } from "../../src/provider/settings";
+import { StackState } from "../../src/provider/stackState";
 import { sameUrl } from "../../src/shared/url";
-import { deploymentOf, historyOf } from "./checkpoint";
-import { type Change, Disguise } from "./disguise";
-import { type Declared, nameOf, Stack } from "./engineModel";
-import { FastClock } from "./fastClock";
-import { Machine } from "./machine";
-import type { CommandOptions, Verbs } from "./plugin";
-
-/** Behind it are the verbs: a plugin, or a provider in this process. */
-export interface Door {
-  command(config: Readonly<Record<string, string>>, options?: CommandOptions): Promise<Verbs>;
-}
+import { nameOf } from "../../src/shared/urn";
+import {
+  type Declared,
+  deploymentOf,
+  type Problems,
+  ROOT_URN,
+  type RunOptions,
+  Stack,
+  type Verbs,
+} from "./engineModel";
+import { type Dispatcher, FakeService, type Habits, type Registered } from "./fakeService";
+import { Process } from "./process";
+import { VirtualTime } from "./virtualTime";
 
 export interface WorldOptions {
-  /** The plugin's process, which may serve several worlds at once. */
-  readonly plugin: () => Promise<Door>;
-  /** How many times faster than it does time runs. Default 20. */
-  readonly speed?: number;
-  /** The names of explicit providers, each with an account of its own. */
-  readonly providers?: readonly string[];
-  /** Those of them that share the account of the default provider. */
-  readonly sameAccount?: readonly string[];
-  /** Whether ids are the lowest free number of an account: they count for each, and are used again. */
-  readonly reusesIds?: boolean;
-  /** Those of them that are at another service, with a base URL of its own. */
-  readonly elsewhere?: readonly string[];
-  readonly emulator?: EmulatorOptions;
-  /** How the service's answers differ from the emulator's. */
-  readonly answers?: readonly Change[];
+  readonly habits?: Habits;
+  /** Explicit providers, besides the default one: each has an account of its own, or is at the other service. */
+  readonly providers?: Readonly<Record<string, "account" | "service">>;
 }
 
-/** How long an operation may take, in seconds of the fast clock. */
-const timeoutSeconds = 10;
+/** How long an operation may take, in seconds, unless a test says otherwise. */
+const TIMEOUT_SECONDS = 10;
+/** Twice that: how long a registration may still be made, in milliseconds. */
+export const PATIENCE_MS = 20_000;
 
-/** A service with accounts, perhaps another service, and a stack that is to hold endpoints there. */
+export const urlOf = (path: string) => `https://hooks.example.com/${path}`;
+/** Declares an endpoint. */
+export const declared = (name: string, path = name, args: object = {}, more: object = {}): Declared => ({
+  name,
+  args: { url: urlOf(path), type: "production", ...args },
+  ...more,
+});
+
+/** Two services, and a stack that is to hold endpoints there. */
 export class World {
-  readonly calls: string[] = [];
+  readonly time = new VirtualTime();
+  readonly service: FakeService;
+  readonly other: FakeService;
   readonly stack: Stack;
-  /** The API keys that were rotated, by provider. */
-  readonly #rotated = new Map<string, number>();
+  /** What the engine was told to show. */
+  readonly shown: { readonly severity: "warn" | "info"; readonly message: string }[] = [];
+  /** The verbs that were called. */
+  readonly calls: string[] = [];
+  /** Whether `pulumi stack export` works. */
+  isStateReadable = true;
+  #isProgramRunning = false;
+  readonly #keys = new Map<string, string>();
+  /** The processes of the command under way. */
+  #processes: Process[] = [];
+  #cancelling = new AbortController();
 
-  private constructor(
-    readonly emulator: Emulator,
-    /** The other service, if there is one. */
-    private readonly other: Emulator | undefined,
-    private readonly disguise: Disguise | undefined,
-    readonly machine: Machine,
-    readonly clock: FastClock,
-    private readonly options: WorldOptions,
-  ) {
+  constructor(private readonly options: WorldOptions = {}) {
+    this.service = new FakeService("https://api.example.com/v1", this.time, options.habits);
+    this.other = new FakeService("https://other.example.com", this.time, options.habits, "other_");
+    for (const name of ["", ...Object.keys(options.providers ?? {})]) this.#setKey(name, `k3y-of-${name}`);
     this.stack = new Stack({
-      open: async (provider, run) =>
-        (await this.options.plugin()).command(this.configOf(provider), {
-          clock,
-          run,
-          environment: machine.environment,
-          programFile: machine.programFile,
-        }),
-      now: clock.date,
+      open: (provider) => this.process({ provider }),
       trace: (verb, name) => this.calls.push(`${verb} ${name}`),
-      programRuns: (isRunning) => machine.programRuns(isRunning),
+      programRuns: (isRunning) => {
+        this.#isProgramRunning = isRunning;
+      },
     });
   }
 
-  static async start(options: WorldOptions): Promise<World> {
-    const clock = new FastClock(options.speed ?? 20);
-    const accounts = Object.fromEntries(
-      (options.providers ?? []).map((name) => [keyOf(name), accountOf(name, options)]),
-    );
-    const start = async () => {
-      const newId = (account: string) => lowestFree(started.endpoints(account));
-      const ids = options.reusesIds ? { newId } : {};
-      const started: Emulator = await startEmulator({
-        accounts,
-        now: clock.date,
-        ...ids,
-        ...options.emulator,
-      });
-      return started;
-    };
-    const [emulator, other] = [await start(), options.elsewhere && (await start())];
-    const disguise = options.answers && (await Disguise.start(emulator.url, options.answers));
-    const machine = await Machine.start(() => ({
-      exported: { version: 3, deployment: world.deployment() },
-      history: historyOf(world.stack),
-    }));
-    const world = new World(emulator, other, disguise, machine, clock, options);
-    return world;
+  get services(): readonly FakeService[] {
+    return [this.service, this.other];
   }
 
-  /** The services. */
-  get emulators(): readonly Emulator[] {
-    return this.other === undefined ? [this.emulator] : [this.emulator, this.other];
+  get warnings(): string[] {
+    return this.shown.flatMap(({ severity, message }) => (severity === "warn" ? [message] : []));
   }
 
-  /** The service of a provider. */
-  emulatorOf(provider: string): Emulator {
-    const isElsewhere = this.options.elsewhere?.includes(provider) ?? false;
-    return (isElsewhere ? this.other : undefined) ?? this.emulator;
+  serviceOf(provider: string): FakeService {
+    return this.options.providers?.[provider] === "service" ? this.other : this.service;
   }
 
-  /** What is registered, at all services. */
-  endpoints(): EmulatedEndpoint[] {
-    return this.emulators.flatMap((emulator) => emulator.endpoints());
+  accountOf(provider: string): string {
+    return provider === "" ? "default" : provider;
   }
 
-  /** The configuration of a provider: that of the stack, with a key of its own for an explicit one. */
-  configOf(provider: string): Record<string, string> {
-    const emulator = this.emulatorOf(provider);
+  /** The configuration of a provider. */
+  configOf(provider = ""): Record<string, string> {
     return {
-      "webhooks:baseUrl": (emulator === this.emulator ? this.disguise : undefined)?.url ?? emulator.url,
-      "webhooks:apiKey": this.#keyOf(provider),
-      "webhooks:timeoutSeconds": String(timeoutSeconds),
+      "webhooks:baseUrl": this.serviceOf(provider).url,
+      "webhooks:apiKey": this.#keys.get(provider) ?? "",
+      "webhooks:timeoutSeconds": String(TIMEOUT_SECONDS),
       ...(provider === "" ? {} : { [PROVIDER_NAME_KEY]: provider }),
     };
   }
 
-  /** The state as the real engine would export it. */
-  deployment(stack = this.stack, time?: string) {
-    const names = ["", ...(this.options.providers ?? [])];
-    return deploymentOf(stack, Object.fromEntries(names.map((name) => [name, this.configOf(name)])), time);
-  }
-
-  /** A provider's API key becomes another one, at the service and in the configuration. */
   rotateKey(provider: string): void {
-    const old = this.#keyOf(provider);
-    this.#rotated.set(provider, (this.#rotated.get(provider) ?? 0) + 1);
-    this.emulatorOf(provider).rotateKey(old, this.#keyOf(provider));
+    this.#setKey(provider, `${this.#keys.get(provider)}-again`);
   }
 
-  #keyOf(provider: string): string {
-    const times = this.#rotated.get(provider);
-    return times === undefined ? keyOf(provider) : `${keyOf(provider)}-${times}`;
+  #setKey(provider: string, key: string): void {
+    const { accounts } = this.serviceOf(provider);
+    accounts.delete(this.#keys.get(provider) ?? "");
+    this.#keys.set(provider, key);
+    accounts.set(key, this.accountOf(provider));
   }
 
-  /** What is at a service, but not in the state. */
-  strangers(): EmulatedEndpoint[] {
-    const known = new Set(this.stack.resources.map((resource) => this.#placeOf(resource)));
-    return ["", ...(this.options.providers ?? [])].flatMap((provider, at, all) => {
-      const place = (name: string) => this.#placeOf({ provider: name, id: "" });
-      if (all.findIndex((name) => place(name) === place(provider)) < at) return [];
-      return this.#endpointsOf(provider).filter(({ id }) => !known.has(this.#placeOf({ provider, id })));
-    });
+  /** Starts a plugin process. */
+  process({ provider = "", config = {}, engine = {} }: PluginOptions = {}): Process {
+    const process: Process = new Process(
+      { ...this.configOf(provider), ...config },
+      {
+        clock: this.time,
+        environment: {},
+        engine: {
+          warn: (message) => this.shown.push({ severity: "warn", message }),
+          info: (message) => this.shown.push({ severity: "info", message }),
+          rootUrn: async () => (this.#isProgramRunning ? ROOT_URN : undefined),
+          cancelled: this.#cancelling.signal,
+          ...engine,
+        },
+        dispatcher: this.#dispatcherOf(() => process),
+        readState: async () => {
+          if (!this.isStateReadable) throw new Error("no pulumi on PATH");
+          return new StackState(deploymentOf(this.stack));
+        },
+      },
+    );
+    this.#processes.push(process);
+    return process;
+  }
+
+  #dispatcherOf(process: () => Process): Dispatcher {
+    const dispatch: Dispatcher["dispatch"] = (sent, handler) => {
+      const service = this.services.find(({ url }) => new URL(url).origin === String(sent.origin));
+      const path = sent.path.slice(new URL(service?.url ?? "x:").pathname.replace(/\/$/, "").length);
+      service?.dispatch(process(), { ...sent, path }, handler);
+      return true;
+    };
+    return { dispatch } as Dispatcher;
+  }
+
+  /** The verbs of a new plugin process, each with the time that it takes. */
+  plugin(options: PluginOptions = {}): Verbs {
+    const process = this.process(options);
+    const timed =
+      <Args extends unknown[], Result>(verb: (...args: Args) => Promise<Result>) =>
+      (...args: Args) =>
+        this.time.until(verb.apply(process, args));
+    const { check, diff, create, read, update, delete: remove } = process;
+    return {
+      check: timed(check),
+      diff: timed(diff),
+      create: timed(create),
+      read: timed(read),
+      update: timed(update),
+      delete: timed(remove),
+    };
+  }
+
+  /** While this is so, the engine knows the stack. */
+  programRuns(isRunning: boolean): void {
+    this.#isProgramRunning = isRunning;
+  }
+
+  up(program: readonly Declared[], options: RunOptions = {}): Promise<Problems> {
+    return this.#command(() => this.stack.up(program, options));
+  }
+  preview(program: readonly Declared[], options: RunOptions = {}): Promise<Problems> {
+    return this.#command(() => this.stack.preview(program, options));
+  }
+  refresh(options: RunOptions = {}): Promise<Problems> {
+    return this.#command(() => this.stack.refresh(options));
+  }
+  destroy(options: RunOptions = {}): Promise<Problems> {
+    return this.#command(() => this.stack.destroy(options));
+  }
+
+  #command(start: () => Promise<Problems>): Promise<Problems> {
+    this.#processes = [];
+    this.#cancelling = new AbortController();
+    return this.time.until(start());
+  }
+
+  /** Kills the whole run under way, or its plugins alone. */
+  kill(options: { readonly alone?: boolean } = {}): void {
+    for (const process of this.#processes) process.kill(options);
+  }
+
+  /** Ctrl-C, once. */
+  cancel(): void {
+    this.#cancelling.abort();
+  }
+
+  /** Waits for something in a run under way, while its time passes. */
+  async reached(isReached: () => boolean): Promise<void> {
+    while (!isReached()) await setImmediate();
+  }
+
+  /** What is at a service, and not in the state. */
+  strangers(): Registered[] {
+    const known = new Set(this.stack.resources.map(({ provider, id }) => this.#placeOf(provider, id)));
+    return ["", ...Object.keys(this.options.providers ?? {})].flatMap((provider) =>
+      this.endpointsOf(provider).filter(({ id }) => !known.has(this.#placeOf(provider, id))),
+    );
   }
 
   /** Ids may count per account. */
-  #placeOf({ provider, id }: { readonly provider: string; readonly id: string }): string {
-    return `${this.emulatorOf(provider).url} ${accountOf(provider, this.options)} ${id}`;
+  #placeOf(provider: string, id: string): string {
+    return `${this.serviceOf(provider).url} ${this.accountOf(provider)} ${id}`;
   }
 
-  #endpointsOf(provider: string): EmulatedEndpoint[] {
-    return this.emulatorOf(provider).endpoints(accountOf(provider, this.options));
+  endpointsOf(provider: string): Registered[] {
+    const account = this.accountOf(provider);
+    return this.serviceOf(provider).endpoints.filter((each) => each.account === account);
   }
 
   /**
-   * Returns the differences from the settled outcome: the state and the service hold exactly the declared endpoints, and the
-   * service also those that belonged to others all the time.
+   * Returns the differences from the settled outcome: the state and the services hold exactly the declared endpoints, and the services
+   * also those that belonged to others all the time.
    */
-  differences(program: readonly Declared[], others: readonly EmulatedEndpoint[]): string[] {
+  differences(program: readonly Declared[], others: readonly Registered[] = []): string[] {
     const wrong: string[] = [];
     const left = [...this.stack.resources];
-    for (const declared of program) {
-      const at = left.findIndex(({ urn }) => nameOf(urn) === declared.name);
+    for (const { name, args, provider = "" } of program) {
+      const at = left.findIndex(({ urn }) => nameOf(urn) === name);
       const [resource] = at < 0 ? [] : left.splice(at, 1);
-      if (!resource) {
-        wrong.push(`${declared.name}: not in the state`);
-        continue;
-      }
-      if (resource.delete || resource.initErrors || resource.pendingReplacement)
-        wrong.push(`${declared.name}: is in the state, but not whole: ${JSON.stringify(resource)}`);
-      const { provider = "", args } = declared;
-      const endpoint = this.#endpointsOf(provider).find(({ id }) => id === resource.id);
-      if (!endpoint) wrong.push(`${declared.name}: ${resource.id} is not at the service`);
+      const endpoint = this.endpointsOf(provider).find(({ id }) => id === resource?.id);
+      if (resource === undefined) wrong.push(`${name}: not in the state`);
+      else if (resource.delete || resource.initErrors || resource.pendingReplacement)
+        wrong.push(`${name}: is in the state, but not whole: ${JSON.stringify(resource)}`);
+      else if (endpoint === undefined) wrong.push(`${name}: ${resource.id} is not at the service`);
       else if (
         !sameUrl(endpoint.url, String(args.url)) ||
         endpoint.type !== args.type ||
-        (args.adoptId === undefined && endpoint.ip !== args.ip)
+        (endpoint.by !== undefined && endpoint.ip !== args.ip)
       )
-        wrong.push(
-          `${declared.name}: declared ${JSON.stringify(args)}, registered ${JSON.stringify(endpoint)}`,
-        );
+        wrong.push(`${name}: declared ${JSON.stringify(args)}, registered ${JSON.stringify(endpoint)}`);
     }
     for (const resource of left) wrong.push(`in the state, but not declared: ${JSON.stringify(resource)}`);
-    const ids = this.stack.resources.map((resource) => this.#placeOf(resource));
+    const ids = this.stack.resources.map(({ provider, id }) => this.#placeOf(provider, id));
     if (new Set(ids).size < ids.length) wrong.push(`an id twice in the state: ${ids.join(", ")}`);
     const strangers = this.strangers();
     for (const stranger of strangers)
-      if (!others.some((other) => isSame(other, stranger)))
-        wrong.push(`an orphan at the service: ${JSON.stringify(stranger)}`);
+      if (!others.includes(stranger)) wrong.push(`an orphan at the service: ${stranger.id} ${stranger.url}`);
     for (const other of others)
-      if (!strangers.some((stranger) => isSame(other, stranger)))
-        wrong.push(`another's is gone or taken over: ${JSON.stringify(other)}`);
+      if (!strangers.includes(other)) wrong.push(`another's is gone or taken over: ${other.id} ${other.url}`);
     return wrong;
   }
-
-  async close(): Promise<void> {
-    await this.disguise?.stop();
-    for (const emulator of this.emulators) await emulator.close();
-    await this.machine.dispose();
-  }
 }
 
-/** The first API key of a provider. */
-function keyOf(provider: string): string {
-  return provider === "" ? DEFAULT_API_KEY : `key-of-${provider}`;
-}
-
-function accountOf(provider: string, { sameAccount = [] }: WorldOptions): string {
-  return provider === "" || sameAccount.includes(provider) ? "default" : provider;
-}
-
-function isSame(a: EmulatedEndpoint, b: EmulatedEndpoint): boolean {
-  return a.id === b.id && a.url === b.url;
-}
-
-function lowestFree(endpoints: readonly EmulatedEndpoint[]): string {
-  const taken = new Set(endpoints.map(({ id }) => id));
-  for (let id = 1; ; id++) if (!taken.has(String(id))) return String(id);
+export interface PluginOptions {
+  readonly provider?: string;
+  /** Laid over the provider's own. */
+  readonly config?: Readonly<Record<string, string>>;
+  readonly engine?: Partial<Engine>;
 }

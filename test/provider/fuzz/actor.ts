@@ -1,15 +1,24 @@
-import type { EmulatedEndpoint, PlantedFault } from "../../../src/emulator";
-import { sameUrl } from "../../../src/shared/url";
-import { type Declared, nameOf, type Problems, type RunOptions } from "../engineModel";
-import { Killed } from "../plugin";
-import { World } from "../world";
-import type { LivingPlugin } from "./livingPlugin";
-import { type Arguments, type Command, type Heal, type Kill, providers, type Step } from "./scenario";
+import { type Evidence, isFit } from "../../../src/provider/decide";
+import { isPendingId, keyOf } from "../../../src/provider/identity";
+import { interruptedEvidence, pendingEvidence, StackState, wantedBy } from "../../../src/provider/stackState";
+import { nameOf } from "../../../src/shared/urn";
+import {
+  type Declared,
+  deploymentOf,
+  type PendingCreate,
+  type Problems,
+  type RunOptions,
+} from "../engineModel";
+import type { Registered } from "../fakeService";
+import { names, wayOn } from "../person";
+import { Killed } from "../process";
+import { PATIENCE_MS, World } from "../world";
+import type { Arguments, Command, Kill, Step } from "./scenario";
 
-/** How many times faster than it does time runs. */
-const speed = 10;
-/** How long the real CLI takes at least to start a run, in milliseconds: more than the history's times are exact to. */
-const startMs = 2_000;
+/** How long the real CLI takes at least to start a run, in milliseconds. */
+const START_MS = 2_000;
+/** An endpoint is dated a little before its registration at most: what is older is nobody's doubt. */
+const CLEARLY_OLDER_MS = 6_000;
 
 /** Everything that is wrong after at most two undisturbed runs, one more that changes nothing, and a destroy. */
 export interface Outcome {
@@ -18,40 +27,26 @@ export interface Outcome {
   readonly story: readonly string[];
 }
 
-/** Carries out scenarios: it is the user, the engine and everybody else at the service. */
+/** Carries out scenarios: it is the user, who follows the ways on that a stop names, and everybody else at the services. */
 export class Actor {
+  readonly #world = new World({ providers: { second: "account", third: "service" } });
   /** By slot: a resource keeps its place in the program, whatever it is called. */
   readonly #program = new Map<number, Declared>();
   readonly #story: { at: number; event: string }[] = [];
-  /** What is at the service and nobody's of the program. */
-  #others: EmulatedEndpoint[] = [];
-  readonly #late: { fault: PlantedFault; hits: number; milliseconds: number }[] = [];
+  /** What is at the services and nobody's of the program. */
+  #others: Registered[] = [];
+  /** What plugins made that were killed alone, as far as sentence 2 leaves it. */
+  readonly #excused = new Set<Registered>();
+  /** The stops about which a person has decided. */
+  readonly #stops: string[] = [];
   #count = 0;
-  /** How many warnings the story has. */
   #warned = 0;
 
-  private constructor(
-    private readonly world: World,
-    private readonly plugin: LivingPlugin,
-  ) {}
-
-  static async play(scenario: readonly Step[], plugin: LivingPlugin): Promise<Outcome> {
-    const explicit = providers.filter((name) => name !== "");
-    const world = await World.start({
-      plugin: () => plugin.get(),
-      speed,
-      providers: explicit,
-      elsewhere: ["third"],
-    });
-    try {
-      const actor = new Actor(world, plugin);
-      actor.#warned = (await plugin.warnings()).length;
-      for (const step of scenario) await actor.#act(step);
-      const wrong = await actor.#settle();
-      return { wrong, story: wrong.length === 0 ? [] : actor.#report() };
-    } finally {
-      await world.close();
-    }
+  static async play(scenario: readonly Step[]): Promise<Outcome> {
+    const actor = new Actor();
+    for (const step of scenario) await actor.#act(step);
+    const wrong = await actor.#settle();
+    return { wrong, story: wrong.length === 0 ? [] : actor.#report() };
   }
 
   async #act(step: Step): Promise<void> {
@@ -87,42 +82,41 @@ export class Actor {
         return this.#adopt(step.slot, step.args);
       case "steal":
         return this.#steal(...step.slots);
+      case "stranger":
+        return this.#stranger(step.args);
       case "behind":
         return this.#meddle(step.what, step.at);
       case "rotate":
-        this.world.rotateKey(step.provider);
+        this.#world.rotateKey(step.provider);
         return;
-      case "fault": {
-        const { operation, misbehaviour, times, after } = step;
-        const fault = this.world
-          .emulatorOf(step.elsewhere ? "third" : "")
-          .fault({ ...misbehaviour, operation, times, after });
-        if (misbehaviour.kind === "late-commit")
-          this.#late.push({ fault, hits: 0, milliseconds: misbehaviour.delayMs });
+      case "fault":
+        this.#world.serviceOf(step.elsewhere ? "third" : "").fault(step.fault);
         return;
-      }
       case "run":
         return this.#run(step);
     }
   }
 
-  /** Takes over an endpoint that somebody has made, in a run; afterwards the program says no more of it. */
+  /** Adopts an endpoint that somebody has made, in a run; afterwards the program says no more of it. */
   async #adopt(slot: number, args: Arguments): Promise<void> {
     const name = `r${slot}`;
-    if (this.#program.has(slot) || this.world.stack.resources.some(({ urn }) => nameOf(urn) === name)) return;
-    const { id } = this.world.emulator.add(args);
-    this.#others.push(...this.world.emulator.endpoints().filter((endpoint) => endpoint.id === id));
-    this.#program.set(slot, { name, args: { ...args, adoptId: id } });
+    const isTaken = this.#world.stack.resources.some(({ urn }) => nameOf(urn) === name);
+    if (this.#program.has(slot) || isTaken || this.#isInDoubt("", args)) return;
+    const found = this.#world.service.add({ ...args, ip: undefined });
+    this.#others.push(found);
+    await this.#world.time.pass(CLEARLY_OLDER_MS);
+    this.#program.set(slot, { name, args: { ...args, adoptId: found.id } });
     await this.#command("up", {});
-    this.#others = this.#others.filter((other) => other.id !== id || !this.#has(id));
-    if (this.#has(id)) this.#program.set(slot, { name, args: { ...args } });
+    const isAdopted = this.#has(found);
+    this.#others = this.#others.filter((other) => other !== found || !isAdopted);
+    if (isAdopted) this.#program.set(slot, { name, args: { ...args } });
     else this.#program.delete(slot);
   }
 
   /** Wants what another resource has; afterwards the program says no more of it. */
   async #steal(slot: number, from: number): Promise<void> {
     const victim = this.#program.get(from);
-    const its = this.world.stack.resources.find(
+    const its = this.#world.stack.resources.find(
       ({ urn, delete: gone }) => nameOf(urn) === victim?.name && !gone,
     );
     if (slot === from || !victim || !its || its.initErrors) return;
@@ -132,34 +126,45 @@ export class Actor {
     this.#program.set(slot, { ...declared, args: { ...victim.args } });
   }
 
-  #has(id: string): boolean {
-    return this.world.stack.resources.some((resource) => resource.id === id);
+  /** Sentence 1: not within the window of a registration without an answer. */
+  async #stranger(args: Arguments): Promise<void> {
+    if (this.#isInDoubt("", args)) return;
+    this.#others.push(this.#world.service.add({ ...args }));
+    await this.#world.time.pass(CLEARLY_OLDER_MS);
   }
 
-  #meddle(what: "add" | "delete" | "edit", at: number): void {
-    const { emulators } = this.world;
-    const url = `https://${what}.example.com/${++this.#count}`;
-    if (what === "add") {
-      const provider = at % 2 === 0 ? "" : "third";
-      const account = provider || "default";
-      this.#others.push(this.world.emulatorOf(provider).add({ url, type: "production" }, account));
-      return;
-    }
-    // Not one that was registered and is not recorded yet: nobody could know it again.
-    const known = emulators.flatMap((emulator) =>
-      emulator
-        .endpoints()
-        .filter(({ id }) => this.#has(id) || this.#others.some((other) => other.id === id))
-        .map(({ id }) => ({ emulator, id })),
+  /** Whether a registration of this url and type that got no answer may still be made, also one that a run has healed. */
+  #isInDoubt(provider: string, args: Arguments): boolean {
+    const { resources, pendingCreates } = this.#world.stack;
+    const now = this.#world.time.date();
+    const isSoon = ({ sentAt }: Evidence) =>
+      sentAt === undefined || now <= sentAt + PATIENCE_MS + CLEARLY_OLDER_MS;
+    const isIts = (each: PendingCreate) => keyIn(each.provider, wantedBy(each)) === keyIn(provider, args);
+    const pending = resources.filter((each) => isPendingId(each.id) && isIts(each)).map(pendingEvidence);
+    const interrupted = pendingCreates.filter(isIts).map(interruptedEvidence);
+    return [...pending, ...interrupted].some(isSoon);
+  }
+
+  #has({ id, account }: Registered): boolean {
+    return this.#world.stack.resources.some(
+      (each) => each.id === id && this.#world.accountOf(each.provider) === account,
     );
-    const { emulator, id } = known[at % known.length] ?? {};
-    if (emulator === undefined || id === undefined) return;
+  }
+
+  #meddle(what: "delete" | "edit", at: number): void {
+    // Not one that was registered and is not recorded yet: nobody could know it again.
+    const known = this.#world.services.flatMap((service) =>
+      service.endpoints
+        .filter((each) => this.#has(each) || this.#others.includes(each))
+        .map((endpoint) => ({ service, endpoint })),
+    );
+    const { service, endpoint } = known[at % known.length] ?? {};
+    if (service === undefined || endpoint === undefined) return;
     if (what === "edit") {
-      emulator.edit(id, { url });
-      this.#others = this.#others.map((other) => (other.id === id ? { ...other, url } : other));
+      endpoint.url = `https://edited.example.com/${++this.#count}`;
     } else {
-      emulator.remove(id);
-      this.#others = this.#others.filter((other) => other.id !== id);
+      service.remove(endpoint.id);
+      this.#others = this.#others.filter((other) => other !== endpoint);
     }
   }
 
@@ -167,9 +172,7 @@ export class Actor {
     for (const { slot, args } of declares) await this.#act({ do: "declare", slot, args });
     const replaced = replace === null ? undefined : this.#program.get(replace)?.name;
     const options = {
-      parallel,
-      refresh,
-      retries,
+      ...{ parallel, refresh, retries },
       ...(replaced === undefined ? {} : { replace: [replaced] }),
     };
     if (kill === null) await this.#command(command, options);
@@ -177,200 +180,211 @@ export class Actor {
   }
 
   async #command(command: Command["command"], options: RunOptions): Promise<Problems> {
-    const { stack } = this.world;
+    const { time } = this.#world;
+    // Sentence 8: refresh and destroy do not know the state, and could take an equal twin's endpoint for a pending resource's.
+    const isBlind = command === "refresh" || command === "destroy" || options.refresh;
+    if (isBlind && this.#hasPendingTwin()) return this.#command("up", { ...options, refresh: false });
+    await time.pass(START_MS);
     const program = [...this.#program.values()];
     const problems = await orKilled(
-      command === "up" || command === "preview" ? stack[command](program, options) : stack[command](options),
+      command === "up" || command === "preview"
+        ? this.#world[command](program, options)
+        : this.#world[command](options),
     );
     for (const problem of problems) this.#tell(problem);
-    const warnings = await this.plugin.warnings();
-    for (const warning of warnings.slice(this.#warned)) this.#tell(`warning: ${warning}`);
-    this.#warned = warnings.length;
-    await this.#lateCommits();
-    // docs/architecture.md, limits: an interrupted operation that nobody has cleared puts it in doubt.
-    await this.#deleteNamed(/differs only in ip .* these endpoints are left/);
-    return command === "up" && problems.some((problem) => problem.includes("REGISTRATION_IN_DOUBT"))
-      ? this.#decide(program, options, problems.join("\n"))
-      : problems;
+    this.#read();
+    if (command !== "up") return problems;
+    if (problems.some((problem) => /cannot move to another provider/.test(problem))) {
+      this.#tell("a person refreshes, as the stop says");
+      await this.#command("refresh", {});
+      return this.#command("up", options);
+    }
+    return this.#decide(program, problems, options);
   }
 
-  /**
-   * Does what `REGISTRATION_IN_DOUBT` says, as a person who knows the service: names each resource's endpoint in `adoptId`, or else
-   * registers another one on purpose.
-   */
-  async #decide(program: readonly Declared[], options: RunOptions, doubts: string): Promise<Problems> {
-    this.#tell("a person decides");
-    const taken = this.#others.map(({ id }) => id);
-    const decided = program.map((declared): Declared => {
-      const { args, provider = "" } = declared;
-      const made = this.#strangersAt(provider).find(
-        ({ id, url, type, ip }) =>
-          !taken.includes(id) && sameUrl(url, String(args.url)) && type === args.type && ip === args.ip,
+  #hasPendingTwin(): boolean {
+    const { resources } = this.#world.stack;
+    const wanted = [
+      ...resources.map((each) => ({ key: keyIn(each.provider, wantedBy(each)), each })),
+      ...[...this.#program.values()].map(({ provider = "", args, name }) => {
+        const isItself = resources.some(({ urn }) => nameOf(urn) === name);
+        return { key: isItself ? "" : keyIn(provider, args as unknown as Arguments), each: undefined };
+      }),
+    ];
+    return resources
+      .filter(({ id }) => isPendingId(id))
+      .some((own) =>
+        wanted.some(({ key, each }) => each !== own && key === keyIn(own.provider, wantedBy(own))),
       );
-      if (made) taken.push(made.id);
-      return { ...declared, args: { ifExists: "register", ...(made && { adoptId: made.id }), ...args } };
-    });
-    const problems = await orKilled(this.world.stack.up(decided, options));
-    for (const problem of problems) this.#tell(problem);
-    await this.#lateCommits();
-    // A replacement adopts nothing: what it left is deleted by hand.
-    this.#delete((id) => doubts.includes(id));
-    await this.#deleteNamed(/these endpoints are left/);
-    return problems;
+  }
+
+  /** Follows the ways on that stops name, one after the other. */
+  async #decide(program: readonly Declared[], problems: Problems, options: RunOptions): Promise<Problems> {
+    const way = await wayOn(this.#world, program, { problems, others: this.#others });
+    if (way === undefined) {
+      // What is not needed is deleted by hand.
+      if (problems.length === 0)
+        this.#delete((endpoint) => this.#stops.some((stop) => names(stop, endpoint)));
+      return problems;
+    }
+    this.#stops.push(way.stop);
+    this.#tell(`a person decides about ${way.name}`);
+    await this.#world.time.pass(START_MS);
+    const rest = await orKilled(this.#world.up(way.program, { ...options, refresh: false }));
+    for (const problem of rest) this.#tell(problem);
+    this.#read();
+    // After a kill, what was decided may be wrong.
+    const isKilled = rest.some((problem) => /killed$|the plugin has crashed/.test(problem));
+    return isKilled ? rest : this.#decide(way.program, rest, options);
+  }
+
+  /** Reads the new warnings, and deletes what one says that is left. */
+  #read(): void {
+    const { warnings } = this.#world;
+    for (const warning of warnings.slice(this.#warned)) {
+      this.#tell(`warning: ${warning}`);
+      // An endpoint that was edited, too, looks like another account's under a rotated key.
+      if (/these endpoints are left|is not in the account of the current API key/.test(warning))
+        this.#delete((endpoint) => names(warning, endpoint));
+    }
+    this.#warned = warnings.length;
   }
 
   /** Deletes what no resource has, and is nobody else's. */
-  #delete(condemned: (id: string) => boolean): void {
-    const strangers = this.world.strangers();
-    for (const emulator of this.world.emulators)
-      for (const { id } of strangers) {
-        const isThere = emulator.endpoints().some((each) => each.id === id);
-        if (!isThere || this.#others.some((other) => other.id === id) || !condemned(id)) continue;
-        this.#tell(`deletes ${id} by hand`);
-        emulator.remove(id);
+  #delete(isCondemned: (endpoint: Registered) => boolean): void {
+    for (const stranger of this.#world.strangers())
+      if (!this.#others.includes(stranger) && isCondemned(stranger)) {
+        this.#tell(`deletes ${stranger.id} by hand`);
+        for (const service of this.#world.services)
+          service.endpoints = service.endpoints.filter((each) => each !== stranger);
       }
   }
 
-  #strangersAt(provider: string): EmulatedEndpoint[] {
-    const known = new Set(this.world.stack.resources.map(({ id }) => id));
-    const account = provider === "" ? "default" : provider;
-    return this.world
-      .emulatorOf(provider)
-      .endpoints(account)
-      .filter(({ id }) => !known.has(id));
-  }
-
-  /** Until the service has done what it was asked for: before that, nobody could say what results from it. */
-  async #lateCommits(): Promise<void> {
-    const met = this.#late.filter(({ fault, hits }) => fault.hits > hits);
-    for (const late of met) late.hits = late.fault.hits;
-    if (met.length === 0) return;
-    await this.world.clock.sleep((Math.max(...met.map(({ milliseconds }) => milliseconds)) + 50) * speed);
-  }
-
-  /** A command that is killed, and what the user does then. */
+  /** A command that is killed, perhaps an `up` that is killed, too, and what the user does then. */
   async #killed(command: Command["command"], options: RunOptions, kill: Kill): Promise<void> {
-    for (const [index, requests] of kill.after.entries()) {
-      await this.world.clock.sleep(startMs);
-      const isSecond = index > 0;
-      if (isSecond) this.#tell("an up that is killed too");
-      const stopWatching = this.#watch(requests, kill);
-      try {
-        await this.#command(isSecond ? "up" : command, {
-          ...options,
-          leavesHistory: kill.what === "interrupt",
-        });
-      } finally {
-        stopWatching();
-      }
+    for (const [index, count] of kill.after.entries()) {
+      if (index > 0) this.#tell("an up that is killed, too");
+      const stopWatching = this.#watch(count, kill);
+      await this.#command(index > 0 ? "up" : command, options);
+      stopWatching();
+      // Sentence 2: what the service makes later is registered twice.
+      if (kill.pluginAlone) await this.#world.time.pass(PATIENCE_MS);
     }
-    if (command === "up" || kill.after.length > 1) await this.#heal(kill, options);
+    if (kill.pluginAlone) this.#excuse();
+    if (command !== "up" && kill.after.length === 1) return;
+    if (kill.first !== null) await this.#command(kill.first, {});
+    // The same command again: an `up` that creates nothing for a resource takes nothing over for it.
+    for (let runs = 0; runs < 3; runs++) {
+      this.#tell("up after a kill");
+      if ((await this.#command("up", { ...options, retries: 0 })).length === 0) return;
+      for (const service of this.#world.services) service.clearFaults();
+    }
   }
 
-  /** Kills when it is time. Returns what ends the watch. */
-  #watch(count: number, { at, what }: Kill): () => void {
-    const { emulators } = this.world;
-    const had = () => emulators.reduce((sum, { requests }) => sum + requests.length, 0);
-    const until = had() + count;
-    const unanswered =
-      at === "request"
-        ? []
-        : emulators.map((emulator) =>
-            // Not after many others: most runs register few.
-            emulator.fault({ operation: "register", kind: "hang-after", after: Math.max(0, count - 1) }),
-          );
-    const isTime = () => (at === "request" ? had() >= until : unanswered.some(({ hits }) => hits > 0));
-    const watch = setInterval(() => {
-      if (!isTime()) return;
-      clearInterval(watch);
+  /** Sentence 2: what the program does not want any more, its next `up` cannot name. */
+  #excuse(): void {
+    const wanted = [...this.#program.values()].map(({ provider = "", args }) =>
+      keyIn(provider, args as unknown as Arguments),
+    );
+    for (const each of this.#world.strangers()) {
+      const provider = each.account === "default" ? "" : each.account;
+      if (each.by !== undefined && !wanted.includes(keyIn(provider, each))) this.#excused.add(each);
+    }
+  }
+
+  /** Kills when it is time, once. Returns what ends the watch. */
+  #watch(count: number, { at, pluginAlone }: Kill): () => void {
+    let left = count;
+    let isOver = false;
+    const kill = () => {
+      if (isOver) return;
+      isOver = true;
       this.#tell("a kill");
-      this.plugin.kill({ alone: what === "plugin" });
-    }, 1);
+      this.#world.kill({ alone: pluginAlone });
+    };
+    if (at === "second") this.#world.time.after(START_MS + 20 + count * 1_000, kill);
+    else
+      for (const service of this.#world.services)
+        service.watch = (operation, moment) => {
+          const counts = at === "request" ? moment === "arrived" : moment === "done";
+          if (!counts || (at === "registration" && operation !== "register")) return;
+          if (left-- <= 0) kill();
+        };
     return () => {
-      clearInterval(watch);
-      for (const fault of unanswered) fault.remove();
+      isOver = true;
+      for (const service of this.#world.services) service.watch = () => {};
     };
   }
 
-  async #heal({ what, heal }: Kill, { replace }: RunOptions): Promise<void> {
-    // Only this machine remembers what a plugin has registered that was killed alone.
-    const isElsewhere = heal.by === "up elsewhere" && what !== "plugin";
-    if (isElsewhere) for (const emulator of this.world.emulators) emulator.clearFaults();
-    const { first, refresh, parallel } = heal;
-    // The same command again: an `up` that creates nothing for a resource takes nothing over for it.
-    const options = { refresh, parallel, ...(replace === undefined ? {} : { replace }) };
-    const up = () => this.#healByUp(first, options);
-    await (isElsewhere ? this.world.machine.elsewhere(up) : up());
-    // Elsewhere, the state looks as if a resource that was to be replaced as it is had been settled.
-    if (isElsewhere && replace !== undefined) await this.#deleteNamed(/the service already has /);
+  /** What the eight sentences leave to `list` and `doctor`: what an operation made that no run has healed (sentence 3), and sentence 2. */
+  #excusedOrphans(): Registered[] {
+    const { stack } = this.#world;
+    const operations = [...new StackState(deploymentOf(stack)).interrupted];
+    return this.#world.strangers().filter((stranger) => {
+      if (stranger.by === undefined) return false;
+      if (this.#excused.has(stranger)) return true;
+      const provider = stranger.account === "default" ? "" : stranger.account;
+      const endpoint = { ...stranger, createdAt: new Date(stranger.made).toISOString(), updatedAt: null };
+      const at = operations.findIndex((each) => {
+        const name = nameOf(each.provider?.replace(/::[^:]*$/, "") ?? "").replace(/^default$/, "");
+        const isIts = name === provider && keyIn(name, wantedBy(each)) === keyIn(provider, stranger);
+        return isIts && isFit(endpoint, interruptedEvidence(each), PATIENCE_MS);
+      });
+      // Each stands for at most one endpoint.
+      return at >= 0 && operations.splice(at, 1).length === 1;
+    });
   }
 
-  /** Until an `up` succeeds: only the first one is disturbed. */
-  async #healByUp(first: Heal["first"], options: RunOptions): Promise<void> {
-    if (first !== null) {
-      this.#tell(`${first} after a kill`);
-      await this.#command(first, {});
-    }
-    for (let runs = 0; runs < 3; runs++) {
-      this.#tell("up after a kill");
-      const problems = await this.#command("up", options);
-      if (problems.length === 0) return;
-      for (const emulator of this.world.emulators) emulator.clearFaults();
-    }
-  }
-
-  /** Deletes by hand what such a warning named and no resource has. */
-  async #deleteNamed(kind: RegExp): Promise<void> {
-    const warnings = (await this.plugin.warnings()).filter((warning) => kind.test(warning));
-    this.#delete((id) => warnings.some((warning) => warning.includes(id)));
+  #differences(program: readonly Declared[]): string[] {
+    return this.#world.differences(program, [...this.#others, ...this.#excusedOrphans()]);
   }
 
   async #settle(): Promise<string[]> {
-    const { stack, emulators } = this.world;
-    const undisturbed = async (command: "up" | "destroy", program: readonly Declared[]) => {
-      let wrong: string[] = [];
-      for (let runs = 0; runs < 2; runs++) {
-        this.#tell(`undisturbed ${command}`);
-        const problems = await this.#command(command, command === "up" ? { refresh: true } : {});
-        // An endpoint that was edited before its time was known looks like another account's, or like what has its id now.
-        await this.#deleteNamed(/is not in the account of the current API key|has used this id again/);
-        wrong = [...problems, ...this.world.differences(program, this.#others)];
-        if (wrong.length === 0) break;
-      }
-      return wrong;
-    };
-    for (const emulator of emulators) emulator.clearFaults();
+    const { services, time } = this.#world;
+    for (const service of services) service.clearFaults();
+    await time.pass(PATIENCE_MS);
     const program = [...this.#program.values()];
-    const wrong = await undisturbed("up", program);
-    const before = emulators.map((emulator) => emulator.requests.length);
+    let wrong: string[] = [];
+    for (const refresh of [false, true]) {
+      this.#tell("undisturbed up");
+      wrong = [...(await this.#command("up", { refresh })), ...this.#differences(program)];
+    }
+    if (wrong.length > 0) return wrong;
+    const before = services.map(({ changes }) => changes.length);
     this.#tell("an up that changes nothing");
-    wrong.push(...(await stack.up(program)));
-    for (const { method, path } of emulators.flatMap((emulator, at) => emulator.requests.slice(before[at])))
-      if (method !== "GET") wrong.push(`nothing was to be changed, and was: ${method} ${path}`);
-    return wrong.length > 0 ? wrong : undisturbed("destroy", []);
+    wrong = [...(await this.#world.up(program))];
+    const changes = services.flatMap((service, at) => service.changes.slice(before[at]));
+    wrong.push(...changes.map((change) => `nothing was to be changed, and was: ${change}`));
+    if (wrong.length > 0) return wrong;
+    const problems = await this.#command("destroy", {});
+    return [...problems, ...this.#differences([])];
   }
 
   #tell(event: unknown): void {
     this.#story.push({
-      at: this.world.clock.date(),
+      at: this.#world.time.date(),
       event: typeof event === "string" ? `    ${event}` : JSON.stringify(event),
     });
   }
 
-  /** Returns what happened, with every request that could change the service, in the order of the scenario's time. */
+  /** Returns what happened, with every request that could change the services, in its order. */
   #report(): string[] {
-    const requests = this.world.emulators.flatMap((emulator, service) =>
-      emulator.requests
-        .filter(({ method }) => method !== "GET")
-        .map(({ at, method, path, statusCode, fault = "", account, body = "" }) => ({
+    const requests = this.#world.services.flatMap(({ requests }, service) =>
+      requests
+        .filter(({ operation }) => operation === "register" || operation === "delete")
+        .map(({ at, operation, path, account, fault, body = "" }) => ({
           at,
-          event: `        ${service} ${account} ${method} ${path} ${statusCode} ${fault} ${JSON.stringify(body)}`,
+          event: `        ${service} ${account} ${operation} ${path} ${fault} ${body}`,
         })),
     );
     return [...this.#story, ...requests]
       .sort((one, other) => one.at - other.at)
       .map(({ at, event }) => `${(at / 1000).toFixed(3).slice(-8)} ${event}`);
   }
+}
+
+function keyIn(provider: string, wanted: Arguments | ReturnType<typeof wantedBy>): string {
+  return wanted === undefined ? "" : `${provider} ${keyOf(wanted)}`;
 }
 
 /** A run may be killed at any moment, also that in which a person decides. */

@@ -1,0 +1,268 @@
+import type { WebhooksClientOptions } from "../../src/client";
+import type { VirtualTime } from "./virtualTime";
+
+export type Dispatcher = NonNullable<WebhooksClientOptions["dispatcher"]>;
+type Handler = Parameters<Dispatcher["dispatch"]>[1];
+type Sent = Parameters<Dispatcher["dispatch"]>[0];
+
+export type Operation = "register" | "list" | "get" | "delete";
+
+export interface Registered {
+  readonly id: string;
+  url: string;
+  type: "production" | "development";
+  readonly ip: string | undefined;
+  readonly account: string;
+  /** On the service's clock, in milliseconds since 1970. */
+  readonly made: number;
+  /** Whose process registered it; undefined for what anybody else registered. */
+  readonly by: object | undefined;
+}
+
+/** How a request ends. `late` commits and answers late, `late-answer` only answers late. */
+export interface Fault {
+  readonly kind:
+    | "unreachable"
+    | "lost-before"
+    | "lost-after"
+    | "hang-before"
+    | "hang-after"
+    | "late-answer"
+    | "late-commit"
+    | "garbled"
+    | "truncated"
+    | "empty"
+    | "status";
+  readonly operation: Operation | "any";
+  /** Default 1. */
+  readonly times?: number;
+  /** How many to let through first. Default 0. */
+  readonly after?: number;
+  /** Of the two late ones, in milliseconds. */
+  readonly delayMs?: number;
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Of `status`. Default: an error that holds nothing. */
+  readonly body?: string;
+  /** Whether a `status` takes effect all the same. */
+  readonly effect?: boolean;
+}
+
+/** How the service differs from one that is exact and complete. */
+export interface Habits {
+  /** How many endpoints a list shows, and says that there is more. */
+  readonly listed?: number;
+  /** How long a list lags behind, in milliseconds. */
+  readonly lagMs?: number;
+  /** How it tells when an endpoint was made. Default: exactly. */
+  readonly times?: "whole minutes" | "no zone" | "none";
+  /** Whether answers lack the Date header. */
+  readonly tellsNoDate?: boolean;
+  /** How much its clock is ahead, in milliseconds. */
+  readonly aheadMs?: number;
+  /** Its own spelling of a url. */
+  readonly spell?: (url: string) => string;
+  /** Whether it keeps one endpoint for each url. */
+  readonly keepsOne?: boolean;
+  /** Whether ids count for each account. */
+  readonly countsIds?: boolean;
+}
+
+export interface Logged {
+  readonly at: number;
+  readonly operation: Operation;
+  readonly path: string;
+  readonly account: string | undefined;
+  readonly body: string | undefined;
+  readonly fault: string;
+}
+
+/** How long a request, or an answer, is on its way, in milliseconds. */
+const LATENCY_MS = 20;
+/** How the answer of each operation begins, in status codes. */
+const SUCCESS = { register: 201, list: 200, get: 200, delete: 204 };
+
+/** A webhook service that loses, lags and splits, written from the contract alone. It is reached without a socket, in virtual time. */
+export class FakeService {
+  readonly requests: Logged[] = [];
+  endpoints: Registered[] = [];
+  /** The account of each key. */
+  readonly accounts = new Map<string, string>();
+  habits: Habits;
+  /** Told of each request that has arrived, and of each that was carried out. */
+  watch: (operation: Operation, moment: "arrived" | "done") => void = () => {};
+  #faults: { readonly fault: Fault; skip: number; left: number; hits: number }[] = [];
+  #made = 0;
+
+  constructor(
+    readonly url: string,
+    private readonly time: VirtualTime,
+    habits: Habits = {},
+    /** How its ids begin. */
+    private readonly prefix = "wh_",
+  ) {
+    this.habits = habits;
+  }
+
+  /** Returns what the requests that change something were: their operations. */
+  get changes(): Operation[] {
+    return this.requests
+      .map(({ operation }) => operation)
+      .filter((operation) => operation === "register" || operation === "delete");
+  }
+
+  fault(fault: Fault): { readonly hits: number } {
+    const planted = { fault, skip: fault.after ?? 0, left: fault.times ?? 1, hits: 0 };
+    this.#faults.push(planted);
+    return planted;
+  }
+
+  clearFaults(): void {
+    this.#faults = [];
+  }
+
+  /** Adds what somebody else registers. */
+  add(
+    args: Partial<Registered> & Pick<Registered, "url">,
+    account = "default",
+    by: object | undefined = undefined,
+  ): Registered {
+    this.#made += 1;
+    const own = this.endpoints.filter((each) => each.account === account);
+    const lowest = () => Array.from({ length: own.length + 1 }, (_, n) => `${n + 1}`).find(isFree) ?? "";
+    const isFree = (id: string) => !own.some((each) => each.id === id);
+    const endpoint = {
+      id: this.habits.countsIds ? lowest() : `${this.prefix}${this.#made}`,
+      type: "production" as const,
+      ip: undefined,
+      made: this.#now(),
+      ...args,
+      url: this.habits.spell?.(args.url) ?? args.url,
+      account,
+      by,
+    };
+    this.endpoints.push(endpoint);
+    return endpoint;
+  }
+
+  remove(id: string): void {
+    this.endpoints = this.endpoints.filter((each) => each.id !== id);
+  }
+
+  /** Returns what carries the requests of a process: whoever is dead gets no answer. */
+  dispatch(process: { readonly isDead: boolean }, sent: Sent, handler: Handler): void {
+    const { method, path = "", headers, body } = sent;
+    const id = decodeURIComponent(/^\/webhooks\/(.+)$/.exec(path)?.[1] ?? "");
+    const operation =
+      method === "POST" ? "register" : method === "DELETE" ? "delete" : id === "" ? "list" : "get";
+    const fault = this.#take(operation);
+    const account = this.accounts.get(String(Object(headers)["X-Api-Key"]));
+    const text = typeof body === "string" ? body : undefined;
+    const kind = fault?.kind === "status" ? `${fault.status}` : (fault?.kind ?? "");
+    this.requests.push({ at: this.time.date(), operation, path, account, body: text, fault: kind });
+    let isOver = false;
+    const broken = () => {
+      if (!isOver && !process.isDead) handler.onResponseError?.(controller, new Error("broken"));
+    };
+    const controller = {
+      abort: () => {
+        isOver = true;
+      },
+    } as unknown as Parameters<NonNullable<Handler["onRequestStart"]>>[0];
+    if (fault?.kind === "unreachable") return void this.time.after(LATENCY_MS, broken);
+    handler.onRequestStart?.(controller, {});
+    const answer = (status: number, text: string, more: Readonly<Record<string, string>> = {}) => {
+      if (isOver || process.isDead) return;
+      const date = this.habits.tellsNoDate ? {} : { date: new Date(this.#now()).toUTCString() };
+      const type = { "content-type": "application/json", ...date, ...more };
+      handler.onResponseStart?.(controller, status, type, "");
+      const isCut = fault?.kind === "truncated";
+      handler.onResponseData?.(controller, Buffer.from(isCut ? text.slice(0, text.length / 2) : text));
+      if (isCut) broken();
+      else handler.onResponseEnd?.(controller, {});
+    };
+    const carryOut = () => {
+      if (account === undefined) return { status: 401, text: "{}" };
+      const result = this.#carryOut(operation, { id, account, body: text, by: process });
+      this.watch(operation, "done");
+      return result === undefined
+        ? { status: 404, text: "{}" }
+        : { status: SUCCESS[operation], text: JSON.stringify(result) };
+    };
+    this.time.after(LATENCY_MS, () => {
+      this.watch(operation, "arrived");
+      const later = (act: () => void, delayMs = 0) => this.time.after(LATENCY_MS + delayMs, act);
+      const { kind, delayMs = 0, status = 500, effect, headers, body = "{}" } = fault ?? {};
+      if (kind === "lost-before") return void later(broken);
+      if (kind === "hang-before") return;
+      if (kind === "late-commit") return void this.time.after(delayMs, carryOut);
+      if (kind === "status" && !effect) return void later(() => answer(status, body, headers));
+      const result = carryOut();
+      if (kind === "hang-after") return;
+      if (kind === "lost-after") return void later(broken);
+      if (kind === "status") return void later(() => answer(status, body, headers));
+      if (kind === "garbled") return void later(() => answer(200, "<html></html>"));
+      if (kind === "empty") return void later(() => answer(result.status, ""));
+      later(() => answer(result.status, result.text), kind === "late-answer" ? delayMs : 0);
+    });
+  }
+
+  /** Returns the body of the answer; undefined if there is no such endpoint. */
+  #carryOut(
+    operation: Operation,
+    { id, account, body, by }: { id: string; account: string; body: string | undefined; by: object },
+  ): unknown {
+    const own = this.endpoints.filter((each) => each.account === account);
+    if (operation === "register") {
+      const { url, type, ip } = JSON.parse(body ?? "{}");
+      const existing = this.habits.keepsOne ? own.find((each) => each.url === url) : undefined;
+      const made = existing ?? this.add({ url, type, ip }, account, by);
+      return { id: made.id, url: made.url, type: made.type };
+    }
+    if (operation === "list") {
+      const until = this.#now() - (this.habits.lagMs ?? 0);
+      const seen = own.filter(({ made }) => made <= until || this.habits.lagMs === undefined);
+      const { listed } = this.habits;
+      const shown = seen.map((each) => this.#shown(each));
+      return listed === undefined || shown.length <= listed
+        ? shown
+        : { data: shown.slice(0, listed), next: "more" };
+    }
+    const found = own.find((each) => each.id === id);
+    if (found === undefined) return undefined;
+    if (operation === "delete") this.endpoints = this.endpoints.filter((each) => each !== found);
+    return this.#shown(found);
+  }
+
+  #shown({ id, url, type, made }: Registered): object {
+    const exactly = new Date(made).toISOString();
+    const { times } = this.habits;
+    if (times === "none") return { id, url, type };
+    const createdAt =
+      times === "whole minutes"
+        ? exactly.replace(/:\d\d\.\d+Z$/, ":00Z")
+        : times === "no zone"
+          ? exactly.replace("Z", "")
+          : exactly;
+    return { id, url, type, createdAt, updatedAt: createdAt };
+  }
+
+  #now(): number {
+    return this.time.date() + (this.habits.aheadMs ?? 0);
+  }
+
+  #take(operation: Operation): Fault | undefined {
+    for (const planted of this.#faults) {
+      if (planted.fault.operation !== operation && planted.fault.operation !== "any") continue;
+      if (planted.left <= 0) continue;
+      if (planted.skip > 0) {
+        planted.skip -= 1;
+        continue;
+      }
+      planted.left -= 1;
+      planted.hits += 1;
+      return planted.fault;
+    }
+    return undefined;
+  }
+}
