@@ -32,13 +32,13 @@ describe("the interrupted creations of a stack's state", () => {
       [{ id: urnOf("lost"), ip: "192.0.2.1", sentAt: undefined, before: [] }],
     ],
     [
-      "two of one URN, as the later one",
+      "two of one URN, each with its own window",
       {
         pending_operations: [2_000, 1_000].map((at) =>
           creating("lost", { inputs: { ...wanted, __after: at } }),
         ),
       },
-      [expect.objectContaining({ sentAt: 2_000 })],
+      [2_000, 1_000].map((sentAt) => expect.objectContaining({ id: urnOf("lost"), sentAt })),
     ],
     [
       "one whose resource was recorded since",

@@ -211,7 +211,7 @@ describe("create", () => {
     const config = { "webhooks:showResponses": "true", "webhooks:apiKey": key };
     service.accounts.set(key, "default");
     const escaped = Array.from(key, (each) => `\\u00${each.charCodeAt(0).toString(16)}`).join("");
-    const body = String.raw`{"reason":"no\u0007","a":"${key}","b":"${escaped}","c":"whsec_ab\/cd\u002B"}${"x".repeat(600)}`;
+    const body = String.raw`{"reason":"no\u0007","a":"${key}","b":"${escaped}","c":"whsec_ab\/cd\u002B","d":"${"x".repeat(600)}"}`;
     service.fault({ operation: "register", kind: "status", status: 422, body: `${body}\n` });
     expect((await failure(next({ config }).create(inputs))).message).not.toContain("reason");
     const [shown = "", ...others] = world.warnings;

@@ -319,19 +319,20 @@ export class Actor {
   /** What the eight sentences leave to `list` and `doctor`: what an operation made that no run has healed (sentence 3), and sentence 2. */
   #excusedOrphans(): Registered[] {
     const { stack } = this.#world;
-    const operations = [...new StackState(deploymentOf(stack)).interrupted];
+    let operations = new StackState(deploymentOf(stack)).interrupted;
     return this.#world.strangers().filter((stranger) => {
       if (stranger.by === undefined) return false;
       if (this.#excused.has(stranger)) return true;
       const provider = stranger.account === "default" ? "" : stranger.account;
       const endpoint = { ...stranger, createdAt: new Date(stranger.made).toISOString(), updatedAt: null };
-      const at = operations.findIndex((each) => {
+      const its = operations.find((each) => {
         const name = nameOf(each.provider?.replace(/::[^:]*$/, "") ?? "").replace(/^default$/, "");
         const isIts = name === provider && keyIn(name, wantedBy(each)) === keyIn(provider, stranger);
         return isIts && isFit(endpoint, interruptedEvidence(each), PATIENCE_MS);
       });
-      // Each stands for at most one endpoint.
-      return at >= 0 && operations.splice(at, 1).length === 1;
+      // Each resource stands for at most one endpoint.
+      operations = operations.filter(({ urn }) => urn !== its?.urn);
+      return its !== undefined;
     });
   }
 
