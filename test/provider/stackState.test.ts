@@ -1,7 +1,8 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { type Deployment, type Resource, readStackState, StackState } from "../../src/provider/stackState";
+import { readStackState } from "../../src/provider/stack";
+import { type Deployment, type Resource, StackState } from "../../src/provider/stackState";
 import { NATIVE_TYPE_TOKEN, TYPE_TOKEN } from "../../src/shared/permanent";
 import { ROOT_URN } from "./engineModel";
 
