@@ -41,7 +41,7 @@ test.each(receiver)("a receiver that uses ./%s loads little JavaScript in all", 
   const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0);
   expect(bytes).toBeGreaterThan(0);
   // A worker loads what a receiver does, apart from the adapters, and the converters and the envelopes of all queues.
-  expect(bytes).toBeLessThan(subpath === "receiver/queues" ? 94_500 : 79_000);
+  expect(bytes).toBeLessThan(subpath === "receiver/queues" ? 64_000 : 55 * 1024);
 });
 
 test("a program loads undici only when it asks the service something", () => {
