@@ -17,6 +17,8 @@ export interface Account {
   readonly timeoutMs: number;
   /** Runs Pulumi's command for the stack that has the settings. */
   readonly pulumi: Pulumi;
+  /** That of the stack; undefined if there is none. */
+  readonly configuration: Configuration | undefined;
 }
 
 /** A stack's configuration, its secrets decrypted. */
@@ -43,7 +45,7 @@ export async function withAccount<T>(
   const client = new WebhooksClient({ ...connection, timeoutMs });
   try {
     const origin = originOf({ ...settings, providerName });
-    return await work({ origin, client, connection, timeoutMs, pulumi });
+    return await work({ origin, client, connection, timeoutMs, pulumi, configuration: found.value });
   } catch (error) {
     if (showResponses && hasAnswer(error)) output.warn(describeAnswer(error, connection.apiKey));
     throw error;

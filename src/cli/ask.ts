@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import { CliError } from "./errors";
-import type { Context } from "./run";
+import type { Output } from "./output";
 
 /** Where a person answers. Tests answer themselves. */
 export interface Terminal {
@@ -48,9 +48,12 @@ export const terminal: Terminal = {
  *
  * @throws CliError `WRONG_USE` if nobody can be asked
  */
-export async function confirm(context: Context, question: string, yes = false): Promise<boolean> {
+export async function confirm(
+  { output, terminal }: { readonly output: Output; readonly terminal: Terminal },
+  question: string,
+  yes = false,
+): Promise<boolean> {
   if (yes) return true;
-  const { output, terminal } = context;
   if (!terminal.isInteractive)
     throw new CliError("WRONG_USE", "nobody can be asked without a terminal. Add --yes to agree in advance");
   const answer = await output.whileAsking(terminal.question(`${output.shown(question)} [y/N] `));

@@ -2,46 +2,37 @@
 import { runPulumi } from "../shared/pulumiCommand";
 import { terminal } from "./ask";
 import { COMMANDS } from "./commands";
-import { failUnlessInterrupted } from "./oldRun";
 import { run } from "./run";
-import { webhookEndpoints } from "./webhookEndpoints";
 
 const { version }: { version: string } = require("../../package.json");
 
-/** Subcommands that are not rewritten yet. */
-const OLD = ["list", "get", "delete", "adopt", "doctor"];
-if (OLD.includes(process.argv[2] ?? "")) webhookEndpoints().parseAsync().catch(failUnlessInterrupted);
-else start();
+/** Stops the command at the first signal, and ends the process at the second. */
+const stopping = new AbortController();
+const stop = (reason: NodeJS.Signals | "EPIPE") => {
+  if (stopping.signal.aborted && reason !== "EPIPE") process.exit(130);
+  stopping.abort(reason);
+};
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
+// Closing its terminal stops a command. Without one, as under nohup, it goes on.
+process.on("SIGHUP", (signal) => process.stdin.isTTY && stop(signal));
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") return stop("EPIPE");
+  process.stderr.write(`error: cannot write the output (${error.code}) (UNEXPECTED)\n`);
+  process.exit(1);
+});
+process.stderr.on("error", () => undefined);
 
-function start() {
-  /** Stops the command at the first signal, and ends the process at the second. */
-  const stopping = new AbortController();
-  const stop = (reason: NodeJS.Signals | "EPIPE") => {
-    if (stopping.signal.aborted && reason !== "EPIPE") process.exit(130);
-    stopping.abort(reason);
-  };
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
-  // Closing its terminal stops a command. Without one, as under nohup, it goes on.
-  process.on("SIGHUP", (signal) => process.stdin.isTTY && stop(signal));
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") return stop("EPIPE");
-    process.stderr.write(`error: cannot write the output (${error.code}) (UNEXPECTED)\n`);
-    process.exit(1);
-  });
-  process.stderr.on("error", () => undefined);
-
-  void run(process.argv.slice(2), {
-    commands: COMMANDS,
-    version,
-    env: process.env,
-    stdout: process.stdout,
-    stderr: process.stderr,
-    terminal,
-    signal: stopping.signal,
-    runPulumi: (args) => runPulumi(args, { signal: stopping.signal }),
-  }).then((status) => {
-    // After Ctrl-C, work that nobody waits for may still run.
-    if (stopping.signal.aborted) process.exit(status);
-    process.exitCode = status;
-  });
-}
+void run(process.argv.slice(2), {
+  commands: COMMANDS,
+  version,
+  env: process.env,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  terminal,
+  signal: stopping.signal,
+  runPulumi: (args) => runPulumi(args, { signal: stopping.signal }),
+}).then((status) => {
+  // After Ctrl-C, work that nobody waits for may still run.
+  if (stopping.signal.aborted) process.exit(status);
+  process.exitCode = status;
+});

@@ -113,6 +113,19 @@ function describe(command: Command, { description, options, examples, ...rest }:
   return command.addHelpText("after", `\nExamples:\n${lines.join("\n")}`);
 }
 
+/**
+ * Waits for the work of a subcommand that ends itself: until somebody stops the command, or to its end if it must clean up by then.
+ *
+ * @throws CliError `INTERRUPTED`
+ */
+export function untilStopped<T>(signal: AbortSignal, work: Promise<T>, mustEnd: () => boolean): Promise<T> {
+  const stopped = interruption(signal).catch((error: unknown) => {
+    if (mustEnd()) return work;
+    throw error;
+  });
+  return Promise.race([work, stopped]);
+}
+
 /** Rejects when somebody stops the command. */
 function interruption(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { EndpointType } from "../client/endpoint";
+import type { EndpointType } from "../program/webhookEndpoint";
 import { failOnce } from "../shared/failOnce";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/tolerance";
 import { fingerprintOf, problemsOfSecrets, problemsOfTolerance, type ReceiverConfig } from "./config";

@@ -24,30 +24,29 @@ interface Room {
 /** The rooms and packages that each room may import. `index.ts` only re-exports. */
 const ROOMS: Readonly<Record<string, Room>> = {
   shared: { packages: ["undici"] },
-  "index.ts": { rooms: ["client", "endpoint", "stack", "validation"] },
-  "provider.ts": { rooms: ["endpoint", "validation"] },
+  "index.ts": { rooms: ["client", "program", "stack", "validation"] },
+  "provider.ts": { rooms: ["provider", "validation"] },
   signature: {},
   client: { packages: ["undici"] },
   receiver: { rooms: ["signature"] },
-  // Free of Pulumi, and of the command.
-  settlement: { rooms: ["client"] },
   // At run time it loads Pulumi's own copy of gRPC.
-  endpoint: { rooms: ["client", "settlement"], packages: ["@pulumi/pulumi"], types: ["@grpc/grpc-js"] },
-  stack: { rooms: ["receiver", "signature"], packages: ["@pulumi/pulumi"], types: ["endpoint"] },
-  // Only the resource uses endpoint, for the engine's log, and Pulumi: the check itself is free of both.
+  provider: { rooms: ["client"], packages: ["@pulumi/pulumi"], types: ["@grpc/grpc-js"] },
+  program: { rooms: ["provider", "client"], packages: ["@pulumi/pulumi"] },
+  stack: { rooms: ["receiver", "signature"], packages: ["@pulumi/pulumi"], types: ["program"] },
+  // Only the resource uses the provider, for the engine's log, and Pulumi: the check itself is free of both.
   validation: {
-    rooms: ["signature", "endpoint"],
+    rooms: ["signature", "provider"],
     packages: ["undici", "@pulumi/pulumi"],
     types: ["stack"],
   },
   // Bundled with the packages that it uses: Pulumi's messages, and gRPC to send them.
   plugin: {
-    rooms: ["settlement", "endpoint", "validation"],
+    rooms: ["provider", "program", "validation"],
     packages: ["@pulumi/pulumi", "@grpc/grpc-js", "google-protobuf"],
   },
   emulator: { rooms: ["signature"], packages: ["undici"] },
   cli: {
-    rooms: ["signature", "client", "receiver", "settlement", "endpoint", "stack", "validation", "emulator"],
+    rooms: ["signature", "client", "receiver", "provider", "program", "stack", "validation", "emulator"],
     packages: ["commander", "undici"],
   },
 };

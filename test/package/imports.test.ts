@@ -91,9 +91,9 @@ test("the import rules allow what the design allows", () => {
     "signature/a.ts": `import { createHmac } from "node:crypto";`,
     "receiver/index.ts": `import { verify } from "../signature/a";`,
     "client/a.ts": `import { request } from "undici"; import { version } from "../../package.json";`,
-    "endpoint/a.ts": `import { Resource } from "@pulumi/pulumi/dynamic"; import { a } from "../client/a";`,
+    "provider/a.ts": `import { Resource } from "@pulumi/pulumi/dynamic"; import { a } from "../client/a";`,
     "stack/index.ts": `import { parse } from "./parse";`,
-    "stack/program.ts": `import * as pulumi from "@pulumi/pulumi"; import { type A } from "../provider/a";`,
+    "stack/program.ts": `import * as pulumi from "@pulumi/pulumi"; import { type A } from "../program/a";`,
     "emulator/a.ts": `import { sign } from "../signature/a"; import http from "http";`,
     "cli/a.ts": `import { Command } from "commander"; import { a } from "../provider/a";`,
   });

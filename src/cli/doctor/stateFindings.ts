@@ -1,166 +1,164 @@
-import {
-  type Deployment,
-  endpointsIn,
-  interruptedRegistrations,
-  pendingResources,
-  plainText,
-  providerNameOf,
-  type Resource,
-  stackIn,
-} from "../../settlement/deployment";
-import { isOvertaken } from "../../settlement/operations";
-import { isEndpointToken } from "../../shared/permanent";
+import type { EndpointList } from "../../client";
+import { isPendingId } from "../../provider/identity";
+import { providerNameOf, type Resource } from "../../provider/stackState";
+import type { Origin } from "../../shared/permanent";
 import { describeResource, nameOf } from "../../shared/urn";
+import { quoted } from "../../shared/words";
 import type { Inventory } from "../inventory/inventory";
-import type { KnownStack, ReadStacks } from "../inventory/stacks";
-import type { Account } from "../service";
+import type { KnownStack, Stacks } from "../inventory/stacks";
 import { joined } from "../text";
-import { error, type Finding, note, remedyFor } from "./finding";
-import { missingFrom } from "./goneFindings";
+import { type Finding, finding } from "./findings";
 
 /** The output that a receiver reads by default. */
 const RECEIVER_OUTPUT = "receiver";
 
-/** Finds what the states alone show. */
-export function stackFindings({ known, unreadable }: ReadStacks): Finding[] {
+/** Finds what the states show about the stacks of this project, each of which has its own remedies. */
+export function stackFindings(stacks: Stacks, inventory: Inventory | undefined): Finding[] {
+  const { known, unreadable, absence } = stacks;
   return [
+    ...(absence === undefined
+      ? []
+      : [
+          finding(
+            "note",
+            "NO_STACK",
+            `no stack was looked into, because ${absence}`,
+            "pulumi stack ls   # in the folder of a Pulumi program",
+          ),
+        ]),
     ...unreadable.map(({ what, why }) =>
-      error(
+      finding(
+        "error",
         "STACK_UNREADABLE",
-        `cannot read ${what}: ${why}`,
-        "Follow the message. Until then, ownership is incomplete. --project-only leaves the other projects of the backend out.",
+        `${what} cannot be read: ${why}. Until it can, nothing is deleted or adopted`,
+        what.startsWith("the stack ")
+          ? `pulumi stack export --stack ${quoted(what.slice("the stack ".length))}`
+          : "pulumi stack ls --all",
       ),
     ),
-    ...known.flatMap((stack) => [
-      ...operations(stack).map((each) => ({ ...each, remedy: remedyFor(stack, each.remedy) })),
-      ...receiverOutput(stack),
-    ]),
+    ...known
+      .filter(({ isOwn }) => isOwn)
+      .flatMap((stack) => [...runFindings(stack, inventory), ...outputFindings(stack)]),
   ];
 }
 
-function operations({ name: stack, deployment }: KnownStack): Finding[] {
-  const unlock = `If the run was killed, first run \`pulumi cancel --stack ${stack}\`, which removes its lock.`;
-  const registrations = interruptedRegistrations(deployment);
-  const healed = registrations.filter((each) => isOvertaken(each, deployment, { secretsDiffer: false }));
-  const interrupted = registrations.filter((operation) => !healed.includes(operation));
-  return [
-    ...interrupted.map((resource) =>
-      error(
-        "REGISTRATION_INTERRUPTED",
-        `a run was interrupted while it registered ${describeResource(resource)}`,
-        `${unlock} Then run \`pulumi up --stack ${stack}\`, which takes over what was registered, or \`npx pulumi-webhook-endpoints recover --stack ${stack}\`.`,
-      ),
-    ),
-    ...(healed.length === 0 ? [] : [settledFinding(stack, healed, deployment)]),
-    ...pendingResources(deployment).map((resource) =>
-      error(
-        "REGISTRATION_PENDING",
-        `the registration of ${describeResource(resource)} got no answer`,
-        `Run \`pulumi up --stack ${stack}\` again, which settles it.`,
-      ),
-    ),
-    ...(deployment.pending_operations ?? [])
-      .filter(({ type, resource }) => type !== "creating" && isEndpointToken(resource.type))
-      .map(({ type, resource }) =>
-        error(
-          "OPERATION_INTERRUPTED",
-          `a run was interrupted while it was ${type} ${describeResource(resource)}`,
-          `${unlock} Then run \`pulumi refresh --stack ${stack}\`, and after it the command that was interrupted, such as \`pulumi up --stack ${stack}\`.`,
-        ),
-      ),
-  ];
-}
-
-function settledFinding(stack: string, healed: readonly Resource[], deployment: Deployment): Finding {
-  const clear = `\`pulumi refresh --stack ${stack} --clear-pending-creates --yes\`, which ends the warning.`;
-  // The state encrypts equal urls differently.
-  const isSure = healed.every((each) => isOvertaken(each, deployment));
-  return note(
-    "OPERATIONS_SETTLED",
-    `a run was interrupted while it registered ${joined(healed.map(describeResource))}, which the state has` +
-      `${isSure ? "" : ", perhaps with another url, which is a secret"}; Pulumi still warns of it`,
-    isSure ? `Run ${clear}` : `Run \`pulumi up --stack ${stack}\` if the url has changed, and then ${clear}`,
+/** Finds what interrupted runs left. */
+function runFindings({ name, state, deployment }: KnownStack, inventory: Inventory | undefined): Finding[] {
+  const stack = quoted(name);
+  const pending = state.endpoints.filter(({ id = "" }) => isPendingId(id));
+  const { interrupted } = state;
+  const others = deployment.pending_operations.filter(({ resource }) => !interrupted.includes(resource));
+  const made = (inventory?.entries ?? []).filter(
+    ({ owner }) => owner.kind === "pending" && owner.by.stack.name === name,
   );
+  const which =
+    made.length === 0 ? "" : `, and may have made ${joined(made.map(({ endpoint }) => endpoint.id))}`;
+  const findings: Finding[] = [];
+  if (pending.length > 0)
+    findings.push(
+      finding(
+        "error",
+        "REGISTRATION_PENDING",
+        `the registration of ${describeAll(pending)} got no answer${interrupted.length > 0 ? "" : which}`,
+        `pulumi up --stack ${stack}   # takes over what was registered, and registers what was not`,
+      ),
+    );
+  if (interrupted.length > 0)
+    findings.push(
+      finding(
+        "error",
+        "OPERATION_INTERRUPTED",
+        `a run was interrupted while it registered ${describeAll(interrupted)}${which}`,
+        `pulumi up --stack ${stack}   # first pulumi cancel, if the stack is locked; if this stays, pulumi refresh --clear-pending-creates`,
+      ),
+    );
+  if (others.length > 0)
+    findings.push(
+      finding(
+        interrupted.length > 0 || others.some(({ type }) => type !== "creating") ? "error" : "note",
+        "OPERATION_INTERRUPTED",
+        `the state still has unfinished operations on ${describeAll(others.map(({ resource }) => resource))}`,
+        `pulumi refresh --clear-pending-creates --yes --stack ${stack}   # then run again what was interrupted`,
+      ),
+    );
+  return findings;
 }
 
-function receiverOutput({ name: stack, deployment }: KnownStack): Finding[] {
-  const root = stackIn(deployment);
-  if (endpointsIn(deployment).length === 0 || root?.outputs?.[RECEIVER_OUTPUT] !== undefined) return [];
+function outputFindings({ name, deployment, outputs }: KnownStack): Finding[] {
+  if (deployment.resources.length === 0 || outputs.includes(RECEIVER_OUTPUT)) return [];
   return [
-    note(
+    finding(
+      "note",
       "RECEIVER_OUTPUT_MISSING",
-      `the stack ${stack} has endpoints and no output "${RECEIVER_OUTPUT}"`,
-      "If its receivers take their secrets from the stack, export receiverConfig(…) under this name.",
+      `the stack ${name} has endpoints and no output "${RECEIVER_OUTPUT}", from which receivers, send and verify take their secrets`,
+      `export const ${RECEIVER_OUTPUT} = receiverConfig({ secrets: [signingSecret] });   // in the program`,
     ),
   ];
-}
-
-interface OriginOptions {
-  /** Absent when the service did not answer. */
-  readonly inventory: Inventory | undefined;
-  /** The current one as it may be printed: null for a secret. */
-  readonly baseUrl: string | null;
 }
 
 /** Compares what the selected stack recorded with today's settings. */
-export function originFindings(
-  { known }: ReadStacks,
-  { origin, withStack }: Pick<Account, "origin" | "withStack">,
-  { inventory, baseUrl }: OriginOptions,
-): Finding[] {
+export function accountFindings({ known }: Stacks, origin: Origin): Finding[] {
   const selected = known.find(({ isSelected }) => isSelected);
-  if (selected === undefined) return [];
-  const recorded = endpointsIn(selected.deployment).filter(
-    (each) => each.external !== true && providerNameOf(each) === undefined,
-  );
-  const otherUrl = recorded.filter(
-    ({ outputs }) => (plainText(outputs, "baseUrl") ?? origin.baseUrl) !== origin.baseUrl,
-  );
-  const otherKey = recorded.filter(
+  const other = (selected?.state.endpoints ?? []).filter(
     (each) =>
-      !otherUrl.includes(each) && (plainText(each.outputs, "account") ?? origin.account) !== origin.account,
+      providerNameOf(each) === undefined && !isPendingId(each.id ?? "") && !isRecordedAt(each, origin),
   );
-  // If the current one is a secret, the one before may have been one.
-  const where =
-    baseUrl === null
-      ? "at another base URL than the current one, which is a secret"
-      : `at ${plainText(otherUrl[0]?.outputs, "baseUrl")}, not at the current base URL (${origin.baseUrl})`;
-  /** If the service lacks some of the endpoints, the finding is about those, and an error. */
-  const compared = (
-    code: "OTHER_BASE_URL" | "OTHER_KEY",
-    among: readonly Resource[],
-    how: string,
-    remedy: string,
-  ) => {
-    if (among.length === 0) return [];
-    const missing = inventory === undefined ? [] : missingFrom(inventory.list, among);
-    const message = (named: readonly Resource[]) => `${registered(named, selected.name)} ${how}`;
-    if (missing.length === 0) return [note(code, message(among), remedy)];
-    return [
-      error(
-        code,
-        `${message(missing)}, and the service doesn't list ${missing.length === 1 ? "it" : "them"}`,
-        remedy,
-      ),
-    ];
-  };
+  const [first] = other;
+  if (selected === undefined || first === undefined) return [];
+  const { baseUrl, account } = first.outputs ?? {};
+  const how =
+    (baseUrl ?? origin.baseUrl) === origin.baseUrl
+      ? `with another API key (fingerprint ${account}; today's is ${origin.account})`
+      : `at ${baseUrl}, and webhooks:baseUrl is ${origin.baseUrl}`;
   return [
-    ...compared(
-      "OTHER_BASE_URL",
-      otherUrl,
-      where,
-      `If the service has moved, run \`${withStack("pulumi up")}\`. Otherwise restore webhooks:baseUrl.`,
-    ),
-    ...compared(
-      "OTHER_KEY",
-      otherKey,
-      `with the key ${plainText(otherKey[0]?.outputs, "account")}, not with the current one (${origin.account})`,
-      `If you rotated the key, run \`${withStack("pulumi up")}\` before \`${withStack("pulumi refresh")}\` or \`${withStack("destroy")}\`. The refresh records the new key in the state, which ends this finding. If the new key belongs to another account, restore the old one with \`${withStack("pulumi config set --secret webhooks:apiKey")}\`, or in WEBHOOKS_API_KEY.`,
+    finding(
+      "error",
+      "OTHER_ACCOUNT",
+      `the stack ${selected.name} registered ${joined(other.map(({ urn }) => nameOf(urn)))} ${how}`,
+      `pulumi up --stack ${quoted(selected.name)}   # if the key was rotated or the service moved; otherwise restore the setting`,
     ),
   ];
 }
 
-function registered(resources: readonly Resource[], stack: string): string {
-  const names = joined(resources.map(({ urn }) => nameOf(urn)));
-  return `${names} of the stack ${stack} ${resources.length === 1 ? "was" : "were"} registered`;
+function isRecordedAt({ outputs = {} }: Resource, origin: Origin): boolean {
+  const { baseUrl = origin.baseUrl, account = origin.account } = outputs;
+  return baseUrl === origin.baseUrl && account === origin.account;
+}
+
+/** Returns the managed endpoints of this account that a list lacks. Only a complete list can show that. */
+export function missingFrom(
+  { endpoints, unrecognized, complete }: EndpointList,
+  { known }: Stacks,
+  origin: Origin,
+): { readonly stack: KnownStack; readonly resource: Resource }[] {
+  if (!complete) return [];
+  const listed = new Set([...endpoints, ...unrecognized].map(({ id }) => id));
+  return known
+    .filter(({ isOwn }) => isOwn)
+    .flatMap((stack) => stack.state.endpoints.map((resource) => ({ stack, resource })))
+    .filter(
+      ({ resource: { id = "", delete: isLeaving } }) =>
+        !listed.has(id) && !isPendingId(id) && isLeaving !== true,
+    )
+    .filter(
+      ({ resource }) =>
+        resource.outputs?.baseUrl === origin.baseUrl && resource.outputs.account === origin.account,
+    );
+}
+
+/** @param gone what the service confirmed to have no longer */
+export function goneFindings(gone: ReturnType<typeof missingFrom>): Finding[] {
+  return [...new Set(gone.map(({ stack }) => stack.name))].map((name) => {
+    const names = gone.filter(({ stack }) => stack.name === name).map(({ resource }) => nameOf(resource.urn));
+    return finding(
+      "error",
+      "ENDPOINT_GONE",
+      `the service no longer has ${joined(names)}, which the stack ${name} manages`,
+      `pulumi refresh --yes --stack ${quoted(name)} && pulumi up --stack ${quoted(name)}`,
+    );
+  });
+}
+
+function describeAll(resources: readonly Resource[]): string {
+  return joined([...new Set(resources.map(describeResource))]);
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
-import { absenceAfter, type Found, type Pulumi } from "../oldPulumi";
-import { type Finding, note } from "./finding";
+import { join, resolve } from "node:path";
+import type { Pulumi } from "../pulumi";
+import { type Finding, finding } from "./findings";
 
 const { version, engines, peerDependencies }: Manifest = require("../../../package.json");
 const SDK = "@pulumi/pulumi";
@@ -13,7 +13,7 @@ interface Manifest {
   readonly peerDependencies: Readonly<Record<string, string>>;
 }
 
-/** The versions in use; null for what was not found, or does not tell its version. */
+/** The versions in use; null for what was not found. */
 export interface Versions {
   readonly package: string;
   readonly node: string;
@@ -21,48 +21,22 @@ export interface Versions {
   readonly sdk: string | null;
 }
 
-export function versionsIn(folder: string, cli: string | undefined): Versions {
-  return { package: version, node: process.versions.node, pulumi: cli ?? null, sdk: sdkVersion(folder) };
-}
-
-/** Returns the version of the Pulumi CLI, if there is one. @throws CliError `PULUMI_FAILED` */
-export async function findCli(pulumi: Pulumi): Promise<Found<string>> {
-  try {
-    const printed = await pulumi.output(["version"], { ofStack: false });
-    return { value: printed.trim().replace(/^v/, "") };
-  } catch (error) {
-    return absenceAfter(error);
-  }
-}
-
-/** Compares the versions with those that the package needs. */
-export function versionFindings({ node, pulumi, sdk }: Versions): Finding[] {
-  const oldestSdk = peerDependencies[SDK] ?? "";
-  const findings = [
-    isOlder(node, engines.node) &&
-      note(
-        "NODE_OLD",
-        `Node.js ${node} is older than the package needs (${engines.node})`,
-        "Update Node.js.",
-      ),
-    isOlder(pulumi, oldestSdk) &&
-      note(
-        "CLI_OLD",
-        `the Pulumi CLI ${pulumi} is older than the package supports (${oldestSdk})`,
-        "Update it.",
-      ),
-    isOlder(sdk, oldestSdk) &&
-      note(
-        "SDK_OLD",
-        `${SDK} ${sdk} is older than the package needs (${oldestSdk})`,
-        `Run \`npm install ${SDK}@latest\`.`,
-      ),
-  ];
-  return findings.filter((finding) => finding !== false);
+export async function readVersions(
+  pulumi: Pulumi,
+  { PULUMI_OPTION_CWD = "" }: NodeJS.ProcessEnv,
+): Promise<Versions> {
+  const printed = await pulumi.run(["version"], { ofStack: false }).catch(() => undefined);
+  const cli = printed?.exitCode === 0 ? printed.stdout.trim().replace(/^v/, "") : null;
+  return {
+    package: version,
+    node: process.versions.node,
+    pulumi: cli,
+    sdk: sdkIn(resolve(PULUMI_OPTION_CWD)),
+  };
 }
 
 /** Returns the version of Pulumi's SDK that a program in this folder loads. */
-function sdkVersion(folder: string): string | null {
+function sdkIn(folder: string): string | null {
   try {
     const manifest = createRequire(join(folder, "program.js")).resolve(`${SDK}/package.json`);
     return (JSON.parse(readFileSync(manifest, "utf8")) as { version: string }).version;
@@ -71,13 +45,30 @@ function sdkVersion(folder: string): string | null {
   }
 }
 
-/** Returns whether a version is known and older. @param range such as `>=20.18.1` or `^3.150.0` */
-function isOlder(actual: string | null, range: string): boolean {
-  if (actual === null) return false;
-  const [a, b] = [actual, range].map((text) => (text.match(/\d+/g) ?? []).slice(0, 3).map(Number));
-  for (const [index, least] of (b ?? []).entries()) {
-    const difference = (a?.[index] ?? 0) - least;
-    if (difference !== 0) return difference < 0;
-  }
-  return false;
+/** Compares the versions with those that the package needs. */
+export function versionFindings({ node, pulumi, sdk }: Versions): Finding[] {
+  const oldest = peerDependencies[SDK] ?? "";
+  const rows = [
+    ["Node.js", node, engines.node, "nvm install 22"],
+    ["the Pulumi CLI", pulumi, oldest, "curl -fsSL https://get.pulumi.com | sh"],
+    [SDK, sdk, oldest, `npm install ${SDK}@latest`],
+  ] as const;
+  return rows
+    .filter(([, actual, least]) => actual !== null && isOlder(actual, least))
+    .map(([what, actual, least, remedy]) =>
+      finding(
+        "note",
+        "VERSION_OLD",
+        `${what} ${actual} is older than this package supports (${least})`,
+        remedy,
+      ),
+    );
+}
+
+/** @param range such as `>=20.18.1` or `^3.150.0` */
+function isOlder(actual: string, range: string): boolean {
+  const numbers = (text: string) => (text.match(/\d+/g) ?? []).slice(0, 3).map(Number);
+  const have = numbers(actual);
+  const differences = numbers(range).map((least, at) => (have[at] ?? 0) - least);
+  return (differences.find((difference) => difference !== 0) ?? 0) < 0;
 }

@@ -1,159 +1,131 @@
-import { isDeepStrictEqual } from "node:util";
-import { type Deployment, type ExportedStack, type Resource, stackIn } from "../../settlement/deployment";
-import type { Entry } from "../../settlement/entry";
-import { backendOf, isAmbiguous, programFolder, projectName } from "../../settlement/stackName";
+import { type Deployment, type Resource, StackState } from "../../provider/stackState";
 import { isEndpointToken } from "../../shared/permanent";
-import { describeStackOf } from "../../shared/urn";
 import { CliError } from "../errors";
-import type { Pulumi } from "../oldPulumi";
-import { listStacks, reasonOf, type StackList, type UnreadableStack } from "./stackList";
+import { Pulumi, pulumiFailed } from "../pulumi";
+import type { Context } from "../run";
 
 /** How many states are read at once. */
-const MAX_EXPORTS = 8;
-const STACK_TYPE = "pulumi:pulumi:Stack";
-/** The last version of the format of states whose resources are known to stand where they are looked for. */
-const LATEST_VERSION = 4;
+const AT_ONCE = 8;
+/** The newest format of states that is known. In another one, every endpoint of a stack would look like nobody's. */
+const NEWEST_FORMAT = 4;
+const LIST = ["stack", "ls", "--json"];
+const LIST_ALL = [...LIST, "--all"];
 
-/** Which stacks to read. */
-export interface StackScope {
-  /** Stacks of other organizations. */
-  readonly alsoStacks: readonly string[];
-  /** Leaves out the other projects of the backend. Default: false. */
-  readonly projectOnly?: boolean | undefined;
-}
-
-/** A stack and its state, whose secrets are encrypted. */
+/** A stack, as far as endpoints are concerned. */
 export interface KnownStack {
   readonly name: string;
-  /** True for the stack whose settings are used. */
-  readonly isSelected: boolean;
-  /** True if it is a stack of this folder's project, or one that the user named. */
+  /** Whether it is a stack of this folder's project. */
   readonly isOwn: boolean;
-  /** Whether Pulumi's command finds the stack in this folder. One of another project is found in that project's folder only. */
-  readonly isHere: boolean;
-  /** Of resources that are no endpoints, it has only what identifies them. */
-  readonly deployment: Deployment;
+  /** Whether its settings are used. */
+  readonly isSelected: boolean;
+  /** Its endpoints, also those that it only reads, and the operations on endpoints that no run has finished. */
+  readonly deployment: Required<Deployment>;
+  readonly state: StackState;
+  /** The names of its outputs. */
+  readonly outputs: readonly string[];
 }
 
-export interface ReadStacks extends Pick<StackList, "absence"> {
+export interface Stacks {
   readonly known: readonly KnownStack[];
-  readonly unreadable: readonly UnreadableStack[];
+  /** What could not be read, such as "the stack prod", and why. */
+  readonly unreadable: readonly { readonly what: string; readonly why: string }[];
+  /** Why this folder's project has no stack to read, as the part of a sentence after "because". */
+  readonly absence: string | undefined;
+  /** Whether the stacks of all projects were to be read. */
+  readonly all: boolean;
+}
+
+interface ListedStack {
+  readonly name: string;
+  readonly current?: boolean;
 }
 
 /**
- * Reads the states of all stacks of the backend, several at a time. The result names those that cannot be read.
- *
- * @param onRead called after each
+ * Reads the states of this project's stacks or, with `all`, of all stacks of the backend, eight at a time. It needs no passphrase, and
+ * never rejects: the result names what cannot be read.
  */
 export async function readStacks(
+  context: Context,
   pulumi: Pulumi,
-  { alsoStacks, projectOnly = false }: StackScope,
-  onRead: (read: number, all: number) => void = () => {},
-): Promise<ReadStacks> {
-  const { own, others, selected, unreadable = [], absence } = await listStacks(pulumi, projectOnly);
-  const here = [...own, ...(selected === undefined ? [] : [selected])];
-  const named = [...here, ...alsoStacks];
-  const names = [...new Set([...named, ...others])];
-  const waiting = [...names];
+  { all }: { readonly all: boolean },
+): Promise<Stacks> {
+  const { stacks, absence, unreadable } = await listStacks(context, all).catch((error: unknown) => ({
+    stacks: [],
+    absence: undefined,
+    unreadable: [{ what: "the list of stacks", why: reasonOf(error) }],
+  }));
   const known: KnownStack[] = [];
-  const failed: UnreadableStack[] = [...unreadable];
+  const waiting = [...stacks];
   const readNext = async (): Promise<void> => {
-    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+    for (let stack = waiting.shift(); stack !== undefined; stack = waiting.shift()) {
+      const { name, isOwn, current } = stack;
+      const isSelected = pulumi.stack === undefined ? current === true : isNamed(pulumi.stack, name);
       try {
-        const deployment = await readState(pulumi.of(name));
-        known.push({
-          ...{ name, deployment, isSelected: name === selected },
-          ...{ isOwn: named.includes(name), isHere: here.includes(name) },
-        });
+        known.push({ name, isOwn, isSelected, ...(await readStack(pulumi.of(name))) });
       } catch (error) {
-        failed.push({ what: `the stack ${name}`, why: reasonOf(error) });
+        unreadable.push({ what: `the stack ${name}`, why: reasonOf(error) });
       }
-      onRead(known.length + failed.length, names.length);
     }
   };
-  await Promise.all(Array.from({ length: MAX_EXPORTS }, readNext));
-  const stacks = eachOnce(known, new Set([...own, ...others]));
-  return { known: stacks.sort((a, b) => (a.name < b.name ? -1 : 1)), unreadable: failed, absence };
+  await context.output.during(
+    () => `Reading the states: ${known.length + unreadable.length} of ${stacks.length} stacks read…`,
+    Promise.all(Array.from({ length: AT_ONCE }, readNext)),
+  );
+  return { known: known.sort((a, b) => (a.name < b.name ? -1 : 1)), unreadable, absence, all };
 }
 
-/**
- * Returns each stack once, by the name that the backend lists: the user may have named `dev` as `organization/shop/dev`. Two organizations
- * may have a project and a stack of the same names, so only equal states show that it is one stack. Nothing is lost with one of them.
- */
-function eachOnce(stacks: readonly KnownStack[], listed: ReadonlySet<string>): KnownStack[] {
-  const distinct = stacks.filter(({ name }) => listed.has(name));
-  for (const stack of stacks.filter(({ name }) => !listed.has(name))) {
-    const { deployment, isSelected, isOwn, isHere } = stack;
-    const at = distinct.findIndex(
-      (each) => stackIn(deployment) !== undefined && isDeepStrictEqual(each.deployment, deployment),
-    );
-    const same = distinct[at];
-    if (same === undefined) distinct.push(stack);
-    else
-      distinct[at] = {
-        ...same,
-        isSelected: same.isSelected || isSelected,
-        isOwn: same.isOwn || isOwn,
-        isHere: same.isHere || isHere,
-      };
-  }
-  return distinct;
-}
-
-/** Returns whether the backend that these stacks are in no longer has the stack of an entry of the book. False if that is not sure. */
-export function isStackRemoved(
-  { stack, stackBegan }: Entry,
-  { known, unreadable, absence }: ReadStacks,
-  environment: NodeJS.ProcessEnv,
-): boolean {
-  const folder = programFolder(environment);
-  if (unreadable.length > 0 || absence !== undefined || isAmbiguous(stack)) return false;
-  if (stack.backend !== backendOf({ environment, folder })) return false;
-  const name = `organization/${describeStackOf(stack.urn)}`;
-  // Those of this folder's project have short names.
-  const nameOf = (each: KnownStack) =>
-    each.name.includes("/") ? each.name : `organization/${projectName(folder)}/${each.name}`;
-  const named = known.find((each) => nameOf(each) === name);
-  // Another one may have the name since, and no run has written it yet.
-  const isNew = (each: KnownStack) => stackBegan !== undefined && isEmpty(each.deployment);
-  return named === undefined || isNew(named);
-}
-
-function isEmpty({ resources = [], pending_operations = [] }: Deployment): boolean {
-  return resources.length + pending_operations.length === 0;
-}
-
-/** Returns the URL of the backend, without what it may hold besides its place; null if the CLI does not tell. */
-export async function readBackend(pulumi: Pulumi): Promise<string | null> {
-  const { url } = await pulumi
-    .json<{ readonly url?: unknown }>(["whoami", "--json"], { ofStack: false })
-    .catch(() => ({ url: undefined }));
-  return typeof url === "string"
-    ? url.replace(/^([a-z0-9+.-]+:\/\/)[^/?#]*@/i, "$1").replace(/[?#].*$/s, "")
-    : null;
-}
-
-/** In a format that is unknown, every endpoint of the stack would look like an orphan. @throws CliError */
-async function readState(pulumi: Pulumi): Promise<Deployment> {
-  const exported = await pulumi.json<Partial<ExportedStack> | null>(["stack", "export"]);
-  const { version } = exported ?? {};
-  if (version === undefined || version > LATEST_VERSION)
-    throw new CliError(
-      "STATE_UNREADABLE",
-      `the format of its state is unknown (version ${version ?? "missing"}). Update pulumi-webhook-endpoints`,
-    );
-  // A stack that no run has written may have null for any of these.
-  const { resources, pending_operations, ...deployment } = exported?.deployment ?? {};
+async function listStacks(context: Context, all: boolean) {
+  const pulumi = new Pulumi(context, undefined);
+  const unreadable: { what: string; why: string }[] = [];
+  const { value: own, absence } = await pulumi.find<readonly ListedStack[]>(LIST);
+  if (own === undefined) return { stacks: [], absence, unreadable };
+  const stacks = own.map((stack) => ({ ...stack, isOwn: true }));
+  // It may be the wrong backend: there, every endpoint would look like nobody's.
+  const noStack = own.length === 0 ? "the project has no stack in this backend" : undefined;
+  if (!all) return { stacks, absence: noStack, unreadable };
+  const result = await pulumi.run(LIST_ALL);
+  if (result.exitCode !== 0) throw pulumiFailed(LIST_ALL, result);
+  if (/legacy stack files/.test(result.stderr))
+    unreadable.push({
+      what: "a stack in the layout of an older Pulumi",
+      why: "Pulumi does not list it. Run `pulumi state upgrade`",
+    });
+  const names = new Set(own.map(({ name }) => name));
+  const others = (JSON.parse(result.stdout) as readonly ListedStack[]).filter(({ name }) => !names.has(name));
   return {
-    ...deployment,
-    resources: (resources ?? []).map(trimmed),
-    pending_operations: pending_operations ?? [],
+    stacks: [...stacks, ...others.map(({ name }) => ({ name, isOwn: false, current: false }))],
+    absence: noStack,
+    unreadable,
   };
 }
 
-/** A backend may have gigabytes of states. */
-function trimmed(resource: Resource): Resource {
-  const { urn, type, id } = resource;
-  if (isEndpointToken(type) || type === STACK_TYPE) return resource;
-  return { urn, type, ...(id === undefined ? {} : { id }) };
+/** A backend may have gigabytes of states, so only what is about endpoints is kept. @throws CliError */
+async function readStack(pulumi: Pulumi): Promise<Pick<KnownStack, "deployment" | "state" | "outputs">> {
+  const exported = await pulumi.json<{ version?: number; deployment?: Deployment | null } | null>([
+    "stack",
+    "export",
+  ]);
+  const { version, deployment } = exported ?? {};
+  if (version === undefined || version > NEWEST_FORMAT)
+    throw new CliError(
+      "STATE_UNREADABLE",
+      `its state has an unknown format (version ${version}). Update this package`,
+    );
+  const resources: readonly Resource[] = deployment?.resources ?? [];
+  const operations = deployment?.pending_operations ?? [];
+  const kept = {
+    resources: resources.filter(({ type }) => isEndpointToken(type)),
+    pending_operations: operations.filter(({ resource }) => isEndpointToken(resource.type)),
+  };
+  const root = resources.find(({ type }) => type === "pulumi:pulumi:Stack");
+  return { deployment: kept, state: new StackState(kept), outputs: Object.keys(root?.outputs ?? {}) };
+}
+
+/** Returns whether a user's name for a stack, such as `acme/shop/dev`, means one that Pulumi lists, such as `dev`. */
+function isNamed(given: string, listed: string): boolean {
+  return given === listed || given.endsWith(`/${listed}`);
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof CliError ? error.reason : String(error);
 }

@@ -1,0 +1,172 @@
+import { createHash } from "node:crypto";
+import { Argument, Option } from "commander";
+import type { Endpoint } from "../client";
+import { checkArguments } from "../provider/arguments";
+import { NATIVE_TYPE_TOKEN } from "../shared/permanent";
+import { isUrl } from "../shared/url";
+import { describeResource, nameOf } from "../shared/urn";
+import { withAccount } from "./account";
+import { CliError } from "./errors";
+import {
+  assertOwnersKnown,
+  duplicatesIn,
+  type Entry,
+  entryOf,
+  type Inventory,
+  takeInventory,
+  warnOfGaps,
+} from "./inventory/inventory";
+import { whyNotOrphan } from "./inventory/owner";
+import { printable } from "./mask";
+import { jsonOption, stackOption } from "./options";
+import type { Context, Subcommand } from "./run";
+
+/** How long a name made from a host may be, in characters. */
+const LONGEST_NAME = 40;
+
+interface Flags {
+  readonly stack?: string;
+  readonly json?: boolean;
+  readonly native?: boolean;
+}
+
+/** A resource to declare, and the endpoint that it takes over. */
+interface Adoption extends Pick<Endpoint, "id" | "url" | "type"> {
+  readonly name: string;
+}
+
+export const adopt: Subcommand<Flags> = {
+  description:
+    "Writes code to standard output that takes over endpoints that no stack has: TypeScript, or a file for `pulumi import --file`. It changes " +
+    "nothing itself, and the next `pulumi up` changes nothing at the service.",
+  arguments: [new Argument("[id...]", "the endpoints (default: all that no stack has)")],
+  options: [
+    new Option("--native", "write a file for `pulumi import --file`, for the native plugin"),
+    ...[stackOption(), jsonOption()],
+  ],
+  examples: ["adopt > adopted.ts", "adopt wh_5f0c2d", "adopt --native > adopted.json"],
+  async run(context, { stack, native = false }, ids) {
+    const { output } = context;
+    return withAccount(context, stack, async (account) => {
+      const { withStack } = account.pulumi;
+      const inventory = await takeInventory(context, account, { all: true, ids });
+      warnOfGaps(context, inventory);
+      assertOwnersKnown(inventory);
+      const whyNot = (entry: Entry) => whyNotOrphan(entry.owner) ?? whyUndeclarable(context, entry, native);
+      const entries =
+        ids.length > 0
+          ? [...new Set(ids)].map((id) => entryOf(id, inventory))
+          : orphansIn(context, inventory, whyNot);
+      for (const entry of entries) {
+        const why = whyNot(entry);
+        if (why !== undefined)
+          throw new CliError("NOT_ADOPTABLE", `${entry.endpoint.id} cannot be adopted: ${why}`);
+      }
+      const adoptions = entries.map(namerFor(inventory));
+      const code = native ? importFile(adoptions) : programText(adoptions, inventory);
+      output.data({ adoptions, code }, () => {
+        if (adoptions.length > 0) output.raw(code);
+      });
+      if (adoptions.length === 0) output.note("There is nothing to adopt.");
+      else if (native)
+        output.note(
+          `Run \`${withStack("pulumi import --file <this file>")}\`, and put the code that it prints into the program.`,
+        );
+      else
+        output.note(
+          `Import this file into the program, and run \`${withStack("pulumi up")}\`. It shows "create", and registers nothing. Afterwards you can remove adoptId.`,
+        );
+      return true;
+    });
+  },
+};
+
+/** Returns the orphans that can be adopted without a doubt, and says which it leaves out. */
+function orphansIn(
+  { output }: Context,
+  inventory: Inventory,
+  whyNot: (entry: Entry) => string | undefined,
+): readonly Entry[] {
+  const duplicates = duplicatesIn(inventory);
+  const unmanaged = inventory.entries.filter(({ owner }) => owner.kind !== "managed");
+  return unmanaged.filter((entry) => {
+    const original = duplicates.get(entry);
+    const why =
+      whyNot(entry) ??
+      (original &&
+        `it has the url and type of ${describeResource(original.resource)}. Delete it, or adopt it by its id`);
+    if (why !== undefined) output.warn(`${entry.endpoint.id} is left out: ${why}`);
+    return why === undefined;
+  });
+}
+
+function whyUndeclarable({ output }: Context, entry: Entry, native: boolean): string | undefined {
+  const { id, url, type } = entry.endpoint;
+  if (native) return checkArguments({ url, type }).problems[0];
+  if (entry.shownUrl !== url || output.mask.apply(url) !== url)
+    return "its url is a secret, which the code would hold in plain text. Declare it by hand, with adoptId and the url from a secret of the stack's configuration";
+  return checkArguments({ url, type, adoptId: id }).problems[0];
+}
+
+/**
+ * Returns a function that names resources after the host of their url: the rest may hold a token, and names stand in messages. A part of
+ * the id's hash tells apart those that would have one name, now or when they are adopted later.
+ */
+function namerFor({ entries, stacks }: Inventory): (entry: Entry) => Adoption {
+  const own = stacks.known.filter(({ isOwn }) => isOwn);
+  const taken = own.flatMap(({ deployment }) => deployment.resources.map(({ urn }) => nameOf(urn)));
+  const adoptable = entries.filter(({ owner }) => owner.kind !== "managed");
+  const names = [...taken, ...adoptable.map(({ endpoint }) => slugOf(endpoint))];
+  return ({ endpoint }) => {
+    const { id, url, type } = endpoint;
+    const slug = slugOf(endpoint);
+    const isUnique = names.indexOf(slug) === names.lastIndexOf(slug);
+    const hash = createHash("sha256").update(id).digest("hex").slice(0, 8);
+    return { name: isUnique ? slug : `${slug}-${hash}`, id, url, type };
+  };
+}
+
+/** Returns a host as a name that begins with a letter, so that generated code can use it as an identifier. */
+function slugOf({ url }: Endpoint): string {
+  const host = isUrl(url) ? new URL(url).hostname : "";
+  const slug = host
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, LONGEST_NAME)
+    .replace(/^-+|-+$/g, "");
+  return /^[a-z]/.test(slug) ? slug : `endpoint-${slug}`.replace(/-$/, "");
+}
+
+/** Returns a TypeScript file. Only the selected stack adopts the endpoints. @throws CliError `WRONG_USE` if none is selected */
+function programText(adoptions: readonly Adoption[], { stacks }: Inventory): string {
+  const stack = stacks.known
+    .find(({ isSelected }) => isSelected)
+    ?.name.split("/")
+    .at(-1);
+  if (stack === undefined)
+    throw new CliError(
+      "WRONG_USE",
+      "no stack is selected that could adopt the endpoints. Name one with --stack",
+    );
+  const literal = (value: string) => printable(JSON.stringify(value));
+  const declarations = adoptions.map(
+    ({ name, id, url, type }) => `  new WebhookEndpoint(${literal(name)}, {
+    url: ${literal(url)},
+    type: ${literal(type)},
+    adoptId: ${literal(id)},
+  });
+`,
+  );
+  return `import * as pulumi from "@pulumi/pulumi";
+import { WebhookEndpoint } from "pulumi-webhook-endpoints";
+
+// For one stack only: \`pulumi destroy\` deletes what a stack has adopted.
+if (pulumi.getStack() === ${literal(stack)}) {
+${declarations.join("")}}
+`;
+}
+
+/** Returns a file for `pulumi import --file` with the native plugin. */
+function importFile(adoptions: readonly Adoption[]): string {
+  const resources = adoptions.map(({ name, id }) => ({ type: NATIVE_TYPE_TOKEN, name, id }));
+  return `${printable(JSON.stringify({ resources }))}\n`;
+}

@@ -1,0 +1,75 @@
+/** What the contract asks of a service, and what this package does if the service differs. */
+interface Clause {
+  readonly service: string;
+  readonly otherwise: string;
+}
+
+/** The clauses, in the order in which they are reported. `docs/service-contract.md` has the same table; a test compares them. */
+export const CLAUSES = {
+  date: {
+    service: "Every response has a `Date` header.",
+    otherwise: "Can't compare `createdAt` with your clock. After a lost response, users may have to decide.",
+  },
+  key: {
+    service: "A request with a wrong API key gets 401 or 403.",
+    otherwise: "Doesn't recognize a wrong key, and reports another error or none.",
+  },
+  list: {
+    service:
+      "`GET /webhooks` responds with 2xx and every endpoint, each once, in one of the shapes below, and announces no further page.",
+    otherwise:
+      "Can't list, or calls no endpoint missing. After a lost response, users must look for the endpoint themselves.",
+  },
+  register: {
+    service: "`POST /webhooks` responds with 2xx and the `id`, `url` and `type` of a new endpoint.",
+    otherwise:
+      "Treats the outcome as unknown, and looks for the endpoint in the list. Refuses an endpoint that was there before with `ENDPOINT_EXISTS`.",
+  },
+  "list-lag": {
+    service: "Within five seconds, the list contains a new endpoint.",
+    otherwise: "May report a registration as pending after a lost response, although it succeeded.",
+  },
+  timestamps: {
+    service:
+      "`createdAt` is the time of the registration on the clock of `Date`, to the second, with a time zone.",
+    otherwise: "Can't tell a new endpoint from an old one. After a lost response, users may have to decide.",
+  },
+  get: {
+    service: "`GET /webhooks/{id}` responds with 2xx and the endpoint.",
+    otherwise: "Can't check whether an endpoint that a list lacks still exists. A refresh may fail.",
+  },
+  duplicates: {
+    service: "A second registration of the same url and type makes a second endpoint.",
+    otherwise:
+      "Refuses to take an endpoint that was there before, and can't replace one whose url stays the same, for example to change its `ip`.",
+  },
+  refusals: {
+    service: "A registration that the service rejects gets a 4xx other than 408.",
+    otherwise:
+      "Treats the outcome as unknown, and looks for the endpoint in the list before it reports the error.",
+  },
+  delete: {
+    service:
+      "`DELETE /webhooks/{id}` responds with 2xx, and the endpoint is gone, within five seconds from the list too.",
+    otherwise:
+      "Can't delete endpoints. They stay in the state, or deliver events that nobody wants. Takes an endpoint that is still listed for one that exists.",
+  },
+  "unknown-id": {
+    service: "Get and delete of an id that does not exist, or no longer, get 404 or 410.",
+    otherwise:
+      "Doesn't notice that an endpoint was deleted outside Pulumi. A refresh or a delete fails instead.",
+  },
+  secrets: {
+    service: "No response contains a signing secret.",
+    otherwise: "Ignores it. But whoever may list endpoints can forge deliveries.",
+  },
+} as const satisfies Record<string, Clause>;
+
+export type ClauseId = keyof typeof CLAUSES;
+
+/** Whether a service keeps a clause, and what came back. */
+export interface Verdict {
+  readonly clause: ClauseId;
+  readonly verdict: "meets" | "differs" | "cannot tell";
+  readonly cameBack: string;
+}

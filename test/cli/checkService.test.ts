@@ -1,0 +1,228 @@
+import { CLAUSES } from "../../src/cli/checkService/clauses";
+import { checkServiceWith } from "../../src/cli/checkService/command";
+import { type Emulator, type EmulatorOptions, startEmulator } from "../../src/emulator";
+import { read } from "../package/pages";
+import { backend } from "./backend";
+import { API_KEY, type RunOptions, run, runBin, start } from "./running";
+
+/** Time passes as soon as somebody waits for it. */
+let time = 0;
+const clock = {
+  now: () => time,
+  date: () => Date.now(),
+  after(milliseconds: number, ring: () => void) {
+    const timer = setImmediate(() => {
+      time += milliseconds;
+      ring();
+    });
+    return () => clearImmediate(timer);
+  },
+};
+const commands = { "check-service": { summary: "", load: () => checkServiceWith(clock) } };
+
+let service: Emulator;
+afterEach(() => service.close());
+async function serve(options: EmulatorOptions = {}) {
+  let count = 0;
+  service = await startEmulator({ apiKey: API_KEY, newId: () => `wh_${++count}`, ...options });
+}
+
+const args = ["check-service", "--url", "https://hooks.example.com/check"];
+const optionsOf = (): RunOptions => ({
+  pulumi: backend({ baseUrl: service.url, config: { "webhooks:timeoutSeconds": "2" } }),
+  commands,
+});
+
+async function verdicts() {
+  const { status, stdout } = await run([...args, "--yes", "--json"], optionsOf());
+  const { clauses } = JSON.parse(stdout) as {
+    clauses: { clause: string; verdict: string; cameBack: string }[];
+  };
+  return {
+    status,
+    clauses,
+    differs: clauses.filter(({ verdict }) => verdict === "differs").map(({ clause }) => clause),
+  };
+}
+
+test("the emulator meets all twelve clauses, and nothing of the check is left", async () => {
+  await serve();
+  const { id } = service.add({ url: "https://hooks.example.com/check", type: "development" });
+  const { status, clauses } = await verdicts();
+  expect(clauses.map(({ clause, verdict }) => [clause, verdict])).toEqual(
+    Object.keys(CLAUSES).map((clause) => [clause, "meets"]),
+  );
+  expect([status, clauses.length]).toEqual([0, 12]);
+  expect(service.endpoints().map((each) => each.id)).toEqual([id]);
+});
+
+test("the check tells people of each clause and, if the service differs, what follows", async () => {
+  await serve({
+    answer: (_request, answer) => ({ ...answer, headers: { ...answer.headers, date: "soon" } }),
+  });
+  const { status, stdout, stderr } = await run([...args, "--yes"], optionsOf());
+  expect(status).toBe(1);
+  expect(stdout).toMatch(/^meets +register: 2xx$/m);
+  expect(stdout).toMatch(
+    /^differs +date: .*\n +The contract: Every response has a `Date` header\.\n +This package: Can't compare/m,
+  );
+  expect(stdout).toMatch(/^cannot tell +timestamps: /m);
+  expect(stderr).toMatch(
+    /registers up to three development endpoints, for https:\/\/hooks\.example\.com\/…, and deletes them/,
+  );
+});
+
+const isList = ({ method, path }: { method: string; path: string }) =>
+  method === "GET" && path === "/webhooks";
+const isGet = ({ method, path }: { method: string; path: string }) =>
+  method === "GET" && path !== "/webhooks";
+const listed = (body: unknown) => body as Record<string, unknown>[];
+/** A service that answers a registration with an endpoint that was there before. */
+const keepsOne: EmulatorOptions["answer"] = ({ method }, answer) =>
+  method === "POST" && answer.status < 300
+    ? { ...answer, body: { ...(answer.body as object), id: "wh_1" } }
+    : answer;
+
+test.each<[differs: string[], options: EmulatorOptions]>([
+  [
+    ["key"],
+    {
+      accounts: {},
+      answer: (_request, answer) => (answer.status === 401 ? { status: 200, body: [] } : answer),
+    },
+  ],
+  [
+    ["list"],
+    {
+      answer: (request, answer) =>
+        isList(request) && answer.status < 300
+          ? { ...answer, body: { data: answer.body, hasMore: true } }
+          : answer,
+    },
+  ],
+  [["list-lag"], { lagMs: 3_600_000 }],
+  [
+    ["timestamps"],
+    {
+      answer: (request, answer) =>
+        isList(request) && answer.status < 300
+          ? {
+              ...answer,
+              body: listed(answer.body).map((row) => ({ ...row, createdAt: "2026-11-22 20:09:21" })),
+            }
+          : answer,
+    },
+  ],
+  [["get", "unknown-id"], { answer: (request, answer) => (isGet(request) ? { status: 405 } : answer) }],
+  [
+    ["refusals"],
+    {
+      answer: ({ method }, answer) => (method === "POST" && answer.status === 400 ? { status: 408 } : answer),
+    },
+  ],
+  [
+    ["delete"],
+    {
+      answer: ({ method }, answer) => (method === "DELETE" && answer.status < 300 ? { status: 405 } : answer),
+    },
+  ],
+  [
+    ["unknown-id"],
+    { answer: (request, answer) => (isGet(request) && answer.status === 404 ? { status: 400 } : answer) },
+  ],
+  [
+    ["secrets"],
+    {
+      answer: ({ method }, answer) =>
+        method === "POST" && answer.status < 300
+          ? {
+              ...answer,
+              body: { ...(answer.body as object), secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" },
+            }
+          : answer,
+    },
+  ],
+])("a service that differs in %j is told so, and nothing is left", async (expected, options) => {
+  await serve(options);
+  const { status, differs } = await verdicts();
+  expect(differs).toEqual(expected);
+  expect(status).toBe(1);
+  expect(service.endpoints()).toEqual([]);
+});
+
+test("an endpoint that was there before is never deleted, also if the service answers with it", async () => {
+  await serve({ answer: keepsOne });
+  service.add({ url: "https://hooks.example.com/somebody", type: "development" });
+  const { differs } = await verdicts();
+  expect(differs).toEqual(["register"]);
+  expect(service.endpoints()).toEqual([expect.objectContaining({ id: "wh_1" })]);
+});
+
+test.each(["reset-after", "malformed", "empty"] as const)(
+  "a registration whose answer is lost (%s) is found and deleted",
+  async (kind) => {
+    await serve();
+    service.fault({ kind, operation: "register" });
+    const { differs } = await verdicts();
+    expect(differs).toEqual(["register"]);
+    expect(service.endpoints()).toEqual([]);
+  },
+);
+
+test("without a list, nothing is registered", async () => {
+  await serve({
+    answer: (request, answer) =>
+      isList(request) && answer.status < 300 ? { status: 200, body: "<html>" } : answer,
+  });
+  const { differs, clauses } = await verdicts();
+  expect(differs).toEqual(["list"]);
+  expect(clauses.find(({ clause }) => clause === "register")?.verdict).toBe("cannot tell");
+  expect(service.requests.filter(({ method }) => method === "POST")).toEqual([]);
+});
+
+test("what cannot be deleted is named", async () => {
+  await serve();
+  service.fault({ kind: "status", operation: "delete", status: 403, times: Number.POSITIVE_INFINITY });
+  const { status, stdout, stderr } = await run([...args, "--yes", "--json"], optionsOf());
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/may still be registered: wh_1, wh_2\..*list --orphans.*\(NOT_DELETABLE\)/);
+  expect(JSON.parse(stdout)).toMatchObject({ clauses: expect.any(Array), error: { code: "NOT_DELETABLE" } });
+});
+
+test.each([
+  [{ answers: ["n"] }, /nothing was registered.*\(INTERRUPTED\)/],
+  [{}, /Add --yes.*\(WRONG_USE\)/],
+])("nothing is registered unless somebody agrees %#", async (options, why) => {
+  await serve();
+  const { stderr } = await run(args, { ...optionsOf(), ...options });
+  expect(stderr).toMatch(why);
+  expect(service.requests.filter(({ method }) => method === "POST")).toEqual([]);
+});
+
+test("after Ctrl-C, the check deletes what it has registered", async () => {
+  await serve();
+  service.fault({ kind: "delay", operation: "get", delayMs: 200 });
+  const running = start([...args, "--yes"], optionsOf());
+  while (!service.requests.some(isGet)) await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(service.endpoints()).toHaveLength(1);
+  const { status, stdout, stderr } = await running.stop();
+  expect(status).toBe(130);
+  expect(stdout).toMatch(/^cannot tell +duplicates: not tried/m);
+  expect(stderr).toMatch(/Nothing of it is left \(INTERRUPTED\)/);
+  expect(service.endpoints()).toEqual([]);
+});
+
+test("a key that the service refuses ends the check, in the real command too", async () => {
+  await serve();
+  const env = { WEBHOOKS_BASE_URL: service.url, WEBHOOKS_API_KEY: "another-key-1234", PATH: "/nowhere" };
+  const { status, stderr } = await runBin([...args, "--yes"], env);
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/\(UNAUTHORIZED\)\n$/);
+});
+
+test("the contract's page has the same table of clauses", () => {
+  const rows = Object.entries(CLAUSES).map(
+    ([id, { service: asks, otherwise }]) => `| \`${id}\` | ${asks} | ${otherwise} |`,
+  );
+  expect(read("docs/service-contract.md")).toContain(rows.join("\n"));
+});

@@ -1,0 +1,188 @@
+import { type Emulator, startEmulator } from "../../src/emulator";
+import { type Backend, backend, interrupted, recorded, SECRET_URL } from "./backend";
+import { API_KEY, type Ended, run, runBin } from "./running";
+
+const AGE_MS = 5_400_000;
+let service: Emulator;
+let count: number;
+beforeEach(async () => {
+  count = 0;
+  service = await startEmulator({ apiKey: API_KEY, newId: () => `wh_${++count}` });
+});
+afterEach(() => service.close());
+
+/** Registers endpoints that are an hour and a half old, or some minutes more: wh_1, wh_2 and so on. */
+function add(...urls: string[]) {
+  for (const [at, url] of urls.entries())
+    service.add({
+      url: `https://hooks.example.com/${url}`,
+      type: "development",
+      createdAt: new Date(Date.now() - AGE_MS - at * 60_000).toISOString(),
+    });
+}
+
+const own = (url: string | object, id = "wh_1") => ({ dev: { resources: [recorded("jobs", { id, url })] } });
+const elsewhere = (url: string | object, id = "wh_2") => ({
+  "organization/mail/dev": { resources: [recorded("mails", { id, url, stack: "mail/dev" })] },
+});
+const command = (args: readonly string[], given: Partial<Backend> = {}) =>
+  run(args, { pulumi: backend({ baseUrl: service.url, ...given }) });
+
+test("list shows every endpoint, its age and the resource of this project that has it", async () => {
+  add("jobs", "mails");
+  const given = {
+    own: own("https://hooks.example.com/jobs"),
+    others: elsewhere("https://hooks.example.com/mails"),
+  };
+  const { status, stdout, stderr } = await command(["list"], given);
+  expect(status).toBe(0);
+  expect(stdout).toBe(
+    `ID    TYPE         AGE  URL                             MANAGED BY
+wh_1  development  1h   https://hooks.example.com/jobs  jobs in shop/dev
+wh_2  development  1h   https://hooks.example.com/…     no stack of this project
+`,
+  );
+  expect(stderr).toMatch(/Only the host is shown .* --all reads every stack/);
+});
+
+test("list --all reads the stacks of every project, and says what none of them has", async () => {
+  add("jobs", "mails", "stray");
+  const given = {
+    own: own("https://hooks.example.com/jobs"),
+    others: elsewhere("https://hooks.example.com/mails"),
+  };
+  const { stdout, stderr } = await command(["list", "--all"], given);
+  expect(stdout).toMatch(/^wh_1 .*\/jobs +jobs in shop\/dev$/m);
+  expect(stdout).toMatch(/^wh_2 .*\/mails +mails in mail\/dev$/m);
+  expect(stdout).toMatch(/^wh_3 .*\/stray +no stack$/m);
+  expect(stderr).toBe("");
+});
+
+test("list without --all reads no stack of another project", async () => {
+  add("jobs");
+  const read: string[] = [];
+  await command(["list"], { own: own("x"), others: elsewhere("y"), onExport: (name) => read.push(name) });
+  expect(read).toEqual(["dev"]);
+});
+
+test("list --orphans reads every stack, and shows only what nobody has", async () => {
+  add("jobs", "mails", "stray", "killed");
+  const at = Date.now() - AGE_MS - 4 * 60_000;
+  const killed = {
+    pending_operations: [interrupted("killed", { url: "https://hooks.example.com/killed", at })],
+  };
+  const given = { own: { ...own("https://hooks.example.com/jobs"), prod: killed }, others: elsewhere("x") };
+  const { stdout } = await command(["list", "--orphans", "--json"], given);
+  expect(JSON.parse(stdout)).toEqual([
+    expect.objectContaining({ id: "wh_3", url: "https://hooks.example.com/stray", owner: null }),
+  ]);
+});
+
+test.each<[what: string, given: Partial<Backend>, why: RegExp]>([
+  [
+    "a stack cannot be read",
+    { others: { "organization/mail/dev": "denied" } },
+    /the stack organization\/mail\/dev cannot be read: .*denied/,
+  ],
+  ["a state has an unknown format", { format: 9 }, /unknown format/],
+  [
+    "Pulumi leaves out stacks",
+    { warning: "warning: found legacy stack files in state store:\n" },
+    /pulumi state upgrade/,
+  ],
+  ["the project has no stack in the backend", { own: {} }, /the project has no stack in this backend/],
+])("nothing is called an orphan where %s", async (_what, given, why) => {
+  add("jobs");
+  const { status, stderr } = await command(["list", "--orphans"], given);
+  expect(status).toBe(1);
+  expect(stderr).toMatch(why);
+  expect(stderr).toMatch(/\(OWNERSHIP_UNKNOWN\)\n$/);
+  const plain = await command(["list", "--all"], given);
+  expect(plain.status).toBe(0);
+  expect(plain.stdout).not.toMatch(/no stack$/m);
+});
+
+test.each<[what: string, given: () => Partial<Backend>, shown: string]>([
+  ["a stack keeps as a secret", () => ({ own: own(SECRET_URL) }), "https://hooks.example.com/…"],
+  [
+    "a stack of another project may keep as a secret",
+    () => ({ own: {}, others: { x: "denied" } }),
+    "https://hooks.example.com/…",
+  ],
+  [
+    "every stack that has it shows",
+    () => ({ own: own("https://hooks.example.com/jobs") }),
+    "https://hooks.example.com/jobs",
+  ],
+  [
+    "an orphan shares with a secret one",
+    () => ({ own: own(SECRET_URL, "wh_2") }),
+    "https://hooks.example.com/…",
+  ],
+])("of a url that %s, list shows what it may", async (_what, given, shown) => {
+  add("jobs", "jobs");
+  const { stdout } = await command(["list", "--all", "--json"], given());
+  expect(JSON.parse(stdout)[0].url).toBe(shown);
+});
+
+test("without a Pulumi project, list shows the service of the environment", async () => {
+  add("jobs");
+  const env = { WEBHOOKS_BASE_URL: service.url, WEBHOOKS_API_KEY: API_KEY };
+  const { status, stdout, stderr } = await run(["list"], { env });
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/https:\/\/hooks\.example\.com\/jobs +the command pulumi was not found on PATH$/m);
+  expect(stderr).toMatch(/No stack of this project was read/);
+  const real: Ended = await runBin(["list", "--json"], { ...env, PATH: "/nowhere" });
+  expect(real.status).toBe(0);
+  expect(JSON.parse(real.stdout)).toEqual([
+    expect.objectContaining({ id: "wh_1", owner: expect.objectContaining({ kind: "unknown" }) }),
+  ]);
+});
+
+test("a partial list and an endpoint that cannot be read are told", async () => {
+  await service.close();
+  const rows = [
+    { id: "wh_1", url: "https://hooks.example.com/jobs", type: "development" },
+    { id: "wh_2", url: "https://x.example.com", type: "odd" },
+  ];
+  service = await startEmulator({
+    apiKey: API_KEY,
+    answer: (_request, answer) => ({ ...answer, body: { data: rows, hasMore: true } }),
+  });
+  const { stdout, stderr } = await command(["list"]);
+  expect(stdout).toMatch(/^wh_1 .* unknown /m);
+  expect(stderr).toMatch(/only a part of its endpoints/);
+  expect(stderr).toMatch(/cannot be read: wh_2/);
+});
+
+test("get shows one endpoint and its resource", async () => {
+  add("jobs");
+  const { status, stdout } = await command(["get", "wh_1"], { own: own("https://hooks.example.com/jobs") });
+  expect(status).toBe(0);
+  expect(stdout).toMatch(
+    /^id: +wh_1\nurl: +https:\/\/hooks.example.com\/jobs\ntype: +development\ncreated: .* \(1h ago\)\nupdated: .*\nmanaged by: jobs in shop\/dev\n$/,
+  );
+  const json = await command(["get", "wh_1", "--json"], { own: own("https://hooks.example.com/jobs") });
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    id: "wh_1",
+    owner: { kind: "managed", resources: [{ stack: "dev" }] },
+  });
+});
+
+test("get asks by its id for an endpoint that a partial list lacks", async () => {
+  add("jobs");
+  const url = service.url;
+  const partial = await startEmulator({
+    apiKey: API_KEY,
+    answer: async ({ method, path }, answer) => {
+      if (method === "GET" && path === "/webhooks") return { ...answer, body: { data: [], next: "/2" } };
+      const response = await fetch(url + path, { headers: { "x-api-key": API_KEY } });
+      return { status: response.status, body: await response.json() };
+    },
+  });
+  const found = await command(["get", "wh_1"], { baseUrl: partial.url });
+  const missing = await command(["get", "wh_9"], { baseUrl: partial.url });
+  await partial.close();
+  expect(found.stdout).toMatch(/^id: +wh_1$/m);
+  expect(missing.stderr).toMatch(/no endpoint wh_9.*\(ENDPOINT_MISSING\)/);
+});
