@@ -80,15 +80,15 @@ test("the README's quick start, typed as it stands, registers the endpoint of th
     terminal.start(start);
     for (let answer: unknown; answer === undefined; )
       answer = await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined);
-    expect(await type(here(send), "")).toMatch(/^job\.succeeded msg_\w+: 200, after \d+ ms\n$/);
+    expect(await type(here(send), "")).toMatch(/^job\.succeeded msg_\w+ to \S+: 200 after \d+ ms\n$/);
     await terminal.until(/^job_\w+ is done$/m);
   } finally {
     await terminal.end();
   }
 });
 
-test("the command of the page of frameworks gives a receiver the stack's output", async () => {
-  const [command = ""] = commandsOf(read("docs/frameworks.md"));
+test("the command of the page of receivers gives a receiver the stack's output", async () => {
+  const [command = ""] = commandsOf(read("docs/receiving.md"));
   // The receiver's folder is another one; the command runs in the program's here.
   expect(command).toContain("pulumi --cwd ../infra stack output");
   const here = command.replace("--cwd ../infra", "--cwd .");
@@ -96,8 +96,8 @@ test("the command of the page of frameworks gives a receiver the stack's output"
   expect(parseReceiverConfig(shown)).toMatchObject({ secrets: [SECRET], endpoints: { jobs: {} } });
 });
 
-test("every program on the pages of settings and of the resource type-checks and runs", async () => {
-  const programs = ["docs/resource.md#settings", "docs/resource.md"].flatMap((page) => snippetsOf(read(page)));
+test("every program on the page of the resource type-checks and runs", async () => {
+  const programs = snippetsOf(read("docs/resource.md"));
   expect(programs.length).toBeGreaterThanOrEqual(5);
   const names = programs.map((_, index) => `program${index}`);
   for (const [index, { code }] of programs.entries())

@@ -29,7 +29,7 @@ import { receiver } from "./receiver.js";
 const handle = nodeHandler(receiver);
 `;
 
-/** Every framework that the pages name, but for Bun and Deno: its packages, and its program, made of what a page shows. */
+/** Every framework that the pages name, but for Bun, Deno and Cloudflare Workers: its packages, and its program, made of what a page shows. */
 const frameworks: Readonly<Record<string, readonly [code: string, ...packages: string[]]>> = {
   "node:http": [codeOf("node:http")],
   "Express 4": [codeOf("Express 4 or 5"), "express=express4"],
