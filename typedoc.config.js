@@ -33,7 +33,6 @@ const partsOf = {
 
 /** Types that programs never name. */
 const intentionallyNotExported = [
-  "BullmqJobOptions",
   "CodedErrorOptions",
   "Fastify",
   "LambdaContext",

@@ -73,7 +73,7 @@ export const frameworks: Readonly<Record<string, Start>> = {
 };
 
 /** Waits until a server listens; starts it if it does not listen yet. */
-export async function listen(server: http.Server): Promise<Running> {
+async function listen(server: http.Server): Promise<Running> {
   if (!server.listening) server.listen(0, "127.0.0.1");
   if (server.address() === null) await once(server, "listening");
   return {
