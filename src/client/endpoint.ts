@@ -7,6 +7,7 @@ export interface Endpoint {
   readonly id: string;
   /** In the service's own spelling. */
   readonly url: string;
+  /** What the endpoint is for. */
   readonly type: EndpointType;
   /** In the service's own format; null after a registration, whose answer has none. */
   readonly createdAt: string | null;
@@ -48,6 +49,7 @@ export interface EndpointList {
 export interface Registration {
   /** Where events are delivered. It may hold a token, so messages show only its scheme and host. */
   readonly url: string;
+  /** What the endpoint is for. */
   readonly type: EndpointType;
   /** An address or CIDR range to filter by; the service never returns it. Default: none. */
   readonly ip?: string | undefined;
