@@ -72,7 +72,7 @@ test("doctor finds nothing where everything is in order, and shows where each se
   expect(stdout).toMatch(/^baseUrl +http.* +webhooks:baseUrl$/m);
   expect(stdout).toMatch(/^apiKey +set \(fingerprint [0-9a-f]{6}\) +webhooks:apiKey$/m);
   expect(stdout).toMatch(/^The service lists 1 endpoint\.$/m);
-  expect(stdout).toMatch(/Everything is in order\.\n$/);
+  expect(stdout).toMatch(/^Versions: .*\.\n\nEverything is in order\.\n$/m);
 });
 
 const NOW = Date.now();

@@ -61,7 +61,8 @@ export const doctor: Subcommand<Flags> = {
       if (difference !== null) output.line(`The clocks differ by ${countOf(difference, "second")}.`);
       output.line(`Stacks read: ${joined(names) || "none"}.`);
       const found = Object.entries(versions).map(([what, version]) => `${what} ${version ?? "not found"}`);
-      output.line(`Versions: ${found.join(", ")}.\n`);
+      output.line(`Versions: ${found.join(", ")}.`);
+      output.line();
       if (findings.length === 0) output.line("Everything is in order.", "green");
       for (const { level, code, message, remedy } of findings) {
         output.line(`${level}: ${message} (${code})`, level === "error" ? "red" : "yellow");
