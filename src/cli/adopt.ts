@@ -17,7 +17,6 @@ import {
   warnOfGaps,
 } from "./inventory/inventory";
 import { whyNotOrphan } from "./inventory/owner";
-import { shortName } from "./inventory/stacks";
 import { printable } from "./mask";
 import { jsonOption, stackOption } from "./options";
 import type { Context, Subcommand } from "./run";
@@ -139,8 +138,11 @@ function slugOf({ url }: Endpoint): string {
 
 /** Returns a TypeScript file. Only the selected stack adopts the endpoints. @throws CliError `WRONG_USE` if none is selected */
 function programText(adoptions: readonly Adoption[], { stacks }: Inventory): string {
-  const selected = stacks.known.find(({ isSelected }) => isSelected);
-  if (selected === undefined)
+  const stack = stacks.known
+    .find(({ isSelected }) => isSelected)
+    ?.name.split("/")
+    .at(-1);
+  if (stack === undefined)
     throw new CliError(
       "WRONG_USE",
       "no stack is selected that could adopt the endpoints. Name one with --stack",
@@ -158,7 +160,7 @@ function programText(adoptions: readonly Adoption[], { stacks }: Inventory): str
 import { WebhookEndpoint } from "pulumi-webhook-endpoints";
 
 // For one stack only: \`pulumi destroy\` deletes what a stack has adopted.
-if (pulumi.getStack() === ${literal(shortName(selected.name))}) {
+if (pulumi.getStack() === ${literal(stack)}) {
 ${declarations.join("")}}
 `;
 }

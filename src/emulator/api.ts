@@ -62,7 +62,7 @@ export class Keys {
     const known = [...new Set(this.#accounts.values())];
     if (known.includes(account)) return;
     const message = `Cannot add an endpoint to account ${account}: no API key opens it. Known accounts: ${known.join(", ")}.`;
-    throw new EmulatorError("EMULATOR_UNKNOWN", message);
+    throw new EmulatorError("EMULATOR_ARGUMENT", message);
   }
 
   accountOf(headers: IncomingHttpHeaders): string | undefined {
@@ -81,7 +81,7 @@ export class Keys {
     const isTaken = newKey === "" || (newKey !== oldKey && this.#accounts.has(newKey));
     if (account === undefined || isTaken)
       throw new EmulatorError(
-        "EMULATOR_UNKNOWN",
+        "EMULATOR_ARGUMENT",
         "Cannot rotate an API key: the old one is unknown, or the new one is empty or in use.",
       );
     this.#accounts.delete(oldKey);

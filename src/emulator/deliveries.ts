@@ -86,7 +86,7 @@ export class Deliveries {
     const found = this.log.entries.findLast((attempt) => id === undefined || attempt.id === id);
     if (found !== undefined) return found;
     const problem = id === undefined ? "nothing was delivered yet" : `no delivery ${id} is in the log`;
-    throw new EmulatorError("EMULATOR_UNKNOWN", `Cannot replay a delivery: ${problem}.`);
+    throw new EmulatorError("EMULATOR_ARGUMENT", `Cannot replay a delivery: ${problem}.`);
   }
 
   /** Repeats an attempt, byte for byte. */

@@ -42,7 +42,7 @@ export async function listen(host: string, port: number, handle: RequestListener
     } catch (cause) {
       const problem = `The emulator cannot listen on ${host}:${bound} (${(cause as NodeJS.ErrnoException).code}).`;
       const message = `${problem} Choose another host or port; port 0 takes any free port.`;
-      throw new EmulatorError("EMULATOR_LISTEN", message, { cause });
+      throw new EmulatorError("PORT_UNAVAILABLE", message, { cause });
     }
     bound = (server.address() as AddressInfo).port;
   };

@@ -55,7 +55,7 @@ export function settingsOf(options: EmulatorOptions, saved: SavedData) {
   const { apiKey = saved.apiKey ?? DEFAULT_API_KEY } = options;
   const accounts: Readonly<Record<string, string>> = { [apiKey]: DEFAULT_ACCOUNT, ...options.accounts };
   if (Object.hasOwn(accounts, ""))
-    throw new EmulatorError("EMULATOR_OPTIONS", "Cannot start the emulator: an API key must not be empty.");
+    throw new EmulatorError("EMULATOR_ARGUMENT", "Cannot start the emulator: an API key must not be empty.");
   return {
     host: options.host ?? "127.0.0.1",
     port: options.port ?? 0,

@@ -71,7 +71,7 @@ export class Registry {
       if (endpoint !== undefined) return { account, endpoint };
     }
     const message = `Cannot ${doing} endpoint ${id}: it is not registered. endpoints() lists the registered endpoints.`;
-    throw new EmulatorError("EMULATOR_UNKNOWN", message);
+    throw new EmulatorError("EMULATOR_ARGUMENT", message);
   }
 
   add(account: string, { url, type, ip, createdAt = this.#timestamp() }: AddedEndpoint): EmulatedEndpoint {

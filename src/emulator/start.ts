@@ -101,7 +101,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     goOffline: () => listener.close(),
     async goOnline() {
       if (timers.signal.aborted)
-        throw new EmulatorError("EMULATOR_LISTEN", "The emulator is closed. Start a new one.");
+        throw new EmulatorError("PORT_UNAVAILABLE", "The emulator is closed. Start a new one.");
       await listener.open();
     },
     async close() {

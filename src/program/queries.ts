@@ -5,7 +5,8 @@ import { failOnce } from "../shared/failOnce";
 import { unknownOptions } from "../shared/knownOptions";
 import { mayBeSecret } from "./declaredUrls";
 import { type LookupOptions, lookUpEndpoint, lookUpEndpoints } from "./lookup";
-import { stackSettings, type WebhooksProvider } from "./webhooksProvider";
+import type { WebhooksProvider } from "./webhooksProvider";
+import { stackSettings } from "./webhooksProvider";
 
 type FunctionName = "getWebhookEndpoint" | "getWebhookEndpoints";
 

@@ -1,4 +1,4 @@
-import { WebhookError } from "../client";
+import { WebhookError } from "../client/errors";
 import { CodedError } from "../shared/codedError";
 import { describeUrl } from "../shared/url";
 import { HOW_TO_SEE_ANSWER, hasAnswer } from "./shownAnswer";

@@ -2,7 +2,8 @@ import * as pulumi from "@pulumi/pulumi";
 import type { EndpointType } from "../program/webhookEndpoint";
 import { failOnce } from "../shared/failOnce";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/tolerance";
-import { fingerprintOf, problemsOfSecrets, problemsOfTolerance, type ReceiverConfig } from "./config";
+import type { ReceiverConfig } from "./config";
+import { fingerprintOf, problemsOfSecrets, problemsOfTolerance } from "./config";
 
 /** The parts of a `WebhookEndpoint` that a receiver's configuration names. */
 export interface ReceiverConfigEndpoint {

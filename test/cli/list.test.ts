@@ -184,5 +184,5 @@ test("get asks by its id for an endpoint that a partial list lacks", async () =>
   const missing = await command(["get", "wh_9"], { baseUrl: partial.url });
   await partial.close();
   expect(found.stdout).toMatch(/^id: +wh_1$/m);
-  expect(missing.stderr).toMatch(/no endpoint wh_9.*\(ENDPOINT_MISSING\)/);
+  expect(missing.stderr).toMatch(/no endpoint wh_9.*\(ENDPOINT_NOT_FOUND\)/);
 });

@@ -184,7 +184,7 @@ describe("API keys and accounts", () => {
     expect([added.type, Object.isFrozen(added)]).toEqual(["production", true]);
     expect(emulator.remove(added.id)).toEqual(edited);
     expect((await call(emulator, `GET /webhooks/${added.id}`)).status).toBe(404);
-    expect(() => emulator.remove(added.id)).toThrow(expect.objectContaining({ code: "EMULATOR_UNKNOWN" }));
+    expect(() => emulator.remove(added.id)).toThrow(expect.objectContaining({ code: "EMULATOR_ARGUMENT" }));
   });
 });
 

@@ -43,7 +43,7 @@ describe("a delivery", () => {
     expect(await reached({ account: "other" })).toEqual([foreign.id]);
     expect(received).toHaveLength(5);
     await expect(reached({ endpointId: "wh_unknown" })).rejects.toMatchObject({
-      code: "EMULATOR_UNKNOWN",
+      code: "EMULATOR_ARGUMENT",
     });
   });
 
@@ -226,7 +226,7 @@ describe("a forged delivery", () => {
   test("a replay repeats a delivery byte for byte", async () => {
     const { url, received } = await receiver();
     const emulator = await started({ secrets: A });
-    await expect(emulator.replay()).rejects.toMatchObject({ code: "EMULATOR_UNKNOWN" });
+    await expect(emulator.replay()).rejects.toMatchObject({ code: "EMULATOR_ARGUMENT" });
     emulator.add({ ...HOOK, url });
     const { id } = await emulator.deliver(SUCCEEDED);
     await emulator.deliver(SUCCEEDED);

@@ -16,7 +16,7 @@ describe("an emulator", () => {
   });
 
   test("an emulator does not start with an empty API key, such as a variable that is not set", async () => {
-    await expect(started({ apiKey: "" })).rejects.toMatchObject({ code: "EMULATOR_OPTIONS" });
+    await expect(started({ apiKey: "" })).rejects.toMatchObject({ code: "EMULATOR_ARGUMENT" });
   });
 
   test("the error for a port in use names the address", async () => {
@@ -24,7 +24,7 @@ describe("an emulator", () => {
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     const { port } = other.address() as AddressInfo;
     await expect(startEmulator({ port })).rejects.toMatchObject({
-      code: "EMULATOR_LISTEN",
+      code: "PORT_UNAVAILABLE",
       message: expect.stringContaining(`127.0.0.1:${port} (EADDRINUSE)`),
     });
     await new Promise((resolve) => other.close(resolve));
@@ -47,7 +47,7 @@ describe("an emulator", () => {
     await Promise.all([emulator.close(), emulator.close()]);
     await expect(call(emulator, "GET /webhooks")).rejects.toThrow();
     await emulator.close();
-    await expect(emulator.goOnline()).rejects.toMatchObject({ code: "EMULATOR_LISTEN" });
+    await expect(emulator.goOnline()).rejects.toMatchObject({ code: "PORT_UNAVAILABLE" });
   });
 
   test("a closed emulator does not keep its process alive, even with requests and retries in progress", async () => {

@@ -72,51 +72,6 @@ export function importViolations(sources: Sources): string[] {
   ];
 }
 
-/**
- * Returns a line for each circle of files that import one another, types included: none of them can be read or changed without the
- * others. For each import, it is the shortest circle that the import is part of.
- */
-export function importCircles(sources: Sources): string[] {
-  const targets = new Map([...sources].map(([file, text]) => [file, importedFiles(file, text, sources)]));
-  const circles = [...targets].flatMap(([file, imported]) =>
-    imported.flatMap((target) => {
-      const back = shortestPath(target, file, targets);
-      return back ? [fromFirst(back).join(" -> ")] : [];
-    }),
-  );
-  return [...new Set(circles)].sort();
-}
-
-/** Returns a circle as it is seen from the first of its files in the alphabet, which stands at both ends. */
-function fromFirst(circle: readonly string[]): string[] {
-  const at = circle.indexOf([...circle].sort()[0] ?? "");
-  const turned = [...circle.slice(at), ...circle.slice(0, at)];
-  return [...turned, ...turned.slice(0, 1)];
-}
-
-function importedFiles(file: string, text: string, sources: Sources): string[] {
-  return importsOf(file, text, sources).flatMap(({ to, isFile }) =>
-    isFile && to !== undefined && sources.has(to) ? [to] : [],
-  );
-}
-
-/** Returns the files on a shortest way of imports from one file to another, with both, or undefined if there is none. */
-function shortestPath(
-  from: string,
-  to: string,
-  targets: ReadonlyMap<string, readonly string[]>,
-): string[] | undefined {
-  const seen = new Set([from]);
-  const paths = [[from]];
-  for (const path of paths) {
-    const last = path.at(-1) ?? from;
-    if (last === to) return path;
-    for (const target of targets.get(last) ?? [])
-      if (seen.size < seen.add(target).size) paths.push([...path, target]);
-  }
-  return undefined;
-}
-
 function roomViolations({ from, to, isFile, typeOnly }: Import): string[] {
   if (to === undefined) return [];
   const room = roomOf(from);

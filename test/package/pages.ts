@@ -33,20 +33,3 @@ export function commandsOf(markdown: string): string[] {
 export function proseOf(markdown: string): string {
   return markdown.replace(/^ *```.*?^ *```$/gms, "").replace(/`[^`\n]+`/g, "code");
 }
-
-/** What `docs/errors.md` says about a code or a reason. */
-interface ErrorEntry {
-  readonly code: string;
-  /** The parts of the package that it comes from. */
-  readonly from: readonly string[];
-}
-
-const ENTRY = /^### `([\w-]+)`.*\n\nFrom: (.+)\.\n\n.+\n\n\*\*What to do:\*\* .+$/gm;
-
-/** Reads the entries of the page of errors. */
-export function readErrorPage(): ErrorEntry[] {
-  return [...read("docs/errors.md").matchAll(ENTRY)].map(([, code = "", from = ""]) => ({
-    code,
-    from: from.split(", "),
-  }));
-}

@@ -92,7 +92,7 @@ function oldOrphans(inventory: Inventory, { olderThan = LEAST_AGE_MS, type }: Fl
   );
 }
 
-/** @throws CliError `OWNERSHIP_UNKNOWN`, `ENDPOINT_MISSING`, or `NOT_DELETABLE` if one of them is not an orphan */
+/** @throws CliError `OWNERSHIP_UNKNOWN`, `ENDPOINT_NOT_FOUND`, or `NOT_DELETABLE` if one of them is not an orphan */
 function named(ids: readonly string[], inventory: Inventory): readonly Entry[] {
   assertOwnersKnown(inventory);
   return [...new Set(ids)].map((id) => {

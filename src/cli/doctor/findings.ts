@@ -5,7 +5,7 @@ import { duplicatesIn, type Inventory } from "../inventory/inventory";
 import { describeOwner, type Holder } from "../inventory/owner";
 import { joined } from "../text";
 
-/** What `doctor` can find, besides the codes of errors. Stable; `docs/command.md` lists them. */
+/** What `doctor` can find, besides the codes of errors. Stable; `docs/errors.md` lists them. */
 export type FindingCode =
   | "CLOCK_DIFFERS"
   | "LIST_PARTIAL"

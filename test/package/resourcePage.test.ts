@@ -1,0 +1,21 @@
+import { SETTING_NAMES } from "../../src/provider/settings";
+import { PROVIDER_CODE, TYPE_TOKEN } from "../../src/shared/permanent";
+import { read } from "./pages";
+
+const page = read("docs/resource.md");
+
+test("the page of the resource lists every setting of the provider with its three places, and no other", () => {
+  const rows = page.match(/^\| `[a-z]\w*` \| `webhooks:.*$/gm) ?? [];
+  const listed = rows.map((row) => [...row.matchAll(/`([^`]+)`/g)].slice(0, 3).map(([, name]) => name));
+  const environmentName = (name: string) => `WEBHOOKS_${name.replace(/[A-Z]/g, "_$&").toUpperCase()}`;
+  expect(listed).toEqual(SETTING_NAMES.map((name) => [name, `webhooks:${name}`, environmentName(name)]));
+});
+
+test("the import file on the page of the resource names the type and the provider as the state does", () => {
+  const { resources } = JSON.parse(/^```json\n(.*?)^```$/ms.exec(page)?.[1] ?? "");
+  const properties = { url: "https://hooks.example.com/jobs", type: "production", __provider: PROVIDER_CODE };
+  // test/engine/import.test.ts imports such an entry on the real CLI.
+  expect(resources).toEqual([
+    { type: TYPE_TOKEN, name: "jobs", id: "wh_5f0c2d", inputs: properties, outputs: properties },
+  ]);
+});
