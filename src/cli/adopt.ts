@@ -17,6 +17,7 @@ import {
   warnOfGaps,
 } from "./inventory/inventory";
 import { whyNotOrphan } from "./inventory/owner";
+import { shortName } from "./inventory/stacks";
 import { printable } from "./mask";
 import { jsonOption, stackOption } from "./options";
 import type { Context, Subcommand } from "./run";
@@ -138,11 +139,8 @@ function slugOf({ url }: Endpoint): string {
 
 /** Returns a TypeScript file. Only the selected stack adopts the endpoints. @throws CliError `WRONG_USE` if none is selected */
 function programText(adoptions: readonly Adoption[], { stacks }: Inventory): string {
-  const stack = stacks.known
-    .find(({ isSelected }) => isSelected)
-    ?.name.split("/")
-    .at(-1);
-  if (stack === undefined)
+  const selected = stacks.known.find(({ isSelected }) => isSelected);
+  if (selected === undefined)
     throw new CliError(
       "WRONG_USE",
       "no stack is selected that could adopt the endpoints. Name one with --stack",
@@ -160,7 +158,7 @@ function programText(adoptions: readonly Adoption[], { stacks }: Inventory): str
 import { WebhookEndpoint } from "pulumi-webhook-endpoints";
 
 // For one stack only: \`pulumi destroy\` deletes what a stack has adopted.
-if (pulumi.getStack() === ${literal(stack)}) {
+if (pulumi.getStack() === ${literal(shortName(selected.name))}) {
 ${declarations.join("")}}
 `;
 }

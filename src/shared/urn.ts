@@ -12,15 +12,10 @@ export function stackOf(urn: string): { readonly stack: string; readonly project
   return { stack, project };
 }
 
-/** Describes the stack of a resource, as `project/stack`. */
-export function describeStackOf(urn: string): string {
-  const { project, stack } = stackOf(urn);
-  return `${project}/${stack}`;
-}
-
 /** Describes a resource by its name, its project and its stack. */
 export function describeResource({ urn }: { readonly urn: string }): string {
-  return `${nameOf(urn)} in ${describeStackOf(urn)}`;
+  const { project, stack } = stackOf(urn);
+  return `${nameOf(urn)} in ${project}/${stack}`;
 }
 
 /** Returns whether a provider of this name is the engine's own, which no program declared. */

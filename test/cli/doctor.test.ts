@@ -54,12 +54,16 @@ test("doctor finds nothing where everything is in order, and shows where each se
   const { status, findings, ...rest } = await findingsOf({});
   expect({ status, findings }).toEqual({ status: 0, findings: [] });
   expect(rest).toMatchObject({
-    service: { reachable: true, keyAccepted: true, clockDifferenceSeconds: expect.any(Number), endpoints: 1 },
-    settings: {
-      baseUrl: { value: service.url, from: "webhooks:baseUrl" },
-      apiKey: { value: null, from: "webhooks:apiKey", fingerprint: originAt(service.url).account },
-      timeoutSeconds: { value: "30", from: null },
-    },
+    service: { clockDifferenceSeconds: expect.any(Number), endpoints: 1 },
+    settings: expect.arrayContaining([
+      { name: "baseUrl", value: service.url, from: "webhooks:baseUrl" },
+      {
+        name: "apiKey",
+        value: `set (fingerprint ${originAt(service.url).account})`,
+        from: "webhooks:apiKey",
+      },
+      { name: "timeoutSeconds", value: "30", from: null },
+    ]),
     stacks: ["dev"],
     versions: { pulumi: "3.255.0", node: process.versions.node },
   });
@@ -67,8 +71,8 @@ test("doctor finds nothing where everything is in order, and shows where each se
   const { stdout } = await run(["doctor"], { pulumi });
   expect(stdout).toMatch(/^baseUrl +http.* +webhooks:baseUrl$/m);
   expect(stdout).toMatch(/^apiKey +set \(fingerprint [0-9a-f]{6}\) +webhooks:apiKey$/m);
-  expect(stdout).toMatch(/^key accepted +yes$/m);
-  expect(stdout).toMatch(/Everything is in order\.\n$/);
+  expect(stdout).toMatch(/^The service lists 1 endpoint\.$/m);
+  expect(stdout).toMatch(/^Versions: .*\.\n\nEverything is in order\.\n$/m);
 });
 
 const NOW = Date.now();
@@ -175,7 +179,7 @@ test.each<[code: string, level: string, given: () => Partial<Backend>, message: 
     "VERSION_OLD",
     "note",
     () => ({ version: "v3.100.0" }),
-    /the Pulumi CLI 3\.100\.0 is older than/,
+    /pulumi 3\.100\.0 is older than/,
     /get\.pulumi\.com/,
   ],
   [
@@ -296,14 +300,14 @@ test.each<[what: string, break_: () => unknown, code: string, health: object, re
     "refuses the key",
     () => service.rotateKey(API_KEY, "another-key"),
     "UNAUTHORIZED",
-    { reachable: true, keyAccepted: false },
+    { clockDifferenceSeconds: expect.any(Number) },
     /^pulumi config set --secret webhooks:apiKey /,
   ],
   [
     "cannot be reached",
     () => service.goOffline(),
     "UNREACHABLE",
-    { reachable: false, keyAccepted: null },
+    { clockDifferenceSeconds: null },
     /^pulumi config .*webhooks:baseUrl/,
   ],
 ])(

@@ -42,46 +42,41 @@ export function stackFindings(stacks: Stacks, inventory: Inventory | undefined):
   ];
 }
 
-/** Finds what interrupted runs left. */
+/** Finds what interrupted runs left, and names what they may have made. */
 function runFindings({ name, state, deployment }: KnownStack, inventory: Inventory | undefined): Finding[] {
   const stack = quoted(name);
-  const pending = state.endpoints.filter(({ id = "" }) => isPendingId(id));
   const { interrupted } = state;
+  const pending = state.endpoints.filter(({ id = "" }) => isPendingId(id));
   const others = deployment.pending_operations.filter(({ resource }) => !interrupted.includes(resource));
   const made = (inventory?.entries ?? []).filter(
     ({ owner }) => owner.kind === "pending" && owner.by.stack.name === name,
   );
   const which =
     made.length === 0 ? "" : `, and may have made ${joined(made.map(({ endpoint }) => endpoint.id))}`;
-  const findings: Finding[] = [];
-  if (pending.length > 0)
-    findings.push(
-      finding(
-        "error",
-        "REGISTRATION_PENDING",
-        `the registration of ${describeAll(pending)} got no answer${interrupted.length > 0 ? "" : which}`,
-        `pulumi up --stack ${stack}   # takes over what was registered, and registers what was not`,
-      ),
-    );
-  if (interrupted.length > 0)
-    findings.push(
-      finding(
-        "error",
-        "OPERATION_INTERRUPTED",
-        `a run was interrupted while it registered ${describeAll(interrupted)}${which}`,
-        `pulumi up --stack ${stack}   # first pulumi cancel, if the stack is locked; if this stays, pulumi refresh --clear-pending-creates`,
-      ),
-    );
-  if (others.length > 0)
-    findings.push(
-      finding(
-        interrupted.length > 0 || others.some(({ type }) => type !== "creating") ? "error" : "note",
-        "OPERATION_INTERRUPTED",
-        `the state still has unfinished operations on ${describeAll(others.map(({ resource }) => resource))}`,
-        `pulumi refresh --clear-pending-creates --yes --stack ${stack}   # then run again what was interrupted`,
-      ),
-    );
-  return findings;
+  const found: [resources: readonly Resource[], ...Parameters<typeof finding>][] = [
+    [
+      pending,
+      "error",
+      "REGISTRATION_PENDING",
+      `the registration of ${describeAll(pending)} got no answer${which}`,
+      `pulumi up --stack ${stack}   # takes over what was registered, and registers what was not`,
+    ],
+    [
+      interrupted,
+      "error",
+      "OPERATION_INTERRUPTED",
+      `a run was interrupted while it registered ${describeAll(interrupted)}${which}`,
+      `pulumi up --stack ${stack}   # first pulumi cancel, if the stack is locked; if this stays, pulumi refresh --clear-pending-creates`,
+    ],
+    [
+      others.map(({ resource }) => resource),
+      others.every(({ type }) => type === "creating") ? "note" : "error",
+      "OPERATION_INTERRUPTED",
+      `the state still has unfinished operations on ${describeAll(others.map(({ resource }) => resource))}`,
+      `pulumi refresh --clear-pending-creates --yes --stack ${stack}   # then run again what was interrupted`,
+    ],
+  ];
+  return found.flatMap(([resources, ...given]) => (resources.length === 0 ? [] : [finding(...given)]));
 }
 
 function outputFindings({ name, deployment, outputs }: KnownStack): Finding[] {

@@ -8,7 +8,7 @@ import type { Account } from "../account";
 import { CliError } from "../errors";
 import type { Context } from "../run";
 import { dataOfOwner, type Holder, type Owner, Owners } from "./owner";
-import { readStacks, type Stacks } from "./stacks";
+import { readStacks, type Stacks, whyUnread } from "./stacks";
 
 /** An earlier time is not a real one: a service that does not know it may answer year 1, or 1970. */
 const FIRST_TIME = Date.UTC(1971, 0, 1);
@@ -108,17 +108,12 @@ export function warnOfGaps({ output }: Context, { list, stacks }: Inventory): vo
 }
 
 /** @throws CliError `OWNERSHIP_UNKNOWN` when a stack that may have an endpoint was not read */
-export function assertOwnersKnown({
-  stacks: {
-    unreadable: [first],
-    absence,
-  },
-}: Inventory): void {
-  const reason = first === undefined ? absence : `${first.what} cannot be read: ${first.why}`;
-  if (reason !== undefined)
+export function assertOwnersKnown({ stacks }: Inventory): void {
+  const why = whyUnread(stacks);
+  if (why !== undefined)
     throw new CliError(
       "OWNERSHIP_UNKNOWN",
-      `it is unknown which endpoints no stack has, because ${reason}. Run the command in the folder of the Pulumi program, logged in to ` +
+      `it is unknown which endpoints no stack has, because ${why}. Run the command in the folder of the Pulumi program, logged in to ` +
         "the backend that has its stacks, where every stack can be read",
     );
 }

@@ -3,7 +3,7 @@ import { type Evidence, isFit } from "../../provider/decide";
 import { isPendingId, keyOf } from "../../provider/identity";
 import { interruptedEvidence, pendingEvidence, type Resource, wantedBy } from "../../provider/stackState";
 import { describeResource } from "../../shared/urn";
-import type { KnownStack, Stacks } from "./stacks";
+import { type KnownStack, type Stacks, whyUnread } from "./stacks";
 
 /** A resource, or an operation on one that no run has finished, and the stack whose state has it. */
 export interface Holder {
@@ -44,29 +44,23 @@ export class Owners {
   ) {
     for (const stack of stacks.known) {
       const { resources, pending_operations } = stack.deployment;
-      for (const { resource } of pending_operations) {
+      const operations = pending_operations.map(({ resource }) => resource);
+      for (const resource of operations) {
         const { adoptId } = resource.inputs ?? {};
         if (typeof adoptId === "string") this.#adopters.set(adoptId, { stack, resource });
       }
-      const recorded = new Map<string, Resource>();
       // An operation may be on an endpoint that exists, such as a deletion that was interrupted.
-      for (const resource of [...pending_operations.map((each) => each.resource), ...resources])
-        if (resource.id) recorded.set(`${resource.urn} ${resource.id}`, resource);
+      const recorded = new Map([...operations, ...resources].map((each) => [`${each.urn} ${each.id}`, each]));
       for (const resource of recorded.values()) {
-        const { id = "" } = resource;
-        this.#holders.set(id, [...(this.#holders.get(id) ?? []), { stack, resource }] as [
-          Holder,
-          ...Holder[],
-        ]);
+        if (!resource.id) continue;
+        const holders = this.#holders.get(resource.id);
+        if (holders) holders.push({ stack, resource });
+        else this.#holders.set(resource.id, [{ stack, resource }]);
       }
     }
     this.#traces = stacks.known.flatMap(tracesIn);
-    const [unreadable] = stacks.unreadable;
-    if (unreadable !== undefined)
-      this.#others = { kind: "unknown", why: `${unreadable.what} cannot be read: ${unreadable.why}` };
-    else if (stacks.absence !== undefined) this.#others = { kind: "unknown", why: stacks.absence };
-    else
-      this.#others = stacks.all ? { kind: "nobody" } : { kind: "unknown", why: "no stack of this project" };
+    const why = whyUnread(stacks) ?? (stacks.all ? undefined : "no stack of this project");
+    this.#others = why === undefined ? { kind: "nobody" } : { kind: "unknown", why };
   }
 
   of(endpoint: Endpoint): Owner {

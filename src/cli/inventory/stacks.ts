@@ -16,7 +16,7 @@ export interface KnownStack {
   readonly name: string;
   /** Whether it is a stack of this folder's project. */
   readonly isOwn: boolean;
-  /** Whether its settings are used. */
+  /** Whether it is the selected stack, or the one that `--stack` names. */
   readonly isSelected: boolean;
   /** Its endpoints, also those that it only reads, and the operations on endpoints that no run has finished. */
   readonly deployment: Required<Deployment>;
@@ -59,9 +59,14 @@ export async function readStacks(
   const readNext = async (): Promise<void> => {
     for (let stack = waiting.shift(); stack !== undefined; stack = waiting.shift()) {
       const { name, isOwn, current } = stack;
-      const isSelected = pulumi.stack === undefined ? current === true : isNamed(pulumi.stack, name);
+      const isNamed = pulumi.stack === undefined ? current : shortName(name) === shortName(pulumi.stack);
       try {
-        known.push({ name, isOwn, isSelected, ...(await readStack(pulumi.of(name))) });
+        known.push({
+          name,
+          isOwn,
+          isSelected: isOwn && isNamed === true,
+          ...(await readStack(pulumi.of(name))),
+        });
       } catch (error) {
         unreadable.push({ what: `the stack ${name}`, why: reasonOf(error) });
       }
@@ -80,21 +85,19 @@ async function listStacks(context: Context, all: boolean) {
   const { value: own, absence } = await pulumi.find<readonly ListedStack[]>(LIST);
   if (own === undefined) return { stacks: [], absence, unreadable };
   const stacks = own.map((stack) => ({ ...stack, isOwn: true }));
+  if (all) {
+    const result = await pulumi.run(LIST_ALL);
+    if (result.exitCode !== 0) throw pulumiFailed(LIST_ALL, result);
+    if (/legacy stack files/.test(result.stderr))
+      unreadable.push({ what: "a stack of an older Pulumi", why: "run `pulumi state upgrade` first" });
+    const listed = JSON.parse(result.stdout) as readonly ListedStack[];
+    const others = listed.filter(({ name }) => own.every((each) => each.name !== name));
+    stacks.push(...others.map(({ name }) => ({ name, isOwn: false })));
+  }
   // It may be the wrong backend: there, every endpoint would look like nobody's.
-  const noStack = own.length === 0 ? "the project has no stack in this backend" : undefined;
-  if (!all) return { stacks, absence: noStack, unreadable };
-  const result = await pulumi.run(LIST_ALL);
-  if (result.exitCode !== 0) throw pulumiFailed(LIST_ALL, result);
-  if (/legacy stack files/.test(result.stderr))
-    unreadable.push({
-      what: "a stack in the layout of an older Pulumi",
-      why: "Pulumi does not list it. Run `pulumi state upgrade`",
-    });
-  const names = new Set(own.map(({ name }) => name));
-  const others = (JSON.parse(result.stdout) as readonly ListedStack[]).filter(({ name }) => !names.has(name));
   return {
-    stacks: [...stacks, ...others.map(({ name }) => ({ name, isOwn: false, current: false }))],
-    absence: noStack,
+    stacks,
+    absence: own.length === 0 ? "the project has no stack in this backend" : undefined,
     unreadable,
   };
 }
@@ -121,9 +124,14 @@ async function readStack(pulumi: Pulumi): Promise<Pick<KnownStack, "deployment" 
   return { deployment: kept, state: new StackState(kept), outputs: Object.keys(root?.outputs ?? {}) };
 }
 
-/** Returns whether a user's name for a stack, such as `acme/shop/dev`, means one that Pulumi lists, such as `dev`. */
-function isNamed(given: string, listed: string): boolean {
-  return given === listed || given.endsWith(`/${listed}`);
+/** Returns a stack's name as `pulumi.getStack()` does, without organization and project. */
+export function shortName(name: string): string {
+  return name.slice(name.lastIndexOf("/") + 1);
+}
+
+/** Returns why not every stack was read that was to be read; undefined if each was. */
+export function whyUnread({ unreadable: [first], absence }: Stacks): string | undefined {
+  return first === undefined ? absence : `${first.what} cannot be read: ${first.why}`;
 }
 
 function reasonOf(error: unknown): string {
