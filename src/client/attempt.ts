@@ -7,7 +7,6 @@ import type { ResolvedOptions } from "./options";
 
 const { name, version }: { name: string; version: string } = require("../../package.json");
 
-/** Such as `pulumi-webhook-endpoints/0.1.0 node/20.18.1`. */
 const USER_AGENT = `${name}/${version} node/${process.versions.node}`;
 
 /** What one request led to. Attempts never reject, so that no knowledge is lost. */
@@ -30,12 +29,6 @@ export interface AttemptContext {
   readonly options: ResolvedOptions;
   readonly dispatcher: Dispatcher;
   readonly clock: Clock;
-}
-
-interface Limits {
-  /** For connecting, sending, and receiving the whole answer. */
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal | undefined;
 }
 
 type Request = Pick<Dispatcher.DispatchOptions, "origin" | "path" | "method" | "headers" | "body">;
@@ -62,12 +55,12 @@ function requestOf({ method, path, body }: Operation<unknown>, options: Resolved
  * Sends an operation's request once.
  *
  * undici calls `onRequestStart` before it writes the first byte. A request that has not started was certainly not made,
- * and one that was given up before it starts is never written.
+ * and one that was given up before it starts is never written. The timeout holds for connecting, sending, and the whole answer.
  */
 export function exchange(
   operation: Operation<unknown>,
   { dispatcher, clock, options }: AttemptContext,
-  { timeoutMs, signal }: Limits,
+  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
 ): Promise<Attempt> {
   const { maxResponseBytes } = options;
   return new Promise((resolve) => {

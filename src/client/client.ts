@@ -1,9 +1,7 @@
 import { setMaxListeners } from "node:events";
-import type { Dispatcher } from "undici";
-import { type DispatcherOptions, openDispatcher, ProxyError } from "../shared/dispatcher";
+import { openDispatcher, ProxyError } from "../shared/dispatcher";
 import { type Clock, systemClock } from "./clock";
 import type { Endpoint, EndpointList, Registration } from "./endpoint";
-import { WebhookError } from "./errors";
 import { Gate } from "./gate";
 import { operationError } from "./operationError";
 import { type OperationContext, type OperationOptions, runOperation } from "./operationRun";
@@ -14,7 +12,7 @@ import {
   type Operation,
   registerOperation,
 } from "./operations";
-import { type ResolvedOptions, resolveOptions, type WebhooksClientOptions } from "./options";
+import { invalidOption, resolveOptions, type WebhooksClientOptions } from "./options";
 
 /** What a client takes from its surroundings. */
 export interface ClientEnvironment {
@@ -31,10 +29,9 @@ export interface ClientEnvironment {
 /**
  * The webhook service's HTTP API.
  *
- * It repeats only requests that are safe to repeat: get, list and delete after a network failure, 408, 429, 500, 502, 503
- * and 504, with exponential backoff and full jitter; a registration only if it was certainly not made. A pause that the
- * service asks for, by 429 or `Retry-After`, holds for all requests of the client. A client holds connections: use one
- * for each account, and `close()` it when you no longer need it.
+ * It repeats only what is safe to repeat: get, list and delete after a network failure, 408, 429, 500, 502, 503 and 504, and
+ * a registration if it was certainly not made. A pause that the service asks for, by 429 or `Retry-After`, holds for all
+ * requests of the client. Use one client for each account, and `close()` it in the end, because it holds connections.
  */
 export class WebhooksClient {
   readonly #context: OperationContext;
@@ -45,16 +42,16 @@ export class WebhooksClient {
   /** @throws WebhookError `INVALID_OPTION` */
   constructor(options: WebhooksClientOptions, environment: ClientEnvironment = {}) {
     const { clock = systemClock, random = Math.random, env = process.env, cancelled } = environment;
-    if (cancelled) setMaxListeners(0, cancelled);
     const resolved = resolveOptions(options);
-    this.#context = {
-      options: resolved,
-      dispatcher: resolved.dispatcher ?? openWay(resolved, { env, closed: this.#closed.signal }),
-      gate: new Gate({ maxConcurrency: resolved.maxConcurrency, clock }),
-      clock,
-      random,
-      cancelled,
-    };
+    const { baseUrl, maxConcurrency } = resolved;
+    const gate = new Gate({ maxConcurrency, clock });
+    try {
+      const closed = this.#closed.signal;
+      const dispatcher = resolved.dispatcher ?? openDispatcher(baseUrl, { closed, env });
+      this.#context = { options: resolved, dispatcher, gate, clock, random, cancelled };
+    } catch (error) {
+      throw error instanceof ProxyError ? invalidOption(error.reason) : error;
+    }
   }
 
   /**
@@ -98,28 +95,13 @@ export class WebhooksClient {
 
   async #run<T>(operation: Operation<T>, options: OperationOptions = {}): Promise<T> {
     if (this.#closing) {
-      const failure = { code: "CLOSED", mayHaveWorked: false, attempts: 0, attemptTimeoutMs: 0 } as const;
-      throw operationError(operation, failure, this.#context.options);
+      const failure = { code: "CLOSED", attempts: 0, last: undefined, mayHaveWorked: false } as const;
+      throw operationError(operation, failure, this.#context.options.baseUrl);
     }
     // Many operations may share a signal, and each listens to it: Node.js must not warn of a leak.
     if (options.signal) setMaxListeners(0, options.signal);
     const running = runOperation(operation, this.#context, options);
     this.#underWay.add(running);
-    try {
-      return await running;
-    } finally {
-      this.#underWay.delete(running);
-    }
-  }
-}
-
-/** @throws WebhookError `INVALID_OPTION` if the environment names a proxy whose URL is invalid */
-function openWay({ baseUrl, timeoutMs }: ResolvedOptions, options: DispatcherOptions): Dispatcher {
-  try {
-    // No attempt waits longer for a connection.
-    return openDispatcher(baseUrl, { ...options, connectTimeoutMs: Math.min(10_000, timeoutMs) });
-  } catch (error) {
-    if (!(error instanceof ProxyError)) throw error;
-    throw new WebhookError(`Cannot create a webhooks client: ${error.reason}`, { code: error.code });
+    return running.finally(() => this.#underWay.delete(running));
   }
 }

@@ -23,18 +23,14 @@ export function sleep(
   { clock, signal }: { clock: Clock; signal: AbortSignal | undefined },
 ): Promise<"over" | "aborted"> {
   return new Promise((resolve) => {
-    if (signal?.aborted) {
-      resolve("aborted");
-      return;
-    }
-    const abort = () => {
+    const end = (how: "over" | "aborted") => {
       cancel();
-      resolve("aborted");
-    };
-    const cancel = clock.after(milliseconds, () => {
       signal?.removeEventListener("abort", abort);
-      resolve("over");
-    });
-    signal?.addEventListener("abort", abort, { once: true });
+      resolve(how);
+    };
+    const abort = () => end("aborted");
+    const cancel = clock.after(milliseconds, () => end("over"));
+    signal?.addEventListener("abort", abort);
+    if (signal?.aborted) abort();
   });
 }

@@ -11,18 +11,14 @@ export interface Endpoint {
   readonly type: EndpointType;
   /** In the service's own format; null after a registration, whose answer has none. */
   readonly createdAt: string | null;
-  /** In the service's own format; null after a registration, whose answer has none. */
+  /** As `createdAt`. */
   readonly updatedAt: string | null;
 }
 
-/**
- * An endpoint of a list that this package cannot read: its url is not a non-empty string, its type is neither "production" nor
- * "development", or a timestamp is present and neither a string nor a number.
- */
+/** An endpoint of a list that has an id, but another field that this package cannot read. */
 export interface UnrecognizedEndpoint {
-  /** The endpoint's id, as the service lists it. */
   readonly id: string;
-  /** In the service's own spelling; null if it has none that can be read, so that it may be any url. */
+  /** In the service's own spelling; null if it is not a non-empty string, so that it may be any url. */
   readonly url: string | null;
 }
 
@@ -30,11 +26,7 @@ export interface UnrecognizedEndpoint {
 export interface EndpointList {
   /** The endpoints that could be read. */
   readonly endpoints: readonly Endpoint[];
-  /**
-   * Endpoints that this package cannot read. They exist, so their ids are not absent. Nor can a registration be called absent
-   * because of this list if one of them may have come from it: one that was not there before, and whose url is that of the
-   * registration or null.
-   */
+  /** Endpoints that this package cannot read. They exist, and any of them may come from a registration of its url, or of any if that is null. */
   readonly unrecognized: readonly UnrecognizedEndpoint[];
   /**
    * False if an endpoint that the list lacks may still exist: the service announced more endpoints than it sent, an entry has

@@ -1,38 +1,26 @@
 import { CodedError } from "../shared/codedError";
 
-/**
- * What went wrong. Stable, for programs to compare.
- *
- * - `INVALID_OPTION`, `INVALID_ARGUMENT`: the caller made a mistake; nothing was sent.
- * - `UNAUTHORIZED`: 401 or 403. `NOT_FOUND`: 404 or 410 on get or delete. `RATE_LIMITED`: the service kept answering 429, to
- *   this request or to those ahead of it in the queue.
- * - `REDIRECTED`: 3xx, which is not followed, because the key would be sent along. `REJECTED`: any other 4xx but 408.
- * - `SERVER_ERROR`: 5xx. `MALFORMED_RESPONSE`: a 2xx whose content breaks the contract.
- * - `RESPONSE_TOO_LARGE`: longer than `maxResponseBytes`.
- * - `UNREACHABLE`: no connection (refused, DNS, TLS, proxy); nothing was sent.
- * - `CONNECTION_LOST`: the connection broke after the request was sent.
- * - `TIMED_OUT`: no whole answer in time, or 408. `ABORTED`: by the caller's signal. `CLOSED`: the client was closed.
- */
+/** What went wrong. Stable, for programs to compare. */
 export type WebhookErrorCode =
-  | "INVALID_OPTION"
-  | "INVALID_ARGUMENT"
-  | "UNAUTHORIZED"
-  | "NOT_FOUND"
-  | "RATE_LIMITED"
-  | "REDIRECTED"
-  | "REJECTED"
-  | "SERVER_ERROR"
-  | "MALFORMED_RESPONSE"
-  | "RESPONSE_TOO_LARGE"
-  | "UNREACHABLE"
-  | "CONNECTION_LOST"
-  | "TIMED_OUT"
-  | "ABORTED"
-  | "CLOSED";
+  | "INVALID_OPTION" // of the client; nothing was sent
+  | "INVALID_ARGUMENT" // of an operation; nothing was sent
+  | "UNAUTHORIZED" // 401 or 403
+  | "NOT_FOUND" // 404 or 410, on get or delete
+  | "RATE_LIMITED" // the service kept answering 429, to this request or to those ahead of it in the queue
+  | "REDIRECTED" // 3xx, which is not followed, because the key would be sent along
+  | "REJECTED" // any other 4xx but 408
+  | "SERVER_ERROR" // 5xx
+  | "MALFORMED_RESPONSE" // a 2xx whose content breaks the contract
+  | "RESPONSE_TOO_LARGE" // longer than maxResponseBytes
+  | "UNREACHABLE" // no connection (refused, DNS, TLS, proxy); nothing was sent
+  | "CONNECTION_LOST" // after the request was sent
+  | "TIMED_OUT" // no whole answer in time, or 408
+  | "ABORTED" // by the caller's signal
+  | "CLOSED"; // the client was closed
 
 /** What a `WebhookError` carries besides its message. */
 export interface WebhookErrorOptions {
-  /** Why the operation failed. Stable. */
+  /** Why the operation failed. */
   readonly code: WebhookErrorCode;
   /** The HTTP status, if there was a response. */
   readonly statusCode?: number | undefined;
@@ -52,21 +40,20 @@ export class WebhookError extends CodedError<WebhookErrorCode> {
   declare readonly statusCode?: number;
   /** The raw text of the response; absent if there was none. Not enumerable, so that no logger prints it by accident. */
   declare readonly responseText?: string;
-  /** The service's time when it answered, in milliseconds since 1970; null if unknown. Not enumerable. */
-  declare readonly serverTime: number | null;
+  /** The service's time when it answered, in milliseconds since 1970; null if unknown. */
+  readonly serverTime: number | null;
 
-  constructor(message: string, { code, statusCode, responseText, serverTime, cause }: WebhookErrorOptions) {
+  constructor(message: string, options: WebhookErrorOptions) {
+    const { code, statusCode, responseText, serverTime = null, cause } = options;
     super(code, message, { cause });
-    if (statusCode !== undefined)
-      Object.defineProperty(this, "statusCode", { value: statusCode, enumerable: true });
+    this.serverTime = serverTime;
+    if (statusCode !== undefined) this.statusCode = statusCode;
     if (responseText !== undefined) Object.defineProperty(this, "responseText", { value: responseText });
-    Object.defineProperty(this, "serverTime", { value: serverTime ?? null });
   }
 }
 
 /** A get or delete that was answered 404 or 410: the account that the key belongs to has no endpoint with that id. */
 export class WebhookEndpointNotFoundError extends WebhookError {
-  /** Always `"WebhookEndpointNotFoundError"`. */
   override readonly name = "WebhookEndpointNotFoundError";
 }
 
@@ -90,7 +77,6 @@ export interface WebhookRegistrationErrorOptions extends WebhookErrorOptions {
 
 /** A registration that failed. */
 export class WebhookRegistrationError extends WebhookError {
-  /** Always `"WebhookRegistrationError"`. */
   override readonly name = "WebhookRegistrationError";
   /** Whether an endpoint may exist. */
   readonly outcome: RegistrationOutcome;

@@ -4,16 +4,8 @@ import type { Clock } from "./clock";
 const STALLED_REFUSALS = 3;
 const STALLED_MS = 60_000;
 
-/** How waiting for a turn ended. */
+/** How waiting for a turn ended. In a client that has stalled, waiting is pointless. */
 export type Entry = "admitted" | "aborted" | "stalled";
-
-/** What a refusal means for the whole client. */
-export interface Refusal {
-  /** True if this refusal closed the gate; the other refusals of one burst share its pause. */
-  readonly closedGate: boolean;
-  /** True if the client has stalled, so that waiting is pointless. */
-  readonly stalled: boolean;
-}
 
 /**
  * Decides when each request of a client is sent, in the order of their arrival. At most `maxConcurrency` are under way, and
@@ -43,13 +35,10 @@ export class Gate {
         end("aborted");
         this.#admit();
       };
-      if (signal.aborted) {
-        resolve("aborted");
-        return;
-      }
-      signal.addEventListener("abort", abort, { once: true });
+      signal.addEventListener("abort", abort);
       this.#waiting.push(end);
-      this.#admit();
+      if (signal.aborted) abort();
+      else this.#admit();
     });
   }
 
@@ -60,19 +49,21 @@ export class Gate {
     this.#admit();
   }
 
-  /** Closes the gate for so many milliseconds, in which the service wants no request. */
-  refuse(pauseMs: number): Refusal {
+  /**
+   * Closes the gate for so many milliseconds, in which the service wants no request. Returns whether this refusal closed it,
+   * or only shares the pause of its burst, or ends all waiting.
+   */
+  refuse(pauseMs: number): "closed" | "shared" | "stalled" {
     const now = this.options.clock.now();
-    const closedGate = now >= this.#opensAt;
-    if (closedGate) {
-      if (this.refusals === 0) this.#refusedSince = now;
-      this.refusals += 1;
-    }
+    const closes = now >= this.#opensAt;
+    if (closes && this.refusals === 0) this.#refusedSince = now;
+    if (closes) this.refusals += 1;
     this.#opensAt = Math.max(this.#opensAt, now + pauseMs);
-    const stalled = this.refusals >= STALLED_REFUSALS && now - this.#refusedSince >= STALLED_MS;
-    if (stalled) for (const end of this.#waiting.splice(0)) end("stalled");
+    const hasStalled = this.refusals >= STALLED_REFUSALS && now - this.#refusedSince >= STALLED_MS;
+    if (hasStalled) for (const end of this.#waiting.splice(0)) end("stalled");
     this.leave({ letThrough: false });
-    return { closedGate, stalled };
+    if (hasStalled) return "stalled";
+    return closes ? "closed" : "shared";
   }
 
   /** Admits whom it may, and sets a timer only while somebody has to wait for it: a timer keeps the process alive. */

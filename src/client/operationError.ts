@@ -1,26 +1,18 @@
 import { isRecord } from "../shared/json";
-import { isUrl } from "../shared/url";
-import { headerOf, serverTimeOf } from "./answer";
+import { serverTimeOf } from "./answer";
 import type { Attempt } from "./attempt";
 import type { WebhookErrorCode } from "./errors";
 import { WebhookEndpointNotFoundError, WebhookError, WebhookRegistrationError } from "./errors";
 import type { Operation } from "./operations";
-import type { ResolvedOptions } from "./options";
-
-/** How far an operation has come. */
-export interface Progress {
-  attempts: number;
-  /** The last attempt; absent before the first. */
-  last?: Attempt;
-  /** The timeout of the last attempt, in milliseconds. */
-  attemptTimeoutMs: number;
-  /** True if the service may have carried out any of the attempts. */
-  mayHaveWorked: boolean;
-}
 
 /** How an operation failed. */
-export interface OperationFailure extends Readonly<Progress> {
+export interface OperationFailure {
   readonly code: WebhookErrorCode;
+  readonly attempts: number;
+  /** The last attempt; undefined before the first. */
+  readonly last: Attempt | undefined;
+  /** True if the service may have carried out any of the attempts. */
+  readonly mayHaveWorked: boolean;
   /** What is wrong with a malformed answer. */
   readonly problem?: string;
   readonly cause?: unknown;
@@ -30,16 +22,15 @@ export interface OperationFailure extends Readonly<Progress> {
 export function operationError(
   operation: Operation<unknown>,
   failure: OperationFailure,
-  options: ResolvedOptions,
+  baseUrl: URL,
 ): WebhookError {
   const { code, mayHaveWorked, last, attempts } = failure;
-  const isRegistration = operation.name === "register";
-  const url = `${options.baseUrl.href.replace(/\/$/, "")}${operation.path}`;
+  const url = `${baseUrl.href.replace(/\/$/, "")}${operation.path}`;
   const times = attempts > 1 ? ` (attempt ${attempts})` : "";
-  const what = `Cannot ${operation.description}: ${operation.method} ${url} ${whatHappened(failure, options)}${times}.`;
-  const again = TEMPORARY.has(code) && "Try again later.";
-  const next = isRegistration && mayHaveWorked ? DOUBT : again;
-  const message = [what, advice(operation, failure, options), next].filter(Boolean).join(" ");
+  const what = `Cannot ${operation.description}: ${operation.method} ${url} ${whatHappened(failure)}${times}.`;
+  const isRegistration = operation.name === "register";
+  const message = [what, advice(operation, failure), isRegistration && mayHaveWorked && DOUBT];
+  const text = message.filter(Boolean).join(" ");
   const details = {
     code,
     statusCode: last?.answer?.statusCode,
@@ -47,37 +38,27 @@ export function operationError(
     serverTime: last?.answer && serverTimeOf(last.answer.headers),
     cause: failure.cause ?? last?.failure?.cause,
   };
-  if (isRegistration) {
-    const outcome = mayHaveWorked ? "undecided" : "not-made";
-    return new WebhookRegistrationError(message, { ...details, outcome });
-  }
-  return code === "NOT_FOUND"
-    ? new WebhookEndpointNotFoundError(message, details)
-    : new WebhookError(message, details);
+  const outcome = mayHaveWorked ? "undecided" : "not-made";
+  if (isRegistration) return new WebhookRegistrationError(text, { ...details, outcome });
+  if (code === "NOT_FOUND") return new WebhookEndpointNotFoundError(text, details);
+  return new WebhookError(text, details);
 }
 
-function whatHappened(
-  { code, last, attemptTimeoutMs, problem }: OperationFailure,
-  { maxResponseBytes }: ResolvedOptions,
-): string {
+function whatHappened({ code, last, problem }: OperationFailure): string {
   if (code === "CLOSED") return "was not sent: the client is closed";
   if (code === "ABORTED") return "was aborted by the caller";
   if (!last) return "was not sent: for at least a minute, the service kept asking this client to wait";
   const { answer, failure, sent } = last;
-  const seconds = `${Math.round(attemptTimeoutMs / 100) / 10} s`;
-  if (!answer) {
-    if (code === "TIMED_OUT") return `got no ${sent ? "answer" : "connection"} within ${seconds}`;
-    const name = nameOf(failure.cause);
-    return sent ? `lost its connection before it was answered (${name})` : `got no connection (${name})`;
-  }
-  const answered = `was answered with ${answer.statusCode}`;
-  if (answer.statusCode >= 300) return answered;
-  if (problem) return `${answered}, but the answer cannot be used: ${problem}`;
-  if (code === "TIMED_OUT") return `${answered}, but not completely within ${seconds}`;
-  return code === "RESPONSE_TOO_LARGE"
-    ? `${answered}, but the answer is longer than ${maxResponseBytes} bytes`
-    : `${answered}, but the answer broke off (${nameOf(failure?.cause)})`;
+  if (answer && answer.statusCode >= 300) return `was answered with ${answer.statusCode}`;
+  const reason = problem ?? REASONS[code] ?? nameOf(failure?.cause);
+  if (answer) return `was answered with ${answer.statusCode}, but the answer cannot be used: ${reason}`;
+  return `got no ${sent ? "answer" : "connection"}: ${reason}`;
 }
+
+const REASONS: Readonly<Partial<Record<WebhookErrorCode, string>>> = {
+  TIMED_OUT: "it took too long",
+  RESPONSE_TOO_LARGE: "it is longer than maxResponseBytes",
+};
 
 /** Returns the system's or TLS's code for an error. undici's own codes say less than its messages. */
 function nameOf(cause: unknown): string {
@@ -87,49 +68,28 @@ function nameOf(cause: unknown): string {
 
 const DOUBT =
   "The endpoint may have been registered anyway: list the endpoints before you register it again.";
-const HIDDEN_ANSWER =
-  "Its answer may be confidential, so this message leaves it out: the error's responseText has it, and webhooks:showResponses shows it.";
-
-/** What may go away by itself. */
-const TEMPORARY: ReadonlySet<WebhookErrorCode> = new Set([
-  "RATE_LIMITED",
-  "SERVER_ERROR",
-  "CONNECTION_LOST",
-  "TIMED_OUT",
-  "ABORTED",
-] as const);
+const HIDDEN_ANSWER = "The error's responseText has the answer, which may be confidential.";
 
 const ADVICE: Readonly<Partial<Record<WebhookErrorCode, string>>> = {
   UNAUTHORIZED:
-    "The service refused the API key: it may be wrong, revoked, or rotated since it was configured or recorded. " +
-    "Check also that the service expects it in the header that apiKeyHeader names (default: X-Api-Key).",
+    "The service refused the API key: it is wrong, revoked or rotated, or belongs in another header than apiKeyHeader names (default: X-Api-Key).",
   NOT_FOUND:
     "The account of this API key has no endpoint with that id: it was deleted, or belongs to another account or service.",
-  RATE_LIMITED: "The service is limiting requests.",
+  RATE_LIMITED: "The service is limiting requests: try again later.",
   SERVER_ERROR: `The service failed. ${HIDDEN_ANSWER}`,
   MALFORMED_RESPONSE: "Check that baseUrl is the address of the webhook service's API, not of its website.",
   RESPONSE_TOO_LARGE: "Check baseUrl, or raise maxResponseBytes.",
   UNREACHABLE:
     "Nothing was sent. Check baseUrl, the network, and HTTPS_PROXY and NO_PROXY in the environment.",
   TIMED_OUT: "To wait longer, raise the operation's timeout (one attempt takes 10 s at most).",
+  REDIRECTED:
+    "The redirect is not followed, because the API key would be sent along: set baseUrl to the address of the API.",
   CLOSED: "Create a new client.",
 };
 
-function advice(
-  { name }: Operation<unknown>,
-  { code, last }: OperationFailure,
-  { baseUrl }: ResolvedOptions,
-): string | undefined {
-  const { statusCode, headers = {} } = last?.answer ?? {};
-  if (code === "REDIRECTED") {
-    const location = headerOf(headers, "location") ?? "";
-    // Only the origin: the path may hold a token.
-    const target = isUrl(location, baseUrl.href)
-      ? ` (it points to ${new URL(location, baseUrl.href).origin})`
-      : "";
-    return `The redirect${target} is not followed, because the API key would be sent along: set baseUrl to the address of the API.`;
-  }
+function advice({ name }: Operation<unknown>, { code, last }: OperationFailure): string | undefined {
   if (code !== "REJECTED") return ADVICE[code];
+  const statusCode = last?.answer?.statusCode;
   if (statusCode === 404 || statusCode === 405) return "The API is not at this address: check baseUrl.";
   return `The service refused the request${name === "register" ? ": check url, type and ip" : ""}. ${HIDDEN_ANSWER}`;
 }

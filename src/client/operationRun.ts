@@ -1,13 +1,12 @@
 import { MalformedAnswer } from "./answer";
-import { type AttemptContext, exchange } from "./attempt";
+import { type Attempt, type AttemptContext, exchange } from "./attempt";
 import { sleep } from "./clock";
 import type { WebhookErrorCode } from "./errors";
 import type { Gate } from "./gate";
-import { type OperationFailure, operationError, type Progress } from "./operationError";
+import { operationError } from "./operationError";
 import type { Operation } from "./operations";
 import { backoffMs, judge, retryAfterMs } from "./retryPolicy";
 
-/** In milliseconds. */
 const LONGEST_ATTEMPT_MS = 10_000;
 
 /** What the operations of one client share. */
@@ -37,57 +36,53 @@ export async function runOperation<T>(
   { signal, onSend }: OperationOptions,
 ): Promise<T> {
   const { gate, clock, random, options } = context;
-  const ends = [signal, context.cancelled].filter((each) => each !== undefined);
-  const unwait = AbortSignal.any(ends);
-  const progress: Progress = { attempts: 0, attemptTimeoutMs: 0, mayHaveWorked: false };
-  const failed = (reason: Omit<OperationFailure, keyof Progress>) =>
-    operationError(operation, { ...progress, ...reason }, options);
+  const unwait = AbortSignal.any([signal, context.cancelled].filter((each) => each !== undefined));
+  let [attempts, retries, mayHaveWorked] = [0, 0, false];
+  let last: Attempt | undefined;
+  /** What is left for attempts and backoffs, in milliseconds. */
+  let leftMs = options.timeoutMs;
+  const failed = (code: WebhookErrorCode, details: { problem?: string; cause?: unknown } = {}) =>
+    operationError(operation, { code, attempts, last, mayHaveWorked, ...details }, options.baseUrl);
   const reportWait = (code: WebhookErrorCode, delayMs: number) => {
-    const statusCode = progress.last?.answer?.statusCode;
-    const wait = { operation: operation.name, attempt: progress.attempts, delayMs, code };
+    const statusCode = last?.answer?.statusCode;
     try {
-      options.onWait?.(statusCode === undefined ? wait : { ...wait, statusCode });
+      options.onWait?.({ operation: operation.name, attempt: attempts, delayMs, code, statusCode });
     } catch {
       // An observer must not break the operation.
     }
   };
 
-  let retries = 0;
-  /** What is left for attempts and backoffs, in milliseconds. */
-  let leftMs = options.timeoutMs;
   for (;;) {
     const entry = await gate.enter(unwait);
-    if (entry === "aborted") throw failed({ code: "ABORTED", cause: unwait.reason });
-    if (entry === "stalled") throw failed({ code: "RATE_LIMITED" });
+    if (entry === "aborted") throw failed("ABORTED", { cause: unwait.reason });
+    if (entry === "stalled") throw failed("RATE_LIMITED");
 
     const startedAt = clock.now();
-    const timeoutMs = Math.min(LONGEST_ATTEMPT_MS, leftMs);
-    progress.attempts += 1;
-    progress.attemptTimeoutMs = timeoutMs;
+    attempts += 1;
     onSend?.();
-    const result = await exchange(operation, context, { timeoutMs, signal });
+    const timeoutMs = Math.min(LONGEST_ATTEMPT_MS, leftMs);
+    last = await exchange(operation, context, { timeoutMs, signal });
     leftMs -= clock.now() - startedAt;
-    progress.last = result;
 
-    const askedMs = result.answer && retryAfterMs(result.answer, clock.date());
-    const verdict = judge(operation.name, result, { askedMs, mayHaveWorked: progress.mayHaveWorked });
+    const askedMs = last.answer && retryAfterMs(last.answer, clock.date());
+    const verdict = judge(operation.name, last, { askedMs, mayHaveWorked });
     if (verdict.succeeded) {
       gate.leave({ letThrough: true });
       try {
         return operation.parse(verdict.answer);
       } catch (error) {
         if (!(error instanceof MalformedAnswer)) throw error;
-        progress.mayHaveWorked = true;
-        throw failed({ code: "MALFORMED_RESPONSE", problem: error.message });
+        mayHaveWorked = true;
+        throw failed("MALFORMED_RESPONSE", { problem: error.message });
       }
     }
 
     const { code, repeatable, pauseMs } = verdict;
-    progress.mayHaveWorked ||= verdict.mayHaveWorked;
+    mayHaveWorked ||= verdict.mayHaveWorked;
     if (pauseMs === undefined) {
-      gate.leave({ letThrough: result.answer !== undefined });
+      gate.leave({ letThrough: last.answer !== undefined });
       const delayMs = backoffMs(retries, random);
-      if (!repeatable || retries >= options.maxRetries || delayMs >= leftMs) throw failed({ code });
+      if (!repeatable || retries >= options.maxRetries || delayMs >= leftMs) throw failed(code);
       retries += 1;
       leftMs -= delayMs;
       reportWait(code, delayMs);
@@ -97,9 +92,9 @@ export async function runOperation<T>(
       // The pause holds for all requests of the client, and costs neither a retry nor time. A service may ask for no pause,
       // or for too short a one: each refusal in a row lengthens it.
       const delayMs = Math.max(pauseMs, backoffMs(gate.refusals, random));
-      const { closedGate, stalled } = gate.refuse(delayMs);
-      if (!repeatable || stalled || options.maxRetries === 0) throw failed({ code });
-      if (closedGate) reportWait(code, delayMs);
+      const effect = gate.refuse(delayMs);
+      if (!repeatable || effect === "stalled" || options.maxRetries === 0) throw failed(code);
+      if (effect === "closed") reportWait(code, delayMs);
     }
   }
 }

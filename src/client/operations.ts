@@ -2,8 +2,9 @@ import { describeUrl } from "../shared/url";
 import { type Answer, MalformedAnswer, parseBody } from "./answer";
 import type { Endpoint, EndpointList, Registration } from "./endpoint";
 import { WebhookError } from "./errors";
-import type { OperationName } from "./options";
 import { parseEndpoint, parseList } from "./parse";
+
+export type OperationName = "register" | "list" | "get" | "delete";
 
 /** One operation of the API: its request, and how to read the result from the answer. */
 export interface Operation<T> {
@@ -27,7 +28,7 @@ export function registerOperation({ url, type, ip }: Registration): Operation<En
     path: COLLECTION,
     body: JSON.stringify({ url, type, ip }),
     description: `register a webhook endpoint for ${describeUrl(url)} (${type})`,
-    parse: ({ body, headers }) => parseEndpoint(parseBody(body, headers)),
+    parse: ({ body }) => parseEndpoint(parseBody(body)),
   };
 }
 
@@ -37,19 +38,16 @@ export function listOperation(): Operation<EndpointList> {
     method: "GET",
     path: COLLECTION,
     description: "list the webhook endpoints",
-    parse: ({ body, headers }) => parseList(parseBody(body, headers), headers),
+    parse: ({ body, headers }) => parseList(parseBody(body), headers),
   };
 }
 
 /** @throws WebhookError `INVALID_ARGUMENT` */
 export function getOperation(id: string): Operation<Endpoint> {
   return {
-    name: "get",
-    method: "GET",
-    path: pathOf(id, "get"),
-    description: `get webhook endpoint ${JSON.stringify(id)}`,
-    parse: ({ body, headers }) => {
-      const endpoint = parseEndpoint(parseBody(body, headers));
+    ...forOne("get", "GET", id),
+    parse: ({ body }) => {
+      const endpoint = parseEndpoint(parseBody(body));
       if (endpoint.id !== id) throw new MalformedAnswer("its id is not the one that was asked for");
       return endpoint;
     },
@@ -58,25 +56,16 @@ export function getOperation(id: string): Operation<Endpoint> {
 
 /** @throws WebhookError `INVALID_ARGUMENT` */
 export function deleteOperation(id: string): Operation<void> {
-  return {
-    name: "delete",
-    method: "DELETE",
-    path: pathOf(id, "delete"),
-    description: `delete webhook endpoint ${JSON.stringify(id)}`,
-    parse: () => {},
-  };
+  return { ...forOne("delete", "DELETE", id), parse: () => {} };
 }
 
-/**
- * Returns the path of one endpoint. `.` and `..` are refused as ids: URL resolution would turn them into another path. So is
- * an empty one, which would be the path of all endpoints.
- */
-function pathOf(id: string, verb: string): string {
-  if (typeof id === "string" && id !== "" && id !== "." && id !== "..") {
-    return `${COLLECTION}/${encodeURIComponent(id)}`;
+function forOne<Name extends OperationName, Method extends string>(name: Name, method: Method, id: string) {
+  const description = `${name} webhook endpoint ${JSON.stringify(id)}`;
+  // URL resolution would turn "." and ".." into another path, and an empty id would be the path of all endpoints.
+  if (!id || id === "." || id === "..") {
+    throw new WebhookError(`Cannot ${description}: this is not an id that the service can have returned`, {
+      code: "INVALID_ARGUMENT",
+    });
   }
-  throw new WebhookError(
-    `Cannot ${verb} a webhook endpoint: ${JSON.stringify(id)} is not a valid id. Pass the id that the service returned. Nothing was sent`,
-    { code: "INVALID_ARGUMENT" },
-  );
+  return { name, method, path: `${COLLECTION}/${encodeURIComponent(id)}`, description };
 }

@@ -2,22 +2,19 @@ import { isRecord } from "../shared/json";
 import type { Headers } from "./answer";
 
 /** Names are compared in lower case and without punctuation: `has_more` is `hasmore`. */
-const MORE =
-  /^((has)?more|has(next|nextpage)|(odata)?next(cursor|link|page|pagetoken|token|url)?|continuationtoken|istruncated)$/;
-const TOTAL = /^(total(count|elements|entries|items|records|results)?|count)$/;
-const PAGES = /^((total)?(pages|pagecount)|lastpage)$/;
-/** How deep services put such values, as in `{ meta: { pagination: { next } } }`. */
-const DEEPEST = 3;
+const MORE = /^(hasmore|hasnextpage|(odata)?next(cursor|link|page|pagetoken|token|url)?|istruncated)$/;
+const TOTAL = /^(total(count|elements|items)?|count)$/;
+const PAGES = /^(totalpages|lastpage)$/;
 
 /**
- * Returns whether the JSON of a list says that there are more endpoints than the `shown` ones. Pages are not followed,
- * because the contract documents none. A doubtful value counts as a yes: a partial list proves no absence.
+ * Returns whether the JSON of a list says that there are more endpoints than the `shown` ones, also three objects deep, as in
+ * `{ meta: { pagination: { next } } }`. A doubtful value counts as a yes: a partial list proves no absence.
  */
 export function mentionsMore(answer: unknown, shown: number, depth = 1): boolean {
-  if (!isRecord(answer) || depth > DEEPEST) return false;
+  if (!isRecord(answer) || depth > 3) return false;
   return Object.entries(answer).some(([key, value]) => {
     const name = key.toLowerCase().replace(/[^a-z]/g, "");
-    if (MORE.test(name)) return Boolean(value) && value !== "false";
+    if (MORE.test(name)) return Boolean(value);
     if (TOTAL.test(name) && Number(value) > shown) return true;
     return (PAGES.test(name) && Number(value) > 1) || mentionsMore(value, shown, depth + 1);
   });

@@ -2,7 +2,7 @@ import { isSuccess } from "../shared/isSuccess";
 import { type Answer, headerOf, serverTimeOf } from "./answer";
 import type { Attempt, Failure } from "./attempt";
 import type { WebhookErrorCode } from "./errors";
-import type { OperationName } from "./options";
+import type { OperationName } from "./operations";
 
 export type Verdict = { readonly succeeded: true; readonly answer: Answer } | FailedVerdict;
 
@@ -47,7 +47,7 @@ export function judge(
     if (!failure || operation === "delete") return { succeeded: true, answer };
     return lost(failure);
   }
-  if (operation === "delete" && isGone(statusCode) && mayHaveWorked) return { succeeded: true, answer };
+  if (operation === "delete" && GONE.has(statusCode) && mayHaveWorked) return { succeeded: true, answer };
   if (statusCode === 429) {
     return failed({ code: "RATE_LIMITED", repeatable: true, pauseMs: askedMs ?? 0, mayHaveWorked: false });
   }
@@ -69,16 +69,13 @@ const TEMPORARY_FAILURES: ReadonlySet<WebhookErrorCode> = new Set([
   "TIMED_OUT",
 ]);
 const TEMPORARY_STATUSES: ReadonlySet<number> = new Set([500, 502, 503, 504]);
-
-/** Returns whether a status says that there is no such endpoint, as some services do with 410. */
-function isGone(statusCode: number): boolean {
-  return statusCode === 404 || statusCode === 410;
-}
+/** There is no such endpoint. */
+const GONE: ReadonlySet<number> = new Set([404, 410]);
 
 function refusalCode(operation: OperationName, statusCode: number): WebhookErrorCode {
   if (statusCode < 400) return "REDIRECTED";
   if (statusCode === 401 || statusCode === 403) return "UNAUTHORIZED";
-  if (isGone(statusCode) && (operation === "get" || operation === "delete")) return "NOT_FOUND";
+  if (GONE.has(statusCode) && (operation === "get" || operation === "delete")) return "NOT_FOUND";
   return "REJECTED";
 }
 
@@ -88,27 +85,21 @@ const LONGEST_BACKOFF_MS = 5_000;
 /** The longest pause that the client grants a service, in milliseconds, however long it asks for. */
 export const LONGEST_PAUSE_MS = 60_000;
 
-/** Returns how long to back off before a repeat, counted from 0: full jitter, so that clients do not return all at once. */
+/** Returns how long to back off before a repeat, counted from 0, with full jitter. */
 export function backoffMs(repeat: number, random: () => number): number {
   return random() * Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** repeat);
 }
 
-/** The three forms of an HTTP date (RFC 9110, section 5.6.7) begin with the day of the week. */
-const HTTP_DATE = /^(mon|tue|wed|thu|fri|sat|sun)[a-z]*,? .*\d/i;
-
 /**
- * Returns the pause that an answer's `Retry-After` asks for, in milliseconds; undefined if it has none, or an unreadable
- * one. A date is read on the service's own clock.
+ * Returns the pause that an answer's `Retry-After` asks for, in seconds or with a date, in milliseconds; undefined if it has
+ * none, or an unreadable one. A date is read on the service's own clock.
  *
  * @param now the time in milliseconds since 1970, for a service that does not send its own
  */
 export function retryAfterMs({ headers }: Pick<Answer, "headers">, now: number): number | undefined {
-  const value = headerOf(headers, "retry-after")?.trim() ?? "";
-  let pause = Number.NaN;
-  if (/^\d+(\.\d+)?$/.test(value)) pause = Number(value) * 1000;
-  else if (HTTP_DATE.test(value)) {
-    // The oldest form names no time zone and means GMT, as the others do.
-    pause = Date.parse(/GMT$/i.test(value) ? value : `${value} GMT`) - (serverTimeOf(headers) ?? now);
-  }
+  const value = headerOf(headers, "retry-after");
+  if (value === undefined) return undefined;
+  const seconds = Number(value);
+  const pause = Number.isNaN(seconds) ? Date.parse(value) - (serverTimeOf(headers) ?? now) : seconds * 1000;
   return Number.isNaN(pause) ? undefined : Math.min(Math.max(pause, 0), LONGEST_PAUSE_MS);
 }

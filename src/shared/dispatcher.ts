@@ -14,38 +14,44 @@ export class ProxyError extends CodedError<"INVALID_OPTION"> {
   }
 }
 
-export interface DispatcherOptions {
-  /** How long a connection may take to open, in milliseconds. Default: 10,000. */
-  readonly connectTimeoutMs?: number;
+const CONNECT_TIMEOUT_MS = 10_000;
+
+interface DispatcherOptions {
   /** Ends connection attempts, which undici's `destroy` leaves alone: each would keep the process alive. */
   readonly closed?: AbortSignal;
   /** The environment variables that name proxies. Default: `process.env`. */
-  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * Returns undici's way to a URL: through the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name, in either case; without a
- * scheme, it is http. This machine is always reached directly.
+ * Returns undici's way to a URL: through the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name, in either case.
+ * This machine is always reached directly.
  *
  * @throws ProxyError
  */
 export function openDispatcher(
-  { protocol, hostname }: URL,
-  { connectTimeoutMs = 10_000, closed, env = process.env }: DispatcherOptions = {},
+  { hostname }: URL,
+  { closed, env = process.env }: DispatcherOptions = {},
 ): Dispatcher {
-  const connect = { timeout: connectTimeoutMs, ...(closed && { signal: closed }) };
+  const connect = { timeout: CONNECT_TIMEOUT_MS, ...(closed && { signal: closed }) };
   // Each connection listens to the signal: Node.js must not warn of a leak.
   if (closed) setMaxListeners(0, closed);
   if (isLoopback(hostname)) return new Agent({ connect });
-  const forHttps = protocol === "https:" ? env.https_proxy || env.HTTPS_PROXY : undefined;
-  const named = forHttps || env.http_proxy || env.HTTP_PROXY || "";
-  const proxy = named === "" || named.includes("://") ? named : `http://${named}`;
   try {
     return new EnvHttpProxyAgent({
-      ...{ connect, proxyTls: connect, requestTls: connect },
-      ...{ httpProxy: proxy, httpsProxy: proxy, noProxy: env.no_proxy ?? env.NO_PROXY ?? "" },
+      connect,
+      proxyTls: connect,
+      requestTls: connect,
+      httpProxy: proxyUrl(env.http_proxy || env.HTTP_PROXY),
+      httpsProxy: proxyUrl(env.https_proxy || env.HTTPS_PROXY),
+      noProxy: env.no_proxy ?? env.NO_PROXY ?? "",
     });
   } catch {
     throw new ProxyError();
   }
+}
+
+/** Returns the URL of a proxy, which the environment may name without a scheme, as curl accepts it. */
+function proxyUrl(named = ""): string {
+  return named === "" || named.includes("://") ? named : `http://${named}`;
 }

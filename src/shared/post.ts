@@ -2,13 +2,13 @@ import { setMaxListeners } from "node:events";
 import { type Dispatcher, request } from "undici";
 import { openDispatcher } from "./dispatcher";
 
-/** Longer than the default deadline of a receiver's handlers: the answer of a receiver whose handler hangs is not missed. */
+/** In milliseconds. Longer than the default deadline of a receiver's handlers, so that its 503 arrives. */
 const ANSWER_TIMEOUT_MS = 20_000;
 const LONGEST_ANSWER_BYTES = 64 * 1024;
 
 export interface DeliveryRequest {
   readonly url: string;
-  /** One with a list is sent once for each value. */
+  /** A header with a list is sent once for each value. */
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body: string | Uint8Array;
   readonly dispatcher: Dispatcher;
@@ -25,13 +25,10 @@ export type DeliveryAnswer = {
   /** From the request's start to the end of the answer, in whole milliseconds. */
   readonly durationMs: number;
 } & (
-  | {
+  | ({
       readonly status: number;
       readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-      readonly body: Buffer;
-      /** Why the body did not end. Absent if it did, or if it was longer than what is read. */
-      readonly failure?: string;
-    }
+    } & AnswerBody)
   | {
       readonly status: null;
       /** The system's or TLS's code, such as `ECONNREFUSED`. It does not repeat the url. */
@@ -39,25 +36,24 @@ export type DeliveryAnswer = {
     }
 );
 
+interface AnswerBody {
+  readonly body: Buffer;
+  /** Why the body broke off. */
+  readonly failure?: string;
+}
+
 /** Opens the way to a receiver. @throws ProxyError */
 export function openWayTo(url: string): Dispatcher {
   return openDispatcher(new URL(url));
 }
 
 /** Sends a delivery on a connection of its own, and reads the answer. Redirects are not followed. Never rejects. */
-export async function postDelivery({
-  url,
-  headers,
-  body,
-  dispatcher,
-  timeoutMs = ANSWER_TIMEOUT_MS,
-  longestAnswer = LONGEST_ANSWER_BYTES,
-  signal,
-}: DeliveryRequest): Promise<DeliveryAnswer> {
+export async function postDelivery(delivery: DeliveryRequest): Promise<DeliveryAnswer> {
+  const { url, headers, body, dispatcher, signal } = delivery;
+  const { timeoutMs = ANSWER_TIMEOUT_MS, longestAnswer = LONGEST_ANSWER_BYTES } = delivery;
   if (signal) setMaxListeners(0, signal);
   const startedAt = performance.now();
   const durationMs = () => Math.round(performance.now() - startedAt);
-  // It takes whole milliseconds only.
   const timeout = AbortSignal.timeout(Math.ceil(timeoutMs));
   try {
     // Otherwise undici would connect first, and leave that connection open.
@@ -67,47 +63,40 @@ export async function postDelivery({
       headers,
       body,
       dispatcher,
-      // A connection that is kept would hide a new release behind the old one; and one that the receiver has closed would look like a
-      // failed delivery.
+      // A connection that is kept could lead to an old release of the receiver, or be closed already.
       reset: true,
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     });
-    const { statusCode: status, headers: answered } = answer;
-    const read =
-      longestAnswer > 0 ? await beginningOf(answer.body, longestAnswer) : { body: Buffer.alloc(0) };
+    const read = await beginningOf(answer.body, longestAnswer);
     answer.body.on("error", () => undefined).destroy();
-    return { status, headers: answered, ...read, durationMs: durationMs() };
+    return { status: answer.statusCode, headers: answer.headers, ...read, durationMs: durationMs() };
   } catch (error) {
     return { status: null, failure: failureName(error), durationMs: durationMs() };
   }
 }
 
-/** Reads what comes. An answer that breaks off has said its status, and the receiver goes by that. */
-async function beginningOf(
-  answer: AsyncIterable<Buffer>,
-  bytes: number,
-): Promise<{ readonly body: Buffer; readonly failure?: string }> {
-  const chunks: Buffer[] = [];
-  let length = 0;
+/** Reads so much of a body. If it breaks off, its status has arrived all the same. */
+async function beginningOf(answer: AsyncIterable<Buffer>, bytes: number): Promise<AnswerBody> {
+  let body = Buffer.alloc(0);
+  if (bytes === 0) return { body };
   try {
     for await (const chunk of answer) {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length >= bytes) break;
+      body = Buffer.concat([body, chunk]);
+      if (body.length >= bytes) break;
     }
   } catch (error) {
-    return { body: Buffer.concat(chunks), failure: failureName(error) };
+    return { body, failure: failureName(error) };
   }
-  return { body: Buffer.concat(chunks).subarray(0, bytes) };
+  return { body: body.subarray(0, bytes) };
 }
 
-/** The code of a failure. Not its message, which may repeat the url. */
+/** Returns the code of a failure. Its message may repeat the url. */
 function failureName(error: unknown): string {
   const { code, name, message, errors } = error as Partial<NodeJS.ErrnoException & AggregateError>;
   if (name === "TimeoutError") return "timed out";
   // undici's words for a proxy that makes no tunnel.
-  const [, ofProxy] = /^Proxy response \((\d{3})\)/.exec(message ?? "") ?? [];
-  if (ofProxy) return `the proxy answered ${ofProxy}`;
+  const [, proxyStatus] = /^Proxy response \((\d{3})\)/.exec(message ?? "") ?? [];
+  if (proxyStatus) return `the proxy answered ${proxyStatus}`;
   // Its code is a number.
   if (name === "AbortError") return name;
   // Node tries each address of a name, and reports the failures of all.

@@ -1,4 +1,4 @@
-export const HIDDEN = "(not shown, because it may be a secret)";
+const HIDDEN = "(not shown, because it may be a secret)";
 
 /** The characters of a path or a name. JSON has others. */
 const NAME = /^[\p{L}\p{N} _.:@/\\~+-]*$/u;

@@ -49,8 +49,7 @@ export function describeUrl(url: string): string {
   return host === "" ? `${protocol}…` : `${protocol}//${host}/…`;
 }
 
-const LOOPBACK =
-  /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4}\])\.?$/i;
+const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/i;
 
 /** Returns whether a host, in the spelling of `URL`, is this machine. */
 export function isLoopback(hostname: string): boolean {
@@ -73,17 +72,14 @@ export function isUnreachableHost(url: URL): boolean {
   return !host.includes(".") || /\.(internal|local|localhost)$/.test(host);
 }
 
-/** What a program leaves where the host of a url belongs: a value that is missing or no string, or a second scheme. */
-const MISTAKEN_HOST = /^(undefined|null|nan|\[object object\]|https?|wss?)$/i;
+/** What a program leaves where the host of a url belongs: a value that is missing or no number, or a second scheme. */
+const MISTAKEN_HOST = /^(undefined|null|nan|https?)$/;
 
 /** Returns what is wrong with a host that a program made by mistake, as the end of a sentence such as "url …". */
-export function hostMistake(written: string): string | undefined {
-  const [, authority = ""] = /^\s*[a-z][a-z0-9+.-]*:[/\\]+([^/\\?#]*)/i.exec(written) ?? [];
-  const host = authority.replace(/^.*@/, "").replace(/:\d*$/, "");
+export function hostMistake(url: string): string | undefined {
+  const host = isUrl(url) ? new URL(url).hostname : "";
   if (!MISTAKEN_HOST.test(host)) return undefined;
-  const reason = /^(http|ws)s?$/i.test(host)
-    ? "it has two schemes"
-    : "a value that it is built from is missing or is not a string";
+  const reason = host.startsWith("http") ? "it has two schemes" : "a value that it is built from is missing";
   return `has the host "${host}": ${reason}`;
 }
 

@@ -28,9 +28,9 @@ test("the refusals of one burst share a pause, the longest of theirs", async () 
   for (let i = 0; i < 4; i += 1) enter();
   await clock.pass(0);
   expect([1_000, 5_000, 2_000].map((pauseMs) => gate.refuse(pauseMs))).toEqual([
-    { closedGate: true, stalled: false },
-    { closedGate: false, stalled: false },
-    { closedGate: false, stalled: false },
+    "closed",
+    "shared",
+    "shared",
   ]);
   expect(gate.refusals).toBe(1);
   await clock.pass(60_000);

@@ -181,7 +181,7 @@ new WebhookEndpoint("bad", { url: "https://hooks.example.com", type: "production
     expect(bad).toHaveLength(5);
     for (const [name, problem] of [
       ["baseUrl", "must be an absolute URL"],
-      ["apiKey", "has a line break"],
+      ["apiKey", "must be a non-empty string without line breaks"],
       ["apiKeyHeader", "must name a header"],
       ["apiKeyScheme", "must be one word"],
       ["timeoutSeconds", "must be a number of seconds above 0"],

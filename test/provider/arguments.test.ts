@@ -25,7 +25,7 @@ describe("arguments", () => {
     ["an Output in a template literal", { url: output }, /^url holds an Output .*pulumi\.interpolate/],
     ["undefined as host", { url: "https://undefined/t0ken" }, /host "undefined".*missing/],
     ["null as host", { url: "https://null:8080/t0ken" }, /host "null".*missing/],
-    ["NaN as host", { url: "https://NaN/t0ken" }, /host "NaN".*missing/],
+    ["NaN as host", { url: "https://NaN/t0ken" }, /host "nan".*missing/],
     ["an object as host", { url: "https://[object Object]/t0ken" }, /white space/],
     ["two schemes", { url: "https://https://example.com/t0ken" }, /host "https": it has two schemes/],
     ["another type", { type: "staging" }, /^type must be "production" or "development"$/],
