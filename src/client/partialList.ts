@@ -2,7 +2,8 @@ import { isRecord } from "../shared/json";
 import type { Headers } from "./answer";
 
 /** Names are compared in lower case and without punctuation: `has_more` is `hasmore`. */
-const MORE = /^(hasmore|hasnextpage|(odata)?next(cursor|link|page|pagetoken|token|url)?|istruncated)$/;
+const MORE =
+  /^(hasmore|hasnextpage|(odata)?next(cursor|link|page|pagetoken|token|url)?|continuationtoken|istruncated)$/;
 const TOTAL = /^(total(count|elements|items)?|count)$/;
 const PAGES = /^(totalpages|lastpage)$/;
 

@@ -65,6 +65,7 @@ const partial: [object, Headers][] = [
     { hasMore: true },
     { has_more: "yes" },
     { nextCursor: "abc" },
+    { continuationToken: "abc" },
   ],
   ...[{ next_page_token: "a" }, { "@odata.nextLink": "/2" }, { meta: { pagination: { next: "a" } } }],
   ...[{ pageInfo: { hasNextPage: true } }, { links: { next: "/2" } }, { IsTruncated: true }],
