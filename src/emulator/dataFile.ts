@@ -1,14 +1,14 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { isRecord, parseJson } from "../shared/json";
 import { EmulatorError } from "./errors";
-import type { SavedAccounts } from "./registry";
-import type { SavedSecrets } from "./secrets";
+import type { EmulatedEndpoint } from "./registry";
+import type { Secrets } from "./secrets";
 
 /** What survives a restart. */
 export interface SavedData {
   readonly apiKey?: string;
-  readonly secrets?: SavedSecrets;
-  readonly accounts: SavedAccounts;
+  readonly secrets?: Secrets["byType"];
+  readonly endpoints: readonly EmulatedEndpoint[];
 }
 
 /** Reads a data file. A missing file holds no endpoints. @throws EmulatorError when it cannot be used */
@@ -17,14 +17,15 @@ export function readData(path: string): SavedData {
   try {
     content = readFileSync(path, "utf8");
   } catch (cause) {
-    if (codeOf(cause) === "ENOENT") return { accounts: {} };
-    throw failure(`Cannot read the emulator's data file ${path} (${codeOf(cause)}).`, cause);
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return { endpoints: [] };
+    throw failure(`Cannot read the emulator's data file ${path}`, cause);
   }
   const data = parseJson(content);
-  if (isRecord(data) && data.version === 1 && isRecord(data.accounts) && isRecord(data.secrets))
+  if (isRecord(data) && data.version === 1 && Array.isArray(data.endpoints) && isRecord(data.secrets))
     return data as unknown as SavedData;
   const problem = `The emulator's data file ${path} is not a data file of version 1.`;
-  throw failure(`${problem} Fix it, or name a file that does not exist yet, to start with no endpoints.`);
+  const message = `${problem} Fix it, or name a file that does not exist yet, to start with no endpoints.`;
+  throw new EmulatorError("EMULATOR_DATA_FILE", message);
 }
 
 /**
@@ -40,15 +41,12 @@ export function writeData(path: string, data: SavedData): void {
     writeFileSync(temporary, `${content}\n`, { mode: 0o600 });
     renameSync(temporary, path);
   } catch (cause) {
-    const problem = `Cannot write the emulator's data file ${path} (${codeOf(cause)}).`;
-    throw failure(`${problem} Check that its folder exists, is writable and has space.`, cause);
+    throw failure(`Cannot write the emulator's data file ${path}`, cause);
   }
 }
 
-function codeOf(error: unknown): string | undefined {
-  return (error as NodeJS.ErrnoException).code;
-}
-
-function failure(message: string, cause?: unknown): EmulatorError {
+function failure(problem: string, cause: unknown): EmulatorError {
+  const { code } = cause as NodeJS.ErrnoException;
+  const message = `${problem} (${code}). Check that its folder exists, is writable and has space.`;
   return new EmulatorError("EMULATOR_DATA_FILE", message, { cause });
 }

@@ -42,6 +42,9 @@ interface DeliveriesOptions {
   readonly timeoutMs: number;
 }
 
+/** An event with its id and the waits between its attempts. */
+type Sendable = EmulatedEvent & { readonly id: string; readonly retryDelaysMs: readonly number[] };
+
 /** An event being delivered. `attempted` resolves after the first attempt at each endpoint, `done` after the last. */
 interface Dispatch {
   readonly attempted: Promise<unknown>;
@@ -64,21 +67,19 @@ export class Deliveries {
 
   /** Starts to deliver an event. @throws EmulatorError for an endpoint that is not registered */
   dispatch(event: EmulatedEvent): Dispatch {
-    const id = event.id ?? newId();
-    const { account, endpoints: targets } = this.#targetsOf(event);
-    const sendings = targets.map((endpoint) => {
-      let noteAttempt = () => {};
-      const attempted = new Promise<void>((resolve) => {
-        noteAttempt = resolve;
-      });
-      const to = { account, id, endpointId: endpoint.id, noteAttempt };
-      return { attempted, ended: this.#deliver(event, to).finally(noteAttempt) };
+    const { type, id = newId() } = event;
+    const isForged = event.tamper === true || (event.ageSeconds ?? 0) > 0;
+    const retryDelaysMs = event.retryDelaysMs ?? (isForged ? [] : this.options.retryDelaysMs);
+    const sendable = { ...event, id, retryDelaysMs };
+    const sendings = this.#targetsOf(event).map((endpoint) => {
+      const first = this.#attempt(sendable, endpoint, 1);
+      return { first, ended: this.#deliver(sendable, endpoint, first) };
     });
     const done = Promise.all(sendings.map(({ ended }) => ended)).then((endpoints) => {
       const delivered = endpoints.length > 0 && endpoints.every(({ outcome }) => outcome === "delivered");
-      return { id, type: event.type, delivered, endpoints };
+      return { id, type, delivered, endpoints };
     });
-    return { attempted: Promise.all(sendings.map(({ attempted }) => attempted)), done };
+    return { attempted: Promise.all(sendings.map(({ first }) => first)), done };
   }
 
   /** Returns the last attempt of a delivery, or of all. @throws EmulatorError when there is none */
@@ -90,60 +91,54 @@ export class Deliveries {
   }
 
   /** Repeats an attempt, byte for byte. */
-  replay(attempt: LoggedAttempt): Promise<LoggedAttempt> {
-    const { statusCode, error, answer, answerHeaders, durationMs, retryInMs, ...request } = attempt;
-    const repeated = { ...request, number: ++this.#sent, at: this.options.now(), replayed: true };
-    return this.#send(repeated, []);
+  replay(logged: LoggedAttempt): Promise<LoggedAttempt> {
+    const { statusCode, error, answer, answerHeaders, durationMs, retryInMs, ...request } = logged;
+    return this.#send({ ...request, number: ++this.#sent, at: this.options.now(), replayed: true }, []);
   }
 
-  #targetsOf({ endpointId, endpointType, account }: EmulatedEvent) {
+  #targetsOf({ endpointId, endpointType, account }: EmulatedEvent): EmulatedEndpoint[] {
     const { registry, homeAccount } = this.options;
-    const found = endpointId === undefined ? undefined : registry.found(endpointId, "deliver to");
-    const owner = account ?? found?.account ?? homeAccount;
-    const endpoints = registry
-      .list(owner)
+    const owner = endpointId === undefined ? homeAccount : registry.found(endpointId, "deliver to").account;
+    return registry
+      .list(account ?? owner)
       .filter(({ id, type }) => id === (endpointId ?? id) && type === (endpointType ?? type));
-    return { account: owner, endpoints };
   }
 
+  /** Retries after the first attempt for as long as that makes sense. */
   async #deliver(
-    event: EmulatedEvent,
-    to: { account: string; id: string; endpointId: string; noteAttempt: () => void },
+    event: Sendable,
+    { account, id: endpointId }: EmulatedEndpoint,
+    first: Promise<LoggedAttempt>,
   ): Promise<EndpointDelivery> {
-    const { registry, timers, retryDelaysMs, warn } = this.options;
-    const { account, id, endpointId } = to;
-    const isForged = event.tamper === true || (event.ageSeconds ?? 0) > 0;
-    const delaysMs = event.retryDelaysMs ?? (isForged ? [] : retryDelaysMs);
-    let statusCode: number | null = null;
-    const ended = (outcome: EndpointDelivery["outcome"], attempts: number) => {
-      return { endpointId, id, outcome, attempts, statusCode };
+    const { registry, timers, warn } = this.options;
+    let last = await first;
+    const ended = (outcome: EndpointDelivery["outcome"]) => {
+      return { endpointId, outcome, attempts: last.attempt, statusCode: last.statusCode };
     };
-    for (let attempt = 1; ; attempt += 1) {
-      const endpoint = registry.get(account, endpointId);
-      if (endpoint === undefined) return ended("endpoint-gone", attempt - 1);
-      const sent = await this.#send(this.#signed(event, { endpoint, id, attempt }), delaysMs);
-      to.noteAttempt();
-      statusCode = sent.statusCode;
-      if (timers.signal.aborted) return ended("closed", attempt);
-      if (isSuccess(statusCode)) return ended("delivered", attempt);
-      if (sent.retryInMs === null) return ended("failed", attempt);
+    for (;;) {
+      if (timers.signal.aborted) return ended("closed");
+      if (isSuccess(last.statusCode)) return ended("delivered");
+      if (last.retryInMs === null) return ended("failed");
       // Nobody sees why a program waits two minutes for a receiver that refuses everything.
-      if (attempt === 2) warn(refusedTwice(sent));
-      if (!(await timers.sleep(sent.retryInMs))) return ended("closed", attempt);
+      if (last.attempt === 2) warn(refusedTwice(last));
+      if (!(await timers.sleep(last.retryInMs))) return ended("closed");
+      const endpoint = registry.get(account, endpointId);
+      if (endpoint === undefined) return ended("endpoint-gone");
+      last = await this.#attempt(event, endpoint, last.attempt + 1);
     }
   }
 
-  #signed(
-    event: EmulatedEvent,
-    { endpoint, id, attempt }: { endpoint: EmulatedEndpoint; id: string; attempt: number },
-  ): OpenAttempt {
-    const { type, data = {}, body = JSON.stringify({ type, data }), tamper = false, ageSeconds = 0 } = event;
+  /** Signs an event and sends it. */
+  #attempt(event: Sendable, endpoint: EmulatedEndpoint, attempt: number): Promise<LoggedAttempt> {
+    const { id, type, data = {}, tamper = false, ageSeconds = 0 } = event;
+    const { body = JSON.stringify({ type, data }) } = event;
+    const { id: endpointId, url } = endpoint;
     const at = this.options.now();
     const timestamp = Math.floor(at / 1000) - ageSeconds;
-    const headers = sign({ id, timestamp, body, secret: this.options.secrets.of(endpoint.type) });
-    const { id: endpointId, url } = endpoint;
+    const headers = sign({ id, timestamp, body, secret: this.options.secrets.byType[endpoint.type] });
+    const request = { number: ++this.#sent, at, id, type, endpointId, url, attempt };
     const sent = { tampered: tamper, replayed: false, headers, body: tamper ? tampered(body) : body };
-    return { number: ++this.#sent, at, id, type, endpointId, url, attempt, ...sent };
+    return this.#send({ ...request, ...sent }, event.retryDelaysMs);
   }
 
   /** Sends a request and logs its result. */
@@ -160,30 +155,19 @@ export class Deliveries {
     });
     this.open.delete(request);
     const { status: statusCode, durationMs } = sent;
-    const isAnswered = sent.status !== null;
-    const answerHeaders = isAnswered
-      ? Object.fromEntries(Object.entries(sent.headers).map(([name, value]) => [name, String(value)]))
-      : null;
-    const planned = isSuccess(statusCode) ? undefined : delaysMs[request.attempt - 1];
-    const retryAfterMs = this.#retryAfterMs(answerHeaders?.["retry-after"]);
-    const entry: LoggedAttempt = {
-      ...request,
-      statusCode,
-      error: isAnswered ? null : (FAILURES[sent.failure] ?? sent.failure),
-      answer: isAnswered ? sent.body.toString("utf8") : null,
-      answerHeaders,
-      durationMs,
-      retryInMs: planned === undefined ? null : Math.max(planned, retryAfterMs),
-    };
+    const delayMs = isSuccess(statusCode) ? undefined : delaysMs[request.attempt - 1];
+    const headers = sent.status === null ? [] : Object.entries(sent.headers);
+    const answerHeaders = Object.fromEntries(headers.map(([name, value]) => [name, String(value)]));
+    // Seconds. The other form, a date, counts as 0.
+    const retryAfterMs = Math.min(Number(answerHeaders["retry-after"]) * 1000 || 0, MAX_RETRY_AFTER_MS);
+    const retryInMs = delayMs === undefined ? null : Math.max(delayMs, retryAfterMs);
+    const result =
+      sent.status === null
+        ? { error: FAILURES[sent.failure] ?? sent.failure, answer: null, answerHeaders: null }
+        : { error: null, answer: sent.body.toString("utf8"), answerHeaders };
+    const entry = { ...request, statusCode, ...result, durationMs, retryInMs };
     this.log.add(entry);
     return entry;
-  }
-
-  /** Parses both forms of RFC 9110, section 10.2.3: seconds and a date. Anything else counts as 0. */
-  #retryAfterMs(value = ""): number {
-    const text = value.trim();
-    const milliseconds = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - this.options.now();
-    return milliseconds > 0 ? Math.min(milliseconds, MAX_RETRY_AFTER_MS) : 0;
   }
 }
 

@@ -35,8 +35,6 @@ export interface EmulatedEvent extends EventTarget {
 export interface EndpointDelivery {
   /** The id of the endpoint. */
   readonly endpointId: string;
-  /** The `webhook-id` of each attempt. */
-  readonly id: string;
   /** How it ended: `failed` after the last retry, `endpoint-gone` or `closed` when the endpoint or the emulator went first. */
   readonly outcome: "delivered" | "failed" | "endpoint-gone" | "closed";
   /** How many attempts there were. */

@@ -1,10 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { parseJson } from "../shared/json";
-import { type Keys, perform, type Route, refusal, routeOf } from "./api";
+import { accountOf, perform, refusal, routeOf, type ServiceOptions } from "./api";
 import { type Fault, type Faults, takesEffect } from "./faults";
 import { type Answer, headersOf, isOwnHost, readBody, send, textOf } from "./http";
 import type { Log, LoggedRequest } from "./log";
-import type { Registry } from "./registry";
 import type { Timers } from "./timers";
 
 /** How long an oversized answer is by default, in bytes. */
@@ -19,16 +18,12 @@ const MISDIRECTED = refusal(
 /** Replaces an answer of the API, to emulate an odd service. The operation has taken effect. */
 export type AnswerHook = (request: LoggedRequest, answer: Answer) => Answer | Promise<Answer>;
 
-interface ExchangeOptions {
+interface ExchangeOptions extends ServiceOptions {
   readonly host: string;
-  readonly lagMs: number;
   readonly answer: AnswerHook;
-  readonly keys: Keys;
-  readonly registry: Registry;
   readonly faults: Faults;
   readonly requests: Log<LoggedRequest>;
   readonly timers: Timers;
-  readonly now: () => number;
   readonly warn: (message: string) => void;
 }
 
@@ -40,17 +35,12 @@ type Entry = { -readonly [Field in keyof LoggedRequest]: LoggedRequest[Field] };
  * effect even if the client disconnects, as at any service.
  */
 export function exchange(options: ExchangeOptions) {
-  const { host, keys, faults, requests, timers, now, warn } = options;
+  const { host, faults, requests, timers, now, warn } = options;
 
   return (request: IncomingMessage, response: ServerResponse): void => {
-    const { method = "", url: path = "", headers } = request;
-    const route = routeOf(method, path);
-    const account = keys.accountOf(headers) ?? null;
-    const entry: Entry = { at: now(), method, path, operation: route.operation, account, statusCode: null };
-    requests.add(entry);
     response.sendDate = false;
     response.on("error", () => undefined);
-    answerTo(request, response, route, entry).catch((error: Error) => {
+    answerTo(request, response).catch((error: Error) => {
       if (request.destroyed && !request.complete) return;
       warn(error.message);
       if (response.headersSent) response.destroy();
@@ -58,7 +48,12 @@ export function exchange(options: ExchangeOptions) {
     });
   };
 
-  async function answerTo(request: IncomingMessage, response: ServerResponse, route: Route, entry: Entry) {
+  async function answerTo(request: IncomingMessage, response: ServerResponse) {
+    const { method = "", url: path = "", headers } = request;
+    const route = routeOf(method, path);
+    const account = accountOf(headers, options) ?? null;
+    const entry: Entry = { at: now(), method, path, operation: route.operation, account, statusCode: null };
+    requests.add(entry);
     if (!isOwnHost(request, host)) {
       entry.statusCode = MISDIRECTED.status;
       return send(response, MISDIRECTED);
@@ -72,7 +67,7 @@ export function exchange(options: ExchangeOptions) {
     if (fault?.kind === "late-commit" && !(await timers.sleep(fault.delayMs))) return;
     let answer: Answer = { status: 204 };
     if (takesEffect(fault))
-      answer = await options.answer(entry, perform(options, route, request.headers, entry.body));
+      answer = await options.answer(entry, perform(options, route, account, entry.body));
     if (fault?.kind === "delay" && !(await timers.sleep(fault.delayMs))) return;
 
     if (response.destroyed) return;
@@ -102,25 +97,22 @@ function answerWith(
       return;
     case "status": {
       const { status, headers = {}, body = STATUS_BODY } = fault;
-      const hasNoBody = status === 204 || status === 304;
-      return send(response, { status, headers, body: hasNoBody ? undefined : body });
+      return send(response, { status, headers, body });
     }
     case "malformed":
       return send(response, { ...whole, body: half });
     case "empty":
-      return send(response, { status: whole.status });
+      return send(response, { ...whole, body: "" });
     case "truncated":
-      response.writeHead(whole.status, headersOf(whole, text));
+      response.writeHead(whole.status, headersOf(whole));
       response.write(half, () => response.socket?.destroySoon());
       return;
-    case "oversized": {
-      const padding = (fault.bytes ?? OVERSIZE) - Buffer.byteLength(text);
+    case "oversized":
       // Without a content-length, which would announce the size.
       response.writeHead(whole.status, { ...whole.headers, "content-type": "application/json" });
       response.write(text);
-      response.end(" ".repeat(Math.max(0, padding)));
+      response.end(" ".repeat(Math.max(0, (fault.bytes ?? OVERSIZE) - Buffer.byteLength(text))));
       return;
-    }
     default:
       return send(response, answer);
   }

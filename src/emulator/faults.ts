@@ -81,7 +81,8 @@ export interface PlantedFault {
   remove(): void;
 }
 
-interface Planted {
+/** A fault that still applies. */
+export interface Planted extends PlantedFault {
   /** Identifies the fault on the page. */
   readonly number: number;
   readonly fault: Fault;
@@ -92,37 +93,32 @@ interface Planted {
 
 /** The planted faults. A request meets the first one that matches and is not used up. */
 export class Faults {
-  #planted: Planted[] = [];
+  planted: readonly Planted[] = [];
   #count = 0;
-
-  get planted(): readonly Readonly<Planted>[] {
-    return this.#planted;
-  }
 
   plant(fault: Fault): PlantedFault {
     this.#count += 1;
-    const number = this.#count;
-    const planted: Planted = { number, fault, toSkip: fault.after ?? 0, left: fault.times ?? 1, hits: 0 };
-    this.#planted.push(planted);
-    return {
-      get hits() {
-        return planted.hits;
+    const planted: Planted = {
+      number: this.#count,
+      fault,
+      toSkip: fault.after ?? 0,
+      left: fault.times ?? 1,
+      hits: 0,
+      remove: () => {
+        this.planted = this.planted.filter((each) => each !== planted);
       },
-      remove: () => this.remove(number),
     };
-  }
-
-  remove(number: number): void {
-    this.#planted = this.#planted.filter((planted) => planted.number !== number);
+    this.planted = [...this.planted, planted];
+    return planted;
   }
 
   clear(): void {
-    this.#planted = [];
+    this.planted = [];
   }
 
   /** Returns the fault that a request meets, and counts the hit. */
-  take(operation: Operation | null, id: string | undefined): Fault | undefined {
-    for (const planted of this.#planted) {
+  take(operation: Operation | null, id: string): Fault | undefined {
+    for (const planted of this.planted) {
       const { fault } = planted;
       if (fault.operation !== "any" && fault.operation !== operation) continue;
       if (fault.id !== undefined && fault.id !== id) continue;
@@ -132,7 +128,7 @@ export class Faults {
       }
       planted.hits += 1;
       planted.left -= 1;
-      if (planted.left <= 0) this.remove(planted.number);
+      if (planted.left <= 0) planted.remove();
       return fault;
     }
     return undefined;

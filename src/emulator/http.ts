@@ -74,18 +74,19 @@ export async function readBody(request: IncomingMessage): Promise<string> {
 }
 
 export function send(response: ServerResponse, answer: Answer): void {
+  response.writeHead(answer.status, headersOf(answer));
+  response.end(textOf(answer));
+}
+
+export function headersOf(answer: Answer): OutgoingHttpHeaders {
   const text = textOf(answer);
-  response.writeHead(answer.status, headersOf(answer, text));
-  response.end(text);
+  if (text === "") return { ...answer.headers };
+  const type = "application/json; charset=utf-8";
+  return { "content-type": type, ...answer.headers, "content-length": Buffer.byteLength(text) };
 }
 
-export function headersOf({ status, headers }: Answer, text: string): OutgoingHttpHeaders {
-  const type = text === "" ? {} : { "content-type": "application/json; charset=utf-8" };
-  const length = status === 204 || status === 304 ? {} : { "content-length": Buffer.byteLength(text) };
-  return { ...type, ...headers, ...length };
-}
-
-export function textOf({ body }: Answer): string {
-  if (body === undefined) return "";
+/** Returns the content of an answer. A 204 and a 304 have none. */
+export function textOf({ status, body = "" }: Answer): string {
+  if (status === 204 || status === 304) return "";
   return typeof body === "string" ? body : JSON.stringify(body);
 }

@@ -29,17 +29,14 @@ export interface Job {
  */
 export async function runJob(
   { deliveries, timers }: { readonly deliveries: Deliveries; readonly timers: Timers },
-  { outcome = "succeeded", jobId = newJobId(), durationMs = 0, ...target }: JobOptions,
+  { outcome = "succeeded", jobId, durationMs = 0, ...target }: JobOptions = {},
 ): Promise<Job> {
-  const send = (type: string, status: string) =>
-    deliveries.dispatch({ ...target, type, data: { jobId, status } });
-  const running = send("job.running", "running");
+  const id = jobId ?? `job_${randomBytes(8).toString("hex")}`;
+  const send = (status: string) =>
+    deliveries.dispatch({ ...target, type: `job.${status}`, data: { jobId: id, status } });
+  const running = send("running");
   await running.attempted;
   await timers.sleep(durationMs);
-  const finished = send(`job.${outcome}`, outcome);
-  return { jobId, running: await running.done, finished: await finished.done };
-}
-
-function newJobId(): string {
-  return `job_${randomBytes(8).toString("hex")}`;
+  const finished = send(outcome);
+  return { jobId: id, running: await running.done, finished: await finished.done };
 }

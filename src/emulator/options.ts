@@ -1,9 +1,4 @@
-import { randomBytes } from "node:crypto";
-import type { SavedData } from "./dataFile";
-import { EmulatorError } from "./errors";
 import type { AnswerHook } from "./exchange";
-import type { Answer } from "./http";
-import type { LoggedRequest } from "./log";
 import type { SecretsOption } from "./secrets";
 
 /** The default API key. It is not a secret: it opens only emulators. */
@@ -11,7 +6,9 @@ export const DEFAULT_API_KEY = "emulator-api-key";
 /** The account that `apiKey` opens, unless `accounts` assigns it another one. */
 export const DEFAULT_ACCOUNT = "default";
 /** About two minutes in total: quick enough to watch, slow enough to fix a receiver in the meantime. */
-const DEFAULT_RETRY_DELAYS_MS: readonly number[] = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000];
+export const DEFAULT_RETRY_DELAYS_MS: readonly number[] = [
+  1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000,
+];
 
 /** The options of `startEmulator`. */
 export interface EmulatorOptions {
@@ -48,28 +45,4 @@ export interface EmulatorOptions {
   readonly now?: () => number;
   /** Default: `wh_` and 24 random hexadecimal digits. */
   readonly newId?: (account: string) => string;
-}
-
-/** Fills in what was saved and the defaults. @throws EmulatorError for an empty API key */
-export function settingsOf(options: EmulatorOptions, saved: SavedData) {
-  const { apiKey = saved.apiKey ?? DEFAULT_API_KEY } = options;
-  const accounts: Readonly<Record<string, string>> = { [apiKey]: DEFAULT_ACCOUNT, ...options.accounts };
-  if (Object.hasOwn(accounts, ""))
-    throw new EmulatorError("EMULATOR_ARGUMENT", "Cannot start the emulator: an API key must not be empty.");
-  return {
-    host: options.host ?? "127.0.0.1",
-    port: options.port ?? 0,
-    apiKey,
-    accounts,
-    apiKeyHeader: options.apiKeyHeader ?? "X-Api-Key",
-    apiKeyScheme: options.apiKeyScheme,
-    lagMs: options.lagMs ?? 0,
-    answer: options.answer ?? ((_request: LoggedRequest, answer: Answer) => answer),
-    secrets: options.secrets ?? saved.secrets,
-    retryDelaysMs: options.retryDelaysMs ?? DEFAULT_RETRY_DELAYS_MS,
-    timeoutMs: options.deliveryTimeoutMs ?? 20_000,
-    warn: options.warn ?? ((message: string) => process.emitWarning(message, { code: "WEBHOOK_EMULATOR" })),
-    now: options.now ?? Date.now,
-    newId: options.newId ?? (() => `wh_${randomBytes(12).toString("hex")}`),
-  };
 }

@@ -24,88 +24,69 @@ export interface AddedEndpoint extends EndpointInput {
 export interface EmulatedEndpoint extends EndpointInput {
   /** The id that the emulator assigned. */
   readonly id: string;
+  /** The account that owns it. */
+  readonly account: string;
   /** When it was registered, as an ISO 8601 string. */
   readonly createdAt: string;
   /** When it was last changed, as an ISO 8601 string. */
   readonly updatedAt: string;
 }
 
-/** The endpoints by account, as the data file keeps them. */
-export type SavedAccounts = Readonly<Record<string, readonly EmulatedEndpoint[]>>;
-
 interface RegistryOptions {
   readonly now: () => number;
   readonly newId: (account: string) => string;
-  readonly initial: SavedAccounts;
+  readonly initial: readonly EmulatedEndpoint[];
   /** Called after each change. May throw, if the change cannot be saved. */
   readonly onChange: () => void;
 }
 
 /** Holds the endpoints of every account in the order of registration. */
 export class Registry {
-  readonly #accounts = new Map<string, Map<string, EmulatedEndpoint>>();
+  #endpoints: readonly EmulatedEndpoint[];
 
   constructor(private readonly options: RegistryOptions) {
-    for (const [account, endpoints] of Object.entries(options.initial))
-      for (const endpoint of endpoints) this.#of(account).set(endpoint.id, Object.freeze(endpoint));
-  }
-
-  get accounts(): readonly string[] {
-    return [...this.#accounts.keys()];
+    this.#endpoints = options.initial.map((endpoint) => Object.freeze(endpoint));
   }
 
   /** Returns the endpoints of one account, or of all. */
   list(account?: string): EmulatedEndpoint[] {
-    const names = account === undefined ? this.accounts : [account];
-    return names.flatMap((name) => [...(this.#accounts.get(name)?.values() ?? [])]);
+    return this.#endpoints.filter((endpoint) => account === undefined || endpoint.account === account);
   }
 
   get(account: string, id: string): EmulatedEndpoint | undefined {
-    return this.#accounts.get(account)?.get(id);
+    return this.list(account).find((endpoint) => endpoint.id === id);
   }
 
-  /** Returns an endpoint and its account. @throws EmulatorError that says what cannot be done to it */
-  found(id: string, doing: string): { readonly account: string; readonly endpoint: EmulatedEndpoint } {
-    for (const account of this.accounts) {
-      const endpoint = this.get(account, id);
-      if (endpoint !== undefined) return { account, endpoint };
-    }
+  /** Returns an endpoint of any account. @throws EmulatorError that says what cannot be done to it */
+  found(id: string, doing: string): EmulatedEndpoint {
+    const endpoint = this.#endpoints.find((each) => each.id === id);
+    if (endpoint !== undefined) return endpoint;
     const message = `Cannot ${doing} endpoint ${id}: it is not registered. endpoints() lists the registered endpoints.`;
     throw new EmulatorError("EMULATOR_ARGUMENT", message);
   }
 
   add(account: string, { url, type, ip, createdAt = this.#timestamp() }: AddedEndpoint): EmulatedEndpoint {
     const id = this.options.newId(account);
-    return this.#put(account, { id, url, type, ip, createdAt, updatedAt: createdAt });
+    const added = Object.freeze({ id, account, url, type, ip, createdAt, updatedAt: createdAt });
+    this.#change([...this.#endpoints, added]);
+    return added;
   }
 
-  edit(id: string, change: Partial<EndpointInput>): EmulatedEndpoint {
-    const { account, endpoint } = this.found(id, "edit");
-    const { url, type, ip, createdAt } = { ...endpoint, ...change };
-    return this.#put(account, { id, url, type, ip, createdAt, updatedAt: this.#timestamp() });
+  edit(id: string, { url, type, ip }: Partial<EndpointInput>): EmulatedEndpoint {
+    const old = this.found(id, "edit");
+    const change = { url: url ?? old.url, type: type ?? old.type, ip: ip ?? old.ip };
+    const edited = Object.freeze({ ...old, ...change, updatedAt: this.#timestamp() });
+    this.#change(this.#endpoints.map((each) => (each === old ? edited : each)));
+    return edited;
   }
 
-  /** Returns whether the account had this endpoint. */
-  remove(account: string, id: string): boolean {
-    const removed = this.#accounts.get(account)?.delete(id) ?? false;
-    if (removed) this.options.onChange();
-    return removed;
+  remove(endpoint: EmulatedEndpoint): void {
+    this.#change(this.#endpoints.filter((each) => each !== endpoint));
   }
 
-  snapshot(): SavedAccounts {
-    return Object.fromEntries(this.accounts.map((account) => [account, this.list(account)]));
-  }
-
-  #put(account: string, endpoint: EmulatedEndpoint): EmulatedEndpoint {
-    this.#of(account).set(endpoint.id, Object.freeze(endpoint));
+  #change(endpoints: readonly EmulatedEndpoint[]): void {
+    this.#endpoints = endpoints;
     this.options.onChange();
-    return endpoint;
-  }
-
-  #of(account: string): Map<string, EmulatedEndpoint> {
-    const endpoints = this.#accounts.get(account) ?? new Map<string, EmulatedEndpoint>();
-    this.#accounts.set(account, endpoints);
-    return endpoints;
   }
 
   #timestamp(): string {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { sign } from "../signature";
+import { keysOf } from "../signature/secret";
 import { type EmulatedEndpointType, ENDPOINT_TYPES } from "./registry";
 
 /** One secret, several during a rotation (newest first), or either of these for each endpoint type. */
@@ -24,12 +24,10 @@ export interface SecretRotation {
   finish(): void;
 }
 
-/** The signing secrets of each endpoint type, newest first, as the data file keeps them. */
-export type SavedSecrets = Readonly<Record<EmulatedEndpointType, readonly string[]>>;
-
 /** The signing secrets. The API never returns them, as with the real service. */
 export class Secrets {
-  readonly #byType: Record<EmulatedEndpointType, readonly string[]>;
+  /** Newest first. */
+  readonly byType: Record<EmulatedEndpointType, readonly string[]>;
 
   /** @throws WebhookSecretError for an invalid secret */
   constructor(
@@ -37,46 +35,32 @@ export class Secrets {
     private readonly onChange: () => void,
   ) {
     const generated = newSecret();
-    const given = (type: EmulatedEndpointType) => {
-      const each = typeof option === "string" || isList(option) ? option : (option[type] ?? generated);
-      const list = [each].flat();
-      list.forEach(check);
-      return list;
-    };
-    this.#byType = { production: given("production"), development: given("development") };
-  }
-
-  of(type: EmulatedEndpointType): readonly string[] {
-    return this.#byType[type];
-  }
-
-  snapshot(): SavedSecrets {
-    return { ...this.#byType };
+    const given =
+      typeof option === "string" || isList(option) ? { production: option, development: option } : option;
+    const { production = generated, development = generated } = given;
+    this.byType = { production: [production].flat(), development: [development].flat() };
+    for (const type of ENDPOINT_TYPES) keysOf(this.byType[type]);
   }
 
   /** Adds a secret that signs at once, together with the old ones until the rotation is finished. */
   rotate({ secret = newSecret(), type }: RotationOptions = {}): SecretRotation {
-    check(secret);
+    keysOf(secret);
     const types = type === undefined ? ENDPOINT_TYPES : [type];
-    for (const each of types) this.#byType[each] = [secret, ...this.of(each).filter((old) => old !== secret)];
+    for (const each of types)
+      this.byType[each] = [secret, ...this.byType[each].filter((old) => old !== secret)];
     this.onChange();
     return { secret, finish: () => this.keepNewest(types) };
   }
 
   /** Ends every rotation of these types. */
   keepNewest(types = ENDPOINT_TYPES): void {
-    for (const type of types) this.#byType[type] = this.of(type).slice(0, 1);
+    for (const type of types) this.byType[type] = this.byType[type].slice(0, 1);
     this.onChange();
   }
 }
 
 function newSecret(): string {
   return `whsec_${randomBytes(32).toString("base64")}`;
-}
-
-/** Throws for an invalid secret. The error of `sign` does not contain it. */
-function check(secret: string): void {
-  sign({ id: "msg_check", timestamp: 0, body: "", secret });
 }
 
 function isList(option: SecretsOption): option is readonly string[] {

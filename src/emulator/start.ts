@@ -1,5 +1,5 @@
+import { randomBytes } from "node:crypto";
 import type { RequestListener } from "node:http";
-import { Keys } from "./api";
 import { readData, writeData } from "./dataFile";
 import { Deliveries } from "./deliveries";
 import type { Emulator } from "./emulator";
@@ -9,7 +9,7 @@ import { Faults } from "./faults";
 import { listen } from "./http";
 import { runJob } from "./job";
 import { Log, type LoggedRequest } from "./log";
-import { DEFAULT_ACCOUNT, type EmulatorOptions, settingsOf } from "./options";
+import { DEFAULT_ACCOUNT, DEFAULT_API_KEY, DEFAULT_RETRY_DELAYS_MS, type EmulatorOptions } from "./options";
 import { emulatorPage } from "./page/emulatorPage";
 import { isForPage } from "./page/server";
 import { Registry } from "./registry";
@@ -30,56 +30,83 @@ const OWN_ADDRESS: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", 
  *
  * From a shell: `npx pulumi-webhook-endpoints emulator`.
  *
- * @throws EmulatorError for invalid options, a port that is taken, or a data file that cannot be used
+ * @throws EmulatorError for an empty API key, a port that is taken, or a data file that cannot be used
  * @throws WebhookSecretError for an invalid secret
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
-  const { dataFile } = options;
-  const saved = dataFile === undefined ? { accounts: {} } : readData(dataFile);
-  const settings = settingsOf(options, saved);
-  const { host, accounts } = settings;
-  let { apiKey } = settings;
+  const { dataFile, host = "127.0.0.1", now = Date.now, apiKeyScheme } = options;
+  const { warn = (message) => process.emitWarning(message, { code: "WEBHOOK_EMULATOR" }) } = options;
+  const saved = dataFile === undefined ? { endpoints: [] } : readData(dataFile);
+  let { apiKey = saved.apiKey ?? DEFAULT_API_KEY } = options;
+  const keys = new Map(Object.entries({ [apiKey]: DEFAULT_ACCOUNT, ...options.accounts }));
+  if (keys.has(""))
+    throw new EmulatorError("EMULATOR_ARGUMENT", "Cannot start the emulator: an API key must not be empty.");
+  const homeAccount = keys.get(apiKey) ?? DEFAULT_ACCOUNT;
+
   const save = () => {
     if (dataFile !== undefined)
-      writeData(dataFile, { apiKey, secrets: secrets.snapshot(), accounts: registry.snapshot() });
+      writeData(dataFile, { apiKey, secrets: secrets.byType, endpoints: registry.list() });
   };
-  const keys = new Keys(settings);
-  const registry = new Registry({ ...settings, initial: saved.accounts, onChange: save });
-  const secrets = new Secrets(settings.secrets, save);
+  const registry = new Registry({
+    now,
+    newId: options.newId ?? (() => `wh_${randomBytes(12).toString("hex")}`),
+    initial: saved.endpoints,
+    onChange: save,
+  });
+  const secrets = new Secrets(options.secrets ?? saved.secrets, save);
   const faults = new Faults();
   const timers = new Timers();
   const requests = new Log<LoggedRequest>();
-  const homeAccount = accounts[apiKey] ?? DEFAULT_ACCOUNT;
-  const deliveries = new Deliveries({ ...settings, registry, secrets, timers, homeAccount });
+  const parts = { registry, secrets, faults, timers, requests, now, warn, homeAccount };
+  const deliveries = new Deliveries({
+    ...parts,
+    retryDelaysMs: options.retryDelaysMs ?? DEFAULT_RETRY_DELAYS_MS,
+    timeoutMs: options.deliveryTimeoutMs ?? 20_000,
+  });
   // Finds out at once whether the file can be written, and keeps the generated secret.
   save();
 
-  const parts = { ...settings, keys, registry, secrets, faults, timers, requests, deliveries, homeAccount };
-  const api = exchange(parts);
-  const page = emulatorPage({ ...parts, apiKey: () => apiKey });
+  const api = exchange({
+    ...parts,
+    host,
+    keys,
+    apiKeyHeader: options.apiKeyHeader ?? "X-Api-Key",
+    keyPrefix: apiKeyScheme === undefined ? "" : `${apiKeyScheme} `,
+    lagMs: options.lagMs ?? 0,
+    answer: options.answer ?? ((_request, answer) => answer),
+  });
   const handle: RequestListener = (request, response) =>
     isForPage(request) ? page(request, response) : api(request, response);
-  const listener = await listen(host, settings.port, handle);
+  const listener = await listen(host, options.port ?? 0, handle);
   const address = OWN_ADDRESS[host] ?? host;
 
-  return {
+  const emulator: Emulator = {
     url: `http://${address.includes(":") ? `[${address}]` : address}:${listener.port}`,
     get apiKey() {
       return apiKey;
     },
     endpoints: (account) => registry.list(account),
     add(input, account = homeAccount) {
-      keys.checkAccount(account);
+      if (![...keys.values()].includes(account)) {
+        const message = `Cannot add an endpoint to account ${account}: no API key opens it.`;
+        throw new EmulatorError("EMULATOR_ARGUMENT", message);
+      }
       return registry.add(account, input);
     },
     remove(id) {
-      const { account, endpoint } = registry.found(id, "remove");
-      registry.remove(account, id);
+      const endpoint = registry.found(id, "remove");
+      registry.remove(endpoint);
       return endpoint;
     },
     edit: (id, change) => registry.edit(id, change),
     rotateKey(oldKey, newKey) {
-      keys.rotate(oldKey, newKey);
+      const account = keys.get(oldKey);
+      if (account === undefined || newKey === "" || keys.has(newKey)) {
+        const reason = "the old one is unknown, or the new one is empty or in use";
+        throw new EmulatorError("EMULATOR_ARGUMENT", `Cannot rotate an API key: ${reason}.`);
+      }
+      keys.delete(oldKey);
+      keys.set(newKey, account);
       if (oldKey === apiKey) apiKey = newKey;
       save();
     },
@@ -90,13 +117,13 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     },
     clearRequests: () => requests.clear(),
     deliver: async (event) => deliveries.dispatch(event).done,
-    runJob: (job = {}) => runJob({ deliveries, timers }, job),
+    runJob: (job) => runJob({ deliveries, timers }, job),
     replay: async (id) => deliveries.replay(deliveries.latest(id)),
     get deliveries() {
       return deliveries.log.entries;
     },
     clearDeliveries: () => deliveries.log.clear(),
-    secrets: (type = "production") => secrets.of(type),
+    secrets: (type = "production") => secrets.byType[type],
     rotateSecret: (rotation) => secrets.rotate(rotation),
     goOffline: () => listener.close(),
     async goOnline() {
@@ -109,4 +136,6 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       await listener.close();
     },
   };
+  const page = emulatorPage(emulator, deliveries, faults);
+  return emulator;
 }

@@ -1,15 +1,13 @@
 import { startEmulator } from "../../src/emulator";
 import { receiver } from "./receiver";
 import { A, B, SUCCEEDED, verified } from "./signing";
-import { HOOK, started } from "./support";
+import { HOOK, started, withReceiver } from "./support";
 
 describe("a job", () => {
   test.each(["succeeded", "failed"] as const)(
     "a job that %s delivers its start and its end",
     async (outcome) => {
-      const { url, received } = await receiver();
-      const emulator = await started({ secrets: A });
-      emulator.add({ ...HOOK, url });
+      const { emulator, received } = await withReceiver();
       const job = await emulator.runJob({ outcome, durationMs: 1 });
       expect([job.running.delivered, job.finished.delivered]).toEqual([true, true]);
       expect(received.map(({ body }) => JSON.parse(body))).toEqual([
@@ -20,9 +18,7 @@ describe("a job", () => {
   );
 
   test("a job's end is delivered while its failed start is retried", async () => {
-    const { url, received } = await receiver(500);
-    const emulator = await started({ retryDelaysMs: [500] });
-    emulator.add({ ...HOOK, url });
+    const { emulator, received } = await withReceiver([500], { retryDelaysMs: [500] });
     expect((await emulator.runJob({ jobId: "job_7" })).jobId).toBe("job_7");
     const types = received.map(({ body }) => JSON.parse(body).type);
     expect(types).toEqual(["job.running", "job.succeeded", "job.running"]);
@@ -52,17 +48,13 @@ describe("a job", () => {
 
 describe("signing secrets", () => {
   test("production and development can have different secrets, and each of several signs", async () => {
-    const { url, received } = await receiver();
-    const emulator = await started({ secrets: { production: A, development: [A, B] } });
-    emulator.add({ ...HOOK, url });
+    const secrets = { production: A, development: [A, B] };
+    const { emulator, url, received } = await withReceiver([], { secrets });
     emulator.add({ ...HOOK, url, type: "development" });
-    await emulator.deliver({ ...SUCCEEDED, endpointType: "production" });
-    await emulator.deliver({ ...SUCCEEDED, endpointType: "development" });
-    const verdicts = received.map((each) => [verified(each, A), verified(each, B)]);
-    expect(verdicts).toEqual([
-      [true, false],
-      [true, true],
-    ]);
+    for (const endpointType of ["production", "development"] as const)
+      await emulator.deliver({ ...SUCCEEDED, endpointType });
+    const [production, development] = received.map((each) => [verified(each, A), verified(each, B)]);
+    expect([production, development]).toEqual([[true, false], Array(2).fill(true)]);
   });
 
   test("each emulator generates its own secret by default", async () => {
@@ -73,9 +65,7 @@ describe("signing secrets", () => {
   });
 
   test("during a rotation the old and the new secret both sign", async () => {
-    const { url, received } = await receiver();
-    const emulator = await started({ secrets: A });
-    emulator.add({ ...HOOK, url });
+    const { emulator, received } = await withReceiver();
     const valid = async () => {
       await emulator.deliver(SUCCEEDED);
       return [A, B].map((secret) => verified(received.at(-1), secret));

@@ -115,21 +115,21 @@ describe("a data file", () => {
       version: 1,
       apiKey: emulator.apiKey,
       secrets: { production: emulator.secrets(), development: emulator.secrets() },
-      accounts: { default: emulator.endpoints() },
+      endpoints: JSON.parse(JSON.stringify(emulator.endpoints())),
     });
     expect(await readdir(join(dataFile, ".."))).toEqual(["emulator.json"]);
   });
 
   test("only its owner can read the data file, whatever the mode of the file that it replaces", async () => {
     const dataFile = await path();
-    await writeFile(dataFile, '{"version":1,"accounts":{},"secrets":{}}', { mode: 0o644 });
+    await writeFile(dataFile, '{"version":1,"endpoints":[],"secrets":{}}', { mode: 0o644 });
     await started({ dataFile });
     expect((await stat(dataFile)).mode & 0o777).toBe(0o600);
   });
 
   test.each([
     ["not JSON", "{"],
-    ["of another version", '{"version":2,"accounts":{},"secrets":{}}'],
+    ["of another version", '{"version":2,"endpoints":[],"secrets":{}}'],
     ["another program's", '{"version":1,"dependencies":{}}'],
   ])("a data file that is %s stops the start and is not changed", async (_, text) => {
     const dataFile = await path();

@@ -2,6 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../src/emulator";
+import { type Reaction, receiver } from "./receiver";
+import { A } from "./signing";
 
 const running: Emulator[] = [];
 const folders: string[] = [];
@@ -12,6 +14,14 @@ export async function started(options: EmulatorOptions = {}): Promise<Emulator> 
   const emulator = await startEmulator({ warn: () => undefined, ...options });
   running.push(emulator);
   return emulator;
+}
+
+/** Starts an emulator with an endpoint at a receiver. */
+export async function withReceiver(reactions: readonly Reaction[] = [], options: EmulatorOptions = {}) {
+  const { url, received } = await receiver(...reactions);
+  const emulator = await started({ secrets: A, ...options });
+  const { id } = emulator.add({ ...HOOK, url });
+  return { emulator, id, url, received };
 }
 
 /** Creates a folder that is removed after the test. */

@@ -28,7 +28,10 @@ export async function startPage({ port, replay, mask }: PageOptions) {
     // A refused request with the id of a delivery is not an attempt of it.
     const endpointId = isRefused ? "refused" : "here";
     const earlier = entries.filter(({ attempt }) => attempt.id === id && attempt.endpointId === endpointId);
-    const attempt = { id, endpointId, type: event, number: count, attempt: earlier.length + 1, replayed };
+    // A replay has the number of the attempt that it repeats.
+    const before = earlier.filter(({ attempt }) => !attempt.replayed).length;
+    const number = replayed ? Math.max(before, 1) : before + 1;
+    const attempt = { id, endpointId, type: event, number: count, attempt: number, replayed };
     const answer = mask.apply(forwarded?.answer.body.toString("utf8", 0, LONGEST_ANSWER) ?? "");
     entries.push({
       arrival,

@@ -1,9 +1,8 @@
+import { isUtf8 } from "node:buffer";
 import { isRefusal, isSuccess } from "../../shared/isSuccess";
 import type { LoggedAttempt, OpenAttempt } from "../event";
 import type { Tone, View } from "./layout";
 
-/** The page reads so many attempts, the newest. */
-export const READ_ATTEMPTS = 2_000;
 /** How long a retry may be late before its delivery counts as failed, in milliseconds. */
 const RETRY_GRACE_MS = 1_000;
 
@@ -37,10 +36,10 @@ export interface ShownDelivery {
   readonly state: keyof typeof STATES;
 }
 
-/** Groups the newest attempts into deliveries, newest first. */
-export function deliveriesOf(attempts: readonly ShownAttempt[], now: number): ShownDelivery[] {
+/** Groups attempts into deliveries, newest first. */
+export function deliveriesOf(attempts: readonly ShownAttempt[], now = Date.now()): ShownDelivery[] {
   const groups = new Map<string, [ShownAttempt, ...ShownAttempt[]]>();
-  for (const attempt of attempts.slice(-READ_ATTEMPTS)) {
+  for (const attempt of attempts) {
     const key = `${attempt.id}\n${attempt.endpointId}`;
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [attempt]);
@@ -63,10 +62,6 @@ function stateOf(attempts: Attempts, now: number): ShownDelivery["state"] {
   return retryInMs != null && now < at + durationMs + retryInMs + RETRY_GRACE_MS ? "retrying" : "failed";
 }
 
-export function bytesOf({ body }: ShownAttempt): Buffer {
-  return Buffer.from(body ?? "");
-}
-
 export function isGenuine({ replayed, tampered }: ShownAttempt): boolean {
   return !replayed && !tampered;
 }
@@ -75,10 +70,28 @@ export function isGenuine({ replayed, tampered }: ShownAttempt): boolean {
 export function matches({ attempts, state }: ShownDelivery, { q, status }: View): boolean {
   if (status !== "" && state !== status) return false;
   const wanted = q.trim().toLowerCase();
-  if (wanted === "") return true;
   return attempts.some((attempt) => {
     const { id, endpointId, type, url, answer, error, note, statusCode } = attempt;
     const texts = [id, endpointId, type, url, answer, error, note, statusCode, bytesOf(attempt)];
-    return texts.some((text) => text?.toString().toLowerCase().includes(wanted));
+    return wanted === "" || texts.some((text) => text?.toString().toLowerCase().includes(wanted));
   });
+}
+
+export function bytesOf({ body }: ShownAttempt): Buffer {
+  return Buffer.from(body ?? "");
+}
+
+/** The headers that a receiver needs to verify and to read the body. One that came twice is there twice. */
+export function headersOf({ headers }: ShownAttempt): readonly (readonly [string, string])[] {
+  if (Symbol.iterator in headers) return headers;
+  return Object.entries({ "content-type": "application/json", ...headers });
+}
+
+/** Returns the file that `verify --capture` and `send --capture` read. A body that is not UTF-8 is in base64. */
+export function captureFile(attempt: ShownAttempt): string {
+  const bytes = bytesOf(attempt);
+  const isBase64Encoded = !isUtf8(bytes);
+  const body = bytes.toString(isBase64Encoded ? "base64" : "utf8");
+  const receivedAt = new Date(attempt.at).toISOString();
+  return JSON.stringify({ receivedAt, headers: headersOf(attempt), body, isBase64Encoded }, undefined, 2);
 }

@@ -3,15 +3,8 @@ import { isLoopback } from "../../shared/url";
 
 const LOOPBACK_ADDRESS = /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/;
 
-/** What proxies add. One on this machine can have the whole world behind it. */
-const FORWARDED = [
-  "forwarded",
-  "via",
-  "x-forwarded-for",
-  "x-forwarded-host",
-  "x-forwarded-proto",
-  "x-real-ip",
-];
+/** The headers that proxies add. A proxy on this machine can have the whole world behind it. */
+const FORWARDED = /^(forwarded|via|x-real-ip|x-forwarded-(for|host|proto))$/;
 
 const ELSEWHERE =
   "This page is only for the machine that it runs on. Open it there, by a loopback address, without a proxy.";
@@ -25,7 +18,7 @@ const OTHER_SITE = "This page accepts actions only from itself.";
 export function refusalOf(request: IncomingMessage): string | undefined {
   const { method, headers, socket } = request;
   const { host = "", origin, "sec-fetch-site": site = "same-origin" } = headers;
-  const isForwarded = FORWARDED.some((name) => headers[name] !== undefined);
+  const isForwarded = Object.keys(headers).some((name) => FORWARDED.test(name));
   const isLocal =
     LOOPBACK_ADDRESS.test(socket.remoteAddress ?? "") && isLoopback(host.replace(/:\d{1,5}$/, ""));
   if (!isLocal || isForwarded) return ELSEWHERE;

@@ -2,22 +2,22 @@ import { type Html, html, type Part } from "./html";
 
 /** How many characters of a string the page shows at most. */
 const SHOWN_LENGTH = 4000;
+/** How many deliveries or endpoints the page lists at most. */
+const LISTED = 100;
 
 /** What the query of the page's address selects. An empty string selects nothing. */
 export interface View {
   readonly tab: string;
-  /** The number of an attempt, whose delivery is shown. */
+  /** What a tab shows beside its list: the number of a delivery's first attempt, or the id of an endpoint. */
   readonly d: string;
   /** Part of an id, a url, a body or an answer. */
   readonly q: string;
   readonly status: string;
-  /** The id of an endpoint, which is shown. */
-  readonly e: string;
 }
 
 export function viewOf(query: URLSearchParams): View {
   const value = (name: keyof View) => query.get(name) ?? "";
-  return { tab: value("tab"), d: value("d"), q: value("q"), status: value("status"), e: value("e") };
+  return { tab: value("tab"), d: value("d"), q: value("q"), status: value("status") };
 }
 
 /** Returns an address relative to the page's, whose path only the server knows. */
@@ -39,29 +39,27 @@ interface LayoutOptions {
 }
 
 export function renderPage({ title, origin, tabs, view, toolbar, content, alert }: LayoutOptions): string {
-  const links = tabs.map(
-    (tab) =>
-      html`<a href="${addressOf({ tab: tab.id })}"${tab.id === view.tab && html` aria-current="page"`}>${tab.title}</a>`,
-  );
+  const links = tabs.map((tab) => {
+    const current = tab.id === view.tab && html` aria-current="page"`;
+    return html`<a href="${addressOf({ tab: tab.id })}"${current}>${tab.title}</a>`;
+  });
   const { markup } = html`<html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
 <title>${title}</title>
 <link rel="icon" href="./icon.svg">
 <link rel="stylesheet" href="./style.css">
 <script src="./script.js" defer></script>
 </head>
 <body>
-<a class="skip" href="#main">Skip to the content</a>
-<header class="top">
+<header>
 <img src="./icon.svg" alt="" width="34" height="34">
-<div class="grow"><h1>${title}</h1><p><code>${origin}</code> <span id="live" role="status"></span></p></div>
+<div class="grow"><h1>${title}</h1><p class="soft"><code>${origin}</code> <span id="live" role="status"></span></p></div>
 ${toolbar}
 </header>
-${tabs.length > 1 && html`<nav class="tabs" aria-label="Tabs">${links}</nav>`}
-<main id="main" tabindex="-1">
+${tabs.length > 1 && html`<nav aria-label="Tabs">${links}</nav>`}
+<main>
 ${alert !== undefined && html`<p role="alert">${alert}</p>`}
 ${content}
 </main>
@@ -71,22 +69,36 @@ ${content}
 }
 
 interface SplitOptions {
+  readonly view: View;
+  /** Such as "deliveries". */
   readonly name: string;
+  readonly emptyHint: string;
   readonly top?: Html;
-  readonly count: string;
-  readonly items: readonly Html[];
   readonly bottom?: Html | undefined;
-  readonly detail: Html | undefined;
-  /** Whether the address chooses what the detail shows. A narrow screen then shows the detail, otherwise the list. */
-  readonly isChosen: boolean;
+  /** What the view selects, newest first. */
+  readonly items: readonly {
+    readonly key: string;
+    readonly line: () => Html;
+    readonly detail: () => Html;
+  }[];
+  /** How many there are in all. */
+  readonly count: number;
 }
 
-/** A list of links beside the detail of one of them. */
-export function split({ name, top, count, items, bottom, detail, isChosen }: SplitOptions): Html {
-  return html`<div class="split${isChosen && " chosen"}"><section class="master" aria-label="${name}">${top}
-<div id="count" class="count" data-live role="status">${count}</div>
-${live("list", list(items))}${bottom}</section>
-<section class="detail" aria-label="Chosen">${detail}</section></div>`;
+/** A list of links beside the detail of one of them: the one in the address, or the first. A narrow screen shows either. */
+export function split({ view, name, emptyHint, top, bottom, items, count }: SplitOptions): Html {
+  const listed = items.slice(0, LISTED);
+  const chosen = items.find(({ key }) => key === view.d);
+  const current = chosen ?? items[0];
+  const links = listed.map((item) => {
+    const isCurrent = item === current && html` aria-current="true"`;
+    return html`<a id="d${item.key}" href="${addressOf({ ...view, d: item.key })}"${isCurrent}>${item.line()}</a>`;
+  });
+  const back = html`<a id="back" href="${addressOf({ ...view, d: "" })}">← All ${name}</a>`;
+  return html`<div class="split${chosen && " chosen"}"><section class="master" aria-label="List">${top}
+<div id="count" class="soft" data-live role="status">${count === 0 ? emptyHint : `${listed.length} of ${count} ${name}`}</div>
+${live("list", list(links))}${bottom}</section>
+<section class="detail" aria-label="Chosen">${live("detail", current && [back, current.detail()])}</section></div>`;
 }
 
 export function list(items: readonly Html[]): Html {
@@ -98,13 +110,20 @@ export function live(id: string, content: Part): Html {
   return html`<div id="${id}" data-live tabindex="-1">${content}</div>`;
 }
 
-/** A form that posts to an action, and comes back to the view. */
-export function actionForm(action: string, view: Partial<View>, content: Part, className = "inline"): Html {
+/** A form that posts to an action, and shows the view after it. */
+export function actionForm(action: string, view: Partial<View>, content: Part, className = "row"): Html {
   return html`<form method="post" action="${addressOf(view, action)}" class="${className}">${content}</form>`;
 }
 
-export function hidden(name: string, value: string | number): Html {
-  return html`<input type="hidden" name="${name}" value="${value}">`;
+/** A button that posts to an action what it acts on. */
+export function actionButton(
+  action: string,
+  view: Partial<View>,
+  label: string,
+  target: string | number = "",
+): Html {
+  const button = html`<button id="${action}${target}" name="target" value="${target}">${label}</button>`;
+  return actionForm(action, view, button);
 }
 
 export type Tone = "good" | "bad" | "busy" | "plain";
@@ -121,8 +140,8 @@ export function options(values: readonly string[], selected?: string): Html[] {
 export function time(at: number): Html {
   const date = new Date(at);
   const iso = date.toISOString();
-  const clock = date.toLocaleTimeString("en-GB");
-  return html`<time datetime="${iso}" title="${iso}">${clock}<small>.${iso.slice(-4, -1)}</small></time>`;
+  const clock = `${date.toLocaleTimeString("en-GB")}.${iso.slice(-4, -1)}`;
+  return html`<time class="soft" datetime="${iso}" title="${iso}">${clock}</time>`;
 }
 
 /** Preformatted content, cut if it is long. */

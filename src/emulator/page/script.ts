@@ -23,7 +23,8 @@ async function refresh() {
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     for (const part of document.querySelectorAll("[data-live]")) {
       const next = page.getElementById(part.id);
-      if (next && next.innerHTML !== shown.get(part.id)) replace(part, next);
+      const isFilledIn = part.querySelector(":is(input, select, textarea):focus");
+      if (next && !isFilledIn && next.innerHTML !== shown.get(part.id)) replace(part, next);
     }
     if (live.textContent !== "live") live.textContent = "live";
   } catch {

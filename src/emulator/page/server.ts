@@ -1,10 +1,11 @@
 import type { IncomingMessage, OutgoingHttpHeaders, RequestListener, ServerResponse } from "node:http";
+import { setTimeout as wait } from "node:timers/promises";
 import { readBody } from "../http";
-import { captureFile } from "./capture";
+import { captureFile } from "./attempts";
 import { type DeliverySource, deliveriesTab } from "./deliveries";
 import { refusalOf } from "./guard";
 import type { Html } from "./html";
-import { addressOf, renderPage, type View, viewOf } from "./layout";
+import { renderPage, type View, viewOf } from "./layout";
 import { SCRIPT } from "./script";
 import { ICON, STYLE } from "./style";
 
@@ -23,6 +24,8 @@ const HEADERS: OutgoingHttpHeaders = {
   "cache-control": "no-store",
 };
 const TEXT = "text/plain; charset=utf-8";
+/** How long an action may take before the next page is shown, in milliseconds. It goes on by itself. */
+const PATIENCE_MS = 300;
 
 const ASSETS: ReadonlyMap<string, readonly [type: string, content: string]> = new Map([
   ["style.css", ["text/css", STYLE]],
@@ -30,7 +33,7 @@ const ASSETS: ReadonlyMap<string, readonly [type: string, content: string]> = ne
   ["icon.svg", ["image/svg+xml", ICON]],
 ]);
 
-/** Performs an action. An error that it throws is shown. An object that it returns is the view to show next, instead of the same. */
+/** Performs an action. An error that it throws is shown. */
 export type Action = (form: URLSearchParams) => unknown;
 
 /** What a page has besides deliveries. */
@@ -67,14 +70,13 @@ export function deliveryPage(
     if (found === undefined) throw new Error("This attempt is not in the log any more.");
     return found;
   };
-  const actions = new Map<string, Action | undefined>(
-    Object.entries({
-      replay: replay && (async (form) => void (await replay.call(source, attemptOf(form.get("number"))))),
-      tamper: tamper && (async (form) => void (await tamper.call(source, attemptOf(form.get("number"))))),
-      clear: clear && (() => clear.call(source)),
-      ...parts.actions,
-    } satisfies Record<string, Action | undefined>),
-  );
+  const all: Readonly<Record<string, Action | undefined>> = {
+    replay: replay && ((form) => replay(attemptOf(form.get("target")))),
+    tamper: tamper && ((form) => tamper(attemptOf(form.get("target")))),
+    clear,
+    ...parts.actions,
+  };
+  const actions = new Map(Object.entries(all));
 
   return (request, response) => {
     response.on("error", () => undefined);
@@ -87,22 +89,25 @@ export function deliveryPage(
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const refusal = refusalOf(request);
     if (refusal !== undefined) return reply(response, 403, refusal);
-    const { pathname, searchParams } = new URL(request.url ?? "", "http://emulator");
+    const { pathname, searchParams, search } = new URL(request.url ?? "", "http://emulator");
     if (!pathname.startsWith(pagePath)) return reply(response, 303, "", { location: pagePath });
     const name = pathname.slice(pagePath.length);
-    const view = viewOf(searchParams);
     const action = actions.get(name);
-    if (request.method === "POST" && action !== undefined) return act(action, request, response, view);
     const [type, content] = ASSETS.get(name) ?? [];
-    if (content !== undefined) return reply(response, 200, content, { "content-type": type });
     const [, number] = /^attempts\/(\d+)$/.exec(name) ?? [];
-    if (number !== undefined) {
+    if (request.method === "POST" && action !== undefined) {
+      const problem = await problemOf(action, request);
+      if (problem !== undefined) return show(request, response, viewOf(searchParams), problem);
+      reply(response, 303, "", { location: `${pagePath}${search}` });
+    } else if (content !== undefined) {
+      reply(response, 200, content, { "content-type": type });
+    } else if (number !== undefined) {
       const disposition = `attachment; filename="delivery-${number}.json"`;
       // As plain text, never as something that a browser would run.
-      return reply(response, 200, captureFile(attemptOf(number)), { "content-disposition": disposition });
-    }
-    if (name !== "") return reply(response, 404, "The page has nothing here.");
-    show(request, response, view);
+      reply(response, 200, captureFile(attemptOf(number)), { "content-disposition": disposition });
+    } else if (name !== "") {
+      reply(response, 404, "The page has nothing here.");
+    } else show(request, response, viewOf(searchParams));
   }
 
   function show(request: IncomingMessage, response: ServerResponse, view: View, alert?: string): void {
@@ -112,17 +117,16 @@ export function deliveryPage(
     const page = renderPage({ title, origin, tabs, view, toolbar: parts.toolbar, content, alert });
     reply(response, alert === undefined ? 200 : 400, page, { "content-type": "text/html; charset=utf-8" });
   }
+}
 
-  /** Performs an action, and sends the browser back to the page. */
-  async function act(action: Action, request: IncomingMessage, response: ServerResponse, view: View) {
-    try {
-      const next = (await action(new URLSearchParams(await readBody(request)))) as Partial<View> | undefined;
-      const { origin, href } = new URL(addressOf(next ?? view), `http://emulator${pagePath}`);
-      reply(response, 303, "", { location: href.slice(origin.length) });
-    } catch (error) {
-      show(request, response, view, (error as Error).message);
-    }
-  }
+/** Performs an action, and returns why it failed, if it did so soon. */
+async function problemOf(action: Action, request: IncomingMessage): Promise<string | undefined> {
+  const work = (async () => action(new URLSearchParams(await readBody(request))))();
+  const ended = work.then(
+    () => undefined,
+    (error: Error) => error.message,
+  );
+  return Promise.race([ended, wait(PATIENCE_MS, undefined, { ref: false })]);
 }
 
 function reply(

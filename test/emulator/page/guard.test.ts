@@ -75,8 +75,7 @@ test.each<[string, Record<string, string>]>([
     operation: "any",
     kind: "empty",
     times: "1",
-    number: "1",
-    endpointId,
+    target: endpointId,
     url: "https://a.example",
   };
   for (const action of ACTIONS) {

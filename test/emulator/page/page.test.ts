@@ -2,17 +2,15 @@ import type { EmulatorOptions } from "../../../src/emulator";
 import { deliveriesOf, type ShownAttempt } from "../../../src/emulator/page/attempts";
 import { deliveryPage } from "../../../src/emulator/page/server";
 import { verify } from "../../../src/signature";
-import { receiver } from "../receiver";
+import { type Reaction, receiver } from "../receiver";
 import { A } from "../signing";
-import { HOOK, started, until } from "../support";
+import { HOOK, started, until, withReceiver } from "../support";
 import { readPage, serve, submit, visit } from "./visit";
 
-/** An emulator with an endpoint at a receiver. */
-async function withReceiver(reactions: Parameters<typeof receiver> = [], options: EmulatorOptions = {}) {
-  const { url, received } = await receiver(...reactions);
-  const emulator = await started({ secrets: A, retryDelaysMs: [60_000], ...options });
-  const { id } = emulator.add({ ...HOOK, url });
-  return { emulator, id, url, received, read: (query = "") => readPage(emulator, `/_emulator/${query}`) };
+/** An emulator with an endpoint at a receiver, and what its page shows. */
+async function withPage(reactions: readonly Reaction[] = [], options: EmulatorOptions = {}) {
+  const parts = await withReceiver(reactions, { retryDelaysMs: [60_000], ...options });
+  return { ...parts, read: (query = "") => readPage(parts.emulator, `/_emulator/${query}`) };
 }
 
 describe("the address of the page", () => {
@@ -30,7 +28,7 @@ describe("the address of the page", () => {
   });
 
   test("the tab, the delivery, the text and the status are in the address", async () => {
-    const { emulator, id, read } = await withReceiver([200, 500]);
+    const { emulator, id, read } = await withPage([200, 500]);
     await emulator.deliver({ type: "job.running", retryDelaysMs: [] });
     await emulator.deliver({ type: "job.failed", retryDelaysMs: [], data: { jobId: "job_7" } });
     expect(await read()).toMatch(
@@ -47,7 +45,7 @@ describe("the address of the page", () => {
   });
 
   test("the list has the latest hundred deliveries", async () => {
-    const { emulator, read } = await withReceiver();
+    const { emulator, read } = await withPage();
     for (let n = 1; n <= 101; n += 1) await emulator.deliver({ type: `n${n}.` });
     const text = await read();
     expect(text).toMatch(/100 of 101 deliveries delivered n101\./);
@@ -89,13 +87,13 @@ describe("the state of a delivery", () => {
 describe("a delivery on the page", () => {
   test("an attempt shows its request, its answer without the receiver's secrets, and when the next follows", async () => {
     const headers = { "content-type": "application/json", "set-cookie": "a=b", "x-api-key": "hush" };
-    const { emulator, read } = await withReceiver([{ status: 503, headers, body: '{"error":"busy"}' }]);
+    const { emulator, read } = await withPage([{ status: 503, headers, body: '{"error":"busy"}' }]);
     void emulator.deliver({ type: "job.running", data: { jobId: "job_1" } });
     await until(() => emulator.deliveries.length === 1);
     const text = await read();
     expect(text).toMatch(/Attempt 1 [\d:.]+ .*503 \d+ ms next [\d:]+/);
     expect(text).toContain(`webhook-signature: ${emulator.deliveries[0]?.headers["webhook-signature"]}`);
-    expect(text).toContain('{ "type": "job.running", "data": { "jobId": "job_1" } } Raw: 47 bytes');
+    expect(text).toContain('{ "type": "job.running", "data": { "jobId": "job_1" } }');
     expect(text).toContain(
       "status: 503 content-type: application/json set-cookie: (hidden) x-api-key: (hidden)",
     );
@@ -104,7 +102,7 @@ describe("a delivery on the page", () => {
 
   test("a hostile url, type, id, body and answer are escaped", async () => {
     const hostile = `"><img src=x onerror=alert(1)></pre><script>alert(2)</script>`;
-    const { emulator } = await withReceiver([{ status: 500, headers: {}, body: hostile }]);
+    const { emulator } = await withPage([{ status: 500, headers: {}, body: hostile }]);
     emulator.add({ url: hostile, type: "development" });
     await emulator.deliver({ type: hostile, body: hostile, retryDelaysMs: [], endpointType: "production" });
     for (const query of ["", "?tab=endpoints", `?q=${encodeURIComponent(hostile)}`, "?tab=faults"]) {
@@ -114,7 +112,7 @@ describe("a delivery on the page", () => {
   });
 
   test("a saved delivery has everything that verifies it", async () => {
-    const { emulator } = await withReceiver();
+    const { emulator } = await withPage();
     await emulator.deliver({ type: "job.running", body: '{"n":1.0, "é":"\\u0041"}\n' });
     const { headers, body } = await visit(emulator, "/_emulator/attempts/1");
     expect(headers["content-disposition"]).toBe('attachment; filename="delivery-1.json"');
@@ -125,16 +123,16 @@ describe("a delivery on the page", () => {
   });
 
   test("replay repeats the bytes, tamper changes them under the same id, and clear empties the list", async () => {
-    const { emulator, received } = await withReceiver([200, 200, 401]);
+    const { emulator, received } = await withPage([200, 200, 401]);
     const { id } = await emulator.deliver({ type: "job.running" });
-    const { status, headers } = await submit(emulator, "replay?d=1&q=job", { number: "1" });
+    const { status, headers } = await submit(emulator, "replay?d=1&q=job", { target: "1" });
     expect([status, headers.location]).toEqual([303, "/_emulator/?d=1&q=job"]);
-    await submit(emulator, "tamper", { number: "1" });
+    await submit(emulator, "tamper", { target: "1" });
     const [first, replayed, tampered] = received;
     expect(replayed).toEqual(first);
     expect(tampered?.headers["webhook-id"]).toBe(id);
     expect(verify(tampered?.body ?? "", tampered?.headers ?? {}, A)).toBe(false);
-    expect((await submit(emulator, "replay", { number: "9" })).body).toContain(
+    expect((await submit(emulator, "replay", { target: "9" })).body).toContain(
       'role="alert">This attempt is not',
     );
     await submit(emulator, "clear");
@@ -146,27 +144,21 @@ describe("the other tabs", () => {
   test("an endpoint is registered, gets an event of one's own, and is deleted", async () => {
     const { url, received } = await receiver();
     const emulator = await started({ secrets: A });
-    const registered = await submit(emulator, "register?tab=endpoints", { url, type: "development", ip: "" });
-    const [endpoint] = emulator.endpoints();
-    expect(registered.headers.location).toBe(`/_emulator/?tab=endpoints&e=${endpoint?.id}`);
-    const endpointId = endpoint?.id ?? "";
-    await submit(emulator, "send", { endpointId, type: "job.failed", body: "" });
-    await submit(emulator, "send", {
-      endpointId,
-      type: "job.failed",
-      body: '{"type":\r\n"own"}',
-      tamper: "yes",
-    });
+    const registered = await submit(emulator, "register?tab=endpoints", { url, type: "development" });
+    expect(registered.headers.location).toBe("/_emulator/?tab=endpoints");
+    const target = emulator.endpoints()[0]?.id ?? "";
+    const own = '{"type":\r\n"own"}';
+    for (const body of ["", own]) await submit(emulator, "send", { target, type: "job.failed", body });
     expect(received.map(({ body }) => JSON.parse(body).type)).toEqual(["job.failed", "own"]);
-    expect(received.map(({ body, headers }) => verify(body, headers, A))).toEqual([true, false]);
-    await submit(emulator, "delete", { endpointId });
+    expect(received.every(({ body, headers }) => verify(body, headers, A))).toBe(true);
+    await submit(emulator, "delete", { target });
     expect(emulator.endpoints()).toEqual([]);
     const refused = await submit(emulator, "register", { url: "nowhere", type: "development" });
     expect([refused.status, refused.body.includes("url must be an absolute")]).toEqual([400, true]);
   });
 
   test("a job runs in every account that has endpoints, and without any the page says so", async () => {
-    const { emulator, url, received } = await withReceiver([], { accounts: { b: "other" } });
+    const { emulator, url, received } = await withPage([], { accounts: { b: "other" } });
     emulator.add({ ...HOOK, url }, "other");
     await submit(emulator, "run-job", { outcome: "failed" });
     expect(received.map(({ body }) => JSON.parse(body).type).sort()).toEqual([
@@ -176,7 +168,7 @@ describe("the other tabs", () => {
   });
 
   test("a fault is planted, hits, is shown with the request, and is removed", async () => {
-    const { emulator, read } = await withReceiver();
+    const { emulator, read } = await withPage();
     const plant = { operation: "list", kind: "status", status: "504", times: "", effect: "on" };
     await submit(emulator, "plant-fault?tab=faults", plant);
     await submit(emulator, "plant-fault", { operation: "any", kind: "delay", delayMs: "5", times: "2" });
@@ -184,8 +176,8 @@ describe("the other tabs", () => {
     const text = await read("?tab=faults");
     expect(text).toMatch(/status 504 list: until removed, 1 so far .* delay 5 ms any: 2 more, 0 so far/);
     expect(text).toMatch(/GET \/webhooks status 504/);
-    await submit(emulator, "remove-fault", { number: "1" });
-    await submit(emulator, "remove-fault", { number: "2" });
+    await submit(emulator, "remove-fault", { target: "1" });
+    await submit(emulator, "remove-fault", { target: "2" });
     await submit(emulator, "clear-requests");
     expect(await read("?tab=faults")).toMatch(/None: the service works as it should.* None yet\./);
   });
@@ -224,7 +216,7 @@ test("another source of deliveries has the page too, with the buttons of what it
     note: "not signed",
   });
   const text = await readPage(page, "/_x/");
-  expect(text).toMatch(/failed refused .* not signed Request webhook-id: a webhook-id: b Not UTF-8: ff/);
+  expect(text).toMatch(/failed refused .* not signed Request webhook-id: a webhook-id: b /);
   expect(text).not.toMatch(/Replay|Send tampered|Clear|Endpoints/);
   const saved = JSON.parse((await visit(page, "/_x/attempts/1")).body);
   expect(saved).toMatchObject({ headers, body: "/w==", isBase64Encoded: true });

@@ -45,7 +45,7 @@ async function fullPage(): Promise<{ page: Page; addresses: string[] }> {
     "?d=2",
     "?q=nowhere",
     "?tab=endpoints",
-    `?tab=endpoints&e=${id}`,
+    `?tab=endpoints&d=${id}`,
     "?tab=faults",
     "?tab=setup",
   ];
