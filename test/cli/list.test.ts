@@ -109,6 +109,7 @@ test.each<[what: string, given: () => Partial<Backend>, shown: string]>([
     () => ({ own: {}, others: { x: "denied" } }),
     "https://hooks.example.com/…",
   ],
+  ["a stack of another project may keep", () => ({ own: {} }), "https://hooks.example.com/…"],
   [
     "every stack that has it shows",
     () => ({ own: own("https://hooks.example.com/jobs") }),

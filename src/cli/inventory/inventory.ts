@@ -8,7 +8,7 @@ import type { Account } from "../account";
 import { CliError } from "../errors";
 import type { Context } from "../run";
 import { dataOfOwner, type Holder, type Owner, Owners } from "./owner";
-import { readStacks, type Stacks, whyUnread } from "./stacks";
+import { NO_STACK, readStacks, type Stacks, whyUnread } from "./stacks";
 
 /** An earlier time is not a real one: a service that does not know it may answer year 1, or 1970. */
 const FIRST_TIME = Date.UTC(1971, 0, 1);
@@ -70,8 +70,9 @@ export function inventoryOf(
     owned.filter(({ owner }) => isSecret(owner)).map(({ endpoint }) => normalizeUrl(endpoint.url)),
   );
   // A stack that was not read may keep any url as a secret.
-  const isUnread = ({ kind }: Owner) =>
-    kind === "unknown" && stacks.known.length + stacks.unreadable.length > 0;
+  const { known, unreadable, absence } = stacks;
+  const isPartial = known.length + unreadable.length > 0 || absence === NO_STACK;
+  const isUnread = ({ kind }: Owner) => kind === "unknown" && isPartial;
   const entries = owned.map(({ endpoint, owner }) => {
     const isHidden = isUnread(owner) || secretUrls.has(normalizeUrl(endpoint.url));
     return {

@@ -8,6 +8,8 @@ import type { Context } from "../run";
 const AT_ONCE = 8;
 /** The newest format of states that is known. In another one, every endpoint of a stack would look like nobody's. */
 const NEWEST_FORMAT = 4;
+/** Why a project without a stack has none to read. Those of other projects may have endpoints nevertheless. */
+export const NO_STACK = "the project has no stack in this backend";
 const LIST = ["stack", "ls", "--json"];
 const LIST_ALL = [...LIST, "--all"];
 
@@ -97,7 +99,7 @@ async function listStacks(context: Context, all: boolean) {
   // It may be the wrong backend: there, every endpoint would look like nobody's.
   return {
     stacks,
-    absence: own.length === 0 ? "the project has no stack in this backend" : undefined,
+    absence: own.length === 0 ? NO_STACK : undefined,
     unreadable,
   };
 }
