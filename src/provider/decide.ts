@@ -6,7 +6,7 @@ import { isInWindow, parseTimestamp } from "./time";
 /** What a resource is to get: an endpoint with this url, type and ip. */
 export type Wanted = Identity & { readonly ip?: string | null | undefined };
 
-/** A registration that may have made an endpoint: of a pending resource, or an interrupted creation. Each stands for at most one. */
+/** A registration that may have made an endpoint: of a pending resource, or an interrupted creation. */
 export interface Evidence {
   /** The pending resource's id, or the URN of the interrupted creation. Evidence with one id stands for at most one endpoint. */
   readonly id: string;
@@ -16,8 +16,6 @@ export interface Evidence {
   readonly sentAt: number | undefined;
   /** The ids that were listed before it was sent, as far as somebody noted them. */
   readonly before: readonly string[];
-  /** Whether this run sent it a moment ago, and knows all that was listed before. */
-  readonly isFresh?: boolean;
 }
 
 export interface Question {
@@ -72,7 +70,8 @@ export function decide(question: Question): Decision {
 
   const odd = unreadable.filter(({ url }) => url !== null && sameUrl(url, wanted.url));
   if (equal.length + odd.length > 0) return { kind: "exists", endpoints: [...equal, ...odd] };
-  return { kind: "register", isListPartial: !list.complete };
+  const isListPartial = !list.complete || unreadable.some(({ url }) => url === null);
+  return { kind: "register", isListPartial };
 }
 
 /** Returns whether a registration may have made an endpoint, as far as the endpoint's time can be read. */
@@ -95,8 +94,7 @@ function reasonToDoubt(
   if (fits.length > count)
     return `${fits.length} endpoints fit ${count === 1 ? "one registration" : `${count} registrations`}`;
   if (fitting.some((each) => each.ip !== (ip ?? null)))
-    return "the registration had another ip, which the service does not tell";
-  if (fitting.every(({ isFresh }) => isFresh)) return undefined;
+    return "the registration had another ip, or one that the state encrypts, and the service tells no ip";
   if (fitting.some(({ sentAt }) => sentAt === undefined))
     return "nothing tells when the registration was sent";
   if (fits.some(({ createdAt }) => parseTimestamp(createdAt) === undefined))

@@ -3,7 +3,7 @@ import type { Evidence } from "./decide";
 import type { PendingError } from "./errors";
 import { isPendingId, keyOf } from "./identity";
 import { pendingEvidence } from "./stackState";
-import type { EndpointInputs, EndpointState, PendingState } from "./state";
+import type { EndpointInputs, PendingState } from "./state";
 
 /**
  * What this process learns about an endpoint, by its id:
@@ -18,13 +18,6 @@ import type { EndpointInputs, EndpointState, PendingState } from "./state";
  */
 type Fact = "seen" | "made" | "kept" | "replaced" | "named" | "read" | "settled";
 
-/** A resource that another one replaces. */
-export interface Replaced {
-  readonly id: string;
-  /** Present if it is pending and the new one wants the same url and type. */
-  readonly evidence: Evidence | undefined;
-}
-
 /**
  * What the verbs of one run tell each other. The plugin is a process of its own for each provider and command, so the engine's calls
  * for all resources of a provider end up here (engine rule 14).
@@ -36,7 +29,7 @@ export class Memory {
   /** The registrations of this run that got no usable answer, by url and type. */
   readonly #unanswered = new Map<string, PendingError>();
   /** By the inputs of the resource that replaces them: `create` gets nothing else (engine rule 28). */
-  readonly #replaced = new Map<string, Map<string, Replaced>>();
+  readonly #replaced = new Map<string, Set<string>>();
   /** The names of the resources that were checked, by their inputs. */
   readonly #names = new Map<string, string[]>();
 
@@ -93,34 +86,23 @@ export class Memory {
     return error && !this.has(error.id, "settled") ? error : undefined;
   }
 
-  /** Hands a resource over to the `create` that replaces it. */
-  announce(id: string, olds: EndpointState, news: EndpointInputs): void {
-    const isSame = keyOf(olds) === keyOf(news) && (olds.ip ?? null) === (news.ip ?? null);
-    const evidence =
-      isSame && isPendingId(id) && olds.pending ? pendingEvidence({ id, outputs: { ...olds } }) : undefined;
-    this.restore({ id, evidence }, news);
-  }
-
-  /** Hands it over again: a hook may make the engine call `create` again (engine rule 30). */
-  restore(replaced: Replaced, news: EndpointInputs): void {
+  /** Hands a resource over to the `create` that replaces it; again if that fails, because a hook may make the engine retry it. */
+  announce(id: string, news: EndpointInputs): void {
     const key = keyOfInputs(news);
-    this.#replaced.set(
-      key,
-      (this.#replaced.get(key) ?? new Map<string, Replaced>()).set(replaced.id, replaced),
-    );
+    this.#replaced.set(key, (this.#replaced.get(key) ?? new Set()).add(id));
   }
 
   /** Returns whether a resource with these inputs is about to replace one that has an endpoint. */
   isReplacement(news: EndpointInputs): boolean {
-    return [...(this.#replaced.get(keyOfInputs(news))?.keys() ?? [])].some((id) => !isPendingId(id));
+    return [...(this.#replaced.get(keyOfInputs(news)) ?? [])].some((id) => !isPendingId(id));
   }
 
-  /** Returns a resource that one with these inputs replaces. Each is handed over once. */
-  takeReplaced(news: EndpointInputs): Replaced | undefined {
+  /** Returns the id of a resource that one with these inputs replaces. Each is handed over once. */
+  takeReplaced(news: EndpointInputs): string | undefined {
     const group = this.#replaced.get(keyOfInputs(news));
-    const [replaced] = group?.values() ?? [];
-    if (replaced) group?.delete(replaced.id);
-    return replaced;
+    const [id] = group ?? [];
+    if (id !== undefined) group?.delete(id);
+    return id;
   }
 
   noteName(news: EndpointInputs, name: string): void {

@@ -78,6 +78,14 @@ export class OriginCheck {
     );
   }
 
+  /** Warns that a pending resource may have its endpoint in another account than today's. */
+  warnOfOtherKey(id: string, state: EndpointState): void {
+    if (!this.isElsewhere(state)) return;
+    this.run.log.warn(
+      `the registration ${id} was sent with a different API key. If that key belongs to another account, look for the endpoint there.`,
+    );
+  }
+
   /** @throws EndpointError `OTHER_BASE_URL` when a resource was recorded with another base URL than today's */
   assertSameService(id: string, state: EndpointState, cause?: unknown): void {
     if (!this.isOtherService(state)) return;

@@ -104,7 +104,7 @@ export function describeSpared(wanted: Wanted, doubt: Extract<Decision, { kind: 
   );
 }
 
-export function describeEndpoints(endpoints: readonly Named[]): string {
+function describeEndpoints(endpoints: readonly Named[]): string {
   const named = endpoints
     .slice(0, MAX_NAMED)
     .map(({ id, createdAt }) => `${id} (created ${createdAt ?? "at an unknown time"})`);

@@ -1,5 +1,6 @@
 import { type Endpoint, WebhookRegistrationError } from "../client";
 import type { Clock } from "../client/clock";
+import { undefinedIfGone } from "../client/errors";
 import type { Origin } from "../shared/permanent";
 import { describeUrl } from "../shared/url";
 import { adopt } from "./adopt";
@@ -7,7 +8,7 @@ import { type Evidence, isFit } from "./decide";
 import type { EngineLog } from "./engine";
 import { PendingError } from "./errors";
 import { equalIn, isPendingId, keyOf, newPendingId } from "./identity";
-import type { Memory, Replaced } from "./memory";
+import type { Memory } from "./memory";
 import {
   describeDoubt,
   describeSpared,
@@ -19,6 +20,7 @@ import {
 import type { Service } from "./service";
 import { otherSpellingWarning } from "./spelling";
 import type { Stack } from "./stack";
+import { pendingEvidence } from "./stackState";
 import { type EndpointInputs, type PendingState, stateOf } from "./state";
 import type { Unanswered } from "./unanswered";
 
@@ -41,12 +43,12 @@ export class Registrar {
   constructor(private readonly run: RegistrarSources) {}
 
   /** @throws PendingError when it was sent and nothing shows whether it was made */
-  create(inputs: EndpointInputs, replaced: Replaced | undefined): Promise<Endpoint> {
+  create(inputs: EndpointInputs, replaced: string | undefined): Promise<Endpoint> {
     return this.inTurn(inputs, async () => {
       const earlier = this.run.memory.unansweredLike(inputs);
       if (earlier !== undefined) return this.#lookAgain(inputs, earlier);
       const { stack } = this.run;
-      const isReplacement = replaced ? !isPendingId(replaced.id) : await stack.hasEndpointOf(inputs);
+      const isReplacement = replaced ? !isPendingId(replaced) : await stack.hasEndpointOf(inputs);
       const { adoptId } = inputs;
       const endpoint =
         adoptId === undefined || isReplacement
@@ -84,13 +86,16 @@ export class Registrar {
       const decision = await unanswered.settlePending(state, own);
       if (decision.kind === "unknowable") throw stillPending(state);
       if (decision.kind === "doubt") log.warn(describeSpared(state, decision));
+      if (decision.kind === "take" && !memory.spares(decision.endpoint.id)) {
+        await service.delete(decision.endpoint.id).catch(undefinedIfGone);
+        memory.note(decision.endpoint.id, "seen");
+      }
+      // Not before: a hook can make the engine call `delete` again if the deletion fails.
       memory.note(id, "settled");
-      if (decision.kind !== "take" || memory.spares(decision.endpoint.id)) return;
-      await service.delete(decision.endpoint.id);
-      memory.note(decision.endpoint.id, "seen");
     });
   }
 
+  /** Runs work after everything else that concerns the same url and type. */
   inTurn<T>(identity: Pick<EndpointInputs, "url" | "type">, work: () => Promise<T>): Promise<T> {
     const key = keyOf(identity);
     const turn = (this.#turns.get(key) ?? Promise.resolve()).then(work, work);
@@ -98,24 +103,22 @@ export class Registrar {
     return turn;
   }
 
-  async #adopt(id: string, inputs: EndpointInputs, replaced: Replaced | undefined): Promise<Endpoint> {
+  async #adopt(id: string, inputs: EndpointInputs, replaced: string | undefined): Promise<Endpoint> {
     const { memory, patienceMs, service, unanswered } = this.run;
     const endpoint = await adopt(id, inputs, { service, memory, isHeld: await unanswered.holder() });
+    const pending = memory.pendingLike(inputs).find((each) => each.id === replaced);
     // What else a pending registration may have made, its own `delete` looks for.
-    if (replaced?.evidence && isFit(endpoint, replaced.evidence, patienceMs))
-      memory.note(replaced.id, "settled");
+    if (pending && isFit(endpoint, pending, patienceMs)) memory.note(pending.id, "settled");
     return endpoint;
   }
 
   async #takeOrRegister(
     inputs: EndpointInputs,
-    replaced: Replaced | undefined,
+    replaced: string | undefined,
     isReplacement: boolean,
   ): Promise<Endpoint> {
     const { log, memory, unanswered } = this.run;
-    const first = replaced?.evidence;
-    const pending = first && !memory.has(first.id, "settled") ? first : undefined;
-    const decision = await unanswered.settle(inputs, memory.namesOf(inputs), pending);
+    const decision = await unanswered.settle(inputs, memory.namesOf(inputs));
     if (decision.kind === "take") {
       const { endpoint, by } = decision;
       memory.note(by.id, "settled");
@@ -132,8 +135,9 @@ export class Registrar {
       log.warn(
         "the service lists only a part of its endpoints, so nobody can tell whether one that is registered now exists already.",
       );
-    // It made nothing, or the user said to register another one.
-    if (pending) memory.note(pending.id, "settled");
+    // The pending resource that this one replaces made nothing, or the user said to register another one.
+    const pending = memory.pendingLike(inputs).find((each) => each.id === replaced);
+    if (pending && pending.ip === (inputs.ip ?? null)) memory.note(pending.id, "settled");
     return this.#register(inputs);
   }
 
@@ -155,7 +159,7 @@ export class Registrar {
       const pending = { before, attemptedAt, complete: list.complete };
       const state = { ...stateOf({ createdAt: null, updatedAt: null }, inputs, origin), pending };
       const failure = new PendingError(newPendingId(), state, error);
-      const endpoint = await unanswered.lookFor(inputs, freshEvidence(failure), sentAt);
+      const endpoint = await unanswered.lookFor(inputs, evidenceOf(failure), sentAt);
       if (endpoint === undefined) {
         memory.noteUnanswered(inputs, failure);
         throw failure;
@@ -172,12 +176,10 @@ export class Registrar {
    * resource as half-made only if `create` fails in the same way again, so any failure becomes that one.
    */
   async #lookAgain(inputs: EndpointInputs, earlier: PendingError): Promise<Endpoint> {
-    const { clock, memory, unanswered } = this.run;
+    const { memory, unanswered } = this.run;
     const isSame = (inputs.ip ?? null) === earlier.properties.ip;
     const endpoint = isSame
-      ? await unanswered
-          .lookFor(inputs, freshEvidence(earlier), clock.now() - Number.MAX_SAFE_INTEGER)
-          .catch(() => undefined)
+      ? await unanswered.lookFor(inputs, evidenceOf(earlier), Number.NEGATIVE_INFINITY).catch(() => undefined)
       : undefined;
     if (endpoint === undefined) throw isSame ? earlier : otherIpPending(inputs);
     memory.note(earlier.id, "settled");
@@ -185,12 +187,6 @@ export class Registrar {
   }
 }
 
-function freshEvidence({ id, properties: { ip, pending } }: PendingError): Evidence {
-  return {
-    id,
-    ip,
-    before: pending.before,
-    sentAt: pending.attemptedAt ?? undefined,
-    isFresh: pending.complete,
-  };
+function evidenceOf({ id, properties }: PendingError): Evidence {
+  return pendingEvidence({ id, outputs: { ...properties } });
 }

@@ -19,7 +19,7 @@ export function otherSpellingWarning(declared: string, { id, url }: Endpoint): s
 
 /** Returns the url that the service stores for what a resource declares, as a message may show it. */
 export function shownStored(declared: string, { id, url }: Pick<Endpoint, "id" | "url">): string {
-  if (isSecretUrl(declared))
+  if (isSecretUrl(declared) || isSecretUrl(url))
     return `another url (\`npx pulumi-webhook-endpoints get ${quoted(id)}\` shows it)`;
   return url.replace(/\?.*$/s, "?…");
 }

@@ -90,15 +90,22 @@ export class StackState {
   }
 
   /**
-   * The creations that killed runs left, except those that adopt, and those whose resource was recorded since. A resource that is older
-   * than the operation is the one that it was to replace. Two kills leave two operations of one URN.
+   * The creations that killed runs left. Those that adopt do not count, because nothing was registered, and neither do those whose resource
+   * was recorded after they began. Two kills leave two operations of one URN.
    */
   get interrupted(): readonly Resource[] {
-    return (this.#deployment.pending_operations ?? [])
-      .filter(({ type, resource }) => type === "creating" && isEndpointToken(resource.type))
-      .map(({ resource }) => resource)
-      .filter(({ inputs }) => inputs?.adoptId === undefined)
-      .filter((operation) => !this.#isRecordedSince(operation));
+    return (
+      (this.#deployment.pending_operations ?? [])
+        .filter(({ type, resource }) => type === "creating" && isEndpointToken(resource.type))
+        .map(({ resource }) => resource)
+        // A resource that has an endpoint adopts no other, so its replacement registers.
+        .filter((operation) => operation.inputs?.adoptId === undefined || this.#replaces(operation))
+        .filter((operation) => !this.#isRecordedSince(operation))
+    );
+  }
+
+  #replaces({ urn }: Resource): boolean {
+    return this.endpoints.some((recorded) => recorded.urn === urn && !isPendingId(recorded.id ?? ""));
   }
 
   #isRecordedSince(operation: Resource): boolean {

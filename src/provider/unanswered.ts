@@ -31,7 +31,7 @@ interface UnansweredSources {
 /** A decision that no wait can change. */
 export type Settled = Exclude<Decision, { kind: "wait" }>;
 
-/** What registrations without an answer made: their evidence, and the only loop that waits for it. */
+/** What registrations without an answer made: their evidence, and the waits for it. */
 export class Unanswered {
   constructor(private readonly run: UnansweredSources) {}
 
@@ -41,19 +41,14 @@ export class Unanswered {
     return decide({ ...this.#question(wanted, isHeld), evidence, list: await this.run.service.list() });
   }
 
-  /**
-   * Decides what a resource gets, and waits while a registration may still be made.
-   *
-   * @param first the evidence of the pending resource that it replaces
-   */
-  async settle(wanted: Wanted, names: readonly string[], first: Evidence | undefined): Promise<Settled> {
-    const others = await this.#evidence(wanted, names, first);
-    const evidence = first === undefined ? others : [first, ...others];
+  /** Decides what a resource gets, and waits while a registration may still be made. @param names of the resources that want it */
+  async settle(wanted: Wanted, names: readonly string[]): Promise<Settled> {
+    const evidence = await this.#evidence(wanted, names);
     const question = this.#question(wanted, await this.holder());
     return this.#wait(wanted, (list, waitedMs) => decide({ ...question, evidence, list, waitedMs }));
   }
 
-  /** The same for a pending resource itself. What else is without an answer only makes more endpoints explicable. */
+  /** The same for a pending resource itself. Other registrations without an answer may explain endpoints that it did not make. */
   async settlePending(wanted: Wanted, own: Evidence): Promise<Settled> {
     const others = await this.#evidence(wanted, [], own);
     const question = this.#question(wanted, await this.holder());

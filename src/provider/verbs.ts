@@ -53,11 +53,12 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       if ("problems" in result)
         problems.push(...result.problems.map((problem) => `${problem} (SETTINGS_INVALID)`));
       else if (problems.length === 0) {
-        const { log, preview } = result.run;
+        const { log, preview, registrar } = result.run;
         const inputs = args as unknown as EndpointInputs;
         const name = preview.note(news, inputs);
         for (const warning of warnings) log.warn(aboutResource(name, warning));
-        if (isNew) problems.push(...(await preview.refusals(inputs)));
+        // In turn: what an equal resource is about to get is not another's.
+        if (isNew) problems.push(...(await registrar.inTurn(inputs, () => preview.refusals(inputs))));
         // The program's class passes it, with an unknown value in a preview (engine rule 49).
         if (isNew && after !== undefined && after !== UNKNOWN_VALUE) after = await preview.serviceTime();
       }
@@ -80,6 +81,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       if (isPending(olds)) {
         if (isOtherDoor || origins.isOtherProvider(olds)) throw mustNotMove(olds);
         origins.assertSameService(id, olds);
+        origins.warnOfOtherKey(id, olds);
         memory.notePending(id, olds);
         replaces.push("pending");
       }
@@ -92,7 +94,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       // Elsewhere, the id may be another endpoint's.
       if (isHere) memory.note(id, "seen");
       if (isHere) memory.note(id, replaces.length === 0 ? "kept" : "replaced");
-      if (replaces.length > 0) memory.announce(id, olds, news);
+      if (replaces.length > 0) memory.announce(id, news);
       const hasMoved = origins.isOtherService(olds) || olds.__provider !== news.__provider;
       return { changes: replaces.length > 0 || hasMoved, replaces };
     },
@@ -106,7 +108,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       } catch (error) {
         // The plugin adds the provider's code to the state of what was made, but not of what was half-made.
         if (error instanceof PendingError) Object.assign(error.properties, { __provider: inputs.__provider });
-        if (replaced) memory.restore(replaced, inputs);
+        if (replaced) memory.announce(replaced, inputs);
         throw error;
       }
     },
@@ -156,6 +158,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       const { log, memory, origins, registrar, service } = requireRun();
       if (isPending(state)) {
         origins.assertSameService(id, state);
+        origins.warnOfOtherKey(id, state);
         return registrar.settleForDelete(id, state);
       }
       if (!(await origins.isHere(id, state))) return origins.concludeGone(id, state);
