@@ -17,6 +17,7 @@ export interface Endpoint {
 
 /** An endpoint of a list that has an id, but another field that this package cannot read. */
 export interface UnrecognizedEndpoint {
+  /** As the service lists it. */
   readonly id: string;
   /** In the service's own spelling; null if it is not a non-empty string, so that it may be any url. */
   readonly url: string | null;

@@ -32,11 +32,13 @@ export interface WebhooksClientOptions {
 
 /** Which request waits, why, and for how long. */
 export interface Wait {
+  /** The operation that waits. */
   readonly operation: OperationName;
   /** How many attempts have failed so far. */
   readonly attempt: number;
   /** In milliseconds. */
   readonly delayMs: number;
+  /** Why it waits. */
   readonly code: WebhookErrorCode;
   /** Absent when there was no response. */
   readonly statusCode?: number | undefined;

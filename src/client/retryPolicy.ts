@@ -18,19 +18,17 @@ export interface FailedVerdict {
   readonly mayHaveWorked: boolean;
 }
 
-interface Known {
-  /** The pause that the answer's `Retry-After` asks for, if any. */
-  readonly askedMs: number | undefined;
-  /** True if an earlier attempt may have worked. */
-  readonly mayHaveWorked: boolean;
-}
-
-/** Decides what an attempt means: whether the operation succeeded, and if not, whether it may be repeated. */
+/**
+ * Decides what an attempt means: whether the operation succeeded, and if not, whether it may be repeated.
+ *
+ * @param known the pause that the answer's `Retry-After` asks for, and whether an earlier attempt may have worked
+ */
 export function judge(
   operation: OperationName,
   attempt: Attempt,
-  { askedMs, mayHaveWorked }: Known,
+  known: { readonly askedMs: number | undefined; readonly mayHaveWorked: boolean },
 ): Verdict {
+  const { askedMs, mayHaveWorked } = known;
   const { sent, answer, failure } = attempt;
   const failed = (reason: Omit<FailedVerdict, "succeeded">): FailedVerdict => {
     // The service accepts the same registration twice.

@@ -17,13 +17,12 @@ export interface PulumiCommandResult {
 }
 
 /**
- * The variables that stand for an option of Pulumi's command, except those that say where it looks. Any other may hide what it is asked
- * for: with `PULUMI_OPTION_PROJECT`, `stack ls --all` lists the stacks of one project, and with `PULUMI_OPTION_VERSION`, `stack export`
- * prints an old state. What another stack manages would look like an orphan.
+ * The variables that may hide what Pulumi's command is asked for, so that what another stack manages would look like an orphan: all that
+ * stand for an option, such as `PULUMI_OPTION_PROJECT`, except those that say where to look; and those that hide the warning of stacks
+ * that the list leaves out.
  */
-const OPTION_OF_USER = /^PULUMI_OPTION_(?!(CWD|STACK|CONFIG_FILE|DISABLE_INTEGRITY_CHECKING)$)/i;
-/** The variables that hide the warning of stacks of an older layout, which names what the list leaves out. */
-const NO_WARNING = /^PULUMI_(DIY_BACKEND|SELF_MANAGED_STATE)_NO_LEGACY_WARNING$/i;
+const HIDING =
+  /^PULUMI_(OPTION_(?!(CWD|STACK|CONFIG_FILE|DISABLE_INTEGRITY_CHECKING)$)|(DIY_BACKEND|SELF_MANAGED_STATE)_NO_LEGACY_WARNING$)/i;
 
 /**
  * Runs Pulumi's own command, without a prompt and without colors.
@@ -35,11 +34,12 @@ export async function runPulumi(
   args: readonly string[],
   { cwd, env = process.env, signal }: PulumiCommandOptions = {},
 ): Promise<PulumiCommandResult> {
+  const kept = Object.entries(env).filter(([name]) => !HIDING.test(name));
   const child = spawn("pulumi", [...args, "--non-interactive", "--color=never"], {
     cwd,
     signal,
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...withoutOptions(env), PULUMI_SKIP_UPDATE_CHECK: "true" },
+    env: { ...Object.fromEntries(kept), PULUMI_SKIP_UPDATE_CHECK: "true" },
   });
   const exited = new Promise<number>((resolve, reject) => {
     child.once("error", reject);
@@ -47,10 +47,4 @@ export async function runPulumi(
   });
   const [exitCode, stdout, stderr] = await Promise.all([exited, text(child.stdout), text(child.stderr)]);
   return { exitCode, stdout, stderr };
-}
-
-function withoutOptions(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(
-    Object.entries(env).filter(([name]) => !(OPTION_OF_USER.test(name) || NO_WARNING.test(name))),
-  );
 }

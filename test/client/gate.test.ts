@@ -13,16 +13,6 @@ function gateOf(maxConcurrency: number) {
   return { clock, gate, entries, enter };
 }
 
-test("the gate admits requests up to the limit, and the oldest one whenever one ends", async () => {
-  const { clock, gate, entries, enter } = gateOf(2);
-  for (const name of ["a", "b", "c", "d"]) enter(name);
-  await clock.pass(0);
-  expect(entries.map(({ name }) => name)).toEqual(["a", "b"]);
-  gate.leave({ letThrough: false });
-  await clock.pass(0);
-  expect(entries.map(({ name }) => name)).toEqual(["a", "b", "c"]);
-});
-
 test("the refusals of one burst share a pause, the longest of theirs", async () => {
   const { clock, gate, entries, enter } = gateOf(3);
   for (let i = 0; i < 4; i += 1) enter();

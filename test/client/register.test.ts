@@ -82,16 +82,6 @@ test("a registration that 429 refuses is sent again, and is not-made with maxRet
   expect([server.received.length, refusing.received.length]).toEqual([3, 1]);
 });
 
-test("after 503 with Retry-After, every other request of the client waits as long as the service asked", async () => {
-  const server = await serve(answer(503, "", { "retry-after": "1" }), answer(200, [endpoint]), answer(204));
-  const client = server.client();
-  const { serverTime } = await failure(client.register(registration));
-  expect(Math.abs((serverTime ?? 0) - Date.now())).toBeLessThan(60_000);
-  await Promise.all([client.list(), client.delete(endpoint.id)]);
-  const [sentAt = 0, ...later] = server.received.map(({ at }) => at);
-  for (const at of later) expect(at - sentAt).toBeGreaterThanOrEqual(990);
-});
-
 test("a registration is not-made, and repeated, while no connection can be opened", async () => {
   const waits: Wait[] = [];
   const client = clientOf(`http://127.0.0.1:${await closedPort()}`, { onWait: (wait) => waits.push(wait) });

@@ -17,7 +17,7 @@ export type Step = (response: ServerResponse, received: Received) => void;
 
 export const apiKey = "key-that-must-not-show";
 
-/** Answers with a status, a body and headers. A string or a buffer is sent as it is, and anything else as JSON. */
+/** Answers with a status, a body and headers. A string is sent as it is, and anything else as JSON. */
 export function answer(
   statusCode: number,
   body?: unknown,
@@ -25,7 +25,7 @@ export function answer(
 ): Step {
   return (response) => {
     response.writeHead(statusCode, { "content-type": "application/json", ...headers });
-    const raw = typeof body === "string" || body instanceof Uint8Array || body === undefined;
+    const raw = typeof body === "string" || body === undefined;
     response.end(raw ? body : JSON.stringify(body));
   };
 }

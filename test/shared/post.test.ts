@@ -32,21 +32,6 @@ function answering(bytes: string): Promise<number> {
   );
 }
 
-test.each(["proxy.example.com:8080", "http://proxy.example.com:8080", "socks5://proxy.example.com", ""])(
-  "a receiver is reached through the proxy %p",
-  async (proxy) => {
-    process.env.HTTPS_PROXY = proxy;
-    await openWayTo("https://hooks.example.com/jobs").destroy();
-  },
-);
-
-test("an invalid proxy is refused without its value, which may hold a password", () => {
-  process.env.HTTPS_PROXY = "ftp://user:passw0rd@proxy.example.com";
-  const open = () => openWayTo("https://hooks.example.com/jobs");
-  expect(open).toThrow(/HTTPS_PROXY or HTTP_PROXY .* is not the URL of a proxy.*\(INVALID_OPTION\)$/);
-  expect(open).not.toThrow(/passw0rd/);
-});
-
 test("a proxy that makes no tunnel is named as the failure", async () => {
   const proxy = http.createServer().on("connect", (_, socket) => socket.end("HTTP/1.1 407 No\r\n\r\n"));
   process.env.HTTPS_PROXY = `http://127.0.0.1:${await portOf(proxy)}`;
