@@ -73,19 +73,13 @@ export function resolveOptions(options: WebhooksClientOptions) {
 /** The options that say where the service is and how to authenticate. */
 type ConnectionOptions = Pick<WebhooksClientOptions, "baseUrl" | "apiKey" | "apiKeyHeader" | "apiKeyScheme">;
 
-interface ConnectionProblem {
-  readonly option: keyof ConnectionOptions;
-  /** Completes a sentence that begins with the option's name, and does not quote its value. */
-  readonly problem: string;
-}
-
 /** The syntax of a header's name and of an authentication scheme (RFC 9110). */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 /** Printable ASCII without space around it. */
 const KEY = /^[!-~]([ -~]*[!-~])?$/;
 
-/** Returns what is wrong with each of these options. */
-export function connectionProblems(options: ConnectionOptions): readonly ConnectionProblem[] {
+/** Returns what is wrong with these options: sentences that begin with the option's name, and do not quote its value. */
+export function connectionProblems(options: ConnectionOptions) {
   const { baseUrl, apiKey, apiKeyHeader = DEFAULT_API_KEY_HEADER, apiKeyScheme = "Bearer" } = options;
   const problems: [keyof ConnectionOptions, string | false][] = [
     ["baseUrl", baseUrlProblem(baseUrl)],
