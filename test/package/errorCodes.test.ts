@@ -29,10 +29,10 @@ function codesIn(path: string): string[] {
   return found;
 }
 
-/** The codes of each table of the page, in its order. */
+/** The codes of each table of the page, in its order: those of the first cells. */
 const tables = (read("docs/errors.md").split("\n## Pulumi\n")[1] ?? "")
   .split("\n\n")
-  .map((part) => [...part.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, code = ""]) => code))
+  .map((part) => part.split("\n").flatMap((row) => row.split("|")[1]?.match(/(?<=`)[\w-]+(?=`)/g) ?? []))
   .filter((codes) => codes.length > 0);
 const codes = tables.flat();
 

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { commandsOf, packedFiles, read, root } from "./pages";
 
-const MOST_LINES = 130;
+const MOST_LINES = 120;
 const CLI_COMMANDS =
   /^pulumi (new|package add|stack init|up|preview|refresh|destroy|cancel|config (set|rm)|stack (output|export|import|select)|state delete|import|env run)\b/;
 
