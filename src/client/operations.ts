@@ -63,9 +63,8 @@ function forOne<Name extends OperationName, Method extends string>(name: Name, m
   const description = `${name} webhook endpoint ${JSON.stringify(id)}`;
   // URL resolution would turn "." and ".." into another path, and an empty id would be the path of all endpoints.
   if (!id || id === "." || id === "..") {
-    throw new WebhookError(`Cannot ${description}: this is not an id that the service can have returned`, {
-      code: "INVALID_ARGUMENT",
-    });
+    const problem = "this is not a valid id. Pass the id that the service returned";
+    throw new WebhookError(`Cannot ${description}: ${problem}`, { code: "INVALID_ARGUMENT" });
   }
   return { name, method, path: `${COLLECTION}/${encodeURIComponent(id)}`, description };
 }

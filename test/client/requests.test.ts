@@ -86,7 +86,7 @@ test.each(["", ".", "..", undefined])("the id %j is refused, and nothing is sent
     const error = await rejection(server.client()[verb](id as string));
     expect(error).toMatchObject({ code: "INVALID_ARGUMENT" });
     expect(String(error)).toContain(
-      `Cannot ${verb} webhook endpoint ${JSON.stringify(id)}: this is not an id`,
+      `Cannot ${verb} webhook endpoint ${JSON.stringify(id)}: this is not a valid id`,
     );
   }
   expect(server.received).toHaveLength(0);
