@@ -1,6 +1,7 @@
 import { readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { build } from "esbuild";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { Pnpm } from "./pnpm";
 import { Project } from "./project";
@@ -117,6 +118,14 @@ describe("a program", () => {
   it("a program in CommonJS works", () => expectToWork({ program: commonJs }));
 
   it("a program in ECMAScript modules works", () => expectToWork({ program: esm }));
+
+  it("a program that esbuild bundles, with this package in it, works", async () => {
+    const { outputFiles } = await build({
+      stdin: { contents: commonJs["index.js"] ?? "", resolveDir: join(__dirname, "../..") },
+      ...{ bundle: true, platform: "node", external: ["@pulumi/pulumi"], write: false },
+    });
+    await expectToWork({ program: { "index.js": outputFiles[0]?.text ?? "" } });
+  });
 
   it("a program in TypeScript with its own compiler works and has its types checked", async () => {
     await expectToWork({ program: typescript });

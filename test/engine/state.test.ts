@@ -1,17 +1,18 @@
-import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Emulator, startEmulator } from "../../src/emulator";
+import { HttpService } from "./httpService";
 import { Project } from "./project";
 
 jest.setTimeout(300_000);
 
 // What release 0.1.0 left: a stack's state (`pulumi stack export --show-secrets`, without times and places in the source)
-// and the service's endpoints (the emulator's data file). Never to be edited: users' state cannot be either.
-const recorded = join(__dirname, "fixtures");
+// and the service's endpoints. Never to be edited: users' state cannot be either.
+const read = (name: string) => readFileSync(join(__dirname, "fixtures", name), "utf8");
+type Recorded = { readonly id: string; readonly url: string; readonly createdAt: string };
+const { accounts }: { accounts: Record<string, Recorded[]> } = JSON.parse(read("service-0.1.0.json"));
 
 /** The program that the state is of. Some of the endpoints were refreshed, some were not. */
-const program = (adopted: string) => `
+const program = (adopted = "") => `
 const staging = new WebhooksProvider("staging", { apiKey: "key-of-staging" });
 const at = (path) => ({ url: "https://hooks.example.com/" + path, type: "production" });
 new WebhookEndpoint("jobs", at("jobs"));
@@ -22,62 +23,41 @@ new WebhookEndpoint("adopted", { ...at("adopted"), adoptId: ${JSON.stringify(ado
 new WebhookEndpoint("pending", at("pending")); // was registered, and the answer lost
 `;
 
-let folder: string;
-let emulator: Emulator;
+let service: HttpService;
 let project: Project;
-
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "webhooks-state-"));
-  const dataFile = join(folder, "service.json");
-  copyFileSync(join(recorded, "service-0.1.0.json"), dataFile);
-  emulator = await startEmulator({ dataFile, accounts: { "key-of-staging": "staging" } });
-  project = new Project({
-    config: { "webhooks:baseUrl": emulator.url, "webhooks:apiKey": emulator.apiKey },
-  });
-  const state = readFileSync(join(recorded, "state-0.1.0.json"), "utf8");
-  project.write("state.json", state.replaceAll("{{baseUrl}}", emulator.url));
+  service = await HttpService.start({}, { staging: "key-of-staging" });
+  for (const [account, endpoints] of Object.entries(accounts))
+    for (const each of endpoints) service.add({ ...each, made: Date.parse(each.createdAt) }, account);
+  const config = { "webhooks:baseUrl": service.url, "webhooks:apiKey": "emulator-api-key" };
+  project = new Project({ config });
+  service.accounts.set("emulator-api-key", "default");
+  project.write("state.json", read("state-0.1.0.json").replaceAll("{{baseUrl}}", service.url));
   await project.succeed("stack", "import", "--file", "state.json");
 });
-
 afterEach(async () => {
   project.dispose();
-  await emulator.close();
-  rmSync(folder, { recursive: true, force: true });
+  await service.stop();
 });
 
-const changes = () => emulator.requests.filter(({ method }) => method !== "GET");
+test("the state of the first release previews clean, refreshes, settles what is pending, and an up changes nothing", async () => {
+  project.program(program(service.find("adopted")?.id));
+  // Providers of that release did not pass their names on. Recording one is a local update, once.
+  const preview = await project.preview();
+  expect(preview).toMatch(/staging update \[diff: \+webhooks:providerName\]/);
+  expect(preview).toMatch(/Resources:\s+~ 1 to update\s+\+-1 to replace\s+2 changes\. 6 unchanged/);
+  await project.refresh();
+  const after = Object.values(await project.endpoints()).map(({ id }) => id);
+  expect(after.sort()).toEqual(service.endpoints.map(({ id }) => id).sort());
+  expect(await project.up()).toMatch(/Resources:\s+~ 1 updated\s+7 unchanged/);
+  await project.preview("--expect-no-changes");
+  expect(service.changes).toEqual([]);
+  // The first `up` adds no hidden input.
+  expect(project.filesAtRest()).not.toMatch(/t0ken|key-of-staging|__after/);
+});
 
-describe("the state that the first release left", () => {
-  it("the state of the first release previews clean, survives a refresh, and its pending registration is settled", async () => {
-    const registered = Object.fromEntries(
-      emulator.endpoints().map(({ url, id }) => [new URL(url).pathname, id]),
-    );
-    project.program(program(registered["/adopted"] ?? ""));
-    // Providers of that release did not pass their names on. Recording one is a local update, once.
-    const named = /staging update \[diff: \+webhooks:providerName\]/;
-    const preview = await project.preview();
-    expect(preview).toMatch(named);
-    expect(preview).toMatch(/Resources:\s+~ 1 to update\s+\+-1 to replace\s+2 changes\. 6 unchanged/);
-
-    await project.refresh();
-    const after = Object.values(await project.endpoints()).map(({ id }) => id);
-    expect(after.sort()).toEqual(
-      emulator
-        .endpoints()
-        .map(({ id }) => id)
-        .sort(),
-    );
-
-    expect(await project.preview()).toMatch(/Resources:\s+~ 1 to update\s+7 unchanged/);
-    expect(await project.up()).toMatch(/Resources:\s+~ 1 updated\s+7 unchanged/);
-    await project.preview("--expect-no-changes");
-    expect(changes()).toEqual([]);
-    expect(project.filesAtRest()).not.toMatch(/t0ken|key-of-staging/);
-  });
-
-  it("the state of the first release is destroyed, and no endpoint is left behind", async () => {
-    await project.destroy();
-    expect(emulator.endpoints()).toEqual([]);
-    expect(changes().map(({ method }) => method)).toEqual(Array(6).fill("DELETE"));
-  });
+test("the state of the first release is destroyed with what is pending, and no endpoint is left behind", async () => {
+  await project.destroy();
+  expect(service.endpoints).toEqual([]);
+  expect(service.changes).toEqual(Array(6).fill("delete"));
 });

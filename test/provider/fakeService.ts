@@ -1,5 +1,5 @@
 import type { WebhooksClientOptions } from "../../src/client";
-import type { VirtualTime } from "./virtualTime";
+import type { Clock } from "../../src/client/clock";
 
 export type Dispatcher = NonNullable<WebhooksClientOptions["dispatcher"]>;
 type Handler = Parameters<Dispatcher["dispatch"]>[1];
@@ -96,7 +96,7 @@ export class FakeService {
 
   constructor(
     readonly url: string,
-    private readonly time: VirtualTime,
+    private readonly time: Pick<Clock, "date" | "after">,
     habits: Habits = {},
     /** How its ids begin. */
     private readonly prefix = "wh_",

@@ -44,8 +44,6 @@ export class World {
   readonly stack: Stack;
   /** What the engine was told to show. */
   readonly shown: { readonly severity: "warn" | "info"; readonly message: string }[] = [];
-  /** The verbs that were called. */
-  readonly calls: string[] = [];
   /** Whether `pulumi stack export` works. */
   isStateReadable = true;
   #isProgramRunning = false;
@@ -60,7 +58,6 @@ export class World {
     for (const name of ["", ...Object.keys(options.providers ?? {})]) this.#setKey(name, `k3y-of-${name}`);
     this.stack = new Stack({
       open: (provider) => this.process({ provider }),
-      trace: (verb, name) => this.calls.push(`${verb} ${name}`),
       programRuns: (isRunning) => {
         this.#isProgramRunning = isRunning;
       },

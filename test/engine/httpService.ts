@@ -1,0 +1,60 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { systemClock } from "../../src/client/clock";
+import { type Dispatcher, FakeService, type Habits, type Registered } from "../provider/fakeService";
+
+export const API_KEY = "k3y";
+
+/** The service of the tests of the provider, behind a real socket. It shares no code with the emulator. */
+export class HttpService extends FakeService {
+  #server: Server | undefined;
+
+  /** @param accounts the key of each further account */
+  static async start(
+    habits: Habits = {},
+    accounts: Readonly<Record<string, string>> = {},
+  ): Promise<HttpService> {
+    const service = new HttpService("", systemClock, habits);
+    service.accounts.set(API_KEY, "default");
+    for (const [name, key] of Object.entries(accounts)) service.accounts.set(key, name);
+    const server = createServer(async (request, response) => {
+      const { method, url: path = "", headers } = request;
+      const body = await text(request);
+      const sent = { method, path, headers: { "X-Api-Key": headers["x-api-key"] }, body };
+      const handler = {
+        onRequestStart() {},
+        onResponseStart: (_: unknown, status: number, headers: Record<string, string>) =>
+          response.writeHead(status, headers),
+        onResponseData: (_: unknown, chunk: Buffer) => response.write(chunk),
+        onResponseEnd: () => response.end(),
+        // What was written so far must arrive before the connection breaks.
+        onResponseError: () => response.socket?.destroySoon(),
+      };
+      const [request_, handler_] = [sent, handler] as unknown as Parameters<Dispatcher["dispatch"]>;
+      service.dispatch({ isDead: false }, request_, handler_);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    service.#server = server;
+    Object.assign(service, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+    return service;
+  }
+
+  /** The stack's configuration for this service. */
+  get config(): Record<string, string> {
+    return {
+      "webhooks:baseUrl": this.url,
+      "webhooks:apiKey": API_KEY,
+      "webhooks:timeoutSeconds": "5",
+    };
+  }
+
+  find(path: string): Registered | undefined {
+    return this.endpoints.find(({ url }) => new URL(url).pathname === `/${path}`);
+  }
+
+  async stop(): Promise<void> {
+    this.#server?.closeAllConnections();
+    await new Promise((resolve) => this.#server?.close(resolve));
+  }
+}

@@ -1,0 +1,265 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Fault } from "../provider/fakeService";
+import { HttpService } from "./httpService";
+import { type Declared, Project } from "./project";
+import { killAll, processesOf } from "./session";
+
+jest.setTimeout(600_000);
+
+const COUNT = 12;
+const SLOW_MS = 300;
+
+/** A stack at a service of its own. */
+class World {
+  private constructor(
+    readonly service: HttpService,
+    readonly project: Project,
+  ) {}
+
+  static async start(...habits: Parameters<typeof HttpService.start>): Promise<World> {
+    const service = await HttpService.start(...habits);
+    const project = new Project({ config: service.config });
+    // A kill can leave a file of attributes empty, and then no command can read the state (engine rule 26).
+    project.env.PULUMI_BACKEND_URL += "?metadata=skip";
+    await project.succeed("stack", "ls");
+    return new World(service, project);
+  }
+
+  /** Declares so many endpoints, and returns their urls. */
+  declare(count: number, { path = "a", args = {} }: { path?: string; args?: object } = {}): string[] {
+    const declared = Array.from({ length: count }, (_, at) => [
+      `e${at}`,
+      { url: `https://hooks.example.com/${path}/${at}`, type: "production", ...args },
+    ]);
+    const endpoints: Declared = Object.fromEntries(declared);
+    this.project.declare(endpoints);
+    return Object.values(endpoints).map(({ url }) => String(url));
+  }
+
+  /** Returns what differs from what is declared, at the service and in the state: missing, twice, or an orphan. */
+  async differences(urls: readonly string[], others: readonly string[] = []) {
+    const recorded = Object.values(await this.project.endpoints());
+    const urlOf = (id = "") => this.service.endpoints.find((each) => each.id === id)?.url ?? id;
+    const found = {
+      registered: this.service.endpoints.map(({ url }) => url).sort(),
+      recorded: recorded.map(({ id }) => urlOf(id)).sort(),
+    };
+    const expected = { registered: [...urls, ...others].sort(), recorded: [...urls].sort() };
+    return JSON.stringify(found) === JSON.stringify(expected) ? [] : [found, expected];
+  }
+
+  /** Starts an `up`, ends it once so many registrations have arrived at a slow service, and frees the stack. */
+  async endUp(registrations: number, end: (cli: ChildProcess) => Promise<void>): Promise<void> {
+    const { project, service } = this;
+    service.fault({ operation: "register", kind: "late-answer", delayMs: SLOW_MS, times: 999 });
+    const arrived = () => service.changes.filter((change) => change === "register").length;
+    const until = arrived() + registrations;
+    const args = ["up", "--yes", "--skip-preview", "--non-interactive", "--color=never", "--parallel=4"];
+    const options = { cwd: project.folder, env: project.env, detached: true, stdio: "ignore" } as const;
+    const cli = spawn("pulumi", args, options);
+    while (arrived() < until) {
+      if (cli.exitCode !== null) throw new Error(`up ended with ${cli.exitCode}`);
+      await sleep(5);
+    }
+    await end(cli);
+    killAll(processesOf(cli));
+    service.clearFaults();
+    rmSync(join(project.folder, "backend/.pulumi/locks"), { recursive: true, force: true });
+  }
+
+  async stop(): Promise<void> {
+    this.project.dispose();
+    await this.service.stop();
+  }
+}
+
+const ended = (cli: ChildProcess) =>
+  cli.exitCode !== null || cli.signalCode !== null
+    ? Promise.resolve()
+    : new Promise<void>((resolve) => cli.once("exit", () => resolve()));
+const sigkill = async (cli: ChildProcess) => {
+  killAll(processesOf(cli));
+  await ended(cli);
+};
+const ctrlCTwice = async (cli: ChildProcess) => {
+  for (let times = 0; times < 2; times++) {
+    process.kill(-(cli.pid ?? 0), "SIGINT");
+    await sleep(300);
+  }
+  await ended(cli);
+};
+const sigkillOfThePlugin = async (cli: ChildProcess) => {
+  killAll(processesOf(cli, "dynamic-provider/index"));
+  await ended(cli);
+};
+
+/** What happens between the beginning and a plain `up`, by its name. */
+const kills: Readonly<Record<string, (world: World) => Promise<unknown>>> = {
+  ...Object.fromEntries(
+    Array.from({ length: 10 }, (_, at) => [
+      `SIGKILL of everything at registration ${at + 1}`,
+      (world: World) => world.endUp(at + 1, sigkill),
+    ]),
+  ),
+  "Ctrl-C twice": (world) => world.endUp(5, ctrlCTwice),
+  "two kills in a row": async (world) => {
+    await world.endUp(3, sigkill);
+    await world.endUp(1, sigkill);
+  },
+  "a kill, on another machine with an empty home": async (world) => {
+    await world.endUp(5, sigkill);
+    rmSync(join(world.project.folder, "home"), { recursive: true, force: true });
+    await world.project.succeed("stack", "select", "dev");
+  },
+};
+
+/** Plays so many at once: most of the time, they wait. */
+async function playAll<T>(
+  all: readonly (() => Promise<T>)[],
+  atOnce: number,
+): Promise<PromiseSettledResult<T>[]> {
+  const results: PromiseSettledResult<T>[] = [];
+  const left = [...all.entries()];
+  const work = async () => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) {
+      const [at, play] = next;
+      [results[at]] = (await Promise.allSettled([play()])) as [PromiseSettledResult<T>];
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  return results;
+}
+
+test("after a kill of any kind a plain up ends with exactly what is declared, and a stranger's equal endpoints stay", async () => {
+  const results = await playAll(
+    Object.entries(kills).map(([kind, kill]) => async () => {
+      const world = await World.start();
+      try {
+        // Another stack's, of the same url and type, registered before; after the window, one more.
+        const others = [
+          world.service.add({ url: "https://hooks.example.com/a/0", made: Date.now() - 3_600_000 }),
+        ];
+        const urls = world.declare(COUNT, { args: { ifExists: "register" } });
+        await kill(world);
+        others.push(
+          world.service.add({ url: "https://hooks.example.com/a/1", made: Date.now() + 3_600_000 }),
+        );
+        const { exitCode, output } = await world.project.pulumi("up", "--yes", "--skip-preview");
+        const wrong = await world.differences(
+          urls,
+          others.map(({ url }) => url),
+        );
+        return { kind, exitCode, wrong, ...(exitCode === 0 ? {} : { output }) };
+      } finally {
+        await world.stop();
+      }
+    }),
+    5,
+  );
+  expect(results).toEqual(
+    Object.keys(kills).map((kind) => ({ status: "fulfilled", value: { kind, exitCode: 0, wrong: [] } })),
+  );
+});
+
+test("after a kill of the plugin alone, the next up stops and names the ids, and adoptId goes on", async () => {
+  const world = await World.start();
+  try {
+    const { project, service } = world;
+    const urls = world.declare(3);
+    await world.endUp(3, sigkillOfThePlugin);
+    const recorded = Object.values(await project.endpoints()).map(({ id }) => id);
+    const lost = service.endpoints.filter(({ id }) => !recorded.includes(id));
+    expect(lost).not.toEqual([]);
+    const { exitCode, output } = await project.pulumi("up", "--yes", "--skip-preview");
+    expect(exitCode).not.toBe(0);
+    expect(output).toMatch(/ENDPOINT_EXISTS/);
+    expect(lost.some(({ id }) => output.includes(id))).toBe(true);
+    const adopted = urls.map((url, at) => [
+      `e${at}`,
+      { url, type: "production", adoptId: service.endpoints.find((each) => each.url === url)?.id },
+    ]);
+    project.declare(Object.fromEntries(adopted));
+    await project.up();
+    expect(await world.differences(urls)).toEqual([]);
+  } finally {
+    await world.stop();
+  }
+});
+
+test("one Ctrl-C ends every wait, keeps what got no answer pending, and records what is answered", async () => {
+  const world = await World.start();
+  try {
+    const { project, service } = world;
+    await project.setConfig("webhooks:timeoutSeconds", "300");
+    world.declare(3);
+    service.fault({ operation: "register", kind: "lost-before" });
+    const headers = { "retry-after": "60" };
+    service.fault({ operation: "register", kind: "status", status: 429, headers });
+    const started = Date.now();
+    await world.endUp(3, async (cli) => {
+      process.kill(-(cli.pid ?? 0), "SIGINT");
+      await ended(cli);
+    });
+    expect(Date.now() - started).toBeLessThan(50_000);
+    const recorded = Object.values(await project.endpoints()).map(({ id }) => id);
+    expect(recorded.sort()).toEqual([expect.stringMatching(/^pending:/), service.endpoints[0]?.id]);
+  } finally {
+    await world.stop();
+  }
+});
+
+const FAULTS: readonly Omit<Fault, "operation">[] = [
+  ...([
+    { kind: "lost-before" },
+    { kind: "lost-after" },
+    { kind: "hang-before" },
+    { kind: "hang-after" },
+  ] as const),
+  ...([{ kind: "truncated" }, { kind: "garbled" }, { kind: "empty" }] as const),
+  ...[500, 503].flatMap((status) =>
+    [true, false].map((effect) => ({ kind: "status" as const, status, effect })),
+  ),
+  { kind: "late-answer", delayMs: 7_000 },
+  ...[2_000, 7_000].map((delayMs) => ({ kind: "late-commit" as const, delayMs })),
+];
+
+test.each<[string, Parameters<typeof HttpService.start>[0], RegExp | undefined]>([
+  ["whose lists lag", { lagMs: 2_000 }, undefined],
+  ["that lists a part", { listed: 20 }, /STILL_PENDING/],
+  ["that tells no time", { times: "none", tellsNoDate: true }, /REGISTRATION_IN_DOUBT/],
+])(
+  "faults of every kind over 50 endpoints, at a service %s: 0 missing, 0 twice, 0 orphans, or a stop",
+  async (_, habits, stop) => {
+    const world = await World.start(habits);
+    try {
+      const { project, service } = world;
+      const urls = world.declare(50);
+      for (const fault of FAULTS) service.fault({ ...fault, operation: "register" });
+      const first = await project.pulumi("up", "--yes", "--skip-preview");
+      expect(first.exitCode).not.toBe(0);
+      expect(first.output).toMatch(
+        /the registration of https:\/\/hooks\.example\.com\/… was sent.*REGISTRATION_PENDING/,
+      );
+      expect(first.output).not.toMatch(/\n\s+at /);
+      let last = first;
+      for (let runs = 0; runs < 2 && last.exitCode !== 0; runs++)
+        last = await project.pulumi("up", "--yes", "--skip-preview");
+      if (stop === undefined) {
+        expect(last).toMatchObject({ exitCode: 0 });
+        expect(await world.differences(urls)).toEqual([]);
+      } else {
+        expect(last.output).toMatch(stop);
+        expect(last.output).toMatch(/Ways on:[\s\S]*adoptId/);
+      }
+      // Nothing was registered twice, or deleted.
+      expect(new Set(service.endpoints.map(({ url }) => url)).size).toBe(service.endpoints.length);
+      expect(service.changes.filter((change) => change === "delete")).toEqual([]);
+      expect(project.transcript).not.toContain("k3y");
+    } finally {
+      await world.stop();
+    }
+  },
+);
