@@ -53,7 +53,9 @@ test("the state of the first release previews clean, refreshes, settles what is 
   await project.preview("--expect-no-changes");
   expect(service.changes).toEqual([]);
   // The first `up` adds no hidden input.
-  expect(project.filesAtRest()).not.toMatch(/t0ken|key-of-staging|__after/);
+  for (const { inputs } of Object.values(await project.endpoints()))
+    expect(inputs).not.toHaveProperty("__after");
+  expect(project.filesAtRest()).not.toMatch(/t0ken|key-of-staging/);
 });
 
 test("the state of the first release is destroyed with what is pending, and no endpoint is left behind", async () => {

@@ -230,6 +230,20 @@ describe("a registration that got no usable answer", () => {
     }
   });
 
+  test("its deletion spares what another resource of the program is to adopt", async () => {
+    lose();
+    await world.up(program);
+    const made = appear("late", { by: world });
+    const [{ id, outputs } = { id: "", outputs: {} }] = world.stack.resources;
+    const verbs = world.plugin();
+    await verbs.check(
+      {},
+      { url: urlOf("late"), type: "production", adoptId: made.id, __resourceName: "new" },
+    );
+    await verbs.delete(id, outputs);
+    expect(world.service.endpoints).toEqual([made]);
+  });
+
   test("a resource cannot change its provider while it is pending", async () => {
     begin({ providers: { second: "account" } });
     lose();
@@ -405,6 +419,18 @@ describe("what this stack has", () => {
       await world.destroy();
       expect(world.service.endpoints).toEqual([]);
     }
+  });
+
+  test("without a readable state, a resource whose endpoint another one has just adopted gets a new one", async () => {
+    await world.up([declared("b", "x")]);
+    world.isStateReadable = false;
+    const adopting = [declared("a", "x", { adoptId: idOf("b") }), declared("b", "x")];
+    expect(await world.up(adopting, { parallel: 1 })).toEqual([]);
+    settled(adopting);
+    // What a diff has seen is this stack's.
+    const more = [...adopting, declared("c", "x")];
+    expect(await world.up(more, { parallel: 1 })).toEqual([]);
+    settled(more);
   });
 
   test("a program that adopts what another provider's resource gives up never deletes it", async () => {
