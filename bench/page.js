@@ -91,7 +91,8 @@ function fill(page, blocks) {
 }
 
 function table(head, rows) {
-  return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+  const line = (cells) => `| ${cells.join(" | ")} |`;
+  return [line(head), `|${"---|".repeat(head.length)}`, ...rows.map(line)].join("\n");
 }
 
 /** Draws groups of bars. Each variant of `series` has a value for each group. */

@@ -21,6 +21,13 @@ test(`the README has at most ${MOST_LINES} lines`, () => {
   expect(readme.trimEnd().split("\n").length).toBeLessThanOrEqual(MOST_LINES);
 });
 
+test("the documentation has at most sixteen pages, 3,500 lines and 28,000 words", () => {
+  const texts = pages.filter((page) => page.startsWith("docs/")).map(read);
+  expect(texts.length).toBeLessThanOrEqual(16);
+  expect(texts.join("").split("\n").length).toBeLessThanOrEqual(3_500);
+  expect(texts.join("").split(/\s+/).length).toBeLessThanOrEqual(28_000);
+});
+
 test("the first commands of the README's quick start are the demo and the tests", () => {
   const [, quickStart = ""] = readme.split("\n## Quick start\n");
   expect(commandsOf(quickStart).slice(0, 2)).toEqual(["npm run demo", "npm test"]);
