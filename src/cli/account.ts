@@ -36,7 +36,13 @@ export async function withAccount<T>(
   work: (account: Account) => Promise<T>,
 ): Promise<T> {
   const { output } = context;
-  const pulumi = Pulumi.withSettings(context, stack);
+  const pulumi = new Pulumi(context, stack);
+  // Pulumi would read the state of another project's stack, and the settings of this project's stack of that name.
+  if (/\/.*\//.test(stack ?? ""))
+    throw new CliError(
+      "WRONG_USE",
+      `name the stack ${stack} without its project, in the folder of that project`,
+    );
   const reading = pulumi.find<Configuration>(["config", "--json", "--show-secrets"]);
   const found = await output.during(() => "Reading the stack's settings…", reading);
   const { settings, providerName, showResponses } = resolved(context, pulumi, found);

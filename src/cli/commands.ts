@@ -12,7 +12,7 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
   },
   delete: {
     summary: "delete endpoints that no stack has",
-    load: () => (require("./delete/delete") as typeof import("./delete/delete")).deletion,
+    load: () => (require("./delete") as typeof import("./delete")).deletion,
   },
   adopt: {
     summary: "write the code that takes over endpoints that no stack has",
@@ -40,7 +40,8 @@ export const COMMANDS: Readonly<Record<string, Listed>> = {
   },
   "check-service": {
     summary: "check whether a service keeps the contract",
-    load: () => (require("./checkService/command") as typeof import("./checkService/command")).checkService,
+    load: () =>
+      (require("./checkService/checkService") as typeof import("./checkService/checkService")).checkService,
   },
   emulator: {
     summary: "run the webhook service on this machine",

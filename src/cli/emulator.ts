@@ -42,8 +42,8 @@ export const emulator: Subcommand<Flags> = {
     "emulator --port 9000 --data-file emulator.json",
     "emulator < /dev/null > emulator.log &",
   ],
-  endsItself: true,
-  async run({ output, terminal, signal }, flags) {
+  async run({ output, terminal, signal, endItself }, flags) {
+    endItself();
     const { host, dataFile, apiKey, secret } = flags;
     const emulator = await startEmulator({
       port: flags.port,

@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import type { CodedError } from "../shared/codedError";
 import { Mask, printable } from "./mask";
 
 /** When progress is shown for the first time, and how often after that, in milliseconds. */
@@ -47,6 +48,12 @@ export class Output {
     }
   }
 
+  /** Prints the result of work that may have ended early: with `--json`, the error is a part of the value. @throws the error */
+  outcome(value: object, print: () => void, error: CodedError | undefined): void {
+    this.data({ ...value, ...(error && { error: { code: error.code, message: error.reason } }) }, print);
+    if (error !== undefined) throw error;
+  }
+
   /** Prints one of many results of a command that runs until it is stopped: as JSON on one line, or as a line for people. */
   record(value: unknown, line: string): void {
     this.#hasRecords = true;
@@ -84,10 +91,10 @@ export class Output {
   }
 
   /** Prints why the command failed: a line on standard error, and with `--json` the value, unless there is one. */
-  error({ code, reason }: { readonly code: string; readonly reason: string }): void {
-    const message = this.shown(reason.replace(/\s*\n\s*/g, " ").replace(/\.$/, ""));
-    this.#print(this.options.stderr, `error: ${message} (${code})`, "red");
-    this.data({ error: { code, message } }, () => undefined);
+  error(error: CodedError): void {
+    const message = this.shown(error.reason.replace(/\s*\n\s*/g, " ").replace(/\.$/, ""));
+    this.#print(this.options.stderr, `error: ${message} (${error.code})`, "red");
+    this.data({ error: { code: error.code, message } }, () => undefined);
   }
 
   /** Waits for work. If it takes longer than a second, a terminal shows what the command is doing, with counts. */

@@ -23,6 +23,8 @@ export interface Surroundings {
 /** What a subcommand works with. */
 export interface Context extends Surroundings {
   readonly output: Output;
+  /** From now on, the subcommand watches `signal` and ends in its own way. Until it calls this, Ctrl-C ends it at once. */
+  readonly endItself: () => void;
 }
 
 /** A subcommand, as data: its help and its place in the documentation are made from it. */
@@ -33,8 +35,6 @@ export interface Subcommand<Flags extends object = object> {
   readonly options: readonly Option[];
   /** What follows the program's name in examples. */
   readonly examples: readonly string[];
-  /** True if it watches `context.signal`, and ends in its own way after Ctrl-C. Any other ends at once. */
-  readonly endsItself?: boolean;
 
   /** Does the work. Returns whether the answer is yes: the exit status is 0 then, and 1 otherwise. @throws CodedError */
   run(context: Context, flags: Flags, args: readonly string[]): Promise<boolean>;
@@ -90,9 +90,9 @@ export async function run(
       if (!args.slice(0, 2).includes(name)) continue;
       const subcommand = listed.load();
       describe(command, subcommand).action(async () => {
-        const work = subcommand.run({ ...surroundings, output }, command.opts(), command.args);
-        const isYes = await (subcommand.endsItself ? work : Promise.race([work, interruption(signal)]));
-        status = isYes ? 0 : 1;
+        const work = (endItself: () => void) =>
+          subcommand.run({ ...surroundings, output, endItself }, command.opts(), command.args);
+        status = (await untilStopped(signal, work)) ? 0 : 1;
       });
     }
     await program.parseAsync(args, { from: "user" });
@@ -113,25 +113,13 @@ function describe(command: Command, { description, options, examples, ...rest }:
   return command.addHelpText("after", `\nExamples:\n${lines.join("\n")}`);
 }
 
-/**
- * Waits for the work of a subcommand that ends itself: until somebody stops the command, or to its end if it must clean up by then.
- *
- * @throws CliError `INTERRUPTED`
- */
-export function untilStopped<T>(signal: AbortSignal, work: Promise<T>, mustEnd: () => boolean): Promise<T> {
-  const stopped = interruption(signal).catch((error: unknown) => {
-    if (mustEnd()) return work;
-    throw error;
-  });
-  return Promise.race([work, stopped]);
-}
-
-/** Rejects when somebody stops the command. */
-function interruption(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    const end = () => reject(new CliError("INTERRUPTED", "Ctrl-C ended the command"));
-    if (signal.aborted) end();
-    else signal.addEventListener("abort", end, { once: true });
+/** Waits for work: until somebody stops the command, or to its end once it ends itself. @throws CliError `INTERRUPTED` */
+function untilStopped<T>(signal: AbortSignal, work: (endItself: () => void) => Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(new CliError("INTERRUPTED", "Ctrl-C ended the command"));
+    if (signal.aborted) return stop();
+    signal.addEventListener("abort", stop, { once: true });
+    work(() => signal.removeEventListener("abort", stop)).then(resolve, reject);
   });
 }
 

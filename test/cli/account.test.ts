@@ -80,3 +80,8 @@ test("a refusal of the service is shown only if the settings say so", async () =
   const shown = await list({ env: { ...env(), WEBHOOKS_SHOW_RESPONSES: "true" } }, fail);
   expect(shown.stderr).toMatch(/^warning: the service answered 404: .*\nerror: .*\(NOT_FOUND\)\n$/);
 });
+
+test("a stack is named without its project, whose own folder alone has the settings", async () => {
+  const { stderr } = await list({ env: env() }, listed, "acme/billing/prod");
+  expect(stderr).toMatch(/name the stack acme\/billing\/prod without its project.*\(WRONG_USE\)\n$/);
+});

@@ -1,5 +1,5 @@
+import { checkServiceWith } from "../../src/cli/checkService/checkService";
 import { CLAUSES } from "../../src/cli/checkService/clauses";
-import { checkServiceWith } from "../../src/cli/checkService/command";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../src/emulator";
 import { read } from "../package/pages";
 import { backend } from "./backend";

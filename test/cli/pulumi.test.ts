@@ -1,7 +1,6 @@
 import { CliError } from "../../src/cli/errors";
 import { Pulumi } from "../../src/cli/pulumi";
 import type { PulumiCommandResult } from "../../src/shared/pulumiCommand";
-import { makeFolder } from "./running";
 
 const calls: string[][] = [];
 const context = (
@@ -27,18 +26,12 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
   return error instanceof CliError ? error.message : `not a CliError: ${error}`;
 }
 
-test("a command gets the stack that the user named, unless it takes none", async () => {
+test("a command gets the stack that the user named", async () => {
   const pulumi = new Pulumi(context({ stdout: "{}" }), "acme/dev");
   await pulumi.json(["config"]);
-  await pulumi.json(["stack", "ls"], { ofStack: false });
   await pulumi.of("other").json(["config"]);
   await new Pulumi(context({ stdout: "{}" }), undefined).json(["config"]);
-  expect(calls).toEqual([
-    ["config", "--stack", "acme/dev"],
-    ["stack", "ls"],
-    ["config", "--stack", "other"],
-    ["config"],
-  ]);
+  expect(calls).toEqual([["config", "--stack", "acme/dev"], ["config", "--stack", "other"], ["config"]]);
 });
 
 test("a command line in a message names the stack that the user named, quoted for a shell, and no other", () => {
@@ -91,19 +84,4 @@ test("an error of Pulumi is quoted without what may be secret, and what is not J
 
 test("an empty name of a stack is refused, because Pulumi would take the selected one", () => {
   expect(() => new Pulumi(context({}), "")).toThrow("must not be empty (WRONG_USE)");
-});
-
-test("a stack of another project is refused, because this folder has its own project's settings", () => {
-  const folder = makeFolder({ "Pulumi.yaml": "name: shop\nruntime: nodejs\n", "deep/file": "" });
-  const env = { PULUMI_OPTION_CWD: `${folder}/deep` };
-  const refusal = /the stack acme\/billing\/prod is of another project.*\(WRONG_USE\)/;
-  expect(() => Pulumi.withSettings(context({}, env), "acme/billing/prod")).toThrow(refusal);
-  expect(() =>
-    Pulumi.withSettings(context({}, { ...env, PULUMI_STACK: "acme/billing/prod" }), undefined),
-  ).toThrow(refusal);
-  for (const own of ["acme/shop/prod", "acme/prod", "prod", undefined])
-    expect(Pulumi.withSettings(context({}, env), own).stack).toBe(own);
-  expect(
-    Pulumi.withSettings(context({}, { PULUMI_OPTION_CWD: makeFolder({}) }), "acme/billing/prod").stack,
-  ).toBe("acme/billing/prod");
 });

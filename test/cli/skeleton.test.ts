@@ -141,8 +141,8 @@ test("Ctrl-C ends a subcommand at once, and one that ends itself in its own way"
   const own = new AbortController();
   const ending = runOwn(
     {
-      endsItself: true,
-      run: async ({ signal }) => {
+      run: async ({ signal, endItself }) => {
+        endItself();
         await once(signal, "abort");
         throw new CliError("INTERRUPTED", "deleted wh_1");
       },

@@ -1,26 +1,24 @@
 import { Option } from "commander";
-import type { EndpointList } from "../../client";
 import { undefinedIfGone, type WebhookError } from "../../client/errors";
+import { isPendingId } from "../../provider/identity";
 import { CodedError } from "../../shared/codedError";
 import { countOf } from "../../shared/words";
 import { type Account, withAccount } from "../account";
-import { inventoryOf } from "../inventory/inventory";
+import { type Inventory, inventoryOf } from "../inventory/inventory";
+import type { Holder } from "../inventory/owner";
 import { readStacks, type Stacks } from "../inventory/stacks";
 import { jsonOption, stackOption } from "../options";
 import { Pulumi } from "../pulumi";
 import type { Context, Subcommand } from "../run";
 import { joined } from "../text";
-import { clockFindings, endpointFindings, type Finding } from "./findings";
-import { apiKeyFindings, shownSettings } from "./settings";
-import { accountFindings, goneFindings, missingFrom, stackFindings } from "./stateFindings";
-import { readVersions, versionFindings } from "./versions";
+import { readVersions, shownSettings } from "./environment";
+import { findingsIn } from "./findings";
 
 /** The service's clock comes in whole seconds. */
 const CLOCK_PRECISION_MS = 1_000;
 
 interface Flags {
   readonly stack?: string;
-  readonly json?: boolean;
   readonly all?: boolean;
 }
 
@@ -39,26 +37,23 @@ export const doctor: Subcommand<Flags> = {
     const reading = [readVersions(pulumi, env), readStacks(context, pulumi, { all })] as const;
     const [versions, stacks] = await Promise.all(reading);
     // What the states have is at the service by now.
-    const { account, list, gone, error } = await lookAtService(context, stack, stacks);
-    const inventory = account && list && inventoryOf(list, stacks, account);
-    const difference = clockDifference(list?.serverTime ?? error?.serverTime ?? null);
-    const findings = [
-      ...(error ? [failure(error, pulumi, stacks)] : []),
-      ...(account ? [...apiKeyFindings(account), ...accountFindings(stacks, account.origin)] : []),
-      ...clockFindings(difference),
-      ...stackFindings(stacks, inventory),
-      ...goneFindings(gone),
-      ...(inventory ? endpointFindings(inventory, pulumi.withStack) : []),
-      ...versionFindings(versions),
-    ];
+    const { account, inventory, gone, error } = await lookAtService(context, stack, stacks);
+    const endpoints = inventory?.list.endpoints.length ?? null;
+    const serverTime = inventory?.list.serverTime ?? error?.serverTime ?? null;
+    const clockDifferenceSeconds =
+      serverTime && Math.round((serverTime + CLOCK_PRECISION_MS / 2 - Date.now()) / 1_000);
+    const seen = { pulumi, stacks, versions, account, inventory, gone, error, clockDifferenceSeconds };
+    const findings = [...findingsIn(seen)];
+
     const settings = account ? shownSettings(account, env) : [];
-    const service = { endpoints: list?.endpoints.length ?? null, clockDifferenceSeconds: difference };
+    const service = { endpoints, clockDifferenceSeconds };
     const names = stacks.known.map(({ name }) => name);
     output.data({ settings, service, stacks: names, versions, findings }, () => {
       const rows = settings.map(({ name, value, from }) => [name, value ?? "not set", from ?? "default"]);
       if (rows.length > 0) output.table(["SETTING", "VALUE", "FROM"], rows);
-      if (list) output.line(`The service lists ${countOf(list.endpoints.length, "endpoint")}.`);
-      if (difference !== null) output.line(`The clocks differ by ${countOf(difference, "second")}.`);
+      if (endpoints !== null) output.line(`The service lists ${countOf(endpoints, "endpoint")}.`);
+      if (clockDifferenceSeconds !== null)
+        output.line(`The clocks differ by ${countOf(clockDifferenceSeconds, "second")}.`);
       output.line(`Stacks read: ${joined(names) || "none"}.`);
       const found = Object.entries(versions).map(([what, version]) => `${what} ${version ?? "not found"}`);
       output.line(`Versions: ${found.join(", ")}.`);
@@ -73,46 +68,42 @@ export const doctor: Subcommand<Flags> = {
   },
 };
 
-interface Seen {
+interface Look {
   account?: Account;
-  list?: EndpointList;
-  /** What a state has and the service does not. */
-  gone: ReturnType<typeof missingFrom>;
+  inventory?: Inventory;
+  /** What a state has, and the service has confirmed to have no longer. */
+  gone: readonly Holder[];
   error?: CodedError & Partial<WebhookError>;
 }
 
-async function lookAtService(context: Context, stack: string | undefined, stacks: Stacks): Promise<Seen> {
-  const seen: Seen = { gone: [] };
+async function lookAtService(context: Context, stack: string | undefined, stacks: Stacks): Promise<Look> {
+  const look: Look = { gone: [] };
   try {
     await withAccount(context, stack, async (account) => {
-      const { client, origin } = account;
-      seen.account = account;
-      seen.list = await context.output.during(() => "Waiting for the service…", client.list());
-      const missing = missingFrom(seen.list, stacks, origin);
-      // A list may lag behind.
-      const asked = missing.map(({ resource: { id = "" } }) => client.get(id).catch(undefinedIfGone));
-      const found = await Promise.all(asked);
-      seen.gone = missing.filter((_, at) => found[at] === undefined);
+      look.account = account;
+      const list = await context.output.during(() => "Waiting for the service…", account.client.list());
+      look.inventory = inventoryOf(list, stacks, account);
+      look.gone = await goneOf(look.inventory, account);
     });
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
-    seen.error = error;
+    look.error = error;
   }
-  return seen;
+  return look;
 }
 
-/** Returns the service's clock less this machine's, in seconds; null if unknown. */
-function clockDifference(serverTime: number | null): number | null {
-  return serverTime && Math.round((serverTime + CLOCK_PRECISION_MS / 2 - Date.now()) / 1_000);
-}
-
-function failure({ code, reason }: CodedError, { withStack }: Pulumi, { known }: Stacks): Finding {
-  const remedies: Readonly<Record<string, string>> = {
-    UNAUTHORIZED: `${withStack("pulumi config set --secret webhooks:apiKey")}   # or correct WEBHOOKS_API_KEY`,
-    SETTINGS_INVALID: known.some(({ isSelected }) => isSelected)
-      ? `${withStack("pulumi config set webhooks:baseUrl https://api.example.com")}   # and what else the message names`
-      : "pulumi stack select   # or set WEBHOOKS_BASE_URL and WEBHOOKS_API_KEY",
-  };
-  const other = `${withStack("pulumi config")}   # check webhooks:baseUrl, follow the message, and run doctor again`;
-  return { level: "error", code, message: reason, remedy: remedies[code] ?? other };
+/** Returns the managed endpoints of an account that the service has no longer. Only a complete list can show that. */
+async function goneOf({ list, stacks }: Inventory, { client, origin }: Account): Promise<readonly Holder[]> {
+  const listed = new Set([...list.endpoints, ...list.unrecognized].map(({ id }) => id));
+  const own = stacks.known.filter(({ isOwn }) => isOwn && list.complete);
+  const missing = own
+    .flatMap((stack) => stack.state.endpoints.map((resource) => ({ stack, resource })))
+    .filter(({ resource: { id = "", outputs, delete: isLeaving } }) => {
+      const isOfAccount = outputs?.baseUrl === origin.baseUrl && outputs.account === origin.account;
+      return isOfAccount && !isLeaving && !isPendingId(id) && !listed.has(id);
+    });
+  // A list may lag behind.
+  const asked = missing.map(({ resource: { id = "" } }) => client.get(id).catch(undefinedIfGone));
+  const answers = await Promise.all(asked);
+  return missing.filter((_, at) => answers[at] === undefined);
 }

@@ -30,30 +30,26 @@ export interface Inventory {
   readonly owners: Owners;
 }
 
-interface InventoryOptions {
-  /** Reads the stacks of the whole backend instead of those of this project. */
-  readonly all: boolean;
-  /** Endpoints to ask for if the list is partial and lacks them. */
-  readonly ids?: readonly string[];
-}
-
-/** Lists the endpoints of an account, then reads the states: what a run registers meanwhile is in one of them by then. */
+/**
+ * Lists the endpoints of an account, then reads the states: what a run registers meanwhile is in one of them by then.
+ *
+ * @param options.all reads the stacks of the whole backend instead of those of this project
+ * @param options.ids endpoints to ask for if the list is partial and lacks them
+ */
 export async function takeInventory(
   context: Context,
   account: Account,
-  { all, ids = [] }: InventoryOptions,
+  { all, ids = [] }: { readonly all: boolean; readonly ids?: readonly string[] },
 ): Promise<Inventory> {
-  const listing = listWith(ids, account);
-  const list = await context.output.during(() => "Reading the endpoints…", listing);
+  const list = await context.output.during(() => "Reading the endpoints…", listWith(ids, account));
   const stacks = await readStacks(context, account.pulumi, { all });
   return inventoryOf(list, stacks, account);
 }
 
 async function listWith(ids: readonly string[], { client }: Account): Promise<EndpointList> {
   const list = await client.list();
-  if (list.complete) return list;
-  const listed = new Set([...list.endpoints, ...list.unrecognized].map(({ id }) => id));
-  const missing = [...new Set(ids)].filter((id) => !listed.has(id));
+  const listed = [...list.endpoints, ...list.unrecognized].map(({ id }) => id);
+  const missing = list.complete ? [] : [...new Set(ids)].filter((id) => !listed.includes(id));
   const found = await Promise.all(missing.map((id) => client.get(id).catch(undefinedIfGone)));
   return { ...list, endpoints: [...list.endpoints, ...found.filter((each) => each !== undefined)] };
 }
@@ -65,30 +61,22 @@ export function inventoryOf(
 ): Inventory {
   const owners = new Owners(stacks, { patienceMs: patienceFor(timeoutMs) });
   const owned = list.endpoints.map((endpoint) => ({ endpoint, owner: owners.of(endpoint) }));
-  // An orphan may have the same url as an endpoint whose url is a secret.
+  const isSecret = (holders: readonly Holder[]) =>
+    holders.some(({ resource }) => wantedBy(resource) === undefined);
+  // An orphan may have the same url as an endpoint whose url a state encrypts.
   const secretUrls = new Set(
-    owned.filter(({ owner }) => isSecret(owner)).map(({ endpoint }) => normalizeUrl(endpoint.url)),
+    owned.flatMap(({ endpoint, owner }) =>
+      "by" in owner && isSecret(owner.by) ? [normalizeUrl(endpoint.url)] : [],
+    ),
   );
-  // A stack that was not read may keep any url as a secret.
-  const { known, unreadable, absence } = stacks;
-  const isPartial = known.length + unreadable.length > 0 || absence === NO_STACK;
-  const isUnread = ({ kind }: Owner) => kind === "unknown" && isPartial;
+  // A stack that was not read may keep any url as a secret. Without a project, there is no such stack.
+  const mayKeepAny = stacks.absence === undefined || stacks.absence === NO_STACK;
   const entries = owned.map(({ endpoint, owner }) => {
-    const isHidden = isUnread(owner) || secretUrls.has(normalizeUrl(endpoint.url));
-    return {
-      endpoint,
-      owner,
-      ageMs: ageOf(endpoint, list),
-      shownUrl: isHidden ? describeUrl(endpoint.url) : endpoint.url,
-    };
+    const isHidden = (owner.kind === "unknown" && mayKeepAny) || secretUrls.has(normalizeUrl(endpoint.url));
+    const shownUrl = isHidden ? describeUrl(endpoint.url) : endpoint.url;
+    return { endpoint, owner, ageMs: ageOf(endpoint, list), shownUrl };
   });
   return { entries, list, stacks, owners };
-}
-
-/** Returns whether a state encrypts the url of an endpoint, or of what may have registered it. */
-function isSecret(owner: Owner): boolean {
-  const holders = owner.kind === "managed" ? owner.by : owner.kind === "pending" ? [owner.by] : [];
-  return holders.some(({ resource }) => wantedBy(resource) === undefined);
 }
 
 function ageOf({ createdAt }: Endpoint, { serverTime }: EndpointList): number | undefined {
@@ -128,25 +116,23 @@ export function dataOf({ endpoint: { id, type, createdAt, updatedAt }, shownUrl,
 export function entryOf(id: string, { entries, list }: Inventory): Entry {
   const entry = entries.find(({ endpoint }) => endpoint.id === id);
   if (entry !== undefined) return entry;
-  const isUnread = list.unrecognized.some((each) => each.id === id);
-  throw new CliError(
-    "ENDPOINT_NOT_FOUND",
-    isUnread
-      ? `the service lists ${id}, but in a form that cannot be read`
-      : `the account of this API key has no endpoint ${id}. \`npx pulumi-webhook-endpoints list\` shows those that it has`,
-  );
+  const why = list.unrecognized.some((each) => each.id === id)
+    ? `the service lists ${id}, but in a form that cannot be read`
+    : `the account of this API key has no endpoint ${id}. \`npx pulumi-webhook-endpoints list\` shows those that it has`;
+  throw new CliError("ENDPOINT_NOT_FOUND", why);
 }
 
-/** Returns the orphans that have the same url and type as a managed endpoint, each with a resource that has that one. */
+/** Returns what no stack is known to have and has the url and type of a managed endpoint, with a resource that has that one. */
 export function duplicatesIn({ entries }: Inventory): ReadonlyMap<Entry, Holder> {
-  const managed = new Map<string, Holder>();
-  for (const { endpoint, owner } of entries)
-    if (owner.kind === "managed") managed.set(keyOf(endpoint), owner.by[0]);
-  const duplicates = new Map<Entry, Holder>();
-  for (const entry of entries) {
-    const holder = managed.get(keyOf(entry.endpoint));
-    if (holder !== undefined && (entry.owner.kind === "nobody" || entry.owner.kind === "unknown"))
-      duplicates.set(entry, holder);
-  }
-  return duplicates;
+  const managed = new Map(
+    entries.flatMap(({ endpoint, owner }) =>
+      owner.kind === "managed" ? [[keyOf(endpoint), owner.by[0]] as const] : [],
+    ),
+  );
+  return new Map(
+    entries.flatMap((entry) => {
+      const holder = "by" in entry.owner ? undefined : managed.get(keyOf(entry.endpoint));
+      return holder === undefined ? [] : [[entry, holder] as const];
+    }),
+  );
 }

@@ -1,17 +1,15 @@
 import { type Deployment, type Resource, StackState } from "../../provider/stackState";
 import { isEndpointToken } from "../../shared/permanent";
 import { CliError } from "../errors";
-import { Pulumi, pulumiFailed } from "../pulumi";
+import { inParallel } from "../inParallel";
+import { Pulumi } from "../pulumi";
 import type { Context } from "../run";
 
-/** How many states are read at once. */
-const AT_ONCE = 8;
 /** The newest format of states that is known. In another one, every endpoint of a stack would look like nobody's. */
 const NEWEST_FORMAT = 4;
 /** Why a project without a stack has none to read. Those of other projects may have endpoints nevertheless. */
 export const NO_STACK = "the project has no stack in this backend";
 const LIST = ["stack", "ls", "--json"];
-const LIST_ALL = [...LIST, "--all"];
 
 /** A stack, as far as endpoints are concerned. */
 export interface KnownStack {
@@ -57,26 +55,17 @@ export async function readStacks(
     unreadable: [{ what: "the list of stacks", why: reasonOf(error) }],
   }));
   const known: KnownStack[] = [];
-  const waiting = [...stacks];
-  const readNext = async (): Promise<void> => {
-    for (let stack = waiting.shift(); stack !== undefined; stack = waiting.shift()) {
-      const { name, isOwn, current } = stack;
-      const isNamed = pulumi.stack === undefined ? current : shortName(name) === shortName(pulumi.stack);
-      try {
-        known.push({
-          name,
-          isOwn,
-          isSelected: isOwn && isNamed === true,
-          ...(await readStack(pulumi.of(name))),
-        });
-      } catch (error) {
-        unreadable.push({ what: `the stack ${name}`, why: reasonOf(error) });
-      }
+  const reading = inParallel(stacks, async ({ name, isOwn, current = false }) => {
+    const isNamed = pulumi.stack === undefined ? current : shortName(name) === shortName(pulumi.stack);
+    try {
+      known.push({ name, isOwn, isSelected: isOwn && isNamed, ...(await readStack(pulumi.of(name))) });
+    } catch (error) {
+      unreadable.push({ what: `the stack ${name}`, why: reasonOf(error) });
     }
-  };
+  });
   await context.output.during(
     () => `Reading the states: ${known.length + unreadable.length} of ${stacks.length} stacks read…`,
-    Promise.all(Array.from({ length: AT_ONCE }, readNext)),
+    reading,
   );
   return { known: known.sort((a, b) => (a.name < b.name ? -1 : 1)), unreadable, absence, all };
 }
@@ -88,20 +77,15 @@ async function listStacks(context: Context, all: boolean) {
   if (own === undefined) return { stacks: [], absence, unreadable };
   const stacks = own.map((stack) => ({ ...stack, isOwn: true }));
   if (all) {
-    const result = await pulumi.run(LIST_ALL);
-    if (result.exitCode !== 0) throw pulumiFailed(LIST_ALL, result);
-    if (/legacy stack files/.test(result.stderr))
+    const { stdout, stderr } = await pulumi.run([...LIST, "--all"]);
+    if (/legacy stack files/.test(stderr))
       unreadable.push({ what: "a stack of an older Pulumi", why: "run `pulumi state upgrade` first" });
-    const listed = JSON.parse(result.stdout) as readonly ListedStack[];
+    const listed = JSON.parse(stdout) as readonly ListedStack[];
     const others = listed.filter(({ name }) => own.every((each) => each.name !== name));
     stacks.push(...others.map(({ name }) => ({ name, isOwn: false })));
   }
   // It may be the wrong backend: there, every endpoint would look like nobody's.
-  return {
-    stacks,
-    absence: own.length === 0 ? NO_STACK : undefined,
-    unreadable,
-  };
+  return { stacks, absence: own.length === 0 ? NO_STACK : undefined, unreadable };
 }
 
 /** A backend may have gigabytes of states, so only what is about endpoints is kept. @throws CliError */

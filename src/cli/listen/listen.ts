@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { Option } from "commander";
 import { openWayTo } from "../../shared/post";
 import { isLoopback } from "../../shared/url";
@@ -40,17 +41,14 @@ export const listen: Subcommand<Flags> = {
     "listen --forward-to http://127.0.0.1:3000/jobs --page",
     "listen --stack dev --save captures --json",
   ],
-  endsItself: true,
   async run(context, flags) {
     const { forwardTo: url } = flags;
-    const { output, terminal, signal } = context;
+    const { output, terminal, signal, endItself } = context;
     checkTarget(flags);
     const target = url === undefined ? undefined : { url, dispatcher: openWayTo(url) };
     const signing = await secretsFor(context, flags);
-    if (signal.aborted) throw new CliError("INTERRUPTED", "Ctrl-C ended the command");
-    const stopped = new Promise<void>((resolve) => {
-      signal.addEventListener("abort", () => resolve(), { once: true });
-    });
+    endItself();
+    const stopped = once(signal, "abort");
     const report = new Report(output, flags.save);
     let last: Arrival | undefined;
     const replay = async (target: Target, arrival: Arrival) => {
