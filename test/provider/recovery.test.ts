@@ -28,6 +28,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
   "503 that says when": status(503, false, later),
   "503 after that says when": status(503, true, later),
 };
+/** Those that all requests of a command meet, too. */
+const LASTING = ["unreachable", "lost after", "hang before", "hang after", "a website", "401", "429", "500"];
 const OPERATIONS = {
   up: ["register", "list", "get", "delete"],
   refresh: ["list", "get"],
@@ -63,7 +65,10 @@ const cellsOf = (command: Command): Cell[] =>
       // A service that denies what it has is believed, and what only reads has no effect.
       .filter((kind) => !(kind === "404" && (operation === "get" || operation === "delete")))
       .filter((kind) => !(/after$|commit/.test(kind) && (operation === "list" || operation === "get")))
-      .flatMap((kind) => [1, Number.POSITIVE_INFINITY].map((times) => ({ command, operation, kind, times }))),
+      .flatMap((kind) => [
+        { command, operation, kind, times: 1 },
+        ...(LASTING.includes(kind) ? [{ command, operation, kind, times: Number.POSITIVE_INFINITY }] : []),
+      ]),
   );
 
 /** Returns what is wrong after a command that meets a fault, and at most two that do not. */

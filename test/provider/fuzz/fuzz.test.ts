@@ -3,7 +3,7 @@ import { fuzzSeed } from "../../seed";
 import { Actor } from "./actor";
 import { type Step, scenario } from "./scenario";
 
-const { FUZZ_STEPS = "3000", FUZZ_PATH } = process.env;
+const { FUZZ_STEPS = "2000", FUZZ_PATH } = process.env;
 const wanted = Number(FUZZ_STEPS);
 const seed = fuzzSeed();
 
