@@ -17,9 +17,10 @@ export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const LATE = Symbol("took too long");
 
-/** Settles as the work does, or resolves with `LATE` if it takes longer. The work goes on: watch it for what happens later. */
+/** Settles as the work does, or resolves with `LATE` if it takes longer. The work goes on. */
 // Not Promise.race, which costs several promises more for each delivery.
-export function within<T>(milliseconds: number, work: Promise<T>): Promise<T | typeof LATE> {
+export async function within<T>(milliseconds: number, work: T | PromiseLike<T>): Promise<T | typeof LATE> {
+  if (!isThenable(work)) return work;
   return new Promise((resolve, reject) => {
     const stopTimer = startTimer(milliseconds, () => resolve(LATE));
     const stop = <V>(settle: (value: V) => void) => {
@@ -28,8 +29,15 @@ export function within<T>(milliseconds: number, work: Promise<T>): Promise<T | t
         settle(value);
       };
     };
-    work.then(stop(resolve), stop(reject));
+    Promise.resolve(work).then(stop(resolve), stop(reject));
   });
+}
+
+/** Settles as the work does, or rejects if it takes longer. @param what for the message, such as "The dedupe store" */
+export async function inTime<T>(what: string, milliseconds: number, work: T | PromiseLike<T>): Promise<T> {
+  const result = await within(milliseconds, work);
+  if (result === LATE) throw new Error(`${what} took longer than ${milliseconds} ms.`);
+  return result as T;
 }
 
 /**
@@ -48,10 +56,7 @@ export function startTimer(milliseconds: number, callback: () => void): () => vo
   };
 }
 
-/**
- * Whether a value can be awaited. Use it through `Promise.resolve`, once: a query builder's `then` starts its query each time, and
- * may return nothing.
- */
+/** Whether a value can be awaited. Await it once: a query builder's `then` starts its query each time. */
 export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   const canHaveThen = (typeof value === "object" && value !== null) || typeof value === "function";
   return canHaveThen && typeof (value as { then?: unknown }).then === "function";

@@ -16,15 +16,13 @@ export const JOB_EVENTS: readonly JobEvent[] = ["job.running", "job.succeeded", 
 const EVENT_BY_STATUS: ReadonlyMap<unknown, JobEvent> = new Map(
   JOB_EVENTS.map((event) => [event.slice("job.".length), event]),
 );
-const BYTE_ORDER_MARK = 0xfeff;
 
 /**
  * Reads a body in either of the shapes that the service may send: `{type, data: {jobId, …}}`, or a flat
  * `{jobId, status}` (or `job_id`) whose status names the event. Never throws: an unknown shape is an unknown event.
  */
 export function readEvent(body: Uint8Array): ReadEvent {
-  const text = asBuffer(body).toString("utf8");
-  const message = parseJson(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);
+  const message = parseJson(asBuffer(body).toString());
   if (!isRecord(message)) return { event: undefined, jobId: undefined, data: message };
   const { type, status, data } = message;
   return {

@@ -1,6 +1,8 @@
 import { keysOf } from "../signature/secret";
-import { LATE, within } from "./deadline";
+import { inTime } from "./deadline";
 import type { Secrets } from "./types";
+
+type Keys = readonly Uint8Array[] | undefined;
 
 interface KeySource {
   /** The keys to verify with, or undefined if the secrets could never be read. */
@@ -8,10 +10,9 @@ interface KeySource {
   /** After a mismatch: other keys if the secrets have changed since, or the same array. */
   afterMismatch(): Keys | Promise<Keys>;
 }
-type Keys = readonly Uint8Array[] | undefined;
 
 interface KeySourceOptions {
-  /** Unix milliseconds, or NaN. */
+  /** Unix milliseconds. */
   readonly now: () => number;
   /** The secrets at start-up, if they come from a function: in use until its first answer. */
   readonly initial?: Secrets | undefined;
@@ -27,11 +28,8 @@ const PAUSE_MS = 5_000;
 const TIMEOUT_MS = 5_000;
 
 /**
- * Provides the keys of a receiver. Secrets given as values are read at once. @throws WebhookSecretError
- *
- * A function is called at the first delivery, when its last answer is a minute old, and on a signature that does not match when the
- * last call is five seconds old: so a new secret is accepted at once, and a flood of forgeries does not reach the function.
- * Deliveries that wait share one call. When it fails, the last good answer stays in use, until the next call five seconds later.
+ * Provides the keys of a receiver, by the rules of the option `secrets`. Deliveries that wait share one call of its function.
+ * @throws WebhookSecretError if a secret given as a value is malformed
  */
 export function keySource(
   secrets: Secrets | (() => Secrets | Promise<Secrets>),
@@ -51,9 +49,7 @@ export function keySource(
     const startedAt = now();
     askedAt = startedAt;
     try {
-      const answer = await within(TIMEOUT_MS, Promise.resolve().then(read));
-      if (answer === LATE) throw new Error(`Reading the webhook secrets took longer than ${TIMEOUT_MS} ms.`);
-      keys = keysOf(answer);
+      keys = keysOf(await inTime("Reading the webhook secrets", TIMEOUT_MS, Promise.resolve().then(read)));
       goodAt = startedAt;
     } catch (error) {
       onError(error);

@@ -10,7 +10,7 @@ export interface HandlingOptions<Events extends object = NoEvents> {
   readonly handlers: Handlers<Events>;
   /**
    * By event: a schema that its data must fit, of any library that implements Standard Schema, such as Zod, Valibot or ArkType. The
-   * handler gets the data as the schema returns it. Data that does not fit has the outcome `invalid-data`. An event of the service's own
+   * handler gets the data as the schema returns it. Data that does not fit has the outcome `failed`. An event of the service's own
    * needs none. Any other event must stand here before it can have a handler: with `true` for an event without a schema.
    */
   readonly events?: EventSchemas<Events> | undefined;

@@ -1,5 +1,4 @@
-import { CodedError } from "../shared/codedError";
-import { isThenable, LATE, within } from "./deadline";
+import { inTime } from "./deadline";
 import type { Claim, DedupeStore } from "./dedupe/store";
 import type { TrackedDelivery } from "./delivery";
 import { type Handling, type Processed, run, workOn } from "./run";
@@ -29,7 +28,7 @@ const STORE_TIMEOUT_MS = 5_000;
 /** Between two attempts to record a handled delivery. */
 const RETRY_PAUSE_MS = 250;
 
-/** Takes the claim, calls the handler, and completes or releases the claim. Never rejects. */
+/** Takes the claim, calls the handler, and completes or releases the claim. Never rejects because of a handler or a store. */
 export async function processDelivery(
   tracked: TrackedDelivery,
   processing: Processing,
@@ -44,12 +43,12 @@ export async function processDelivery(
   const leaseEnds = performance.now() + leaseMs;
   let claim: Claim;
   try {
-    claim = checkedClaim(await inTime(() => store.claim(key, leaseMs)));
+    claim = await answerOf(store.claim(key, leaseMs));
   } catch (error) {
     return { outcome: "store-unavailable", error };
   }
   if (claim.state === "completed") return { outcome: "duplicate" };
-  if (claim.state === "held") return { outcome: "held", retryAfterMs: claim.retryAfterMs };
+  if (claim.state !== "claimed") return { outcome: "held", retryAfterMs: claim.retryAfterMs };
 
   const { token } = claim;
   const record = () => recordHandled(() => store.complete(key, token, KEEP_SECONDS * 1000), leaseEnds);
@@ -58,7 +57,7 @@ export async function processDelivery(
   if (ended.outcome === "timed-out") return { ...ended, retryAfterMs: leaseMs - handlerTimeoutMs };
   try {
     if (ended.outcome === "handled") await record();
-    else await inTime(() => store.release(key, token));
+    else await answerOf(store.release(key, token));
   } catch (error) {
     // The answer stands: a handled delivery must not be sent again because the store failed.
     return { error, ...ended };
@@ -67,8 +66,7 @@ export async function processDelivery(
 }
 
 function unhandled({ delivery: { event } }: TrackedDelivery, { warn }: Processing): Processed {
-  const what =
-    event === undefined ? "that names no event" : `of the event ${JSON.stringify(event.slice(0, 80))}`;
+  const what = event === undefined ? "that names no event" : `of the event "${event.slice(0, 80)}"`;
   warn(
     `A verified delivery ${what} was acknowledged, but nobody handles it. Give it a handler, or handle it in onUnhandled. ` +
       "You see this for the first one only.",
@@ -77,65 +75,27 @@ function unhandled({ delivery: { event } }: TrackedDelivery, { warn }: Processin
   return { outcome: "unhandled" };
 }
 
-/** The dedupe store did not record a handled delivery, because it no longer holds this worker's claim. */
-class NotRecordedError extends CodedError<"DELIVERY_NOT_RECORDED"> {
-  override readonly name = "NotRecordedError";
-
-  constructor() {
-    super(
-      "DELIVERY_NOT_RECORDED",
-      "The dedupe store did not record the delivery as handled: its lease ended and another worker took it over, or the store is full. " +
-        "If handlers take that long, raise leaseMs.",
-    );
-  }
-}
-
-type StoreCall<T> = () => T | PromiseLike<T>;
-
-/** Calls a dedupe store. Fails if the store fails or takes longer than five seconds. */
-function inTime<T>(call: StoreCall<T>): T | Promise<T> {
-  const answer = call();
-  return isThenable(answer) ? answerInTime(Promise.resolve(answer)) : answer;
-}
-
-async function answerInTime<T>(answering: Promise<T>): Promise<T> {
-  const answer = await within(STORE_TIMEOUT_MS, answering);
-  if (answer === LATE) throw new Error(`The dedupe store did not answer within ${STORE_TIMEOUT_MS} ms.`);
-  return answer;
+function answerOf<T>(answer: T | PromiseLike<T>): Promise<T> {
+  return inTime("The dedupe store", STORE_TIMEOUT_MS, answer);
 }
 
 /**
- * Records a delivery as handled. A store that refuses, because another worker has taken over, is not asked again. If the store fails,
- * rejects at once, so that the answer does not wait, and tries again in the background while the lease lasts: a delivery that is not
- * recorded is handled again when its sender retries.
+ * Records a delivery as handled. If the store fails, rejects at once, so that the answer does not wait, and tries again in the background
+ * while the lease lasts: a delivery that is not recorded is handled again when its sender retries.
  */
-async function recordHandled(complete: StoreCall<boolean>, leaseEnds: number): Promise<void> {
+async function recordHandled(complete: () => boolean | Promise<boolean>, leaseEnds: number): Promise<void> {
   let isRecorded: boolean;
   try {
-    isRecorded = await inTime(complete);
+    isRecorded = await answerOf(complete());
   } catch (error) {
-    void recordLater(complete, leaseEnds);
+    const again = () => recordHandled(complete, leaseEnds).catch(() => {});
+    // Not a reason to keep the process running.
+    if (performance.now() + RETRY_PAUSE_MS < leaseEnds) setTimeout(again, RETRY_PAUSE_MS).unref();
     throw error;
   }
-  if (!isRecorded) throw new NotRecordedError();
-}
-
-async function recordLater(complete: StoreCall<boolean>, leaseEnds: number): Promise<void> {
-  while (performance.now() + RETRY_PAUSE_MS < leaseEnds) {
-    // Not a reason to keep the process running.
-    await new Promise((wake) => setTimeout(wake, RETRY_PAUSE_MS).unref());
-    try {
-      await inTime(complete);
-      return;
-    } catch {
-      // Again, while the lease lasts.
-    }
-  }
-}
-
-const CLAIM_STATES: readonly unknown[] = ["claimed", "held", "completed"];
-
-function checkedClaim(claim: Claim): Claim {
-  if (CLAIM_STATES.includes(claim?.state)) return claim;
-  throw new TypeError('The dedupe store\'s claim has none of the states "claimed", "held" and "completed".');
+  if (!isRecorded)
+    throw new Error(
+      "The dedupe store did not record the delivery as handled: its lease ended and another worker took it over, or the store is full. " +
+        "If handlers take that long, raise leaseMs.",
+    );
 }

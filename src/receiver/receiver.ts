@@ -1,7 +1,7 @@
 import { check } from "../signature/check";
 import { claimedId } from "../signature/headers";
 import type { VerificationResult } from "../signature/result";
-import { outcomeAnswer, readBefore, refusalAnswer } from "./answers";
+import { outcomeAnswer, REFUSALS } from "./answers";
 import { TrackedDelivery } from "./delivery";
 import { JOB_EVENTS, VALIDATION_EVENT } from "./event";
 import { keySource } from "./keys";
@@ -21,10 +21,6 @@ import type {
   Secrets,
 } from "./types";
 
-const PARSED_BODY_ADVICE = readBefore(
-  "The webhook receiver",
-  "Give it the raw bytes: mount it before any body parser.",
-);
 const JOB_AS_KEY =
   "Deliveries are identified by the job's id, which all events of a job share: only the first that has a handler is handled, and the " +
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code to copy.
@@ -51,9 +47,8 @@ const JOB_AS_KEY =
  * | --- | --- |
  * | 200 | handled (without a body), handled before, an event that nobody handles, or a `webhook.validation` |
  * | 202 | a queue has confirmed it |
- * | 400 | the connection ended in the middle of the body |
  * | 401 | not verified; `onRejected` gets the reason, the sender does not |
- * | 405, 408, 413 | not a POST; a body that came too slowly; a body that is too large |
+ * | 405, 408, 413 | not a POST; a body that came too slowly or broke off; a body that is too large |
  * | 500 | the handler failed: a retry is handled again. Or the program parsed the body first |
  * | 503 with Retry-After | another worker has the delivery, the handler passed its deadline, or the dedupe store, the queue, the secrets or the clock failed |
  *
@@ -78,36 +73,23 @@ export function startedReceiver<Events extends object>(
   const { toleranceSeconds, maxBodyBytes, take } = resolveOptions(options, warn);
   const {
     dedupeKey,
+    now = Date.now,
     // Advice is a warning of its own.
     onRejected = (rejection) => rejection.advice ?? warn(rejectionWarning(rejection)),
     onOutcome = logFailure,
     onSecretsError = logSecretsError,
   } = options;
-  const now = clockOf(options.now);
-  const source = keySource(options.secrets, {
-    now,
-    initial,
-    onError: (error) => notify(onSecretsError, error),
-  });
+  const onError = (error: unknown) => notify(onSecretsError, error);
+  const source = keySource(options.secrets, { now, initial, onError });
 
-  function reject(rejection: Rejection, answer: ReceiverResponse): ReceiverResponse {
-    if (rejection.advice !== undefined) warn(rejection.advice);
-    notify(onRejected, rejection);
+  function reject(
+    answer: ReceiverResponse,
+    reason: Rejection["reason"],
+    more: Pick<Rejection, "unverifiedId" | "advice">,
+  ): ReceiverResponse {
+    if (more.advice !== undefined) warn(more.advice);
+    notify(onRejected, { reason, status: answer.status, ...more });
     return answer;
-  }
-
-  async function refuse(reason: Refusal, advice = reason === "parsed-body" ? PARSED_BODY_ADVICE : undefined) {
-    const answer = refusalAnswer(reason);
-    const { status } = answer;
-    return reject(advice === undefined ? { reason, status } : { reason, status, advice }, answer);
-  }
-
-  function refuseUnverified(reason: Rejection["reason"], { headers }: ReceiverRequest): ReceiverResponse {
-    const isOwnFault = reason === "no-secrets" || reason === "invalid-clock";
-    const answer = refusalAnswer(isOwnFault ? "not-ready" : "unverified");
-    const { status } = answer;
-    const unverifiedId = claimedId(headers);
-    return reject(unverifiedId === undefined ? { reason, status } : { reason, status, unverifiedId }, answer);
   }
 
   /** Verifies with the current secrets, and again if they have changed since a mismatch. Undefined without any secret. */
@@ -126,9 +108,11 @@ export function startedReceiver<Events extends object>(
     const { delivery } = tracked;
     // It proves the receiver at deploy time: no handler and no store is called.
     if (delivery.event === VALIDATION_EVENT) return { outcome: "validation" };
-    let key: string;
+    let key = delivery.id;
     try {
-      key = dedupeKeyOf(delivery, dedupeKey);
+      if (dedupeKey && isKeyed(delivery)) key = dedupeKey(delivery);
+      if (typeof key !== "string" || key === "")
+        throw new TypeError("dedupeKey must return a non-empty string. If in doubt, return delivery.id.");
     } catch (error) {
       return { outcome: "failed", error };
     }
@@ -136,53 +120,35 @@ export function startedReceiver<Events extends object>(
     return take(tracked, { key });
   }
 
+  async function refuse(reason: Refusal, advice?: string): Promise<ReceiverResponse> {
+    return reject(REFUSALS[reason], reason, { advice });
+  }
+
   async function handle(request: ReceiverRequest): Promise<ReceiverResponse> {
-    if (request.method !== "POST") return refuse("method");
-    if (!ArrayBuffer.isView(request.body)) return refuse("parsed-body");
-    if (request.body.byteLength > maxBodyBytes) return refuse("size");
+    const { method, body, headers } = request;
+    if (method !== "POST") return refuse("method");
+    if (!ArrayBuffer.isView(body)) return refuse("parsed-body");
+    if (body.byteLength > maxBodyBytes) return refuse("size");
     const result = await verified(request);
-    if (!result?.ok) return refuseUnverified(result?.reason ?? "no-secrets", request);
+    if (!result?.ok) {
+      const reason = result?.reason ?? "no-secrets";
+      const isOwnFault = reason === "no-secrets" || reason === "invalid-clock";
+      const answer = REFUSALS[isOwnFault ? "not-ready" : "unverified"];
+      return reject(answer, reason, { unverifiedId: claimedId(headers) });
+    }
 
     const startedAt = performance.now();
     const { id, timestamp } = result;
-    const tracked = new TrackedDelivery({ id, timestamp, rawBody: request.body });
+    const tracked = new TrackedDelivery({ id, timestamp, rawBody: body });
     const { event, jobId } = tracked.delivery;
     const { outcome, error, retryAfterMs } = await takeKeyed(tracked);
     const answer = outcomeAnswer(outcome, retryAfterMs);
-    const { status } = answer;
     const durationMs = Math.round(performance.now() - startedAt);
-    const report = { outcome, status, id, timestamp, event, jobId, durationMs };
-    notify(onOutcome, error === undefined ? report : { ...report, error });
+    notify(onOutcome, { outcome, status: answer.status, id, timestamp, event, jobId, durationMs, error });
     return answer;
   }
 
   return { maxBodyBytes, handle, refuse };
-}
-
-/** Returns the program's clock as one that never throws: NaN if it fails or gives no number. */
-function clockOf(now: (() => unknown) | undefined): () => number {
-  if (now === undefined) return Date.now;
-  return () => {
-    try {
-      const time = now();
-      return typeof time === "number" ? time : Number.NaN;
-    } catch {
-      return Number.NaN;
-    }
-  };
-}
-
-/** Returns what identifies a delivery: what `dedupeKey` makes of it or, without one, its id. @throws if `dedupeKey` does */
-function dedupeKeyOf(
-  delivery: Delivery,
-  dedupeKey: ((delivery: KeyedDelivery) => string) | undefined,
-): string {
-  if (!dedupeKey || !isKeyed(delivery)) return delivery.id;
-  const key: unknown = dedupeKey(delivery);
-  if (typeof key === "string" && key !== "") return key;
-  throw new TypeError(
-    "dedupeKey must return a non-empty string. Return delivery.id if nothing better identifies the event.",
-  );
 }
 
 /** Returns true for the service's own events that have a job id. */

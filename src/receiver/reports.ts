@@ -26,7 +26,6 @@ const FAILURES: Readonly<Partial<Record<string, string>>> = {
   failed: "its handler failed, so it will be retried",
   "timed-out": "its handler did not finish in time, so it will be retried",
   "store-unavailable": "the dedupe store failed, so no handler was called, and it will be retried",
-  "invalid-data": "no handler was called, because its data does not fit the schema",
   "queue-unavailable": "the queue did not take it, so it will be retried",
 };
 
@@ -69,8 +68,9 @@ export function warnerOnce(): Warn {
 const REMEDIES = {
   "signature-mismatch":
     "The secret that signed is not among the receiver's, such as after a rotation, or something changed the body on its way. ",
-  missing: "It is not from the service, or a proxy removed the header. ",
+  "missing-header": "It is not from the service, or a proxy removed the webhook- headers. ",
   timestamp: "It is a replay, was delayed, or this machine's clock is wrong. ",
+  "parsed-body": "Give the receiver the raw bytes: mount it before any body parser. ",
   size: "If the service sends such bodies, raise maxBodyBytes. ",
   "no-secrets": "The secrets could not be read. ",
 };

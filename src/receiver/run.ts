@@ -1,7 +1,7 @@
 import { DeadlineError, isThenable, LATE, within } from "./deadline";
 import type { TrackedDelivery } from "./delivery";
 import type { Warn } from "./reports";
-import { InvalidDataError, type StandardSchema, validData } from "./schema";
+import { type StandardSchema, validData } from "./schema";
 import type { Delivery, EventDelivery, Handler, OutcomeKind } from "./types";
 
 /** How deliveries are handled. */
@@ -39,10 +39,7 @@ export function workOn(
     return handler(delivery as EventDelivery);
   };
   if (schema === undefined || schema === true) return () => callWith(delivery.data);
-  return () => {
-    const data = validData(schema, event, delivery.data);
-    return isThenable(data) ? Promise.resolve(data).then(callWith) : callWith(data);
-  };
+  return () => validData(schema, event, delivery.data).then(callWith);
 }
 
 interface RunOptions extends Pick<Handling, "handlerTimeoutMs" | "warn"> {
@@ -52,28 +49,25 @@ interface RunOptions extends Pick<Handling, "handlerTimeoutMs" | "warn"> {
   readonly onLate?: () => Promise<void>;
 }
 
-const HANDLED: Processed = { outcome: "handled" };
-
 /** Calls a handler, and fires its delivery's signal at the deadline, or when it is told to stop. Never rejects. */
 export async function run(
   work: () => unknown,
   tracked: TrackedDelivery,
-  options: RunOptions,
+  { handlerTimeoutMs, signal, onLate, warn }: RunOptions,
 ): Promise<Processed> {
-  const { handlerTimeoutMs, signal, onLate, warn } = options;
   // A claim may have taken so long that the handler would only start after it was told to stop.
-  if (signal?.aborted) return { outcome: "failed", error: stopReason(signal) };
-  const stop = () => tracked.expire(stopReason(signal));
+  if (signal?.aborted) return { outcome: "failed", error: signal.reason };
+  const stop = () => tracked.expire(signal?.reason);
   signal?.addEventListener("abort", stop, { once: true });
   try {
     const started = work();
-    const working = isThenable(started) ? Promise.resolve(started) : undefined;
-    const result = working === undefined ? started : await within(handlerTimeoutMs, working);
-    if (working === undefined || result !== LATE) {
+    const working = isThenable(started) ? Promise.resolve(started) : started;
+    const result = await within(handlerTimeoutMs, working);
+    if (result !== LATE) {
       checkResult(result, "a handler", warn);
       // It may have resolved because it was told to stop, with its work half done.
-      if (signal?.aborted && tracked.isWatched) return { outcome: "failed", error: stopReason(signal) };
-      return HANDLED;
+      const isStopped = signal?.aborted && tracked.isWatched;
+      return isStopped ? { outcome: "failed", error: signal.reason } : { outcome: "handled" };
     }
     const error = new DeadlineError(handlerTimeoutMs);
     tracked.expire(error);
@@ -82,18 +76,15 @@ export async function run(
       // A handler that watches its signal may have resolved because it stopped; then the retry is handled again.
       return tracked.isWatched ? undefined : onLate?.();
     };
-    working.then(finish).catch(() => {});
+    Promise.resolve(working)
+      .then(finish)
+      .catch(() => {});
     return { outcome: "timed-out", error };
   } catch (error) {
-    return { outcome: error instanceof InvalidDataError ? "invalid-data" : "failed", error };
+    return { outcome: "failed", error };
   } finally {
     signal?.removeEventListener("abort", stop);
   }
-}
-
-function stopReason(signal: AbortSignal | undefined): Error {
-  const reason: unknown = signal?.reason;
-  return reason instanceof Error ? reason : new Error("The worker was told to stop.", { cause: reason });
 }
 
 /**
@@ -104,14 +95,16 @@ function stopReason(signal: AbortSignal | undefined): Error {
  */
 export function checkResult(result: unknown, what: "a handler" | "the queue's add", warn: Warn): void {
   if (typeof result !== "object" || result === null) return;
-  const { ok, status, subscribe, execute } = result as Readonly<Record<string, unknown>>;
+  const object = result as Readonly<Record<string, unknown>>;
   // By its tag: undici and node-fetch have classes of their own, and Hono's server replaces the global one.
-  if (Object.prototype.toString.call(result) === "[object Response]" && ok === false)
-    throw new TypeError(`What ${what} returned is a Response with status ${status}, so it counts as failed.`);
-  const runs = [subscribe, execute].findIndex((each) => typeof each === "function");
-  if (runs !== -1)
+  if (Object.prototype.toString.call(result) === "[object Response]" && object.ok === false)
+    throw new TypeError(
+      `What ${what} returned is a Response with status ${object.status}, so it counts as failed.`,
+    );
+  const runs = ["subscribe", "execute"].find((name) => typeof object[name] === "function");
+  if (runs !== undefined)
     warn(
-      `What ${what} returned has a function ${["subscribe", "execute"][runs]}, so it may never have run, and the delivery counts as done. ` +
+      `What ${what} returned has a function ${runs}, so it may never have run, and the delivery counts as done. ` +
         "Await its end: return lastValueFrom(observable), or what execute() returns.",
     );
 }

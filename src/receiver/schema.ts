@@ -1,6 +1,4 @@
 import { CodedError } from "../shared/codedError";
-import { checkFunctions } from "./checks";
-import { isThenable } from "./deadline";
 
 /** The part of a Standard Schema (https://standardschema.dev) that is used: of Zod, Valibot, ArkType and others. */
 export interface StandardSchema<Data = unknown> {
@@ -29,18 +27,16 @@ export type EventSchemas<Events extends object> = {
   readonly [Name in keyof Events]?: StandardSchema<Events[Name]> | true;
 };
 
-/** How many places a message names. */
-const MOST_PLACES = 5;
-
 /** A delivery's data does not fit the schema of its event. */
 export class InvalidDataError extends CodedError<"INVALID_DATA"> {
   override readonly name = "InvalidDataError";
   readonly #issues: readonly SchemaIssue[];
 
   constructor(event: string, issues: readonly SchemaIssue[]) {
+    const places = [...new Set(issues.map(placeOf))].slice(0, 5).join(", ");
     super(
       "INVALID_DATA",
-      `The data of "${event}" does not fit its schema${placesOf(issues)}. See the error's issues.`,
+      `The data of "${event}" does not fit its schema, at ${places}. See the error's issues.`,
     );
     this.#issues = issues;
   }
@@ -58,38 +54,26 @@ export class InvalidDataError extends CodedError<"INVALID_DATA"> {
  */
 export function schemasByEvent(
   owner: string,
-  events: EventSchemas<object> | undefined = {},
+  events: EventSchemas<object> = {},
 ): ReadonlyMap<string, StandardSchema | true> {
   const declared = Object.entries(events as Readonly<Record<string, StandardSchema | true>>);
-  const advice =
-    "Pass a schema of a library that implements Standard Schema, such as Zod, Valibot or ArkType, or true.";
-  // A schema may be a function with properties, as ArkType's are.
   for (const [event, schema] of declared)
-    if (schema !== true)
-      checkFunctions(`${owner}: the schema of "${event}"`, schema?.["~standard"], {
-        functions: ["validate"],
-        advice,
-      });
+    if (schema !== true && typeof schema?.["~standard"]?.validate !== "function")
+      throw new TypeError(
+        `${owner}: the schema of "${event}" is not one of a library that implements Standard Schema, such as Zod, Valibot or ArkType. ` +
+          "Pass one of those, or true.",
+      );
   return new Map(declared);
 }
 
-/** Returns the data as the schema gives it, or a promise of it. @throws InvalidDataError */
-export function validData(schema: StandardSchema, event: string, data: unknown): unknown {
-  const checked = schema["~standard"].validate(data);
-  const read = (result: SchemaResult<unknown>) => {
-    if (result.issues) throw new InvalidDataError(event, result.issues);
-    return result.value;
-  };
-  return isThenable(checked) ? Promise.resolve(checked).then(read) : read(checked);
-}
-
-/** Returns the end of a sentence that says where the issues are. Empty if there is none. */
-function placesOf(issues: readonly SchemaIssue[]): string {
-  const places = new Set(issues.map(placeOf));
-  return places.size === 0 ? "" : `, at ${[...places].slice(0, MOST_PLACES).join(", ")}`;
+/** Returns the data as the schema gives it. @throws InvalidDataError */
+export async function validData(schema: StandardSchema, event: string, data: unknown): Promise<unknown> {
+  const result = await schema["~standard"].validate(data);
+  if (result.issues) throw new InvalidDataError(event, result.issues);
+  return result.value;
 }
 
 function placeOf({ path = [] }: SchemaIssue): string {
   const names = path.map((part) => String(typeof part === "object" ? part.key : part));
-  return names.length === 0 ? "its root" : names.join(".").slice(0, 100);
+  return names.join(".").slice(0, 100) || "its root";
 }

@@ -87,20 +87,19 @@ export interface ReceiverResponse {
  *
  * - `method`: it is not a POST
  * - `size`: the body is larger than `maxBodyBytes`
- * - `timeout`: the body did not arrive in time
- * - `aborted`: the connection ended in the middle of the body
+ * - `incomplete-body`: the body did not arrive in time, or the connection ended in the middle of it
  * - `parsed-body`: something read the body before the receiver could
  */
-export type Refusal = "method" | "size" | "timeout" | "aborted" | "parsed-body";
+export type Refusal = "method" | "size" | "incomplete-body" | "parsed-body";
 
 /** Verifies requests, and calls a handler for each delivery. An adapter connects it to a server. */
 export interface Receiver {
   /** A larger body is refused with `refuse("size")`, best before it is read. */
   readonly maxBodyBytes: number;
-  /** Verifies, dedupes and dispatches one request. Never rejects. */
+  /** Verifies, dedupes and dispatches one request. */
   handle(request: ReceiverRequest): Promise<ReceiverResponse>;
   /**
-   * Returns the answer to a request that ends before `handle`, and reports it to `onRejected`. Never rejects.
+   * Returns the answer to a request that ends before `handle`, and reports it to `onRejected`.
    * @param advice for the developer who can fix the cause, such as which middleware to move
    */
   refuse(reason: Refusal, advice?: string): Promise<ReceiverResponse>;
@@ -113,9 +112,9 @@ export interface Rejection {
   /** The HTTP status that was answered. */
   readonly status: number;
   /** The id that the request claims, if it is canonical. It is not verified. */
-  readonly unverifiedId?: string;
+  readonly unverifiedId?: string | undefined;
   /** What to change, if the program and not the sender is at fault. */
-  readonly advice?: string;
+  readonly advice?: string | undefined;
 }
 
 /**
@@ -126,10 +125,9 @@ export interface Rejection {
  * - `duplicate`: handled before; acknowledged
  * - `validation`: a `webhook.validation`, which proves the receiver at deploy time; acknowledged without a handler or the dedupe store
  * - `held`: another worker is handling it
- * - `failed`: the handler failed; a retry is handled again
+ * - `failed`: the handler failed, or the data does not fit the schema of its event; a retry is handled again
  * - `timed-out`: the handler passed its deadline; a retry is handled after the lease has ended, unless the handler finished
  * - `store-unavailable`: the dedupe store failed, so no handler was called
- * - `invalid-data`: the data does not fit the schema of its event, so no handler was called; a retry is validated again
  * - `queued`: the queue has confirmed it; acknowledged, as the queue's workers handle it
  * - `queue-unavailable`: the queue failed, or did not confirm it in time
  */
@@ -142,7 +140,6 @@ export type OutcomeKind =
   | "failed"
   | "timed-out"
   | "store-unavailable"
-  | "invalid-data"
   | "queued"
   | "queue-unavailable";
 

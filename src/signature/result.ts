@@ -5,28 +5,24 @@
  * | --- | --- |
  * | `malformed-secret` | the receiver's own secret is malformed or missing (`verifyDetailed` only) |
  * | `invalid-clock` | the receiver's own `now` did not return a finite number |
- * | `body-not-raw` | the body is neither bytes nor a string: a framework parsed it before verification |
- * | `missing-id`, `missing-timestamp`, `missing-signature` | the header is absent or empty |
+ * | `parsed-body` | the body is neither bytes nor a string: a framework parsed it before verification |
+ * | `missing-header` | `webhook-id`, `webhook-timestamp` or `webhook-signature` is absent or empty |
  * | `malformed-id` | the id holds a '.', a space or a character that is not visible ASCII, or was sent twice |
  * | `malformed-timestamp` | the timestamp is not a plain decimal number (a sign, a leading zero, a date), or was sent twice |
+ * | `malformed-signature` | no entry of the header is `v1,` and 44 characters, or it was sent twice |
  * | `timestamp-too-old`, `timestamp-too-new` | outside the tolerance: a replay, a slow queue, or a clock that is wrong |
- * | `no-v1-signature` | the signature header has no `v1` entry |
- * | `malformed-signature` | no `v1` entry is `v1,` and 44 characters, or the header was sent twice |
  * | `signature-mismatch` | another secret, or a body that is not byte for byte the one that was signed |
  */
 export type VerificationFailure =
   | "malformed-secret"
   | "invalid-clock"
-  | "body-not-raw"
-  | "missing-id"
-  | "missing-timestamp"
-  | "missing-signature"
+  | "parsed-body"
+  | "missing-header"
   | "malformed-id"
   | "malformed-timestamp"
+  | "malformed-signature"
   | "timestamp-too-old"
   | "timestamp-too-new"
-  | "no-v1-signature"
-  | "malformed-signature"
   | "signature-mismatch";
 
 /** The message is genuine, with its id and its time of sending in unix seconds; or the reason why it was refused. */

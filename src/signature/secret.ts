@@ -25,8 +25,7 @@ export class WebhookSecretError extends CodedError<"SECRET_INVALID"> {
  * name ("is empty"), and does not repeat the secret.
  */
 export function problemOfSecret(secret: unknown, shortestKeyBytes = 1): string | undefined {
-  if (typeof secret !== "string")
-    return `is ${secret === null ? "null" : `of type ${typeof secret}`}, not a string`;
+  if (typeof secret !== "string") return `is of type ${typeof secret}, not a string`;
   if (secret === "") return "is empty";
   if (secret.trim() !== secret) return "begins or ends with white space, such as the line end of a file";
   if (!secret.startsWith(PREFIX)) return `does not begin with "${PREFIX}"`;

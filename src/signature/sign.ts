@@ -43,9 +43,9 @@ export function sign({ id, timestamp, body, secret }: SignOptions): SignedHeader
   const keys = keysOf(secret);
   const sent = String(timestamp);
   const bytes = hashable(body);
-  if (typeof id !== "string" || !isCanonicalId(id))
+  if (!isCanonicalId(id))
     throw new TypeError("Cannot sign: the id must be visible ASCII without '.', and not empty.");
-  if (typeof timestamp !== "number" || !isCanonicalTimestamp(sent))
+  if (!isCanonicalTimestamp(sent))
     throw new RangeError("Cannot sign: the timestamp must be a whole number of unix seconds.");
   if (bytes === undefined)
     throw new TypeError("Cannot sign: the body must be a Uint8Array, an ArrayBuffer or a string.");

@@ -8,7 +8,7 @@ import { checkTolerance, DEFAULT_TOLERANCE_SECONDS } from "./tolerance";
 export interface VerifierOptions {
   /** `whsec_` and the base64 of the key. Give several while a secret is rotated: any of them may match. */
   readonly secrets: string | readonly string[];
-  /** Whole seconds, default 300. 0 turns the timestamp window off and nothing else. */
+  /** Whole seconds, default 300, at most 86,400 (a day). 0 turns the timestamp window off and nothing else. */
   readonly toleranceSeconds?: number | undefined;
   /** The clock, in unix milliseconds. Default: `Date.now`. Unless the window is off, no delivery is accepted without a finite number from it. */
   readonly now?: (() => number) | undefined;
@@ -31,7 +31,7 @@ export interface Verifier {
  * ```
  *
  * @throws WebhookSecretError if a secret is malformed or there is none; the message does not repeat it
- * @throws RangeError if the tolerance is not a whole number of seconds, 0 or more
+ * @throws RangeError if the tolerance is not a whole number of seconds from 0 to 86,400
  */
 export function createVerifier({
   secrets,
@@ -65,9 +65,8 @@ export function createVerifier({
  * @param headers the request's headers, in any form and any case
  * @param secret `whsec_` and the base64 of the key; several while a secret is rotated, any of which may match. If one of them is
  *   malformed, the result is false
- * @param toleranceSeconds how old, and how far ahead of this machine's clock, the timestamp may be: whole seconds, default 300;
- *   0 turns this window off and nothing else
- * @throws RangeError if the tolerance is not a whole number of seconds, 0 or more
+ * @param toleranceSeconds how old, and how far ahead of this machine's clock, the timestamp may be: see `VerifierOptions`
+ * @throws RangeError if the tolerance is not a whole number of seconds from 0 to 86,400
  * @see https://www.standardwebhooks.com
  */
 export function verify(
@@ -80,15 +79,15 @@ export function verify(
 }
 
 /**
- * Verifies as `verify` does, and returns the id and the timestamp of a genuine delivery, or the reason for its refusal: for logs,
- * and to find out why a signature does not match. The reasons are not secret, but send a sender no more than "401".
+ * Verifies as `verify` does, and returns the id and the timestamp of a genuine delivery, or the reason for its refusal: for logs.
+ * Send the sender no more than "401".
  *
  * ```ts
  * const result = verifyDetailed(rawBody, request.headers, secret);
  * if (!result.ok) logger.warn(`delivery refused: ${result.reason}`);
  * ```
  *
- * @throws RangeError if the tolerance is not a whole number of seconds, 0 or more
+ * @throws RangeError if the tolerance is not a whole number of seconds from 0 to 86,400
  */
 export function verifyDetailed(
   rawBody: RawBody,

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { LONGEST_TOLERANCE_SECONDS } from "../receiver/resolve";
 import { CodedError } from "../shared/codedError";
 import { problemOfSecret } from "../signature/secret";
 import { problemOfTolerance } from "../signature/tolerance";
@@ -66,7 +65,7 @@ function problemOf(secret: unknown): string | undefined {
 
 /** Returns what is wrong with a receiver's tolerance, as a list. */
 export function problemsOfTolerance(toleranceSeconds: unknown): string[] {
-  const problem = problemOfTolerance(toleranceSeconds, LONGEST_TOLERANCE_SECONDS);
+  const problem = problemOfTolerance(toleranceSeconds);
   return problem === undefined ? [] : [problem];
 }
 

@@ -1,12 +1,8 @@
 import type { Dispatcher } from "undici";
-import { isSuccess } from "../shared/isSuccess";
 import { postDelivery } from "../shared/post";
 import { isUrl } from "../shared/url";
-import { type Deliveries, deliveriesFor, type ValidationDelivery } from "./delivery";
-import { type Answer, type Answers, canPass, judge, reasonOf, type ValidationErrorCode } from "./verdict";
-
-/** A delivery is given at least this long, in milliseconds, also when the time of its probe is over. */
-const SHORTEST_DELIVERY_MS = 1_000;
+import { brokenDelivery, genuineDelivery, type ValidationDelivery } from "./delivery";
+import { type Answer, canPass, judge, reasonOf, type ValidationErrorCode } from "./verdict";
 
 interface ShownAnswers {
   /** The status is null when there was no answer. */
@@ -29,7 +25,6 @@ interface ProbeOptions {
   /** At least one. */
   readonly secrets: readonly string[];
   readonly dispatcher: Dispatcher;
-  /** For the deliveries of one secret together, in milliseconds. */
   readonly timeoutMs: number;
   /** Ends the deliveries under way, which then count as not answered. */
   readonly signal: AbortSignal | undefined;
@@ -42,44 +37,31 @@ interface ProbeOptions {
  * @throws WebhookSecretError for a malformed secret
  */
 export async function probe(options: ProbeOptions): Promise<ValidationResult> {
-  const { url, secrets } = options;
-  const endsAt = performance.now() + options.timeoutMs;
-  const all = await Promise.all(
-    secrets.map(deliveriesFor).map((deliveries) => answersTo(deliveries, options, endsAt)),
-  );
-  const judged = all.map((answers, at) => ({ answers, at, code: judge(answers) }));
-  const failed = judged.filter(({ code }) => code !== null);
-  const decisive = failed.find(({ code }) => code !== null && !canPass(code)) ?? failed[0] ?? judged[0];
+  const results = await Promise.all(options.secrets.map((_, at) => probeSecret(at, options)));
+  const failed = results.filter(({ validated }) => !validated);
+  const [decisive] = [...failed.filter(({ code }) => code !== null && !canPass(code)), ...failed, ...results];
   if (decisive === undefined) throw new TypeError("Cannot validate a receiver: secrets is empty.");
-
-  const { answers, at, code } = decisive;
-  const shown = { genuine: { status: answers.genuine.status }, broken: { status: answers.broken.status } };
-  if (code === null) return { validated: true, code, reason: null, ...shown };
-  const secret = `secret ${at + 1} of ${secrets.length}`;
-  return { validated: false, code, reason: reasonOf({ code, url, secret, ...answers }), ...shown };
+  return decisive;
 }
 
-/** The genuine one first: some receivers accept an id that they have seen before they verify anything. */
-async function answersTo(deliveries: Deliveries, options: ProbeOptions, endsAt: number): Promise<Answers> {
-  const genuine = await send(deliveries.genuine, options, endsAt);
-  const broken = await send(deliveries.broken, options, endsAt);
-  return {
-    genuine,
-    broken: isSuccess(broken.status) ? await send(deliveries.brokenAnew, options, endsAt) : broken,
-  };
+async function probeSecret(at: number, options: ProbeOptions): Promise<ValidationResult> {
+  const { url, secrets } = options;
+  const deliveries = [genuineDelivery(secrets[at] as string), brokenDelivery()] as const;
+  const [genuine, broken] = await Promise.all([send(deliveries[0], options), send(deliveries[1], options)]);
+  const code = judge({ genuine, broken });
+  const shown = { genuine: { status: genuine.status }, broken: { status: broken.status } };
+  if (code === null) return { validated: true, code, reason: null, ...shown };
+  const secret = `secret ${at + 1} of ${secrets.length}`;
+  return { validated: false, code, reason: reasonOf({ code, url, secret, genuine, broken }), ...shown };
 }
 
 async function send(
   { headers, body }: ValidationDelivery,
-  { url, dispatcher, signal }: ProbeOptions,
-  endsAt: number,
+  { url, dispatcher, signal, timeoutMs }: ProbeOptions,
 ): Promise<Answer> {
-  const timeoutMs = Math.max(endsAt - performance.now(), SHORTEST_DELIVERY_MS);
   const answer = await postDelivery({ url, headers, body, dispatcher, signal, timeoutMs, longestAnswer: 0 });
   if (answer.status === null) return answer;
   const { location } = answer.headers;
   const isTarget = typeof location === "string" && isUrl(location, url);
-  return isTarget
-    ? { status: answer.status, location: new URL(location, url).href }
-    : { status: answer.status };
+  return { status: answer.status, ...(isTarget && { location: new URL(location, url).href }) };
 }

@@ -1,4 +1,4 @@
-import { isSuccess } from "../shared/isSuccess";
+import { isRefusal, isSuccess } from "../shared/isSuccess";
 import { describeUrl } from "../shared/url";
 
 /** What came back: a status, or why there is none. */
@@ -35,31 +35,24 @@ export function isRefuting(code: ValidationErrorCode): boolean {
   return code === "BROKEN_ACCEPTED" || code === "GENUINE_REFUSED";
 }
 
-/** Returns whether nothing takes deliveries at the path. A web server answers 405 where it has a page or a file. */
-export function isNoRoute({ status }: Answer): boolean {
-  return status === 404 || status === 405;
-}
-
 /** Judges a pair of answers. Null means: the genuine delivery was accepted and the broken one refused. */
 export function judge({ genuine, broken }: Answers): ValidationErrorCode | null {
   if (isSuccess(broken.status)) return "BROKEN_ACCEPTED";
   if (genuine.status === null) return "RECEIVER_UNREACHABLE";
-  const both = [genuine.status, broken.status].filter((status) => status !== null);
-  if (both.some((status) => isWithin(status, 300))) return "RECEIVER_REDIRECTED";
-  // A broken delivery that is answered 404 or 405 was refused, like any 4xx. A genuine one met a route that is not there yet.
-  if (isNoRoute(genuine) || both.some(saysNothing)) return "RECEIVER_NOT_READY";
-  if (isWithin(genuine.status, 400)) return "GENUINE_REFUSED";
-  // Without an answer to the broken one, it is not shown that signatures are verified.
-  return broken.status === null ? "RECEIVER_NOT_READY" : null;
+  if (isRedirect(genuine) || isRedirect(broken)) return "RECEIVER_REDIRECTED";
+  if (isRefusal(genuine.status)) return "GENUINE_REFUSED";
+  // A broken delivery that is answered 404 was refused, like any 4xx. A genuine one met a route that is not there yet.
+  const isBrokenRefused = isRefusal(broken.status) || isNoRoute(broken);
+  return isSuccess(genuine.status) && isBrokenRefused ? null : "RECEIVER_NOT_READY";
 }
 
-/** Returns whether a status is about the server and not about the delivery. */
-function saysNothing(status: number): boolean {
-  return status === 408 || status === 429 || !(isSuccess(status) || isWithin(status, 400));
+/** Returns whether nothing takes deliveries at the path. A web server answers 405 where it has a page or a file. */
+function isNoRoute({ status }: Answer): boolean {
+  return status === 404 || status === 405;
 }
 
-function isWithin(status: number, hundred: number): boolean {
-  return status >= hundred && status < hundred + 100;
+function isRedirect({ status }: Answer): boolean {
+  return status !== null && status >= 300 && status < 400;
 }
 
 interface Explained extends Answers {
@@ -94,7 +87,8 @@ export function reasonOf({ code, url, secret, genuine, broken }: Explained): str
     case "RECEIVER_UNREACHABLE":
       return `${receiver} did not answer a genuine delivery (${genuine.failure}), and a broken one got ${told(broken)}. ${
         broken.status === null
-          ? whatToReach()
+          ? "Check the host name, its certificate (NODE_EXTRA_CA_CERTS for a self-signed one), that it listens, that this machine can reach " +
+            "it, and HTTPS_PROXY and NO_PROXY if they are set"
           : "Check in the receiver's log what it does after it has verified a delivery"
       }`;
   }
@@ -109,16 +103,8 @@ function adviceFor({ genuine, broken }: Answers): string {
   if (isNoRoute(genuine))
     return "Nothing takes a POST at this path yet: check the url's path, and that the release is complete";
   if (!isSuccess(genuine.status))
-    return "It failed, is still starting, limits its requests, or its framework parses the body before the receiver can read it: check its log";
+    return "It failed, is still starting, limits requests, or its framework parses the body first: check its log";
   if (broken.status === null)
     return "Probably a firewall drops the broken one, so it is not shown that the receiver verifies signatures: let both through";
   return "Probably it throws where a signature does not match: answer such a delivery with a 4xx, such as 401";
-}
-
-/** Returns what to check if there was no answer. */
-export function whatToReach(): string {
-  return (
-    "Check the host name, its certificate (NODE_EXTRA_CA_CERTS for a self-signed one), that it listens, that this machine can reach " +
-    "it, and HTTPS_PROXY and NO_PROXY if they are set"
-  );
 }

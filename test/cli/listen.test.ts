@@ -44,7 +44,7 @@ test("each delivery is a line with event, job, id, size and verdict, and Ctrl-C 
     url,
     "TIME  job.succeeded  job_42  msg_1  50 bytes  verified",
     "TIME  job.succeeded  job_42  msg_1  50 bytes  refused with 401: signature-mismatch",
-    "TIME  unknown event  no job  no id  1 bytes  refused with 401: missing-id",
+    "TIME  unknown event  no job  no id  1 bytes  refused with 401: missing-header",
     "TIME  unknown event  no job  no id  0 bytes  refused with 405: method",
     "",
   ]);

@@ -44,14 +44,11 @@ const rawHmac = (key: string) =>
 
 test.each([
   ["verified", headersFor(JSON_TEXT)],
-  ["missing-id", without("webhook-id")],
-  ["missing-timestamp", without("webhook-timestamp")],
-  ["missing-signature", without("webhook-signature")],
+  ["missing-header", without("webhook-id")],
   ["malformed-id", twice("webhook-id")],
   ["malformed-signature", twice("webhook-signature")],
   ["malformed-id", changed("webhook-id", "a b")],
   ["malformed-timestamp", changed("webhook-timestamp", "2026-11-21")],
-  ["no-v1-signature", changed("webhook-signature", "v2,x")],
   ["malformed-signature", changed("webhook-signature", "v1,abc")],
   ["timestamp-in-milliseconds", headersFor(JSON_TEXT, { timestamp: NOW * 1000 })],
   ["timestamp-too-new", headersFor(JSON_TEXT, { timestamp: NOW + 2 * 3600 })],

@@ -15,10 +15,12 @@ function membersOf(file: string, type: string): string[] {
 test("docs/signature-mismatch.md has a heading for each reason of a refusal, and for no other", () => {
   const refusals = membersOf("src/receiver/types.ts", "Refusal");
   const failures = membersOf("src/signature/result.ts", "VerificationFailure");
-  expect([refusals.length, failures.length]).toEqual([5, 13]);
+  expect([refusals.length, failures.length]).toEqual([4, 10]);
   const [symptoms = ""] = read("docs/signature-mismatch.md").split("## Differences from the reference");
   const headings = symptoms.split("\n").filter((line) => line.startsWith("## "));
-  expect(headings.flatMap(namesIn).sort()).toEqual([...refusals, ...failures, "no-secrets"].sort());
+  expect(headings.flatMap(namesIn).sort()).toEqual(
+    [...new Set([...refusals, ...failures, "no-secrets"])].sort(),
+  );
 });
 
 test("docs/receiving.md lists each option of a receiver, and no other", () => {

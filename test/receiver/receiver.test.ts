@@ -48,7 +48,6 @@ test.each<[string, unknown, object]>([
     { jobId: undefined },
   ],
   ["a job id that is a fraction", json('{"type":"job.failed","jobId":1.5}'), { jobId: undefined }],
-  ["a byte order mark", json('\ufeff{"type":"job.failed","jobId":"j"}'), { jobId: "j" }],
 ])("the event and the job id are read from a body with %s", async (_what, body, expected) => {
   const failed = jest.fn();
   const { outcomeOf } = receiverOf({ handlers: { "job.failed": failed } });
@@ -117,7 +116,7 @@ describe("a refused request", () => {
       ],
       [delivered({ at: Date.now() + 400_000 }), 401, { reason: "timestamp-too-new" }],
       [delivered({ secret: otherSecret }), 401, { reason: "signature-mismatch" }],
-      [{ ...request, headers: {} }, 401, { reason: "missing-id" }],
+      [{ ...request, headers: {} }, 401, { reason: "missing-header" }],
       [{ ...request, method: "PUT" }, 405, { reason: "method" }],
       [{ ...request, body: Buffer.alloc(101) }, 413, { reason: "size" }],
       [{ ...request, body: { parsed: true } as unknown as Uint8Array }, 500, { reason: "parsed-body" }],
@@ -129,8 +128,7 @@ describe("a refused request", () => {
       expect(rejections.pop()).toMatchObject({ ...rejection, status });
     }
     expect((await receiver.refuse("method")).headers).toMatchObject({ allow: "POST" });
-    expect(await receiver.refuse("timeout")).toMatchObject({ status: 408 });
-    expect(await receiver.refuse("aborted")).toMatchObject({ status: 400 });
+    expect(await receiver.refuse("incomplete-body")).toMatchObject({ status: 408 });
     expect(outcomes).toEqual([]);
   });
 
@@ -145,14 +143,14 @@ describe("a refused request", () => {
     }
     expect(warnings()).toEqual([
       expect.stringMatching(/\(signature-mismatch\) and answered 401\. The secret that signed/),
-      expect.stringMatching(/\(missing-id\).*a proxy removed the header/),
+      expect.stringMatching(/\(missing-header\).*a proxy removed the webhook- headers/),
       expect.stringMatching(/\(size\) and answered 413.*raise maxBodyBytes/),
       "Move it.",
     ]);
   });
 
   test("by a receiver whose clock fails is answered 503, so that its sender retries", async () => {
-    for (const now of [() => Number.NaN, () => "soon" as unknown as number, () => JSON.parse("")]) {
+    for (const now of [() => Number.NaN, () => "soon" as unknown as number]) {
       const { receiver, rejections } = receiverOf({ now });
       const answer = await receiver.handle(delivered());
       expect(answer).toMatchObject({ status: 503, headers: { "retry-after": "5" } });
@@ -188,7 +186,7 @@ test.each<[string, object, RegExp]>([
     { handlers: {} },
     /^TypeError: createReceiver: there are no handlers and no onUnhandled/,
   ],
-  ["handlers that are missing", { handlers: undefined }, /handlers must be an object/],
+  ["handlers that are missing", { handlers: undefined }, /there are no handlers/],
   [
     "a misspelt event",
     { handlers: { "job.success": () => {} } },
@@ -197,86 +195,20 @@ test.each<[string, object, RegExp]>([
   [
     "a handler that is undefined",
     { handlers: { "job.failed": undefined } },
-    /handler of "job\.failed" is undefined/,
+    /handler of "job\.failed" is undefined, not a function/,
   ],
-  [
-    "a handler that is no function",
-    { handlers: { "job.failed": 1 } },
-    /handler of "job\.failed" is not a function/,
-  ],
-  ["an unknown option", { handler: {} }, /handler is not an option of createReceiver; use secrets, handlers/],
-  ["an onUnhandled that is no function", { onUnhandled: 1 }, /onUnhandled must be a function/],
-  ["a hook that is no function", { onOutcome: null }, /onOutcome must be a function, but it is null/],
-  ["a store without its functions", { dedupe: {} }, /dedupe has no function claim\. Pass memoryDedupe\(\)/],
-  ["a promise as a store", { dedupe: Promise.resolve() }, /dedupe has no function claim/],
+  ["an unknown option", { handler: {} }, /createReceiver: handler is not an option here; use secrets, /],
   ["a lease shorter than the deadline", { leaseMs: 15_000 }, /^RangeError: .*leaseMs.* from 15001 /],
-  [
-    "a deadline that is no number",
-    { handlerTimeoutMs: "1" },
-    /^RangeError: .*handlerTimeoutMs .* type string/,
-  ],
+  ["a deadline that is no number", { handlerTimeoutMs: Number.NaN }, /^RangeError: .*handlerTimeoutMs /],
   [
     "a tolerance in milliseconds",
     { toleranceSeconds: 300_000 },
-    /^RangeError: .*not milliseconds, from 0 to 86400/,
+    /^RangeError: .*not milliseconds, .* to 86400/,
   ],
-  ["a body limit below 0", { maxBodyBytes: -1 }, /^RangeError: .*maxBodyBytes/],
+  ["a body limit that is no number", { maxBodyBytes: Number.NaN }, /^RangeError: .*maxBodyBytes/],
   ["a secret that is malformed", { secrets: "whsec_?" }, /^WebhookSecretError: /],
   ["no secret", { secrets: undefined }, /^WebhookSecretError: .*it is of type undefined/],
-  [
-    "a queue and handlers",
-    { queue: { add: async () => {} } },
-    /queue cannot be combined with handlers\. Pass it to queueWorker/,
-  ],
-  [
-    "a queue of BullMQ",
-    { handlers: undefined, queue: { add: () => {}, addBulk: () => {} } },
-    /Pass bullmqQueue\(queue\)/,
-  ],
-  ["a queue without add", { handlers: undefined, queue: {} }, /queue has no function add/],
 ])("createReceiver throws at the start for %s", (_what, wrong, message) => {
   const options = { secrets: secret, handlers: { "job.succeeded": () => {} }, ...wrong };
   expect(String(thrownBy(() => createReceiver(options as ReceiverOptions)))).toMatch(message);
-});
-
-test("createReceiver throws for what is no object of options, and takes undefined for an option left out", () => {
-  for (const wrong of [undefined, null, secret])
-    expect(() => createReceiver(wrong as unknown as ReceiverOptions)).toThrow(
-      /expected an object with the options secrets/,
-    );
-  expect(() => receiverOf({ maxBodyBytes: undefined, dedupe: undefined, now: undefined })).not.toThrow();
-});
-
-describe("with a queue", () => {
-  const handOver = async (
-    queue: { add: (delivery: unknown) => Promise<unknown> },
-    handlerTimeoutMs?: number,
-  ) => {
-    const outcomes: unknown[] = [];
-    const receiver = createReceiver({
-      secrets: secret,
-      queue,
-      handlerTimeoutMs,
-      onOutcome: ({ outcome }) => outcomes.push(outcome),
-    });
-    const { status } = await receiver.handle(delivered({ id: "msg_q" }));
-    return [status, ...outcomes];
-  };
-
-  test("a delivery is answered 202 once the queue has confirmed it, and 503 otherwise", async () => {
-    const add = jest.fn(async () => {});
-    expect(await handOver({ add })).toEqual([202, "queued"]);
-    expect(add).toHaveBeenCalledWith(
-      expect.objectContaining({ id: "msg_q", key: "msg_q", event: "job.succeeded" }),
-    );
-    expect(await handOver({ add: () => Promise.reject(new Error("away")) })).toEqual([
-      503,
-      "queue-unavailable",
-    ]);
-    expect(await handOver({ add: async () => new Response("", { status: 500 }) })).toEqual([
-      503,
-      "queue-unavailable",
-    ]);
-    expect(await handOver({ add: () => new Promise(() => {}) }, 5)).toEqual([503, "queue-unavailable"]);
-  });
 });

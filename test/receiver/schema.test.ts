@@ -60,8 +60,8 @@ test("data that does not fit is answered 500 without a handler, and the message 
     issues: [{ message: "not a number: secret value" }],
   };
   expect(outcomes).toMatchObject([
-    { outcome: "invalid-data", error },
-    { outcome: "invalid-data", error },
+    { outcome: "failed", error },
+    { outcome: "failed", error },
   ]);
   expect(JSON.stringify(outcomes[0]?.error)).not.toContain("secret value");
 });
@@ -101,6 +101,6 @@ test("an event that is not declared, and what is no schema, throw at the start",
   expect(start({}, "invoice.paid")).toThrow(/"invoice\.paid" is not an event of the service/);
   for (const schema of [undefined, {}, { "~standard": {} }, false])
     expect(start({ "invoice.paid": schema }, "invoice.paid")).toThrow(
-      /the schema of "invoice\.paid" has no function validate.*Zod/,
+      /the schema of "invoice\.paid" is not one of a library.*Zod/,
     );
 });

@@ -63,9 +63,9 @@ test.each([
   ["more padding", `${signature}=`, "malformed-signature"],
   ["another value after a comma", `${signature},x`, "malformed-signature"],
   ["a tab before the entry", `v1,x\t${signature}`, "malformed-signature"],
-  ["another version", signature.replace("v1,", "v1a,"), "no-v1-signature"],
-  ["an upper-case version", signature.replace("v1,", "V1,"), "no-v1-signature"],
-  ["spaces", "   ", "no-v1-signature"],
+  ["another version", signature.replace("v1,", "v1a,"), "malformed-signature"],
+  ["an upper-case version", signature.replace("v1,", "V1,"), "malformed-signature"],
+  ["spaces", "   ", "malformed-signature"],
   ["several entries in the length of one", `v2,x v1,${"A".repeat(39)}`, "malformed-signature"],
 ])("a signature header of %s is refused", (_what, value, reason) => {
   expect(reasonFor(changed({ "webhook-signature": value }))).toBe(reason);
@@ -94,7 +94,7 @@ test.each([
     ];
     for (const headers of twice) expect(reasonFor(headers)).toBe(`malformed-${part}`);
     for (const nothing of [undefined, [], "", 7, null, [null]])
-      expect(reasonFor(changed({ [name]: nothing }))).toBe(`missing-${part}`);
+      expect(reasonFor(changed({ [name]: nothing }))).toBe("missing-header");
   },
 );
 

@@ -92,12 +92,12 @@ describe("the timestamp window", () => {
     expect(verify(body, { ...knownHeaders, "webhook-timestamp": "now" }, secret, 0)).toBe(false);
   });
 
-  test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, "300", null])(
+  test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 86_401, "300", null])(
     "a tolerance of %p is the program's mistake: RangeError",
     (tolerance) => {
       const wrong = tolerance as number;
       expect(() => verify(body, knownHeaders, secret, wrong)).toThrow(RangeError);
-      expect(() => verifyDetailed(body, knownHeaders, secret, wrong)).toThrow(/milliseconds, 0 or more/);
+      expect(() => verifyDetailed(body, knownHeaders, secret, wrong)).toThrow(/milliseconds, from 0 /);
       expect(() => createVerifier({ secrets: secret, toleranceSeconds: wrong })).toThrow(RangeError);
     },
   );
@@ -155,7 +155,6 @@ describe("secrets", () => {
   );
 
   test.each<[unknown, string]>([
-    [null, "is null"],
     [7, "of type number"],
     ["", "is empty"],
     [` ${secret}`, "white space"],
@@ -179,14 +178,12 @@ describe("secrets", () => {
 
 test("a body that a framework parsed is refused with a reason of its own", () => {
   for (const parsed of [JSON.parse(body), undefined, null, 7, [1, 2]])
-    expect(reasonFor(knownHeaders, { body: parsed })).toBe("body-not-raw");
+    expect(reasonFor(knownHeaders, { body: parsed })).toBe("parsed-body");
 });
 
 test.each<[object, RegExp]>([
   [{ id: "a.b" }, /^TypeError: .*the id must be/],
-  [{ id: 7 }, /^TypeError: .*the id must be/],
   [{ timestamp: 1.5 }, /^RangeError: .*the timestamp must be/],
-  [{ timestamp: "1614265330" }, /^RangeError: .*the timestamp must be/],
   [{ body: {} }, /^TypeError: .*the body must be/],
 ])("sign refuses %p, which no receiver accepts", (wrong, message) => {
   expect(String(thrownBy(() => sign({ id, timestamp, body, secret, ...wrong })))).toMatch(message);

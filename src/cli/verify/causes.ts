@@ -82,14 +82,12 @@ export function diagnose({ capture, signing, receivedAt, now }: DiagnosisOptions
 }
 
 const FINDINGS: Readonly<Partial<Record<VerificationFailure, string>>> = {
-  "missing-id": "The header webhook-id is missing.",
-  "missing-timestamp": "The header webhook-timestamp is missing.",
-  "missing-signature": "The header webhook-signature is missing.",
+  "missing-header":
+    "Of the headers webhook-id, webhook-timestamp and webhook-signature, at least one is missing.",
   "malformed-id":
     "The header webhook-id is there twice, or holds a dot, a space or a character that is not visible ASCII.",
   "malformed-timestamp":
     "The header webhook-timestamp is there twice, or is not a plain decimal number of unix seconds.",
-  "no-v1-signature": 'No entry of webhook-signature begins with "v1,".',
   "malformed-signature":
     'The header webhook-signature is there twice, or none of its entries is "v1," and 44 characters of base64.',
 };

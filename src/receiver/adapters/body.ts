@@ -1,7 +1,8 @@
+import type { HeadersLike } from "../../signature/headers";
 import { outcomeAnswer } from "../answers";
-import { checkFunctions, checkNumber, checkOptions } from "../checks";
+import { checkNumber } from "../checks";
 import { LONGEST_TIMER_MS } from "../deadline";
-import type { Receiver, ReceiverResponse } from "../types";
+import type { Receiver, ReceiverResponse, Refusal } from "../types";
 
 const DEFAULT_BODY_TIMEOUT_MS = 10_000;
 /** So many chunks are joined: a sender may send a million chunks of one byte, and each costs a hundred bytes. */
@@ -12,17 +13,42 @@ export interface BodyTimeoutOptions {
   readonly bodyTimeoutMs?: number | undefined;
 }
 
-/** Refuses anything but a receiver, such as a promise of one: each delivery would be answered 500. @throws TypeError */
-export function checkReceiver(adapter: string, receiver: Receiver): void {
-  const advice = "Pass what createReceiver returns, or await receiverFromStack first.";
-  checkFunctions(`${adapter}: the receiver`, receiver, { functions: ["handle", "refuse"], advice });
+/** A request of any platform. */
+interface Sent {
+  readonly method: string | undefined;
+  readonly headers: HeadersLike;
+  /** Reads the whole body as it was sent, or returns the reason why it is not available. */
+  readonly read: () => Uint8Array | Refusal | Promise<Uint8Array | Refusal>;
 }
 
-/** Returns the timeout of an adapter. @throws TypeError for an unknown option; RangeError */
-export function bodyTimeoutOf(adapter: string, options: BodyTimeoutOptions): number {
-  checkOptions(adapter, options, ["bodyTimeoutMs"]);
-  const { bodyTimeoutMs = DEFAULT_BODY_TIMEOUT_MS } = options;
-  checkNumber(`${adapter}: bodyTimeoutMs`, bodyTimeoutMs, { least: 1, most: LONGEST_TIMER_MS });
+/**
+ * Returns how an adapter answers a request. Its promise never rejects.
+ * @param remedy what to change where something else reads the body first
+ * @throws TypeError for anything but a receiver, such as a promise of one: each delivery would be answered 500
+ */
+export function answering(adapter: string, receiver: Receiver, remedy: string) {
+  if (typeof receiver?.handle !== "function" || typeof receiver.refuse !== "function")
+    throw new TypeError(
+      `${adapter} did not get a receiver. Pass what createReceiver returns, or await receiverFromStack first.`,
+    );
+  const advice = `${adapter}: the request body was read before its signature could be verified, and a signature covers the bytes as sent. ${remedy}`;
+
+  return async ({ method, headers, read }: Sent): Promise<ReceiverResponse> => {
+    try {
+      if (method !== "POST") return await receiver.refuse("method");
+      const body = await read();
+      if (typeof body !== "string") return await receiver.handle({ method, headers, body });
+      return await receiver.refuse(body, body === "parsed-body" ? advice : undefined);
+    } catch (error) {
+      console.error(`${adapter}: the receiver failed, so the request was answered 500.`, error);
+      return outcomeAnswer("failed");
+    }
+  };
+}
+
+/** Returns the timeout of an adapter. @throws RangeError */
+export function bodyTimeoutOf({ bodyTimeoutMs = DEFAULT_BODY_TIMEOUT_MS }: BodyTimeoutOptions): number {
+  checkNumber("bodyTimeoutMs", bodyTimeoutMs, { least: 1, most: LONGEST_TIMER_MS });
   return bodyTimeoutMs;
 }
 
@@ -54,18 +80,5 @@ export class BodyBytes {
     const [first] = chunks;
     // Most bodies arrive in one chunk, which is not copied.
     return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks);
-  }
-}
-
-/** Returns the answer, or 500 if there is none because a part of the receiver threw. Never rejects. */
-export async function guarded(
-  adapter: string,
-  answering: Promise<ReceiverResponse>,
-): Promise<ReceiverResponse> {
-  try {
-    return await answering;
-  } catch (error) {
-    console.error(`${adapter}: the receiver failed, so the request was answered 500.`, error);
-    return outcomeAnswer("failed");
   }
 }

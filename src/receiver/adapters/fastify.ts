@@ -1,4 +1,3 @@
-import { checkOptions } from "../checks";
 import type { Receiver } from "../types";
 import type { BodyTimeoutOptions } from "./body";
 import { type NodeResponse, nodeHandler } from "./node";
@@ -28,9 +27,6 @@ interface Reply {
   hijack(): unknown;
 }
 
-/** The plugin's own, and those of Fastify's `register`. */
-const OPTIONS = ["receiver", "path", "bodyTimeoutMs", "prefix", "logLevel", "logSerializers"];
-
 /**
  * Makes a receiver a plugin of Fastify 4 and 5.
  *
@@ -41,11 +37,12 @@ const OPTIONS = ["receiver", "path", "bodyTimeoutMs", "prefix", "logLevel", "log
  * Its route has no body parser and no body limit of Fastify's own, whatever the application has: the receiver reads the bytes. The
  * application's hooks before the handler run, such as that of a rate limit, and so do `onResponse` hooks; `onSend` hooks do not.
  *
- * @throws TypeError for anything but a receiver, and for an unknown option; RangeError when `bodyTimeoutMs` is not a positive integer
+ * @throws TypeError for anything but a receiver; RangeError when `bodyTimeoutMs` is not a positive integer
  */
-export async function fastifyPlugin(fastify: Fastify, options: FastifyPluginOptions): Promise<void> {
-  checkOptions("fastifyPlugin", options, OPTIONS);
-  const { receiver, path = "/", bodyTimeoutMs } = options;
+export async function fastifyPlugin(
+  fastify: Fastify,
+  { receiver, path = "/", bodyTimeoutMs }: FastifyPluginOptions,
+): Promise<void> {
   const handle = nodeHandler(receiver, { bodyTimeoutMs });
   // Both hold for this plugin's route only, as Fastify encapsulates plugins.
   fastify.removeAllContentTypeParsers();

@@ -1,15 +1,12 @@
-import { readBefore } from "../answers";
-import type { Receiver, ReceiverResponse, Refusal } from "../types";
-import { BodyBytes, type BodyTimeoutOptions, bodyTimeoutOf, checkReceiver, guarded } from "./body";
+import type { Receiver, Refusal } from "../types";
+import { answering, BodyBytes, type BodyTimeoutOptions, bodyTimeoutOf } from "./body";
 
 /** Options of `fetchHandler`. */
 export interface FetchHandlerOptions extends BodyTimeoutOptions {}
 
-const ADVICE = readBefore(
-  "fetchHandler",
+const REMEDY =
   "Pass the request on before anything calls request.json(), text(), formData() or arrayBuffer(), or pass a request.clone() " +
-    "made before that; in Hono pass c.req.raw.",
-);
+  "made before that; in Hono pass c.req.raw.";
 
 /**
  * Makes a receiver a function from a `Request` to a `Response`: for Hono, Next.js route handlers, Remix, Bun, Deno and workers.
@@ -23,35 +20,25 @@ const ADVICE = readBefore(
  * It reads the body itself, up to `receiver.maxBodyBytes`. If something has read it before, the answer is 500 and a warning says
  * what to change. It rejects only if it gets anything but a `Request`.
  *
- * @throws TypeError for anything but a receiver, and for an unknown option; RangeError when `bodyTimeoutMs` is not a positive integer
+ * @throws TypeError for anything but a receiver; RangeError when `bodyTimeoutMs` is not a positive integer
  */
 export function fetchHandler(
   receiver: Receiver,
   options: FetchHandlerOptions = {},
 ): (request: Request) => Promise<Response> {
-  checkReceiver("fetchHandler", receiver);
-  const timeoutMs = bodyTimeoutOf("fetchHandler", options);
-
-  async function answer(request: Request): Promise<ReceiverResponse> {
-    if (request.method !== "POST") return receiver.refuse("method");
-    const body = await readBody(request, { maxBytes: receiver.maxBodyBytes, timeoutMs });
-    if (typeof body === "string") return receiver.refuse(body, body === "parsed-body" ? ADVICE : undefined);
-    return receiver.handle({ method: request.method, headers: request.headers, body });
-  }
-
+  const answer = answering("fetchHandler", receiver, REMEDY);
+  const limits = { maxBytes: receiver.maxBodyBytes, timeoutMs: bodyTimeoutOf(options) };
   return async (request) => {
-    // A framework's own object would be refused as if the sender had sent no POST, or no body.
-    if (typeof request?.arrayBuffer !== "function" || typeof request.headers?.get !== "function")
-      throw new TypeError(
-        "fetchHandler did not get a Request. Pass the one that the framework's object holds: in Hono c.req.raw, in Remix and SvelteKit " +
-          "the property request. Express, NestJS and Node's own servers take nodeHandler.",
-      );
-    const { status, headers, body } = await guarded("fetchHandler", answer(request));
-    return new Response(body, { status, headers: { ...headers } });
+    // A framework's own object would be refused as if the sender had sent no POST.
+    if (typeof request?.headers?.get !== "function")
+      throw new TypeError("fetchHandler did not get a Request. In Hono, pass c.req.raw.");
+    const { method } = request;
+    const read = () => readBody(request, limits);
+    const { status, headers, body } = await answer({ method, headers: request.headers, read });
+    return new Response(body, { status, headers });
   };
 }
 
-/** Reads the whole body as it was sent, or returns the reason why it is not available. Never rejects. */
 async function readBody(
   request: Request,
   { maxBytes, timeoutMs }: { maxBytes: number; timeoutMs: number },
@@ -66,13 +53,13 @@ async function readBody(
     reader.cancel().catch(() => {});
   };
   if (Number(request.headers.get("content-length")) > maxBytes) refuse("size");
-  const timer = setTimeout(refuse, timeoutMs, "timeout");
+  const timer = setTimeout(refuse, timeoutMs, "incomplete-body");
   const bytes = new BodyBytes(maxBytes);
   try {
     for (let read = await reader.read(); !read.done; read = await reader.read())
       if (!bytes.add(read.value)) refuse("size");
   } catch {
-    refuse("aborted");
+    refuse("incomplete-body");
   } finally {
     clearTimeout(timer);
   }

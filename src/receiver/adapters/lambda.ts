@@ -1,7 +1,6 @@
 import type { HeadersLike } from "../../signature/headers";
-import { readBefore } from "../answers";
 import type { Receiver, ReceiverResponse } from "../types";
-import { checkReceiver, guarded } from "./body";
+import { answering } from "./body";
 
 /** The parts of an event that are used: of API Gateway's REST (v1) and HTTP (v2) APIs, function URLs, and load balancers. */
 export interface LambdaHttpEvent {
@@ -43,10 +42,8 @@ export interface LambdaHttpResult {
   isBase64Encoded: false;
 }
 
-const ADVICE = readBefore(
-  "lambdaHandler",
-  "Pass the event on unchanged: before any middleware that parses bodies, and without a mapping template.",
-);
+const REMEDY =
+  "Pass the event on unchanged: before any middleware that parses bodies, and without a mapping template.";
 
 /**
  * Makes a receiver the handler of an AWS Lambda function behind API Gateway (REST and HTTP APIs), a function URL or an
@@ -62,29 +59,22 @@ const ADVICE = readBefore(
  * @throws TypeError for anything but a receiver
  */
 export function lambdaHandler(receiver: Receiver): (event: LambdaHttpEvent) => Promise<LambdaHttpResult> {
-  checkReceiver("lambdaHandler", receiver);
-
-  async function answer(event: LambdaHttpEvent): Promise<ReceiverResponse> {
-    if (methodOf(event) !== "POST") return receiver.refuse("method");
-    const text: unknown = event.body ?? "";
-    if (typeof text !== "string") return receiver.refuse("parsed-body", ADVICE);
-    const body = Buffer.from(text, event.isBase64Encoded ? "base64" : "utf8");
-    return receiver.handle({ method: "POST", headers: headersOf(event), body });
-  }
-
+  const answer = answering("lambdaHandler", receiver, REMEDY);
   return async (event) => {
+    const method = event?.requestContext?.http?.method ?? event?.httpMethod;
     // Any answer would make SQS delete its messages, Kafka go on, and EventBridge take the event for handled.
-    if (methodOf(event) === undefined)
+    if (method === undefined)
       throw new TypeError(
         "lambdaHandler did not get the event of a request. Invoke the function by a function URL, a load balancer, or API Gateway with " +
           "Lambda proxy integration. For the messages of SQS, use sqsHandler(queueWorker({ handlers })).",
       );
-    return resultOf(await guarded("lambdaHandler", answer(event)), event);
+    const read = () => {
+      const text: unknown = event.body ?? "";
+      if (typeof text !== "string") return "parsed-body";
+      return Buffer.from(text, event.isBase64Encoded ? "base64" : "utf8");
+    };
+    return resultOf(await answer({ method, headers: headersOf(event), read }), event);
   };
-}
-
-function methodOf(event: LambdaHttpEvent): string | undefined {
-  return event?.requestContext?.http?.method ?? event?.httpMethod;
 }
 
 /** Returns the headers, with each value of one that was sent several times if the event has them. */

@@ -1,10 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { HeadersLike } from "../../signature/headers";
-import { readBefore } from "../answers";
 import { startTimer } from "../deadline";
 import type { Receiver, ReceiverResponse, Refusal } from "../types";
-import { BodyBytes, type BodyTimeoutOptions, bodyTimeoutOf, checkReceiver, guarded } from "./body";
+import { answering, BodyBytes, type BodyTimeoutOptions, bodyTimeoutOf } from "./body";
 
 /** A request of Node's http, https or http2 server. */
 type NodeRequest = IncomingMessage | Http2ServerRequest;
@@ -15,12 +14,10 @@ export type NodeResponse = ServerResponse | Http2ServerResponse;
 /** Options of `nodeHandler`. */
 export interface NodeHandlerOptions extends BodyTimeoutOptions {}
 
-const ADVICE = readBefore(
-  "nodeHandler",
+const REMEDY =
   "Express: mount nodeHandler before app.use(express.json()), or keep the bytes with express.json({ verify: (req, res, bytes) => " +
-    "{ req.rawBody = bytes; } }). NestJS: NestFactory.create(AppModule, { rawBody: true }). Next.js pages: export const config = " +
-    "{ api: { bodyParser: false } }. Koa: before any middleware that parses bodies.",
-);
+  "{ req.rawBody = bytes; } }). NestJS: NestFactory.create(AppModule, { rawBody: true }). Next.js pages: export const config = " +
+  "{ api: { bodyParser: false } }. Koa: before any middleware that parses bodies.";
 /** How long the rest of a refused body is read and dropped, so that the sender can read its answer. Then its connection ends. */
 const DRAIN_MS = 1_000;
 
@@ -38,30 +35,23 @@ const DRAIN_MS = 1_000;
  * what to change. It never calls `next`, and never throws on anything that a sender controls. Its promise resolves when the answer is
  * written, and never rejects: return it, or await it, where a framework answers by itself once a route is done.
  *
- * @throws TypeError for anything but a receiver, and for an unknown option; RangeError when `bodyTimeoutMs` is not a positive integer
+ * @throws TypeError for anything but a receiver; RangeError when `bodyTimeoutMs` is not a positive integer
  */
 export function nodeHandler(
   receiver: Receiver,
   options: NodeHandlerOptions = {},
 ): (request: NodeRequest, response: NodeResponse) => Promise<void> {
-  checkReceiver("nodeHandler", receiver);
-  const timeoutMs = bodyTimeoutOf("nodeHandler", options);
-
-  async function answer(request: NodeRequest): Promise<ReceiverResponse> {
-    const method = request.method ?? "";
-    if (method !== "POST") return receiver.refuse("method");
-    const body = await readBody(request, { maxBytes: receiver.maxBodyBytes, timeoutMs });
-    if (typeof body === "string") return receiver.refuse(body, body === "parsed-body" ? ADVICE : undefined);
-    return receiver.handle({ method, headers: headersOf(request), body });
-  }
-
+  const answer = answering("nodeHandler", receiver, REMEDY);
+  const limits = { maxBytes: receiver.maxBodyBytes, timeoutMs: bodyTimeoutOf(options) };
   return async (request, response) => {
     if (typeof response?.writeHead !== "function")
       throw new TypeError(
-        "nodeHandler did not get Node's request and response. Pass both, in Koa ctx.req and ctx.res. " +
+        "nodeHandler did not get Node's request and response. In Koa, pass ctx.req and ctx.res. " +
           "A route that gets a Request takes fetchHandler, and Fastify takes fastifyPlugin.",
       );
-    send(request, response, await guarded("nodeHandler", answer(request)));
+    const { method } = request;
+    const read = () => readBody(request, limits);
+    send(request, response, await answer({ method, headers: headersOf(request), read }));
   };
 }
 
@@ -99,7 +89,7 @@ function send(request: NodeRequest, given: NodeResponse, { status, headers, body
 
 function endConnection(request: NodeRequest): void {
   // RFC 9113, section 8.1: a reset without an error tells the sender to stop and to use the answer.
-  if (isHttp2(request)) request.stream.close();
+  if ("stream" in request) request.stream.close();
   else request.socket?.destroy();
 }
 
@@ -108,7 +98,6 @@ interface BodyLimits {
   readonly timeoutMs: number;
 }
 
-/** Reads the whole body as it was sent, or returns the reason why it is not available. Never rejects. */
 function readBody(
   request: NodeRequest,
   limits: BodyLimits,
@@ -117,38 +106,25 @@ function readBody(
   const kept = [rawBody, body].find((each) => each instanceof Uint8Array || typeof each === "string");
   if (kept instanceof Uint8Array) return kept;
   if (typeof kept === "string") return Buffer.from(kept);
-  if (request.aborted || (request.destroyed && !request.complete)) return "aborted";
+  if (request.aborted || (request.destroyed && !request.complete)) return "incomplete-body";
   if (request.readableDidRead || request.readableEnded || request.readableEncoding !== null)
-    return hasNoBody(request) ? new Uint8Array() : "parsed-body";
+    return "parsed-body";
   if (Number(request.headers["content-length"]) > limits.maxBytes) return "size";
   return collect(request, limits);
-}
-
-/** Returns whether a request announced that it has no body. */
-function hasNoBody(request: NodeRequest): boolean {
-  const length = request.headers["content-length"];
-  if (length !== undefined) return Number(length) === 0;
-  if (isHttp2(request)) return request.stream.endAfterHeaders;
-  return request.headers["transfer-encoding"] === undefined;
-}
-
-/** False for a simulated request, whatever version it claims, because it has no stream. */
-function isHttp2(request: NodeRequest): request is Http2ServerRequest {
-  return request.httpVersionMajor > 1 && "stream" in request;
 }
 
 function collect(request: NodeRequest, { maxBytes, timeoutMs }: BodyLimits): Promise<Uint8Array | Refusal> {
   return new Promise((resolve) => {
     const bytes = new BodyBytes(maxBytes);
     let isSettled = false;
-    const stopTimer = startTimer(timeoutMs, () => settle("timeout"));
+    const stopTimer = startTimer(timeoutMs, () => settle("incomplete-body"));
     function settle(result: Uint8Array | Refusal): void {
       isSettled = true;
       stopTimer();
       // The listeners stay: taking them off costs more, and a connection that breaks later must not be an uncaught error.
       resolve(result);
     }
-    const onAbort = () => settle("aborted");
+    const onAbort = () => settle("incomplete-body");
     request
       .on("data", (chunk: Uint8Array) => {
         if (!isSettled && !bytes.add(chunk)) settle("size");

@@ -1,4 +1,4 @@
-import { checkNumber, checkOptions } from "../checks";
+import { checkNumber } from "../checks";
 import type { Claim, DedupeStore } from "./store";
 
 /** Options of `memoryDedupe`. */
@@ -19,11 +19,9 @@ const FULL_RETRY_MS = 1000;
  * createReceiver({ secrets, dedupe: memoryDedupe({ maxEntries: 1_000_000 }), handlers });
  * ```
  *
- * @throws RangeError if `maxEntries` is not a positive integer; TypeError for an unknown option
+ * @throws RangeError if `maxEntries` is not a positive integer
  */
-export function memoryDedupe(options: MemoryDedupeOptions = {}): DedupeStore {
-  checkOptions("memoryDedupe", options, ["maxEntries"]);
-  const { maxEntries = 100_000 } = options;
+export function memoryDedupe({ maxEntries = 100_000 }: MemoryDedupeOptions = {}): DedupeStore {
   checkNumber("memoryDedupe: maxEntries", maxEntries, { least: 1 });
   // No change of the system's time affects this clock.
   const now = () => performance.now();

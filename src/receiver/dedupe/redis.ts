@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from "node:crypto";
-import { checkFunctions, checkOptions } from "../checks";
 import type { Claim, DedupeStore } from "./store";
 
 /** The part of a node-redis client that is used, versions 4 to 6: `createClient`, `createCluster`, `createSentinel`, or a pool. */
@@ -65,13 +64,13 @@ return redis.call("DEL", KEYS[1])`;
  * the receiver tries the completion again while the lease lasts. A Redis that evicts keys (`maxmemory-policy`) or loses its last writes
  * in a failover forgets deliveries, and a retry of one may be handled twice.
  *
- * @throws TypeError if the client is neither a node-redis nor an ioredis client, or an option is unknown
+ * @throws TypeError if the client is neither a node-redis nor an ioredis client
  */
-export function redisDedupe(options: RedisDedupeOptions): DedupeStore {
-  checkOptions("redisDedupe", options, ["client", "prefix"]);
-  const { client, prefix = "webhook-delivery:" } = options;
-  const advice = "Pass a client of node-redis (version 4 or later) or ioredis.";
-  checkFunctions("redisDedupe: client", client, { functions: ["eval"], advice });
+export function redisDedupe({ client, prefix = "webhook-delivery:" }: RedisDedupeOptions): DedupeStore {
+  if (typeof client?.eval !== "function")
+    throw new TypeError(
+      "redisDedupe: pass { client }, a client of node-redis (version 4 or later) or ioredis.",
+    );
 
   async function run(script: string, key: string, ...args: string[]): Promise<number> {
     // Hashed to a fixed length: senders and `dedupeKey` choose the key.
@@ -81,9 +80,7 @@ export function redisDedupe(options: RedisDedupeOptions): DedupeStore {
       : client.eval(script, 1, name, ...args));
     // Clients can be configured to return integers as strings.
     if (/^-?\d+$/.test(String(answer))) return Number(answer);
-    throw new TypeError(
-      `redisDedupe: the client returned ${typeof answer} instead of Redis's integer. ${advice}`,
-    );
+    throw new TypeError(`redisDedupe: the client returned ${typeof answer} instead of Redis's integer.`);
   }
 
   return {

@@ -1,4 +1,3 @@
-import { checkFunctions } from "../checks";
 import { KEEP_SECONDS } from "../process";
 import { type DeliveryQueue, digestOf } from "./delivery";
 
@@ -34,11 +33,8 @@ const PLAIN = /^[\w-]{1,128}$/;
  *
  * Jobs are attempted 11 times, with an exponential backoff from one second on. `attempts` and `backoff` in the queue's
  * `defaultJobOptions` replace these.
- *
- * @throws TypeError if it is not a queue
  */
 export function bullmqQueue(queue: BullmqQueue): DeliveryQueue {
-  checkFunctions("bullmqQueue: queue", queue, { functions: ["add"], advice: "Pass a Queue of BullMQ." });
   const options = { ...DEFAULTS, ...queue.defaultJobOptions, ...KEPT };
   return {
     add: (delivery) => queue.add("delivery", delivery, { ...options, jobId: bullmqJobId(delivery.key) }),

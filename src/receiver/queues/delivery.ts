@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { CodedError } from "../../shared/codedError";
-import { isThenable, LATE, within } from "../deadline";
+import { inTime, isThenable } from "../deadline";
 import { asBuffer } from "../event";
 import type { Warn } from "../reports";
 import { checkResult, type Processed } from "../run";
@@ -20,9 +19,9 @@ export interface QueuedDelivery {
   /** When it was sent, in unix seconds. */
   readonly timestamp: number;
   /** The event's name, for people: the worker reads it from the body. Absent unless it is short, printable ASCII. */
-  readonly event?: string;
+  readonly event?: string | undefined;
   /** The job's id, for people, as `event`. */
-  readonly jobId?: string;
+  readonly jobId?: string | undefined;
   /** The exact bytes of the body, in base64. */
   readonly body: string;
 }
@@ -47,8 +46,8 @@ function queuedDelivery({ id, timestamp, event, jobId, rawBody }: Delivery, key:
     id,
     key: PLAIN.test(key) ? key : `sha256=${digestOf(key)}`,
     timestamp,
-    ...(event !== undefined && PLAIN.test(event) ? { event } : {}),
-    ...(jobId !== undefined && PLAIN.test(jobId) ? { jobId } : {}),
+    event: PLAIN.test(event ?? "") ? event : undefined,
+    jobId: PLAIN.test(jobId ?? "") ? jobId : undefined,
     body: asBuffer(rawBody).toString("base64"),
   };
 }
@@ -56,15 +55,6 @@ function queuedDelivery({ id, timestamp, event, jobId, rawBody }: Delivery, key:
 /** Returns 43 characters that stand for a string: letters, digits, `-` and `_`. */
 export function digestOf(text: string): string {
   return createHash("sha256").update(text).digest("base64url");
-}
-
-/** The queue did not confirm a delivery in time. It may have stored it: the sender's retry then has the same key. */
-class QueueDeadlineError extends CodedError<"QUEUE_DEADLINE"> {
-  override readonly name = "QueueDeadlineError";
-
-  constructor(milliseconds: number) {
-    super("QUEUE_DEADLINE", `The queue did not confirm the delivery within ${milliseconds} ms.`);
-  }
 }
 
 /** Hands a delivery to a queue, and waits until the queue has confirmed it. Never rejects. */
@@ -78,8 +68,8 @@ export async function enqueue(
     // A forgotten `return` or `await` would acknowledge what the queue has not confirmed.
     if (!isThenable(adding))
       throw new TypeError("The queue's add must return a promise that resolves once the delivery is stored.");
-    const added = await within(timeoutMs, Promise.resolve(adding));
-    if (added === LATE) throw new QueueDeadlineError(timeoutMs);
+    // It may be stored after all: the sender's retry then has the same key.
+    const added = await inTime("Adding the delivery to the queue", timeoutMs, adding);
     checkResult(added, "the queue's add", warn);
     return { outcome: "queued" };
   } catch (error) {

@@ -1,6 +1,4 @@
 import { createHash } from "node:crypto";
-import { CodedError } from "../../shared/codedError";
-import { checkFunctions } from "../checks";
 import type { DeliveryQueue } from "./delivery";
 
 /** The part of a `PgBoss` that is used, version 12. */
@@ -9,18 +7,6 @@ export interface PgBossClient {
   send(name: string, data: object, options: { readonly id: string }): PromiseLike<string | null>;
   /** Returns a job, or null. */
   getJobById(name: string, id: string): PromiseLike<unknown>;
-}
-
-/** pg-boss did not take a delivery that it does not have. */
-class QueueDroppedError extends CodedError<"QUEUE_DROPPED"> {
-  override readonly name = "QueueDroppedError";
-
-  constructor(name: string) {
-    super(
-      "QUEUE_DROPPED",
-      `The queue ${name} of pg-boss dropped the delivery. Create the queue with the policy "standard", which is the default.`,
-    );
-  }
 }
 
 /**
@@ -32,20 +18,17 @@ class QueueDroppedError extends CodedError<"QUEUE_DROPPED"> {
  * await boss.createQueue("webhooks", { retryLimit: 10, retryBackoff: true, deadLetter: "webhooks-dead" });
  * const receiver = createReceiver({ secrets, queue: pgBossQueue(boss, "webhooks") });
  * ```
- *
- * @throws TypeError if it is not a pg-boss, or the name is empty
  */
 export function pgBossQueue(boss: PgBossClient, name: string): DeliveryQueue {
-  const advice = "Pass a PgBoss that was started.";
-  checkFunctions("pgBossQueue: boss", boss, { functions: ["send", "getJobById"], advice });
-  if (typeof name !== "string" || name === "")
-    throw new TypeError("pgBossQueue: name must be a non-empty string.");
   return {
     async add(delivery) {
       const id = uuidOf(delivery.key);
       const added = await boss.send(name, delivery, { id });
       // It has this delivery, or the queue's policy takes no more jobs, and the delivery would be lost.
-      if (added === null && !(await boss.getJobById(name, id))) throw new QueueDroppedError(name);
+      if (added === null && !(await boss.getJobById(name, id)))
+        throw new Error(
+          `The queue ${name} of pg-boss dropped the delivery. Create the queue with the policy "standard", which is the default.`,
+        );
     },
   };
 }

@@ -1,4 +1,4 @@
-import { checkFunctions, checkNumber, checkOptions } from "../checks";
+import { inTime, LONGEST_TIMER_MS } from "../deadline";
 import { type DeliveryQueue, digestOf } from "./delivery";
 import type { QueueWorker } from "./worker";
 
@@ -35,17 +35,8 @@ const OVERHEAD_BYTES = 4096;
  * const queue = sqsQueue({ client: new SQS({}), queueUrl: process.env.QUEUE_URL });
  * const receiver = createReceiver({ secrets, queue });
  * ```
- *
- * @throws TypeError if an option is unknown or invalid; RangeError if `maxMessageBytes` is
  */
-export function sqsQueue(options: SqsQueueOptions): DeliveryQueue {
-  checkOptions("sqsQueue", options, ["client", "queueUrl", "maxMessageBytes"]);
-  const { client, queueUrl, maxMessageBytes = 262_144 } = options;
-  const advice = "Pass an SQS of @aws-sdk/client-sqs. An SQSClient has no method for each operation.";
-  checkFunctions("sqsQueue: client", client, { functions: ["sendMessage"], advice });
-  if (typeof queueUrl !== "string" || queueUrl === "")
-    throw new TypeError("sqsQueue: queueUrl must be a non-empty string.");
-  checkNumber("sqsQueue: maxMessageBytes", maxMessageBytes, { least: 2 * OVERHEAD_BYTES });
+export function sqsQueue({ client, queueUrl, maxMessageBytes = 262_144 }: SqsQueueOptions): DeliveryQueue {
   return {
     // Base64 takes four bytes for three.
     maxBodyBytes: Math.floor((maxMessageBytes - OVERHEAD_BYTES) / 4) * 3,
@@ -86,15 +77,10 @@ const HAND_BACK_MS = 500;
  *
  * The messages of a batch are handled at the same time. 1.5 seconds before the function's time is up, the signals of those that still run
  * fire; a second later, they are handed back. It never rejects because of a message.
- *
- * @throws TypeError if the worker is not a function
  */
 export function sqsHandler(
   worker: QueueWorker,
 ): (event: SqsEvent, context?: LambdaContext) => Promise<SqsBatchResult> {
-  // Otherwise each message would fail, and nothing would say why.
-  if (typeof worker !== "function")
-    throw new TypeError("sqsHandler: worker is not a function. Pass queueWorker({ handlers }).");
   return async (event, context) => {
     const { Records }: Partial<SqsEvent> = event ?? {};
     // What invokes a function without waiting for it, as SNS does, takes any result for success.
@@ -102,19 +88,15 @@ export function sqsHandler(
       throw new TypeError(
         "sqsHandler got an event whose records are not messages of SQS. For requests, make lambdaHandler(receiver) the handler.",
       );
-    const leftMs = context?.getRemainingTimeInMillis?.();
+    const leftMs = context?.getRemainingTimeInMillis?.() ?? LONGEST_TIMER_MS;
     const stopping = new AbortController();
-    const error = new Error("The time of the Lambda function is almost up.");
-    const timers: NodeJS.Timeout[] = [];
-    const outOfTime = new Promise<never>((_, reject) => {
-      if (leftMs === undefined) return;
-      timers.push(setTimeout(() => stopping.abort(error), leftMs - STOP_MS));
-      timers.push(setTimeout(() => reject(error), leftMs - HAND_BACK_MS));
-    });
-    const ended = await Promise.allSettled(
-      Records.map(({ body }) => Promise.race([worker(body, { signal: stopping.signal }), outOfTime])),
-    );
-    for (const timer of timers) clearTimeout(timer);
+    const timer = setTimeout(() => {
+      stopping.abort(new Error("The time of the Lambda function is almost up."));
+    }, leftMs - STOP_MS);
+    const handle = ({ body }: SqsEvent["Records"][number]) =>
+      inTime("A message", leftMs - HAND_BACK_MS, worker(body, { signal: stopping.signal }));
+    const ended = await Promise.allSettled(Records.map(handle));
+    clearTimeout(timer);
     // The worker has reported each failure to onOutcome.
     const failed = Records.filter((_, at) => ended[at]?.status === "rejected");
     return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };

@@ -1,11 +1,11 @@
 import { CodedError } from "../../shared/codedError";
-import { checkOptionalFunction, checkOptions } from "../checks";
+import { checkOptions } from "../checks";
 import type { DedupeStore } from "../dedupe/store";
 import { TrackedDelivery } from "../delivery";
 import type { HandlingOptions } from "../options";
 import { processDelivery } from "../process";
 import { logFailure, notify, warnerOnce } from "../reports";
-import { resolveHandling } from "../resolve";
+import { OF_HANDLING, resolveHandling } from "../resolve";
 import type { Processed } from "../run";
 import type { NoEvents, Outcome, OutcomeKind } from "../types";
 import type { QueuedDelivery } from "./delivery";
@@ -59,15 +59,7 @@ export class DeliveryHeldError extends CodedError<"DELIVERY_HELD"> {
   override readonly name = "DeliveryHeldError";
 }
 
-const OPTIONS: Readonly<Record<keyof QueueWorkerOptions, true>> = {
-  handlers: true,
-  events: true,
-  onUnhandled: true,
-  dedupe: true,
-  handlerTimeoutMs: true,
-  leaseMs: true,
-  onOutcome: true,
-};
+const OPTIONS = [...OF_HANDLING, "handlerTimeoutMs", "onOutcome"] satisfies (keyof QueueWorkerOptions)[];
 
 /**
  * Creates a worker, which calls the same handlers with the same deliveries as a receiver does, for what a receiver with `queue` has
@@ -85,14 +77,13 @@ const OPTIONS: Readonly<Record<keyof QueueWorkerOptions, true>> = {
  * It rejects when a handler fails, and when it gets something that is not a delivery (`NOT_A_DELIVERY`). The queue retries both by its
  * own rules, and keeps what still fails as a dead letter.
  *
- * @throws TypeError for an unknown option, an invalid handler, schema or store; RangeError for a number out of its range
+ * @throws TypeError for an unknown option, an invalid handler or schema; RangeError for a number out of its range
  */
 export function queueWorker<Events extends object = NoEvents>(
   options: QueueWorkerOptions<Events>,
 ): QueueWorker {
-  checkOptions("queueWorker", options, Object.keys(OPTIONS));
+  checkOptions("queueWorker", options, OPTIONS);
   const { onOutcome = logFailure } = options;
-  checkOptionalFunction("queueWorker: onOutcome", onOutcome);
   const processing = resolveHandling("queueWorker", options, options.dedupe, warnerOnce());
 
   async function handle({ data, signal }: Job): Promise<void> {
@@ -106,8 +97,7 @@ export function queueWorker<Events extends object = NoEvents>(
     const { error } = processed;
     const outcome = processed.outcome as WorkerOutcome["outcome"];
     const durationMs = Math.round(performance.now() - startedAt);
-    const report = { outcome, id, timestamp, event, jobId, durationMs };
-    notify(onOutcome, error === undefined ? report : { ...report, error });
+    notify(onOutcome, { outcome, id, timestamp, event, jobId, durationMs, error });
     throwUnlessDone(processed);
   }
 

@@ -107,7 +107,7 @@ describe.each(Object.entries(frameworks))("%s:", (_framework, start) => {
     const { headers, body } = delivered();
     const { socket } = await startUpload(port, { ...headers, "content-length": String(body.length + 1) });
     socket.write(body, () => socket.destroy());
-    expect(await refused.promise).toMatchObject({ reason: "aborted" });
+    expect(await refused.promise).toMatchObject({ reason: "incomplete-body" });
     expect(handler).not.toHaveBeenCalled();
     await isWell();
   });

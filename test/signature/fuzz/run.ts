@@ -33,7 +33,7 @@ export function fuzz({ mutations, seed }: { mutations: number; seed: number }): 
 
   function compare(message: Message, original: Message): void {
     const isAccepted = verifier.verify(message.body, message.headers);
-    if (isAccepted !== verify(message.body, message.headers, SECRET, 1e9)) throw new Error("verify differs");
+    if (isAccepted !== verify(message.body, message.headers, SECRET)) throw new Error("verify differs");
     if (isAccepted) {
       accepted++;
       if (!isUntouched(message, original)) forged.push(shown(message));
