@@ -24,9 +24,9 @@ const NAMES = ["webhook-id", "webhook-timestamp", "webhook-signature"] as const;
 /** Makes a message signed with the secret. One in sixteen has an id or a timestamp that is not canonical. */
 export function genuine(random: Random, secret: string, now: number): Message {
   const size = random(8) === 0 ? 7_900 + random(600) : random(300);
-  const body = Buffer.alloc(size);
   const isText = random(4) > 0;
-  for (let i = 0; i < size; i++) body[i] = isText || random(16) > 0 ? 0x20 + random(95) : random(256);
+  const byte = () => (isText || random(16) > 0 ? 0x20 + random(95) : random(256));
+  const body = Buffer.from(Array.from({ length: size }, byte));
   const character = () => ID_CHARACTERS[random(ID_CHARACTERS.length)] ?? "";
   const plainId = Array.from({ length: 1 + random(30) }, character).join("");
   const seconds = String(now - random(200) + 100);
@@ -34,15 +34,9 @@ export function genuine(random: Random, secret: string, now: number): Message {
   const isOddTime = random(32) === 0;
   const timestamp = isOddTime ? pick(random, [`0${seconds}`, `${seconds}.0`, `+${seconds}`]) : seconds;
   // The reference signs the number that it reads.
-  const content = Buffer.concat([Buffer.from(`${id}.${seconds}.`), body]);
-  return {
-    body,
-    headers: {
-      "webhook-id": id,
-      "webhook-timestamp": timestamp,
-      "webhook-signature": signatureOver(secret, content),
-    },
-  };
+  const signature = signatureOver(secret, Buffer.concat([Buffer.from(`${id}.${seconds}.`), body]));
+  const headers = { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature };
+  return { body, headers };
 }
 
 /** Changes one or two things: the body, a header, or what stands next to the signature in its header. */
@@ -53,14 +47,10 @@ export function mutated(random: Random, message: Message): Message {
 
 function change(random: Random, { body, headers }: Message): Message {
   const what = random(8);
-  if (what < 2)
-    return { headers, body: body.length > 0 ? changeBytes(random, body) : Buffer.from([random(256)]) };
-  if (what < 5) {
-    const name = NAMES[what - 2] ?? "webhook-id";
-    return { body, headers: { ...headers, [name]: changeText(random, headers[name] ?? "") } };
-  }
-  const signature = amongOthers(random, headers["webhook-signature"] ?? "");
-  return { body, headers: { ...headers, "webhook-signature": signature } };
+  if (what < 2) return { headers, body: Buffer.from(changeText(random, body.toString("latin1")), "latin1") };
+  const name = NAMES[what - 2] ?? "webhook-signature";
+  const changed = what < 5 ? changeText : amongOthers;
+  return { body, headers: { ...headers, [name]: changed(random, headers[name] ?? "") } };
 }
 
 /** Puts a signature header between other entries, as a sender that supports several versions or rotates a secret does. */
@@ -71,74 +61,30 @@ function amongOthers(random: Random, header: string): string {
 }
 
 function otherEntry(random: Random, header: string): string {
-  const base64 = () => randomBytes(32).toString("base64");
-  switch (random(8)) {
-    case 0:
-    case 1:
-    case 2:
-      return `v1,${base64()}`;
-    case 3:
-      return `v2,${base64()}`;
-    case 4:
-      return pick(random, [
-        "v1",
-        "v1,",
-        "v1,short",
-        ",",
-        "v1a,x,y",
-        "",
-        "\t",
-        "\u0100",
-        "v1,\ud800",
-        "%\u0000",
-      ]);
-    case 5:
-      return changeText(random, header.slice(0, 47));
-    case 6:
-      return header.slice(0, 20 + random(27));
-    default:
-      return String.fromCharCode(random(256)).repeat(random(60));
-  }
-}
-
-function changeBytes(random: Random, body: Buffer): Buffer {
-  const at = random(body.length);
-  switch (random(4)) {
-    case 0: {
-      const changed = Buffer.from(body);
-      changed[at] = (changed[at] ?? 0) ^ (1 << random(8));
-      return changed;
-    }
-    case 1:
-      return body.subarray(0, at);
-    case 2:
-      return Buffer.concat([body.subarray(0, at), Buffer.from([random(256)]), body.subarray(at)]);
-    default:
-      return Buffer.concat([body.subarray(0, at), body.subarray(at + 1)]);
-  }
+  const base64 = randomBytes(32).toString("base64");
+  return pick(random, [
+    `v1,${base64}`,
+    `v2,${base64}`,
+    pick(random, ["v1", "v1,", "v1,short", ",", "v1a,x,y", "", "\t", "\u0100", "v1,\ud800", "%\u0000"]),
+    changeText(random, header.slice(0, 47)),
+    header.slice(0, 20 + random(27)),
+    String.fromCharCode(random(256)).repeat(random(60)),
+  ]);
 }
 
 function changeText(random: Random, text: string): string {
   const at = random(text.length + 1);
   const code = text.charCodeAt(at) || 0x41;
-  const other = pick(random, [
-    code ^ (1 << random(7)),
-    code + 0x100 * (1 + random(200)),
-    random(0x10000),
-    0x2e,
+  const [before, after] = [text.slice(0, at), text.slice(at + 1)];
+  const other = pick(random, [code ^ (1 << random(7)), code + 0x100 * (1 + random(200)), random(0x10000)]);
+  return pick(random, [
+    `${before}${String.fromCharCode(other)}${after}`,
+    `${before}.${after}`,
+    before + after,
+    before,
+    `${before}${String.fromCharCode(random(256))}${text.slice(at)}`,
+    pick(random, [`${text}, ${text}`, ` ${text}x`, `0${text}`, `${text}=`, `${text},x`]),
   ]);
-  switch (random(8)) {
-    case 0:
-      return text.slice(0, at) + text.slice(at + 1);
-    case 1:
-      return `${text.slice(0, at)}${String.fromCharCode(random(256))}${text.slice(at)}`;
-    case 2:
-      return pick(random, [`${text}, ${text}`, ` ${text}x`, `0${text}`, `${text}=`, `${text},x`]);
-    case 3:
-      return random(10) === 0 ? "" : text + String.fromCharCode(random(256));
-    default:
-      return text.slice(0, at) + String.fromCharCode(other) + text.slice(at + 1);
-  }
 }
 
 function pick<T>(random: Random, choices: readonly [T, ...T[]]): T {
