@@ -42,7 +42,7 @@ export async function adopt(
         `from the declaration. The service has ${shownStored(inputs.url, endpoint)} (${endpoint.type}). Declare the endpoint as it is, ` +
         "adopt it, and change it afterwards; or remove adoptId to register a new one.",
     );
-  if (memory.has(id, "made") || memory.has(id, "kept") || isHeld(endpoint))
+  if (isHeld(endpoint))
     throw new EndpointError(
       "ADOPT_TAKEN",
       `cannot adopt endpoint ${id}: another resource of this stack already has it. Name it in only one of them. If the resource was ` +

@@ -104,6 +104,12 @@ describe("check", () => {
     expect((await verbs.check({}, program("jobs"))).inputs).toEqual(inputs);
   });
 
+  test("check dates nothing by a clock that stood still while the machine slept", async () => {
+    await verbs.check({}, program("a"));
+    world.time.sleptMs = 3_600_000;
+    expect((await verbs.check({}, program("b"))).inputs).toEqual(inputs);
+  });
+
   test("check gives a stop in the preview, with the resource's own endpoint left out", async () => {
     const { id } = service.add(inputs as never);
     expect(await reasons(verbs.check({}, program("jobs")))).toMatch(

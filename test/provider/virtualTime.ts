@@ -8,8 +8,10 @@ export class VirtualTime implements Clock {
   #now = 0;
   readonly #timers = new Map<symbol, { readonly at: number; readonly callback: () => void }>();
 
+  /** How long the machine has slept: the clock that never goes back stands still meanwhile, and dates go on. */
+  sleptMs = 0;
   now = () => this.#now;
-  date = () => EPOCH + this.#now;
+  date = () => EPOCH + this.#now + this.sleptMs;
   after = (milliseconds: number, callback: () => void) => {
     const timer = Symbol("timer");
     this.#timers.set(timer, { at: this.#now + Math.max(0, milliseconds), callback });
