@@ -24,10 +24,11 @@ import type { Context, Subcommand } from "./run";
 
 /** How long a name made from a host may be, in characters. */
 const LONGEST_NAME = 40;
+const IS_SECRET =
+  "its url is a secret, which the code would hold in plain text. Declare it by hand, with adoptId and the url from a secret of the stack's configuration";
 
 interface Flags {
   readonly stack?: string;
-  readonly json?: boolean;
   readonly native?: boolean;
 }
 
@@ -46,24 +47,16 @@ export const adopt: Subcommand<Flags> = {
     ...[stackOption(), jsonOption()],
   ],
   examples: ["adopt > adopted.ts", "adopt wh_5f0c2d", "adopt --native > adopted.json"],
-  async run(context, { stack, native = false }, ids) {
-    const { output } = context;
-    return withAccount(context, stack, async (account) => {
+  run: (context, { stack, native = false }, ids) =>
+    withAccount(context, stack, async (account) => {
+      const { output } = context;
       const { withStack } = account.pulumi;
       const inventory = await takeInventory(context, account, { all: true, ids });
       warnOfGaps(context, inventory);
       assertOwnersKnown(inventory);
       const whyNot = (entry: Entry) => whyNotOrphan(entry.owner) ?? whyUndeclarable(context, entry, native);
-      const entries =
-        ids.length > 0
-          ? [...new Set(ids)].map((id) => entryOf(id, inventory))
-          : orphansIn(context, inventory, whyNot);
-      for (const entry of entries) {
-        const why = whyNot(entry);
-        if (why !== undefined)
-          throw new CliError("NOT_ADOPTABLE", `${entry.endpoint.id} cannot be adopted: ${why}`);
-      }
-      const adoptions = entries.map(namerFor(inventory));
+      const entries = ids.length > 0 ? named(ids, inventory, whyNot) : certain(context, inventory, whyNot);
+      const adoptions = namedAfterHosts(entries, inventory);
       const code = native ? importFile(adoptions) : programText(adoptions, inventory);
       output.data({ adoptions, code }, () => {
         if (adoptions.length > 0) output.raw(code);
@@ -78,24 +71,31 @@ export const adopt: Subcommand<Flags> = {
           `Import this file into the program, and run \`${withStack("pulumi up")}\`. It shows "create", and registers nothing. Afterwards you can remove adoptId.`,
         );
       return true;
-    });
-  },
+    }),
 };
 
+type WhyNot = (entry: Entry) => string | undefined;
+
+/** @throws CliError `NOT_ADOPTABLE` or `ENDPOINT_NOT_FOUND` */
+function named(ids: readonly string[], inventory: Inventory, whyNot: WhyNot): Entry[] {
+  return [...new Set(ids)].map((id) => {
+    const entry = entryOf(id, inventory);
+    const why = whyNot(entry);
+    if (why === undefined) return entry;
+    throw new CliError("NOT_ADOPTABLE", `${id} cannot be adopted: ${why}`);
+  });
+}
+
 /** Returns the orphans that can be adopted without a doubt, and says which it leaves out. */
-function orphansIn(
-  { output }: Context,
-  inventory: Inventory,
-  whyNot: (entry: Entry) => string | undefined,
-): readonly Entry[] {
+function certain({ output }: Context, inventory: Inventory, whyNot: WhyNot): Entry[] {
   const duplicates = duplicatesIn(inventory);
   const unmanaged = inventory.entries.filter(({ owner }) => owner.kind !== "managed");
   return unmanaged.filter((entry) => {
-    const original = duplicates.get(entry);
-    const why =
-      whyNot(entry) ??
-      (original &&
-        `it has the url and type of ${describeResource(original.resource)}. Delete it, or adopt it by its id`);
+    const original = duplicates.get(entry)?.resource;
+    const isDuplicate =
+      original &&
+      `it has the url and type of ${describeResource(original)}. Delete it, or adopt it by its id`;
+    const why = whyNot(entry) ?? isDuplicate;
     if (why !== undefined) output.warn(`${entry.endpoint.id} is left out: ${why}`);
     return why === undefined;
   });
@@ -104,37 +104,28 @@ function orphansIn(
 function whyUndeclarable({ output }: Context, entry: Entry, native: boolean): string | undefined {
   const { id, url, type } = entry.endpoint;
   if (native) return checkArguments({ url, type }).problems[0];
-  if (entry.shownUrl !== url || output.mask.apply(url) !== url)
-    return "its url is a secret, which the code would hold in plain text. Declare it by hand, with adoptId and the url from a secret of the stack's configuration";
+  if (entry.shownUrl !== url || output.mask.apply(url) !== url) return IS_SECRET;
   return checkArguments({ url, type, adoptId: id }).problems[0];
 }
 
 /**
- * Returns a function that names resources after the host of their url: the rest may hold a token, and names stand in messages. A part of
- * the id's hash tells apart those that would have one name, now or when they are adopted later.
+ * Names resources after the host of their url: the rest may hold a token, and names stand in messages. A name that is taken gets a part of
+ * the id's hash.
  */
-function namerFor({ entries, stacks }: Inventory): (entry: Entry) => Adoption {
+function namedAfterHosts(entries: readonly Entry[], { stacks }: Inventory): Adoption[] {
   const own = stacks.known.filter(({ isOwn }) => isOwn);
-  const taken = own.flatMap(({ deployment }) => deployment.resources.map(({ urn }) => nameOf(urn)));
-  const adoptable = entries.filter(({ owner }) => owner.kind !== "managed");
-  const names = [...taken, ...adoptable.map(({ endpoint }) => slugOf(endpoint))];
-  return ({ endpoint }) => {
-    const { id, url, type } = endpoint;
-    const slug = slugOf(endpoint);
-    const isUnique = names.indexOf(slug) === names.lastIndexOf(slug);
+  const taken = new Set(own.flatMap(({ deployment }) => deployment.resources.map(({ urn }) => nameOf(urn))));
+  return entries.map(({ endpoint: { id, url, type } }) => {
+    const host = isUrl(url) ? new URL(url).hostname : "";
+    const slug = host
+      .slice(0, LONGEST_NAME)
+      .replace(/[^a-z0-9]+/g, "-")
+      .replace(/^-|-$/g, "");
     const hash = createHash("sha256").update(id).digest("hex").slice(0, 8);
-    return { name: isUnique ? slug : `${slug}-${hash}`, id, url, type };
-  };
-}
-
-/** Returns a host as a name that begins with a letter, so that generated code can use it as an identifier. */
-function slugOf({ url }: Endpoint): string {
-  const host = isUrl(url) ? new URL(url).hostname : "";
-  const slug = host
-    .replace(/[^a-z0-9]+/g, "-")
-    .slice(0, LONGEST_NAME)
-    .replace(/^-+|-+$/g, "");
-  return /^[a-z]/.test(slug) ? slug : `endpoint-${slug}`.replace(/-$/, "");
+    const name = taken.has(slug) || slug === "" ? `${slug || "endpoint"}-${hash}` : slug;
+    taken.add(name);
+    return { name, id, url, type };
+  });
 }
 
 /** Returns a TypeScript file. Only the selected stack adopts the endpoints. @throws CliError `WRONG_USE` if none is selected */

@@ -56,6 +56,6 @@ export async function confirm(
   if (yes) return true;
   if (!terminal.isInteractive)
     throw new CliError("WRONG_USE", "nobody can be asked without a terminal. Add --yes to agree in advance");
-  const answer = await output.whileAsking(terminal.question(`${output.shown(question)} [y/N] `));
+  const answer = await terminal.question(`${output.shown(question)} [y/N] `);
   return /^y(es)?$/i.test(answer.trim());
 }

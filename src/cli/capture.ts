@@ -55,7 +55,12 @@ export async function readCapture(path: string, bodyPath?: string): Promise<Capt
   return body === undefined ? capture : { ...capture, body };
 }
 
-/** Writes a delivery to a new file that only this user can read, and returns its path. @throws CliError `FILE_UNWRITABLE` */
+/**
+ * Writes a delivery to a new file that only this user can read, and returns its path.
+ *
+ * @param arrival the id and the verdict that the file is to say
+ * @throws CliError `FILE_UNWRITABLE`
+ */
 export async function saveCapture(
   folder: string,
   { headers, body }: Capture,
@@ -63,27 +68,19 @@ export async function saveCapture(
     id = "no-id",
     at,
     verdict,
-  }: { readonly id: string | undefined; readonly at: Date; readonly verdict: string },
+  }: { readonly id?: string | undefined; readonly at: Date; readonly verdict: string },
 ): Promise<string> {
   const isBase64Encoded = !isUtf8(body);
   const text = body.toString(isBase64Encoded ? "base64" : "utf8");
   const kept = shareableHeaders(headers);
   const data = { receivedAt: at.toISOString(), verdict, headers: kept, body: text, isBase64Encoded };
-  const name = `${at.getTime()}-${id.replace(/[^\w-]/g, "_").slice(0, 64)}`;
+  const path = join(folder, `${at.getTime()}-${id.replace(/[^\w-]/g, "_").slice(0, 64)}.json`);
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    for (let number = 1; ; number += 1) {
-      const path = join(folder, `${name}${number === 1 ? "" : `-${number}`}.json`);
-      try {
-        await writeFile(path, `${JSON.stringify(data, null, 2)}\n`, { flag: "wx", mode: 0o600 });
-        return path;
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-      }
-    }
+    await writeFile(path, `${JSON.stringify(data, null, 2)}\n`, { flag: "wx", mode: 0o600 });
+    return path;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new CliError("FILE_UNWRITABLE", `cannot write to the folder ${folder} (${code})`);
+    throw new CliError("FILE_UNWRITABLE", `cannot write ${path} (${(error as NodeJS.ErrnoException).code})`);
   }
 }
 
@@ -99,10 +96,8 @@ function captureOfJson({ headers, body, isBase64Encoded, receivedAt }: Record<st
     const [name, value] = Array.isArray(entry) ? entry : [];
     return [value].flat().map((one: unknown) => [String(name), String(one)] as const);
   });
-  const bytes = Buffer.from(
-    typeof body === "string" ? body : "",
-    isBase64Encoded === true ? "base64" : "utf8",
-  );
+  const encoding = isBase64Encoded === true ? "base64" : "utf8";
+  const bytes = Buffer.from(typeof body === "string" ? body : "", encoding);
   const at = typeof receivedAt === "string" ? Math.floor(Date.parse(receivedAt) / 1000) : Number.NaN;
   return { headers: pairs, body: bytes, ...(Number.isNaN(at) ? {} : { receivedAt: at }) };
 }
@@ -115,8 +110,5 @@ function captureOfText(file: Buffer): Capture {
     return name === undefined ? [] : [[name, value] as const];
   });
   const body = blank === "" ? Buffer.alloc(0) : file.subarray(head.length);
-  const length = Number(headers.find(([name]) => /^content-length$/i.test(name))?.[1] ?? body.length);
-  // An editor adds a newline to the end of a file.
-  const isWhole = /^\r?\n$/.test(body.subarray(length).toString("latin1"));
-  return { headers, body: isWhole ? body.subarray(0, length) : body };
+  return { headers, body };
 }

@@ -33,7 +33,6 @@ export class Output {
   readonly mask = new Mask();
   #isPrinted = false;
   #hasRecords = false;
-  #isAsking = false;
 
   constructor(private readonly options: OutputOptions) {
     this.json = options.json;
@@ -101,19 +100,11 @@ export class Output {
   async during<T>(describe: () => string, work: Promise<T>): Promise<T> {
     if (this.options.stderr.isTTY !== true) return work;
     const show = () => {
-      if (!this.#isAsking) this.note(describe());
+      this.note(describe());
       timer = setTimeout(show, NEXT_PROGRESS_MS);
     };
     let timer = setTimeout(show, FIRST_PROGRESS_MS);
     return work.finally(() => clearTimeout(timer));
-  }
-
-  /** Waits for a person: no progress is shown meanwhile. */
-  async whileAsking<T>(answer: Promise<T>): Promise<T> {
-    this.#isAsking = true;
-    return answer.finally(() => {
-      this.#isAsking = false;
-    });
   }
 
   /** Returns a text as it is printed: without secrets, and harmless for a terminal. */

@@ -36,10 +36,10 @@ const WAYS =
 export async function readSecrets(context: Context, stack: string | undefined): Promise<SigningSecrets> {
   const found = await findSecrets(context, stack);
   if (found !== undefined) return found;
-  const { output, terminal } = context;
+  const { terminal } = context;
   if (!terminal.isInteractive) throw new CliError("SECRET_MISSING", `there is no signing secret. ${WAYS}`);
-  const question = terminal.question("The signing secret (whsec_…, not shown): ", { hidden: true });
-  return hidden(context, ofText(await output.whileAsking(question), "what was typed"));
+  const typed = await terminal.question("The signing secret (whsec_…, not shown): ", { hidden: true });
+  return hidden(context, ofText(typed, "what was typed"));
 }
 
 /** The same without a question: undefined if there is no secret. @throws as `readSecrets` does */

@@ -45,12 +45,6 @@ test.each([
   expect(capture.body.toString()).toBe(body);
 });
 
-test("the newline that an editor adds behind a body of a known length is dropped", async () => {
-  expect((await read("content-length: 2\n\n{}\n")).body.toString()).toBe("{}");
-  expect((await read("content-length: 3\n\n{}\n")).body.toString()).toBe("{}\n");
-  expect((await read("content-length: 2\n\n{}\nmore")).body.toString()).toBe("{}\nmore");
-});
-
 test("headers and body may be in two files, and the body stays as it is", async () => {
   const body = "\uFEFF{}\r\n";
   const capture = await read("webhook-id: msg_1\n", body);
@@ -74,10 +68,11 @@ test("only the headers of a delivery are sent on, with each value", () => {
 
 test("what is saved is read again byte for byte, without the headers that may hold a credential", async () => {
   const folder = makeFolder({});
-  const at = new Date(1795253400000);
+  let time = 1795253400000;
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 40 }), async (bytes) => {
       const capture = { headers: [...HEADERS, ["authorization", "x"]] as const, body: Buffer.from(bytes) };
+      const at = new Date(time++);
       const path = await saveCapture(folder, capture, { id: "msg/1", at, verdict: "verified" });
       expect(await readCapture(path)).toEqual({
         headers: HEADERS.map((pair) => [...pair]),
@@ -88,7 +83,7 @@ test("what is saved is read again byte for byte, without the headers that may ho
     { numRuns: 30 },
   );
   const [first = ""] = readdirSync(folder).sort();
-  expect(first).toMatch(/^1795253400000-msg_1(-\d+)?\.json$/);
+  expect(first).toMatch(/^1795253400000-msg_1\.json$/);
   expect(statSync(join(folder, first)).mode & 0o777).toBe(0o600);
   expect(JSON.parse(readFileSync(join(folder, first), "utf8"))).toMatchObject({ verdict: "verified" });
 });
@@ -96,14 +91,6 @@ test("what is saved is read again byte for byte, without the headers that may ho
 test("a folder that cannot be made is an error that names it", async () => {
   const file = join(makeFolder({}), "file");
   writeFileSync(file, "");
-  const saving = saveCapture(
-    file,
-    { headers: [], body: Buffer.alloc(0) },
-    {
-      id: undefined,
-      at: new Date(),
-      verdict: "",
-    },
-  );
+  const saving = saveCapture(file, { headers: [], body: Buffer.alloc(0) }, { at: new Date(), verdict: "" });
   await expect(saving).rejects.toMatchObject({ code: "FILE_UNWRITABLE" });
 });

@@ -29,8 +29,7 @@ function causeOf(
   receivedAt?: number,
 ) {
   const capture = { headers, body: Buffer.from(body) };
-  const diagnosis = diagnose({ capture, signing, receivedAt, now: NOW + 3600 });
-  return diagnosis.verified ? "verified" : diagnosis.cause;
+  return diagnose({ capture, signing, receivedAt, now: NOW + 3600 }).cause ?? "verified";
 }
 
 const without = (name: string) => headersFor(JSON_TEXT).filter(([each]) => each !== name);
@@ -106,9 +105,7 @@ test("no body makes the search fail, or last", async () => {
       expect([...bodiesBefore(Buffer.from(bytes))].length).toBeLessThan(20);
     }),
   );
-  expect([...bodiesBefore(Buffer.from([0x1f, 0x8b, 0, 1]))].map(({ cause }) => cause)).toEqual([
-    "byte-order-mark",
-  ]);
+  expect([...bodiesBefore(Buffer.from([0x1f, 0x8b, 0, 1]))]).toEqual([]);
 });
 
 test("every cause says what to do, in sentences", () => {
@@ -167,7 +164,7 @@ test("headers and body may be in two files, and --at gives the time", async () =
 
 test.each([
   [[], /name the delivery with --capture/],
-  [["--headers", "h"], /name the file of the body with --body/],
+  [["--headers", "h"], /with both --headers and --body/],
   [["--capture", "/nowhere"], /FILE_UNREADABLE/],
   [["--capture", "c", "--at", "yesterday"], /a time with its zone/],
 ])("the wrong use %j is refused", async (args, why) => {

@@ -1,6 +1,6 @@
 import type { Diagnosis } from "./causes";
 
-type Cause = Extract<Diagnosis, { verified: false }>["cause"];
+type Cause = NonNullable<Diagnosis["cause"]>;
 
 const RAW_BODY = "Verify the bytes as they were received, before anything parses them.";
 const CLOCK = "Compare the clock of the receiver with another machine's, and synchronize it with NTP.";

@@ -34,13 +34,8 @@ export const verify: Subcommand<Flags> = {
   async run(context, { capture: path, headers, body, at, stack }) {
     const { output } = context;
     const file = path ?? headers;
-    if (file === undefined)
-      throw new CliError(
-        "WRONG_USE",
-        "name the delivery with --capture, or its parts with --headers and --body",
-      );
-    if (headers !== undefined && body === undefined)
-      throw new CliError("WRONG_USE", "name the file of the body with --body");
+    if (file === undefined || (headers === undefined) !== (body === undefined))
+      throw new CliError("WRONG_USE", "name the delivery with --capture, or with both --headers and --body");
     const capture = await readCapture(file, body);
     const signing = await readSecrets(context, stack);
     const now = Math.floor(Date.now() / 1000);
@@ -48,10 +43,10 @@ export const verify: Subcommand<Flags> = {
     const receivedAt = at ?? capture.receivedAt;
     const diagnosis = diagnose({ capture, signing, receivedAt, now });
     const secret = diagnosis.secret === undefined ? null : fingerprint(diagnosis.secret);
-    if (diagnosis.verified) {
-      const { verified, id, timestamp } = diagnosis;
+    if (diagnosis.cause === undefined) {
+      const { id, timestamp } = diagnosis;
       const ageSeconds = (receivedAt ?? now) - timestamp;
-      output.data({ verified, id, timestamp, ageSeconds, secret }, () => {
+      output.data({ verified: true, id, timestamp, ageSeconds, secret }, () => {
         output.line(`Verified: ${id} was signed with the secret ${secret}.`);
         output.line(`It was sent at ${new Date(timestamp * 1000).toISOString()}.`);
         if (receivedAt === undefined && ageSeconds > signing.toleranceSeconds)
@@ -59,9 +54,9 @@ export const verify: Subcommand<Flags> = {
       });
       return true;
     }
-    const { verified, cause, finding } = diagnosis;
+    const { cause, finding } = diagnosis;
     const advice = adviceFor(cause);
-    output.data({ verified, cause, finding, advice, secret }, () => {
+    output.data({ verified: false, cause, finding, advice, secret }, () => {
       output.line(`Not verified: ${cause}.`);
       output.line(finding);
       if (secret !== null) output.line(`It was signed with the secret ${secret}.`);
