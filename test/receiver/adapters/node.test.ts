@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import http from "node:http";
-import http2 from "node:http2";
 import net, { type AddressInfo } from "node:net";
 import type { ReceiverOptions } from "../../../src/receiver";
 import { type NodeHandlerOptions, nodeHandler } from "../../../src/receiver/adapters/node";
@@ -223,59 +222,6 @@ describe("no response hangs", () => {
     expect(await (await fetch(url, { method: "POST", headers, body })).text()).toBe("mine");
     while (log.mock.calls.length === 0) await new Promise(setImmediate);
     expect(log).toHaveBeenCalledWith(expect.stringMatching(/something else has answered/), expect.anything());
-  });
-});
-
-describe("over HTTP/2", () => {
-  async function serveHttp2(options: ServerOptions = {}) {
-    const { bodyTimeoutMs, before: _, ...rest } = options;
-    const made = receiverOf(rest);
-    const server = http2.createServer(nodeHandler(made.receiver, { bodyTimeoutMs }));
-    await once(server.listen(0, "127.0.0.1"), "listening");
-    const client = http2.connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    closers.push(() => new Promise((closed) => client.close(() => server.close(closed))));
-    const post = (headers: http2.OutgoingHttpHeaders) => client.request({ ":method": "POST", ...headers });
-    const statusOf = async (stream: http2.ClientHttp2Stream) => {
-      const [headers] = await once(stream, "response");
-      stream.resume();
-      return headers[":status"] as number;
-    };
-    return { ...made, client, post, statusOf };
-  }
-
-  test("a delivery is handled, and another method is answered 405", async () => {
-    const { post, statusOf, outcomes } = await serveHttp2();
-    const { headers, body } = delivered();
-    const stream = post(headers);
-    stream.end(body);
-    expect(await statusOf(stream)).toBe(200);
-    expect(outcomes).toMatchObject([{ outcome: "handled" }]);
-    expect(await statusOf(post({ ":method": "GET" }).end())).toBe(405);
-  });
-
-  test.each<[string, ServerOptions, number]>([
-    ["too large", { maxBodyBytes: 10 }, 413],
-    ["too slow", { bodyTimeoutMs: 20 }, 408],
-  ])(
-    "a body that is %s is answered, its stream ends, and its session goes on",
-    async (_what, options, status) => {
-      const { post, statusOf, client } = await serveHttp2(options);
-      const stream = post({ "content-length": "20" });
-      stream.write("x");
-      expect(await statusOf(stream)).toBe(status);
-      await once(stream, "close");
-      expect(client.destroyed).toBe(false);
-      expect(await statusOf(post({ ":method": "GET" }).end())).toBe(405);
-    },
-  );
-
-  test("a body that breaks off is reported as incomplete", async () => {
-    const rejected = deferred<unknown>();
-    const { post } = await serveHttp2({ onRejected: rejected.resolve });
-    const stream = post(delivered().headers);
-    stream.on("error", () => {});
-    stream.write("x", () => stream.destroy());
-    expect(await rejected.promise).toMatchObject({ reason: "incomplete-body" });
   });
 });
 
