@@ -28,7 +28,7 @@ export type EventSchemas<Events extends object> = {
 };
 
 /** A delivery's data does not fit the schema of its event. */
-export class InvalidDataError extends CodedError<"INVALID_DATA"> {
+class InvalidDataError extends CodedError<"INVALID_DATA"> {
   override readonly name = "InvalidDataError";
   readonly #issues: readonly SchemaIssue[];
 

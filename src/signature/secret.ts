@@ -40,7 +40,7 @@ export function problemOfSecret(secret: unknown, shortestKeyBytes = 1): string |
 }
 
 /** Returns the HMAC key of a secret. @throws WebhookSecretError */
-export function keyOf(secret: string): Uint8Array {
+function keyOf(secret: string): Uint8Array {
   const problem = problemOfSecret(secret);
   if (problem !== undefined) throw new WebhookSecretError(`it ${problem}`);
   return Buffer.from(secret.slice(PREFIX.length), "base64");

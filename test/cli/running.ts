@@ -34,7 +34,7 @@ export interface RunOptions {
 }
 
 /** A command that runs in this process. */
-export class Running {
+class Running {
   stdout = "";
   stderr = "";
   /** The questions that were asked. */
