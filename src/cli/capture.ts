@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isRecord, parseJson } from "../shared/json";
 import { CliError } from "./errors";
@@ -55,29 +56,26 @@ export async function readCapture(path: string, bodyPath?: string): Promise<Capt
   return body === undefined ? capture : { ...capture, body };
 }
 
-/**
- * Writes a delivery to a new file that only this user can read, and returns its path.
- *
- * @param arrival the id and the verdict that the file is to say
- * @throws CliError `FILE_UNWRITABLE`
- */
-export async function saveCapture(
+/** A request with what a file is to say of it. */
+interface JudgedCapture extends Capture {
+  readonly id?: string | undefined;
+  readonly at: Date;
+  readonly verdict: string;
+}
+
+/** Writes a delivery to a new file that only this user can read, and returns its path. @throws CliError `FILE_UNWRITABLE` */
+export function saveCapture(
   folder: string,
-  { headers, body }: Capture,
-  {
-    id = "no-id",
-    at,
-    verdict,
-  }: { readonly id?: string | undefined; readonly at: Date; readonly verdict: string },
-): Promise<string> {
+  { headers, body, id = "no-id", at, verdict }: JudgedCapture,
+): string {
   const isBase64Encoded = !isUtf8(body);
   const text = body.toString(isBase64Encoded ? "base64" : "utf8");
   const kept = shareableHeaders(headers);
   const data = { receivedAt: at.toISOString(), verdict, headers: kept, body: text, isBase64Encoded };
   const path = join(folder, `${at.getTime()}-${id.replace(/[^\w-]/g, "_").slice(0, 64)}.json`);
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    await writeFile(path, `${JSON.stringify(data, null, 2)}\n`, { flag: "wx", mode: 0o600 });
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeFileSync(path, `${JSON.stringify(data, null, 2)}\n`, { flag: "wx", mode: 0o600 });
     return path;
   } catch (error) {
     throw new CliError("FILE_UNWRITABLE", `cannot write ${path} (${(error as NodeJS.ErrnoException).code})`);

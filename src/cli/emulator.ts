@@ -79,10 +79,8 @@ function obey(emulator: Emulator, line: string): string {
       return `The emulator now also signs with ${emulator.rotateSecret().secret}`;
     case "finish":
       return finishRotation(emulator);
-    case "help":
-      return LINES_HELP;
     default:
-      return `Unknown command ${printable(JSON.stringify(line.slice(0, 40)))}. The commands are:\n${LINES_HELP}`;
+      return `The commands are:\n${LINES_HELP}`;
   }
 }
 

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from "commander";
-import { problemOfUrl } from "../validation/arguments";
+import { isHttpUrl } from "../shared/url";
 
 const COMMON = "Common options:";
 
@@ -48,7 +48,6 @@ export function moment(value: string): number {
 
 /** Parses the url of a receiver. @throws InvalidArgumentError */
 export function httpUrl(value: string): string {
-  const problem = problemOfUrl(value);
-  if (problem === undefined) return value;
-  throw new InvalidArgumentError(`It ${problem}.`);
+  if (isHttpUrl(value)) return value;
+  throw new InvalidArgumentError("It must be an absolute http or https URL.");
 }

@@ -48,14 +48,10 @@ export async function findSecrets(
   stack: string | undefined,
 ): Promise<SigningSecrets | undefined> {
   const { WEBHOOK_SECRET, WEBHOOK_RECEIVER } = context.env;
-  const found =
-    stack !== undefined
-      ? await ofStack(context, stack)
-      : WEBHOOK_SECRET
-        ? ofText(WEBHOOK_SECRET, "WEBHOOK_SECRET")
-        : WEBHOOK_RECEIVER
-          ? ofConfig(WEBHOOK_RECEIVER, "WEBHOOK_RECEIVER")
-          : await ofStack(context, stack);
+  if (stack === undefined && WEBHOOK_SECRET) return hidden(context, ofText(WEBHOOK_SECRET, "WEBHOOK_SECRET"));
+  if (stack === undefined && WEBHOOK_RECEIVER)
+    return hidden(context, ofConfig(WEBHOOK_RECEIVER, "WEBHOOK_RECEIVER"));
+  const found = await ofStack(context, stack);
   return found && hidden(context, found);
 }
 
@@ -68,14 +64,12 @@ async function ofStack(context: Context, stack: string | undefined): Promise<Sig
   const pulumi = new Pulumi(context, stack);
   const reading = pulumi.find<Record<string, unknown>>(["stack", "output", "--json", "--show-secrets"]);
   const { value: outputs } = await context.output.during(() => "Reading the stack's outputs…", reading);
-  const source = stack === undefined ? "the selected stack" : `the stack ${stack}`;
   if (outputs === undefined) return undefined;
+  const source = stack === undefined ? "the selected stack" : `the stack ${stack}`;
   if (!Object.hasOwn(outputs, OUTPUT)) {
     if (stack === undefined) return undefined;
-    throw new ReceiverConfigError(
-      "CONFIG_MISSING",
-      `${source} has no output ${OUTPUT}. Export what receiverConfig returns under this name, and run \`${pulumi.withStack("pulumi up")}\``,
-    );
+    const remedy = `Export what receiverConfig returns under this name, and run \`${pulumi.withStack("pulumi up")}\``;
+    throw new ReceiverConfigError("CONFIG_MISSING", `${source} has no output ${OUTPUT}. ${remedy}`);
   }
   const others = new Map<string, readonly string[]>();
   for (const [name, output] of Object.entries(outputs)) {

@@ -52,8 +52,13 @@ export const send: Subcommand<Flags> = {
   ],
   async run(context, flags, [event]) {
     const { output } = context;
-    checkUse(flags, event);
-    const { to, exact = false, stack } = flags;
+    const { to, exact = false, stack, capture } = flags;
+    if ((capture === undefined) === (event === undefined))
+      throw new CliError(
+        "WRONG_USE",
+        "name an event, such as job.succeeded, or a captured delivery with --capture",
+      );
+    if (exact && capture === undefined) throw new CliError("WRONG_USE", "--exact is for --capture");
     const isComplete = exact && to !== undefined;
     const signing = isComplete ? undefined : await readSecrets(context, stack);
     const url = to ?? developmentUrl(signing);
@@ -81,28 +86,16 @@ export const send: Subcommand<Flags> = {
   },
 };
 
-/** @throws CliError `WRONG_USE` */
-function checkUse({ capture, exact = false }: Flags, event: string | undefined): void {
-  if (capture === undefined && event === undefined)
-    throw new CliError(
-      "WRONG_USE",
-      "name an event, such as job.succeeded, or a captured delivery with --capture",
-    );
-  if (capture !== undefined && event !== undefined)
-    throw new CliError("WRONG_USE", "the delivery of --capture has its event, so leave out the argument");
-  if (exact && capture === undefined) throw new CliError("WRONG_USE", "--exact is for --capture");
-}
-
 /** Production endpoints belong to the service's own deliveries. @throws CliError `WRONG_USE` */
 function developmentUrl(signing: SigningSecrets | undefined): string {
-  const endpoints = Object.entries(signing?.endpoints ?? {}).filter(([, { type }]) => type === "development");
-  const [first, ...others] = endpoints;
+  const { endpoints = {}, source = "the receiver's configuration" } = signing ?? {};
+  const found = Object.entries(endpoints).filter(([, { type }]) => type === "development");
+  const [first, ...others] = found;
   if (first !== undefined && others.length === 0) return httpUrl(first[1].url);
-  const why =
-    first === undefined
-      ? `${signing?.source ?? "the receiver's configuration"} names no development endpoint`
-      : `${signing?.source} names ${endpoints.length} development endpoints: ${endpoints.map(([name]) => name).join(", ")}`;
-  throw new CliError("WRONG_USE", `${why}. Name the url of the receiver with --to`);
+  const names = found.map(([name]) => name).join(", ");
+  const count =
+    found.length === 0 ? "no development endpoint" : `${found.length} development endpoints: ${names}`;
+  throw new CliError("WRONG_USE", `${source} names ${count}. Name the url of the receiver with --to`);
 }
 
 async function messageOf(

@@ -158,7 +158,7 @@ test("--save writes captures that verify and send read, and --json prints a valu
 test("a folder of --save that cannot be written is a warning, and the delivery is answered", async () => {
   const { running, post } = await listening(["--save", join(makeFolder({ file: "" }), "file")]);
   expect((await post()).status).toBe(200);
-  expect((await running.stop()).stderr).toMatch(/warning: cannot write to the folder .*EEXIST/);
+  expect((await running.stop()).stderr).toMatch(/warning: cannot write .*\((EEXIST|ENOTDIR)\)/);
 });
 
 test("a body of more than 1 MiB is refused, and one that ends early is no delivery", async () => {
@@ -170,24 +170,6 @@ test("a body of more than 1 MiB is refused, and one that ends early is no delive
   await new Promise((resolve) => request.once("close", resolve));
   expect((await post()).status).toBe(200);
   expect((await running.stop()).stdout.match(/\d\d:\d\d:\d\d/g)).toHaveLength(2);
-});
-
-test("deliveries under way are answered before it stops", async () => {
-  let answer: (status: number) => void = () => undefined;
-  const slow = http.createServer((_request, response) => {
-    answer = (status) => void response.writeHead(status).end();
-  });
-  await new Promise<void>((resolve) => slow.listen(0, "127.0.0.1", resolve));
-  const { port } = slow.address() as { port: number };
-  const { running, post } = await listening(["--forward-to", `http://127.0.0.1:${port}/`]);
-  const asked = new Promise((resolve) => slow.once("request", resolve));
-  const posting = post();
-  await asked;
-  const ended = running.stop();
-  answer(201);
-  expect((await posting).status).toBe(201);
-  expect((await ended).stdout).toMatch(/forwarded: 201/);
-  await new Promise((resolve) => slow.close(resolve));
 });
 
 test("a port that is taken, or the one of --forward-to, is refused", async () => {

@@ -103,7 +103,7 @@ test.each([
 });
 
 test.each([
-  [["job.running", "--capture", "f"], /has its event/],
+  [["job.running", "--capture", "f"], /name an event/],
   [["job.running", "--exact"], /--exact is for --capture/],
   [["--capture", "f", "--data", "{}"], /'--data <json>' cannot be used with option '--capture <file>'/],
   [["job.running", "--data", "{"], /--data must be JSON/],

@@ -61,14 +61,11 @@ export function inventoryOf(
 ): Inventory {
   const owners = new Owners(stacks, { patienceMs: patienceFor(timeoutMs) });
   const owned = list.endpoints.map((endpoint) => ({ endpoint, owner: owners.of(endpoint) }));
-  const isSecret = (holders: readonly Holder[]) =>
-    holders.some(({ resource }) => wantedBy(resource) === undefined);
+  const isSecret = (owner: Owner) =>
+    "by" in owner && owner.by.some(({ resource }) => wantedBy(resource) === undefined);
+  const secret = owned.filter(({ owner }) => isSecret(owner));
   // An orphan may have the same url as an endpoint whose url a state encrypts.
-  const secretUrls = new Set(
-    owned.flatMap(({ endpoint, owner }) =>
-      "by" in owner && isSecret(owner.by) ? [normalizeUrl(endpoint.url)] : [],
-    ),
-  );
+  const secretUrls = new Set(secret.map(({ endpoint }) => normalizeUrl(endpoint.url)));
   // A stack that was not read may keep any url as a secret. Without a project, there is no such stack.
   const mayKeepAny = stacks.absence === undefined || stacks.absence === NO_STACK;
   const entries = owned.map(({ endpoint, owner }) => {
@@ -124,15 +121,13 @@ export function entryOf(id: string, { entries, list }: Inventory): Entry {
 
 /** Returns what no stack is known to have and has the url and type of a managed endpoint, with a resource that has that one. */
 export function duplicatesIn({ entries }: Inventory): ReadonlyMap<Entry, Holder> {
-  const managed = new Map(
-    entries.flatMap(({ endpoint, owner }) =>
-      owner.kind === "managed" ? [[keyOf(endpoint), owner.by[0]] as const] : [],
-    ),
-  );
-  return new Map(
-    entries.flatMap((entry) => {
-      const holder = "by" in entry.owner ? undefined : managed.get(keyOf(entry.endpoint));
-      return holder === undefined ? [] : [[entry, holder] as const];
-    }),
-  );
+  const managed = new Map<string, Holder>();
+  for (const { endpoint, owner } of entries)
+    if (owner.kind === "managed") managed.set(keyOf(endpoint), owner.by[0]);
+  const duplicates = new Map<Entry, Holder>();
+  for (const entry of entries) {
+    const holder = managed.get(keyOf(entry.endpoint));
+    if (holder !== undefined && !("by" in entry.owner)) duplicates.set(entry, holder);
+  }
+  return duplicates;
 }

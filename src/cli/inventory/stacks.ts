@@ -2,7 +2,7 @@ import { type Deployment, type Resource, StackState } from "../../provider/stack
 import { isEndpointToken } from "../../shared/permanent";
 import { CliError } from "../errors";
 import { inParallel } from "../inParallel";
-import { Pulumi } from "../pulumi";
+import type { Pulumi } from "../pulumi";
 import type { Context } from "../run";
 
 /** The newest format of states that is known. In another one, every endpoint of a stack would look like nobody's. */
@@ -35,6 +35,11 @@ export interface Stacks {
   readonly all: boolean;
 }
 
+interface Exported {
+  readonly version?: number;
+  readonly deployment?: Deployment | null;
+}
+
 interface ListedStack {
   readonly name: string;
   readonly current?: boolean;
@@ -49,51 +54,44 @@ export async function readStacks(
   pulumi: Pulumi,
   { all }: { readonly all: boolean },
 ): Promise<Stacks> {
-  const { stacks, absence, unreadable } = await listStacks(context, all).catch((error: unknown) => ({
-    stacks: [],
-    absence: undefined,
-    unreadable: [{ what: "the list of stacks", why: reasonOf(error) }],
-  }));
   const known: KnownStack[] = [];
+  const unreadable: { what: string; why: string }[] = [];
+  const unread = (what: string) => (error: unknown) => {
+    unreadable.push({ what, why: error instanceof CliError ? error.reason : String(error) });
+    return undefined;
+  };
+  const project = pulumi.of(undefined);
+  const found = await project.find<readonly ListedStack[]>(LIST).catch(unread("the list of stacks"));
+  const own = found?.value ?? [];
+  const others = all && found?.value ? await listOthers().catch(unread("the list of stacks")) : [];
+  const stacks = [...own.map((each) => ({ ...each, isOwn: true })), ...(others ?? [])];
   const reading = inParallel(stacks, async ({ name, isOwn, current = false }) => {
     const isNamed = pulumi.stack === undefined ? current : shortName(name) === shortName(pulumi.stack);
-    try {
-      known.push({ name, isOwn, isSelected: isOwn && isNamed, ...(await readStack(pulumi.of(name))) });
-    } catch (error) {
-      unreadable.push({ what: `the stack ${name}`, why: reasonOf(error) });
-    }
+    const state = await readStack(pulumi.of(name)).catch(unread(`the stack ${name}`));
+    if (state !== undefined) known.push({ name, isOwn, isSelected: isOwn && isNamed, ...state });
   });
   await context.output.during(
     () => `Reading the states: ${known.length + unreadable.length} of ${stacks.length} stacks read…`,
     reading,
   );
-  return { known: known.sort((a, b) => (a.name < b.name ? -1 : 1)), unreadable, absence, all };
-}
-
-async function listStacks(context: Context, all: boolean) {
-  const pulumi = new Pulumi(context, undefined);
-  const unreadable: { what: string; why: string }[] = [];
-  const { value: own, absence } = await pulumi.find<readonly ListedStack[]>(LIST);
-  if (own === undefined) return { stacks: [], absence, unreadable };
-  const stacks = own.map((stack) => ({ ...stack, isOwn: true }));
-  if (all) {
-    const { stdout, stderr } = await pulumi.run([...LIST, "--all"]);
-    if (/legacy stack files/.test(stderr))
-      unreadable.push({ what: "a stack of an older Pulumi", why: "run `pulumi state upgrade` first" });
-    const listed = JSON.parse(stdout) as readonly ListedStack[];
-    const others = listed.filter(({ name }) => own.every((each) => each.name !== name));
-    stacks.push(...others.map(({ name }) => ({ name, isOwn: false })));
-  }
   // It may be the wrong backend: there, every endpoint would look like nobody's.
-  return { stacks, absence: own.length === 0 ? NO_STACK : undefined, unreadable };
+  const absence = found?.absence ?? (found?.value.length === 0 ? NO_STACK : undefined);
+  return { known: known.sort((a, b) => (a.name < b.name ? -1 : 1)), unreadable, absence, all };
+
+  async function listOthers() {
+    const { stdout, stderr } = await project.run([...LIST, "--all"]);
+    if (/legacy stack files/.test(stderr))
+      unread("a stack of an older Pulumi")("run `pulumi state upgrade` first");
+    const listed = JSON.parse(stdout) as readonly ListedStack[];
+    return listed
+      .filter(({ name }) => own.every((each) => each.name !== name))
+      .map(({ name }) => ({ name, isOwn: false, current: false }));
+  }
 }
 
 /** A backend may have gigabytes of states, so only what is about endpoints is kept. @throws CliError */
 async function readStack(pulumi: Pulumi): Promise<Pick<KnownStack, "deployment" | "state" | "outputs">> {
-  const exported = await pulumi.json<{ version?: number; deployment?: Deployment | null } | null>([
-    "stack",
-    "export",
-  ]);
+  const exported = await pulumi.json<Exported | null>(["stack", "export"]);
   const { version, deployment } = exported ?? {};
   if (version === undefined || version > NEWEST_FORMAT)
     throw new CliError(
@@ -118,8 +116,4 @@ export function shortName(name: string): string {
 /** Returns why not every stack was read that was to be read; undefined if each was. */
 export function whyUnread({ unreadable: [first], absence }: Stacks): string | undefined {
   return first === undefined ? absence : `${first.what} cannot be read: ${first.why}`;
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof CliError ? error.reason : String(error);
 }

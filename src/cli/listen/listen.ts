@@ -6,8 +6,8 @@ import { CliError } from "../errors";
 import { httpUrl, jsonOption, port, stackOption } from "../options";
 import type { Context, Subcommand } from "../run";
 import { findSecrets, type SigningSecrets } from "../secrets";
-import { type Arrival, forward, startReceiver, type Target } from "./receiver";
-import { Report } from "./report";
+import { type Arrival, forward, startReceiver } from "./receiver";
+import { reporter } from "./report";
 
 /** Beside the emulator's. */
 const DEFAULT_PORT = 8788;
@@ -44,32 +44,36 @@ export const listen: Subcommand<Flags> = {
   async run(context, flags) {
     const { forwardTo: url } = flags;
     const { output, terminal, signal, endItself } = context;
-    checkTarget(flags);
+    if (url !== undefined) checkTarget(url, flags.port);
     const target = url === undefined ? undefined : { url, dispatcher: openWayTo(url) };
     const signing = await secretsFor(context, flags);
     endItself();
     const stopped = once(signal, "abort");
-    const report = new Report(output, flags.save);
-    let last: Arrival | undefined;
-    const replay = async (target: Target, arrival: Arrival) => {
-      const replayed = { ...arrival, at: new Date(), forwarded: await forward(arrival, target) };
-      report.add(replayed, { replayed: true });
-      page?.add(replayed, { replayed: true });
+    const report = reporter(output, flags.save);
+    const show = (arrival: Arrival, how?: { readonly replayed: boolean }) => {
+      report(arrival, how);
+      page?.add(arrival, how);
     };
-    const page = await openPage(context, flags, target && ((arrival) => replay(target, arrival)));
+    const replay =
+      target &&
+      (async (arrival: Arrival) => {
+        const forwarded = await forward(arrival, target);
+        show({ ...arrival, at: new Date(), forwarded }, { replayed: true });
+      });
+    const page = await openPage(context, flags, replay);
+    let last: Arrival | undefined;
     try {
       const onArrival = (arrival: Arrival) => {
         if (!arrival.isRefused) last = arrival;
-        report.add(arrival);
-        page?.add(arrival);
+        show(arrival);
       };
       const receiver = await startReceiver({ port: flags.port, signing, target, onArrival });
       output.record({ url: receiver.url, page: page?.url ?? null }, receiver.url);
       if (page !== undefined) output.note(`The page is at ${page.url}`);
       const forget = terminal.onLine(() => {
-        if (target === undefined) output.note("To replay deliveries, start with --forward-to.");
+        if (replay === undefined) output.note("To replay deliveries, start with --forward-to.");
         else if (last === undefined) output.note("There is no delivery to replay yet.");
-        else void replay(target, last);
+        else void replay(last);
       });
       await stopped;
       forget();
@@ -77,7 +81,6 @@ export const listen: Subcommand<Flags> = {
     } finally {
       await page?.close();
       await target?.dispatcher.destroy();
-      await report.end();
     }
     return true;
   },
@@ -110,12 +113,8 @@ async function openPage(
 }
 
 /** @throws CliError `WRONG_USE` */
-function checkTarget({ port, forwardTo }: Flags): void {
-  if (forwardTo === undefined) return;
-  const { hostname, port: targetPort } = new URL(forwardTo);
-  if (port > 0 && isLoopback(hostname) && Number(targetPort) === port)
-    throw new CliError(
-      "WRONG_USE",
-      "--forward-to has the port of --port: the command would forward to itself",
-    );
+function checkTarget(url: string, port: number): void {
+  const target = new URL(url);
+  if (!isLoopback(target.hostname) || target.port !== String(port)) return;
+  throw new CliError("WRONG_USE", "--forward-to has the port of --port: the command would forward to itself");
 }

@@ -27,25 +27,30 @@ export async function startPage({ port, replay, mask }: PageOptions) {
     const { id = `no id (request ${count})`, isRefused, event = "unknown event", forwarded } = arrival;
     // A refused request with the id of a delivery is not an attempt of it.
     const endpointId = isRefused ? "refused" : "here";
-    const earlier = entries.filter(({ attempt }) => attempt.id === id && attempt.endpointId === endpointId);
-    // A replay has the number of the attempt that it repeats.
-    const before = earlier.filter(({ attempt }) => !attempt.replayed).length;
-    const number = replayed ? Math.max(before, 1) : before + 1;
-    const attempt = { id, endpointId, type: event, number: count, attempt: number, replayed };
-    const answer = mask.apply(forwarded?.answer.body.toString("utf8", 0, LONGEST_ANSWER) ?? "");
-    entries.push({
-      arrival,
-      attempt: {
-        ...attempt,
-        at: arrival.at.getTime(),
-        url: forwarded === undefined ? "this command" : "the receiver of --forward-to",
-        headers: shareableHeaders(arrival.headers),
-        body: arrival.body,
-        statusCode: forwarded === undefined ? arrival.status : forwarded.status,
-        note: isRefused ? `refused: ${arrival.verdict}` : `signature ${arrival.verdict}`,
-        ...(forwarded && { durationMs: forwarded.durationMs, error: forwarded.failure, answer }),
-      },
-    });
+    const before = entries.filter(
+      ({ attempt }) => attempt.id === id && attempt.endpointId === endpointId && !attempt.replayed,
+    ).length;
+    const attempt: ShownAttempt = {
+      id,
+      endpointId,
+      type: event,
+      number: count,
+      // A replay has the number of the attempt that it repeats.
+      attempt: replayed ? before : before + 1,
+      replayed,
+      at: arrival.at.getTime(),
+      url: forwarded === undefined ? "this command" : "the receiver of --forward-to",
+      headers: shareableHeaders(arrival.headers),
+      body: arrival.body,
+      statusCode: forwarded === undefined ? arrival.status : forwarded.status,
+      note: isRefused ? `refused: ${arrival.verdict}` : `signature ${arrival.verdict}`,
+      ...(forwarded && {
+        durationMs: forwarded.durationMs,
+        error: forwarded.failure,
+        answer: mask.apply(forwarded.body.toString("utf8", 0, LONGEST_ANSWER)),
+      }),
+    };
+    entries.push({ arrival, attempt });
     entries = entries.slice(-MOST_SHOWN);
   };
   const replayShown = async ({ number }: ShownAttempt) => {

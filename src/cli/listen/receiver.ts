@@ -25,20 +25,20 @@ export interface Arrival extends Capture {
   readonly forwarded?: Forwarded;
 }
 
+/** What the url of `--forward-to` answered, as the sender gets it. */
 export interface Forwarded {
   /** Null if it did not answer, or not to the end. */
   readonly status: number | null;
   /** Why it did not, such as `ECONNREFUSED`. */
   readonly failure: string | null;
   readonly durationMs: number;
-  readonly answer: { readonly headers: Record<string, string>; readonly body: Buffer };
+  readonly headers: Record<string, string>;
+  readonly body: Buffer;
 }
 
 /** As a receiver's. In bytes. */
 const LARGEST_BODY = 1024 * 1024;
 const MOST_CONNECTIONS = 256;
-/** How long requests under way may take after the command was stopped, in milliseconds. */
-const CLOSING_MS = 2_000;
 const RETURNED_HEADERS = ["content-type", "content-encoding", "retry-after"];
 
 /** Where deliveries are sent on. */
@@ -50,18 +50,16 @@ export interface Target {
 /** Sends a delivery on, byte for byte. Never rejects. */
 export async function forward({ headers, body }: Capture, target: Target): Promise<Forwarded> {
   const given = { ...target, headers: deliveryHeaders(headers), body, longestAnswer: LARGEST_BODY };
-  const { status, durationMs, failure = null, ...rest } = await postDelivery(given);
+  const answer = await postDelivery(given);
+  const { durationMs, failure = null } = answer;
   // A sender that got a part of the answer would take the delivery for done. After 502, it retries.
-  if (status === null || failure !== null || !("body" in rest)) {
+  if (answer.status === null || failure !== null) {
     const body = Buffer.from("the receiver of --forward-to did not answer\n");
-    return { status: null, failure, durationMs, answer: { headers: { "content-type": "text/plain" }, body } };
+    return { status: null, failure, durationMs, headers: { "content-type": "text/plain" }, body };
   }
-  const returned = RETURNED_HEADERS.flatMap((name) => {
-    const value = rest.headers[name];
-    return typeof value === "string" ? [[name, value] as const] : [];
-  });
-  const answer = { headers: Object.fromEntries(returned), body: rest.body };
-  return { status, failure, durationMs, answer };
+  const returned = RETURNED_HEADERS.map((name) => [name, answer.headers[name]?.toString() ?? ""] as const);
+  const kept = Object.fromEntries(returned.filter(([, value]) => value !== ""));
+  return { status: answer.status, failure, durationMs, headers: kept, body: answer.body };
 }
 
 interface ReceiverOptions {
@@ -88,7 +86,7 @@ export async function startReceiver({ port, signing, target, onArrival }: Receiv
     const forwarded = isForwarded ? await forward(arrival, target) : undefined;
     const status = refusal ?? (forwarded === undefined ? 200 : (forwarded.status ?? 502));
     onArrival({ ...arrival, status, ...(forwarded && { forwarded }) });
-    response.writeHead(status, forwarded?.answer.headers).end(forwarded?.answer.body);
+    response.writeHead(status, forwarded?.headers).end(forwarded?.body);
   });
   server.maxConnections = MOST_CONNECTIONS;
   return serve(server, { port, option: "--port" });
@@ -105,12 +103,11 @@ export async function serve(server: http.Server, { port, option }: { port: numbe
       `cannot listen on port ${port} (${code}). Choose another with ${option}`,
     );
   }
+  // Whoever waits for an answer retries.
   const close = async () => {
     const closed = once(server.close(), "close");
-    const timer = setTimeout(() => server.closeAllConnections(), CLOSING_MS);
-    server.closeIdleConnections();
+    server.closeAllConnections();
     await closed;
-    clearTimeout(timer);
   };
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
 }
