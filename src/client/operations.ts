@@ -62,7 +62,8 @@ export function deleteOperation(id: string): Operation<void> {
 function forOne<Name extends OperationName, Method extends string>(name: Name, method: Method, id: string) {
   const description = `${name} webhook endpoint ${JSON.stringify(id)}`;
   // URL resolution would turn "." and ".." into another path, and an empty id would be the path of all endpoints.
-  if (!id || id === "." || id === "..") {
+  // A program in another language may pass what is no string.
+  if (typeof id !== "string" || ["", ".", ".."].includes(id)) {
     const problem = "this is not a valid id. Pass the id that the service returned";
     throw new WebhookError(`Cannot ${description}: ${problem}`, { code: "INVALID_ARGUMENT" });
   }

@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import { isHttpUrl, isLoopback } from "../shared/url";
+import { hostMistake, isHttpUrl, isLoopback } from "../shared/url";
 import { WebhookError, type WebhookErrorCode } from "./errors";
 import type { OperationName } from "./operations";
 
@@ -102,6 +102,9 @@ function baseUrlProblem(value: unknown): string | false {
     return "must not contain a user name or password; the API key is a separate setting";
   }
   if (/[?#]/.test(value)) return "must not contain a query or a fragment";
+  // The key would go to whoever has that name.
+  const mistake = hostMistake(value);
+  if (mistake !== undefined) return mistake;
   const isExposed = protocol === "http:" && !isLoopback(hostname);
   return isExposed && 'must begin with "https://": plain http would expose the API key on the network';
 }

@@ -70,15 +70,14 @@ function urlProblems(value: unknown): string[] {
     return [
       "url holds an Output in an ordinary template literal or a concatenation; use pulumi.interpolate`…` instead",
     ];
-  const problems: string[] = [];
   // It is sent as written. What our parser would repair silently, a service may read differently.
   if (/[\s\p{Cc}\\]/u.test(value))
-    problems.push("url must not contain white space, control characters or backslashes");
+    return ["url must not contain white space, control characters or backslashes"];
   const mistake = hostMistake(value);
-  if (mistake !== undefined) problems.push(`url ${mistake}`);
-  else if (!isHttpUrl(value))
-    problems.push('url must be an absolute URL that begins with "https://" or "http://" and names a host');
-  if (problems.length > 0) return problems;
+  if (mistake !== undefined) return [`url ${mistake}`];
+  if (!isHttpUrl(value))
+    return ['url must be an absolute URL that begins with "https://" or "http://" and names a host'];
+  const problems: string[] = [];
   const { username, password } = new URL(value);
   if (username !== "" || password !== "" || /^[^/?#]*\/\/[^/?#]*@/.test(value))
     problems.push("url must not contain a user name or password; the service signs its deliveries instead");
