@@ -49,9 +49,12 @@ export function refused(reason: VerificationFailure): VerificationResult {
 
 /** Returns the entries that can match, and skips everything else, as the Standard Webhooks reference does. */
 function v1Entries(header: string): readonly string[] {
-  const canMatch = (entry: string) => entry.length === ENTRY_LENGTH && entry.startsWith("v1,");
   // One entry is the common case, which needs no splitting.
   return canMatch(header) ? [header] : header.split(" ").filter(canMatch);
+}
+
+function canMatch(entry: string): boolean {
+  return entry.length === ENTRY_LENGTH && entry.startsWith("v1,");
 }
 
 /**
