@@ -72,76 +72,43 @@ test("the check tells people of each clause and, if the service differs, what fo
   );
 });
 
-const isList = ({ method, path }: { method: string; path: string }) =>
-  method === "GET" && path === "/webhooks";
-const isGet = ({ method, path }: { method: string; path: string }) =>
-  method === "GET" && path !== "/webhooks";
-const listed = (body: unknown) => body as Record<string, unknown>[];
-/** A service that answers a registration with an endpoint that was there before. */
-const keepsOne: EmulatorOptions["answer"] = ({ method }, answer) =>
-  method === "POST" && answer.status < 300
-    ? { ...answer, body: { ...(answer.body as object), id: "wh_1" } }
-    : answer;
+type Asked = Parameters<NonNullable<EmulatorOptions["answer"]>>[0];
+const isList = ({ method, path }: Asked) => method === "GET" && path === "/webhooks";
+const isGet = ({ method, path }: Asked) => method === "GET" && path !== "/webhooks";
+const isA = (method: string) => (request: Asked) => request.method === method;
+/** Returns the emulator with other answers to some requests. */
+const answering = (
+  status: number,
+  isMeant: (request: Asked) => boolean,
+  change: (body: object) => { readonly status?: number; readonly body?: unknown },
+): EmulatorOptions => ({
+  answer: (request, answer) =>
+    answer.status === status && isMeant(request) ? { ...answer, ...change(Object(answer.body)) } : answer,
+});
+const withoutZone = (rows: object) =>
+  Object.values(rows).map((row) => ({ ...row, createdAt: "2026-11-22 20:09:21" }));
+const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
 test.each<[differs: string[], options: EmulatorOptions]>([
   [
     ["key"],
     {
       accounts: {},
-      answer: (_request, answer) => (answer.status === 401 ? { status: 200, body: [] } : answer),
+      ...answering(
+        401,
+        () => true,
+        () => ({ status: 200, body: [] }),
+      ),
     },
   ],
-  [
-    ["list"],
-    {
-      answer: (request, answer) =>
-        isList(request) && answer.status < 300
-          ? { ...answer, body: { data: answer.body, hasMore: true } }
-          : answer,
-    },
-  ],
+  [["list"], answering(200, isList, (data) => ({ body: { data, hasMore: true } }))],
   [["list-lag"], { lagMs: 3_600_000 }],
-  [
-    ["timestamps"],
-    {
-      answer: (request, answer) =>
-        isList(request) && answer.status < 300
-          ? {
-              ...answer,
-              body: listed(answer.body).map((row) => ({ ...row, createdAt: "2026-11-22 20:09:21" })),
-            }
-          : answer,
-    },
-  ],
+  [["timestamps"], answering(200, isList, (rows) => ({ body: withoutZone(rows) }))],
   [["get", "unknown-id"], { answer: (request, answer) => (isGet(request) ? { status: 405 } : answer) }],
-  [
-    ["refusals"],
-    {
-      answer: ({ method }, answer) => (method === "POST" && answer.status === 400 ? { status: 408 } : answer),
-    },
-  ],
-  [
-    ["delete"],
-    {
-      answer: ({ method }, answer) => (method === "DELETE" && answer.status < 300 ? { status: 405 } : answer),
-    },
-  ],
-  [
-    ["unknown-id"],
-    { answer: (request, answer) => (isGet(request) && answer.status === 404 ? { status: 400 } : answer) },
-  ],
-  [
-    ["secrets"],
-    {
-      answer: ({ method }, answer) =>
-        method === "POST" && answer.status < 300
-          ? {
-              ...answer,
-              body: { ...(answer.body as object), secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" },
-            }
-          : answer,
-    },
-  ],
+  [["refusals"], answering(400, isA("POST"), () => ({ status: 408 }))],
+  [["delete"], answering(204, isA("DELETE"), () => ({ status: 405 }))],
+  [["unknown-id"], answering(404, isGet, () => ({ status: 400 }))],
+  [["secrets"], answering(201, isA("POST"), (body) => ({ body: { ...body, secret } }))],
 ])("a service that differs in %j is told so, and nothing is left", async (expected, options) => {
   await serve(options);
   const { status, differs } = await verdicts();
@@ -151,7 +118,7 @@ test.each<[differs: string[], options: EmulatorOptions]>([
 });
 
 test("an endpoint that was there before is never deleted, also if the service answers with it", async () => {
-  await serve({ answer: keepsOne });
+  await serve(answering(201, isA("POST"), (body) => ({ body: { ...body, id: "wh_1" } })));
   service.add({ url: "https://hooks.example.com/somebody", type: "development" });
   const { differs } = await verdicts();
   expect(differs).toEqual(["register"]);
@@ -170,10 +137,7 @@ test.each(["reset-after", "malformed", "empty"] as const)(
 );
 
 test("without a list, nothing is registered", async () => {
-  await serve({
-    answer: (request, answer) =>
-      isList(request) && answer.status < 300 ? { status: 200, body: "<html>" } : answer,
-  });
+  await serve(answering(200, isList, () => ({ body: "<html>" })));
   const { differs, clauses } = await verdicts();
   expect(differs).toEqual(["list"]);
   expect(clauses.find(({ clause }) => clause === "register")?.verdict).toBe("cannot tell");

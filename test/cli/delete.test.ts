@@ -3,6 +3,7 @@ import { type Backend, backend, interrupted, recorded, SECRET_URL } from "./back
 import { API_KEY, type RunOptions, run, runBin, start } from "./running";
 
 const AGE_MS = 5_400_000;
+const ALWAYS = Number.POSITIVE_INFINITY;
 let service: Emulator;
 let count: number;
 beforeEach(async () => {
@@ -83,14 +84,14 @@ test.each<[what: string, given: Partial<Backend>, why: RegExp]>([
 });
 
 test.each([
-  [[], /name the endpoints to delete, or add --orphans/],
-  [["wh_1", "--orphans"], /name the endpoints to delete, or add --orphans/],
-  [["wh_1", "--type", "development"], /--older-than and --type choose among orphans/],
-  [["--orphans", "--older-than", "soon"], /such as 90s, 15m, 2h, 7d or 1w/],
-  [["wh_9"], /no endpoint wh_9/],
+  ["", /name the endpoints to delete, or add --orphans/],
+  ["wh_1 --orphans", /name the endpoints to delete, or add --orphans/],
+  ["wh_1 --type development", /--older-than and --type choose among orphans/],
+  ["--orphans --older-than soon", /such as 90s, 15m, 2h, 7d or 1w/],
+  ["wh_9", /no endpoint wh_9/],
 ])("the wrong use %j is refused", async (args, why) => {
   add(1);
-  const { status, stderr } = await command([...args, "--yes"]);
+  const { status, stderr } = await command([...args.split(" ").filter(Boolean), "--yes"]);
   expect([status, ids()]).toEqual([1, ["wh_1"]]);
   expect(stderr).toMatch(why);
 });
@@ -105,21 +106,16 @@ test("delete --orphans deletes those that are an hour old on the service's clock
 });
 
 test.each([
-  [["--older-than", "2h"], []],
-  [
-    ["--older-than", "30s"],
-    ["wh_1", "wh_2", "wh_3"],
-  ],
-  [["--type", "production"], ["wh_2"]],
-  [
-    ["--type", "development", "--older-than", "0s"],
-    ["wh_1", "wh_3"],
-  ],
-])("delete --orphans %j deletes just those", async (args, deleted) => {
+  ["--older-than 2h", ""],
+  ["--older-than 30s", "wh_1 wh_2 wh_3"],
+  ["--type production", "wh_2"],
+  ["--type development --older-than 0s", "wh_1 wh_3"],
+])("delete --orphans %s deletes just %j", async (args, list) => {
+  const deleted = list.split(" ").filter(Boolean);
   add(1);
   add(1, { type: "production" });
   add(1, { ageMs: 60_000 });
-  const { status, stdout } = await command(["--orphans", ...args, "--yes", "--json"]);
+  const { status, stdout } = await command(["--orphans", ...args.split(" "), "--yes", "--json"]);
   expect(status).toBe(0);
   expect(JSON.parse(stdout)).toEqual({
     deleted: deleted.map((id) => expect.objectContaining({ id })),
@@ -154,26 +150,22 @@ test.each<[what: string, change: () => unknown]>([
   ["is gone", () => service.remove("wh_1")],
 ])("what %s while a person decided is kept", async (what, change) => {
   add(2);
-  const states: Record<string, object> = { dev: {} };
+  const own: Record<string, object> = { dev: {} };
   let looks = 0;
+  // The list of a look comes before its states.
   const onExport = () => {
     looks += 1;
-    if (looks !== 2) return;
-    if (what === "a run has taken over") states.dev = holding("wh_1");
-    else change();
+    if (what !== "a run has taken over" && looks === 1) change();
+    else if (looks === 2 && what === "a run has taken over") own.dev = holding("wh_1");
   };
-  // The list of the second look comes before its states.
-  if (what !== "a run has taken over") looks = 1;
   const { status, stdout, stderr } = await command(
     ["--orphans", "--json"],
-    { own: states, onExport },
+    { own, onExport },
     { answers: ["y"] },
   );
   expect(status).toBe(1);
-  expect(JSON.parse(stdout)).toMatchObject({
-    deleted: [{ id: "wh_2" }],
-    kept: [{ id: "wh_1", reason: "changed" }],
-  });
+  const kept = [{ id: "wh_1", reason: "changed" }];
+  expect(JSON.parse(stdout)).toMatchObject({ deleted: [{ id: "wh_2" }], kept });
   expect(stderr).toMatch(/wh_1 was kept: it has changed/);
 });
 
@@ -192,13 +184,7 @@ test("one endpoint that cannot be deleted does not stop the others", async () =>
 
 test("a key that is refused stops the deletion", async () => {
   add(40);
-  service.fault({
-    kind: "status",
-    operation: "delete",
-    status: 401,
-    after: 8,
-    times: Number.POSITIVE_INFINITY,
-  });
+  service.fault({ kind: "status", operation: "delete", status: 401, after: 8, times: ALWAYS });
   const { status, stdout } = await command(["--orphans", "--yes", "--json"]);
   expect(status).toBe(1);
   const { deleted, kept, error } = JSON.parse(stdout);
@@ -217,13 +203,7 @@ test("an endpoint that is gone by then counts as deleted", async () => {
 
 test("after Ctrl-C, delete names what it deleted, and deletes nothing more", async () => {
   add(40);
-  service.fault({
-    kind: "delay",
-    operation: "delete",
-    after: 8,
-    times: Number.POSITIVE_INFINITY,
-    delayMs: 300,
-  });
+  service.fault({ kind: "delay", operation: "delete", after: 8, times: ALWAYS, delayMs: 300 });
   const pulumi = backend({ baseUrl: service.url });
   const running = start(["delete", "--orphans", "--yes"], { pulumi });
   await running.until(/Deleted wh_8/);

@@ -36,107 +36,42 @@ const operation = (given: Partial<Parameters<typeof interrupted>[1]> = {}) =>
 const pending = (given: Partial<Parameters<typeof pendingResource>[1]> = {}) =>
   pendingResource("jobs", { url, at: NOW, ...given });
 
-test.each<[what: string, state: Deployment, kind: string]>([
-  ["a resource with its id", { resources: [resource()] }, "managed"],
+const has = (more: Parameters<typeof resource>[0] = {}): Deployment => ({ resources: [resource(more)] });
+const unfinished = (more: Parameters<typeof operation>[0] = {}): Deployment => ({
+  pending_operations: [operation(more)],
+});
+const unanswered = (more: Parameters<typeof pending>[0] = {}): Deployment => ({ resources: [pending(more)] });
+const other = "https://other.example.com";
+
+test.each<[kind: string, what: string, state: Deployment]>([
+  ["managed", "a resource with its id", has()],
+  ["managed", "a resource recorded at another base URL", has({ outputs: { baseUrl: other } })],
+  ["managed", "a resource recorded with another key", has({ outputs: { account: "ffffff" } })],
+  ["managed", "a resource with its id and another url", has({ url: other })],
+  ["managed", "a resource that the next up deletes", has({ more: { delete: true } })],
+  ["managed", "a resource that the program only reads", has({ more: { external: true } })],
+  ["managed", "a resource of the native plugin", has({ more: { type: NATIVE_TYPE_TOKEN } })],
+  ["managed", "an interrupted deletion of it", unfinished({ kind: "deleting", id: "wh_1" })],
+  ["pending", "an interrupted creation sent before it was made", unfinished({ at: NOW - 30_000 })],
+  ["pending", "an undated interrupted creation", { pending_operations: [interrupted("jobs", { url })] }],
+  ["pending", "one in another spelling", unfinished({ url: "https://HOOKS.example.com:443/jobs" })],
+  ["pending", "an interrupted creation whose url is a secret", unfinished({ url: SECRET_URL })],
+  ["pending", "an interrupted adoption of it", unfinished({ url: SECRET_URL, inputs: { adoptId: "wh_1" } })],
+  ["pending", "a pending resource of its url", unanswered()],
+  ["nobody", "a pending resource that was sent later", unanswered({ at: NOW + 30_000 })],
+  ["nobody", "a pending resource that found it there", unanswered({ before: ["wh_1"] })],
+  ["nobody", "an interrupted creation of another url", unfinished({ url: other })],
+  ["nobody", "an interrupted creation of the other type", unfinished({ type: "production" })],
+  ["nobody", "an interrupted creation long before", unfinished({ at: NOW - 120_000 })],
   [
-    "a resource with its id, recorded at another base URL",
-    { resources: [resource({ outputs: { baseUrl: "https://b.example.com" } })] },
-    "managed",
-  ],
-  [
-    "a resource with its id, recorded with another key",
-    { resources: [resource({ outputs: { account: "ffffff" } })] },
-    "managed",
-  ],
-  [
-    "a resource with its id and another url",
-    { resources: [resource({ url: "https://other.example.com" })] },
-    "managed",
-  ],
-  [
-    "a resource with its id that the next up deletes",
-    { resources: [resource({ more: { delete: true } })] },
-    "managed",
-  ],
-  [
-    "a resource with its id that the program only reads",
-    { resources: [resource({ more: { external: true } })] },
-    "managed",
-  ],
-  [
-    "a resource of the native plugin",
-    { resources: [resource({ more: { type: NATIVE_TYPE_TOKEN } })] },
-    "managed",
-  ],
-  [
-    "an interrupted deletion of it",
-    { pending_operations: [operation({ kind: "deleting", id: "wh_1" })] },
-    "managed",
-  ],
-  [
-    "an interrupted creation of its url, sent before it was made",
-    { pending_operations: [operation({ at: NOW - 30_000 })] },
-    "pending",
-  ],
-  [
-    "an interrupted creation that nothing dates",
-    { pending_operations: [interrupted("jobs", { url })] },
-    "pending",
-  ],
-  [
-    "an interrupted creation in another spelling",
-    { pending_operations: [operation({ url: "https://HOOKS.example.com:443/jobs" })] },
-    "pending",
-  ],
-  [
-    "an interrupted creation whose url is a secret",
-    { pending_operations: [operation({ url: SECRET_URL })] },
-    "pending",
-  ],
-  [
-    "an interrupted adoption of it",
-    { pending_operations: [operation({ url: SECRET_URL, inputs: { adoptId: "wh_1" } })] },
-    "pending",
-  ],
-  ["a pending resource of its url", { resources: [pending()] }, "pending"],
-  [
-    "a pending resource whose registration came later",
-    { resources: [pending({ at: NOW + 30_000 })] },
     "nobody",
-  ],
-  [
-    "a pending resource whose registration found it there",
-    { resources: [pending({ before: ["wh_1"] })] },
-    "nobody",
-  ],
-  [
-    "an interrupted creation of another url",
-    { pending_operations: [operation({ url: "https://other.example.com" })] },
-    "nobody",
-  ],
-  [
-    "an interrupted creation of the other type",
-    { pending_operations: [operation({ type: "production" })] },
-    "nobody",
-  ],
-  [
-    "an interrupted creation long before",
-    { pending_operations: [operation({ at: NOW - 120_000 })] },
-    "nobody",
-  ],
-  [
     "an interrupted creation that a later run has healed",
-    { resources: [resource({ id: "wh_2", inputs: { __after: NOW } })], pending_operations: [operation()] },
-    "nobody",
+    { ...has({ id: "wh_2", inputs: { __after: NOW } }), ...unfinished() },
   ],
-  [
-    "an interrupted adoption of another one",
-    { pending_operations: [operation({ inputs: { adoptId: "wh_2" } })] },
-    "nobody",
-  ],
-  ["a resource with another id", { resources: [resource({ id: "wh_2" })] }, "nobody"],
-  ["nothing", {}, "nobody"],
-])("where a state has %s, the endpoint is %#", (_what, state, kind) => {
+  ["nobody", "an interrupted adoption of another one", unfinished({ inputs: { adoptId: "wh_2" } })],
+  ["nobody", "a resource with another id", has({ id: "wh_2" })],
+  ["nobody", "nothing", {}],
+])("an endpoint is %s where a state has %s", (kind, _what, state) => {
   const owner = ownersOf([{}, state]).of(endpoint);
   expect(owner.kind).toBe(kind);
   expect(whyNotOrphan(owner) === undefined).toBe(kind === "nobody");
