@@ -1,4 +1,4 @@
-import { checkTolerance, DEFAULT_TOLERANCE_SECONDS } from "../signature/tolerance";
+import { checkTolerance, DEFAULT_TOLERANCE_SECONDS, LONGEST_TOLERANCE_SECONDS } from "../signature/tolerance";
 import { checkNumber, checkOptions } from "./checks";
 import { LONGEST_TIMER_MS } from "./deadline";
 import { memoryDedupe } from "./dedupe/memory";
@@ -57,7 +57,7 @@ export function resolveOptions<Events extends object>(
   const { toleranceSeconds = DEFAULT_TOLERANCE_SECONDS, queue } = options;
   if (queue === undefined) checkOptions("createReceiver", options, [...COMMON, ...OF_HANDLING]);
   else checkOptions("createReceiver with a queue (see queueWorker)", options, [...COMMON, "queue"]);
-  checkTolerance(toleranceSeconds);
+  checkTolerance(toleranceSeconds, LONGEST_TOLERANCE_SECONDS);
   const most = queue?.maxBodyBytes ?? Number.MAX_SAFE_INTEGER;
   const { maxBodyBytes = Math.min(DEFAULT_BODY_BYTES, most) } = options;
   checkNumber("createReceiver: maxBodyBytes", maxBodyBytes, { least: 0, most });

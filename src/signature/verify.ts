@@ -8,7 +8,7 @@ import { checkTolerance, DEFAULT_TOLERANCE_SECONDS } from "./tolerance";
 export interface VerifierOptions {
   /** `whsec_` and the base64 of the key. Give several while a secret is rotated: any of them may match. */
   readonly secrets: string | readonly string[];
-  /** Whole seconds, default 300, at most 86,400 (a day). 0 turns the timestamp window off and nothing else. */
+  /** Whole seconds, default 300. 0 turns the timestamp window off and nothing else. */
   readonly toleranceSeconds?: number | undefined;
   /** The clock, in unix milliseconds. Default: `Date.now`. Unless the window is off, no delivery is accepted without a finite number from it. */
   readonly now?: (() => number) | undefined;
@@ -31,7 +31,7 @@ export interface Verifier {
  * ```
  *
  * @throws WebhookSecretError if a secret is malformed or there is none; the message does not repeat it
- * @throws RangeError if the tolerance is not a whole number of seconds from 0 to 86,400
+ * @throws RangeError if the tolerance is not a whole number of seconds, 0 or more
  */
 export function createVerifier({
   secrets,
@@ -66,7 +66,7 @@ export function createVerifier({
  * @param secret `whsec_` and the base64 of the key; several while a secret is rotated, any of which may match. If one of them is
  *   malformed, the result is false
  * @param toleranceSeconds how old, and how far ahead of this machine's clock, the timestamp may be: see `VerifierOptions`
- * @throws RangeError if the tolerance is not a whole number of seconds from 0 to 86,400
+ * @throws RangeError if the tolerance is not a whole number of seconds, 0 or more
  * @see https://www.standardwebhooks.com
  */
 export function verify(
@@ -87,7 +87,7 @@ export function verify(
  * if (!result.ok) logger.warn(`delivery refused: ${result.reason}`);
  * ```
  *
- * @throws RangeError if the tolerance is not a whole number of seconds from 0 to 86,400
+ * @throws RangeError if the tolerance is not a whole number of seconds, 0 or more
  */
 export function verifyDetailed(
   rawBody: RawBody,

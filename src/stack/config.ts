@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { CodedError } from "../shared/codedError";
 import { problemOfSecret } from "../signature/secret";
-import { problemOfTolerance } from "../signature/tolerance";
+import { LONGEST_TOLERANCE_SECONDS, problemOfTolerance } from "../signature/tolerance";
 
 /** The shortest key that the Standard Webhooks specification allows, in bytes. A shorter one was cut off. */
 const SHORTEST_KEY_BYTES = 24;
@@ -65,7 +65,7 @@ function problemOf(secret: unknown): string | undefined {
 
 /** Returns what is wrong with a receiver's tolerance, as a list. */
 export function problemsOfTolerance(toleranceSeconds: unknown): string[] {
-  const problem = problemOfTolerance(toleranceSeconds);
+  const problem = problemOfTolerance(toleranceSeconds, LONGEST_TOLERANCE_SECONDS);
   return problem === undefined ? [] : [problem];
 }
 

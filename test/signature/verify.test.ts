@@ -92,7 +92,7 @@ describe("the timestamp window", () => {
     expect(verify(body, { ...knownHeaders, "webhook-timestamp": "now" }, secret, 0)).toBe(false);
   });
 
-  test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 86_401, "300", null])(
+  test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, "300", null])(
     "a tolerance of %p is the program's mistake: RangeError",
     (tolerance) => {
       const wrong = tolerance as number;
