@@ -4,7 +4,7 @@ import { describeAnswer, hasAnswer } from "../provider/shownAnswer";
 import { originOf } from "../provider/state";
 import type { Origin } from "../shared/permanent";
 import { CliError } from "./errors";
-import { type Found, Pulumi } from "./pulumi";
+import type { Found } from "./pulumi";
 import type { Context } from "./run";
 
 /** The service as the settings say: where it is, and which key it accepts. */
@@ -15,8 +15,6 @@ export interface Account {
   readonly connection: WebhooksClientOptions;
   /** For a whole operation. */
   readonly timeoutMs: number;
-  /** Runs Pulumi's command for the stack that has the settings. */
-  readonly pulumi: Pulumi;
   /** That of the stack; undefined if there is none. */
   readonly configuration: Configuration | undefined;
 }
@@ -30,28 +28,23 @@ type Configuration = Readonly<Record<string, { readonly value?: string; readonly
  *
  * @throws CliError `SETTINGS_INVALID`, `PULUMI_MISSING` or `PULUMI_FAILED`; or what the work throws
  */
-export async function withAccount<T>(
-  context: Context,
-  stack: string | undefined,
-  work: (account: Account) => Promise<T>,
-): Promise<T> {
-  const { output } = context;
-  const pulumi = new Pulumi(context, stack);
+export async function withAccount<T>(context: Context, work: (account: Account) => Promise<T>): Promise<T> {
+  const { output, pulumi } = context;
   // Pulumi would read the state of another project's stack, and the settings of this project's stack of that name.
-  if (/\/.*\//.test(stack ?? ""))
+  if (/\/.*\//.test(pulumi.stack ?? ""))
     throw new CliError(
       "WRONG_USE",
-      `name the stack ${stack} without its project, in the folder of that project`,
+      `name the stack ${pulumi.stack} without its project, in the folder of that project`,
     );
   const reading = pulumi.find<Configuration>(["config", "--json", "--show-secrets"]);
   const found = await output.during(() => "Reading the stack's settings…", reading);
-  const { settings, providerName, showResponses } = resolved(context, pulumi, found);
+  const { settings, providerName, showResponses } = resolved(context, found);
   const { timeoutSeconds, ...connection } = settings;
   const timeoutMs = timeoutSeconds * 1_000;
   const client = new WebhooksClient({ ...connection, timeoutMs });
   try {
     const origin = originOf({ ...settings, providerName });
-    return await work({ origin, client, connection, timeoutMs, pulumi, configuration: found.value });
+    return await work({ origin, client, connection, timeoutMs, configuration: found.value });
   } catch (error) {
     if (showResponses && hasAnswer(error)) output.warn(describeAnswer(error, connection.apiKey));
     throw error;
@@ -61,7 +54,7 @@ export async function withAccount<T>(
 }
 
 /** Returns the settings, and hides those that are secret. @throws CliError `SETTINGS_INVALID` */
-function resolved({ env, output }: Context, pulumi: Pulumi, { value, absence }: Found<Configuration>) {
+function resolved({ env, output, pulumi }: Context, { value, absence }: Found<Configuration>) {
   if (absence !== undefined && !(env.WEBHOOKS_BASE_URL && env.WEBHOOKS_API_KEY))
     throw new CliError(
       "SETTINGS_INVALID",

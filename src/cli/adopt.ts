@@ -28,7 +28,6 @@ const IS_SECRET =
   "its url is a secret, which the code would hold in plain text. Declare it by hand, with adoptId and the url from a secret of the stack's configuration";
 
 interface Flags {
-  readonly stack?: string;
   readonly native?: boolean;
 }
 
@@ -47,10 +46,10 @@ export const adopt: Subcommand<Flags> = {
     ...[stackOption(), jsonOption()],
   ],
   examples: ["adopt > adopted.ts", "adopt wh_5f0c2d", "adopt --native > adopted.json"],
-  run: (context, { stack, native = false }, ids) =>
-    withAccount(context, stack, async (account) => {
+  run: (context, { native = false }, ids) =>
+    withAccount(context, async (account) => {
       const { output } = context;
-      const { withStack } = account.pulumi;
+      const { withStack } = context.pulumi;
       const inventory = await takeInventory(context, account, { all: true, ids });
       warnOfGaps(context, inventory);
       assertOwnersKnown(inventory);

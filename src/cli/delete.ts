@@ -28,7 +28,6 @@ const LEAST_AGE_MS = 3_600_000;
 const OF_ONE_ENDPOINT: readonly string[] = ["INVALID_ARGUMENT", "REJECTED", "SERVER_ERROR"];
 
 interface Flags {
-  readonly stack?: string;
   readonly yes?: boolean;
   readonly orphans?: boolean;
   /** In milliseconds. */
@@ -58,12 +57,12 @@ export const deletion: Subcommand<Flags> = {
     "delete --orphans --older-than 7d --type development --yes",
   ],
   async run(context, flags, ids) {
-    const { orphans = false, olderThan, type, stack, yes } = flags;
+    const { orphans = false, olderThan, type, yes } = flags;
     if (orphans === ids.length > 0)
       throw new CliError("WRONG_USE", "name the endpoints to delete, or add --orphans");
     if (!orphans && (olderThan ?? type) !== undefined)
       throw new CliError("WRONG_USE", "--older-than and --type choose among orphans: add --orphans");
-    return withAccount(context, stack, async (account) => {
+    return withAccount(context, async (account) => {
       const look = () => takeInventory(context, account, { all: true, ids });
       const choose = (inventory: Inventory) => {
         assertOwnersKnown(inventory);

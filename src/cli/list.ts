@@ -14,8 +14,6 @@ import type { Context, Subcommand } from "./run";
 import { describeAge } from "./text";
 
 interface Flags {
-  readonly stack?: string;
-  readonly json?: boolean;
   /** Reads the stacks of the whole backend. */
   readonly all?: boolean;
   readonly orphans?: boolean;
@@ -34,9 +32,9 @@ export const list: Subcommand<Flags> = {
     jsonOption(),
   ],
   examples: ["list", "list --all --json", "list --orphans"],
-  async run(context, { stack, all = false, orphans = false }) {
+  async run(context, { all = false, orphans = false }) {
     const { output } = context;
-    return withAccount(context, stack, async (account) => {
+    return withAccount(context, async (account) => {
       const inventory = await takeInventory(context, account, { all: all || orphans });
       warnOfGaps(context, inventory);
       if (orphans) assertOwnersKnown(inventory);
@@ -62,9 +60,9 @@ export const get: Subcommand<Omit<Flags, "orphans">> = {
   arguments: [new Argument("<id>", "the endpoint")],
   options: [allOption(), stackOption(), jsonOption()],
   examples: ["get wh_5f0c2d", "get wh_5f0c2d --all --json"],
-  async run(context, { stack, all = false }, [id = ""]) {
+  async run(context, { all = false }, [id = ""]) {
     const { output } = context;
-    return withAccount(context, stack, async (account) => {
+    return withAccount(context, async (account) => {
       const inventory = await takeInventory(context, account, { all, ids: [id] });
       const entry = entryOf(id, inventory);
       warnOfGaps(context, inventory);

@@ -9,7 +9,6 @@ const LONGEST_WAIT = 3_600;
 
 interface Flags {
   readonly wait: number;
-  readonly stack?: string;
 }
 
 export const probe: Subcommand<Flags> = {
@@ -28,9 +27,9 @@ export const probe: Subcommand<Flags> = {
     "probe https://hooks.example.com/jobs --stack prod",
     "probe http://127.0.0.1:8080/jobs --wait 60",
   ],
-  async run(context, { wait, stack }, [url = ""]) {
+  async run(context, { wait }, [url = ""]) {
     const { output } = context;
-    const { secrets } = await readSecrets(context, stack);
+    const { secrets } = await readSecrets(context);
     const receiver = { url, secrets };
     const validating =
       wait === 0 ? validateOnce(receiver) : validateReceiver({ ...receiver, timeoutMs: wait * 1_000 });

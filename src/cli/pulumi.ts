@@ -2,7 +2,6 @@ import type { PulumiCommandResult } from "../shared/pulumiCommand";
 import { masked } from "../shared/shown";
 import { quoted } from "../shared/words";
 import { CliError } from "./errors";
-import type { Context } from "./run";
 
 /** How much of Pulumi's own error message is repeated, in characters. */
 const MAX_QUOTED_LENGTH = 300;
@@ -12,11 +11,16 @@ export type Found<T> =
   | { readonly value: T; readonly absence?: undefined }
   | { readonly value?: undefined; readonly absence: string };
 
+export interface PulumiRunner {
+  /** Runs Pulumi's command in the folder of the program. Rejects if it cannot be started. */
+  readonly runPulumi: (args: readonly string[]) => Promise<PulumiCommandResult>;
+}
+
 /** Runs Pulumi's command for one stack. */
 export class Pulumi {
   /** @param stack default: the selected stack */
   constructor(
-    private readonly context: Pick<Context, "env" | "runPulumi">,
+    private readonly context: PulumiRunner,
     readonly stack: string | undefined,
   ) {
     // Pulumi takes an empty name for the selected stack.

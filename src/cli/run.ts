@@ -1,28 +1,28 @@
 import { type Argument, Command, CommanderError, type Option } from "commander";
 import { CodedError } from "../shared/codedError";
-import type { PulumiCommandResult } from "../shared/pulumiCommand";
 import type { Terminal } from "./ask";
 import { CliError } from "./errors";
 import { helpOption } from "./options";
 import { Output, type Sink } from "./output";
+import { Pulumi, type PulumiRunner } from "./pulumi";
 
 export const PROGRAM = "pulumi-webhook-endpoints";
 
 /** What a process gives to a command. A test gives its own. */
-export interface Surroundings {
+export interface Surroundings extends PulumiRunner {
   readonly env: NodeJS.ProcessEnv;
   readonly stdout: Sink;
   readonly stderr: Sink;
   readonly terminal: Terminal;
   /** Aborted by Ctrl-C, by another signal, and when nobody reads the output any more. */
   readonly signal: AbortSignal;
-  /** Runs Pulumi's command in the folder of the program. Rejects if it cannot be started. */
-  readonly runPulumi: (args: readonly string[]) => Promise<PulumiCommandResult>;
 }
 
 /** What a subcommand works with. */
 export interface Context extends Surroundings {
   readonly output: Output;
+  /** Of the stack that `--stack` names, or the selected one. */
+  readonly pulumi: Pulumi;
   /** From now on, the subcommand watches `signal` and ends in its own way. Until it calls this, Ctrl-C ends it at once. */
   readonly endItself: () => void;
 }
@@ -90,8 +90,10 @@ export async function run(
       if (!args.slice(0, 2).includes(name)) continue;
       const subcommand = listed.load();
       describe(command, subcommand).action(async () => {
+        const { stack } = command.opts<{ stack?: string }>();
+        const context = { ...surroundings, output, pulumi: new Pulumi(surroundings, stack) };
         const work = (endItself: () => void) =>
-          subcommand.run({ ...surroundings, output, endItself }, command.opts(), command.args);
+          subcommand.run({ ...context, endItself }, command.opts(), command.args);
         status = (await untilStopped(signal, work)) ? 0 : 1;
       });
     }

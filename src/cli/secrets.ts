@@ -6,7 +6,6 @@ import {
 } from "../stack/config";
 import { parseConfig } from "../stack/parse";
 import { CliError } from "./errors";
-import { Pulumi } from "./pulumi";
 import type { Context } from "./run";
 
 /** What a command signs or verifies with. */
@@ -33,8 +32,8 @@ const WAYS =
  *
  * @throws CliError `SECRET_MISSING`, `PULUMI_MISSING` or `PULUMI_FAILED`; ReceiverConfigError `CONFIG_MISSING` or `CONFIG_INVALID`
  */
-export async function readSecrets(context: Context, stack: string | undefined): Promise<SigningSecrets> {
-  const found = await findSecrets(context, stack);
+export async function readSecrets(context: Context): Promise<SigningSecrets> {
+  const found = await findSecrets(context);
   if (found !== undefined) return found;
   const { terminal } = context;
   if (!terminal.isInteractive) throw new CliError("SECRET_MISSING", `there is no signing secret. ${WAYS}`);
@@ -43,15 +42,12 @@ export async function readSecrets(context: Context, stack: string | undefined): 
 }
 
 /** The same without a question: undefined if there is no secret. @throws as `readSecrets` does */
-export async function findSecrets(
-  context: Context,
-  stack: string | undefined,
-): Promise<SigningSecrets | undefined> {
+export async function findSecrets(context: Context): Promise<SigningSecrets | undefined> {
   const { WEBHOOK_SECRET, WEBHOOK_RECEIVER } = context.env;
-  if (stack === undefined && WEBHOOK_SECRET) return hidden(context, ofText(WEBHOOK_SECRET, "WEBHOOK_SECRET"));
-  if (stack === undefined && WEBHOOK_RECEIVER)
-    return hidden(context, ofConfig(WEBHOOK_RECEIVER, "WEBHOOK_RECEIVER"));
-  const found = await ofStack(context, stack);
+  const isNamed = context.pulumi.stack !== undefined;
+  if (!isNamed && WEBHOOK_SECRET) return hidden(context, ofText(WEBHOOK_SECRET, "WEBHOOK_SECRET"));
+  if (!isNamed && WEBHOOK_RECEIVER) return hidden(context, ofConfig(WEBHOOK_RECEIVER, "WEBHOOK_RECEIVER"));
+  const found = await ofStack(context);
   return found && hidden(context, found);
 }
 
@@ -60,10 +56,10 @@ export function fingerprint(secret: string): string {
   return fingerprintOf([secret]);
 }
 
-async function ofStack(context: Context, stack: string | undefined): Promise<SigningSecrets | undefined> {
-  const pulumi = new Pulumi(context, stack);
+async function ofStack({ output, pulumi }: Context): Promise<SigningSecrets | undefined> {
+  const { stack } = pulumi;
   const reading = pulumi.find<Record<string, unknown>>(["stack", "output", "--json", "--show-secrets"]);
-  const { value: outputs } = await context.output.during(() => "Reading the stack's outputs…", reading);
+  const { value: outputs } = await output.during(() => "Reading the stack's outputs…", reading);
   if (outputs === undefined) return undefined;
   const source = stack === undefined ? "the selected stack" : `the stack ${stack}`;
   if (!Object.hasOwn(outputs, OUTPUT)) {
@@ -72,8 +68,8 @@ async function ofStack(context: Context, stack: string | undefined): Promise<Sig
     throw new ReceiverConfigError("CONFIG_MISSING", `${source} has no output ${OUTPUT}. ${remedy}`);
   }
   const others = new Map<string, readonly string[]>();
-  for (const [name, output] of Object.entries(outputs)) {
-    const { secrets, version } = Object(output) as { secrets?: unknown; version?: unknown };
+  for (const [name, value] of Object.entries(outputs)) {
+    const { secrets, version } = Object(value) as { secrets?: unknown; version?: unknown };
     if (name !== OUTPUT && version === 1 && problemsOfSecrets(secrets).length === 0)
       others.set(name, secrets as string[]);
   }

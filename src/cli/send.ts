@@ -20,7 +20,6 @@ interface Flags {
   readonly data?: string;
   readonly capture?: string;
   readonly exact?: boolean;
-  readonly stack?: string;
 }
 
 interface Message {
@@ -52,7 +51,7 @@ export const send: Subcommand<Flags> = {
   ],
   async run(context, flags, [event]) {
     const { output } = context;
-    const { to, exact = false, stack, capture } = flags;
+    const { to, exact = false, capture } = flags;
     if ((capture === undefined) === (event === undefined))
       throw new CliError(
         "WRONG_USE",
@@ -60,7 +59,7 @@ export const send: Subcommand<Flags> = {
       );
     if (exact && capture === undefined) throw new CliError("WRONG_USE", "--exact is for --capture");
     const isComplete = exact && to !== undefined;
-    const signing = isComplete ? undefined : await readSecrets(context, stack);
+    const signing = isComplete ? undefined : await readSecrets(context);
     const url = to ?? developmentUrl(signing);
     const { headers, body } = await messageOf(flags, event, signing?.secrets ?? []);
     const name = readEvent(body).event ?? "unknown event";

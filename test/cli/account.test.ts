@@ -1,4 +1,5 @@
 import { type Account, withAccount } from "../../src/cli/account";
+import { stackOption } from "../../src/cli/options";
 import type { Context } from "../../src/cli/run";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { API_KEY, fakePulumi, type RunOptions, run } from "./running";
@@ -19,16 +20,16 @@ async function list(
     summary: "",
     load: () => ({
       description: "",
-      options: [],
+      options: [stackOption()],
       examples: [],
       run: async (context: Context) => {
-        const value = await withAccount(context, args[0], work);
+        const value = await withAccount(context, work);
         context.output.data(value, () => context.output.line(String(value)));
         return true;
       },
     }),
   };
-  return run(["look"], { ...options, commands: { look } });
+  return run(["look", ...args], { ...options, commands: { look } });
 }
 const listed = async ({ client }: Account) => (await client.list()).endpoints.length;
 
@@ -82,6 +83,6 @@ test("a refusal of the service is shown only if the settings say so", async () =
 });
 
 test("a stack is named without its project, whose own folder alone has the settings", async () => {
-  const { stderr } = await list({ env: env() }, listed, "acme/billing/prod");
+  const { stderr } = await list({ env: env() }, listed, "--stack", "acme/billing/prod");
   expect(stderr).toMatch(/name the stack acme\/billing\/prod without its project.*\(WRONG_USE\)\n$/);
 });

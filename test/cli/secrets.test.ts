@@ -85,8 +85,8 @@ test("the other receivers of the stack are known by their outputs, and what is n
       options: [],
       examples: [],
       run: async (context: Context) => {
-        found.push(await readSecrets(context, undefined));
-        return (await findSecrets(context, undefined)) !== undefined;
+        found.push(await readSecrets(context));
+        return (await findSecrets(context)) !== undefined;
       },
     }),
   };

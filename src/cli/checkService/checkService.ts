@@ -15,7 +15,6 @@ import { Responses } from "./responses";
 
 interface Flags {
   readonly url: string;
-  readonly stack?: string;
   readonly yes?: boolean;
 }
 
@@ -34,8 +33,8 @@ export const checkServiceWith = (clock: Clock): Subcommand<Flags> => ({
     ...[yesOption(), stackOption(), jsonOption()],
   ],
   examples: ["check-service --url https://hooks.example.com/check"],
-  run: (context, { url, stack, yes }) =>
-    withAccount(context, stack, async (account) => {
+  run: (context, { url, yes }) =>
+    withAccount(context, async (account) => {
       const { env, output, signal, endItself } = context;
       const { baseUrl } = account.origin;
       output.note(
@@ -68,7 +67,7 @@ export const checkServiceWith = (clock: Clock): Subcommand<Flags> => ({
           output.line(`${" ".repeat(VERDICT_WIDTH)}This package: ${otherwise}`);
         }
       };
-      const command = account.pulumi.withStack("npx pulumi-webhook-endpoints list --orphans");
+      const command = context.pulumi.withStack("npx pulumi-webhook-endpoints list --orphans");
       const error =
         left.length > 0
           ? new CliError(

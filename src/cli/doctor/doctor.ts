@@ -8,7 +8,6 @@ import { type Inventory, inventoryOf } from "../inventory/inventory";
 import type { Holder } from "../inventory/owner";
 import { readStacks, type Stacks } from "../inventory/stacks";
 import { jsonOption, stackOption } from "../options";
-import { Pulumi } from "../pulumi";
 import type { Context, Subcommand } from "../run";
 import { joined } from "../text";
 import { readVersions, shownSettings } from "./environment";
@@ -18,7 +17,6 @@ import { findingsIn } from "./findings";
 const CLOCK_PRECISION_MS = 1_000;
 
 interface Flags {
-  readonly stack?: string;
   readonly all?: boolean;
 }
 
@@ -31,13 +29,12 @@ export const doctor: Subcommand<Flags> = {
     ...[stackOption(), jsonOption()],
   ],
   examples: ["doctor", "doctor --all --json"],
-  async run(context, { stack, all = false }) {
-    const { output, env } = context;
-    const pulumi = new Pulumi(context, stack);
-    const reading = [readVersions(pulumi, env), readStacks(context, pulumi, { all })] as const;
+  async run(context, { all = false }) {
+    const { output, env, pulumi } = context;
+    const reading = [readVersions(pulumi, env), readStacks(context, { all })] as const;
     const [versions, stacks] = await Promise.all(reading);
     // What the states have is at the service by now.
-    const { account, inventory, gone, error } = await lookAtService(context, stack, stacks);
+    const { account, inventory, gone, error } = await lookAtService(context, stacks);
     const endpoints = inventory?.list.endpoints.length ?? null;
     const serverTime = inventory?.list.serverTime ?? error?.serverTime ?? null;
     const clockDifferenceSeconds =
@@ -76,10 +73,10 @@ interface Look {
   error?: CodedError & Partial<WebhookError>;
 }
 
-async function lookAtService(context: Context, stack: string | undefined, stacks: Stacks): Promise<Look> {
+async function lookAtService(context: Context, stacks: Stacks): Promise<Look> {
   const look: Look = { gone: [] };
   try {
-    await withAccount(context, stack, async (account) => {
+    await withAccount(context, async (account) => {
       look.account = account;
       const list = await context.output.during(() => "Waiting for the service…", account.client.list());
       look.inventory = inventoryOf(list, stacks, account);

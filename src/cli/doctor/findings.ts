@@ -19,7 +19,7 @@ const COMMAND = "npx pulumi-webhook-endpoints";
 export function* findingsIn(seen: Seen): Generator<Finding> {
   const { pulumi, stacks, account, inventory, error, clockDifferenceSeconds: seconds } = seen;
   if (error !== undefined) yield failure(error, pulumi, stacks);
-  if (account !== undefined) yield* accountFindings(account, stacks);
+  if (account !== undefined) yield* accountFindings(account, seen);
   if (seconds !== null && Math.abs(seconds) > MOST_SECONDS) {
     const how = `${Math.abs(seconds)} s ${seconds > 0 ? "behind" : "ahead of"} the service's`;
     yield found("CLOCK_DIFFERS", {

@@ -13,8 +13,8 @@ const RECEIVER_OUTPUT = "receiver";
 
 /** Compares today's settings with how they are stored, and with what the selected stack recorded. */
 export function* accountFindings(
-  { configuration, origin, pulumi }: Account,
-  { known }: Stacks,
+  { configuration, origin }: Account,
+  { pulumi, stacks: { known } }: Seen,
 ): Generator<Finding> {
   const { value, secret } = configuration?.["webhooks:apiKey"] ?? {};
   if (value && secret !== true)

@@ -42,7 +42,7 @@ export async function takeInventory(
   { all, ids = [] }: { readonly all: boolean; readonly ids?: readonly string[] },
 ): Promise<Inventory> {
   const list = await context.output.during(() => "Reading the endpoints…", listWith(ids, account));
-  const stacks = await readStacks(context, account.pulumi, { all });
+  const stacks = await readStacks(context, { all });
   return inventoryOf(list, stacks, account);
 }
 

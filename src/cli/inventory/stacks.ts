@@ -50,8 +50,7 @@ interface ListedStack {
  * never rejects: the result names what cannot be read.
  */
 export async function readStacks(
-  context: Context,
-  pulumi: Pulumi,
+  { output, pulumi }: Context,
   { all }: { readonly all: boolean },
 ): Promise<Stacks> {
   const known: KnownStack[] = [];
@@ -70,7 +69,7 @@ export async function readStacks(
     const state = await readStack(pulumi.of(name)).catch(unread(`the stack ${name}`));
     if (state !== undefined) known.push({ name, isOwn, isSelected: isOwn && isNamed, ...state });
   });
-  await context.output.during(
+  await output.during(
     () => `Reading the states: ${known.length + unreadable.length} of ${stacks.length} stacks read…`,
     reading,
   );

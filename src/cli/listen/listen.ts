@@ -18,7 +18,6 @@ interface Flags {
   readonly save?: string;
   /** The port of the page; true for a free one. */
   readonly page?: number | true;
-  readonly stack?: string;
 }
 
 export const listen: Subcommand<Flags> = {
@@ -46,7 +45,7 @@ export const listen: Subcommand<Flags> = {
     const { output, terminal, signal, endItself } = context;
     if (url !== undefined) checkTarget(url, flags.port);
     const target = url === undefined ? undefined : { url, dispatcher: openWayTo(url) };
-    const signing = await secretsFor(context, flags);
+    const signing = await secretsFor(context);
     endItself();
     const stopped = once(signal, "abort");
     const report = reporter(output, flags.save);
@@ -87,10 +86,11 @@ export const listen: Subcommand<Flags> = {
 };
 
 /** Without a secret, it works too. Only a stack that the user named must have one. */
-async function secretsFor(context: Context, { stack }: Flags): Promise<SigningSecrets | undefined> {
-  const { output } = context;
-  const signing = await findSecrets(context, stack).catch((error: unknown) => {
-    if (stack !== undefined || !(error instanceof CliError) || error.code === "INTERRUPTED") throw error;
+async function secretsFor(context: Context): Promise<SigningSecrets | undefined> {
+  const { output, pulumi } = context;
+  const signing = await findSecrets(context).catch((error: unknown) => {
+    if (pulumi.stack !== undefined || !(error instanceof CliError) || error.code === "INTERRUPTED")
+      throw error;
     output.warn(error.reason);
     return undefined;
   });

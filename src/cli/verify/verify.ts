@@ -12,7 +12,6 @@ interface Flags {
   readonly headers?: string;
   readonly body?: string;
   readonly at?: number;
-  readonly stack?: string;
 }
 
 export const verify: Subcommand<Flags> = {
@@ -31,13 +30,13 @@ export const verify: Subcommand<Flags> = {
     "verify --capture captures/1795253400000-msg_2Lh9.json",
     "verify --headers headers.txt --body body.json --stack dev --at 2026-11-21T09:30:00Z",
   ],
-  async run(context, { capture: path, headers, body, at, stack }) {
+  async run(context, { capture: path, headers, body, at }) {
     const { output } = context;
     const file = path ?? headers;
     if (file === undefined || (headers === undefined) !== (body === undefined))
       throw new CliError("WRONG_USE", "name the delivery with --capture, or with both --headers and --body");
     const capture = await readCapture(file, body);
-    const signing = await readSecrets(context, stack);
+    const signing = await readSecrets(context);
     const now = Math.floor(Date.now() / 1000);
     // A file of `listen --save` says when it arrived.
     const receivedAt = at ?? capture.receivedAt;
