@@ -3,42 +3,22 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
-import { Option } from "commander";
 import { COMMANDS } from "../../src/cli/commands";
 import { CliError } from "../../src/cli/errors";
 import { Mask, printable } from "../../src/cli/mask";
+import { jsonOption } from "../../src/cli/options";
 import { Output } from "../../src/cli/output";
-import { type Context, run as runWith, type Subcommand } from "../../src/cli/run";
-import { API_KEY, makeFolder, run, runBin, SECRET, start } from "./running";
+import type { Context, Subcommand } from "../../src/cli/run";
+import { API_KEY, makeFolder, type RunOptions, run, runBin, SECRET, start } from "./running";
 
 const names = Object.keys(COMMANDS);
 
-/** Runs a subcommand of a test. */
-async function runOwn(
-  subcommand: Partial<Subcommand> & Pick<Subcommand, "run">,
-  args: readonly string[] = [],
-  { signal = new AbortController().signal, isTTY = false, env = {} } = {},
-) {
-  const printed = { stdout: "", stderr: "" };
-  const sink = (name: keyof typeof printed) => ({
-    isTTY,
-    write: (text: string) => {
-      printed[name] += text;
-    },
-  });
-  const load = () => ({ description: "", options: [new Option("--json")], examples: [], ...subcommand });
-  const status = await runWith(["own", ...args], {
-    commands: { own: { summary: "", load } },
-    version: "1",
-    env,
-    stdout: sink("stdout"),
-    stderr: sink("stderr"),
-    terminal: { isInteractive: false, question: async () => "", onLine: () => () => undefined },
-    signal,
-    runPulumi: async () => ({ exitCode: 0, stdout: "", stderr: "" }),
-  });
-  return { status, ...printed };
+/** Starts a subcommand of a test. */
+function startOwn(run: Subcommand["run"], args: readonly string[] = [], options: RunOptions = {}) {
+  const load = () => ({ description: "", options: [jsonOption()], examples: [], run });
+  return start(["own", ...args], { ...options, commands: { own: { summary: "", load } } });
 }
+const runOwn = (...given: Parameters<typeof startOwn>) => startOwn(...given).ended;
 
 test("the help names every subcommand, and the one table of exit statuses", async () => {
   const { status, stdout, stderr } = await run(["--help"]);
@@ -85,15 +65,11 @@ test("with --json, an error is the one value on standard output", async () => {
 });
 
 test("with --json, an error after the result leaves the one value as it is", async () => {
-  const { status, stdout } = await runOwn(
-    {
-      run: async ({ output }) => {
-        output.data({ done: 1 }, () => undefined);
-        throw new CliError("FILE_UNWRITABLE", "later");
-      },
-    },
-    ["--json"],
-  );
+  const run = async ({ output }: Context) => {
+    output.data({ done: 1 }, () => undefined);
+    throw new CliError("FILE_UNWRITABLE", "later");
+  };
+  const { status, stdout } = await runOwn(run, ["--json"]);
   expect([status, JSON.parse(stdout)]).toEqual([1, { done: 1 }]);
 });
 
@@ -102,27 +78,24 @@ test("with --json, a command of many results prints each on a line, and an error
     output.record({ url: "a" }, "a");
     throw new CliError("UNEXPECTED", "later");
   };
-  const { stdout } = await runOwn({ run }, ["--json"]);
-  expect(
-    stdout
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line)),
-  ).toEqual([{ url: "a" }, { error: { code: "UNEXPECTED", message: "later" } }]);
+  const { stdout } = await runOwn(run, ["--json"]);
+  const lines = stdout.trim().split("\n");
+  const error = { code: "UNEXPECTED", message: "later" };
+  expect(lines.map((line) => JSON.parse(line))).toEqual([{ url: "a" }, { error }]);
 });
 
 test.each([
   [true, 0],
   [false, 1],
 ])("the answer %s is the exit status %i", async (answer, status) => {
-  expect(await runOwn({ run: async () => answer })).toEqual({ status, stdout: "", stderr: "" });
+  expect(await runOwn(async () => answer)).toEqual({ status, stdout: "", stderr: "" });
 });
 
 test("an error without a code is UNEXPECTED, in one line", async () => {
   const run = async () => {
     throw new Error("first\n  second");
   };
-  expect(await runOwn({ run })).toEqual({
+  expect(await runOwn(run)).toEqual({
     status: 1,
     stdout: "",
     stderr: "error: first second (UNEXPECTED)\n",
@@ -130,28 +103,17 @@ test("an error without a code is UNEXPECTED, in one line", async () => {
 });
 
 test("Ctrl-C ends a subcommand at once, and one that ends itself in its own way", async () => {
-  const never = new AbortController();
-  const hanging = runOwn({ run: () => new Promise(() => undefined) }, [], { signal: never.signal });
-  never.abort("SIGINT");
-  expect(await hanging).toMatchObject({
+  const hanging = startOwn(() => new Promise(() => undefined));
+  expect(await hanging.stop()).toMatchObject({
     status: 130,
     stderr: "error: Ctrl-C ended the command (INTERRUPTED)\n",
   });
-
-  const own = new AbortController();
-  const ending = runOwn(
-    {
-      run: async ({ signal, endItself }) => {
-        endItself();
-        await once(signal, "abort");
-        throw new CliError("INTERRUPTED", "deleted wh_1");
-      },
-    },
-    [],
-    { signal: own.signal },
-  );
-  own.abort("SIGINT");
-  expect(await ending).toMatchObject({ status: 130, stderr: "error: deleted wh_1 (INTERRUPTED)\n" });
+  const ending = startOwn(async ({ signal, endItself }) => {
+    endItself();
+    await once(signal, "abort");
+    throw new CliError("INTERRUPTED", "deleted wh_1");
+  });
+  expect(await ending.stop()).toMatchObject({ status: 130, stderr: "error: deleted wh_1 (INTERRUPTED)\n" });
 });
 
 test("known secrets and whatever looks like a signing secret are masked in all output", async () => {
@@ -167,7 +129,7 @@ test("known secrets and whatever looks like a signing secret are masked in all o
     throw new CliError("UNEXPECTED", said);
   };
   for (const args of [[], ["--json"]]) {
-    const { stdout, stderr } = await runOwn({ run: everything }, args);
+    const { stdout, stderr } = await runOwn(everything, args);
     for (const part of [SECRET.slice(6), API_KEY, "abcDEF123", encodeURIComponent(SECRET.slice(6))])
       expect(stdout + stderr).not.toContain(part);
     expect(stdout + stderr).toContain("whsec_…");
@@ -189,7 +151,7 @@ test("control characters are escaped in lines and in JSON, so that a hostile url
     return true;
   };
   for (const args of [[], ["--json"]]) {
-    const { stdout, stderr } = await runOwn({ run }, args);
+    const { stdout, stderr } = await runOwn(run, args);
     expect(stdout + stderr).not.toMatch(/[^\P{C}\n]/u);
     if (args.length > 0) expect(JSON.parse(stdout)).toEqual({ hostile });
   }
@@ -202,9 +164,9 @@ test("a table is aligned, and only a terminal without NO_COLOR gets colors", asy
     return true;
   };
   const plain = { stdout: "ID      TYPE\nwh_123  production\n", stderr: "warning: careful\n" };
-  expect(await runOwn({ run })).toMatchObject(plain);
-  expect(await runOwn({ run }, [], { isTTY: true, env: { NO_COLOR: "1" } })).toMatchObject(plain);
-  const colored = await runOwn({ run }, [], { isTTY: true });
+  expect(await runOwn(run)).toMatchObject(plain);
+  expect(await runOwn(run, [], { isTTY: true, env: { NO_COLOR: "1" } })).toMatchObject(plain);
+  const colored = await runOwn(run, [], { isTTY: true });
   expect(colored.stdout).toContain("\u001b[1mID      TYPE\u001b[22m\n");
 });
 
