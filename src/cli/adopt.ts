@@ -60,18 +60,21 @@ export const adopt: Subcommand<Flags> = {
       output.data({ adoptions, code }, () => {
         if (adoptions.length > 0) output.raw(code);
       });
-      if (adoptions.length === 0) output.note("There is nothing to adopt.");
+      if (adoptions.length === 0) output.note(`There is nothing to adopt. ${REPLACED_FILE}`);
       else if (native)
         output.note(
           `Run \`${withStack("pulumi import --file <this file>")}\`, and put the code that it prints into the program.`,
         );
       else
         output.note(
-          `Import this file into the program, and run \`${withStack("pulumi up")}\`. It shows "create", and registers nothing. Afterwards you can remove adoptId.`,
+          `Import this file into the program, and run \`${withStack("pulumi up")}\`. It shows "create", and registers nothing. Afterwards you can remove adoptId. ${REPLACED_FILE}`,
         );
       return true;
     }),
 };
+
+const REPLACED_FILE =
+  "If this replaces the file of an earlier run, restore that first: Pulumi deletes what the program no longer declares.";
 
 type WhyNot = (entry: Entry) => string | undefined;
 

@@ -71,6 +71,7 @@ export const deletion: Subcommand<Flags> = {
       const inventory = await look();
       warnOfGaps(context, inventory);
       const chosen = choose(inventory);
+      if (orphans) noteYoung(context, inventory, { chosen, type });
       const results: Results = new Map(chosen.map((entry) => [entry, "not-confirmed"]));
       let failure: WebhookError | undefined;
       if (chosen.length > 0 && (await isAgreed(context, chosen, yes))) {
@@ -99,6 +100,22 @@ function oldOrphans({ entries, owners }: Inventory, { olderThan = LEAST_AGE_MS, 
     ({ endpoint, owner, ageMs = 0 }) =>
       owner.kind === "nobody" && ageMs >= olderThan && (type === undefined || endpoint.type === type),
   );
+}
+
+/** Says which orphans stay because of their age: `list --orphans` shows them, too. */
+function noteYoung(
+  { output }: Context,
+  { entries }: Inventory,
+  { chosen, type }: { readonly chosen: readonly Entry[]; readonly type: string | undefined },
+): void {
+  const orphans = entries.filter(
+    ({ endpoint, owner }) => owner.kind === "nobody" && (type === undefined || endpoint.type === type),
+  );
+  const count = orphans.length - chosen.length;
+  if (count > 0)
+    output.note(
+      `${countOf(count, "orphan")} stay, younger than --older-than (default: 1h) or of an unknown age. --older-than 0s takes all.`,
+    );
 }
 
 /** @throws CliError `ENDPOINT_NOT_FOUND`, or `NOT_DELETABLE` if one of them is not an orphan */

@@ -97,7 +97,10 @@ const restarted = new Platform();
 
 beforeAll(async () => {
   // For ten seconds: a receiver that is away comes back.
-  emulator = await startEmulator({ retryDelaysMs: [100, 200, 400, ...Array(10).fill(1_000)] });
+  emulator = await startEmulator({
+    deliveryTimeoutMs: 60_000,
+    retryDelaysMs: [100, 200, 400, ...Array(10).fill(1_000)],
+  });
   project = new Project({
     config: { "webhooks:baseUrl": emulator.url, "webhooks:apiKey": emulator.apiKey },
   });

@@ -99,7 +99,7 @@ export function* ownStackFindings(
   if (missing.length > 0)
     yield found("ENDPOINT_GONE", {
       message: `the service no longer has ${joined(missing)}, which the stack ${name} manages`,
-      remedy: `pulumi refresh --yes --stack ${stack} && pulumi up --stack ${stack}`,
+      remedy: `pulumi refresh --yes --stack ${stack} && pulumi up --stack ${stack}   # first remove adoptId, if the program names one of them`,
     });
   if (deployment.resources.length > 0 && !outputs.includes(RECEIVER_OUTPUT))
     yield found("RECEIVER_OUTPUT_MISSING", {
