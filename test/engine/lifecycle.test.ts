@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { PROVIDER_CODE, TYPE_TOKEN } from "../../src/shared/permanent";
 import type { Registered } from "../provider/fakeService";
 import { API_KEY, HttpService } from "./httpService";
 import { type Declared, Project } from "./project";
@@ -159,6 +160,23 @@ test("another stack's endpoint of the same url and type stops the preview, is ad
   expect(service.requests.filter(({ body = "" }) => body.includes("found"))).toEqual([]);
   project.declare(declared);
   await project.preview("--expect-no-changes");
+});
+
+test("an endpoint from an import file is a full resource: it previews clean, refreshes and is deleted", async () => {
+  const { id } = service.add({ url: endpoint("imported").url });
+  const properties = { ...endpoint("imported"), __provider: PROVIDER_CODE };
+  const entry = { type: TYPE_TOKEN, name: "imported", id, inputs: properties, outputs: properties };
+  project.write("import.json", JSON.stringify({ resources: [entry] }));
+  const options = ["--yes", "--skip-preview", "--protect=false", "--generate-code=false"];
+  await project.succeed("import", "--file", "import.json", ...options);
+  const declared = { one: endpoint("2b"), imported: endpoint("imported") };
+  const others = { theirs: endpoint("theirs"), found: endpoint("found") };
+  project.declare({ ...declared, ...others });
+  await project.preview("--expect-no-changes");
+  await project.up("--refresh");
+  const { imported } = await project.endpoints();
+  expect(imported).toMatchObject({ id, outputs: { baseUrl: service.url } });
+  expect(imported?.outputs).not.toHaveProperty("external");
 });
 
 test("a protected endpoint stays, and a retained one stays at the service", async () => {

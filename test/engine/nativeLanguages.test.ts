@@ -45,8 +45,6 @@ function makeFolder(): string {
   return folder;
 }
 
-const changes = () => emulator.requests.filter(({ method }) => method !== "GET");
-
 /** The program of the documentation in this language. */
 function documented(language: string): string {
   const page = readFileSync(join(root, "docs/other-languages.md"), "utf8");
@@ -58,41 +56,40 @@ function run(command: string, args: readonly string[], input?: string): string {
   return execFileSync(command, args, { cwd: project.folder, env: project.env, encoding: "utf8", input });
 }
 
-test("a Python program with a generated SDK goes up, up and to destroy", async () => {
-  await start();
-  const schema = run("pulumi", ["package", "get-schema", plugin]);
-  run("generateSdk", ["python", join(project.folder, "sdk")], schema);
-  const packages = join(project.folder, "packages");
-  const offline = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index"];
-  run("python3", ["-m", "pip", "install", ...offline, "--target", packages, "./sdk"]);
-  project.env.PYTHONPATH = packages;
-  project.write("Pulumi.yaml", "name: test\nruntime: python\n");
-  project.write("requirements.txt", "");
-  project.write("__main__.py", documented("python"));
-  emulator.add({ url: "https://hooks.example.com/theirs", type: "development" });
-  await project.up();
-  expect(await project.outputs()).toMatchObject({
-    jobsId: (await project.endpoints()).jobs?.id,
-    sandboxes: [{ url: "https://hooks.example.com/theirs" }],
-  });
-  emulator.clearRequests();
-  expect(await project.up()).toMatch(/2 unchanged/);
-  expect(changes()).toEqual([]);
-  await project.destroy();
-  expect(emulator.endpoints()).toMatchObject([{ url: "https://hooks.example.com/theirs" }]);
-});
+const schema = () => run("pulumi", ["package", "get-schema", plugin]);
 
-test("the YAML program of the documentation goes up, up and to destroy", async () => {
-  await start();
-  project.write("Pulumi.yaml", documented("yaml").replace("name: jobs", "name: test"));
-  const { id } = emulator.add({ url: "https://hooks.example.com/theirs", type: "development" });
-  await project.up();
-  const jobsId = (await project.endpoints()).jobs?.id;
-  expect(await project.outputs()).toMatchObject({ jobsId, sandboxes: [{ id }] });
-  expect(await project.up()).toMatch(/2 unchanged/);
-  await project.destroy();
-  expect(emulator.endpoints()).toHaveLength(1);
-});
+/** Makes the program of the documentation in this language the project's. */
+const PREPARE: Readonly<Record<string, () => void>> = {
+  yaml: () => project.write("Pulumi.yaml", documented("yaml").replace("name: jobs", "name: test")),
+  python: () => {
+    run("generateSdk", ["python", join(project.folder, "sdk")], schema());
+    project.env.PYTHONPATH = join(project.folder, "packages");
+    const offline = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index"];
+    run("python3", ["-m", "pip", "install", ...offline, "--target", project.env.PYTHONPATH, "./sdk"]);
+    project.write("Pulumi.yaml", "name: test\nruntime: python\n");
+    project.write("requirements.txt", "");
+    project.write("__main__.py", documented("python"));
+  },
+};
+
+test.each(Object.entries(PREPARE))(
+  "the program of the documentation in %s goes up, up and to destroy",
+  async (_, prepare) => {
+    await start();
+    prepare();
+    const theirs = emulator.add({ url: "https://hooks.example.com/theirs", type: "development" });
+    await project.up();
+    const jobsId = (await project.endpoints()).jobs?.id;
+    const { sandboxes, ...others } = await project.outputs();
+    expect(others).toMatchObject({ jobsId });
+    expect(sandboxes).toMatchObject([{ url: theirs.url }]);
+    emulator.clearRequests();
+    expect(await project.up()).toMatch(/2 unchanged/);
+    expect(emulator.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+    await project.destroy();
+    expect(emulator.endpoints()).toEqual([theirs]);
+  },
+);
 
 /** Compiles a generated SDK. That for Python runs in a test of its own. */
 const compile: Readonly<Record<string, (folder: string) => void>> = {
@@ -118,7 +115,7 @@ test.each(Object.entries(compile))(
   async (language, compileIn) => {
     await start();
     const folder = makeFolder();
-    run("generateSdk", [language, folder], run("pulumi", ["package", "get-schema", plugin]));
+    run("generateSdk", [language, folder], schema());
     const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
       entry.isFile(),
     );
@@ -142,32 +139,29 @@ test("in YAML an endpoint is registered once its receiver is validated, and not 
         options: { dependsOn: ["${proven}"] },
       },
     });
-  program(await serve(ours(otherSecret)));
+  let listener = ours(otherSecret);
+  const url = await serve((request, response) => listener(request, response));
+  program(url);
   const refused = await project.pulumi("up", "--yes", "--skip-preview");
   expect(refused.exitCode).not.toBe(0);
   expect(refused.output).toMatch(/GENUINE_REFUSED/);
   expect(emulator.endpoints()).toEqual([]);
 
-  let listener = ours(secret);
-  const url = await serve((request, response) => listener(request, response));
-  program(url);
+  listener = ours(secret);
   await project.up();
   expect(emulator.endpoints()).toHaveLength(1);
-  expect(await project.up()).toMatch(/3 unchanged/);
   expect(await project.refresh()).toMatch(/3 unchanged/);
+  program(url, { triggers: ["b"] });
+  expect(await project.up()).toMatch(/~ 1 updated/);
   const { resources = [] } = await project.state();
   const recorded = resources.find(({ type }) => type === "webhooks:index:ReceiverValidation");
   expect(recorded?.outputs).toMatchObject({ url, validatedAt: expect.any(String) });
-  program(url, { triggers: ["b"] });
-  expect(await project.up()).toMatch(/~ 1 updated/);
 
   listener = always(200);
   expect(await project.refresh()).toMatch(/BROKEN_ACCEPTED[\s\S]*- 1 deleted/);
   project.yaml({});
   await project.destroy();
-  const key = secret.slice("whsec_".length);
-  expect(project.filesAtRest()).not.toContain(key);
-  expect(project.transcript).not.toContain(key);
+  expect(project.filesAtRest() + project.transcript).not.toContain(secret.slice("whsec_".length));
 });
 
 test("the release file installs, and is all that a program needs", async () => {
@@ -175,7 +169,7 @@ test("the release file installs, and is all that a program needs", async () => {
   const folder = makeFolder();
   const release = join(root, "scripts/plugin/release.js");
   const file = run(process.execPath, [release, folder]).trim();
-  const { version }: { version: string } = JSON.parse(run("pulumi", ["package", "get-schema", plugin]));
+  const { version }: { version: string } = JSON.parse(schema());
   await project.succeed("plugin", "install", "resource", "webhooks", version, "--file", file);
   project.endpointsInYaml({ jobs: { url: "https://hooks.example.com/jobs", type: "production" } });
   const output = await project.up();

@@ -40,8 +40,4 @@ export class NativeProject extends Project {
     ]);
     this.yaml(Object.fromEntries(resources), options);
   }
-
-  nativeUrn(name: string): string {
-    return `urn:pulumi:dev::test::webhooks:index:WebhookEndpoint::${name}`;
-  }
 }

@@ -1,12 +1,17 @@
-import { readFileSync, realpathSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { build } from "esbuild";
 import { type Emulator, startEmulator } from "../../src/emulator";
-import { Pnpm } from "./pnpm";
 import { Project } from "./project";
 
 jest.setTimeout(300_000);
+
+const run = promisify(execFile);
+const root = join(__dirname, "../..");
 
 /** The files of a program, by their names. Each declares one endpoint, `jobs`, and has its url as the output `url`. */
 type Program = Readonly<Record<string, string>>;
@@ -59,7 +64,7 @@ const oldSettings = JSON.stringify({
 
 type PulumiVersion = { readonly "@pulumi/pulumi": string };
 const manifest: { readonly devDependencies: PulumiVersion; readonly peerDependencies: PulumiVersion } =
-  JSON.parse(readFileSync(join(__dirname, "../../package.json"), "utf8"));
+  JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
 let emulator: Emulator;
 beforeAll(async () => {
@@ -73,13 +78,11 @@ interface Given {
 }
 
 async function inProject(
-  { program, modules }: Given,
+  { program, ...options }: Given,
   use: (project: Project) => Promise<void>,
 ): Promise<void> {
-  const project = new Project({
-    config: { "webhooks:baseUrl": emulator.url, "webhooks:apiKey": emulator.apiKey },
-    ...(modules === undefined ? {} : { modules }),
-  });
+  const config = { "webhooks:baseUrl": emulator.url, "webhooks:apiKey": emulator.apiKey };
+  const project = new Project({ config, ...options });
   try {
     for (const [name, text] of Object.entries(program)) project.write(name, text);
     await use(project);
@@ -88,8 +91,8 @@ async function inProject(
   }
 }
 
-/** Up, up again and destroy, each held against what is at the service then. */
-async function expectToWork(given: Given): Promise<void> {
+/** Up, up again, perhaps more, and destroy, each held against what is at the service then. */
+async function expectToWork(given: Given, more?: (project: Project) => Promise<void>): Promise<void> {
   await inProject(given, async (project) => {
     await project.up();
     expect(emulator.endpoints()).toMatchObject([
@@ -100,6 +103,7 @@ async function expectToWork(given: Given): Promise<void> {
     emulator.clearRequests();
     expect(await project.up()).toMatch(/Resources:\s+\d unchanged/);
     expect(emulator.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+    await more?.(project);
 
     await project.destroy();
     expect(emulator.endpoints()).toEqual([]);
@@ -115,13 +119,14 @@ async function expectTypesToBeChecked(given: Given): Promise<void> {
 }
 
 describe("a program", () => {
-  it("a program in CommonJS works", () => expectToWork({ program: commonJs }));
-
-  it("a program in ECMAScript modules works", () => expectToWork({ program: esm }));
+  it.each([
+    ["CommonJS", commonJs],
+    ["ECMAScript modules", esm],
+  ])("in %s works", (_, program) => expectToWork({ program }));
 
   it("a program that esbuild bundles, with this package in it, works", async () => {
     const { outputFiles } = await build({
-      stdin: { contents: commonJs["index.js"] ?? "", resolveDir: join(__dirname, "../..") },
+      stdin: { contents: commonJs["index.js"] ?? "", resolveDir: root },
       ...{ bundle: true, platform: "node", external: ["@pulumi/pulumi"], write: false },
     });
     await expectToWork({ program: { "index.js": outputFiles[0]?.text ?? "" } });
@@ -134,30 +139,46 @@ describe("a program", () => {
 });
 
 describe("installed by pnpm from the packed package, a program", () => {
-  const pnpm = new Pnpm();
-  const dependencies: Record<string, string> = {};
-  /** Has them all, and a package that declares endpoints with ours. */
+  const folder = mkdtempSync(join(tmpdir(), "webhooks-pnpm-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** Writes a package.json, and other files, to a folder of that name. */
+  function write(name: string, manifest: object, files: Program = {}): string {
+    const place = join(folder, name);
+    mkdirSync(place);
+    for (const [file, text] of Object.entries({ "package.json": JSON.stringify(manifest), ...files }))
+      writeFileSync(join(place, file), text);
+    return place;
+  }
+
+  /** Installs these packages by themselves and gives the folder that holds them. */
+  async function install(name: string, dependencies: object): Promise<string> {
+    const cwd = write(name, { private: true, dependencies });
+    const args = ["-y", "pnpm@9.15.9", "install", "--ignore-scripts", "--store-dir", join(folder, "store")];
+    const places = ["CACHE", "STATE", "DATA"].map((kind) => [`XDG_${kind}_HOME`, join(folder, kind)]);
+    await run("npx", args, { cwd, env: { ...process.env, ...Object.fromEntries(places) } });
+    return join(cwd, "node_modules");
+  }
+
+  const pulumi = { "@pulumi/pulumi": manifest.devDependencies["@pulumi/pulumi"] };
+  let ours: { readonly "pulumi-webhook-endpoints": string };
+  /** A package that declares endpoints with ours. */
+  let acme: { readonly acme: string };
+  /** Has them all. */
   let modules: string;
   beforeAll(async () => {
-    dependencies["@pulumi/pulumi"] = manifest.devDependencies["@pulumi/pulumi"];
-    const ours = await pnpm.pack();
-    dependencies["pulumi-webhook-endpoints"] = ours;
-    const acme = pnpm.write("acme", {
-      "package.json": {
-        name: "acme",
-        version: "1.0.0",
-        peerDependencies: { "@pulumi/pulumi": "*" },
-        dependencies: { "pulumi-webhook-endpoints": ours },
-      },
-      "index.js": `
+    const args = ["pack", "--json", "--ignore-scripts", "--pack-destination", folder];
+    const [packed]: { filename: string }[] = JSON.parse((await run("npm", args, { cwd: root })).stdout);
+    ours = { "pulumi-webhook-endpoints": `file:${join(folder, packed?.filename ?? "")}` };
+    const peerDependencies = { "@pulumi/pulumi": "*" };
+    const its = { name: "acme", version: "1.0.0", peerDependencies, dependencies: ours };
+    const declare = `
 const { WebhookEndpoint } = require("pulumi-webhook-endpoints");
 exports.declare = (path) => new WebhookEndpoint(path, { url: "https://hooks.example.com/" + path, type: "production" });
-`,
-    });
-    dependencies.acme = `file:${acme}`;
-    modules = await pnpm.install("all", dependencies);
+`;
+    acme = { acme: `file:${write("acme", its, { "index.js": declare })}` };
+    modules = await install("all", { ...pulumi, ...ours, ...acme });
   });
-  afterAll(() => pnpm.dispose());
 
   it("a program in TypeScript without its own compiler, installed by pnpm, works and has its types checked", async () => {
     // Pulumi looks for a compiler from where it is itself, and takes its vendored 3.8 when there is none.
@@ -170,11 +191,10 @@ exports.declare = (path) => new WebhookEndpoint(path, { url: "https://hooks.exam
   });
 
   it("a program that gets its endpoints through another package works when it lists this one too", async () => {
-    const { "pulumi-webhook-endpoints": _, ...others } = dependencies;
     const program = { "index.js": 'exports.url = require("acme").declare("jobs").url;' };
     await expectToWork({ program, modules });
 
-    await inProject({ program, modules: await pnpm.install("alone", others) }, async (project) => {
+    await inProject({ program, modules: await install("alone", { ...pulumi, ...acme }) }, async (project) => {
       const { exitCode, output } = await project.pulumi("preview");
       expect(exitCode).not.toBe(0);
       expect(output).toMatch(/Cannot find module 'pulumi-webhook-endpoints\/provider'/);
@@ -183,27 +203,15 @@ exports.declare = (path) => new WebhookEndpoint(path, { url: "https://hooks.exam
 
   it("a program on the oldest allowed @pulumi/pulumi works in every verb", async () => {
     const oldest = manifest.peerDependencies["@pulumi/pulumi"].replace("^", "");
-    const older = await pnpm.install("oldest", { ...dependencies, "@pulumi/pulumi": oldest });
-    const program = { ...typescript, "tsconfig.json": oldSettings };
-    await inProject({ program, modules: older }, async (project) => {
-      await project.up();
-      const [first] = emulator.endpoints();
-      emulator.remove(first?.id ?? "");
+    const older = await install("oldest", { "@pulumi/pulumi": oldest, ...ours });
+    await expectToWork({ program: commonJs, modules: older }, async (project) => {
+      emulator.remove(emulator.endpoints()[0]?.id ?? "");
       expect(await project.refresh()).toMatch(/jobs deleted/);
       await project.up();
-      const [again] = emulator.endpoints();
-
-      const moved = typescript["index.ts"]?.replace('.com/jobs"', '.com/moved"') ?? "";
-      project.write("index.ts", moved);
+      project.write("index.js", commonJs["index.js"]?.replace('.com/jobs"', '.com/moved"') ?? "");
       expect(await project.up()).toMatch(/\+-1 replaced/);
-      const [replacement, ...others] = emulator.endpoints();
-      expect(others).toEqual([]);
-      expect(replacement).toMatchObject({ url: "https://hooks.example.com/moved" });
-      expect(replacement?.id).not.toBe(again?.id);
-
-      expect(await project.refresh()).toMatch(/Resources:\s+3 unchanged/);
-      await project.destroy();
-      expect(emulator.endpoints()).toEqual([]);
+      expect(emulator.endpoints()).toMatchObject([{ url: "https://hooks.example.com/moved" }]);
+      expect(await project.refresh()).toMatch(/Resources:\s+2 unchanged/);
     });
   });
 });

@@ -159,12 +159,8 @@ ${text}`,
     await this.succeed("config", "set", isSecret(key) ? "--secret" : "--plaintext", key, value);
   }
 
-  /** What the state holds, from the backend's file. With arguments, it is what the CLI exports. */
-  async state(...args: string[]): Promise<Deployment> {
-    if (args.length > 0) {
-      const exported: { deployment: Deployment } = JSON.parse(await this.succeed("stack", "export", ...args));
-      return exported.deployment;
-    }
+  /** What the state holds, from the backend's file. */
+  async state(): Promise<Deployment> {
     await this.#init();
     const backend = fileURLToPath(this.env.PULUMI_BACKEND_URL ?? "");
     const text = readFileSync(join(backend, ".pulumi/stacks/test/dev.json"), "utf8");
@@ -188,8 +184,8 @@ ${text}`,
   }
 
   /** The endpoints that the state holds, by the name of their resource. */
-  async endpoints(...args: string[]): Promise<Record<string, StateResource>> {
-    const { resources = [] } = await this.state(...args);
+  async endpoints(): Promise<Record<string, StateResource>> {
+    const { resources = [] } = await this.state();
     return Object.fromEntries(
       resources
         .filter(({ type }) => type.endsWith(":WebhookEndpoint"))

@@ -1,5 +1,6 @@
 import http from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Delivery, type Emulator, startEmulator } from "../../src/emulator";
 import type { Receiver } from "../../src/receiver";
 import { nodeHandler } from "../../src/receiver/adapters/node";
@@ -10,8 +11,7 @@ import { Project } from "./project";
 
 jest.setTimeout(300_000);
 
-const EVENTS_PER_SECOND = 100; // to two receivers: 200 deliveries
-const MOST_UNDER_WAY = 500;
+const SENDERS = 20;
 const MINUTE_MS = 60_000;
 
 /** What runs receivers: a url that is there before the first of them, and answers 503 while there is none. */
@@ -51,7 +51,7 @@ class Platform {
   /** What the old receiver has begun it ends, and for a moment there is none. */
   async restart(start: () => Receiver): Promise<void> {
     this.#handler = this.#away;
-    await new Promise((wake) => setTimeout(wake, 200));
+    await sleep(200);
     this.run(start());
   }
 
@@ -61,30 +61,29 @@ class Platform {
   }
 }
 
-/** Sends events at that pace. A machine too busy for it would only fall behind further: then it waits for those under way. */
+/** Sends events, from each sender up to ten a second: each waits until its event is delivered. */
 function sendSteadily(emulator: Emulator) {
-  const started = performance.now();
-  const sent: Promise<Delivery>[] = [];
-  let underWay = 0;
-  const timer = setInterval(() => {
-    const due = ((performance.now() - started) / 1000) * EVENTS_PER_SECOND;
-    while (sent.length < due && underWay < MOST_UNDER_WAY) {
-      const data = { jobId: `job_${sent.length}`, status: "succeeded" };
-      underWay += 1;
-      sent.push(emulator.deliver({ type: "job.succeeded", data }).finally(() => (underWay -= 1)));
+  const sent: Delivery[] = [];
+  let isOver = false;
+  const send = async () => {
+    while (!isOver) {
+      const data = { jobId: "job_1", status: "succeeded" };
+      sent.push(await emulator.deliver({ type: "job.succeeded", data }));
+      await sleep(100);
     }
-  }, 10);
+  };
+  const senders = Array.from({ length: SENDERS }, send);
   return {
-    /** Lets some more be sent, and waits for these. */
+    /** Lets some more be sent. */
     async more(): Promise<void> {
-      const enough = sent.length + EVENTS_PER_SECOND / 2;
-      while (sent.length < enough) await new Promise((wake) => setTimeout(wake, 20));
-      await Promise.all(sent.slice(0, enough));
+      const enough = sent.length + 3 * SENDERS;
+      while (sent.length < enough) await sleep(20);
     },
     /** Gives what became of each. */
-    stop(): Promise<Delivery[]> {
-      clearInterval(timer);
-      return Promise.all(sent);
+    async stop(): Promise<Delivery[]> {
+      isOver = true;
+      await Promise.all(senders);
+      return sent;
     },
   };
 }
@@ -122,7 +121,7 @@ afterAll(async () => {
   project.dispose();
 });
 
-test("rotating a secret as documented, under 200 deliveries a second, loses none and handles none twice", async () => {
+test("rotating a secret as documented, while deliveries go on, loses none and handles none twice", async () => {
   let waited = 0;
   const now = () => Date.now() + waited;
   const setSecret = (key: string, value: string) => project.succeed("config", "set", "--secret", key, value);
@@ -167,11 +166,9 @@ test("rotating a secret as documented, under 200 deliveries a second, loses none
   const sent = await sender.stop();
   expect(sent.filter((delivery) => !delivery.delivered)).toEqual([]);
   const once = new Map(sent.map(({ id }) => [id, 1]));
-  for (const { handled, refused } of [reloading, restarted]) {
-    expect(refused).toEqual([]);
-    expect(handled.size).toBe(sent.length);
-    expect(handled).toEqual(once);
-  }
+  expect(once.size).toBe(sent.length);
+  for (const { handled, refused } of [reloading, restarted])
+    expect({ handled, refused }).toEqual({ handled: once, refused: [] });
   // The one that was restarted was away; the other never was.
   const answers = (url: string) =>
     new Set(emulator.deliveries.filter((attempt) => attempt.url === url).map(({ statusCode }) => statusCode));
@@ -179,10 +176,7 @@ test("rotating a secret as documented, under 200 deliveries a second, loses none
   expect(answers(reloading.url)).toEqual(new Set([200]));
 
   for (const { url } of [reloading, restarted]) {
-    for (const [secret, status] of [
-      [old, 401],
-      [rotation.secret, 200],
-    ] as const)
-      expect((await fetch(url, delivered({ secret, at: now() }))).status).toBe(status);
+    const answerTo = async (secret: string) => (await fetch(url, delivered({ secret, at: now() }))).status;
+    expect([await answerTo(old), await answerTo(rotation.secret)]).toEqual([401, 200]);
   }
 });

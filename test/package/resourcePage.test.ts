@@ -14,7 +14,7 @@ test("the page of the resource lists every setting of the provider with its thre
 test("the import file on the page of the resource names the type and the provider as the state does", () => {
   const { resources } = JSON.parse(/^```json\n(.*?)^```$/ms.exec(page)?.[1] ?? "");
   const properties = { url: "https://hooks.example.com/jobs", type: "production", __provider: PROVIDER_CODE };
-  // test/engine/import.test.ts imports such an entry on the real CLI.
+  // test/engine/lifecycle.test.ts imports such an entry on the real CLI.
   expect(resources).toEqual([
     { type: TYPE_TOKEN, name: "jobs", id: "wh_5f0c2d", inputs: properties, outputs: properties },
   ]);

@@ -227,24 +227,6 @@ describe("whatever is listed, held and sent", () => {
     });
   });
 
-  test("no wait is longer than what is left of patience", () => {
-    holds(({ question: { waitedMs = 0 } }, decision) => {
-      if (decision.kind !== "wait") return;
-      expect(decision.milliseconds).toBeGreaterThan(0);
-      expect(decision.milliseconds).toBeLessThanOrEqual(PATIENCE - waitedMs);
-    });
-  });
-
-  test("the order of the list decides nothing but which of two equally old endpoints is taken first", () => {
-    holds(({ question }, decision) => {
-      const endpoints = question.list.endpoints.toReversed();
-      const again = decide({ ...question, list: { ...question.list, endpoints } });
-      expect(again.kind).toBe(decision.kind);
-      if (again.kind === "take" && decision.kind === "take")
-        expect(again.endpoint.createdAt).toBe(decision.endpoint.createdAt);
-    });
-  });
-
   test('with ifExists "register" no decision is a refusal, and with "fail" exactly the three stops are', () => {
     holds((_, decision) => {
       expect(refusalOf(decision, { ...wanted, ifExists: "register" })).toBeUndefined();

@@ -21,101 +21,48 @@ const creating = (name: string, more: Partial<Resource> = {}) => {
 };
 const evidenceIn = (deployment: Deployment, more: object = {}) =>
   new StackState(deployment).evidence({ wanted, names: ["lost"], origin, ...more });
-const named = (name: string) => providerOf(name);
 
-describe("the interrupted creations of a stack's state", () => {
-  const inState = (...resources: Resource[]) => ({ resources, pending_operations: [creating("lost")] });
-  test.each<[string, Deployment, unknown]>([
-    ["one", inState(), [{ id: urnOf("lost"), ip: null, sentAt: 1_000, before: [] }]],
-    [
-      "one with an ip",
-      { pending_operations: [creating("lost", { inputs: { ...wanted, ip: "192.0.2.1" } })] },
-      [{ id: urnOf("lost"), ip: "192.0.2.1", sentAt: undefined, before: [] }],
-    ],
-    [
-      "two of one URN, each with its own window",
-      {
-        pending_operations: [2_000, 1_000].map((at) =>
-          creating("lost", { inputs: { ...wanted, __after: at } }),
-        ),
-      },
-      [2_000, 1_000].map((sentAt) => expect.objectContaining({ id: urnOf("lost"), sentAt })),
-    ],
-    [
-      "one whose resource was recorded since",
-      inState(resource("lost", { inputs: { ...wanted, __after: 2_000 } })),
-      [],
-    ],
-    ["one whose resource was recorded as it was sent", inState(resource("lost")), []],
-    [
-      "one that was to replace an older resource",
-      inState(resource("lost", { inputs: { ...wanted, __after: 500 } })),
-      [expect.anything()],
-    ],
-    [
-      "one whose resource the first release recorded",
-      inState(resource("lost", { inputs: wanted })),
-      [expect.anything()],
-    ],
-    [
-      "one that adopts",
-      { pending_operations: [creating("lost", { inputs: { ...wanted, adoptId: "wh_1" } })] },
-      [],
-    ],
-    ["an update", { pending_operations: [{ ...creating("lost"), type: "updating" }] }, []],
-    [
-      "one of another type of resource",
-      { pending_operations: [creating("lost", { type: "aws:s3:Bucket" })] },
-      [],
-    ],
-    [
-      "one of another provider",
-      { pending_operations: [creating("lost", { provider: named("staging") })] },
-      [],
-    ],
-    [
-      "one of the default provider with a version",
-      { pending_operations: [creating("lost", { provider: named("default_3_255_0") })] },
-      [expect.anything()],
-    ],
-    [
-      "one of another url",
-      { pending_operations: [creating("lost", { inputs: { ...wanted, url: "https://b.example.com" } })] },
-      [],
-    ],
-    [
-      "one whose url the state encrypts, by the name",
-      { pending_operations: [creating("lost", { inputs: { ...wanted, url: { ciphertext: "x" } } })] },
-      [expect.anything()],
-    ],
-    [
-      "another one whose url the state encrypts",
-      { pending_operations: [creating("another", { inputs: { ...wanted, url: { ciphertext: "x" } } })] },
-      [],
-    ],
-    [
-      "one of the native plugin that was recorded as it was to be made",
-      {
-        resources: [resource("lost", { inputs: wanted })],
-        pending_operations: [creating("lost", { inputs: wanted })],
-      },
-      [],
-    ],
-    [
-      "one of the native plugin",
-      { pending_operations: [creating("lost", { type: NATIVE_TYPE_TOKEN, inputs: wanted })] },
-      [expect.objectContaining({ sentAt: undefined })],
-    ],
-  ])("%s: they are evidence as far as they may have registered what is wanted", (_, deployment, expected) => {
-    expect(evidenceIn(deployment)).toEqual(expected);
-  });
+const secretUrl = { inputs: { ...wanted, url: { ciphertext: "x" } } };
+const sentAt = (after: number) => ({ inputs: { ...wanted, __after: after } });
+const ofFirstRelease = { inputs: wanted };
+// What is in the state beside an interrupted creation of the resource "lost", and how that one differs from a usual one.
+test.each<[string, Partial<Resource>, Resource[], number]>([
+  ["one", {}, [], 1],
+  ["one whose resource was recorded since", {}, [resource("lost", sentAt(2_000))], 0],
+  ["one whose resource was recorded as it was sent", {}, [resource("lost")], 0],
+  ["one that was to replace an older resource", {}, [resource("lost", sentAt(500))], 1],
+  ["one whose resource the first release recorded", {}, [resource("lost", ofFirstRelease)], 1],
+  ["one that adopts", { inputs: { ...wanted, adoptId: "wh_1" } }, [], 0],
+  ["one of another type of resource", { type: "aws:s3:Bucket" }, [], 0],
+  ["one of another provider", { provider: providerOf("staging") }, [], 0],
+  ["one of the default provider with a version", { provider: providerOf("default_3_255_0") }, [], 1],
+  ["one of another url", { inputs: { ...wanted, url: "https://b.example.com" } }, [], 0],
+  ["one whose url the state encrypts, by the name", secretUrl, [], 1],
+  ["another one whose url the state encrypts", { ...secretUrl, urn: urnOf("another") }, [], 0],
+  ["one of the native plugin", { type: NATIVE_TYPE_TOKEN, ...ofFirstRelease }, [], 1],
+  ["one of the native plugin that was recorded", ofFirstRelease, [resource("lost", ofFirstRelease)], 0],
+])("%s is evidence as far as it may have registered what is wanted", (_, more, resources, count) => {
+  const deployment = { resources, pending_operations: [creating("lost", more)] };
+  expect(evidenceIn(deployment)).toHaveLength(count);
+  const updating = [{ ...creating("lost", more), type: "updating" }];
+  expect(evidenceIn({ resources, pending_operations: updating })).toEqual([]);
+});
 
-  test("an explicit provider has its own", () => {
-    const pending_operations = [creating("lost", { provider: named("staging") })];
-    expect(evidenceIn({ pending_operations }, { origin: { ...origin, provider: "staging" } })).toHaveLength(
-      1,
-    );
-  });
+test("each interrupted creation is evidence with its own window and ip, that of an explicit provider for its own", () => {
+  const inputs = { ...wanted, ip: "192.0.2.1" };
+  const staging = { provider: providerOf("staging") };
+  const pending_operations = [
+    ...[creating("lost", sentAt(2_000)), creating("lost"), creating("lost", { inputs })],
+    creating("lost", { ...staging, ...sentAt(3_000) }),
+  ];
+  const lost = { id: urnOf("lost"), ip: null, before: [] };
+  expect(evidenceIn({ pending_operations })).toEqual([
+    { ...lost, sentAt: 2_000 },
+    { ...lost, sentAt: 1_000 },
+    { ...lost, ip: "192.0.2.1", sentAt: undefined },
+  ]);
+  const its = { origin: { ...origin, provider: "staging" } };
+  expect(evidenceIn({ pending_operations }, its)).toEqual([{ ...lost, sentAt: 3_000 }]);
 });
 
 test("a pending resource of the state is evidence, at this base URL, whatever its key", () => {
@@ -132,7 +79,7 @@ test("a pending resource of the state is evidence, at this base URL, whatever it
 test("a resource of the stack has its endpoint, whatever its provider, and what is only read has none", () => {
   const state = new StackState({
     resources: [
-      resource("a", { provider: named("staging") }),
+      resource("a", { provider: providerOf("staging") }),
       resource("native", { type: NATIVE_TYPE_TOKEN }),
       resource("old", { delete: true }),
       resource("read", { external: true }),
@@ -155,7 +102,7 @@ test("a resource of a name has an endpoint unless it is pending, deleted or anot
   const state = new StackState({
     resources: [
       ...[resource("a"), resource("pending", { id: "pending:1" }), resource("gone", { delete: true })],
-      resource("staged", { provider: named("staging") }),
+      resource("staged", { provider: providerOf("staging") }),
     ],
   });
   expect(["a", "pending", "gone", "staged"].map((name) => state.hasEndpointNamed(name, origin))).toEqual([

@@ -56,7 +56,7 @@ describe("a registration that got no usable answer", () => {
   );
 
   test.each(["up", "refresh", "destroy"] as const)(
-    "%s waits for what completes late, and says so",
+    "%s keeps it pending while the list fails, waits for what completes late, and says so",
     async (command) => {
       lose({ kind: "late-commit", delayMs: 17_500 });
       expect(await world.up(program)).toEqual([
@@ -64,30 +64,19 @@ describe("a registration that got no usable answer", () => {
           /late: the registration of https:\/\/hooks\.example\.com\/… was sent.*REGISTRATION_PENDING/,
         ),
       ]);
+      const run = () => (command === "up" ? world.up(program) : world[command]());
+      world.service.fault({ operation: "list", kind: "status", status: 400, times: 99 });
+      expect(await run()).not.toEqual([]);
       expect(idOf("late")).toMatch(/^pending:/);
       expect(world.service.endpoints).toEqual([]);
+      world.service.clearFaults();
       world.service.requests.length = 0;
-      expect(command === "up" ? await world.up(program) : await world[command]()).toEqual([]);
+      expect(await run()).toEqual([]);
       settled(command === "destroy" ? [] : program);
       expect(world.service.changes).toEqual(command === "destroy" ? ["delete"] : []);
       expect(world.shown.at(command === "up" ? -2 : -1)?.message).toMatch(
         /^waiting up to \d+ s in case .* completes late$/,
       );
-    },
-  );
-
-  test.each(["up", "refresh", "destroy"] as const)(
-    "%s keeps it pending while the list fails",
-    async (command) => {
-      lose({ kind: "late-commit", delayMs: 17_000 });
-      await world.up(program);
-      world.service.fault({ operation: "list", kind: "status", status: 400, times: 99 });
-      const run = () => (command === "up" ? world.up(program) : world[command]());
-      expect(await run()).not.toEqual([]);
-      expect(idOf("late")).toMatch(/^pending:/);
-      world.service.clearFaults();
-      expect(await run()).toEqual([]);
-      settled(command === "destroy" ? [] : program);
     },
   );
 
@@ -103,16 +92,6 @@ describe("a registration that got no usable answer", () => {
       settled(command === "up" ? program : []);
       await world.destroy();
     }
-  });
-
-  test("it does not wait longer than patience when the service's clock was set back", async () => {
-    lose();
-    await world.up(program);
-    world.service.habits = { aheadMs: -3_600_000 };
-    const started = world.time.now();
-    expect(await world.up(program)).toEqual([]);
-    expect(world.time.now() - started).toBeLessThan(PATIENCE_MS + 5_000);
-    settled(program);
   });
 
   test("a cancelled run waits for nothing, and keeps it pending", async () => {
@@ -131,9 +110,6 @@ describe("a registration that got no usable answer", () => {
   });
 
   test("a hook that retries finds it, or keeps it pending, and never registers twice", async () => {
-    lose({ kind: "late-commit", delayMs: 12_000 });
-    expect(await world.up(program, { retries: 0 })).not.toEqual([]);
-    await world.destroy();
     lose({ kind: "late-commit", delayMs: 12_000 });
     world.service.fault({ operation: "list", kind: "status", status: 400, times: 20, after: 1 });
     expect(await world.up(program, { retries: 3 })).toEqual([expect.stringMatching(/REGISTRATION_PENDING/)]);
@@ -273,11 +249,16 @@ describe("what a killed run registered", () => {
   const before = [declared("kept")];
   const program = [...before, declared("lost")];
 
-  test("a plain up takes it over, and says so", async () => {
+  test("a preview does not show it, and a plain up takes it over, and says so", async () => {
     await world.up(before);
     await killedUp(program);
     const [made] = world.strangers();
+    const { resources, pendingCreates } = world.stack;
+    world.service.requests.length = 0;
+    expect(await world.preview(program)).toEqual([]);
+    expect([world.stack.resources, world.stack.pendingCreates]).toEqual([resources, pendingCreates]);
     expect(await world.up(program)).toEqual([]);
+    expect(world.service.changes).toEqual([]);
     settled(program);
     expect(world.shown.slice(-1)).toEqual([
       {
@@ -319,60 +300,35 @@ describe("what a killed run registered", () => {
     settled(program, [stranger]);
   });
 
-  test("a replacement that deletes first, and one that --replace asked for, are healed by the same command", async () => {
-    const first = [...before, declared("lost", "lost", {}, { deleteBeforeReplace: true })];
-    for (const each of [first, program]) {
-      await world.up(each);
-      await world.time.pass(60_000);
-      await killedUp(each, { replace: ["lost"] });
-      expect(await world.up(each, { replace: ["lost"] })).toEqual([]);
-      settled(each);
-    }
-  });
-
-  test("a move to another provider, and a secret url, are healed", async () => {
+  const first = [...before, declared("lost", "lost", {}, { deleteBeforeReplace: true })];
+  const moved = [...before, { ...declared("lost"), provider: "second" }];
+  test.each([
+    ["a replacement that deletes first", first, first, ["lost"]],
+    ["a replacement that --replace asks for", program, program, ["lost"]],
+    ["a move to another provider", program, moved, []],
+  ])("%s is healed by the same command", async (_, from, to, replace) => {
     begin({ providers: { second: "account" } });
-    await world.up(program);
-    const moved = [...before, { ...declared("lost"), provider: "second" }];
-    await killedUp(moved);
-    expect(await world.up(moved)).toEqual([]);
-    settled(moved);
+    await world.up(from);
+    await world.time.pass(60_000);
+    await killedUp(to, { replace });
+    expect(await world.up(to, { replace })).toEqual([]);
+    settled(to);
   });
 
-  test("if the plugin alone was killed, the next up stops, and names the id", async () => {
+  const later = { "retry-after": "25" };
+  test.each<[string, boolean, Partial<Fault>[]]>([
+    ["the plugin alone was killed", true, []],
+    ["it waited longer than patience for its turn", false, [{ kind: "status", status: 429, headers: later }]],
+  ])("if %s, the next up stops, and names the id", async (_, alone, faults) => {
     await world.up(before);
-    await killedUp(program, { alone: true });
+    for (const fault of faults) lose(fault);
+    await killedUp(program, { alone });
     const [made] = world.strangers();
     expect(await world.up(program)).toEqual([
       expect.stringMatching(new RegExp(`^lost: .*${made?.id}.*ENDPOINT_EXISTS`, "s")),
     ]);
-    const adopting = [...before, declared("lost", "lost", { adoptId: made?.id })];
-    expect(await world.up(adopting)).toEqual([]);
+    expect(await world.up([...before, declared("lost", "lost", { adoptId: made?.id })])).toEqual([]);
     settled(program);
-  });
-
-  test("one that waited longer than patience for its turn stops instead of healing", async () => {
-    world.service.fault({
-      operation: "register",
-      kind: "status",
-      status: 429,
-      headers: { "retry-after": "25" },
-    });
-    await killedUp(before);
-    const [made] = world.strangers();
-    expect(await world.up(before)).toEqual([
-      expect.stringMatching(new RegExp(`^kept: .*${made?.id}.*ENDPOINT_EXISTS`, "s")),
-    ]);
-  });
-
-  test("a preview does not show it, and the state stays as it is", async () => {
-    await world.up(before);
-    await killedUp(program);
-    const { resources, pendingCreates } = world.stack;
-    world.service.requests.length = 0;
-    expect(await world.preview(program)).toEqual([]);
-    expect(world.service.changes).toEqual([]);
-    expect([world.stack.resources, world.stack.pendingCreates]).toEqual([resources, pendingCreates]);
   });
 
   test("without a readable state it is named, with a warning that says what this run does not see", async () => {

@@ -139,19 +139,12 @@ export class World {
   /** The verbs of a new plugin process, each with the time that it takes. */
   plugin(options: PluginOptions = {}): Verbs {
     const process = this.process(options);
-    const timed =
-      <Args extends unknown[], Result>(verb: (...args: Args) => Promise<Result>) =>
-      (...args: Args) =>
-        this.time.until(verb.apply(process, args));
-    const { check, diff, create, read, update, delete: remove } = process;
-    return {
-      check: timed(check),
-      diff: timed(diff),
-      create: timed(create),
-      read: timed(read),
-      update: timed(update),
-      delete: timed(remove),
+    const verbs = ["check", "diff", "create", "read", "update", "delete"] as const;
+    const timed = (name: (typeof verbs)[number]) => {
+      const verb = process[name].bind(process) as (...args: unknown[]) => Promise<unknown>;
+      return [name, (...args: unknown[]) => this.time.until(verb(...args))];
     };
+    return Object.fromEntries(verbs.map(timed));
   }
 
   /** While this is so, the engine knows the stack. */

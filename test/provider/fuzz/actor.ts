@@ -35,8 +35,6 @@ export class Actor {
   readonly #story: { at: number; event: string }[] = [];
   /** What is at the services and nobody's of the program. */
   #others: Registered[] = [];
-  /** What plugins made that were killed alone, as far as sentence 2 leaves it. */
-  readonly #excused = new Set<Registered>();
   /** The stops about which a person has decided. */
   readonly #stops: string[] = [];
   #count = 0;
@@ -65,23 +63,11 @@ export class Actor {
         this.#program.set(step.slot, { ...declared, name: `r${step.slot}-${++this.#count}`, aliases });
         return;
       }
-      case "delete first":
-        if (declared) this.#program.set(step.slot, { ...declared, deleteBeforeReplace: true });
+      case "change":
+        if (declared) this.#program.set(step.slot, { ...declared, ...step.to });
         return;
-      case "move":
-        if (declared) this.#program.set(step.slot, { ...declared, provider: step.to });
-        return;
-      case "swap": {
-        const [a, b] = step.slots.map((slot) => this.#program.get(slot));
-        if (!a || !b) return;
-        this.#program.set(step.slots[0], { ...a, args: { ...b.args, type: a.args.type } });
-        this.#program.set(step.slots[1], { ...b, args: { ...a.args, type: b.args.type } });
-        return;
-      }
       case "adopt":
         return this.#adopt(step.slot, step.args);
-      case "steal":
-        return this.#steal(...step.slots);
       case "stranger":
         return this.#stranger(step.args);
       case "behind":
@@ -111,19 +97,6 @@ export class Actor {
     this.#others = this.#others.filter((other) => other !== found || !isAdopted);
     if (isAdopted) this.#program.set(slot, { name, args: { ...args } });
     else this.#program.delete(slot);
-  }
-
-  /** Wants what another resource has; afterwards the program says no more of it. */
-  async #steal(slot: number, from: number): Promise<void> {
-    const victim = this.#program.get(from);
-    const its = this.#world.stack.resources.find(
-      ({ urn, delete: gone }) => nameOf(urn) === victim?.name && !gone,
-    );
-    if (slot === from || !victim || !its || its.initErrors) return;
-    const declared = this.#program.get(slot) ?? { name: `r${slot}` };
-    this.#program.set(slot, { ...declared, args: { ...victim.args, adoptId: its.id } });
-    await this.#command("up", {});
-    this.#program.set(slot, { ...declared, args: { ...victim.args } });
   }
 
   /** Sentence 1: not within the window of a registration without an answer. */
@@ -234,8 +207,7 @@ export class Actor {
     for (const problem of rest) this.#tell(problem);
     this.#read();
     // After a kill, what was decided may be wrong.
-    const isKilled = rest.some((problem) => /killed$|the plugin has crashed/.test(problem));
-    return isKilled ? rest : this.#decide(way.program, rest, options);
+    return rest.includes("killed") ? rest : this.#decide(way.program, rest, options);
   }
 
   /** Reads the new warnings, and deletes what one says that is left. */
@@ -267,10 +239,7 @@ export class Actor {
       const stopWatching = this.#watch(count, kill);
       await this.#command(index > 0 ? "up" : command, options);
       stopWatching();
-      // Sentence 2: what the service makes later is registered twice.
-      if (kill.pluginAlone) await this.#world.time.pass(PATIENCE_MS);
     }
-    if (kill.pluginAlone) this.#excuse();
     if (command !== "up" && kill.after.length === 1) return;
     if (kill.first !== null) await this.#command(kill.first, {});
     // The same command again: an `up` that creates nothing for a resource takes nothing over for it.
@@ -281,48 +250,29 @@ export class Actor {
     }
   }
 
-  /** Sentence 2: what the program does not want any more, its next `up` cannot name. */
-  #excuse(): void {
-    const wanted = [...this.#program.values()].map(({ provider = "", args }) =>
-      keyIn(provider, args as unknown as Arguments),
-    );
-    for (const each of this.#world.strangers()) {
-      const provider = each.account === "default" ? "" : each.account;
-      if (each.by !== undefined && !wanted.includes(keyIn(provider, each))) this.#excused.add(each);
-    }
-  }
-
   /** Kills when it is time, once. Returns what ends the watch. */
-  #watch(count: number, { at, pluginAlone }: Kill): () => void {
+  #watch(count: number, { at }: Kill): () => void {
     let left = count;
-    let isOver = false;
-    const kill = () => {
-      if (isOver) return;
-      isOver = true;
-      this.#tell("a kill");
-      this.#world.kill({ alone: pluginAlone });
-    };
-    if (at === "second") this.#world.time.after(START_MS + 20 + count * 1_000, kill);
-    else
-      for (const service of this.#world.services)
-        service.watch = (operation, moment) => {
-          const counts = at === "request" ? moment === "arrived" : moment === "done";
-          if (!counts || (at === "registration" && operation !== "register")) return;
-          if (left-- <= 0) kill();
-        };
+    const { services } = this.#world;
+    for (const service of services)
+      service.watch = (operation, moment) => {
+        const isCounted =
+          at === "request" ? moment === "arrived" : moment === "done" && operation === "register";
+        if (!isCounted || left-- !== 0) return;
+        this.#tell("a kill");
+        this.#world.kill();
+      };
     return () => {
-      isOver = true;
-      for (const service of this.#world.services) service.watch = () => {};
+      for (const service of services) service.watch = () => {};
     };
   }
 
-  /** What the eight sentences leave to `list` and `doctor`: what an operation made that no run has healed (sentence 3), and sentence 2. */
+  /** What the eight sentences leave to `list` and `doctor`: what an operation made that no run has healed (sentence 3). */
   #excusedOrphans(): Registered[] {
     const { stack } = this.#world;
     let operations = new StackState(deploymentOf(stack)).interrupted;
     return this.#world.strangers().filter((stranger) => {
       if (stranger.by === undefined) return false;
-      if (this.#excused.has(stranger)) return true;
       const provider = stranger.account === "default" ? "" : stranger.account;
       const endpoint = { ...stranger, createdAt: new Date(stranger.made).toISOString(), updatedAt: null };
       const its = operations.find((each) => {

@@ -6,14 +6,14 @@ export type Step =
   | { readonly do: "declare"; readonly slot: number; readonly args: Arguments }
   | { readonly do: "remove"; readonly slot: number }
   | { readonly do: "rename"; readonly slot: number; readonly alias: boolean }
-  | { readonly do: "delete first"; readonly slot: number }
-  /** To another account, or to another service at another base URL, and back. */
-  | { readonly do: "move"; readonly slot: number; readonly to: (typeof providers)[number] }
-  | { readonly do: "swap"; readonly slots: readonly [number, number] }
+  /** Is deleted before it is replaced; is in another account, or at another service at another base URL. */
+  | {
+      readonly do: "change";
+      readonly slot: number;
+      readonly to: { readonly deleteBeforeReplace: true } | { readonly provider: (typeof providers)[number] };
+    }
   /** Somebody registers an endpoint, which a resource is then to adopt. */
   | { readonly do: "adopt"; readonly slot: number; readonly args: Arguments }
-  /** A resource is to adopt what another one of the program has. */
-  | { readonly do: "steal"; readonly slots: readonly [number, number] }
   /** Somebody else registers what the program may declare, too. */
   | { readonly do: "stranger"; readonly args: Arguments }
   /** Behind Pulumi's back, to one of what is registered. */
@@ -39,9 +39,7 @@ export interface Command {
 export interface Kill {
   /** How many of these pass first: with two numbers, a second `up` is killed, too. */
   readonly after: readonly number[];
-  readonly at: "request" | "registration" | "second";
-  /** Whether the engine itself lives on. */
-  readonly pluginAlone: boolean;
+  readonly at: "request" | "registration";
   /** What the user runs before the `up` that heals. */
   readonly first: "refresh" | "preview" | null;
 }
@@ -109,8 +107,7 @@ const kill: fc.Arbitrary<Kill> = fc.record({
     { weight: 3, arbitrary: fc.tuple(fc.nat(3)) },
     { weight: 1, arbitrary: fc.tuple(fc.nat(3), fc.nat(3)) },
   ),
-  at: fc.constantFrom(...(["request", "registration", "registration", "second"] as const)),
-  pluginAlone: fc.constantFrom(false, false, true),
+  at: fc.constantFrom(...(["request", "registration", "registration"] as const)),
   first: fc.constantFrom("refresh" as const, "preview" as const, null, null),
 });
 
@@ -131,18 +128,15 @@ const run = (
   });
 const anyCommand = fc.constantFrom(...(["up", "up", "up", "up", "refresh", "destroy", "preview"] as const));
 
-const to = fc.constantFrom(...providers);
-const slots = fc.tuple(slot, slot);
+const provider = fc.constantFrom(...providers);
+const change = fc.oneof(fc.record({ provider }), fc.constant({ deleteBeforeReplace: true as const }));
 const one = <T extends string>(name: T) => fc.constant(name);
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: one("declare"), slot, args }) },
   { weight: 2, arbitrary: fc.record({ do: one("remove"), slot }) },
   { weight: 2, arbitrary: fc.record({ do: one("rename"), slot, alias: fc.boolean() }) },
-  { weight: 1, arbitrary: fc.record({ do: one("delete first"), slot }) },
-  { weight: 1, arbitrary: fc.record({ do: one("move"), slot, to }) },
-  { weight: 1, arbitrary: fc.record({ do: one("swap"), slots }) },
+  { weight: 2, arbitrary: fc.record({ do: one("change"), slot, to: change }) },
   { weight: 1, arbitrary: fc.record({ do: one("adopt"), slot, args }) },
-  { weight: 1, arbitrary: fc.record({ do: one("steal"), slots }) },
   { weight: 2, arbitrary: fc.record({ do: one("stranger"), args }) },
   {
     weight: 2,
@@ -152,7 +146,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       at: fc.nat(9),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ do: one("rotate"), provider: to }) },
+  { weight: 1, arbitrary: fc.record({ do: one("rotate"), provider }) },
   { weight: 7, arbitrary: fault },
   { weight: 8, arbitrary: run(anyCommand, rarely(kill), 0) },
   // Registers something, so that the kill has something to lose.
