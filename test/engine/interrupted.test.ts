@@ -116,52 +116,34 @@ const kills: Readonly<Record<string, (world: World) => Promise<unknown>>> = {
   },
 };
 
-/** Plays so many at once: most of the time, they wait. */
-async function playAll<T>(
-  all: readonly (() => Promise<T>)[],
-  atOnce: number,
-): Promise<PromiseSettledResult<T>[]> {
-  const results: PromiseSettledResult<T>[] = [];
-  const left = [...all.entries()];
-  const work = async () => {
-    for (let next = left.shift(); next !== undefined; next = left.shift()) {
-      const [at, play] = next;
-      [results[at]] = (await Promise.allSettled([play()])) as [PromiseSettledResult<T>];
-    }
-  };
-  await Promise.all(Array.from({ length: atOnce }, work));
-  return results;
+/** Kills an `up` at a service of its own, and returns what a plain `up` leaves wrong. */
+async function play([kind, kill]: [string, (world: World) => Promise<unknown>]) {
+  const world = await World.start();
+  try {
+    // Another stack's, of the same url and type, registered before; after the window, one more.
+    const theirs = (at: number, made: number) =>
+      world.service.add({ url: `https://hooks.example.com/a/${at}`, made }).url;
+    const others = [theirs(0, Date.now() - 3_600_000)];
+    const urls = world.declare(COUNT, { args: { ifExists: "register" } });
+    await kill(world);
+    others.push(theirs(1, Date.now() + 3_600_000));
+    const { exitCode, output } = await world.project.pulumi("up", "--yes", "--skip-preview");
+    const wrong = await world.differences(urls, others);
+    return { kind, exitCode, wrong, ...(exitCode === 0 ? {} : { output }) };
+  } finally {
+    await world.stop();
+  }
 }
 
 test("after a kill of any kind a plain up ends with exactly what is declared, and a stranger's equal endpoints stay", async () => {
-  const results = await playAll(
-    Object.entries(kills).map(([kind, kill]) => async () => {
-      const world = await World.start();
-      try {
-        // Another stack's, of the same url and type, registered before; after the window, one more.
-        const others = [
-          world.service.add({ url: "https://hooks.example.com/a/0", made: Date.now() - 3_600_000 }),
-        ];
-        const urls = world.declare(COUNT, { args: { ifExists: "register" } });
-        await kill(world);
-        others.push(
-          world.service.add({ url: "https://hooks.example.com/a/1", made: Date.now() + 3_600_000 }),
-        );
-        const { exitCode, output } = await world.project.pulumi("up", "--yes", "--skip-preview");
-        const wrong = await world.differences(
-          urls,
-          others.map(({ url }) => url),
-        );
-        return { kind, exitCode, wrong, ...(exitCode === 0 ? {} : { output }) };
-      } finally {
-        await world.stop();
-      }
-    }),
-    5,
-  );
-  expect(results).toEqual(
-    Object.keys(kills).map((kind) => ({ status: "fulfilled", value: { kind, exitCode: 0, wrong: [] } })),
-  );
+  const left = Object.entries(kills);
+  // Five at once: most of the time, they wait.
+  while (left.length > 0) {
+    const batch = left.splice(0, 5);
+    expect(await Promise.allSettled(batch.map(play))).toEqual(
+      batch.map(([kind]) => ({ status: "fulfilled", value: { kind, exitCode: 0, wrong: [] } })),
+    );
+  }
 });
 
 test("after a kill of the plugin alone, the next up stops and names the ids, and adoptId goes on", async () => {
@@ -173,8 +155,7 @@ test("after a kill of the plugin alone, the next up stops and names the ids, and
     const recorded = Object.values(await project.endpoints()).map(({ id }) => id);
     const lost = service.endpoints.filter(({ id }) => !recorded.includes(id));
     expect(lost).not.toEqual([]);
-    const { exitCode, output } = await project.pulumi("up", "--yes", "--skip-preview");
-    expect(exitCode).not.toBe(0);
+    const output = await project.fail("up", "--yes", "--skip-preview");
     expect(output).toMatch(/ENDPOINT_EXISTS/);
     expect(lost.some(({ id }) => output.includes(id))).toBe(true);
     const adopted = urls.map((url, at) => [

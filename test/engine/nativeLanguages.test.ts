@@ -1,15 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: that is how a YAML program refers to a value
 import { execFileSync } from "node:child_process";
-import {
-  copyFileSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { otherSecret, secret } from "../receiver/support";
@@ -22,7 +13,6 @@ const root = join(__dirname, "../..");
 
 let emulator: Emulator;
 let project: NativeProject;
-const folders: string[] = [];
 
 async function start(options: ConstructorParameters<typeof NativeProject>[0] = {}): Promise<void> {
   emulator = await startEmulator();
@@ -36,14 +26,7 @@ afterEach(async () => {
   project.dispose();
   await closeServers();
   await emulator.close();
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
-
-function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "webhooks-native-"));
-  folders.push(folder);
-  return folder;
-}
 
 /** The program of the documentation in this language. */
 function documented(language: string): string {
@@ -51,21 +34,11 @@ function documented(language: string): string {
   return new RegExp(`\n\`\`\`${language}\n([^]*?)\`\`\``).exec(page)?.[1] ?? "";
 }
 
-/** Runs a command in the project's folder, with its PATH. */
-function run(command: string, args: readonly string[], input?: string): string {
-  return execFileSync(command, args, { cwd: project.folder, env: project.env, encoding: "utf8", input });
-}
-
-const schema = () => run("pulumi", ["package", "get-schema", plugin]);
-
 /** Makes the program of the documentation in this language the project's. */
 const PREPARE: Readonly<Record<string, () => void>> = {
   yaml: () => project.write("Pulumi.yaml", documented("yaml").replace("name: jobs", "name: test")),
   python: () => {
-    run("generateSdk", ["python", join(project.folder, "sdk")], schema());
-    project.env.PYTHONPATH = join(project.folder, "packages");
-    const offline = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index"];
-    run("python3", ["-m", "pip", "install", ...offline, "--target", project.env.PYTHONPATH, "./sdk"]);
+    project.installPythonSdk();
     project.write("Pulumi.yaml", "name: test\nruntime: python\n");
     project.write("requirements.txt", "");
     project.write("__main__.py", documented("python"));
@@ -114,8 +87,7 @@ test.each(Object.entries(compile))(
   "an SDK for %s can be generated and compiles, with the alias of the dynamic type",
   async (language, compileIn) => {
     await start();
-    const folder = makeFolder();
-    run("generateSdk", [language, folder], schema());
+    const folder = project.generateSdk(language);
     const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
       entry.isFile(),
     );
@@ -142,9 +114,7 @@ test("in YAML an endpoint is registered once its receiver is validated, and not 
   let listener = ours(otherSecret);
   const url = await serve((request, response) => listener(request, response));
   program(url);
-  const refused = await project.pulumi("up", "--yes", "--skip-preview");
-  expect(refused.exitCode).not.toBe(0);
-  expect(refused.output).toMatch(/GENUINE_REFUSED/);
+  expect(await project.fail("up", "--yes", "--skip-preview")).toMatch(/GENUINE_REFUSED/);
   expect(emulator.endpoints()).toEqual([]);
 
   listener = ours(secret);
@@ -166,10 +136,13 @@ test("in YAML an endpoint is registered once its receiver is validated, and not 
 
 test("the release file installs, and is all that a program needs", async () => {
   await start({ plugins: [] });
-  const folder = makeFolder();
+  const folder = join(project.folder, "release");
+  mkdirSync(folder);
   const release = join(root, "scripts/plugin/release.js");
-  const file = run(process.execPath, [release, folder]).trim();
-  const { version }: { version: string } = JSON.parse(schema());
+  const file = project.run(process.execPath, [release, folder]).trim();
+  const { version }: { version: string } = JSON.parse(
+    project.run("pulumi", ["package", "get-schema", plugin]),
+  );
   await project.succeed("plugin", "install", "resource", "webhooks", version, "--file", file);
   project.endpointsInYaml({ jobs: { url: "https://hooks.example.com/jobs", type: "production" } });
   const output = await project.up();

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { findLanguages, howToGetLanguages } from "../../scripts/languages";
@@ -39,5 +40,25 @@ export class NativeProject extends Project {
       { type: "webhooks:WebhookEndpoint", properties },
     ]);
     this.yaml(Object.fromEntries(resources), options);
+  }
+
+  /** Runs a command in the project's folder, with its PATH. */
+  run(command: string, args: readonly string[], input?: string): string {
+    return execFileSync(command, args, { cwd: this.folder, env: this.env, encoding: "utf8", input });
+  }
+
+  /** Generates the SDK of a language, and returns its folder. */
+  generateSdk(language: string): string {
+    const folder = join(this.folder, "sdk");
+    this.run("generateSdk", [language, folder], this.run("pulumi", ["package", "get-schema", plugin]));
+    return folder;
+  }
+
+  /** Makes the generated SDK for Python what programs find. */
+  installPythonSdk(): void {
+    const sdk = this.generateSdk("python");
+    this.env.PYTHONPATH = join(this.folder, "packages");
+    const offline = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index"];
+    this.run("python3", ["-m", "pip", "install", ...offline, "--target", this.env.PYTHONPATH, sdk]);
   }
 }

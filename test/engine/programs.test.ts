@@ -112,9 +112,7 @@ async function expectToWork(given: Given, more?: (project: Project) => Promise<v
 
 async function expectTypesToBeChecked(given: Given): Promise<void> {
   await inProject({ ...given, program: { ...given.program, "index.ts": wrongType } }, async (project) => {
-    const { exitCode, output } = await project.pulumi("preview");
-    expect(exitCode).not.toBe(0);
-    expect(output).toMatch(/TS2322: Type '"prod"' is not assignable/);
+    expect(await project.fail("preview")).toMatch(/TS2322: Type '"prod"' is not assignable/);
   });
 }
 
@@ -195,9 +193,9 @@ exports.declare = (path) => new WebhookEndpoint(path, { url: "https://hooks.exam
     await expectToWork({ program, modules });
 
     await inProject({ program, modules: await install("alone", { ...pulumi, ...acme }) }, async (project) => {
-      const { exitCode, output } = await project.pulumi("preview");
-      expect(exitCode).not.toBe(0);
-      expect(output).toMatch(/Cannot find module 'pulumi-webhook-endpoints\/provider'/);
+      expect(await project.fail("preview")).toMatch(
+        /Cannot find module 'pulumi-webhook-endpoints\/provider'/,
+      );
     });
   });
 

@@ -150,6 +150,13 @@ ${text}`,
     return this.#mustExec(args);
   }
 
+  /** Runs a command that must fail, and returns what it printed. */
+  async fail(...args: string[]): Promise<string> {
+    const { exitCode, output } = await this.pulumi(...args);
+    if (exitCode === 0) throw new Error(`pulumi ${args.join(" ")} did not fail:\n${output}`);
+    return output;
+  }
+
   preview = (...args: string[]) => this.succeed("preview", ...args);
   up = (...args: string[]) => this.succeed("up", "--yes", "--skip-preview", ...args);
   refresh = (...args: string[]) => this.succeed("refresh", "--yes", "--skip-preview", ...args);

@@ -1,5 +1,3 @@
-import http from "node:http";
-import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Delivery, type Emulator, startEmulator } from "../../src/emulator";
 import type { Receiver } from "../../src/receiver";
@@ -7,6 +5,7 @@ import { nodeHandler } from "../../src/receiver/adapters/node";
 import { type ConfiguredReceiverOptions, receiverFromEnv, receiverFromFile } from "../../src/stack";
 import { delivered } from "../receiver/support";
 import { MountedSecret } from "../stack/mountedSecret";
+import { always, closeServers, serve } from "../validation/receivers";
 import { Project } from "./project";
 
 jest.setTimeout(300_000);
@@ -18,16 +17,11 @@ const MINUTE_MS = 60_000;
 class Platform {
   readonly handled = new Map<string, number>();
   readonly refused: string[] = [];
-  #handler: http.RequestListener = (_, response) => response.writeHead(503).end();
-  readonly #away = this.#handler;
-  readonly #server = http.createServer((request, response) => this.#handler(request, response));
+  url = "";
+  #handler = always(503);
 
   async listen(): Promise<void> {
-    await new Promise<void>((listening) => this.#server.listen(0, "127.0.0.1", listening));
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/jobs`;
+    this.url = await serve((request, response) => this.#handler(request, response));
   }
 
   /** Counts how often each delivery is handled. */
@@ -50,14 +44,9 @@ class Platform {
 
   /** What the old receiver has begun it ends, and for a moment there is none. */
   async restart(start: () => Receiver): Promise<void> {
-    this.#handler = this.#away;
+    this.#handler = always(503);
     await sleep(200);
     this.run(start());
-  }
-
-  close(): Promise<unknown> {
-    this.#server.closeAllConnections();
-    return new Promise((closed) => this.#server.close(closed));
   }
 }
 
@@ -116,7 +105,7 @@ exports.receiver = receiverConfig({ endpoints: { reloading, restarted }, secrets
 
 afterAll(async () => {
   await emulator.close();
-  await Promise.all([reloading.close(), restarted.close()]);
+  await closeServers();
   mounted.unmount();
   project.dispose();
 });

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { parseReceiverConfig } from "../../src/stack";
 import { root } from "../package/pages";
-import { NativeProject, plugin } from "./nativeProject";
+import { NativeProject } from "./nativeProject";
 
 jest.setTimeout(300_000);
 
@@ -25,35 +25,16 @@ afterEach(async () => {
 });
 
 /** What each language needs besides the template: what `npm install` or `pulumi package add` would bring. */
-const PREPARE: Readonly<Record<string, (folder: string) => unknown>> = {
+const PREPARE: Readonly<Record<string, (folder: string) => void>> = {
   typescript: (folder) => symlinkSync(join(root, "node_modules"), join(folder, "node_modules")),
   yaml: () => undefined,
-  python: async () => {
-    const sdk = join(project.folder, "sdk");
-    await run(
-      project.folder,
-      "generateSdk",
-      ["python", sdk],
-      await run(project.folder, "pulumi", ["package", "get-schema", plugin]),
-    );
-    project.env.PYTHONPATH = join(project.folder, "packages");
-    const offline = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index"];
-    await run(project.folder, "python3", [
-      "-m",
-      "pip",
-      "install",
-      ...offline,
-      "--target",
-      project.env.PYTHONPATH,
-      sdk,
-    ]);
-  },
+  python: () => project.installPythonSdk(),
 };
 
 /** Runs a command while the emulator, which is in this process, goes on. */
-async function run(cwd: string, command: string, args: readonly string[], input = ""): Promise<string> {
+async function run(cwd: string, command: string, args: readonly string[]): Promise<string> {
   const child = execFile(command, args, { cwd, env: project.env, maxBuffer: 2 ** 26 }, () => undefined);
-  child.stdin?.end(input);
+  child.stdin?.end();
   const printed = [child.stdout, child.stderr].map((stream) => (stream === null ? "" : text(stream)));
   const [status] = await once(child, "close");
   const [stdout = "", stderr = ""] = await Promise.all(printed);
@@ -78,7 +59,7 @@ test.each(Object.entries(PREPARE))(
     const plain = [`webhooks:baseUrl=${emulator.url}`, `url=${URL}`];
     await run(folder, "pulumi", ["config", "set-all", ...secrets.flatMap((value) => ["--secret", value])]);
     await run(folder, "pulumi", ["config", "set-all", ...plain.flatMap((value) => ["--plaintext", value])]);
-    await prepare(folder);
+    prepare(folder);
 
     await run(folder, "pulumi", ["up", "--yes", "--skip-preview"]);
     expect(emulator.endpoints()).toMatchObject([{ url: URL, type: "development" }]);

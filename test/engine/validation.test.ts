@@ -35,11 +35,6 @@ exports.url = proven.url;
 `);
 }
 
-async function failing(...args: string[]): Promise<string> {
-  const { exitCode, output } = await project.pulumi(...args);
-  expect(exitCode).not.toBe(0);
-  return output;
-}
 const up = ["up", "--yes", "--skip-preview"];
 
 test("an endpoint that depends on a validation is registered once its receiver works, and the life of both goes on", async () => {
@@ -52,7 +47,7 @@ test("an endpoint that depends on a validation is registered once its receiver w
   declare({ url, triggers: ["a"], timeoutSeconds: 1 });
   await project.preview();
   expect(requests).toBe(0);
-  expect(await failing(...up)).toContain("GENUINE_REFUSED");
+  expect(await project.fail(...up)).toContain("GENUINE_REFUSED");
   expect(emulator.endpoints()).toEqual([]);
 
   answer = ours(secret);
@@ -84,7 +79,7 @@ test("an endpoint that depends on a validation is registered once its receiver w
   expect(await project.refresh()).toMatch(/RECEIVER_NOT_READY[\s\S]*3 unchanged/);
   answer = always(200);
   expect(await project.refresh()).toMatch(/BROKEN_ACCEPTED[\s\S]*- 1 deleted/);
-  expect(await failing(...up)).toContain("BROKEN_ACCEPTED");
+  expect(await project.fail(...up)).toContain("BROKEN_ACCEPTED");
 
   answer = ours(secret);
   expect(await project.up()).toMatch(/\+ 1 created/);
@@ -109,7 +104,7 @@ new ReceiverValidation("proven", { url: ${JSON.stringify(url)}, receiver: receiv
   expect(Object.keys(recorded?.outputs ?? {}).sort()).toEqual(outputs);
 
   declare({ url: "hooks.example.com", secrets: ["nonsense"], timeoutSeconds: -1 });
-  const output = await failing("preview");
+  const output = await project.fail("preview");
   for (const problem of [/url must be/, /secret 1 of 1 does not begin/, /timeoutSeconds must be/])
     expect(output).toMatch(problem);
 });

@@ -7,6 +7,8 @@ import { Killed, type Made, type Process, type Properties, VerbError } from "./p
 
 export type Verbs = Pick<Process, "check" | "diff" | "create" | "read" | "update" | "delete">;
 
+export type Command = "preview" | "up" | "refresh" | "destroy";
+
 /** A resource of a program. */
 export interface Declared {
   readonly name: string;
@@ -77,30 +79,17 @@ export class Stack {
 
   constructor(private readonly options: StackOptions) {}
 
-  /** `pulumi preview`. */
-  preview(program: readonly Declared[], options: RunOptions = {}): Promise<Problems> {
-    const run = new Run(this, { ...this.options, ...options, dryRun: true });
-    return run.outcome(() => run.registerAll(program));
-  }
-
-  /** `pulumi up --skip-preview`. */
-  up(program: readonly Declared[], options: RunOptions = {}): Promise<Problems> {
-    const run = new Run(this, { ...this.options, ...options });
+  /** Runs a command; an `up` without a preview. Refresh and destroy need no program. */
+  run(command: Command, program: readonly Declared[], options: RunOptions = {}): Promise<Problems> {
+    const run = new Run(this, { ...this.options, ...options, dryRun: command === "preview" });
     return run.outcome(async () => {
-      if (options.refresh) await run.refreshAll();
+      if (command === "destroy") return run.deleteAll(() => true);
+      if (command === "refresh" || (command === "up" && options.refresh)) await run.refreshAll();
+      if (command === "refresh") return;
       const registered = await run.registerAll(program);
-      await run.deleteAll((resource) => resource.delete === true || !registered.has(resource));
+      if (command === "up")
+        await run.deleteAll((resource) => resource.delete === true || !registered.has(resource));
     });
-  }
-
-  refresh(options: RunOptions = {}): Promise<Problems> {
-    const run = new Run(this, { ...this.options, ...options });
-    return run.outcome(() => run.refreshAll());
-  }
-
-  destroy(options: RunOptions = {}): Promise<Problems> {
-    const run = new Run(this, { ...this.options, ...options });
-    return run.outcome(() => run.deleteAll(() => true));
   }
 }
 

@@ -2,8 +2,7 @@ import { nameOf } from "../../src/shared/urn";
 import type { Declared, Problems } from "./engineModel";
 import type { Fault, Habits, Operation } from "./fakeService";
 import { names, wayOn } from "./person";
-import { Killed } from "./process";
-import { declared, PATIENCE_MS, urlOf, World } from "./world";
+import { declared, urlOf, World } from "./world";
 
 jest.setTimeout(120_000);
 
@@ -154,43 +153,4 @@ describe.each(Object.keys(HABITS))("at a service %s", (habit) => {
       expect(failed).toEqual({});
     },
   );
-});
-
-describe("a run that is killed", () => {
-  const before = [declared("kept"), declared("changed", "old")];
-  const program = [declared("kept"), declared("changed", "new"), declared("added"), declared("first")];
-
-  /** Kills an `up` at a moment: when so many requests have arrived, or were carried out. */
-  async function killedUp(world: World, moment: number, of: readonly Declared[] = program): Promise<boolean> {
-    let left = moment;
-    world.service.watch = () => {
-      if (left-- === 0) world.kill();
-    };
-    await world.up(of, { parallel: 2 }).catch((error: unknown) => {
-      if (!(error instanceof Killed)) throw error;
-    });
-    world.service.watch = () => {};
-    return left < 0;
-  }
-
-  test("after a kill at any moment, and after two kills in a row, a plain up ends with exactly what is declared", async () => {
-    const moments = Array.from({ length: 11 }, (_, moment) => moment);
-    let kills = 0;
-    for (const first of moments)
-      for (const second of [undefined, ...moments])
-        for (const pauseMs of [2_000, PATIENCE_MS + 10_000]) {
-          const world = new World();
-          await world.up(before);
-          await world.time.pass(PATIENCE_MS);
-          if (await killedUp(world, first)) kills += 1;
-          await world.time.pass(pauseMs);
-          if (second !== undefined) await killedUp(world, second);
-          await world.time.pass(pauseMs);
-          const problems = await world.up(program);
-          expect({ first, second, pauseMs, problems, wrong: world.differences(program) }).toEqual({
-            ...{ first, second, pauseMs, problems: [], wrong: [] },
-          });
-        }
-    expect(kills).toBeGreaterThan(100);
-  });
 });

@@ -344,25 +344,6 @@ describe("what a killed run registered", () => {
 });
 
 describe("what this stack has", () => {
-  test("a rename without an alias, a swap, equal resources and --replace register beside their own old endpoints", async () => {
-    const stranger = appear("z");
-    const steps: [Declared[], string[]][] = [
-      [[declared("a", "x"), declared("b", "y"), declared("equal", "y")], []],
-      [[declared("a", "y"), declared("b", "x"), declared("equal", "y")], []],
-      [[declared("renamed", "y"), declared("b2", "x", {}, { aliases: ["b"] }), declared("equal", "y")], []],
-      [
-        [declared("renamed", "y"), declared("b2", "x"), declared("equal", "y")],
-        ["renamed", "equal"],
-      ],
-    ];
-    for (const [program, replace] of steps) {
-      expect(await world.up(program, { replace })).toEqual([]);
-      settled(program, [stranger]);
-    }
-    expect(world.warnings).toEqual([]);
-    expect(world.service.endpoints).toHaveLength(4);
-  });
-
   test("one resource does not adopt what another one has, whichever comes first", async () => {
     for (const parallel of [1, 16]) {
       await world.up([declared("b", "x")]);

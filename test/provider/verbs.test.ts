@@ -358,14 +358,6 @@ describe("read", () => {
     });
   });
 
-  test("read shows a change behind Pulumi's back, and the next diff puts it right", async () => {
-    const { id, properties } = await made();
-    Object.assign(service.endpoints[0] ?? {}, { url: urlOf("edited"), type: "development" });
-    const read = await verbs.read(id, properties);
-    expect(read?.inputs).toEqual({ url: urlOf("edited"), type: "development" });
-    expect((await next().diff(id, read?.properties ?? {}, inputs)).replaces).toEqual(["url", "type"]);
-  });
-
   test("read takes a url that differs only in spelling for the same", async () => {
     begin({
       habits: { spell: (each) => each.replace("HOOKS", "hooks").replace(":443", "").replace("%7e", "~") },

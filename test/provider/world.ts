@@ -5,6 +5,7 @@ import { StackState } from "../../src/provider/stackState";
 import { sameUrl } from "../../src/shared/url";
 import { nameOf } from "../../src/shared/urn";
 import {
+  type Command,
   type Declared,
   deploymentOf,
   type Problems,
@@ -152,23 +153,16 @@ export class World {
     this.#isProgramRunning = isRunning;
   }
 
-  up(program: readonly Declared[], options: RunOptions = {}): Promise<Problems> {
-    return this.#command(() => this.stack.up(program, options));
-  }
-  preview(program: readonly Declared[], options: RunOptions = {}): Promise<Problems> {
-    return this.#command(() => this.stack.preview(program, options));
-  }
-  refresh(options: RunOptions = {}): Promise<Problems> {
-    return this.#command(() => this.stack.refresh(options));
-  }
-  destroy(options: RunOptions = {}): Promise<Problems> {
-    return this.#command(() => this.stack.destroy(options));
-  }
+  up = (program: readonly Declared[], options?: RunOptions) => this.run("up", program, options);
+  preview = (program: readonly Declared[]) => this.run("preview", program);
+  refresh = () => this.run("refresh");
+  destroy = () => this.run("destroy");
 
-  #command(start: () => Promise<Problems>): Promise<Problems> {
+  /** Runs a command of the engine, in a process of its own for each provider. */
+  run(command: Command, program: readonly Declared[] = [], options: RunOptions = {}): Promise<Problems> {
     this.#processes = [];
     this.#cancelling = new AbortController();
-    return this.time.until(start());
+    return this.time.until(this.stack.run(command, program, options));
   }
 
   /** Kills the whole run under way, or its plugins alone. */

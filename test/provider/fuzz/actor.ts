@@ -3,6 +3,7 @@ import { isPendingId, keyOf } from "../../../src/provider/identity";
 import { interruptedEvidence, pendingEvidence, StackState, wantedBy } from "../../../src/provider/stackState";
 import { nameOf } from "../../../src/shared/urn";
 import {
+  type Command,
   type Declared,
   deploymentOf,
   type PendingCreate,
@@ -13,7 +14,7 @@ import type { Registered } from "../fakeService";
 import { names, wayOn } from "../person";
 import { Killed } from "../process";
 import { PATIENCE_MS, World } from "../world";
-import type { Arguments, Command, Kill, Step } from "./scenario";
+import type { Arguments, Kill, Run, Step } from "./scenario";
 
 /** How long the real CLI takes at least to start a run, in milliseconds. */
 const START_MS = 2_000;
@@ -66,8 +67,6 @@ export class Actor {
       case "change":
         if (declared) this.#program.set(step.slot, { ...declared, ...step.to });
         return;
-      case "adopt":
-        return this.#adopt(step.slot, step.args);
       case "stranger":
         return this.#stranger(step.args);
       case "behind":
@@ -81,22 +80,6 @@ export class Actor {
       case "run":
         return this.#run(step);
     }
-  }
-
-  /** Adopts an endpoint that somebody has made, in a run; afterwards the program says no more of it. */
-  async #adopt(slot: number, args: Arguments): Promise<void> {
-    const name = `r${slot}`;
-    const isTaken = this.#world.stack.resources.some(({ urn }) => nameOf(urn) === name);
-    if (this.#program.has(slot) || isTaken || this.#isInDoubt("", args)) return;
-    const found = this.#world.service.add({ ...args, ip: undefined });
-    this.#others.push(found);
-    await this.#world.time.pass(CLEARLY_OLDER_MS);
-    this.#program.set(slot, { name, args: { ...args, adoptId: found.id } });
-    await this.#command("up", {});
-    const isAdopted = this.#has(found);
-    this.#others = this.#others.filter((other) => other !== found || !isAdopted);
-    if (isAdopted) this.#program.set(slot, { name, args: { ...args } });
-    else this.#program.delete(slot);
   }
 
   /** Sentence 1: not within the window of a registration without an answer. */
@@ -141,7 +124,7 @@ export class Actor {
     }
   }
 
-  async #run({ command, refresh, parallel, replace, retries, kill, declares }: Command): Promise<void> {
+  async #run({ command, refresh, parallel, replace, retries, kill, declares }: Run): Promise<void> {
     for (const { slot, args } of declares) await this.#act({ do: "declare", slot, args });
     const replaced = replace === null ? undefined : this.#program.get(replace)?.name;
     const options = {
@@ -152,18 +135,14 @@ export class Actor {
     else await this.#killed(command, options, kill);
   }
 
-  async #command(command: Command["command"], options: RunOptions): Promise<Problems> {
+  async #command(command: Command, options: RunOptions): Promise<Problems> {
     const { time } = this.#world;
     // Sentence 8: refresh and destroy do not know the state, and could take an equal twin's endpoint for a pending resource's.
     const isBlind = command === "refresh" || command === "destroy" || options.refresh;
     if (isBlind && this.#hasPendingTwin()) return this.#command("up", { ...options, refresh: false });
     await time.pass(START_MS);
     const program = [...this.#program.values()];
-    const problems = await orKilled(
-      command === "up" || command === "preview"
-        ? this.#world[command](program, options)
-        : this.#world[command](options),
-    );
+    const problems = await orKilled(this.#world.run(command, program, options));
     for (const problem of problems) this.#tell(problem);
     this.#read();
     if (command !== "up") return problems;
@@ -233,7 +212,7 @@ export class Actor {
   }
 
   /** A command that is killed, perhaps an `up` that is killed, too, and what the user does then. */
-  async #killed(command: Command["command"], options: RunOptions, kill: Kill): Promise<void> {
+  async #killed(command: Command, options: RunOptions, kill: Kill): Promise<void> {
     for (const [index, count] of kill.after.entries()) {
       if (index > 0) this.#tell("an up that is killed, too");
       const stopWatching = this.#watch(count, kill);
@@ -241,7 +220,6 @@ export class Actor {
       stopWatching();
     }
     if (command !== "up" && kill.after.length === 1) return;
-    if (kill.first !== null) await this.#command(kill.first, {});
     // The same command again: an `up` that creates nothing for a resource takes nothing over for it.
     for (let runs = 0; runs < 3; runs++) {
       this.#tell("up after a kill");
