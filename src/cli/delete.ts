@@ -114,7 +114,7 @@ function noteYoung(
   const count = orphans.length - chosen.length;
   if (count > 0)
     output.note(
-      `${countOf(count, "orphan")} stay, younger than --older-than (default: 1h) or of an unknown age. --older-than 0s takes all.`,
+      `${countOf(count, "orphan")} ${count === 1 ? "stays" : "stay"}, younger than --older-than (default: 1h) or of an unknown age. --older-than 0s takes all.`,
     );
 }
 

@@ -117,7 +117,7 @@ test.each<[given: () => Partial<Backend>, finding: RegExp]>([
   ],
   [
     () => dev({}, gone()),
-    /^error: .*no longer has old, which the stack dev manages \(ENDPOINT_GONE\) pulumi refresh --yes --stack dev && pulumi up --stack dev   # first remove adoptId/,
+    /^error: .*no longer has old, which the stack dev manages \(ENDPOINT_GONE\) pulumi refresh --yes --stack dev && pulumi up --stack dev {3}# first remove adoptId/,
   ],
   [
     () => recordedAt({ account: "ffffff" }),
