@@ -11,18 +11,12 @@ test("parseEndpoint returns a frozen snapshot of the documented fields only", ()
   expect(Object.isFrozen(parsed)).toBe(true);
 });
 
-test.each([
-  [
-    { createdAt: undefined, updatedAt: null },
-    { createdAt: null, updatedAt: null },
-  ],
-  [
-    { createdAt: "yesterday", updatedAt: 1767225600 },
-    { createdAt: "yesterday", updatedAt: "1767225600" },
-  ],
-  [{ id: 7 }, { id: "7" }],
-])("parseEndpoint reads %j as %j", (written, read) => {
+test("parseEndpoint reads what is absent as null, and numbers as text", () => {
+  const written = { id: 7, createdAt: undefined, updatedAt: 1767225600 };
+  const read = { id: "7", createdAt: null, updatedAt: "1767225600" };
   expect(parseEndpoint({ ...endpoint, ...written })).toEqual({ ...endpoint, ...read });
+  const odd = { ...endpoint, createdAt: "yesterday", updatedAt: null };
+  expect(parseEndpoint(odd)).toEqual(odd);
 });
 
 test.each([
@@ -46,80 +40,62 @@ test("parseList returns a frozen list that is complete and has the service's tim
   expect(parseList([], { date: "soon" }).serverTime).toBeNull();
 });
 
-test.each(["data", "items", "webhooks", "endpoints", "results"])(
-  "parseList finds the rows under %s",
-  (name) => {
+test("parseList finds the rows under each documented name", () => {
+  for (const name of ["data", "items", "webhooks", "endpoints", "results"])
     expect(parseList({ [name]: [endpoint] }, {}).endpoints).toEqual([endpoint]);
-  },
-);
+});
 
 test.each([null, "[]", { count: 0 }, { data: {} }])("parseList refuses %j", (value) => {
   expect(() => parseList(value, {})).toThrow(MalformedAnswer);
   expect(() => parseList(value, {})).toThrow("neither an array nor an object with an array under data");
 });
 
-const partial: [object, Headers][] = [
-  ...[
-    { next: "/webhooks?page=2" },
-    { next: 2 },
-    { hasMore: true },
-    { has_more: "yes" },
-    { nextCursor: "abc" },
-    { continuationToken: "abc" },
-  ],
-  ...[{ next_page_token: "a" }, { "@odata.nextLink": "/2" }, { meta: { pagination: { next: "a" } } }],
-  ...[{ pageInfo: { hasNextPage: true } }, { links: { next: "/2" } }, { IsTruncated: true }],
-  ...[{ total: 2 }, { total_count: "2" }, { page: { totalElements: 2 } }, { count: 2 }],
-  ...[{ total_pages: 2 }, { meta: { current_page: 1, last_page: 3 } }],
-].map((marker): [object, Headers] => [marker, {}]);
-const whole: [object, Headers][] = [
+const partial: object[] = [
+  ...[{ next: "/webhooks?page=2" }, { next: 2 }, { hasMore: true }, { has_more: "yes" }],
+  ...[{ nextCursor: "abc" }, { continuationToken: "abc" }, { next_page_token: "a" }],
+  ...[{ "@odata.nextLink": "/2" }, { meta: { pagination: { next: "a" } } }, { links: { next: "/2" } }],
+  ...[{ pageInfo: { hasNextPage: true } }, { IsTruncated: true }, { total: 2 }, { total_count: "2" }],
+  ...[{ page: { totalElements: 2 } }, { count: 2 }, { total_pages: 2 }],
+  { meta: { current_page: 1, last_page: 3 } },
+];
+const whole: object[] = [
   ...[{ next: null }, { next: "" }, { hasMore: false }, { nextCursor: null }, { total: null }],
   ...[{ links: { next: null, prev: "/1" } }, { count: 1, total: 1, total_pages: 1, page: 1, per_page: 100 }],
   ...[{ cursor: "abc", limit: 100 }, { isTruncated: false }, { meta: { last_page: 1 } }],
-].map((marker): [object, Headers] => [marker, {}]);
+];
 
-test.each<[object, Headers]>([
-  ...partial,
-  [{}, { "x-next-page": "2" }],
-  [{}, { "x-total-count": "2" }],
-  [{}, { link: "</webhooks?page=2>; rel=next" }],
-  [{}, { link: '</webhooks?page=2>; title="a, b; c"; REL="last Next"' }],
-  [{}, { link: ["</a>; rel=prev", "</b>; rel=next"] }],
-])("a list with %j in its body and the headers %j is partial", (marker, headers) => {
-  expect(parseList({ data: [endpoint], ...marker }, headers).complete).toBe(false);
+test.each<[is: string, marker: object, headers: Headers]>([
+  ...partial.map((marker): [string, object, Headers] => ["partial", marker, {}]),
+  ["partial", {}, { "x-next-page": "2" }],
+  ["partial", {}, { "x-total-count": "2" }],
+  ["partial", {}, { link: "</webhooks?page=2>; rel=next" }],
+  ["partial", {}, { link: '</webhooks?page=2>; title="a, b; c"; REL="last Next"' }],
+  ["partial", {}, { link: ["</a>; rel=prev", "</b>; rel=next"] }],
+  ...whole.map((marker): [string, object, Headers] => ["complete", marker, {}]),
+  ["complete", {}, { "x-next-page": "" }],
+  ["complete", {}, { "x-total-count": "1" }],
+  ["complete", {}, { link: '</webhooks?page=1>; rel="prev"' }],
+  ["complete", {}, { link: '</webhooks?rel=next>; rel="self"' }],
+])("a list is %s with %j in its body and the headers %j", (is, marker, headers) => {
+  expect(parseList({ data: [endpoint], ...marker }, headers).complete).toBe(is === "complete");
 });
 
-test.each<[object, Headers]>([
-  ...whole,
-  [{}, { "x-next-page": "" }],
-  [{}, { "x-total-count": "1" }],
-  [{}, { link: '</webhooks?page=1>; rel="prev"' }],
-  [{}, { link: '</webhooks?rel=next>; rel="self"' }],
-])("a list with %j in its body and the headers %j is complete", (marker, headers) => {
-  expect(parseList({ data: [endpoint], ...marker }, headers).complete).toBe(true);
-});
+const aside = (url: string | null) => ({ unrecognized: [{ id: endpoint.id, url }], complete: true });
+const lost = { unrecognized: [], complete: false };
 
-test.each<[string, object, string | null]>([
-  ["no url", { url: undefined }, null],
-  ["an object as its url", { url: {} }, null],
-  ["an unknown type", { type: "staging" }, endpoint.url],
-  ["no type", { type: undefined }, endpoint.url],
-  ["a boolean as its timestamp", { updatedAt: false }, endpoint.url],
-])("parseList sets a row aside that has %s, and reads the others", (_, odd, url) => {
-  const list = parseList([{ ...endpoint, ...odd }, other], {});
-  expect(list).toMatchObject({ endpoints: [other], complete: true });
-  expect(list.unrecognized).toEqual([{ id: endpoint.id, url }]);
-});
-
-test.each<[string, unknown]>([
-  ["is null", null],
-  ["is a string", "wh_1"],
-  ["has no id", { ...endpoint, id: undefined }],
-  ["has an inexact number as its id", { ...endpoint, id: 2 ** 53 }],
-  ["has the id of another row", { ...endpoint, id: other.id }],
-])("a list with a row that %s is not complete", (_, row) => {
-  const list = parseList([row, other], {});
-  expect(list).toMatchObject({ endpoints: [other], unrecognized: [], complete: false });
+test.each<[what: string, row: unknown, list: object]>([
+  ["has no url", { ...endpoint, url: undefined }, aside(null)],
+  ["has an object as its url", { ...endpoint, url: {} }, aside(null)],
+  ["has an unknown type", { ...endpoint, type: "staging" }, aside(endpoint.url)],
+  ["has no type", { ...endpoint, type: undefined }, aside(endpoint.url)],
+  ["has a boolean as its timestamp", { ...endpoint, updatedAt: false }, aside(endpoint.url)],
+  ["is null", null, lost],
+  ["is a string", "wh_1", lost],
+  ["has no id", { ...endpoint, id: undefined }, lost],
+  ["has an inexact number as its id", { ...endpoint, id: 2 ** 53 }, lost],
+  ["has the id of another row", { ...endpoint, id: other.id }, lost],
+])("a row that %s is set aside by its id, or makes the list incomplete without one", (_, row, list) => {
+  expect(parseList([row, other], {})).toMatchObject({ endpoints: [other], ...list });
 });
 
 test.each([

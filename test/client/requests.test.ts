@@ -70,26 +70,24 @@ test("requests keep the path of the base URL, and a registration sends its url e
   ]);
 });
 
-test.each(["a/b", "../webhooks", "a?b#c", "%2e%2e", "ä ö", "a\r\nb", "..."])(
-  "the id %j stays one segment of the path",
-  async (id) => {
-    const server = await serve(answer(200, { ...endpoint, id }));
-    expect(await server.client().get(id)).toMatchObject({ id });
-    const [, ...segments] = server.received[0]?.path.split("/") ?? [];
-    expect(segments.map(decodeURIComponent)).toEqual(["webhooks", id]);
-  },
-);
+test("any id stays one segment of the path, and one that cannot be is refused before anything is sent", async () => {
+  const ids = ["a/b", "../webhooks", "a?b#c", "%2e%2e", "ä ö", "a\r\nb", "..."];
+  const server = await serve((response, received) => {
+    const [, , segment = ""] = received.path.split("/");
+    answer(200, { ...endpoint, id: decodeURIComponent(segment) })(response, received);
+  });
+  const client = server.client();
+  for (const id of ids) expect(await client.get(id)).toMatchObject({ id });
+  const sent = server.received.map(({ path }) => path.slice(1).split("/").map(decodeURIComponent));
+  expect(sent).toEqual(ids.map((id) => ["webhooks", id]));
 
-test.each(["", ".", "..", undefined])("the id %j is refused, and nothing is sent", async (id) => {
-  const server = await serve(answer(200, endpoint));
-  for (const verb of ["get", "delete"] as const) {
-    const error = await rejection(server.client()[verb](id as string));
-    expect(error).toMatchObject({ code: "INVALID_ARGUMENT" });
-    expect(String(error)).toContain(
-      `Cannot ${verb} webhook endpoint ${JSON.stringify(id)}: this is not a valid id`,
-    );
-  }
-  expect(server.received).toHaveLength(0);
+  for (const id of ["", ".", "..", undefined])
+    for (const verb of ["get", "delete"] as const) {
+      const error = await rejection(client[verb](id as string));
+      const said = `Cannot ${verb} webhook endpoint ${JSON.stringify(id)}: this is not a valid id`;
+      expect(error).toMatchObject({ code: "INVALID_ARGUMENT", message: expect.stringContaining(said) });
+    }
+  expect(server.received).toHaveLength(ids.length);
 });
 
 test.each<[string, Step]>([

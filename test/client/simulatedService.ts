@@ -15,22 +15,15 @@ export interface SimulatedServiceOptions {
 }
 
 /** A service that answers on a clock moved by hand instead of over a network, so that minutes of waiting take no time. */
-export function simulateService({
-  clock,
-  refuses,
-  retryAfter,
-  latencyMs = 30,
-  random,
-}: SimulatedServiceOptions) {
+export function simulateService(options: SimulatedServiceOptions) {
+  const { clock, refuses, retryAfter, latencyMs = 30, random } = options;
   const sentAt: number[] = [];
   const refusedAt: number[] = [];
   const controller: Dispatcher.DispatchController = {
     aborted: false,
     paused: false,
     reason: null,
-    abort: () => {},
-    pause: () => {},
-    resume: () => {},
+    ...{ abort() {}, pause() {}, resume() {} },
   };
   const answer = (handler: Dispatcher.DispatchHandler, refused: boolean) => {
     const headers = refused && retryAfter !== undefined ? { "retry-after": retryAfter } : {};

@@ -8,8 +8,6 @@ export interface Received {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** When it arrived, in milliseconds; only differences mean something. */
-  readonly at: number;
 }
 
 /** Handles one request of a scripted server, after all of it has arrived. */
@@ -118,7 +116,7 @@ export async function serve(...steps: [Step, ...Step[]]): Promise<Scripted> {
     let body = "";
     for await (const chunk of request.setEncoding("utf8")) body += chunk;
     const { method = "", url: path = "", headers } = request;
-    const one = { method, path, headers, body, at: performance.now() };
+    const one = { method, path, headers, body };
     const step = steps[Math.min(received.push(one), steps.length) - 1] ?? steps[0];
     arrivals.emit("arrival");
     step(response, one);

@@ -21,36 +21,34 @@ const faultOf = (kind: FaultKind, operation: Operation) =>
   ({ operation, kind, ...SEEN[kind].fault }) as Fault;
 
 describe("a fault", () => {
-  test.each(FAULT_KINDS)("%s affects one registration as documented, and is then used up", async (kind) => {
-    const emulator = await started();
-    const { sees } = SEEN[kind];
-    const registers = FAULTS[kind].effect;
-    emulator.fault(faultOf(kind, "register"));
-    const signal = sees === "gave up" ? { signal: patience(emulator) } : {};
-    expect(await outcome(call(emulator, "POST /webhooks", { body: HOOK, ...signal }))).toBe(sees);
-    await until(() => emulator.endpoints().length === (registers ? 1 : 0));
-    expect(emulator.requests.filter(({ operation }) => operation === "register")).toEqual([
-      expect.objectContaining({ fault: kind, statusCode: typeof sees === "number" ? sees : null }),
-    ]);
+  test.each(FAULT_KINDS)(
+    "%s affects one registration and one deletion as documented, and is then used up",
+    async (kind) => {
+      const emulator = await started();
+      const { sees } = SEEN[kind];
+      const { effect } = FAULTS[kind];
+      const patient = () => (sees === "gave up" ? { signal: patience(emulator) } : {});
+      const lives = (count: number) => until(() => emulator.endpoints().length === count);
+      emulator.fault(faultOf(kind, "register"));
+      expect(await outcome(call(emulator, "POST /webhooks", { body: HOOK, ...patient() }))).toBe(sees);
+      await lives(effect ? 1 : 0);
+      expect(emulator.requests.filter(({ operation }) => operation === "register")).toEqual([
+        expect.objectContaining({ fault: kind, statusCode: typeof sees === "number" ? sees : null }),
+      ]);
 
-    emulator.clearRequests();
-    expect((await call(emulator, "POST /webhooks", { body: HOOK })).status).toBe(201);
-    expect(emulator.requests[0]?.fault).toBeUndefined();
-    expect(emulator.endpoints()).toHaveLength(registers ? 2 : 1);
-  });
+      emulator.clearRequests();
+      const registered = await call(emulator, "POST /webhooks", { body: HOOK });
+      const { id } = (await registered.json()) as { id: string };
+      expect([registered.status, emulator.requests[0]?.fault]).toEqual([201, undefined]);
+      await lives(effect ? 2 : 1);
 
-  test.each(FAULT_KINDS)("%s affects a deletion as documented", async (kind) => {
-    const emulator = await started();
-    const { id } = emulator.add(HOOK);
-    const { sees } = SEEN[kind];
-    const deletes = FAULTS[kind].effect;
-    emulator.fault(faultOf(kind, "delete"));
-    const signal = sees === "gave up" ? { signal: patience(emulator) } : {};
-    const seen = await outcome(call(emulator, `DELETE /webhooks/${id}`, signal));
-    expect(seen).toBe(sees === 201 ? (kind === "delay" ? 204 : 200) : sees);
-    await until(() => emulator.endpoints().length === (deletes ? 0 : 1));
-    expect((await call(emulator, `GET /webhooks/${id}`)).status).toBe(deletes ? 404 : 200);
-  });
+      emulator.fault(faultOf(kind, "delete"));
+      const seen = await outcome(call(emulator, `DELETE /webhooks/${id}`, patient()));
+      expect(seen).toBe(sees === 201 ? (kind === "delay" ? 204 : 200) : sees);
+      await lives(1);
+      expect((await call(emulator, `GET /webhooks/${id}`)).status).toBe(effect ? 404 : 200);
+    },
+  );
 
   test("malformed, empty, oversized and truncated answers have exactly the documented body", async () => {
     const emulator = await started();
@@ -78,25 +76,22 @@ describe("a fault", () => {
     await expect(truncated.text()).rejects.toThrow();
   });
 
-  test("delay postpones the answer and not the effect", async () => {
+  test("delay postpones the answer and not the effect, and late-commit both, past the client's patience", async () => {
     const emulator = await started();
+    const register = (more: object = {}) =>
+      outcome(call(emulator, "POST /webhooks", { body: HOOK, ...more }));
     emulator.fault({ operation: "register", kind: "delay", delayMs: 200 });
     let answered = false;
-    const response = call(emulator, "POST /webhooks", { body: HOOK }).finally(() => {
+    const delayed = register().finally(() => {
       answered = true;
     });
     await until(() => emulator.endpoints().length === 1);
-    expect(answered).toBe(false);
-    expect((await response).status).toBe(201);
-  });
+    expect([answered, await delayed]).toEqual([false, 201]);
 
-  test("late-commit takes effect after the client has given up", async () => {
-    const emulator = await started();
     emulator.fault({ operation: "register", kind: "late-commit", delayMs: 400 });
-    const response = call(emulator, "POST /webhooks", { body: HOOK, signal: patience(emulator) });
-    expect(await outcome(response)).toBe("gave up");
-    expect(emulator.endpoints()).toEqual([]);
-    await until(() => emulator.endpoints().length === 1);
+    expect(await register({ signal: patience(emulator) })).toBe("gave up");
+    expect(emulator.endpoints()).toHaveLength(1);
+    await until(() => emulator.endpoints().length === 2);
   });
 
   test.each([

@@ -1,33 +1,25 @@
 import { execFile } from "node:child_process";
 import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join, resolve as pathTo } from "node:path";
 import { promisify } from "node:util";
 import { startEmulator } from "../../src/emulator";
 import { call, folder, HOOK, started } from "./support";
 
 describe("an emulator", () => {
-  test("an emulator starts without options", async () => {
+  test("an emulator starts without options, and not with an empty API key, such as a variable that is not set", async () => {
     const emulator = await started();
+    await expect(started({ apiKey: "" })).rejects.toMatchObject({ code: "EMULATOR_ARGUMENT" });
     const headers = { "X-Api-Key": "emulator-api-key" };
     expect(await (await fetch(`${emulator.url}/webhooks`, { headers })).json()).toEqual([]);
     expect(emulator.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   });
 
-  test("an emulator does not start with an empty API key, such as a variable that is not set", async () => {
-    await expect(started({ apiKey: "" })).rejects.toMatchObject({ code: "EMULATOR_ARGUMENT" });
-  });
-
   test("the error for a port in use names the address", async () => {
-    const other = createServer();
-    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
-    const { port } = other.address() as AddressInfo;
+    const port = Number(new URL((await started()).url).port);
     await expect(startEmulator({ port })).rejects.toMatchObject({
       code: "PORT_UNAVAILABLE",
       message: expect.stringContaining(`127.0.0.1:${port} (EADDRINUSE)`),
     });
-    await new Promise((resolve) => other.close(resolve));
   });
 
   test("an offline emulator refuses connections, and comes back on the same port with its endpoints", async () => {
@@ -131,19 +123,13 @@ describe("a data file", () => {
     ["not JSON", "{"],
     ["of another version", '{"version":2,"endpoints":[],"secrets":{}}'],
     ["another program's", '{"version":1,"dependencies":{}}'],
-  ])("a data file that is %s stops the start and is not changed", async (_, text) => {
-    const dataFile = await path();
-    await writeFile(dataFile, text);
-    await expect(startEmulator({ dataFile })).rejects.toMatchObject({ code: "EMULATOR_DATA_FILE" });
-    expect(await readFile(dataFile, "utf8")).toBe(text);
-  });
-
-  test("a data file in a folder that does not exist stops the start, and the message names it", async () => {
-    const dataFile = join(await folder(), "missing", "emulator.json");
-    await expect(startEmulator({ dataFile })).rejects.toMatchObject({
-      code: "EMULATOR_DATA_FILE",
-      message: expect.stringContaining(`${dataFile} (ENOENT)`),
-    });
+    ["in a folder that does not exist", undefined],
+  ])("a data file that is %s stops the start, is not changed, and is named", async (_, text) => {
+    const dataFile = text === undefined ? join(await path(), "emulator.json") : await path();
+    if (text !== undefined) await writeFile(dataFile, text);
+    const message = expect.stringContaining(text === undefined ? `${dataFile} (ENOENT)` : dataFile);
+    await expect(startEmulator({ dataFile })).rejects.toMatchObject({ code: "EMULATOR_DATA_FILE", message });
+    expect(await readFile(dataFile, "utf8").catch(() => undefined)).toBe(text);
   });
 
   test("if the data file becomes unwritable, it warns, changes get 500, and what only reads works", async () => {
