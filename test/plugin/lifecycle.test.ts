@@ -54,13 +54,12 @@ test("an endpoint lives from check to delete, and its secret url stays secret", 
     requestOf(new proto.ReadRequest(), { ...recorded, Inputs: struct(Object(Inputs)) }),
   );
   expect(read).toMatchObject({ Id, Properties: { ...declared, createdAt: expect.any(String) }, Inputs });
-  const diff = (news: object) =>
-    requestOf(new proto.DiffRequest(), { Id, Olds: recorded.Properties, News: struct(news) });
-  expect(await (await command()).call("diff", diff(declared))).toMatchObject({
-    Changes: 1,
-    ReplacesList: [],
-  });
-  expect(await (await command()).call("diff", diff({ ...declared, type: "development" }))).toMatchObject({
+  const diff = async (news: object) => {
+    const request = { Id, Olds: recorded.Properties, News: struct(news) };
+    return (await command()).call("diff", requestOf(new proto.DiffRequest(), request));
+  };
+  expect(await diff(declared)).toMatchObject({ Changes: 1, ReplacesList: [] });
+  expect(await diff({ ...declared, type: "development" })).toMatchObject({
     Changes: 2,
     ReplacesList: ["type"],
     detailed: [["type", proto.PropertyDiff.Kind.UPDATE_REPLACE]],
@@ -73,23 +72,15 @@ test("check reports every problem of the arguments and the settings at once, wit
   const plugin = await command({ baseUrl: "ftp://t0ken", timeoutSeconds: -1 });
   const { FailuresList } = await check(plugin, { url: "t0ken", type: "prod", typo: 1 });
   const reasons = (FailuresList as { reason: string }[]).map(({ reason }) => reason).join("\n");
-  expect(reasons).toMatch(/typo is not an argument/);
-  expect(reasons).toMatch(/url must/);
-  expect(reasons).toMatch(/type must/);
-  expect(reasons).toMatch(/baseUrl .*SETTINGS_INVALID/);
-  expect(reasons).toMatch(/timeoutSeconds .*SETTINGS_INVALID/);
+  const problems = [/typo is not an argument/, /url must/, /type must/, /baseUrl .*SETTINGS_INVALID/];
+  for (const problem of [...problems, /timeoutSeconds .*SETTINGS_INVALID/]) expect(reasons).toMatch(problem);
   expect(reasons).not.toContain("t0ken");
 });
 
 test("a registration without an answer stays in the state as half-made, and the next command settles it", async () => {
   emulator.fault({ operation: "register", kind: "reset-after" });
-  emulator.fault({
-    operation: "list",
-    kind: "status",
-    status: 500,
-    after: 1,
-    times: Number.POSITIVE_INFINITY,
-  });
+  const forever = { after: 1, times: Number.POSITIVE_INFINITY };
+  emulator.fault({ operation: "list", kind: "status", status: 500, ...forever });
   const error = await create(await command(), declared).then(
     () => undefined,
     (thrown: unknown) => thrown as { details: string; metadata: { get(name: string): Buffer[] } },
@@ -127,38 +118,29 @@ describe("the functions return what the service has", () => {
     plugin.call("invoke", new proto.InvokeRequest().setTok(`webhooks:index:${name}`).setArgs(struct(args)));
   const type = "webhooks:index:WebhookEndpoint";
 
-  test.each<[where: string, other: string, state: (id: string) => object[], isSecret: boolean]>([
-    [
-      "nowhere",
-      "https://hooks.example.com/plain",
-      (id) => [{ id, outputs: { url: "in plain text" } }],
-      false,
-    ],
-    ["in the program", url, () => [], true],
-    [
-      "in the state",
-      "https://hooks.example.com/state",
-      (id) => [{ id, outputs: { url: { encrypted: 1 } } }],
-      true,
-    ],
-  ])("in plain text or as a secret, where the url is secret %s", async (_where, other, state, isSecret) => {
-    const { id } = emulator.add({ url: other, type: "production" });
-    const plugin = await command(
-      {},
-      state(id).map((each) => ({ urn: "urn", type, ...each })),
-    );
-    await check(plugin, { ...declared, ifExists: "register" });
-    const shown = (value: unknown) => (isSecret ? secret(value) : value);
-    expect(await invoke(plugin, "getWebhookEndpoint", { id })).toMatchObject({
-      Return: { id: shown(id), url: shown(other), type: shown("production") },
-    });
-    expect(await invoke(plugin, "getWebhookEndpoints", { url: other })).toMatchObject({
-      Return: { endpoints: shown([expect.objectContaining({ id })]) },
-    });
-    expect(await invoke(plugin, "getWebhookEndpoints", { type: "development" })).toMatchObject({
-      Return: { endpoints: [] },
-    });
-  });
+  test.each<[where: string, other: string, recorded: object[], isSecret: boolean]>([
+    ["nowhere", "https://hooks.example.com/plain", [{ outputs: { url: "in plain text" } }], false],
+    ["in the program", url, [], true],
+    ["in the state", "https://hooks.example.com/state", [{ outputs: { url: { encrypted: 1 } } }], true],
+  ])(
+    "in plain text or as a secret, where the url is secret %s",
+    async (_where, other, recorded, isSecret) => {
+      const { id } = emulator.add({ url: other, type: "production" });
+      const state = recorded.map((each) => ({ urn: "urn", type, id, ...each }));
+      const plugin = await command({}, state);
+      await check(plugin, { ...declared, ifExists: "register" });
+      const shown = (value: unknown) => (isSecret ? secret(value) : value);
+      expect(await invoke(plugin, "getWebhookEndpoint", { id })).toMatchObject({
+        Return: { id: shown(id), url: shown(other), type: shown("production") },
+      });
+      expect(await invoke(plugin, "getWebhookEndpoints", { url: other })).toMatchObject({
+        Return: { endpoints: shown([expect.objectContaining({ id })]) },
+      });
+      expect(await invoke(plugin, "getWebhookEndpoints", { type: "development" })).toMatchObject({
+        Return: { endpoints: [] },
+      });
+    },
+  );
 });
 
 test("a receiver's validation is created when the receiver passes, and refused when it does not", async () => {
@@ -178,10 +160,8 @@ test("a receiver's validation is created when the receiver passes, and refused w
 
 test("a resource that the schema does not have is refused", async () => {
   const plugin = await command();
-  const request = requestOf(new proto.CheckRequest(), {
-    Urn: "urn:pulumi:dev::test::webhooks:index:Nothing::n",
-    News: struct({}),
-  });
+  const Urn = "urn:pulumi:dev::test::webhooks:index:Nothing::n";
+  const request = requestOf(new proto.CheckRequest(), { Urn, News: struct({}) });
   await expect(plugin.call("check", request)).rejects.toMatchObject({
     details: "webhooks has no resource webhooks:index:Nothing",
   });

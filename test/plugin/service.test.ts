@@ -13,22 +13,17 @@ let calls: unknown[][];
 let settings: ((key: string) => string | undefined)[];
 let plugin: NativePlugin;
 
-const verb =
-  (name: keyof Verbs) =>
-  async (...args: unknown[]) => {
+const verb = (name: keyof Verbs) => {
+  const act = async (...args: unknown[]) => {
     calls.push([name, ...args]);
     const answer = answers[name];
     if (answer instanceof Error) throw answer;
     return answer as never;
   };
-const verbs: Verbs = {
-  check: verb("check"),
-  diff: verb("diff"),
-  create: verb("create"),
-  read: verb("read"),
-  update: verb("update"),
-  delete: verb("delete"),
+  return [name, act];
 };
+const names: (keyof Verbs)[] = ["check", "diff", "create", "read", "update", "delete"];
+const verbs: Verbs = Object.fromEntries(names.map(verb));
 
 beforeAll(async () => {
   plugin = await NativePlugin.start({
@@ -52,92 +47,106 @@ afterAll(() => plugin.stop());
 const plain = { url: "https://a.example.com", ip: null, n: 1, list: [1, { a: "b" }] };
 const failures = [{ property: "", reason: "url is missing" }];
 
-test.each<[what: string, method: keyof Verbs, answer: unknown, request: object, call: unknown[], object]>([
-  [
-    "check passes the hidden inputs, keeps what is secret so, and reports failures",
-    "check",
-    { inputs: { url: "u", key: "k" }, failures },
-    requestOf(new proto.CheckRequest(), {
-      Olds: struct(plain),
-      News: struct({ url: secret("u"), key: "k" }),
-    }),
-    [plain, { url: "u", key: "k", __hidden: ["jobs", "url"] }],
-    { Inputs: { url: secret("u"), key: secret("k") }, FailuresList: failures },
-  ],
-  [
-    "create returns the id and the state, in which what was secret stays secret",
-    "create",
-    { id: "wh_1", outs: { url: "u", at: null, no: undefined } },
-    requestOf(new proto.CreateRequest(), { Properties: struct({ url: secret("u") }) }),
-    [{ url: "u" }],
-    { Id: "wh_1", Properties: { url: secret("u"), at: null } },
-  ],
-  [
-    "read of a resource in the state keeps its inputs",
-    "read",
-    { id: "wh_2", props: { url: "u", createdAt: "now", external: true } },
-    requestOf(new proto.ReadRequest(), {
-      Id: "wh_2",
-      Properties: struct({ url: "u" }),
-      Inputs: struct({ url: secret("u"), adoptId: "wh_2" }),
-    }),
-    ["wh_2", { url: "u" }],
-    {
-      Id: "wh_2",
-      Properties: { url: secret("u"), createdAt: "now" },
-      Inputs: { url: secret("u"), adoptId: "wh_2" },
+/** Requests by the names of their setters, in which objects are the properties of a resource. */
+const requests = {
+  check: () => new proto.CheckRequest(),
+  create: () => new proto.CreateRequest(),
+  read: () => new proto.ReadRequest(),
+  update: () => new proto.UpdateRequest(),
+  delete: () => new proto.DeleteRequest(),
+  diff: () => new proto.DiffRequest(),
+};
+function send(method: keyof Verbs, fields: Readonly<Record<string, unknown>>) {
+  const entries = Object.entries(fields).map(([name, value]) => [
+    name,
+    typeof value === "object" && value !== null ? struct(value) : value,
+  ]);
+  return plugin.call(method, requestOf(requests[method](), Object.fromEntries(entries)));
+}
+
+interface Call {
+  readonly what: string;
+  readonly method: keyof Verbs;
+  readonly request: Readonly<Record<string, unknown>>;
+  /** What the verb is called with. */
+  readonly args: unknown[];
+  readonly answer: unknown;
+  readonly response: object;
+}
+
+const secretU = { url: secret("u") };
+test.each<Call>([
+  {
+    what: "check passes the hidden inputs, keeps what is secret so, and reports failures",
+    method: "check",
+    request: { Olds: plain, News: { ...secretU, key: "k" } },
+    args: [plain, { url: "u", key: "k", __hidden: ["jobs", "url"] }],
+    answer: { inputs: { url: "u", key: "k" }, failures },
+    response: { Inputs: { ...secretU, key: secret("k") }, FailuresList: failures },
+  },
+  {
+    what: "create returns the id and the state, in which what was secret stays secret",
+    method: "create",
+    request: { Properties: secretU },
+    args: [{ url: "u" }],
+    answer: { id: "wh_1", outs: { url: "u", at: null, no: undefined } },
+    response: { Id: "wh_1", Properties: { ...secretU, at: null } },
+  },
+  {
+    what: "read of a resource in the state keeps its inputs",
+    method: "read",
+    request: { Id: "wh_2", Properties: { url: "u" }, Inputs: { ...secretU, adoptId: "wh_2" } },
+    args: ["wh_2", { url: "u" }],
+    answer: { id: "wh_2", props: { url: "u", createdAt: "now", external: true } },
+    response: {
+      ...{ Id: "wh_2", Properties: { ...secretU, createdAt: "now" } },
+      Inputs: { ...secretU, adoptId: "wh_2" },
     },
-  ],
-  [
-    "read for an import returns inputs, which become the program's text",
-    "read",
-    { id: "wh_2", props: plain, inputs: { url: "u" } },
-    requestOf(new proto.ReadRequest(), { Id: "wh_2", Properties: struct({}) }),
-    ["wh_2", {}],
-    { Id: "wh_2", Inputs: { url: "u" } },
-  ],
-  [
-    "read of what is gone returns nothing",
-    "read",
-    {},
-    requestOf(new proto.ReadRequest(), { Id: "wh_2", Properties: struct(plain), Inputs: struct(plain) }),
-    ["wh_2", plain],
-    { Id: "", Properties: undefined, Inputs: undefined },
-  ],
-  [
-    "update drops the code of the dynamic provider, which a stack that moved here still has",
-    "update",
-    { outs: { url: "u", __provider: "code" } },
-    requestOf(new proto.UpdateRequest(), {
-      Id: "wh_1",
-      Olds: struct({ url: "u", __provider: "code" }),
-      News: struct({ url: secret("u") }),
-    }),
-    ["wh_1", { url: "u", __provider: "code" }, { url: "u" }],
-    { Properties: { url: secret("u") } },
-  ],
-  [
-    "delete passes the state",
-    "delete",
-    undefined,
-    requestOf(new proto.DeleteRequest(), { Id: "wh_1", Properties: struct({ url: secret("u") }) }),
-    ["wh_1", { url: "u" }],
-    {},
-  ],
-])("%s", async (_what, method, answer, request, call, response) => {
+  },
+  {
+    what: "read for an import returns inputs, which become the program's text",
+    method: "read",
+    request: { Id: "wh_2", Properties: {} },
+    args: ["wh_2", {}],
+    answer: { id: "wh_2", props: plain, inputs: { url: "u" } },
+    response: { Id: "wh_2", Inputs: { url: "u" } },
+  },
+  {
+    what: "read of what is gone returns nothing",
+    method: "read",
+    request: { Id: "wh_2", Properties: plain, Inputs: plain },
+    args: ["wh_2", plain],
+    answer: {},
+    response: { Id: "", Properties: undefined, Inputs: undefined },
+  },
+  {
+    what: "update drops the code of the dynamic provider, which a stack that moved here still has",
+    method: "update",
+    request: { Id: "wh_1", Olds: { url: "u", __provider: "code" }, News: secretU },
+    args: ["wh_1", { url: "u", __provider: "code" }, { url: "u" }],
+    answer: { outs: { url: "u", __provider: "code" } },
+    response: { Properties: secretU },
+  },
+  {
+    what: "delete passes the state",
+    method: "delete",
+    request: { Id: "wh_1", Properties: secretU },
+    args: ["wh_1", { url: "u" }],
+    answer: undefined,
+    response: {},
+  },
+])("$what", async ({ method, request, args, answer, response }) => {
   answers[method] = answer;
-  expect(await plugin.call(method, request)).toMatchObject(response);
-  expect(calls).toEqual([[method, ...call]]);
+  expect(await send(method, request)).toMatchObject(response);
+  expect(calls).toEqual([[method, ...args]]);
 });
 
-test.each<[method: string, request: object]>([
-  [
-    "create",
-    requestOf(new proto.CreateRequest(), { Properties: struct({ url: "u", ip: "i" }), Preview: true }),
-  ],
-  ["update", requestOf(new proto.UpdateRequest(), { News: struct({ url: "u", ip: "i" }), Preview: true })],
-])("%s in a preview calls no verb, and returns what a program may know", async (method, request) => {
-  expect(await plugin.call(method, request)).toMatchObject({ Properties: { url: "u", createdAt: UNKNOWN } });
+test.each([
+  ["create", { Properties: { url: "u", ip: "i" } }],
+  ["update", { News: { url: "u", ip: "i" } }],
+] as const)("%s in a preview calls no verb, and returns what a program may know", async (method, request) => {
+  const response = await send(method, { ...request, Preview: true });
+  expect(response).toMatchObject({ Properties: { url: "u", createdAt: UNKNOWN } });
   expect(calls).toEqual([]);
 });
 
@@ -150,20 +159,16 @@ test.each<[what: string, replaces: string[] | undefined, olds: object, news: obj
   ["an update without a replacement", undefined, { url: "u" }, { url: "u" }, []],
 ])("diff shows %s", async (_what, replaces, olds, news, detailed) => {
   answers.diff = { changes: true, ...(replaces && { replaces }) };
-  const request = requestOf(new proto.DiffRequest(), { Id: "wh_1", Olds: struct(olds), News: struct(news) });
-  const expected = {
-    Changes: 2,
-    ReplacesList: replaces ?? [],
-    Hasdetaileddiff: replaces !== undefined,
-    detailed,
-  };
-  expect(await plugin.call("diff", request)).toMatchObject(expected);
+  expect(await send("diff", { Id: "wh_1", Olds: olds, News: news })).toMatchObject({
+    ...{ Changes: 2, ReplacesList: replaces ?? [] },
+    ...{ Hasdetaileddiff: replaces !== undefined, detailed },
+  });
 });
 
 test("diff says that nothing changed", async () => {
   answers.diff = { changes: false };
-  const request = requestOf(new proto.DiffRequest(), { Id: "wh_1", Olds: struct({}), News: struct({}) });
-  expect(await plugin.call("diff", request)).toMatchObject({ Changes: 1, ReplacesList: [] });
+  const response = await send("diff", { Id: "wh_1", Olds: {}, News: {} });
+  expect(response).toMatchObject({ Changes: 1, ReplacesList: [] });
 });
 
 test("settings come from the provider's inputs, then from the stack's configuration", async () => {

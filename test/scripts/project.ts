@@ -1,14 +1,5 @@
 import { spawn } from "node:child_process";
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { languageSet } from "../../scripts/languages";
@@ -24,50 +15,42 @@ interface SetUpOptions {
 
 /** A checkout of set-up's own files, where every command is a fake that notes its name. */
 export class Project {
-  readonly root = mkdtempSync(join(tmpdir(), "setup-"));
-  readonly versions = join(this.root, "pulumi-home/versions");
+  readonly root = fs.mkdtempSync(join(tmpdir(), "setup-"));
+  readonly #home = join(this.root, "pulumi-home");
+  readonly versions = join(this.#home, "versions");
   /** Where set-up installs the CLI. */
   readonly bin = join(this.versions, "3.255.0/bin");
   readonly #running = new Set<number>();
 
   constructor() {
-    cpSync(resolve(__dirname, "../../scripts"), join(this.root, "scripts"), { recursive: true });
-    cpSync(join(__dirname, "fakes.js"), join(this.root, "fakes.js"));
-    mkdirSync(join(this.root, "pulumi-home/languages", languageSet), { recursive: true });
+    fs.cpSync(resolve(__dirname, "../../scripts"), join(this.root, "scripts"), { recursive: true });
+    fs.cpSync(join(__dirname, "fakes.js"), join(this.root, "fakes.js"));
+    fs.mkdirSync(join(this.#home, "languages", languageSet), { recursive: true });
     const devDependencies = { pulumi: "3.255.0", "@pulumi/pulumi": "3.248.0" };
     this.write("package.json", JSON.stringify({ engines: { node: ">=20.18.1" }, devDependencies }));
     const packages = { "": {}, "node_modules/pulumi": { version: "3.255.0" } };
     this.write("package-lock.json", JSON.stringify({ packages }));
-    for (const [file, text] of [
-      ["tsconfig.json", "{}"],
-      ["tsconfig.build.json", "{}"],
-      ["src/index.ts", ""],
-    ] as const)
-      this.write(file, text);
+    for (const file of ["tsconfig.json", "tsconfig.build.json"]) this.write(file, "{}");
+    this.write("src/index.ts", "");
     for (const name of ["npm", "go", "apt-cache", "apt-get", "dpkg-deb"])
       this.command(name, `require("../fakes.js")["${name}"]();`);
   }
 
   write(file: string, text: string): void {
-    mkdirSync(dirname(join(this.root, file)), { recursive: true });
-    writeFileSync(join(this.root, file), text);
+    fs.mkdirSync(dirname(join(this.root, file)), { recursive: true });
+    fs.writeFileSync(join(this.root, file), text);
   }
 
   /** Puts a command on the PATH of set-up. */
   command(name: string, body: string): void {
     this.write(join("commands", name), `#!${process.execPath}\n${body}`);
-    chmodSync(join(this.root, "commands", name), 0o755);
+    fs.chmodSync(join(this.root, "commands", name), 0o755);
   }
 
   start({ purpose = "demo", env = {} }: SetUpOptions = {}) {
     const child = spawn(process.execPath, [join(this.root, "scripts/setup.js"), "--for", purpose], {
       cwd: this.root,
-      env: {
-        PATH: join(this.root, "commands"),
-        HOME: this.root,
-        PULUMI_HOME: join(this.root, "pulumi-home"),
-        ...env,
-      },
+      env: { PATH: join(this.root, "commands"), HOME: this.root, PULUMI_HOME: this.#home, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
     const pid = child.pid ?? 0;
@@ -93,17 +76,17 @@ export class Project {
   /** Returns the commands that set-up has run since the last call. */
   takeCalls(): string[] {
     const calls = join(this.root, "calls");
-    const taken = existsSync(calls) ? readFileSync(calls, "utf8").trimEnd().split("\n") : [];
-    rmSync(calls, { force: true });
+    const taken = fs.existsSync(calls) ? fs.readFileSync(calls, "utf8").trimEnd().split("\n") : [];
+    fs.rmSync(calls, { force: true });
     return taken;
   }
 
   /** Waits until a command hangs, and returns its process number. */
   async hanging(): Promise<number> {
     const file = join(this.root, "hanging");
-    await until(() => existsSync(file));
-    const pid = Number(readFileSync(file, "utf8"));
-    rmSync(file);
+    await until(() => fs.existsSync(file));
+    const pid = Number(fs.readFileSync(file, "utf8"));
+    fs.rmSync(file);
     this.#running.add(pid);
     return pid;
   }
@@ -111,7 +94,7 @@ export class Project {
   /** Ends the processes that are still running, and removes the files. */
   remove(): void {
     for (const pid of this.#running) if (isAlive(pid)) process.kill(pid, "SIGKILL");
-    rmSync(this.root, { recursive: true, force: true });
+    fs.rmSync(this.root, { recursive: true, force: true });
   }
 }
 

@@ -1,14 +1,5 @@
 import { spawnSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  utimesSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import { join } from "node:path";
 import { isAlive, Project, until } from "./project";
 
@@ -32,7 +23,7 @@ test("two set-ups at once do the work once, and a later one starts no command an
   const runs = await Promise.all([project.setUp(), project.setUp()]);
   expect(runs.map(({ status }) => status)).toEqual([0, 0]);
   expect(project.takeCalls()).toEqual(FROM_NOTHING);
-  expect([readdirSync(project.bin).sort(), readdirSync(project.versions)]).toEqual([CLI, ["3.255.0"]]);
+  expect([fs.readdirSync(project.bin).sort(), fs.readdirSync(project.versions)]).toEqual([CLI, ["3.255.0"]]);
   expect(await project.setUp()).toEqual({ status: 0, output: "" });
   expect(project.takeCalls()).toEqual([]);
 });
@@ -50,22 +41,20 @@ test("what only the tests need is installed for the tests only, and once", async
   expect(project.takeCalls()).toEqual([]);
 });
 
-const otherVersion = `{"packages":{"node_modules/pulumi":{"version":"3.256.0"}}}`;
-const withOptional = `{"packages":{"node_modules/pulumi":{"version":"3.255.0"},"node_modules/elsewhere":{"version":"1.0.0","optional":true}}}`;
+const lockFile =
+  (version: string, more: object = {}) =>
+  () =>
+    project.write(
+      "package-lock.json",
+      JSON.stringify({ packages: { "node_modules/pulumi": { version }, ...more } }),
+    );
+const elsewhere = { "node_modules/elsewhere": { version: "1.0.0", optional: true } };
 
 test.each<[string, () => void, string[]]>([
-  [
-    "the lock file has another version",
-    () => project.write("package-lock.json", otherVersion),
-    [INSTALL, "tsc"],
-  ],
-  [
-    "npm left a package of another platform out",
-    () => project.write("package-lock.json", withOptional),
-    ["tsc"],
-  ],
-  ["a source is gone", () => rmSync(inRoot("src/old.ts")), ["tsc"]],
-  ["a file of the build is gone", () => rmSync(inRoot("dist/index.js")), ["tsc"]],
+  ["the lock file has another version", lockFile("3.256.0"), [INSTALL, "tsc"]],
+  ["npm left a package of another platform out", lockFile("3.255.0", elsewhere), ["tsc"]],
+  ["a source is gone", () => fs.rmSync(inRoot("src/old.ts")), ["tsc"]],
+  ["a file of the build is gone", () => fs.rmSync(inRoot("dist/index.js")), ["tsc"]],
 ])("set-up repeats what is out of date when %s", async (_what, change, calls) => {
   project.write("src/old.ts", "");
   await project.setUp({ purpose: "check" });
@@ -73,38 +62,29 @@ test.each<[string, () => void, string[]]>([
   change();
   await project.setUp({ purpose: "check" });
   expect(project.takeCalls()).toEqual(calls);
-  const old = existsSync(inRoot("src/old.ts")) ? ["old.js"] : [];
-  expect(readdirSync(inRoot("dist"))).toEqual(["index.js", ...old, PLUGIN]);
+  const old = fs.existsSync(inRoot("src/old.ts")) ? ["old.js"] : [];
+  expect(fs.readdirSync(inRoot("dist"))).toEqual(["index.js", ...old, PLUGIN]);
 });
 
+const builds = ["the official download: ", "a build from Go modules: ", "Do one of these"];
 test.each<[string, Record<string, string>, string[]]>([
   ["npm", { FAKE_NPM: "fail" }, ["the dependencies could not be installed", "npm error code E503"]],
   ["the compiler", { FAKE_TSC: "fail" }, ["src/index.ts(1,1): error TS1005"]],
-  [
-    "Go",
-    { FAKE_GO: "fail" },
-    [
-      "the official download: ",
-      "pulumi: fetch failed",
-      "a build from Go modules: ",
-      "go: module lookup disabled",
-      "Do one of these",
-    ],
-  ],
+  ["Go", { FAKE_GO: "fail" }, [...builds, "pulumi: fetch failed", "go: module lookup disabled"]],
 ])(
   "set-up ends with what %s printed when that fails, and leaves nothing half done",
   async (_what, env, said) => {
     const { status, output } = await project.setUp({ env });
     expect(status).toBe(1);
     for (const text of said) expect(output).toContain(text);
-    expect(existsSync(project.versions) ? readdirSync(project.versions) : []).toEqual([]);
+    expect(fs.existsSync(project.versions) ? fs.readdirSync(project.versions) : []).toEqual([]);
   },
 );
 
 test("a failed build keeps the previous one", async () => {
   await project.setUp({ purpose: "check" });
   expect((await project.setUp({ purpose: "build", env: { FAKE_TSC: "fail" } })).status).toBe(1);
-  expect(existsSync(inRoot("dist/index.js"))).toBe(true);
+  expect(fs.existsSync(inRoot("dist/index.js"))).toBe(true);
 });
 
 describe("the CLI", () => {
@@ -121,9 +101,9 @@ describe("the CLI", () => {
       "the launcher that npm puts there: it is ignored",
       () => {
         onPath("3.260.1");
-        mkdirSync(inRoot("commands/node_modules"));
-        renameSync(inRoot("commands/pulumi"), inRoot("commands/node_modules/run.js"));
-        symlinkSync("node_modules/run.js", inRoot("commands/pulumi"));
+        fs.mkdirSync(inRoot("commands/node_modules"));
+        fs.renameSync(inRoot("commands/pulumi"), inRoot("commands/node_modules/run.js"));
+        fs.symlinkSync("node_modules/run.js", inRoot("commands/pulumi"));
       },
       false,
     ],
@@ -138,11 +118,11 @@ describe("the CLI", () => {
     const child = await project.hanging();
     expect((await slow.ended).status).toBe(0);
     await until(() => !isAlive(child));
-    expect(readFileSync(join(project.bin, "pulumi"), "utf8")).toBe("built");
-    rmSync(project.versions, { recursive: true });
+    expect(fs.readFileSync(join(project.bin, "pulumi"), "utf8")).toBe("built");
+    fs.rmSync(project.versions, { recursive: true });
     await project.setUp({ env: { FAKE_LAUNCHER: "work" } });
-    expect(readFileSync(join(project.bin, "pulumi"), "utf8")).toBe("official");
-    expect(readdirSync(project.bin)).toContain("pulumi-watch");
+    expect(fs.readFileSync(join(project.bin, "pulumi"), "utf8")).toBe("official");
+    expect(fs.readdirSync(project.bin)).toContain("pulumi-watch");
   });
 });
 
@@ -172,7 +152,7 @@ describe("Redis", () => {
   ])(
     "set-up succeeds without Redis and Python, and says how to get them ($said)",
     async ({ env, missing, said }) => {
-      for (const name of missing) rmSync(inRoot("commands", name));
+      for (const name of missing) fs.rmSync(inRoot("commands", name));
       const { status, output } = await project.setUp({ purpose, env });
       expect(status).toBe(0);
       expect(output).toContain(
@@ -181,7 +161,7 @@ describe("Redis", () => {
       expect(output).toContain(
         "The tests with SQS will fail: python3 is not on PATH. To fix this, install Python 3",
       );
-      expect(readdirSync(inRoot(".cache")).filter((name) => /redis|moto/.test(name))).toEqual([]);
+      expect(fs.readdirSync(inRoot(".cache")).filter((name) => /redis|moto/.test(name))).toEqual([]);
     },
   );
 });
@@ -197,32 +177,27 @@ describe("killed half-way", () => {
   const purpose = "test";
 
   test.each(steps)(
-    "Ctrl-C during $step ends that too, and leaves no stage behind",
+    "Ctrl-C during $step ends that too, and leaves no stage behind; after SIGKILL, two set-ups do the rest once",
     async ({ env, again }) => {
-      const setUp = project.start({ purpose, env });
+      const interrupted = project.start({ purpose, env });
       const child = await project.hanging();
-      setUp.kill("SIGINT");
-      expect((await setUp.ended).status).toBe(130);
+      interrupted.kill("SIGINT");
+      expect((await interrupted.ended).status).toBe(130);
       await until(() => !isAlive(child));
-      const versions = existsSync(project.versions) ? readdirSync(project.versions) : [];
+      const versions = fs.existsSync(project.versions) ? fs.readdirSync(project.versions) : [];
       expect(versions).toEqual(again.length === 0 ? ["3.255.0"] : []);
-      expect(existsSync(inRoot(".cache/redis-stage"))).toBe(false);
-    },
-  );
+      expect(fs.existsSync(inRoot(".cache/redis-stage"))).toBe(false);
 
-  test.each(steps)(
-    "after SIGKILL during $step, two set-ups at once start clean, and do the work once",
-    async ({ env, again }) => {
-      const setUp = project.start({ purpose, env });
+      const killed = project.start({ purpose, env });
       await project.hanging();
-      setUp.kill("SIGKILL");
-      await setUp.ended;
+      killed.kill("SIGKILL");
+      await killed.ended;
       project.takeCalls();
       const runs = await Promise.all([project.setUp({ purpose }), project.setUp({ purpose })]);
       expect(runs.map(({ status }) => status)).toEqual([0, 0]);
       expect(project.takeCalls()).toEqual([...again, ...UNPACK_REDIS]);
-      expect(readdirSync(project.versions)).toEqual(["3.255.0"]);
-      expect(readFileSync(join(project.bin, "pulumi"), "utf8")).toBe("built");
+      expect(fs.readdirSync(project.versions)).toEqual(["3.255.0"]);
+      expect(fs.readFileSync(join(project.bin, "pulumi"), "utf8")).toBe("built");
     },
   );
 });
@@ -230,9 +205,9 @@ describe("killed half-way", () => {
 test("set-up takes a lock over whose process number belongs to another process", async () => {
   project.write(".cache/build.lock", `${process.pid} somebody`);
   const hourAgo = Date.now() / 1000 - 3600;
-  utimesSync(inRoot(".cache/build.lock"), hourAgo, hourAgo);
+  fs.utimesSync(inRoot(".cache/build.lock"), hourAgo, hourAgo);
   expect((await project.setUp()).status).toBe(0);
-  expect(existsSync(inRoot(".cache/build.lock"))).toBe(false);
+  expect(fs.existsSync(inRoot(".cache/build.lock"))).toBe(false);
 });
 
 test("set-up refuses an old Node and an unknown purpose before it runs anything", async () => {
