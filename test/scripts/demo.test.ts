@@ -19,13 +19,13 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+const claims = [
+  /✓ verified and handled: job\.running/,
+  /✓ a tampered one is refused/,
+  /✓ the service has no/,
+];
 test.each([
-  [
-    "at its end",
-    undefined,
-    0,
-    [/✓ verified and handled: job\.running/, /✓ a tampered one is refused/, /✓ the service has no/],
-  ],
+  ["at its end", undefined, 0, claims],
   ["on SIGINT in the middle of an up", "SIGINT", 130, [/Stopping/]],
   ["on SIGTERM in the middle of an up", "SIGTERM", 143, [/Stopping/]],
 ] as const)(

@@ -1,7 +1,14 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
+import type {
+  ALBHandler,
+  APIGatewayProxyHandler,
+  APIGatewayProxyHandlerV2,
+  LambdaFunctionURLHandler,
+} from "aws-lambda";
 import type { ReceiverOptions } from "../../../src/receiver";
+import { lambdaHandler } from "../../../src/receiver/adapters/lambda";
 import { head, raw, startUpload } from "../../receiver/adapters/wire";
 import { deferred, delivered, jobSucceeded, receiverOf } from "../../receiver/support";
 import { frameworks, type Running } from "./servers";
@@ -195,4 +202,11 @@ describe.each(Object.entries(frameworks))("%s:", (_framework, start) => {
     const jobs = handler.mock.calls.map(([{ jobId }]) => jobId).sort();
     expect(jobs).toEqual(good.map((_, job) => `job_${job}`).sort());
   });
+});
+
+test("a handler of Lambda is one by AWS's own types, for every platform in front of a function", () => {
+  // What the compiler checks here.
+  type AwsHandler = APIGatewayProxyHandler & APIGatewayProxyHandlerV2 & LambdaFunctionURLHandler & ALBHandler;
+  const handler: AwsHandler = lambdaHandler(receiverOf().receiver);
+  expect(handler).toBeInstanceOf(Function);
 });

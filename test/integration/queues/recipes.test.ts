@@ -9,6 +9,28 @@ import { Recipe } from "./recipe";
 const WEBHOOK_RECEIVER = JSON.stringify({ version: 1, secrets: [secret] });
 const ACCOUNT = "123456789012";
 
+/** Acts on a recipe with a program of the test's own, and with a store that nothing else uses. */
+async function ownProgram(name: string, code: string, act: (recipe: Recipe) => Promise<void>): Promise<void> {
+  const { start, env } = settings[name] as Setting;
+  const store = await start();
+  const recipe = new Recipe(name, { WEBHOOK_RECEIVER, ...env(store.url) });
+  recipe.add("own.js", code);
+  try {
+    await act(recipe);
+  } finally {
+    await recipe.dispose();
+    await store.dispose();
+  }
+}
+
+/** Runs a program to its end, which has to be a good one, and returns what it printed. */
+async function printedBy(recipe: Recipe, file: string, ...args: string[]): Promise<readonly string[]> {
+  const running = recipe.run(file, args);
+  const exitCode = await running.ended();
+  if (exitCode !== 0) throw new Error(`${file} ended with ${exitCode}:\n${running.lines.join("\n")}`);
+  return running.lines;
+}
+
 /** What makes a queue fit for a test: programs of the test, beside those of the recipe. */
 interface Setting {
   readonly start: () => Promise<Store>;
@@ -119,8 +141,7 @@ describe.each(Object.entries(settings))("the recipe %s", (name, setting) => {
     if (setting.worker) recipe.add("poll.js", setting.worker);
     if (setting.setUp) {
       recipe.add("setUp.js", setting.setUp);
-      const running = recipe.run("setUp.js");
-      expect([await running.ended(), running.lines]).toEqual([0, []]);
+      expect(await printedBy(recipe, "setUp.js")).toEqual([]);
     }
     url = await recipe.run("receiver.js").url;
   });
@@ -172,31 +193,20 @@ describe.each(Object.entries(settings))("the recipe %s", (name, setting) => {
   test("shows a dead letter, and replays it", async () => {
     const request = jobOf("job_dead");
     expect(await sendUntilQueued(request)).toContain(202);
-    const failing = recipe.run("fail.js");
-    await failing.printed("failed");
-    await failing.terminate();
-
-    const shown = recipe.run("dead-letters.js");
-    expect(await shown.ended()).toBe(0);
-    const id = request.headers["webhook-id"];
-    expect(shown.lines).toEqual([
-      expect.stringMatching(new RegExp(`^${id} job.succeeded job_dead .*"jobId":"job_dead"`)),
-    ]);
-
-    expect(await recipe.run("dead-letters.js", ["retry"]).ended()).toBe(0);
+    expect(await printedBy(recipe, "fail.js")).toEqual(["failed"]);
+    const line = `^${request.headers["webhook-id"]} job.succeeded job_dead .*"jobId":"job_dead"`;
+    expect(await printedBy(recipe, "dead-letters.js")).toEqual([expect.stringMatching(new RegExp(line))]);
+    await printedBy(recipe, "dead-letters.js", "retry");
     const worker = startWorker();
     await worker.printed("job_dead is done");
     await worker.terminate();
-    const none = recipe.run("dead-letters.js");
-    expect([await none.ended(), none.lines]).toEqual([0, []]);
+    expect(await printedBy(recipe, "dead-letters.js")).toEqual([]);
   });
 });
 
-test("the recipe bullmq shows what is no delivery among its dead letters, and gives each all its attempts again", async () => {
-  const store = await startDurableRedis();
-  const recipe = new Recipe("bullmq", { WEBHOOK_RECEIVER, REDIS_URL: store.url });
-  recipe.add(
-    "fail.js",
+test("the recipe bullmq shows what is no delivery among its dead letters, and gives each all its attempts again", () =>
+  ownProgram(
+    "bullmq",
     `import { Queue, Worker } from "bullmq";
     import { bullmqQueue, queueWorker } from "pulumi-webhook-endpoints/receiver/queues";
     const connection = { url: process.env.REDIS_URL, maxRetriesPerRequest: null, enableOfflineQueue: false };
@@ -216,29 +226,21 @@ test("the recipe bullmq shows what is no delivery among its dead letters, and gi
     await working.close();
     await queue.close();
     console.log(calls, "attempts");`,
-  );
-  try {
-    for (const args of [["add"], []]) {
-      const failing = recipe.run("fail.js", args);
-      expect([await failing.ended(), failing.lines]).toEqual([0, ["2 attempts"]]);
-      const shown = recipe.run("dead-letters.js", ["retry"]);
-      expect(await shown.ended()).toBe(0);
-      expect(shown.lines.toSorted()).toEqual([
-        expect.stringMatching(/^msg_dead/),
-        expect.stringMatching(/hello/),
-      ]);
-    }
-  } finally {
-    await recipe.dispose();
-    await store.dispose();
-  }
-});
+    async (recipe) => {
+      for (const args of [["add"], []]) {
+        expect(await printedBy(recipe, "own.js", ...args)).toEqual(["2 attempts"]);
+        const shown = await printedBy(recipe, "dead-letters.js", "retry");
+        expect(shown.toSorted()).toEqual([
+          expect.stringMatching(/^msg_dead/),
+          expect.stringMatching(/hello/),
+        ]);
+      }
+    },
+  ));
 
-test("pg-boss with a policy that drops deliveries does not acknowledge them", async () => {
-  const store = await startPostgres();
-  const recipe = new Recipe("pg-boss", { WEBHOOK_RECEIVER, DATABASE_URL: store.url });
-  recipe.add(
-    "short.js",
+test("pg-boss with a policy that drops deliveries does not acknowledge them", () =>
+  ownProgram(
+    "pg-boss",
     `import { pgBossQueue } from "pulumi-webhook-endpoints/receiver/queues";
     import { startBoss } from "./queue.js";
     const boss = await startBoss();
@@ -247,23 +249,18 @@ test("pg-boss with a policy that drops deliveries does not acknowledge them", as
     for (const key of ["a", "a", "b"])
       await queue.add({ version: 1, id: key, key, timestamp: 1, body: "" }).then(() => console.log("taken"), ({ message }) => console.log(message));
     await boss.stop();`,
-  );
-  try {
-    const running = recipe.run("short.js");
-    await running.ended();
-    expect(running.lines).toEqual(["taken", "taken", expect.stringMatching(/dropped the delivery/)]);
-  } finally {
-    await recipe.dispose();
-    await store.dispose();
-  }
-});
+    async (recipe) =>
+      expect(await printedBy(recipe, "own.js")).toEqual([
+        "taken",
+        "taken",
+        expect.stringMatching(/dropped the delivery/),
+      ]),
+  ));
 
-test("pg-boss takes the same delivery once while its job exists: an hour later too, and not after seven days", async () => {
-  const store = await startPostgres();
-  const recipe = new Recipe("pg-boss", { WEBHOOK_RECEIVER, DATABASE_URL: store.url });
-  // PostgreSQL's own clock decides, so the job is made older.
-  recipe.add(
-    "later.js",
+test("pg-boss takes the same delivery once while its job exists: an hour later too, and not after seven days", () =>
+  ownProgram(
+    "pg-boss",
+    // PostgreSQL's own clock decides, so the job is made older.
     `import { pgBossQueue } from "pulumi-webhook-endpoints/receiver/queues";
     import { startBoss } from "./queue.js";
     const boss = await startBoss();
@@ -281,13 +278,5 @@ test("pg-boss takes the same delivery once while its job exists: an hour later t
       console.log(age, (await boss.fetch("webhooks")).length);
     }
     await boss.stop();`,
-  );
-  try {
-    const running = recipe.run("later.js");
-    await running.ended();
-    expect(running.lines).toEqual(["1 hour 0", "2 days 0", "8 days 1"]);
-  } finally {
-    await recipe.dispose();
-    await store.dispose();
-  }
-});
+    async (recipe) => expect(await printedBy(recipe, "own.js")).toEqual(["1 hour 0", "2 days 0", "8 days 1"]),
+  ));

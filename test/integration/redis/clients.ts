@@ -39,22 +39,16 @@ function connectIoredis(client: IORedis | IORedis5): Connection {
   };
 }
 
+const ONLINE = { disableOfflineQueue: true };
+
 /** The clients that `redisDedupe` supports, each configured as its documentation says. */
 export const clients: Readonly<Record<string, Connect>> = {
   "node-redis 6": (path) =>
-    connectNodeRedis(
-      redis.createClient({ socket: { path, tls: false }, disableOfflineQueue: true }),
-      (client) => client.destroy(),
-    ),
+    connectNodeRedis(redis.createClient({ socket: { path, tls: false }, ...ONLINE }), (it) => it.destroy()),
   "node-redis 5": (path) =>
-    connectNodeRedis(
-      redis5.createClient({ socket: { path, tls: false }, disableOfflineQueue: true }),
-      (client) => client.destroy(),
-    ),
+    connectNodeRedis(redis5.createClient({ socket: { path, tls: false }, ...ONLINE }), (it) => it.destroy()),
   "node-redis 4": (path) =>
-    connectNodeRedis(redis4.createClient({ socket: { path }, disableOfflineQueue: true }), (client) =>
-      client.disconnect(),
-    ),
+    connectNodeRedis(redis4.createClient({ socket: { path }, ...ONLINE }), (it) => it.disconnect()),
   "ioredis 6": async (path) => connectIoredis(new IORedis({ path, maxRetriesPerRequest: 1 })),
   "ioredis 5": async (path) => connectIoredis(new IORedis5({ path, maxRetriesPerRequest: 1 })),
 };

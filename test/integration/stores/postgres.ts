@@ -21,32 +21,17 @@ export async function startPostgres(): Promise<Store> {
   mkdirSync(data);
   if (isRoot) for (const each of [folder, data]) chownSync(each, NOBODY, NOBODY);
   const env = { PATH: process.env.PATH, TZ: "UTC", LC_ALL: "C" };
-  const initdb = [
-    "--pgdata",
-    data,
-    "--auth",
-    "trust",
-    "--username",
-    "postgres",
-    "--encoding",
-    "UTF8",
-    "--no-locale",
-  ];
-  execFileSync(join(native, "bin/initdb"), initdb, {
-    ...user,
-    env,
-    cwd: folder,
+  const to = ["--pgdata", data, "--encoding", "UTF8", "--no-locale"];
+  const options = { ...user, env, cwd: folder };
+  execFileSync(join(native, "bin/initdb"), [...to, "--auth", "trust", "--username", "postgres"], {
+    ...options,
     stdio: ["ignore", "ignore", "inherit"],
   });
 
   const launch = () => {
     const args = ["-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "max_connections=200"];
-    const process = spawn(join(native, "bin/postgres"), args, {
-      ...user,
-      env,
-      cwd: folder,
-      stdio: ["ignore", "ignore", "pipe"],
-    });
+    const stdio: ["ignore", "ignore", "pipe"] = ["ignore", "ignore", "pipe"];
+    const process = spawn(join(native, "bin/postgres"), args, { ...options, stdio });
     return { process, log: process.stderr };
   };
   // An immediate shutdown: it breaks every connection, and recovers from its log at the next start, as after a crash.
