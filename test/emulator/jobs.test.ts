@@ -50,13 +50,6 @@ describe("signing secrets", () => {
     expect([production, development]).toEqual([[true, false], Array(2).fill(true)]);
   });
 
-  test("each emulator generates its own secret by default", async () => {
-    const emulator = await started();
-    const [secret = ""] = emulator.secrets();
-    expect(emulator.secrets("development")).toEqual([secret]);
-    expect((await started()).secrets()).not.toEqual([secret]);
-  });
-
   test("during a rotation the old and the new secret both sign", async () => {
     const { emulator, received } = await withReceiver();
     const valid = async () => {
@@ -73,9 +66,12 @@ describe("signing secrets", () => {
     expect([emulator.secrets(), emulator.secrets("development")]).toEqual([[secret, B], [B]]);
   });
 
-  test("an invalid secret is refused, and the error does not contain it", async () => {
+  test("an invalid secret is refused without showing it, and each emulator generates its own by default", async () => {
     await expect(started({ secrets: "whsec_a-value-to-look-for" })).rejects.toThrow(/^(?!.*look-for)/);
     const emulator = await started();
     expect(() => emulator.rotateSecret({ secret: "plain" })).toThrow("whsec_");
+    const [secret = ""] = emulator.secrets();
+    expect(emulator.secrets("development")).toEqual([secret]);
+    expect((await started()).secrets()).not.toEqual([secret]);
   });
 });

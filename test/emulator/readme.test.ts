@@ -29,11 +29,8 @@ const rowsBelow = (heading: string) =>
     ...((read(GUIDE).split(`## ${heading}\n`)[1] ?? "").split("\n## ")[0]?.matchAll(/^\| `([^`]+)`/gm) ?? []),
   ].map(([, cell]) => cell ?? "");
 
-test("the guide lists exactly the options of the command", () => {
+test("the guide lists exactly the options of the command and the kinds of faults", () => {
   const documented = rowsBelow("Start it").filter((cell) => cell.startsWith("--"));
   expect(documented).toEqual(emulator.options.map(({ flags }) => flags.replace("-p, ", "")));
-});
-
-test("the guide lists exactly the kinds of faults", () => {
   expect(rowsBelow("Faults")).toEqual(FAULT_KINDS);
 });

@@ -207,14 +207,8 @@ test("another source of deliveries has the page too, with the buttons of what it
     ["webhook-id", "b"],
   ] as const;
   const about = { id: "msg_1", endpointId: "here", type: "refused", url: "http://a/", attempt: 1, headers };
-  attempts.push({
-    ...about,
-    number: 1,
-    at: 0,
-    body: Buffer.from([0xff]),
-    statusCode: 401,
-    note: "not signed",
-  });
+  const refused = { number: 1, at: 0, statusCode: 401, note: "not signed" };
+  attempts.push({ ...about, ...refused, body: Buffer.from([0xff]) });
   const text = await readPage(page, "/_x/");
   expect(text).toMatch(/failed refused .* not signed Request webhook-id: a webhook-id: b /);
   expect(text).not.toMatch(/Replay|Send tampered|Clear|Endpoints/);
