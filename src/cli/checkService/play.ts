@@ -21,7 +21,7 @@ interface PlayOptions {
   readonly client: WebhooksClient;
   /** The same service with a wrong API key. */
   readonly stranger: WebhooksClient;
-  /** What both of them are answered. */
+  /** The answers to both. */
   readonly responses: Responses;
   /** The user's own url. */
   readonly url: string;

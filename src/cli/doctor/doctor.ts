@@ -33,7 +33,7 @@ export const doctor: Subcommand<Flags> = {
     const { output, env, pulumi } = context;
     const reading = [readVersions(pulumi, env), readStacks(context, { all })] as const;
     const [versions, stacks] = await Promise.all(reading);
-    // What the states have is at the service by now.
+    // The service knows by now what the states have.
     const { account, inventory, gone, error } = await lookAtService(context, stacks);
     const endpoints = inventory?.list.endpoints.length ?? null;
     const serverTime = inventory?.list.serverTime ?? error?.serverTime ?? null;
