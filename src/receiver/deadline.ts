@@ -19,8 +19,7 @@ export const LATE = Symbol("took too long");
 
 /** Settles as the work does, or resolves with `LATE` if it takes longer. The work goes on. */
 // Not Promise.race, which costs several promises more for each delivery.
-export async function within<T>(milliseconds: number, work: T | PromiseLike<T>): Promise<T | typeof LATE> {
-  if (!isThenable(work)) return work;
+export function within<T>(milliseconds: number, work: PromiseLike<T>): Promise<T | typeof LATE> {
   return new Promise((resolve, reject) => {
     const stopTimer = startTimer(milliseconds, () => resolve(LATE));
     const stop = <V>(settle: (value: V) => void) => {
@@ -35,6 +34,7 @@ export async function within<T>(milliseconds: number, work: T | PromiseLike<T>):
 
 /** Settles as the work does, or rejects if it takes longer. @param what for the message, such as "The dedupe store" */
 export async function inTime<T>(what: string, milliseconds: number, work: T | PromiseLike<T>): Promise<T> {
+  if (!isThenable(work)) return work;
   const result = await within(milliseconds, work);
   if (result === LATE) throw new Error(`${what} took longer than ${milliseconds} ms.`);
   return result as T;

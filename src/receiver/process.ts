@@ -34,11 +34,11 @@ export async function processDelivery(
   processing: Processing,
   { key, signal }: Task,
 ): Promise<Processed> {
-  const { store, leaseMs, handlerTimeoutMs } = processing;
+  const { store, leaseMs, handlerTimeoutMs, warn } = processing;
   const work = workOn(tracked, processing);
   // Nothing to repeat, so a store need not remember it in place of one that was handled.
   if (work === undefined) return unhandled(tracked, processing);
-  if (store === undefined) return run(work, tracked, { ...processing, signal });
+  if (store === undefined) return run(work, tracked, { handlerTimeoutMs, warn, signal });
 
   const leaseEnds = performance.now() + leaseMs;
   let claim: Claim;
@@ -52,7 +52,7 @@ export async function processDelivery(
 
   const { token } = claim;
   const record = () => recordHandled(() => store.complete(key, token, KEEP_SECONDS * 1000), leaseEnds);
-  const ended = await run(work, tracked, { ...processing, signal, onLate: record });
+  const ended = await run(work, tracked, { handlerTimeoutMs, warn, signal, onLate: record });
   // The handler may still be running, so its claim stays until the lease ends.
   if (ended.outcome === "timed-out") return { ...ended, retryAfterMs: leaseMs - handlerTimeoutMs };
   try {

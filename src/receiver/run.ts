@@ -62,7 +62,7 @@ export async function run(
   try {
     const started = work();
     const working = isThenable(started) ? Promise.resolve(started) : started;
-    const result = await within(handlerTimeoutMs, working);
+    const result = isThenable(working) ? await within(handlerTimeoutMs, working) : working;
     if (result !== LATE) {
       checkResult(result, "a handler", warn);
       // It may have resolved because it was told to stop, with its work half done.
