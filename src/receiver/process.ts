@@ -1,4 +1,4 @@
-import { inTime } from "./deadline";
+import { inTime, isThenable } from "./deadline";
 import type { Claim, DedupeStore } from "./dedupe/store";
 import type { TrackedDelivery } from "./delivery";
 import { type Handling, type Processed, run, workOn } from "./run";
@@ -75,8 +75,9 @@ function unhandled({ delivery: { event } }: TrackedDelivery, { warn }: Processin
   return { outcome: "unhandled" };
 }
 
-function answerOf<T>(answer: T | PromiseLike<T>): Promise<T> {
-  return inTime("The dedupe store", STORE_TIMEOUT_MS, answer);
+/** A store in memory answers at once. */
+function answerOf<T>(answer: T | PromiseLike<T>): T | Promise<T> {
+  return isThenable(answer) ? inTime("The dedupe store", STORE_TIMEOUT_MS, answer) : answer;
 }
 
 /**

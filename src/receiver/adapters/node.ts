@@ -119,6 +119,7 @@ function collect(request: NodeRequest, { maxBytes, timeoutMs }: BodyLimits): Pro
     let isSettled = false;
     const stopTimer = startTimer(timeoutMs, () => settle("incomplete-body"));
     function settle(result: Uint8Array | Refusal): void {
+      if (isSettled) return;
       isSettled = true;
       stopTimer();
       // The listeners stay: taking them off costs more, and a connection that breaks later must not be an uncaught error.
