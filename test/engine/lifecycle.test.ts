@@ -218,6 +218,8 @@ test("accounts are kept apart, a rotated key replaces nothing, and neither a key
   await project.up("--diff");
   const own = (account: string) => service.endpoints.filter((each) => each.account === account).length;
   expect([own("staging"), service.find("t0ken-1")?.account]).toEqual([5, "default"]);
+  // Only now does the list certainly hold the secret url.
+  await project.up();
   expect(await project.outputs()).toMatchObject({ outputs: { url: "[secret]" }, all: "[secret]" });
 
   service.accounts.delete("key-of-staging");

@@ -8,7 +8,7 @@ import { always, answering, closeServers, dedupingFirst, ours, parsing, serve, s
 afterEach(closeServers);
 
 /** Long enough for a few attempts, in milliseconds. */
-const SOON = 900;
+const SOON = 2_500;
 /** For what succeeds, however busy the machine is. */
 const PATIENT = 60_000;
 
