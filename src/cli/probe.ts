@@ -1,5 +1,6 @@
 import { Argument, Option } from "commander";
-import { validateOnce, validateReceiver } from "../validation/validateReceiver";
+import { probeReceiver } from "../validation/probe";
+import { validateReceiver } from "../validation/validateReceiver";
 import { httpUrl, jsonOption, stackOption, wholeNumber } from "./options";
 import type { Subcommand } from "./run";
 import { fingerprint, readSecrets } from "./secrets";
@@ -32,7 +33,7 @@ export const probe: Subcommand<Flags> = {
     const { secrets } = await readSecrets(context);
     const receiver = { url, secrets };
     const validating =
-      wait === 0 ? validateOnce(receiver) : validateReceiver({ ...receiver, timeoutMs: wait * 1_000 });
+      wait === 0 ? probeReceiver(receiver) : validateReceiver({ ...receiver, timeoutMs: wait * 1_000 });
     const result = await output.during(() => "Waiting for the receiver…", validating);
     const { validated, code, reason, genuine, broken } = result;
     output.data({ validated, code, reason, genuine, broken }, () => {

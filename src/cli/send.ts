@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { Argument, Option } from "commander";
 import { JOB_EVENTS, readEvent } from "../receiver/event";
 import { parseJson } from "../shared/json";
-import { openWayTo, postDelivery } from "../shared/post";
+import { postDelivery } from "../shared/post";
 import { describeUrl } from "../shared/url";
 import { sign } from "../signature/sign";
 import { deliveryHeaders, readCapture } from "./capture";
@@ -66,12 +66,10 @@ export const send: Subcommand<Flags> = {
     const id = String(headers["webhook-id"] ?? "no id");
     if (!(JOB_EVENTS as readonly string[]).includes(name)) output.note(`The service has no event ${name}.`);
 
-    const dispatcher = openWayTo(url);
-    const posting = postDelivery({ url, headers, body, dispatcher });
+    const posting = postDelivery({ url, headers, body });
     const answer = await output.during(() => "Waiting for the receiver…", posting);
-    await dispatcher.destroy();
-    const { status, failure = null, durationMs } = answer;
-    const text = answer.status === null ? "" : answer.body.toString("utf8").trim().slice(0, LONGEST_ANSWER);
+    const { status, failure, durationMs } = answer;
+    const text = answer.body.toString("utf8").trim().slice(0, LONGEST_ANSWER);
     output.data({ event: name, id, status, failure, durationMs, answer: text }, () => {
       const result = status === null ? `no answer (${failure})` : `${status} after ${durationMs} ms`;
       output.line(`${name} ${id} to ${describeUrl(url)}: ${result}`);

@@ -156,14 +156,14 @@ export class Deliveries {
     this.open.delete(request);
     const { status: statusCode, durationMs } = sent;
     const delayMs = isSuccess(statusCode) ? undefined : delaysMs[request.attempt - 1];
-    const headers = sent.status === null ? [] : Object.entries(sent.headers);
+    const headers = Object.entries(sent.headers);
     const answerHeaders = Object.fromEntries(headers.map(([name, value]) => [name, String(value)]));
     // Seconds. The other form, a date, counts as 0.
     const retryAfterMs = Math.min(Number(answerHeaders["retry-after"]) * 1000 || 0, MAX_RETRY_AFTER_MS);
     const retryInMs = delayMs === undefined ? null : Math.max(delayMs, retryAfterMs);
     const result =
       sent.status === null
-        ? { error: FAILURES[sent.failure] ?? sent.failure, answer: null, answerHeaders: null }
+        ? { error: FAILURES[sent.failure ?? ""] ?? sent.failure, answer: null, answerHeaders: null }
         : { error: null, answer: sent.body.toString("utf8"), answerHeaders };
     const entry = { ...request, statusCode, ...result, durationMs, retryInMs };
     this.log.add(entry);

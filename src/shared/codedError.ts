@@ -1,7 +1,3 @@
-export interface CodedErrorOptions {
-  readonly cause?: unknown;
-}
-
 /**
  * The base class of every error that this package throws on purpose. Programs tell errors apart by `code`, which is
  * stable and in upper snake case. No message or property holds an API key or a signing secret.
@@ -12,7 +8,7 @@ export abstract class CodedError<Code extends string = string> extends Error {
   /** The message without the code at its end, for an error that quotes this one. Not enumerable. */
   declare readonly reason: string;
 
-  constructor(code: Code, reason: string, { cause }: CodedErrorOptions = {}) {
+  constructor(code: Code, reason: string, { cause }: { readonly cause?: unknown } = {}) {
     super(`${reason} (${code})`, cause === undefined ? undefined : { cause });
     this.code = code;
     Object.defineProperty(this, "reason", { value: reason });

@@ -1,14 +1,5 @@
-import { spawn } from "node:child_process";
+import { type SpawnOptions, spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
-
-interface PulumiCommandOptions {
-  /** The program's folder. Default: the current one. */
-  readonly cwd?: string | undefined;
-  /** Default: this process's. */
-  readonly env?: NodeJS.ProcessEnv | undefined;
-  /** Ends the command. */
-  readonly signal?: AbortSignal | undefined;
-}
 
 export interface PulumiCommandResult {
   readonly exitCode: number;
@@ -32,7 +23,7 @@ const HIDING =
  */
 export async function runPulumi(
   args: readonly string[],
-  { cwd, env = process.env, signal }: PulumiCommandOptions = {},
+  { cwd, env = process.env, signal }: Pick<SpawnOptions, "cwd" | "env" | "signal"> = {},
 ): Promise<PulumiCommandResult> {
   const kept = Object.entries(env).filter(([name]) => !HIDING.test(name));
   const child = spawn("pulumi", [...args, "--non-interactive", "--color=never"], {

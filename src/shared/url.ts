@@ -27,14 +27,14 @@ export function normalizeUrl(url: string): string {
   const { href, host } = new URL(url);
   const start = href.indexOf(host) + host.length;
   // `URL` leaves some characters as they are that no path or query may have.
-  const rest = href.slice(start).replace(/[|^`{}[\]]/g, (raw) => `%${raw.charCodeAt(0).toString(16)}`);
-  return (
-    href.slice(0, start) +
-    rest.replace(/%[0-9a-f]{2}/gi, (encoded) => {
-      const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
-      return /[A-Za-z0-9._~-]/.test(character) ? character : encoded.toUpperCase();
-    })
-  );
+  const rest = href.slice(start).replace(/%[0-9a-f]{2}|[|^`{}[\]]/gi, (part) => {
+    const code = part.length > 1 ? Number.parseInt(part.slice(1), 16) : part.charCodeAt(0);
+    const character = String.fromCharCode(code);
+    return /[A-Za-z0-9._~-]/.test(character)
+      ? character
+      : `%${code.toString(16).padStart(2, "0").toUpperCase()}`;
+  });
+  return href.slice(0, start) + rest;
 }
 
 /** Returns whether two urls differ in spelling at most. */
@@ -79,8 +79,7 @@ const MISTAKEN_HOST = /^(undefined|null|nan|https?)$/;
 export function hostMistake(url: string): string | undefined {
   const host = isUrl(url) ? new URL(url).hostname : "";
   if (!MISTAKEN_HOST.test(host)) return undefined;
-  const reason = host.startsWith("http") ? "it has two schemes" : "a value that it is built from is missing";
-  return `has the host "${host}": ${reason}`;
+  return `has the host "${host}": a value that it is built from is missing, or it has two schemes`;
 }
 
 /** Returns whether a value is an IPv4 or IPv6 address, without a zone, or a CIDR range of them. */

@@ -1,4 +1,3 @@
-import type { Dispatcher } from "undici";
 import { postDelivery } from "../shared/post";
 import { isUrl } from "../shared/url";
 import { brokenDelivery, genuineDelivery, type ValidationDelivery } from "./delivery";
@@ -20,14 +19,15 @@ export type ValidationResult =
       readonly reason: string;
     } & ShownAnswers);
 
+/** An attempt is given this long, in milliseconds, and less when the deadline is near. */
+export const LONGEST_ATTEMPT_MS = 10_000;
+
 interface ProbeOptions {
   readonly url: string;
   /** At least one. */
   readonly secrets: readonly string[];
-  readonly dispatcher: Dispatcher;
-  readonly timeoutMs: number;
-  /** Ends the deliveries under way, which then count as not answered. */
-  readonly signal: AbortSignal | undefined;
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -35,9 +35,11 @@ interface ProbeOptions {
  * cannot pass comes before one that can.
  *
  * @throws WebhookSecretError for a malformed secret
+ * @throws the reason of the signal
  */
-export async function probe(options: ProbeOptions): Promise<ValidationResult> {
+export async function probeReceiver(options: ProbeOptions): Promise<ValidationResult> {
   const results = await Promise.all(options.secrets.map((_, at) => probeSecret(at, options)));
+  options.signal?.throwIfAborted();
   const failed = results.filter(({ validated }) => !validated);
   const [decisive] = [...failed.filter(({ code }) => code !== null && !canPass(code)), ...failed, ...results];
   if (decisive === undefined) throw new TypeError("Cannot validate a receiver: secrets is empty.");
@@ -57,11 +59,11 @@ async function probeSecret(at: number, options: ProbeOptions): Promise<Validatio
 
 async function send(
   { headers, body }: ValidationDelivery,
-  { url, dispatcher, signal, timeoutMs }: ProbeOptions,
+  { url, signal, timeoutMs = LONGEST_ATTEMPT_MS }: ProbeOptions,
 ): Promise<Answer> {
-  const answer = await postDelivery({ url, headers, body, dispatcher, signal, timeoutMs, longestAnswer: 0 });
-  if (answer.status === null) return answer;
+  const answer = await postDelivery({ url, headers, body, signal, timeoutMs });
+  const { status, failure } = answer;
   const { location } = answer.headers;
   const isTarget = typeof location === "string" && isUrl(location, url);
-  return { status: answer.status, ...(isTarget && { location: new URL(location, url).href }) };
+  return { status, failure, ...(isTarget && { location: new URL(location, url).href }) };
 }

@@ -4,8 +4,8 @@ import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { connectEngine, type Engine } from "../provider/engine";
 import { CodedError } from "../shared/codedError";
 import { problemsOfArguments, secretsOf, type ValidationInputs } from "./arguments";
-import type { ValidationResult } from "./probe";
-import { validateOnce, validateReceiver } from "./validateReceiver";
+import { probeReceiver, type ValidationResult } from "./probe";
+import { validateReceiver } from "./validateReceiver";
 import { isRefuting, type ValidationErrorCode } from "./verdict";
 
 /** Why a receiver is not validated, or why a validation cannot be made. Stable. */
@@ -88,7 +88,7 @@ export function createReceiverValidation(engine: Pick<Engine, "cancelled" | "war
           "VALIDATION_NOT_IMPORTABLE",
           "a receiver validation cannot be imported or looked up: declare it, and `pulumi up` validates the receiver",
         );
-      const { code, reason } = await ended(validateOnce({ url, secrets, signal }));
+      const { code, reason } = await ended(probeReceiver({ url, secrets, signal }));
       if (code === null) return { id, props };
       const isGone = isRefuting(code);
       const next = isGone

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { openWayTo } from "../shared/post";
 import { problemOfUrl } from "./arguments";
-import { probe, type ValidationResult } from "./probe";
+import { LONGEST_ATTEMPT_MS, probeReceiver, type ValidationResult } from "./probe";
 import { canPass } from "./verdict";
 
 /** Options of `validateReceiver`. */
@@ -16,8 +15,6 @@ export interface ValidateReceiverOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An attempt is given this long, in milliseconds, and less when the deadline is near. */
-const LONGEST_ATTEMPT_MS = 10_000;
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 2_000;
 /** One hour. */
@@ -42,21 +39,7 @@ const LONGEST_TIMEOUT_MS = 3_600_000;
  * @throws the reason of the signal
  */
 export async function validateReceiver(options: ValidateReceiverOptions): Promise<ValidationResult> {
-  return validate(options, FIRST_WAIT_MS);
-}
-
-/** Asks once, without retries. Takes about ten seconds at most. */
-export async function validateOnce(
-  options: Omit<ValidateReceiverOptions, "timeoutMs">,
-): Promise<ValidationResult> {
-  return validate({ ...options, timeoutMs: LONGEST_ATTEMPT_MS }, Number.POSITIVE_INFINITY);
-}
-
-/** @param firstWaitMs between the first two attempts; later waits are longer. There is one attempt if it reaches the deadline. */
-async function validate(
-  { url, secrets: given, timeoutMs = 60_000, signal }: ValidateReceiverOptions,
-  firstWaitMs: number,
-): Promise<ValidationResult> {
+  const { url, secrets: given, timeoutMs = 60_000, signal } = options;
   const problem = problemOfUrl(url);
   if (problem !== undefined) throw new TypeError(`Cannot validate a receiver: url ${problem}.`);
   // Also refuses NaN, and a string, which may be a secret.
@@ -65,18 +48,12 @@ async function validate(
       `Cannot validate a receiver: timeoutMs must be a number of milliseconds above 0, at most ${LONGEST_TIMEOUT_MS}.`,
     );
   const secrets = typeof given === "string" ? [given] : given;
-  const dispatcher = openWayTo(url);
   const deadline = performance.now() + timeoutMs;
-  try {
-    for (let waitMs = firstWaitMs; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
-      const leftMs = Math.min(deadline - performance.now(), LONGEST_ATTEMPT_MS);
-      const result = await probe({ url, secrets, dispatcher, timeoutMs: leftMs, signal });
-      if (result.validated || !canPass(result.code)) return result;
-      signal?.throwIfAborted();
-      if (performance.now() + waitMs >= deadline) return result;
-      await sleep(waitMs, undefined, { signal }).catch(() => signal?.throwIfAborted());
-    }
-  } finally {
-    await dispatcher.destroy();
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+    const leftMs = Math.min(deadline - performance.now(), LONGEST_ATTEMPT_MS);
+    const result = await probeReceiver({ url, secrets, timeoutMs: leftMs, signal });
+    if (result.validated || !canPass(result.code)) return result;
+    if (performance.now() + waitMs >= deadline) return result;
+    await sleep(waitMs, undefined, { signal }).catch(() => signal?.throwIfAborted());
   }
 }

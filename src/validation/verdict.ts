@@ -7,8 +7,8 @@ export interface Answer {
   readonly status: number | null;
   /** Where a redirect points to, absolute. */
   readonly location?: string;
-  /** The system's or TLS's code, such as `ENOTFOUND`, when there was no answer. */
-  readonly failure?: string;
+  /** Why there was no answer, such as `ENOTFOUND`. */
+  readonly failure: string | null;
 }
 
 /** What a receiver answered to a genuine delivery and to the same with a broken signature. */

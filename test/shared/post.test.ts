@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import http from "node:http";
 import { type AddressInfo, createServer, type Server } from "node:net";
-import { type DeliveryRequest, openWayTo, postDelivery } from "../../src/shared/post";
+import { type DeliveryRequest, postDelivery } from "../../src/shared/post";
 
 const environment = { ...process.env };
 const servers: Server[] = [];
@@ -16,12 +16,8 @@ async function portOf(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-async function post(url: string, options: Partial<DeliveryRequest> = {}) {
-  const dispatcher = openWayTo(url);
-  const answer = await postDelivery({ url, headers: {}, body: "{}", dispatcher, ...options });
-  await dispatcher.destroy();
-  return answer;
-}
+const post = (url: string, options: Partial<DeliveryRequest> = {}) =>
+  postDelivery({ url, headers: {}, body: "{}", ...options });
 
 /** Starts a receiver that answers with these bytes, and then ends the connection. */
 function answering(bytes: string): Promise<number> {
@@ -32,11 +28,16 @@ function answering(bytes: string): Promise<number> {
   );
 }
 
-test("a proxy that makes no tunnel is named as the failure", async () => {
+test("a proxy that makes no tunnel, or whose url is invalid, is named as the failure", async () => {
   const proxy = http.createServer().on("connect", (_, socket) => socket.end("HTTP/1.1 407 No\r\n\r\n"));
   process.env.HTTPS_PROXY = `http://127.0.0.1:${await portOf(proxy)}`;
-  const answer = await post("https://hooks.example.com/jobs");
-  expect(answer).toMatchObject({ status: null, failure: "the proxy answered 407" });
+  expect(await post("https://hooks.example.com/jobs")).toMatchObject({
+    status: null,
+    failure: "the proxy answered 407",
+  });
+  process.env.HTTPS_PROXY = "ftp://secret";
+  const { failure } = await post("https://hooks.example.com/jobs");
+  expect(failure).toMatch(/^HTTPS_PROXY or HTTP_PROXY in the environment is not the URL of a proxy/);
 });
 
 test.each([

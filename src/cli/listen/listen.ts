@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { Option } from "commander";
-import { openWayTo } from "../../shared/post";
 import { isLoopback } from "../../shared/url";
 import { CliError } from "../errors";
 import { httpUrl, jsonOption, port, stackOption } from "../options";
@@ -41,10 +40,9 @@ export const listen: Subcommand<Flags> = {
     "listen --stack dev --save captures --json",
   ],
   async run(context, flags) {
-    const { forwardTo: url } = flags;
+    const { forwardTo: target } = flags;
     const { output, terminal, signal, endItself } = context;
-    if (url !== undefined) checkTarget(url, flags.port);
-    const target = url === undefined ? undefined : { url, dispatcher: openWayTo(url) };
+    if (target !== undefined) checkTarget(target, flags.port);
     const signing = await secretsFor(context);
     endItself();
     const stopped = once(signal, "abort");
@@ -54,11 +52,12 @@ export const listen: Subcommand<Flags> = {
       page?.add(arrival, how);
     };
     const replay =
-      target &&
-      (async (arrival: Arrival) => {
-        const forwarded = await forward(arrival, target);
-        show({ ...arrival, at: new Date(), forwarded }, { replayed: true });
-      });
+      target === undefined
+        ? undefined
+        : async (arrival: Arrival) => {
+            const forwarded = await forward(arrival, target);
+            show({ ...arrival, at: new Date(), forwarded }, { replayed: true });
+          };
     const page = await openPage(context, flags, replay);
     let last: Arrival | undefined;
     try {
@@ -79,7 +78,6 @@ export const listen: Subcommand<Flags> = {
       await receiver.close();
     } finally {
       await page?.close();
-      await target?.dispatcher.destroy();
     }
     return true;
   },

@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import http, { type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Dispatcher } from "undici";
 import { readEvent } from "../../receiver/event";
 import { postDelivery } from "../../shared/post";
 import { verifyDetailed } from "../../signature/verify";
@@ -41,19 +40,13 @@ const LARGEST_BODY = 1024 * 1024;
 const MOST_CONNECTIONS = 256;
 const RETURNED_HEADERS = ["content-type", "content-encoding", "retry-after"];
 
-/** Where deliveries are sent on. */
-export interface Target {
-  readonly url: string;
-  readonly dispatcher: Dispatcher;
-}
-
 /** Sends a delivery on, byte for byte. Never rejects. */
-export async function forward({ headers, body }: Capture, target: Target): Promise<Forwarded> {
-  const given = { ...target, headers: deliveryHeaders(headers), body, longestAnswer: LARGEST_BODY };
+export async function forward({ headers, body }: Capture, url: string): Promise<Forwarded> {
+  const given = { url, headers: deliveryHeaders(headers), body, longestAnswer: LARGEST_BODY };
   const answer = await postDelivery(given);
-  const { durationMs, failure = null } = answer;
+  const { durationMs, failure } = answer;
   // A sender that got a part of the answer would take the delivery for done. After 502, it retries.
-  if (answer.status === null || failure !== null) {
+  if (failure !== null) {
     const body = Buffer.from("the receiver of --forward-to did not answer\n");
     return { status: null, failure, durationMs, headers: { "content-type": "text/plain" }, body };
   }
@@ -66,8 +59,8 @@ interface ReceiverOptions {
   readonly port: number;
   /** Undefined: no signature is checked. */
   readonly signing: SigningSecrets | undefined;
-  /** Gets what is not refused. */
-  readonly target: Target | undefined;
+  /** The url that what is not refused is sent on to. */
+  readonly target: string | undefined;
   readonly onArrival: (arrival: Arrival) => void;
 }
 
