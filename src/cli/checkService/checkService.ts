@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Option } from "commander";
+import type { Dispatcher } from "undici";
 import { WebhooksClient } from "../../client";
 import { type Clock, systemClock } from "../../client/clock";
 import { openDispatcher } from "../../shared/dispatcher";
@@ -8,10 +9,9 @@ import { withAccount } from "../account";
 import { confirm } from "../ask";
 import { CliError } from "../errors";
 import { httpUrl, jsonOption, stackOption, yesOption } from "../options";
-import type { Subcommand } from "../run";
-import { CLAUSES } from "./clauses";
-import { Play } from "./play";
-import { Responses } from "./responses";
+import type { Context, Subcommand } from "../run";
+import { CLAUSES, type ClauseId } from "./clauses";
+import { Play, type Verdict } from "./play";
 
 interface Flags {
   readonly url: string;
@@ -20,6 +20,8 @@ interface Flags {
 
 const STYLES = { meets: "green", differs: "red", "cannot tell": "yellow" } as const;
 const VERDICT_WIDTH = 13;
+const SIGNING_SECRET = /whsec_[\w+/=-]{8}/;
+const UNTRIED = [undefined, undefined, "not tried, because another clause comes first"] as const;
 
 /** @param clock measures how long a list lags */
 export const checkServiceWith = (clock: Clock): Subcommand<Flags> => ({
@@ -34,31 +36,36 @@ export const checkServiceWith = (clock: Clock): Subcommand<Flags> => ({
   ],
   examples: ["check-service --url https://hooks.example.com/check"],
   run: (context, { url, yes }) =>
-    withAccount(context, async (account) => {
+    withAccount(context, async ({ origin: { baseUrl }, connection }) => {
       const { env, output, signal, endItself } = context;
-      const { baseUrl } = account.origin;
-      output.note(
-        `The check registers up to three development endpoints, for ${describeUrl(url)}, and deletes them.`,
-      );
-      if (!(await confirm(context, `Register them at ${baseUrl}?`, yes)))
+      const question = `Register up to three development endpoints for ${describeUrl(url)} at ${baseUrl}, and delete them again?`;
+      if (!(await confirm(context, question, yes)))
         throw new CliError("INTERRUPTED", "nothing was registered, as you did not agree");
       endItself();
-      const responses = new Responses();
-      const way = openDispatcher(new URL(account.connection.baseUrl), { env });
-      const settings = { ...account.connection, dispatcher: responses.watch(way) };
+      const way = openDispatcher(new URL(connection.baseUrl), { env });
+      let withSecret: string | undefined;
+      const dispatcher = watched(way, (request) => {
+        withSecret ??= request;
+      });
+      const settings = { ...connection, dispatcher };
       const client = new WebhooksClient(settings);
       const stranger = new WebhooksClient({ ...settings, apiKey: `wrong-key-${randomUUID()}` });
-      const play = new Play({ client, stranger, responses, url, clock, signal });
-      let left: string[] = [];
-      try {
-        const playing = play.run().finally(async () => {
-          left = await play.cleanUp();
-        });
-        await output.during(() => `Checking the service: ${responses.count} responses so far…`, playing);
-      } finally {
-        await way.destroy();
-      }
-      const clauses = play.verdicts.map((each) => ({ ...each, ...CLAUSES[each.clause] }));
+      const play = new Play({ client, stranger, url, clock });
+      const verdicts: Verdict[] = [];
+      const playing = async () => {
+        for await (const verdict of play.run()) {
+          verdicts.push(verdict);
+          if (signal.aborted) break;
+        }
+      };
+      await output.during(() => "Checking the service…", playing()).finally(() => way.destroy());
+      verdicts.push(["secrets", withSecret === undefined, withSecret ?? "no response has one"]);
+      const ids = Object.keys(CLAUSES) as ClauseId[];
+      const clauses = ids.map((clause) => {
+        const [, isKept, cameBack] = verdicts.find(([each]) => each === clause) ?? UNTRIED;
+        const verdict = isKept === undefined ? "cannot tell" : isKept ? "meets" : "differs";
+        return { clause, verdict, cameBack, ...CLAUSES[clause] } as const;
+      });
       const print = () => {
         for (const { clause, verdict, cameBack, service, otherwise } of clauses) {
           output.line(`${verdict.padEnd(VERDICT_WIDTH)}${clause}: ${cameBack}`, STYLES[verdict]);
@@ -67,19 +74,37 @@ export const checkServiceWith = (clock: Clock): Subcommand<Flags> => ({
           output.line(`${" ".repeat(VERDICT_WIDTH)}This package: ${otherwise}`);
         }
       };
-      const command = context.pulumi.withStack("npx pulumi-webhook-endpoints list --orphans");
-      const error =
-        left.length > 0
-          ? new CliError(
-              "NOT_DELETABLE",
-              `endpoints of the check may still be registered: ${left.join(", ")}. \`${command}\` shows them, and delete deletes them`,
-            )
-          : signal.aborted
-            ? new CliError("INTERRUPTED", "Ctrl-C ended the check. Nothing of it is left")
-            : undefined;
-      output.outcome({ baseUrl, clauses }, print, error);
+      output.outcome({ baseUrl, clauses }, print, errorAfter(context, play.left));
       return clauses.every(({ verdict }) => verdict !== "differs");
     }),
 });
+
+/** Returns the error of a check that left something, or was stopped. */
+function errorAfter({ pulumi, signal }: Context, left: readonly string[]): CliError | undefined {
+  const command = pulumi.withStack("npx pulumi-webhook-endpoints list --orphans");
+  if (left.length > 0)
+    return new CliError(
+      "NOT_DELETABLE",
+      `endpoints of the check may still be registered: ${left.join(", ")}. \`${command}\` shows them, and delete deletes them`,
+    );
+  return signal.aborted
+    ? new CliError("INTERRUPTED", "Ctrl-C ended the check. Nothing of it is left")
+    : undefined;
+}
+
+/** Returns the same way to the service, and names each request whose response has a signing secret, which the client's results do not show. */
+function watched(way: Dispatcher, onSecret: (request: string) => void): Dispatcher {
+  return way.compose((dispatch) => (options, handler) => {
+    let text = "";
+    return dispatch(options, {
+      ...handler,
+      onResponseData: (controller, chunk) => {
+        text += chunk.toString("latin1");
+        if (SIGNING_SECRET.test(text)) onSecret(`${options.method} ${options.path}`);
+        handler.onResponseData?.(controller, chunk);
+      },
+    });
+  });
+}
 
 export const checkService = checkServiceWith(systemClock);

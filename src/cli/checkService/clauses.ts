@@ -1,10 +1,7 @@
-/** What the contract asks of a service, and what this package does if the service differs. */
-interface Clause {
-  readonly service: string;
-  readonly otherwise: string;
-}
-
-/** The clauses, in the order in which they are reported. `docs/service-contract.md` has the same table; a test compares them. */
+/**
+ * What the contract asks of a service, and what this package does if the service differs, in the order of the report.
+ * `docs/service-contract.md` has the same table; a test compares them.
+ */
 export const CLAUSES = {
   date: {
     service: "Every response has a `Date` header.",
@@ -63,13 +60,6 @@ export const CLAUSES = {
     service: "No response contains a signing secret.",
     otherwise: "Ignores it. But whoever may list endpoints can forge deliveries.",
   },
-} as const satisfies Record<string, Clause>;
+} as const satisfies Record<string, { service: string; otherwise: string }>;
 
 export type ClauseId = keyof typeof CLAUSES;
-
-/** Whether a service keeps a clause, and what came back. */
-export interface Verdict {
-  readonly clause: ClauseId;
-  readonly verdict: "meets" | "differs" | "cannot tell";
-  readonly cameBack: string;
-}
