@@ -2,7 +2,7 @@ import type { Dispatcher } from "undici";
 import type { Answer } from "./answer";
 import type { Clock } from "./clock";
 import type { WebhookErrorCode } from "./errors";
-import type { Operation } from "./operations";
+import type { Operation } from "./operation";
 import type { ResolvedOptions } from "./options";
 
 const { name, version }: { name: string; version: string } = require("../../package.json");
@@ -31,24 +31,17 @@ export interface AttemptContext {
   readonly clock: Clock;
 }
 
-type Request = Pick<Dispatcher.DispatchOptions, "origin" | "path" | "method" | "headers" | "body">;
-
 /** Returns a new object for each attempt, because undici's proxy agent adds to the headers. */
-function requestOf({ method, path, body }: Operation<unknown>, options: ResolvedOptions): Request {
-  const { baseUrl, apiKeyHeader, apiKeyValue } = options;
-  return {
-    origin: baseUrl.origin,
-    path: `${baseUrl.pathname.replace(/\/$/, "")}${path}`,
-    method,
-    headers: {
-      [apiKeyHeader]: apiKeyValue,
-      accept: "application/json",
-      "accept-encoding": "identity",
-      "user-agent": USER_AGENT,
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
-    },
-    body: body ?? null,
+function requestOf({ method, path, body }: Operation<unknown>, options: ResolvedOptions) {
+  const { origin, pathname } = new URL(`${options.baseUrl}${path}`);
+  const headers = {
+    [options.apiKeyHeader]: options.apiKeyValue,
+    accept: "application/json",
+    "accept-encoding": "identity",
+    "user-agent": USER_AGENT,
+    ...(body !== undefined && { "content-type": "application/json" }),
   };
+  return { origin, path: pathname, method, headers, body: body ?? null };
 }
 
 /**

@@ -1,18 +1,15 @@
 import { setMaxListeners } from "node:events";
 import { openDispatcher, ProxyError } from "../shared/dispatcher";
+import { describeUrl } from "../shared/url";
 import { type Clock, systemClock } from "./clock";
 import type { Endpoint, EndpointList, Registration } from "./endpoint";
+import { WebhookError } from "./errors";
 import { Gate } from "./gate";
+import type { Operation } from "./operation";
 import { operationError } from "./operationError";
 import { type OperationContext, type OperationOptions, runOperation } from "./operationRun";
-import {
-  deleteOperation,
-  getOperation,
-  listOperation,
-  type Operation,
-  registerOperation,
-} from "./operations";
 import { invalidOption, resolveOptions, type WebhooksClientOptions } from "./options";
+import { MalformedAnswer, parseBody, parseEndpoint, parseList } from "./parse";
 
 /** What a client takes from its surroundings. */
 export interface ClientEnvironment {
@@ -37,17 +34,16 @@ export class WebhooksClient {
   readonly #context: OperationContext;
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #closed = new AbortController();
-  #closing: Promise<void> | undefined;
+  #isClosing = false;
 
   /** @throws WebhookError `INVALID_OPTION` */
   constructor(options: WebhooksClientOptions, environment: ClientEnvironment = {}) {
     const { clock = systemClock, random = Math.random, env = process.env, cancelled } = environment;
     const resolved = resolveOptions(options);
-    const { baseUrl, maxConcurrency } = resolved;
-    const gate = new Gate({ maxConcurrency, clock });
+    const gate = new Gate({ maxConcurrency: resolved.maxConcurrency, clock });
     try {
       const closed = this.#closed.signal;
-      const dispatcher = resolved.dispatcher ?? openDispatcher(baseUrl, { closed, env });
+      const dispatcher = resolved.dispatcher ?? openDispatcher(new URL(resolved.baseUrl), { closed, env });
       this.#context = { options: resolved, dispatcher, gate, clock, random, cancelled };
     } catch (error) {
       throw error instanceof ProxyError ? invalidOption(error.reason) : error;
@@ -60,17 +56,38 @@ export class WebhooksClient {
    * @throws WebhookRegistrationError whose `outcome` says whether the endpoint may have been registered all the same
    */
   async register(registration: Registration, options?: OperationOptions): Promise<Endpoint> {
-    return this.#run(registerOperation(registration), options);
+    const { url, type, ip } = registration;
+    const operation: Operation<Endpoint> = {
+      name: "register",
+      method: "POST",
+      path: "/webhooks",
+      body: JSON.stringify({ url, type, ip }),
+      description: `register a webhook endpoint for ${describeUrl(url)} (${type})`,
+      parse: ({ body }) => parseEndpoint(parseBody(body)),
+    };
+    return this.#run(operation, options);
   }
 
   /** Lists every endpoint of the account, in one request. @throws WebhookError */
   async list(options?: OperationOptions): Promise<EndpointList> {
-    return this.#run(listOperation(), options);
+    const operation: Operation<EndpointList> = {
+      name: "list",
+      method: "GET",
+      path: "/webhooks",
+      description: "list the webhook endpoints",
+      parse: ({ body, headers }) => parseList(parseBody(body), headers),
+    };
+    return this.#run(operation, options);
   }
 
   /** Returns one endpoint. @throws WebhookEndpointNotFoundError if the service answers 404. @throws WebhookError */
   async get(id: string, options?: OperationOptions): Promise<Endpoint> {
-    return this.#run(getOperation(id), options);
+    const parse: Operation<Endpoint>["parse"] = ({ body }) => {
+      const endpoint = parseEndpoint(parseBody(body));
+      if (endpoint.id !== id) throw new MalformedAnswer("its id is not the one that was asked for");
+      return endpoint;
+    };
+    return this.#run({ ...withId("get", id), method: "GET", parse }, options);
   }
 
   /**
@@ -79,22 +96,21 @@ export class WebhooksClient {
    * @throws WebhookEndpointNotFoundError if the service answers 404 otherwise. @throws WebhookError
    */
   async delete(id: string, options?: OperationOptions): Promise<void> {
-    return this.#run(deleteOperation(id), options);
+    return this.#run({ ...withId("delete", id), method: "DELETE", parse: () => {} }, options);
   }
 
   /** Refuses further operations, waits for those under way, and closes the connections, except those of a given dispatcher. */
-  close(): Promise<void> {
-    this.#closing ??= Promise.allSettled(this.#underWay).then(async () => {
-      const { options, dispatcher } = this.#context;
-      // Only a connection attempt that was given up can still be open, so nothing is lost.
-      if (options.dispatcher === undefined) await dispatcher.destroy();
-      this.#closed.abort();
-    });
-    return this.#closing;
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await Promise.allSettled(this.#underWay);
+    const { options, dispatcher } = this.#context;
+    // Only a connection attempt that was given up can still be open, so nothing is lost.
+    if (options.dispatcher === undefined) await dispatcher.destroy();
+    this.#closed.abort();
   }
 
   async #run<T>(operation: Operation<T>, options: OperationOptions = {}): Promise<T> {
-    if (this.#closing) {
+    if (this.#isClosing) {
       const failure = { code: "CLOSED", attempts: 0, last: undefined, mayHaveWorked: false } as const;
       throw operationError(operation, failure, this.#context.options.baseUrl);
     }
@@ -104,4 +120,16 @@ export class WebhooksClient {
     this.#underWay.add(running);
     return running.finally(() => this.#underWay.delete(running));
   }
+}
+
+/** @throws WebhookError `INVALID_ARGUMENT` */
+function withId<Name extends "get" | "delete">(name: Name, id: string) {
+  const description = `${name} webhook endpoint ${JSON.stringify(id)}`;
+  // URL resolution would turn "." and ".." into another path, and an empty id would be the path of all endpoints.
+  // A program in another language may pass what is no string.
+  if (typeof id !== "string" || ["", ".", ".."].includes(id)) {
+    const problem = "this is not a valid id. Pass the id that the service returned";
+    throw new WebhookError(`Cannot ${description}: ${problem}`, { code: "INVALID_ARGUMENT" });
+  }
+  return { name, path: `/webhooks/${encodeURIComponent(id)}`, description };
 }

@@ -19,27 +19,17 @@ export type WebhookErrorCode =
   | "CLOSED"; // the client was closed
 
 /** What a `WebhookError` carries besides its message. */
-export interface WebhookErrorOptions {
-  /** Why the operation failed. */
-  readonly code: WebhookErrorCode;
-  /** The HTTP status, if there was a response. */
-  readonly statusCode?: number | undefined;
-  /** The response's body, if there was one. */
-  readonly responseText?: string | undefined;
-  /** The service's time of the response, in milliseconds since 1970. */
-  readonly serverTime?: number | null | undefined;
-  /** The error that this one comes from, such as that of the connection. */
-  readonly cause?: unknown;
-}
+export type WebhookErrorOptions = Pick<WebhookError, "code" | "cause"> &
+  Partial<Pick<WebhookError, "statusCode" | "responseText" | "serverTime">>;
 
 /** A failed request to the webhook service. Its message holds no key, no path of a webhook's url and no response text. */
 export class WebhookError extends CodedError<WebhookErrorCode> {
   /** The name of the class, as a string that a minifier keeps. */
   override readonly name: string = "WebhookError";
   /** The HTTP status; absent if there was no response. */
-  declare readonly statusCode?: number;
+  declare readonly statusCode?: number | undefined;
   /** The raw text of the response; absent if there was none. Not enumerable, so that no logger prints it by accident. */
-  declare readonly responseText?: string;
+  declare readonly responseText?: string | undefined;
   /** The service's time when it answered, in milliseconds since 1970; null if unknown. */
   readonly serverTime: number | null;
 
@@ -70,10 +60,7 @@ export function undefinedIfGone(error: unknown): undefined {
 export type RegistrationOutcome = "not-made" | "undecided";
 
 /** What a `WebhookRegistrationError` carries besides its message. */
-export interface WebhookRegistrationErrorOptions extends WebhookErrorOptions {
-  /** Whether an endpoint may exist. */
-  readonly outcome: RegistrationOutcome;
-}
+export type WebhookRegistrationErrorOptions = WebhookErrorOptions & Pick<WebhookRegistrationError, "outcome">;
 
 /** A registration that failed. */
 export class WebhookRegistrationError extends WebhookError {

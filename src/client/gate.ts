@@ -1,82 +1,73 @@
-import type { Clock } from "./clock";
+import { type Clock, sleep } from "./clock";
 
 /** A client has stalled once the service refused it this often and for so many milliseconds, and let no request through. */
 const STALLED_REFUSALS = 3;
 const STALLED_MS = 60_000;
 
-/** How waiting for a turn ended. In a client that has stalled, waiting is pointless. */
-export type Entry = "admitted" | "aborted" | "stalled";
-
-/**
- * Decides when each request of a client is sent, in the order of their arrival. At most `maxConcurrency` are under way, and
- * after a refusal (429) none is sent until the pause is over that the service asked for.
- */
+/** Limits how many operations of a client are under way, and holds the pause that the service asks all of them for. */
 export class Gate {
-  readonly #waiting: ((entry: Entry) => void)[] = [];
-  #underWay = 0;
+  readonly #waiting = new Set<() => void>();
+  #inside = 0;
   #opensAt = Number.NEGATIVE_INFINITY;
+  #stalledUntil = Number.NEGATIVE_INFINITY;
   #refusedSince = 0;
-  /** Cancels the timer of the next turn. */
-  #cancelAlarm = () => {};
-  /** How often the gate was closed since a request was last let through. */
+  /** How many pauses the service has asked for since it last let a request through. */
   refusals = 0;
 
   constructor(private readonly options: { readonly maxConcurrency: number; readonly clock: Clock }) {}
 
-  /** Waits for a turn. Whoever is admitted calls `leave` or `refuse` once, when the request has ended. */
-  enter(signal: AbortSignal): Promise<Entry> {
+  /** Waits for a turn, in the order of arrival. An abort ends the wait. Call `leave` once after either. */
+  enter(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
-      const end = (entry: Entry) => {
-        signal.removeEventListener("abort", abort);
-        resolve(entry);
+      const enter = () => {
+        this.#waiting.delete(enter);
+        signal.removeEventListener("abort", enter);
+        this.#inside += 1;
+        resolve();
       };
-      const abort = () => {
-        this.#waiting.splice(this.#waiting.indexOf(end), 1);
-        end("aborted");
-        this.#admit();
-      };
-      signal.addEventListener("abort", abort);
-      this.#waiting.push(end);
-      if (signal.aborted) abort();
+      this.#waiting.add(enter);
+      signal.addEventListener("abort", enter);
+      if (signal.aborted) enter();
       else this.#admit();
     });
   }
 
-  /** @param letThrough whether the service handled the request, successfully or not */
-  leave({ letThrough }: { readonly letThrough: boolean }): void {
-    if (letThrough) this.refusals = 0;
-    this.#underWay -= 1;
+  leave(): void {
+    this.#inside -= 1;
     this.#admit();
   }
 
-  /**
-   * Closes the gate for so many milliseconds, in which the service wants no request. Returns whether this refusal closed it,
-   * or only shares the pause of its burst, or ends all waiting.
-   */
-  refuse(pauseMs: number): "closed" | "shared" | "stalled" {
-    const now = this.options.clock.now();
-    const closes = now >= this.#opensAt;
-    if (closes && this.refusals === 0) this.#refusedSince = now;
-    if (closes) this.refusals += 1;
-    this.#opensAt = Math.max(this.#opensAt, now + pauseMs);
-    const hasStalled = this.refusals >= STALLED_REFUSALS && now - this.#refusedSince >= STALLED_MS;
-    if (hasStalled) for (const end of this.#waiting.splice(0)) end("stalled");
-    this.leave({ letThrough: false });
-    if (hasStalled) return "stalled";
-    return closes ? "closed" : "shared";
+  #admit(): void {
+    for (const enter of this.#waiting) {
+      if (this.#inside >= this.options.maxConcurrency) return;
+      enter();
+    }
   }
 
-  /** Admits whom it may, and sets a timer only while somebody has to wait for it: a timer keeps the process alive. */
-  #admit(): void {
-    this.#cancelAlarm();
-    while (this.#waiting.length > 0 && this.#underWay < this.options.maxConcurrency) {
-      const waitMs = this.#opensAt - this.options.clock.now();
-      if (waitMs > 0) {
-        this.#cancelAlarm = this.options.clock.after(waitMs, () => this.#admit());
-        return;
-      }
-      this.#underWay += 1;
-      this.#waiting.shift()?.("admitted");
+  /** Begins a pause, or prolongs the one that is on. Returns true if it begins one. */
+  refuse(pauseMs: number): boolean {
+    const now = this.options.clock.now();
+    const begins = now >= this.#opensAt;
+    if (begins && this.refusals === 0) this.#refusedSince = now;
+    if (begins) this.refusals += 1;
+    this.#opensAt = Math.max(this.#opensAt, now + pauseMs);
+    const hasStalled = this.refusals >= STALLED_REFUSALS && now - this.#refusedSince >= STALLED_MS;
+    if (hasStalled) this.#stalledUntil = this.#opensAt;
+    return begins;
+  }
+
+  /** True in a pause that is not worth waiting for. */
+  get hasStalled(): boolean {
+    return this.options.clock.now() < this.#stalledUntil;
+  }
+
+  /** Waits until the pause is over, the signal is aborted, or the client has stalled. */
+  async opened(signal: AbortSignal): Promise<void> {
+    const { clock } = this.options;
+    for (;;) {
+      const waitMs = this.#opensAt - clock.now();
+      if (waitMs <= 0 || signal.aborted || this.hasStalled) return;
+      await sleep(waitMs, { clock, signal });
     }
   }
 }

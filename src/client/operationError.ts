@@ -3,7 +3,7 @@ import { serverTimeOf } from "./answer";
 import type { Attempt } from "./attempt";
 import type { WebhookErrorCode } from "./errors";
 import { WebhookEndpointNotFoundError, WebhookError, WebhookRegistrationError } from "./errors";
-import type { Operation } from "./operations";
+import type { Operation } from "./operation";
 
 /** How an operation failed. */
 export interface OperationFailure {
@@ -20,26 +20,26 @@ export interface OperationFailure {
 
 /** Returns the error that the contract prescribes for an operation. */
 export function operationError(
-  operation: Operation<unknown>,
+  { name, method, path, description }: Operation<unknown>,
   failure: OperationFailure,
-  baseUrl: URL,
+  baseUrl: string,
 ): WebhookError {
   const { code, mayHaveWorked, last, attempts } = failure;
-  const url = `${baseUrl.href.replace(/\/$/, "")}${operation.path}`;
+  const answer = last?.answer;
   const times = attempts > 1 ? ` (attempt ${attempts})` : "";
-  const what = `Cannot ${operation.description}: ${operation.method} ${url} ${whatHappened(failure)}${times}.`;
-  const isRegistration = operation.name === "register";
-  const message = [what, advice(operation, failure), isRegistration && mayHaveWorked && DOUBT];
-  const text = message.filter(Boolean).join(" ");
+  const what = `Cannot ${description}: ${method} ${baseUrl}${path} ${whatHappened(failure)}${times}.`;
+  const outcome = mayHaveWorked ? "undecided" : "not-made";
+  const doubt = name === "register" && mayHaveWorked ? DOUBT : "";
+  const text = [what, ADVICE[code], doubt].filter(Boolean).join(" ");
   const details = {
     code,
-    statusCode: last?.answer?.statusCode,
-    responseText: last?.answer?.body.toString("utf8"),
-    serverTime: last?.answer && serverTimeOf(last.answer.headers),
+    outcome,
+    statusCode: answer?.statusCode,
+    responseText: answer?.body.toString("utf8"),
+    serverTime: answer ? serverTimeOf(answer.headers) : null,
     cause: failure.cause ?? last?.failure?.cause,
-  };
-  const outcome = mayHaveWorked ? "undecided" : "not-made";
-  if (isRegistration) return new WebhookRegistrationError(text, { ...details, outcome });
+  } as const;
+  if (name === "register") return new WebhookRegistrationError(text, details);
   if (code === "NOT_FOUND") return new WebhookEndpointNotFoundError(text, details);
   return new WebhookError(text, details);
 }
@@ -68,7 +68,6 @@ function nameOf(cause: unknown): string {
 
 const DOUBT =
   "The endpoint may have been registered anyway: list the endpoints before you register it again.";
-const HIDDEN_ANSWER = "The error's responseText has the answer, which may be confidential.";
 
 const ADVICE: Readonly<Partial<Record<WebhookErrorCode, string>>> = {
   UNAUTHORIZED:
@@ -76,7 +75,9 @@ const ADVICE: Readonly<Partial<Record<WebhookErrorCode, string>>> = {
   NOT_FOUND:
     "The account of this API key has no endpoint with that id: it was deleted, or belongs to another account or service.",
   RATE_LIMITED: "The service is limiting requests: try again later.",
-  SERVER_ERROR: `The service failed. ${HIDDEN_ANSWER}`,
+  REJECTED:
+    "The service refused the request. Check what was sent, and after 404 or 405 baseUrl; the error's responseText may say why.",
+  SERVER_ERROR: "The service failed; the error's responseText may say why.",
   MALFORMED_RESPONSE: "Check that baseUrl is the address of the webhook service's API, not of its website.",
   RESPONSE_TOO_LARGE: "Check baseUrl, or raise maxResponseBytes.",
   UNREACHABLE:
@@ -86,10 +87,3 @@ const ADVICE: Readonly<Partial<Record<WebhookErrorCode, string>>> = {
     "The redirect is not followed, because the API key would be sent along: set baseUrl to the address of the API.",
   CLOSED: "Create a new client.",
 };
-
-function advice({ name }: Operation<unknown>, { code, last }: OperationFailure): string | undefined {
-  if (code !== "REJECTED") return ADVICE[code];
-  const statusCode = last?.answer?.statusCode;
-  if (statusCode === 404 || statusCode === 405) return "The API is not at this address: check baseUrl.";
-  return `The service refused the request${name === "register" ? ": check url, type and ip" : ""}. ${HIDDEN_ANSWER}`;
-}

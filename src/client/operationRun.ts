@@ -1,10 +1,10 @@
-import { MalformedAnswer } from "./answer";
 import { type Attempt, type AttemptContext, exchange } from "./attempt";
 import { sleep } from "./clock";
 import type { WebhookErrorCode } from "./errors";
 import type { Gate } from "./gate";
+import type { Operation } from "./operation";
 import { operationError } from "./operationError";
-import type { Operation } from "./operations";
+import { MalformedAnswer } from "./parse";
 import { backoffMs, judge, retryAfterMs } from "./retryPolicy";
 
 const LONGEST_ATTEMPT_MS = 10_000;
@@ -45,42 +45,42 @@ export async function runOperation<T>(
     operationError(operation, { code, attempts, last, mayHaveWorked, ...details }, options.baseUrl);
   const reportWait = (code: WebhookErrorCode, delayMs: number) => {
     const statusCode = last?.answer?.statusCode;
-    try {
-      options.onWait?.({ operation: operation.name, attempt: attempts, delayMs, code, statusCode });
-    } catch {
-      // An observer must not break the operation.
-    }
+    options.onWait?.({ operation: operation.name, attempt: attempts, delayMs, code, statusCode });
   };
 
-  for (;;) {
-    const entry = await gate.enter(unwait);
-    if (entry === "aborted") throw failed("ABORTED", { cause: unwait.reason });
-    if (entry === "stalled") throw failed("RATE_LIMITED");
+  await gate.enter(unwait);
+  try {
+    for (;;) {
+      await gate.opened(unwait);
+      if (unwait.aborted) throw failed("ABORTED", { cause: unwait.reason });
+      if (gate.hasStalled) throw failed("RATE_LIMITED");
 
-    const startedAt = clock.now();
-    attempts += 1;
-    onSend?.();
-    const timeoutMs = Math.min(LONGEST_ATTEMPT_MS, leftMs);
-    last = await exchange(operation, context, { timeoutMs, signal });
-    leftMs -= clock.now() - startedAt;
+      const startedAt = clock.now();
+      attempts += 1;
+      onSend?.();
+      const timeoutMs = Math.min(LONGEST_ATTEMPT_MS, leftMs);
+      last = await exchange(operation, context, { timeoutMs, signal });
+      leftMs -= clock.now() - startedAt;
 
-    const askedMs = last.answer && retryAfterMs(last.answer, clock.date());
-    const verdict = judge(operation.name, last, { askedMs, mayHaveWorked });
-    if (verdict.succeeded) {
-      gate.leave({ letThrough: true });
-      try {
+      const askedMs = last.answer && retryAfterMs(last.answer, clock.date());
+      const verdict = judge(operation.name, last, { askedMs, mayHaveWorked });
+      mayHaveWorked ||= verdict.succeeded || verdict.mayHaveWorked;
+      if (verdict.succeeded) {
+        gate.refusals = 0;
         return operation.parse(verdict.answer);
-      } catch (error) {
-        if (!(error instanceof MalformedAnswer)) throw error;
-        mayHaveWorked = true;
-        throw failed("MALFORMED_RESPONSE", { problem: error.message });
       }
-    }
 
-    const { code, repeatable, pauseMs } = verdict;
-    mayHaveWorked ||= verdict.mayHaveWorked;
-    if (pauseMs === undefined) {
-      gate.leave({ letThrough: last.answer !== undefined });
+      const { code, repeatable, pauseMs } = verdict;
+      if (pauseMs !== undefined) {
+        // The pause holds for all requests of the client, and costs neither a retry nor time. A service may ask for no pause,
+        // or for too short a one: each refusal in a row lengthens it.
+        const delayMs = Math.max(pauseMs, backoffMs(gate.refusals, random));
+        const isFirst = gate.refuse(delayMs);
+        if (!repeatable || options.maxRetries === 0 || gate.hasStalled) throw failed(code);
+        if (isFirst) reportWait(code, delayMs);
+        continue;
+      }
+      if (last.answer) gate.refusals = 0;
       const delayMs = backoffMs(retries, random);
       if (!repeatable || retries >= options.maxRetries || delayMs >= leftMs) throw failed(code);
       retries += 1;
@@ -88,13 +88,10 @@ export async function runOperation<T>(
       reportWait(code, delayMs);
       // If this is aborted, so is the next wait for a turn.
       await sleep(delayMs, { clock, signal: unwait });
-    } else {
-      // The pause holds for all requests of the client, and costs neither a retry nor time. A service may ask for no pause,
-      // or for too short a one: each refusal in a row lengthens it.
-      const delayMs = Math.max(pauseMs, backoffMs(gate.refusals, random));
-      const effect = gate.refuse(delayMs);
-      if (!repeatable || effect === "stalled" || options.maxRetries === 0) throw failed(code);
-      if (effect === "closed") reportWait(code, delayMs);
     }
+  } catch (error) {
+    throw error instanceof MalformedAnswer ? failed("MALFORMED_RESPONSE", { problem: error.message }) : error;
+  } finally {
+    gate.leave();
   }
 }

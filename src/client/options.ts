@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici";
 import { hostMistake, isHttpUrl, isLoopback } from "../shared/url";
 import { WebhookError, type WebhookErrorCode } from "./errors";
-import type { OperationName } from "./operations";
+import type { OperationName } from "./operation";
 
 /** Options of `WebhooksClient`. An invalid one throws `INVALID_OPTION`. */
 export interface WebhooksClientOptions {
@@ -26,7 +26,7 @@ export interface WebhooksClientOptions {
   readonly maxResponseBytes?: number | undefined;
   /** A dispatcher of undici 7 to use instead of one that obeys HTTP_PROXY, HTTPS_PROXY and NO_PROXY. `close()` leaves it open. */
   readonly dispatcher?: Dispatcher | undefined;
-  /** Called when a request waits before it is repeated, once for all that share a pause. Errors that it throws are ignored. */
+  /** Called when a request waits before it is repeated, once for all that share a pause. */
   readonly onWait?: ((wait: Wait) => void) | undefined;
 }
 
@@ -62,7 +62,8 @@ export function resolveOptions(options: WebhooksClientOptions) {
   }
   return {
     ...limits,
-    baseUrl: new URL(options.baseUrl.replace(/\/+$/, "")),
+    /** Without a slash at its end. */
+    baseUrl: new URL(options.baseUrl).href.replace(/\/+$/, ""),
     apiKeyHeader,
     apiKeyValue: apiKeyScheme === undefined ? apiKey : `${apiKeyScheme} ${apiKey}`,
     dispatcher,

@@ -1,7 +1,20 @@
-import { isRecord } from "../shared/json";
-import { type Headers, MalformedAnswer, serverTimeOf } from "./answer";
+import { isRecord, parseJson } from "../shared/json";
+import { type Headers, serverTimeOf } from "./answer";
 import type { Endpoint, EndpointList, UnrecognizedEndpoint } from "./endpoint";
 import { headersMentionMore, mentionsMore } from "./partialList";
+
+/** An answer that breaks the contract. The message describes what is wrong with its shape and never quotes a value. */
+export class MalformedAnswer extends Error {
+  override readonly name = "MalformedAnswer";
+}
+
+/** @throws MalformedAnswer */
+export function parseBody(body: Uint8Array): unknown {
+  need(body.length > 0, "it is empty");
+  const value = parseJson(new TextDecoder().decode(body));
+  need(value !== undefined, "it is not JSON");
+  return value;
+}
 
 /** @throws MalformedAnswer */
 export function parseEndpoint(value: unknown): Endpoint {
@@ -61,13 +74,8 @@ function idOf({ id }: Record<string, unknown>): string | undefined {
 }
 
 /** Returns a timestamp as the service wrote it, because the contract does not specify its format. */
-function timestampOf(value: unknown): string | null {
-  if (value === undefined || value === null) return null;
-  need(
-    typeof value === "string" || typeof value === "number",
-    "a timestamp is neither a string nor a number",
-  );
-  return String(value);
+function timestampOf(value: unknown = null): string | null {
+  return value === null || typeof value === "string" ? value : JSON.stringify(value);
 }
 
 function need(condition: unknown, problem: string): asserts condition {

@@ -1,8 +1,8 @@
 import { isSuccess } from "../shared/isSuccess";
-import { type Answer, headerOf, serverTimeOf } from "./answer";
+import { type Answer, serverTimeOf } from "./answer";
 import type { Attempt, Failure } from "./attempt";
 import type { WebhookErrorCode } from "./errors";
-import type { OperationName } from "./operations";
+import type { OperationName } from "./operation";
 
 export type Verdict = { readonly succeeded: true; readonly answer: Answer } | FailedVerdict;
 
@@ -95,9 +95,8 @@ export function backoffMs(repeat: number, random: () => number): number {
  * @param now the time in milliseconds since 1970, for a service that does not send its own
  */
 export function retryAfterMs({ headers }: Pick<Answer, "headers">, now: number): number | undefined {
-  const value = headerOf(headers, "retry-after");
-  if (value === undefined) return undefined;
-  const seconds = Number(value);
-  const pause = Number.isNaN(seconds) ? Date.parse(value) - (serverTimeOf(headers) ?? now) : seconds * 1000;
+  const asked = String(headers["retry-after"]);
+  const seconds = Number(asked);
+  const pause = Number.isNaN(seconds) ? Date.parse(asked) - (serverTimeOf(headers) ?? now) : seconds * 1000;
   return Number.isNaN(pause) ? undefined : Math.min(Math.max(pause, 0), LONGEST_PAUSE_MS);
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { type Headers, MalformedAnswer, parseBody } from "../../src/client/answer";
-import { parseEndpoint, parseList } from "../../src/client/parse";
+import type { Headers } from "../../src/client/answer";
+import { MalformedAnswer, parseBody, parseEndpoint, parseList } from "../../src/client/parse";
 import { endpoint } from "./support";
 
 const other = { ...endpoint, id: "wh_2", url: "https://other.example.com/" };
@@ -27,7 +27,6 @@ test.each([
   ["an endpoint with an inexact number as its id", { ...endpoint, id: 2 ** 53 }, "nor an integer"],
   ["an endpoint without a url", { ...endpoint, url: undefined }, "the url of the endpoint is not"],
   ["an endpoint of another type", { ...endpoint, type: "staging" }, "the type of the endpoint is neither"],
-  ["an endpoint whose creation is an object", { ...endpoint, createdAt: {} }, "a timestamp is neither"],
 ])("parseEndpoint refuses %s, and says why", (_, value, reason) => {
   expect(() => parseEndpoint(value)).toThrow(MalformedAnswer);
   expect(() => parseEndpoint(value)).toThrow(reason);
@@ -88,7 +87,6 @@ test.each<[what: string, row: unknown, list: object]>([
   ["has an object as its url", { ...endpoint, url: {} }, aside(null)],
   ["has an unknown type", { ...endpoint, type: "staging" }, aside(endpoint.url)],
   ["has no type", { ...endpoint, type: undefined }, aside(endpoint.url)],
-  ["has a boolean as its timestamp", { ...endpoint, updatedAt: false }, aside(endpoint.url)],
   ["is null", null, lost],
   ["is a string", "wh_1", lost],
   ["has no id", { ...endpoint, id: undefined }, lost],
@@ -100,7 +98,6 @@ test.each<[what: string, row: unknown, list: object]>([
 
 test.each([
   ["<html>secret", "it is not JSON"],
-  [Buffer.from([0x22, 0xff, 0x22]), "it is not JSON"],
   ["", "it is empty"],
 ])("parseBody refuses %j, and does not quote it", (body, problem) => {
   expect(() => parseBody(Buffer.from(body))).toThrow(new MalformedAnswer(problem));

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { type Entry, Gate } from "../../src/client/gate";
+import { Gate } from "../../src/client/gate";
 import { HandClock } from "./handClock";
 import { simulateService } from "./simulatedService";
 import { endpoint, rejection } from "./support";
@@ -7,42 +7,41 @@ import { endpoint, rejection } from "./support";
 function gateOf(maxConcurrency: number) {
   const clock = new HandClock();
   const gate = new Gate({ maxConcurrency, clock });
-  const entries: { entry: Entry; name: string; at: number }[] = [];
-  const enter = (name = "", signal = new AbortController().signal) =>
-    void gate.enter(signal).then((entry) => entries.push({ entry, name, at: clock.time }));
-  return { clock, gate, entries, enter };
+  const entered: string[] = [];
+  const enter = (name: string, signal = new AbortController().signal) =>
+    void gate.enter(signal).then(() => entered.push(name));
+  return { clock, gate, entered, enter };
 }
 
 test("the refusals of one burst share a pause, the longest of theirs", async () => {
-  const { clock, gate, entries, enter } = gateOf(3);
-  for (let i = 0; i < 4; i += 1) enter();
-  await clock.pass(0);
-  expect([1_000, 5_000, 2_000].map((pauseMs) => gate.refuse(pauseMs))).toEqual([
-    "closed",
-    "shared",
-    "shared",
-  ]);
+  const { clock, gate } = gateOf(3);
+  expect([1_000, 5_000, 2_000].map((pauseMs) => gate.refuse(pauseMs))).toEqual([true, false, false]);
   expect(gate.refusals).toBe(1);
+  const opened = gate.opened(new AbortController().signal).then(() => clock.time);
   await clock.pass(60_000);
-  expect(entries.map(({ at }) => at)).toEqual([0, 0, 0, 5_000]);
-  gate.leave({ letThrough: true });
-  expect(gate.refusals).toBe(0);
+  expect(await opened).toBe(5_000);
 });
 
-test("an aborted request leaves the queue, the others stay, and no timer is left once nothing waits", async () => {
-  const { clock, gate, entries, enter } = gateOf(1);
+test("an aborted operation leaves the queue, the others stay, and no timer is left of an aborted pause", async () => {
+  const { clock, gate, entered, enter } = gateOf(1);
   const controller = new AbortController();
   enter("first");
   enter("aborted", controller.signal);
   enter("last");
   controller.abort();
   await clock.pass(0);
-  expect(entries.map(({ name, entry }) => `${name} ${entry}`)).toEqual(["first admitted", "aborted aborted"]);
+  gate.leave();
+  await clock.pass(0);
+  expect(entered).toEqual(["first", "aborted"]);
+  gate.leave();
+  await clock.pass(0);
+  expect(entered).toEqual(["first", "aborted", "last"]);
+
+  const cancelling = new AbortController();
   gate.refuse(1_000);
-  expect(clock.pending).toBe(1);
-  await clock.pass(1_000);
-  expect(entries.at(-1)).toEqual({ name: "last", entry: "admitted", at: 1_000 });
-  gate.refuse(1_000);
+  const opened = gate.opened(cancelling.signal);
+  cancelling.abort();
+  await opened;
   expect(clock.pending).toBe(0);
 });
 
@@ -87,31 +86,38 @@ test.each([undefined, "0", "1", "3"])(
   },
 );
 
-test("in any order of events the limit holds, a closed gate admits nothing, and every request gets a turn", async () => {
-  const step = fc.constantFrom("enter", "enter", "let through", "lost", "refused", "time");
+test("in any order of events the limit holds, and every operation gets a turn in the order of arrival", async () => {
+  const step = fc.constantFrom("enter", "enter", "leave", "abort");
   const property = fc.asyncProperty(
     fc.integer({ min: 1, max: 4 }),
     fc.array(step, { maxLength: 60 }),
     async (limit, steps) => {
-      const { clock, gate, entries, enter } = gateOf(limit);
-      let [opensAt, entered, left] = [0, 0, 0];
-      for (const what of [...steps, ...Array.from({ length: 60 }, () => ["time", "let through"]).flat()]) {
-        const before = entries.length;
-        if (what === "time") await clock.pass(300);
-        else if (what === "enter") entered += 1;
-        else if (entries.length > left) left += 1;
-        else continue;
-        if (what === "enter") enter();
-        if (what === "let through" || what === "lost") gate.leave({ letThrough: what === "let through" });
-        if (what === "refused") {
-          gate.refuse(700);
-          opensAt = clock.time + 700;
+      const { clock, gate, entered, enter } = gateOf(limit);
+      const waiting: AbortController[] = [];
+      const [aborted, expected]: [Set<string>, string[]] = [new Set(), []];
+      let left = 0;
+      for (const what of [...steps, ...steps.map(() => "leave")]) {
+        if (what === "enter") {
+          const name = String(expected.length);
+          expected.push(name);
+          waiting.push(new AbortController());
+          enter(name, waiting.at(-1)?.signal);
+        }
+        const index = expected.findIndex((name) => !entered.includes(name));
+        if (what === "abort" && index >= 0) {
+          aborted.add(String(index));
+          waiting[index]?.abort();
+        }
+        if (what === "leave" && left < entered.length) {
+          left += 1;
+          gate.leave();
         }
         await clock.pass(0);
-        expect(entries.length - left).toBeLessThanOrEqual(limit);
-        if (clock.time < opensAt) expect(entries).toHaveLength(before);
+        expect(entered.length - left - aborted.size).toBeLessThanOrEqual(limit);
       }
-      expect(entries).toHaveLength(entered);
+      expect([...entered].sort()).toEqual([...expected].sort());
+      const inTurn = entered.filter((name) => !aborted.has(name));
+      expect(inTurn).toEqual(expected.filter((name) => !aborted.has(name)));
     },
   );
   await fc.assert(property, { numRuns: 60 });
