@@ -19,16 +19,23 @@ function filesLoadedFor(...subpaths: string[]): string[] {
 }
 
 const adapters = ["receiver/node", "receiver/fetch", "receiver/fastify", "receiver/lambda"];
-const receiver = ["receiver", "receiver/queues", ...adapters];
+const rooms: readonly [subpath: string, loaded: string][] = [
+  ["signature", "dist/(signature|shared)"],
+  ...["receiver", "receiver/queues", ...adapters].map((subpath): [string, string] => [
+    subpath,
+    "dist/(receiver|signature|shared)",
+  ]),
+  ["stack", "dist/(stack|receiver|signature|shared)"],
+  ["client", "dist/(client|shared)|node_modules/undici"],
+  ["validation", "dist/(validation|signature|shared)|node_modules/undici"],
+];
 
-test.each([...receiver, "signature"])(
-  "./%s loads only itself, the files that every folder shares, and Node",
-  (subpath) => {
-    const files = filesLoadedFor(subpath).map((file) => relative(root, file).split(sep).join("/"));
-    expect(files).toContainEqual(expect.stringMatching(`^dist/${subpath.split("/")[0]}/`));
-    expect(files.filter((file) => !/^dist\/(receiver|signature|shared)\//.test(file))).toEqual([]);
-  },
-);
+test.each(rooms)("./%s loads only files below %s, and Node", (subpath, loaded) => {
+  const files = filesLoadedFor(subpath).map((file) => relative(root, file).split(sep).join("/"));
+  expect(files).toContainEqual(expect.stringMatching(`^dist/${subpath.split("/")[0]}/`));
+  const allowed = new RegExp(`^(${loaded})/|^package.json$`);
+  expect(files.filter((file) => !allowed.test(file))).toEqual([]);
+});
 
 test.each([
   ["receiver", MOST_BYTES],
