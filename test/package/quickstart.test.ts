@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { type Emulator, startEmulator } from "../../src/emulator";
@@ -44,14 +43,10 @@ function shell() {
 }
 
 /** Runs a shell command of the documentation in the project, with what a person would type in answer to it. */
-function type(command: string, answer: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = execFile("bash", ["-c", command], shell(), (error, out, err) => {
-      if (error === null) resolve(out);
-      else reject(new Error(`${command}:\n${out}${err}`));
-    });
-    child.stdin?.end(answer);
-  });
+async function type(command: string, answer: string): Promise<string> {
+  const { hasFailed, output } = await new Terminal(shell()).run(command, answer);
+  if (hasFailed) throw new Error(`${command}:\n${output}`);
+  return output;
 }
 
 test("the README's quick start, typed as it stands, registers the endpoint of the README's program", async () => {

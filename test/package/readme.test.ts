@@ -6,14 +6,7 @@ const MOST_LINES = 120;
 const CLI_COMMANDS =
   /^pulumi (new|package add|stack init|up|preview|refresh|destroy|cancel|config (set|rm)|stack (output|export|import|select)|state delete|import|env run)\b/;
 
-const manifest: {
-  readonly name: string;
-  readonly version: string;
-  readonly scripts: Readonly<Record<string, string>>;
-  readonly dependencies: object;
-  readonly peerDependencies: object;
-  readonly devDependencies: object;
-} = JSON.parse(read("package.json"));
+const { scripts } = JSON.parse(read("package.json"));
 const readme = read("README.md");
 const pages = packedFiles().filter((file) => file.endsWith(".md"));
 
@@ -28,39 +21,11 @@ test("the documentation has at most sixteen pages, 3,500 lines and 28,000 words"
   expect(texts.join("").split(/\s+/).length).toBeLessThanOrEqual(28_000);
 });
 
-test("the first commands of the README's quick start are the demo and the tests", () => {
-  const [, quickStart = ""] = readme.split("\n## Quick start\n");
-  expect(commandsOf(quickStart).slice(0, 2)).toEqual(["npm run demo", "npm test"]);
-});
-
-/** Returns the packages that a list names, which begins after this text and ends at the next empty line. */
-function packagesListedAfter(page: string, text: string): string[] {
-  const [, rest = ""] = page.split(`\n${text}\n\n`);
-  const lines = rest.split("\n\n")[0]?.split("\n") ?? [];
-  const named = lines.flatMap((line) => [...(line.split(": ")[0] ?? "").matchAll(/`([^`]+)`/g)]);
-  return named.map(([, name = ""]) => name).sort();
-}
-
-test("the README names every package that a user installs, and the page for contributors every other", () => {
-  const { dependencies, peerDependencies, devDependencies } = manifest;
-  const ofUsers = Object.keys({ ...dependencies, ...peerDependencies }).sort();
-  expect(packagesListedAfter(readme, "## Dependencies")).toEqual(ofUsers);
-  const forDevelopment = "Packages for development, each with its version pinned in `package.json`:";
-  const others = Object.keys(devDependencies).filter((name) => !ofUsers.includes(name));
-  expect(packagesListedAfter(read("CONTRIBUTING.md"), forDevelopment)).toEqual(others.sort());
-});
-
-test("the README installs the file that `npm pack` creates", () => {
-  const { name, version } = manifest;
-  expect(commandsOf(readme)).toContain(`npm install ~/${name}-${version}.tgz`);
-});
-
 /** Returns what is wrong with a documented command, or undefined. */
 function problemOf(command: string): string | undefined {
   const plain = command.replace(/^[A-Z_]+="\$\((.*)\)" /, "").replace(/^npx -p \S+\.tgz /, "npx ");
   const [program, first = "", second = ""] = plain.split(" ");
-  if (program === "npm" && first === "run")
-    return second in manifest.scripts ? undefined : "has no such script";
+  if (program === "npm" && first === "run") return second in scripts ? undefined : "has no such script";
   if (program === "npm") return ["test", "install", "pack"].includes(first) ? undefined : "is not known here";
   if (program === "npx" && first === "pulumi-webhook-endpoints")
     return problemOfOwn(plain.split(" && ")[0] ?? "");

@@ -149,36 +149,6 @@ describe.each(Object.entries(frameworks))("%s:", (_framework, start) => {
     await isWell();
   });
 
-  test("one of fifty concurrent copies is handled, and the others are answered 503", async () => {
-    const [gate, told] = [deferred(), deferred()];
-    const outcomes: string[] = [];
-    const { post } = await serve({
-      handlers: { "job.succeeded": () => gate.promise },
-      onOutcome: ({ outcome }) => outcomes.push(outcome) === 49 && told.resolve(),
-    });
-    const request = delivered();
-    const copies = Array.from({ length: 50 }, () => post(request));
-    await told.promise;
-    gate.resolve();
-    expect((await Promise.all(copies)).sort()).toEqual([200, ...Array(49).fill(503)]);
-    expect(await post(request)).toBe(200);
-    expect(outcomes).toEqual([...Array(49).fill("held"), "handled", "duplicate"]);
-  });
-
-  test("a hundred stuck senders delay no other delivery, and are each answered 408", async () => {
-    const { port, isWell, rejections } = await serve({ bodyTimeoutMs: 300 });
-    const heads = [head({ "content-length": "10" }), head({ "transfer-encoding": "chunked" })];
-    const stuck = Array.from({ length: 100 }, (_, i) => {
-      const { socket, answer } = raw(port, heads[i % 2] ?? "", i % 4 < 2 ? "1" : "");
-      socket.once("data", () => socket.end());
-      return answer;
-    });
-    await isWell();
-    for (const answer of await Promise.all(stuck)) expect(answer).toMatch(/^HTTP\/1.1 408 /);
-    expect(rejections.map(({ reason }) => reason)).toEqual(Array(100).fill("incomplete-body"));
-    await isWell();
-  });
-
   test("of six hundred mixed requests at once, each delivery is handled once and nothing else", async () => {
     const { port, post, handler } = await serve();
     const good = Array.from({ length: 100 }, (_, job) => delivered({ body: jobSucceeded(`job_${job}`) }));

@@ -45,11 +45,6 @@ test("the program with prom-client counts outcomes, refusals and failures to rea
     const rules = /^```yaml\n(.*?)^```$/ms.exec(page)?.[1] ?? "";
     const names = new Set([...rules.matchAll(/webhook_\w+/g)].map(([name]) => name));
     expect([...names].filter((name) => !metrics.includes(name))).toEqual([]);
-    const values = [...rules.matchAll(/[=!~]"([^"]*)"/g)].flatMap(([, list = ""]) => list.split("|"));
-    expect(values.length).toBeGreaterThan(5);
-    expect(values.filter((value) => !page.includes(`\`${value}\``))).toEqual([]);
-    const alerts = [...rules.matchAll(/alert: (\w+)/g)].map(([, name]) => name);
-    expect(alerts).toEqual([...page.matchAll(/^\| `(Webhooks\w+)` \|/gm)].map(([, name]) => name));
   } finally {
     await app.stop();
   }
