@@ -18,12 +18,10 @@ export function secretsOf({ secrets, receiver }: ValidationInputs): unknown {
 }
 
 /** Returns every problem of the arguments. None repeats a url or a secret; what is not known yet is skipped. */
-export function problemsOfArguments({ __provider: _, ...args }: ValidationInputs): string[] {
-  const given = Object.fromEntries(Object.entries(args).filter(([, value]) => (value ?? null) !== null));
+export function problemsOfArguments({ __provider: _, ...given }: ValidationInputs): string[] {
+  const { url, secrets, receiver, timeoutSeconds = UNKNOWN_VALUE, triggers = UNKNOWN_VALUE } = given;
   const problems = unknownOptions(given, ARGUMENT_NAMES, "an argument of a receiver validation");
-  const { url = null, secrets, receiver, timeoutSeconds = UNKNOWN_VALUE, triggers = [] } = given;
-  if (url === null) problems.push("url is missing");
-  const urlProblem = url === null || url === UNKNOWN_VALUE ? undefined : problemOfUrl(url);
+  const urlProblem = url === UNKNOWN_VALUE ? undefined : problemOfUrl(url);
   if (urlProblem !== undefined) problems.push(`url ${urlProblem}`);
   if ((secrets === undefined) === (receiver === undefined))
     problems.push(
@@ -34,7 +32,7 @@ export function problemsOfArguments({ __provider: _, ...args }: ValidationInputs
     problems.push("timeoutSeconds must be a number of seconds above 0, at most 3600");
   // Pulumi turns a date, a Map and a Set into an empty object, so their changes would be missed in silence.
   const isList =
-    Array.isArray(triggers) && triggers.every((each) => typeof each !== "object" || each === null);
+    Array.isArray(triggers) && triggers.every((each) => each === null || typeof each !== "object");
   if (triggers !== UNKNOWN_VALUE && !isList)
     problems.push("triggers must be a list of strings, numbers and booleans");
   return problems;
@@ -52,6 +50,7 @@ function problemsOfSecrets(secrets: unknown): string[] {
 
 /** Returns what is wrong with a receiver's url, in words that do not repeat it; undefined when it can be used. */
 export function problemOfUrl(url: unknown): string | undefined {
+  if (url === undefined) return "is missing";
   if (!isHttpUrl(url)) return 'must be an absolute URL that begins with "https://" or "http://"';
   const { username, password } = new URL(url);
   return username === "" && password === "" ? undefined : "must not contain a user name or password";

@@ -4,16 +4,18 @@ import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { connectEngine, type Engine } from "../provider/engine";
 import { CodedError } from "../shared/codedError";
 import { problemsOfArguments, secretsOf, type ValidationInputs } from "./arguments";
-import { probeReceiver, type ValidationResult } from "./probe";
+import { probeReceiver } from "./probe";
 import { validateReceiver } from "./validateReceiver";
 import { isRefuting, type ValidationErrorCode } from "./verdict";
 
 /** Why a receiver is not validated, or why a validation cannot be made. Stable. */
 type ReceiverValidationErrorCode = ValidationErrorCode | "VALIDATION_NOT_IMPORTABLE" | "ABORTED";
 
-/** A receiver that is not validated, or a validation that cannot be made. The message holds no secret, and of the url only its origin. */
+/** The message holds no secret, and of the url only its origin. */
 class ReceiverValidationError extends CodedError<ReceiverValidationErrorCode> {
   override readonly name = "ReceiverValidationError";
+  /** The plugin would print it (engine rule 15). */
+  override readonly stack = "";
 }
 
 /** What the stack's state holds, besides the provider's code. */
@@ -33,19 +35,11 @@ const DEFAULT_TIMEOUT_SECONDS = 60;
 export function createReceiverValidation(engine: Pick<Engine, "cancelled" | "warn"> = connectEngine()) {
   const signal = engine.cancelled;
 
-  /** Waits for a validation. An error of this package has no stack, which the plugin would print (engine rule 15). */
-  async function ended(validating: Promise<ValidationResult>): Promise<ValidationResult> {
-    try {
-      return await validating;
-    } catch (error) {
-      if (signal?.aborted)
-        throw failure(
-          "ABORTED",
-          "the run was cancelled before the receiver was validated. Run the same command again",
-        );
-      if (error instanceof CodedError) error.stack = "";
-      throw error;
-    }
+  /** A cancelled run ends a validation with the signal's reason, which says nothing. */
+  function named(error: unknown): never {
+    if (!signal?.aborted) throw error;
+    const reason = "the run was cancelled before the receiver was validated. Run the same command again";
+    throw new ReceiverValidationError("ABORTED", reason);
   }
 
   /** @throws ReceiverValidationError */
@@ -53,15 +47,15 @@ export function createReceiverValidation(engine: Pick<Engine, "cancelled" | "war
     const { url, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS, triggers = null } = inputs;
     const target = { url: url as string, secrets: secretsOf(inputs) as string[] };
     const timeoutMs = Number(timeoutSeconds) * 1000;
-    const { code, reason } = await ended(validateReceiver({ ...target, timeoutMs, signal }));
-    if (code !== null) throw failure(code, reason);
+    const { code, reason } = await validateReceiver({ ...target, timeoutMs, signal }).catch(named);
+    if (code !== null) throw new ReceiverValidationError(code, reason);
     return { ...target, validatedAt: new Date().toISOString(), triggers };
   }
 
   return {
     async check(_olds: unknown, news: ValidationInputs): Promise<dynamic.CheckResult> {
       const inputs = Object.fromEntries(Object.entries(news).filter(([, value]) => value !== null));
-      const failures = problemsOfArguments(news).map((reason) => ({ property: "", reason }));
+      const failures = problemsOfArguments(inputs).map((reason) => ({ property: "", reason }));
       return { inputs, failures };
     },
 
@@ -81,14 +75,14 @@ export function createReceiverValidation(engine: Pick<Engine, "cancelled" | "war
      * Validates once more, without retries, also in the preview of a refresh: the engine does not say which it is (engine rule 44).
      * Gone: the receiver was asked, and does not do what was proven.
      */
-    async read(id: string, props: ValidationInputs = {}): Promise<dynamic.ReadResult> {
-      const { url, secrets } = props as Partial<ValidationState>;
+    async read(id: string, props: Partial<ValidationState> = {}): Promise<dynamic.ReadResult> {
+      const { url, secrets } = props;
       if (url === undefined || secrets === undefined)
-        throw failure(
+        throw new ReceiverValidationError(
           "VALIDATION_NOT_IMPORTABLE",
           "a receiver validation cannot be imported or looked up: declare it, and `pulumi up` validates the receiver",
         );
-      const { code, reason } = await ended(probeReceiver({ url, secrets, signal }));
+      const { code, reason } = await probeReceiver({ url, secrets, signal }).catch(named);
       if (code === null) return { id, props };
       const isGone = isRefuting(code);
       const next = isGone
@@ -109,8 +103,4 @@ export const receiverValidation = createReceiverValidation();
 function needsValidation(olds: ValidationInputs, news: ValidationInputs): boolean {
   const provenBy = (inputs: ValidationInputs) => [inputs.url, secretsOf(inputs), inputs.triggers ?? null];
   return !isDeepStrictEqual(provenBy(olds), provenBy(news));
-}
-
-function failure(code: ReceiverValidationErrorCode, reason: string): ReceiverValidationError {
-  return Object.assign(new ReceiverValidationError(code, reason), { stack: "" });
 }

@@ -35,20 +35,15 @@ export class ReceiverValidation extends pulumi.CustomResource {
   declare public readonly validatedAt: pulumi.Output<string>;
 
   constructor(name: string, args: ReceiverValidationArgs, opts?: pulumi.CustomResourceOptions) {
-    const { secrets, receiver, ...rest } = args;
-    if ((secrets === undefined) === (receiver === undefined))
-      throw new pulumi.RunError(
-        `ReceiverValidation ${JSON.stringify(name)} needs exactly one of secrets and receiver: the signing secrets, or what receiverConfig returned.`,
-      );
-    // Of a receiver's configuration only the secrets matter here: its endpoints may change without a new validation.
-    const signing = secrets ?? pulumi.output(receiver).apply((config) => config?.secrets);
+    const { secrets, receiver } = args;
     super(
       VALIDATION_TYPE_TOKEN,
       name,
       {
         validatedAt: undefined,
-        ...rest,
-        secrets: pulumi.secret(signing),
+        ...args,
+        secrets: secrets && pulumi.secret(secrets),
+        receiver: receiver && pulumi.secret(receiver),
         __provider: VALIDATION_PROVIDER_CODE,
       },
       // The provider returns the secrets, because a refresh needs them: encrypted in the state, and no output of this class.

@@ -69,7 +69,8 @@ test("an endpoint that depends on a validation is registered once its receiver w
     expect(requests).toBe(2);
   }
 
-  declare({ url, triggers: ["b"], timeoutSeconds: 1 });
+  const receiver = { version: 1, secrets: [secret], toleranceSeconds: 300, endpoints: {}, fingerprint: "" };
+  declare({ url, secrets: undefined, receiver, triggers: ["b"], timeoutSeconds: 1 });
   expect(await project.up()).toMatch(/~ 1 updated/);
   expect(requests).toBe(4);
   expect((await project.outputs()).validatedAt).not.toBe(first.validatedAt);
