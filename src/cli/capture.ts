@@ -1,7 +1,4 @@
-import { isUtf8 } from "node:buffer";
-import { mkdirSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { isRecord, parseJson } from "../shared/json";
 import { CliError } from "./errors";
 
@@ -54,32 +51,6 @@ export async function readCapture(path: string, bodyPath?: string): Promise<Capt
       `${path} holds no headers. It must be a file of \`listen --save\`, JSON with headers and body, or a request with its header lines`,
     );
   return body === undefined ? capture : { ...capture, body };
-}
-
-/** A request with what a file is to say of it. */
-interface JudgedCapture extends Capture {
-  readonly id?: string | undefined;
-  readonly at: Date;
-  readonly verdict: string;
-}
-
-/** Writes a delivery to a new file that only this user can read, and returns its path. @throws CliError `FILE_UNWRITABLE` */
-export function saveCapture(
-  folder: string,
-  { headers, body, id = "no-id", at, verdict }: JudgedCapture,
-): string {
-  const isBase64Encoded = !isUtf8(body);
-  const text = body.toString(isBase64Encoded ? "base64" : "utf8");
-  const kept = shareableHeaders(headers);
-  const data = { receivedAt: at.toISOString(), verdict, headers: kept, body: text, isBase64Encoded };
-  const path = join(folder, `${at.getTime()}-${id.replace(/[^\w-]/g, "_").slice(0, 64)}.json`);
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    writeFileSync(path, `${JSON.stringify(data, null, 2)}\n`, { flag: "wx", mode: 0o600 });
-    return path;
-  } catch (error) {
-    throw new CliError("FILE_UNWRITABLE", `cannot write ${path} (${(error as NodeJS.ErrnoException).code})`);
-  }
 }
 
 async function read(path: string): Promise<Buffer> {

@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import http from "node:http";
 import { join } from "node:path";
 import { sign } from "../../src/signature";
@@ -34,7 +34,8 @@ function signed(body: string | Buffer, secret = SECRET): Record<string, string> 
 test("each delivery is a line with event, job, id, size and verdict, and Ctrl-C ends it with 0", async () => {
   const { running, url, post } = await listening([]);
   expect((await post()).status).toBe(200);
-  expect((await post(BODY, signed(BODY, OTHER_SECRET))).status).toBe(401);
+  const refused = await post(BODY, signed(BODY, OTHER_SECRET));
+  expect([refused.status, await refused.text()]).toEqual([401, expect.stringMatching(/^not verified/)]);
   expect((await post("x", {})).status).toBe(401);
   expect((await fetch(url)).status).toBe(405);
   const { status, stdout, stderr } = await running.stop();
@@ -136,6 +137,8 @@ test("--save writes captures that verify and send read, and --json prints a valu
     .map((line) => JSON.parse(line));
   expect(first).toEqual({ url: expect.stringMatching(/^http:/), page: null });
   const [file = ""] = readdirSync(folder);
+  expect(file).toMatch(/^\d{13}-msg_1\.json$/);
+  expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
   expect(second).toEqual({
     time: expect.stringMatching(/Z$/),
     id: "msg_1",

@@ -67,7 +67,7 @@ test("with --json, an error is the one value on standard output", async () => {
 test("with --json, an error after the result leaves the one value as it is", async () => {
   const run = async ({ output }: Context) => {
     output.data({ done: 1 }, () => undefined);
-    throw new CliError("FILE_UNWRITABLE", "later");
+    throw new CliError("UNEXPECTED", "later");
   };
   const { status, stdout } = await runOwn(run, ["--json"]);
   expect([status, JSON.parse(stdout)]).toEqual([1, { done: 1 }]);

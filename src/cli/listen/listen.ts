@@ -5,6 +5,7 @@ import { CliError } from "../errors";
 import { httpUrl, jsonOption, port, stackOption } from "../options";
 import type { Context, Subcommand } from "../run";
 import { findSecrets, type SigningSecrets } from "../secrets";
+import { startPage } from "./page";
 import { type Arrival, forward, startReceiver } from "./receiver";
 import { reporter } from "./report";
 
@@ -15,8 +16,7 @@ interface Flags {
   readonly port: number;
   readonly forwardTo?: string;
   readonly save?: string;
-  /** The port of the page; true for a free one. */
-  readonly page?: number | true;
+  readonly page?: number;
 }
 
 export const listen: Subcommand<Flags> = {
@@ -30,7 +30,9 @@ export const listen: Subcommand<Flags> = {
       "send what is not refused on, byte for byte, and answer the same",
     ).argParser(httpUrl),
     new Option("--save <folder>", "write each delivery to a file, for verify and send --capture"),
-    new Option("--page [port]", "show the deliveries on a page, too (default: a free port)").argParser(port),
+    new Option("--page [port]", "show the deliveries on a page, too (default: a free port)")
+      .preset("0")
+      .argParser(port),
     stackOption(),
     jsonOption(),
   ],
@@ -47,24 +49,22 @@ export const listen: Subcommand<Flags> = {
     endItself();
     const stopped = once(signal, "abort");
     const report = reporter(output, flags.save);
-    const show = (arrival: Arrival, how?: { readonly replayed: boolean }) => {
-      report(arrival, how);
-      page?.add(arrival, how);
+    let last: Arrival | undefined;
+    const onArrival = (arrival: Arrival) => {
+      if (!arrival.isRefused) last = arrival;
+      report(arrival);
+      page?.add(arrival);
     };
     const replay =
       target === undefined
         ? undefined
         : async (arrival: Arrival) => {
             const forwarded = await forward(arrival, target);
-            show({ ...arrival, at: new Date(), forwarded }, { replayed: true });
+            onArrival({ ...arrival, at: new Date(), forwarded, isReplay: true });
           };
-    const page = await openPage(context, flags, replay);
-    let last: Arrival | undefined;
+    const page =
+      flags.page === undefined ? undefined : await startPage({ port: flags.page, replay, mask: output.mask });
     try {
-      const onArrival = (arrival: Arrival) => {
-        if (!arrival.isRefused) last = arrival;
-        show(arrival);
-      };
       const receiver = await startReceiver({ port: flags.port, signing, target, onArrival });
       output.record({ url: receiver.url, page: page?.url ?? null }, receiver.url);
       if (page !== undefined) output.note(`The page is at ${page.url}`);
@@ -98,16 +98,6 @@ async function secretsFor(context: Context): Promise<SigningSecrets | undefined>
       : `Signatures are checked with the secret of ${signing.source}.`,
   );
   return signing;
-}
-
-async function openPage(
-  { output }: Context,
-  { page }: Flags,
-  replay: ((arrival: Arrival) => Promise<unknown>) | undefined,
-) {
-  if (page === undefined) return undefined;
-  const { startPage }: typeof import("./page") = require("./page");
-  return startPage({ port: page === true ? 0 : page, replay, mask: output.mask });
 }
 
 /** @throws CliError `WRONG_USE` */

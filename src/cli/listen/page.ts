@@ -20,56 +20,56 @@ interface PageOptions {
 
 /** Shows what arrives on the emulator's page, at a port of its own: a tunnel may lead to the other. @throws CliError `PORT_UNAVAILABLE` */
 export async function startPage({ port, replay, mask }: PageOptions) {
-  let entries: { readonly arrival: Arrival; readonly attempt: ShownAttempt }[] = [];
+  let entries: (ShownAttempt & { readonly arrival: Arrival })[] = [];
   let count = 0;
-  const add = (arrival: Arrival, { replayed = false } = {}) => {
+  const add = (arrival: Arrival) => {
     count += 1;
-    const { id = `no id (request ${count})`, isRefused, event = "unknown event", forwarded } = arrival;
+    const { id = `no id (request ${count})`, event = "unknown event" } = arrival;
+    const { isRefused, isReplay, verdict, forwarded } = arrival;
     // A refused request with the id of a delivery is not an attempt of it.
     const endpointId = isRefused ? "refused" : "here";
     const before = entries.filter(
-      ({ attempt }) => attempt.id === id && attempt.endpointId === endpointId && !attempt.replayed,
-    ).length;
-    const attempt: ShownAttempt = {
+      (each) => each.id === id && each.endpointId === endpointId && !each.replayed,
+    );
+    entries.push({
+      arrival,
       id,
       endpointId,
       type: event,
       number: count,
       // A replay has the number of the attempt that it repeats.
-      attempt: replayed ? before : before + 1,
-      replayed,
+      attempt: isReplay ? before.length : before.length + 1,
+      replayed: isReplay,
       at: arrival.at.getTime(),
-      url: forwarded === undefined ? "this command" : "the receiver of --forward-to",
+      url: forwarded ? "the receiver of --forward-to" : "this command",
       headers: shareableHeaders(arrival.headers),
       body: arrival.body,
-      statusCode: forwarded === undefined ? arrival.status : forwarded.status,
-      note: isRefused ? `refused: ${arrival.verdict}` : `signature ${arrival.verdict}`,
+      statusCode: forwarded ? null : arrival.status,
+      note: isRefused ? `refused: ${verdict}` : `signature ${verdict}`,
       ...(forwarded && {
+        statusCode: forwarded.failure === null ? forwarded.status : null,
         durationMs: forwarded.durationMs,
         error: forwarded.failure,
         answer: mask.apply(forwarded.body.toString("utf8", 0, LONGEST_ANSWER)),
       }),
-    };
-    entries.push({ arrival, attempt });
+    });
     entries = entries.slice(-MOST_SHOWN);
   };
   const replayShown = async ({ number }: ShownAttempt) => {
-    const arrival = entries.find(({ attempt }) => attempt.number === number)?.arrival;
+    const arrival = entries.find((each) => each.number === number)?.arrival;
     if (arrival === undefined || arrival.isRefused) throw new Error("This delivery was not forwarded.");
     await replay?.(arrival);
   };
-  const handler = deliveryPage(
-    {
-      title: "Received deliveries",
-      emptyHint: "Waiting for deliveries.",
-      attempts: () => entries.map(({ attempt }) => attempt),
-      ...(replay !== undefined && { replay: replayShown }),
-      clear: () => {
-        entries = [];
-      },
+  const source = {
+    title: "Received deliveries",
+    emptyHint: "Waiting for deliveries.",
+    attempts: () => entries,
+    ...(replay && { replay: replayShown }),
+    clear: () => {
+      entries = [];
     },
-    PATH,
-  );
-  const { url, close } = await serve(http.createServer(handler), { port, option: "--page" });
+  };
+  const server = http.createServer(deliveryPage(source, PATH));
+  const { url, close } = await serve(server, { port, option: "--page" });
   return { url: `${url}${PATH}`, close, add };
 }

@@ -1,8 +1,8 @@
 import { once } from "node:events";
-import http, { type IncomingMessage } from "node:http";
+import http, { type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { readEvent } from "../../receiver/event";
-import { postDelivery } from "../../shared/post";
+import { type DeliveryAnswer, postDelivery } from "../../shared/post";
 import { verifyDetailed } from "../../signature/verify";
 import { type Capture, deliveryHeaders, type HeaderPair } from "../capture";
 import { CliError } from "../errors";
@@ -20,19 +20,10 @@ export interface Arrival extends Capture {
   readonly isRefused: boolean;
   /** What the sender was answered. */
   readonly status: number;
-  /** What the url of `--forward-to` answered. Absent if it was not asked. */
-  readonly forwarded?: Forwarded;
-}
-
-/** What the url of `--forward-to` answered, as the sender gets it. */
-export interface Forwarded {
-  /** Null if it did not answer, or not to the end. */
-  readonly status: number | null;
-  /** Why it did not, such as `ECONNREFUSED`. */
-  readonly failure: string | null;
-  readonly durationMs: number;
-  readonly headers: Record<string, string>;
-  readonly body: Buffer;
+  /** What the url of `--forward-to` answered. With a failure, the answer is incomplete at best. Absent if it was not asked. */
+  readonly forwarded?: DeliveryAnswer;
+  /** Whether it was forwarded once more, without a request. */
+  readonly isReplay: boolean;
 }
 
 /** As a receiver's. In bytes. */
@@ -41,18 +32,8 @@ const MOST_CONNECTIONS = 256;
 const RETURNED_HEADERS = ["content-type", "content-encoding", "retry-after"];
 
 /** Sends a delivery on, byte for byte. Never rejects. */
-export async function forward({ headers, body }: Capture, url: string): Promise<Forwarded> {
-  const given = { url, headers: deliveryHeaders(headers), body, longestAnswer: LARGEST_BODY };
-  const answer = await postDelivery(given);
-  const { durationMs, failure } = answer;
-  // A sender that got a part of the answer would take the delivery for done. After 502, it retries.
-  if (failure !== null) {
-    const body = Buffer.from("the receiver of --forward-to did not answer\n");
-    return { status: null, failure, durationMs, headers: { "content-type": "text/plain" }, body };
-  }
-  const returned = RETURNED_HEADERS.map((name) => [name, answer.headers[name]?.toString() ?? ""] as const);
-  const kept = Object.fromEntries(returned.filter(([, value]) => value !== ""));
-  return { status: answer.status, failure, durationMs, headers: kept, body: answer.body };
+export function forward({ headers, body }: Capture, url: string): Promise<DeliveryAnswer> {
+  return postDelivery({ url, headers: deliveryHeaders(headers), body, longestAnswer: LARGEST_BODY });
 }
 
 interface ReceiverOptions {
@@ -69,17 +50,19 @@ export async function startReceiver({ port, signing, target, onArrival }: Receiv
   const server = http.createServer(async (request, response) => {
     const at = new Date();
     const headers = pairsOf(request.rawHeaders);
-    const body = await bodyOf(request);
+    const body = await bodyOf(request).catch(() => undefined);
     if (body === undefined) return response.destroy();
     const { verdict, refusal } = judge(request, { headers, body }, signing);
+    const isRefused = refusal !== undefined;
     const { event, jobId } = readEvent(body);
     const id = request.headers["webhook-id"]?.toString();
-    const arrival = { at, headers, body, id, event, jobId, verdict, isRefused: refusal !== undefined };
-    const isForwarded = refusal === undefined && target !== undefined;
-    const forwarded = isForwarded ? await forward(arrival, target) : undefined;
-    const status = refusal ?? (forwarded === undefined ? 200 : (forwarded.status ?? 502));
-    onArrival({ ...arrival, status, ...(forwarded && { forwarded }) });
-    response.writeHead(status, forwarded?.headers).end(forwarded?.body);
+    const isForwarded = !isRefused && target !== undefined;
+    const forwarded = isForwarded ? await forward({ headers, body }, target) : undefined;
+    const answer = refusal ?? answerAfter(forwarded);
+    const { status } = answer;
+    const arrival = { at, headers, body, id, event, jobId, verdict, isRefused, status, isReplay: false };
+    onArrival({ ...arrival, ...(forwarded && { forwarded }) });
+    response.writeHead(status, answer.headers).end(answer.body);
   });
   server.maxConnections = MOST_CONNECTIONS;
   return serve(server, { port, option: "--port" });
@@ -105,30 +88,47 @@ export async function serve(server: http.Server, { port, option }: { port: numbe
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
 }
 
+interface Answer {
+  readonly status: number;
+  readonly headers?: OutgoingHttpHeaders;
+  readonly body?: string | Buffer;
+}
+
 function judge(
   { method }: IncomingMessage,
   { headers, body }: Capture,
   signing: SigningSecrets | undefined,
-): { readonly verdict: string; readonly refusal?: number } {
-  if (method !== "POST") return { verdict: "method", refusal: 405 };
-  if (body.byteLength > LARGEST_BODY) return { verdict: "size", refusal: 413 };
+): { readonly verdict: string; readonly refusal?: Answer } {
+  if (method !== "POST") return { verdict: "method", refusal: { status: 405 } };
+  if (body.byteLength > LARGEST_BODY) return { verdict: "size", refusal: { status: 413 } };
   if (signing === undefined) return { verdict: "not checked" };
   const result = verifyDetailed(body, headers, signing.secrets, signing.toleranceSeconds);
-  return result.ok ? { verdict: "verified" } : { verdict: result.reason, refusal: 401 };
+  if (result.ok) return { verdict: "verified" };
+  // The reason is for the terminal only: a forger must learn nothing.
+  return {
+    verdict: result.reason,
+    refusal: { status: 401, body: "not verified. The terminal of listen says why\n" },
+  };
 }
 
-/** Reads a body, of one that is too large only the beginning. Returns undefined if it ended early. */
-async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
+/** Returns the answer of the url of `--forward-to`. A sender that got a part of one would take the delivery for done; after 502, it retries. */
+function answerAfter(forwarded: DeliveryAnswer | undefined): Answer {
+  if (forwarded === undefined) return { status: 200 };
+  const { status, headers, body, failure } = forwarded;
+  if (status === null || failure !== null)
+    return { status: 502, body: "the receiver of --forward-to did not answer\n" };
+  const returned = Object.entries(headers).filter(([name]) => RETURNED_HEADERS.includes(name));
+  return { status, headers: Object.fromEntries(returned), body };
+}
+
+/** Reads a body, of one that is too large only the beginning. Rejects if it ends early. */
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
-  try {
-    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length > LARGEST_BODY) break;
-    }
-  } catch {
-    return undefined;
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > LARGEST_BODY) break;
   }
   return Buffer.concat(chunks);
 }

@@ -1,5 +1,7 @@
-import { saveCapture } from "../capture";
-import { CliError } from "../errors";
+import { isUtf8 } from "node:buffer";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { shareableHeaders } from "../capture";
 import type { Output } from "../output";
 import type { Arrival } from "./receiver";
 
@@ -7,33 +9,49 @@ import type { Arrival } from "./receiver";
 const MOST_FILES = 1_000;
 
 /** Returns a function that prints what arrives, and saves it. @param folder where captures go; undefined: nowhere */
-export function reporter(output: Output, folder: string | undefined) {
+export function reporter(output: Output, folder: string | undefined): (arrival: Arrival) => void {
   let count = 0;
   const save = (arrival: Arrival): string | null => {
-    if (folder === undefined) return null;
+    if (folder === undefined || arrival.isReplay) return null;
     count += 1;
     if (count === MOST_FILES + 1) output.warn(`${MOST_FILES} deliveries were saved, and no more are`);
     if (count > MOST_FILES) return null;
+    const path = join(folder, nameOf(arrival));
     try {
-      return saveCapture(folder, arrival);
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      writeFileSync(path, captureOf(arrival), { flag: "wx", mode: 0o600 });
+      return path;
     } catch (error) {
-      output.warn(error instanceof CliError ? error.reason : "a delivery was not saved");
+      output.warn(`cannot write ${path} (${(error as NodeJS.ErrnoException).code})`);
       return null;
     }
   };
-  return (arrival: Arrival, { replayed = false } = {}): void => {
-    const capture = replayed ? null : save(arrival);
+  return (arrival) => {
+    const capture = save(arrival);
     const { at, id = null, event = null, jobId = null, body, verdict, isRefused, status } = arrival;
-    const { headers: _headers, body: _body, ...forwarded } = arrival.forwarded ?? {};
+    const { headers: _headers, body: _body, ...result } = arrival.forwarded ?? {};
+    const forwarded = arrival.forwarded ? result : null;
     const data = { time: at.toISOString(), id, event, jobId, bytes: body.length, verdict, isRefused, status };
-    const more = { forwarded: arrival.forwarded ? forwarded : null, capture, replayed };
-    output.record({ ...data, ...more }, lineOf(arrival, replayed));
+    output.record({ ...data, forwarded, capture, replayed: arrival.isReplay }, lineOf(arrival));
     if (capture !== null && !output.json) output.line(`          saved as ${capture}`);
   };
 }
 
+function nameOf({ at, id = "no-id" }: Arrival): string {
+  return `${at.getTime()}-${id.replace(/[^\w-]/g, "_").slice(0, 64)}.json`;
+}
+
+/** Returns the file that `verify --capture` and `send --capture` read. */
+export function captureOf({ at, verdict, headers, body }: Arrival): string {
+  const isBase64Encoded = !isUtf8(body);
+  const text = body.toString(isBase64Encoded ? "base64" : "utf8");
+  const kept = shareableHeaders(headers);
+  const data = { receivedAt: at, verdict, headers: kept, body: text, isBase64Encoded };
+  return `${JSON.stringify(data, null, 2)}\n`;
+}
+
 /** Such as `12:03:04  job.succeeded  job_42  msg_2Lh9  84 bytes  verified  forwarded: 200 after 12 ms`. */
-function lineOf(arrival: Arrival, replayed: boolean): string {
+function lineOf(arrival: Arrival): string {
   const { at, id, event, jobId, body, verdict, isRefused, status, forwarded } = arrival;
   const accepted = verdict === "verified" ? verdict : `signature ${verdict}`;
   const parts = [
@@ -47,8 +65,8 @@ function lineOf(arrival: Arrival, replayed: boolean): string {
   if (forwarded !== undefined) {
     const { status, failure, durationMs } = forwarded;
     const noAnswer = `no answer (${failure}), so the sender got 502`;
-    const result = status === null ? noAnswer : `${status} after ${durationMs} ms`;
-    parts.push(`${replayed ? "replayed" : "forwarded"}: ${result}`);
+    const result = failure === null ? `${status} after ${durationMs} ms` : noAnswer;
+    parts.push(`${arrival.isReplay ? "replayed" : "forwarded"}: ${result}`);
   }
   return parts.join("  ");
 }
