@@ -4,13 +4,6 @@ import type { Properties } from "./values";
 
 type Diff = Awaited<ReturnType<Verbs["diff"]>>;
 
-interface Sides {
-  readonly olds: Properties;
-  readonly news: Properties;
-  /** The properties that a program sees. */
-  readonly names: readonly string[];
-}
-
 export function plainDiff({ changes, replaces = [] }: Diff): proto.DiffResponse {
   const { DIFF_SOME, DIFF_NONE } = proto.DiffResponse.DiffChanges;
   return new proto.DiffResponse().setChanges(changes ? DIFF_SOME : DIFF_NONE).setReplacesList(replaces);
@@ -19,8 +12,13 @@ export function plainDiff({ changes, replaces = [] }: Diff): proto.DiffResponse 
 /**
  * Adds which properties a replacement changes. Otherwise its preview lists each output that no program declares as removed (engine
  * rule 45).
+ *
+ * @param names the properties that a program sees
  */
-export function detailedDiff(diff: Diff, { olds, news, names }: Sides): proto.DiffResponse {
+export function detailedDiff(
+  diff: Diff,
+  { olds, news, names }: { olds: Properties; news: Properties; names: readonly string[] },
+): proto.DiffResponse {
   const { ADD_REPLACE, DELETE_REPLACE, UPDATE_REPLACE } = proto.PropertyDiff.Kind;
   const response = plainDiff(diff);
   const { replaces = [] } = diff;

@@ -1,46 +1,35 @@
 import { type LookupOptions, lookUpEndpoint, lookUpEndpoints } from "../program/lookup";
 import type { Engine } from "../provider/engine";
-import type { RunOptions } from "../provider/run";
 import { isSecretUrl } from "../provider/secretUrls";
-import { readStackState } from "../provider/stack";
-import { unknownOptions } from "../shared/knownOptions";
-import { schema } from "./schema";
+import type { readStackState } from "../provider/stack";
+import type { schema } from "./schema";
 import type { Properties } from "./values";
 
-type FunctionToken = keyof typeof schema.functions;
 type Endpoint = Awaited<ReturnType<typeof lookUpEndpoint>>;
+type Look = (args: Properties, options: LookupOptions) => Promise<Endpoint | Endpoint[]>;
 
-interface CallOptions extends LookupOptions, Pick<RunOptions, "readState"> {
+interface CallOptions extends LookupOptions {
   readonly engine: Pick<Engine, "rootUrn">;
+  readonly readState: typeof readStackState;
 }
 
-interface Answer {
-  readonly values: Properties;
-  /** True if it holds a url that this program, or the stack's state, keeps as a secret. */
-  readonly isSecret: boolean;
-}
-
-const FUNCTIONS: Readonly<
-  Record<FunctionToken, (args: Properties, options: LookupOptions) => Promise<Endpoint | Endpoint[]>>
-> = {
+const FUNCTIONS: Readonly<Record<string, Look>> = {
   "webhooks:index:getWebhookEndpoint": ({ id }, options) => lookUpEndpoint(id as string, options),
   "webhooks:index:getWebhookEndpoints": lookUpEndpoints,
-};
+} satisfies Record<keyof typeof schema.functions, Look>;
 
-/** Calls a function of the schema. An argument that is null counts as left out. @throws Error for what the schema does not have */
-export async function callFunction(token: string, args: Properties, options: CallOptions): Promise<Answer> {
-  if (!isFunction(token)) throw new Error(`webhooks has no function ${token}`);
+/**
+ * Calls a function of the schema, and returns its values and whether they are secret. An argument that is null counts as left out.
+ *
+ * @throws Error for a function that the schema does not have
+ */
+export async function callFunction(token: string, args: Properties, options: CallOptions) {
+  const look = FUNCTIONS[token];
+  if (look === undefined) throw new Error(`webhooks has no function ${token}`);
   const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null));
-  const names = Object.keys(schema.functions[token].inputs.properties);
-  const [unknown] = unknownOptions(given, names, `an argument of ${token.split(":").at(-1)}`);
-  if (unknown !== undefined) throw new Error(unknown);
-  const found = await FUNCTIONS[token](given, options);
-  const values = Array.isArray(found) ? { endpoints: found } : { ...found };
+  const found = await look(given, options);
+  const values: Properties = Array.isArray(found) ? { endpoints: found } : { ...found };
   return { values, isSecret: await mayBeSecret([found].flat(), options) };
-}
-
-function isFunction(token: string): token is FunctionToken {
-  return Object.hasOwn(FUNCTIONS, token);
 }
 
 /**
@@ -49,7 +38,7 @@ function isFunction(token: string): token is FunctionToken {
  */
 async function mayBeSecret(
   found: readonly Endpoint[],
-  { engine, environment, readState = readStackState }: CallOptions,
+  { engine, environment, readState }: CallOptions,
 ): Promise<boolean> {
   if (found.some(({ url }) => isSecretUrl(url))) return true;
   const urn = found.length === 0 ? undefined : await engine.rootUrn();

@@ -9,9 +9,11 @@ import type { Properties, Revealed } from "./values";
 
 /** The verbs of a resource, as both doors serve them. */
 export interface Verbs {
+  /** @param about what `check` may know besides the program's inputs */
   check(
     olds: object,
     news: object,
+    about: Pick<Revealed, "secretNames"> & { readonly urn: string },
   ): Promise<{ inputs?: unknown; failures?: { property: string; reason: string }[] }>;
   diff(id: string, olds: object, news: object): Promise<{ changes?: boolean; replaces?: string[] }>;
   create(inputs: object): Promise<{ id: string; outs?: Properties }>;
@@ -26,8 +28,6 @@ export interface Resource {
   readonly outputNames: readonly string[];
   /** Inputs that are secret even where a program does not say so. */
   readonly secretNames: readonly string[];
-  /** Returns what `check` gets besides the program's inputs. It is never among the inputs in the state. */
-  hiddenInputs(urn: string, news: Revealed): Properties;
 }
 
 /** The resources of one provider process. */
@@ -41,19 +41,20 @@ export function createResources(
   options: Pick<RunOptions, "engine" | "environment"> & Partial<RunOptions>,
 ): Resources {
   const endpoint = createProvider(options);
-  const resources: Readonly<Record<ResourceToken, Resource>> = {
-    "webhooks:index:WebhookEndpoint": {
-      ...described("webhooks:index:WebhookEndpoint", endpoint),
-      hiddenInputs: (urn, { secretNames }) => ({
-        [NAME_INPUT]: nameOf(urn),
-        [SECRET_INPUT]: secretNames.has("url"),
-      }),
-    },
+  const resources: Readonly<Record<string, Resource>> = {
+    "webhooks:index:WebhookEndpoint": described("webhooks:index:WebhookEndpoint", {
+      ...endpoint,
+      check: (olds, news, { urn, secretNames }) =>
+        endpoint.check(
+          { ...olds },
+          { ...news, [NAME_INPUT]: nameOf(urn), [SECRET_INPUT]: secretNames.has("url") },
+        ),
+    }),
     "webhooks:index:ReceiverValidation": described(
       "webhooks:index:ReceiverValidation",
       createReceiverValidation(options.engine),
     ),
-  };
+  } satisfies Record<ResourceToken, Resource>;
   return {
     async configure(get) {
       // Of the configuration that the dynamic provider's plugin passes, the verbs use `get`.
@@ -62,8 +63,9 @@ export function createResources(
     },
     of(urn) {
       const token = urn.split("::")[2]?.split("$").at(-1) ?? "";
-      if (!Object.hasOwn(resources, token)) throw new Error(`webhooks has no resource ${token}`);
-      return resources[token as ResourceToken];
+      const resource = resources[token];
+      if (resource === undefined) throw new Error(`webhooks has no resource ${token}`);
+      return resource;
     },
   };
 }
@@ -73,5 +75,5 @@ function described(token: ResourceToken, verbs: Verbs): Resource {
   const secretNames = Object.entries(inputProperties)
     .filter(([, property]) => "secret" in property)
     .map(([name]) => name);
-  return { verbs, outputNames: Object.keys(properties), secretNames, hiddenInputs: () => ({}) };
+  return { verbs, outputNames: Object.keys(properties), secretNames };
 }

@@ -2,26 +2,20 @@ import { Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { ErrorResourceInitFailed } from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
 import { Any } from "google-protobuf/google/protobuf/any_pb";
-import { conceal, type Properties } from "./values";
-
-/** What an error of `create` carries when the resource must stay in the state as half-made (engine rule 8). */
-interface HalfMade {
-  readonly id: string;
-  readonly properties: Properties;
-  readonly reasons: readonly string[];
-}
+import { PendingError } from "../provider/errors";
+import { conceal } from "./values";
 
 /** Where the engine looks for what an error carries. */
 const DETAILS = "grpc-status-details-bin";
 
-/** An error as the engine understands it: its message, and what was half-made. */
+/** An error as the engine understands it: its message, and the resource that must stay in the state as half-made (engine rule 8). */
 export function rpcError(error: unknown, secretNames: Iterable<string> = []): Partial<ServiceError> {
   const message = error instanceof Error ? error.message : String(error);
   const metadata = new Metadata();
-  if (isHalfMade(error)) {
+  if (error instanceof PendingError) {
     const detail = new ErrorResourceInitFailed()
       .setId(error.id)
-      .setProperties(conceal(error.properties, secretNames))
+      .setProperties(conceal({ ...error.properties }, secretNames))
       .setReasonsList([...error.reasons]);
     const any = new Any();
     any.pack(detail.serializeBinary(), "pulumirpc.ErrorResourceInitFailed");
@@ -30,8 +24,4 @@ export function rpcError(error: unknown, secretNames: Iterable<string> = []): Pa
     metadata.add(DETAILS, Buffer.from(details.serializeBinary()));
   }
   return { code: status.UNKNOWN, details: message, message, metadata };
-}
-
-function isHalfMade(error: unknown): error is HalfMade {
-  return typeof error === "object" && error !== null && "id" in error && "reasons" in error;
 }

@@ -22,27 +22,21 @@ type OutputsOf<Resource> = PropertiesOf<Omit<Resource, keyof CustomResource>>;
 
 const ANY = "pulumi.json#/Any";
 
+function text(description: string) {
+  return { type: "string", description } as const;
+}
+
 const settings = {
-  baseUrl: {
-    type: "string",
-    description:
-      "Where the service's API is, such as `https://api.example.com/v1`. Environment variable: `WEBHOOKS_BASE_URL`.",
-  },
-  apiKey: {
-    type: "string",
-    description: "The service's API key. Environment variable: `WEBHOOKS_API_KEY`.",
-    secret: true,
-  },
-  apiKeyHeader: {
-    type: "string",
-    description:
-      "The header that carries the key. Default: `X-Api-Key`. Environment variable: `WEBHOOKS_API_KEY_HEADER`.",
-  },
-  apiKeyScheme: {
-    type: "string",
-    description:
-      "What stands before the key in the header, such as `Bearer`. Default: nothing. Environment variable: `WEBHOOKS_API_KEY_SCHEME`.",
-  },
+  baseUrl: text(
+    "Where the service's API is, such as `https://api.example.com/v1`. Environment variable: `WEBHOOKS_BASE_URL`.",
+  ),
+  apiKey: { ...text("The service's API key. Environment variable: `WEBHOOKS_API_KEY`."), secret: true },
+  apiKeyHeader: text(
+    "The header that carries the key. Default: `X-Api-Key`. Environment variable: `WEBHOOKS_API_KEY_HEADER`.",
+  ),
+  apiKeyScheme: text(
+    "What stands before the key in the header, such as `Bearer`. Default: nothing. Environment variable: `WEBHOOKS_API_KEY_SCHEME`.",
+  ),
   timeoutSeconds: {
     type: "number",
     description:
@@ -56,67 +50,56 @@ const settings = {
 } as const satisfies PropertiesOf<WebhooksProviderArgs>;
 
 const endpointInputs = {
-  url: {
-    type: "string",
-    description:
-      "An absolute http(s) URL without user-info and fragment, sent to the service exactly as written.",
-  },
-  type: {
-    type: "string",
-    description: "`production` or `development`: the service signs and lists the two kinds apart.",
-  },
-  ip: {
-    type: "string",
-    description:
-      "An IPv4 or IPv6 address or CIDR range to filter by. The service never returns it, so its drift cannot be seen.",
-  },
-  adoptId: {
-    type: "string",
-    description:
-      "The id of an existing endpoint to adopt instead of registering a new one. Its url and type must be the ones declared here. It has no effect once the resource exists.",
-  },
-  ifExists: {
-    type: "string",
-    description:
-      "What to do when the service already has an endpoint with this url and type that this resource does not replace: `fail` (the default) names it and registers nothing, `register` registers another one.",
-  },
+  url: text(
+    "An absolute http(s) URL without user-info and fragment, sent to the service exactly as written.",
+  ),
+  type: text("`production` or `development`: the service signs and lists the two kinds apart."),
+  ip: text(
+    "An IPv4 or IPv6 address or CIDR range to filter by. The service never returns it, so its drift cannot be seen.",
+  ),
+  adoptId: text(
+    "The id of an existing endpoint to adopt instead of registering a new one. Its url and type must be the ones declared here. It has no effect once the resource exists.",
+  ),
+  ifExists: text(
+    "What to do when the service already has an endpoint with this url and type that this resource does not replace: `fail` (the default) names it and registers nothing, `register` registers another one.",
+  ),
 } as const satisfies PropertiesOf<WebhookEndpointArgs>;
 
 const times = {
-  createdAt: {
-    type: "string",
-    description:
-      "When the endpoint was registered, in the service's own format. Null until the first refresh.",
-  },
-  updatedAt: {
-    type: "string",
-    description:
-      "When the endpoint was last changed, in the service's own format. Null until the first refresh.",
-  },
+  createdAt: text(
+    "When the endpoint was registered, in the service's own format. Null until the first refresh.",
+  ),
+  updatedAt: text(
+    "When the endpoint was last changed, in the service's own format. Null until the first refresh.",
+  ),
 } as const satisfies Record<string, Property>;
 
 const endpointOutputs = {
-  url: { ...endpointInputs.url, description: "As declared." },
-  type: { ...endpointInputs.type, description: "As declared." },
-  ip: {
-    ...endpointInputs.ip,
-    description: "The address filter as declared: the service does not return it.",
-  },
+  url: text("As declared."),
+  type: text("As declared."),
+  ip: text("The address filter as declared: the service does not return it."),
   ...times,
 } as const satisfies OutputsOf<WebhookEndpoint>;
 
+/** An endpoint as a function returns it. */
 const describedEndpoint = {
-  id: { type: "string", description: "The id that the service gave." },
-  url: { type: "string", description: "In the service's own spelling." },
-  type: { type: "string", description: "`production` or `development`." },
-  ...times,
-} as const satisfies Record<string, Property>;
+  properties: {
+    id: text("The id that the service gave."),
+    url: text("In the service's own spelling."),
+    type: text("`production` or `development`."),
+    ...times,
+  },
+  required: ["id", "url", "type"],
+} as const;
+
+const describedEndpoints = {
+  type: "array",
+  items: { $ref: "#/types/webhooks:index:Endpoint" },
+  description: "The endpoints that fit.",
+} as const;
 
 const validationInputs = {
-  url: {
-    type: "string",
-    description: "Where the receiver listens: an absolute http(s) URL without user-info.",
-  },
+  url: text("Where the receiver listens: an absolute http(s) URL without user-info."),
   secrets: {
     type: "array",
     items: { type: "string" },
@@ -142,11 +125,8 @@ const validationInputs = {
 } as const satisfies PropertiesOf<ReceiverValidationArgs>;
 
 const validationOutputs = {
-  url: { ...validationInputs.url, description: "As declared." },
-  validatedAt: {
-    type: "string",
-    description: "When the receiver was last validated by an `up`, in ISO 8601.",
-  },
+  url: text("As declared."),
+  validatedAt: text("When the receiver was last validated by an `up`, in ISO 8601."),
 } as const satisfies OutputsOf<ReceiverValidation>;
 
 const endpointDescription = `An endpoint of the webhook service: a URL that it notifies about jobs.
@@ -198,8 +178,7 @@ export const schema = {
     "webhooks:index:Endpoint": {
       type: "object",
       description: "An endpoint as the service describes it.",
-      properties: describedEndpoint,
-      required: ["id", "url", "type"],
+      ...describedEndpoint,
     },
   },
   functions: {
@@ -208,37 +187,22 @@ export const schema = {
         "Returns an endpoint that is managed elsewhere, as the service describes it now. It is asked in previews too. A missing one fails the program.",
       inputs: {
         properties: {
-          id: describedEndpoint.id,
+          id: describedEndpoint.properties.id,
         } as const satisfies PropertiesOf<GetWebhookEndpointArgs>,
         required: ["id"],
       },
-      outputs: {
-        properties: describedEndpoint,
-        required: ["id", "url", "type"],
-      },
+      outputs: describedEndpoint,
     },
     "webhooks:index:getWebhookEndpoints": {
       description:
         "Returns the endpoints of the account, as the service lists them now. It is asked in previews too.",
       inputs: {
         properties: {
-          url: {
-            type: "string",
-            description: "Only those with this url, however it is spelled. Default: any.",
-          },
-          type: { type: "string", description: "Only those of this type. Default: both." },
+          url: text("Only those with this url, however it is spelled. Default: any."),
+          type: text("Only those of this type. Default: both."),
         } as const satisfies PropertiesOf<GetWebhookEndpointsArgs>,
       },
-      outputs: {
-        properties: {
-          endpoints: {
-            type: "array",
-            items: { $ref: "#/types/webhooks:index:Endpoint" },
-            description: "The endpoints that fit.",
-          },
-        },
-        required: ["endpoints"],
-      },
+      outputs: { properties: { endpoints: describedEndpoints }, required: ["endpoints"] },
     },
   },
   language: {

@@ -4,8 +4,8 @@ import * as proto from "@pulumi/pulumi/proto/provider_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { Engine } from "../provider/engine";
-import type { RunOptions } from "../provider/run";
 import type { Configuration } from "../provider/settings";
+import { readStackState } from "../provider/stack";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
 import { detailedDiff, plainDiff } from "./diff";
 import type { PluginEngine } from "./engine";
@@ -20,7 +20,7 @@ interface ServiceOptions {
   readonly environment: NodeJS.ProcessEnv;
   readonly engine: Engine & Pick<PluginEngine, "attach" | "cancel" | "met">;
   /** Reads the state of a stack. Default: by `pulumi stack export`. */
-  readonly readState?: RunOptions["readState"];
+  readonly readState?: typeof readStackState;
   /** Default: those of this package. */
   readonly resources?: Resources;
 }
@@ -34,8 +34,8 @@ const EXTERNAL_KEY = "external";
 export function createService({
   environment,
   engine,
-  readState,
-  resources = createResources({ environment, engine, ...(readState && { readState }) }),
+  readState = readStackState,
+  resources = createResources({ environment, engine, readState }),
 }: ServiceOptions): UntypedServiceImplementation {
   let configuration: Configuration = () => undefined;
   const resourceOf = (urn: string): Resource => {
@@ -81,7 +81,7 @@ export function createService({
     invoke: unary(async (request: proto.InvokeRequest) => {
       const { values, secretNames } = reveal(request.getArgs());
       const { warn, cancelled: signal } = engine;
-      const options = { configuration, environment, engine, warn, signal, ...(readState && { readState }) };
+      const options = { configuration, environment, engine, warn, signal, readState };
       const answer = await callFunction(request.getTok(), values, options);
       const isSecret = answer.isSecret || secretNames.size > 0;
       const response = new proto.InvokeResponse();
@@ -89,16 +89,19 @@ export function createService({
     }),
 
     check: unary(async (request: proto.CheckRequest) => {
-      const { verbs, secretNames, hiddenInputs } = resourceOf(request.getUrn());
+      const urn = request.getUrn();
+      const resource = resourceOf(urn);
       const olds = reveal(request.getOlds()).values;
-      const news = reveal(request.getNews());
-      const all = { ...news.values, ...hiddenInputs(request.getUrn(), news) };
-      const { inputs = news.values, failures = [] } = await verbs.check(olds, all);
+      const { values, secretNames } = reveal(request.getNews(), resource.secretNames);
+      const { inputs = values, failures = [] } = await resource.verbs.check(olds, values, {
+        urn,
+        secretNames,
+      });
       const reasons = failures.map(({ property, reason }) =>
         new proto.CheckFailure().setProperty(property).setReason(reason),
       );
       return new proto.CheckResponse()
-        .setInputs(conceal(inputs as Properties, [...news.secretNames, ...secretNames]))
+        .setInputs(conceal(inputs as Properties, secretNames))
         .setFailuresList(reasons);
     }),
 
@@ -110,45 +113,41 @@ export function createService({
     }),
 
     create: unary(async (request: proto.CreateRequest) => {
-      const { verbs, secretNames, outputNames } = resourceOf(request.getUrn());
-      const inputs = reveal(request.getProperties());
-      const secrets = [...inputs.secretNames, ...secretNames];
-      const response = new proto.CreateResponse();
-      if (request.getPreview())
-        return response.setProperties(conceal(previewed(inputs.values, outputNames), secrets));
+      const resource = resourceOf(request.getUrn());
+      const { values, secretNames } = reveal(request.getProperties(), resource.secretNames);
+      const answer = (outs: Properties) =>
+        new proto.CreateResponse().setProperties(conceal(outs, secretNames));
+      if (request.getPreview()) return answer(previewed(values, resource.outputNames));
       try {
-        const { id, outs = {} } = await verbs.create(inputs.values);
-        response.setId(id);
-        return response.setProperties(conceal(outs, secrets));
+        const { id, outs = {} } = await resource.verbs.create(values);
+        return answer(outs).setId(id);
       } catch (error) {
-        throw rpcError(error, secrets);
+        throw rpcError(error, secretNames);
       }
     }),
 
     read: unary(async (request: proto.ReadRequest) => {
-      const { verbs, secretNames } = resourceOf(request.getUrn());
-      const state = reveal(request.getProperties());
-      const secrets = [...state.secretNames, ...reveal(request.getInputs()).secretNames, ...secretNames];
-      const { id = "", props = {}, inputs } = await verbs.read(request.getId(), state.values);
-      const response = new proto.ReadResponse();
-      response.setId(id);
+      const resource = resourceOf(request.getUrn());
+      const state = reveal(request.getProperties(), resource.secretNames);
+      const secretNames = [...state.secretNames, ...reveal(request.getInputs()).secretNames];
+      const { id = "", props = {}, inputs } = await resource.verbs.read(request.getId(), state.values);
+      const response = new proto.ReadResponse().setId(id);
       if (id === "") return response;
-      response.setProperties(conceal(without(props, EXTERNAL_KEY), secrets));
       // Without inputs of its own, a resource keeps those that it has.
-      response.setInputs(inputs === undefined ? request.getInputs() : conceal(inputs, secrets));
-      return response;
+      return response
+        .setProperties(conceal({ ...props, [EXTERNAL_KEY]: undefined }, secretNames))
+        .setInputs(inputs === undefined ? request.getInputs() : conceal(inputs, secretNames));
     }),
 
     update: unary(async (request: proto.UpdateRequest) => {
-      const { verbs, secretNames, outputNames } = resourceOf(request.getUrn());
-      const news = reveal(request.getNews());
-      const secrets = [...news.secretNames, ...secretNames];
-      const response = new proto.UpdateResponse();
-      if (request.getPreview())
-        return response.setProperties(conceal(previewed(news.values, outputNames), secrets));
+      const resource = resourceOf(request.getUrn());
+      const { values, secretNames } = reveal(request.getNews(), resource.secretNames);
+      const answer = (outs: Properties) =>
+        new proto.UpdateResponse().setProperties(conceal(outs, secretNames));
+      if (request.getPreview()) return answer(previewed(values, resource.outputNames));
       const olds = reveal(request.getOlds()).values;
-      const { outs = {} } = await verbs.update(request.getId(), olds, news.values);
-      return response.setProperties(conceal(without(outs, PROVIDER_KEY), secrets));
+      const { outs = {} } = await resource.verbs.update(request.getId(), olds, values);
+      return answer({ ...outs, [PROVIDER_KEY]: undefined });
     }),
 
     delete: unary(async (request: proto.DeleteRequest) => {
@@ -181,10 +180,6 @@ function unary<Request, Response>(
 /** Returns the outputs that a program may know before the resource exists. */
 function previewed(inputs: Properties, outputNames: readonly string[]): Properties {
   return Object.fromEntries(outputNames.map((name) => [name, inputs[name] ?? UNKNOWN_VALUE]));
-}
-
-function without(properties: Properties, name: string): Properties {
-  return Object.fromEntries(Object.entries(properties).filter(([key]) => key !== name));
 }
 
 function isEqual(left: Struct | undefined, right: Struct | undefined): boolean {

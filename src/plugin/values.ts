@@ -1,5 +1,4 @@
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import { UNKNOWN_VALUE } from "../shared/unknownValue";
 
 /** Properties of a resource or of a provider. */
 export type Properties = Readonly<Record<string, unknown>>;
@@ -14,18 +13,10 @@ export interface Revealed {
 const ENVELOPE_KEY = "4dabf18193072939515e22adb298388d";
 const SECRET_ENVELOPE = "1b47061264138c4ac30d75fd1eb44270";
 
-/** What the engine writes for unknown values of other types: boolean, number, list and map. */
-const OTHER_UNKNOWN_VALUES: ReadonlySet<unknown> = new Set([
-  "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
-  "3eeb2bf0-c639-47a8-9e75-3b44932eb421",
-  "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",
-  "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",
-]);
-
-/** Takes secrets out of their envelopes. */
-export function reveal(struct: Struct | undefined): Revealed {
+/** Takes secrets out of their envelopes. @param alwaysSecret the names of more secrets, with or without an envelope */
+export function reveal(struct: Struct | undefined, alwaysSecret: readonly string[] = []): Revealed {
   const values: Record<string, unknown> = {};
-  const secretNames = new Set<string>();
+  const secretNames = new Set(alwaysSecret);
   for (const [name, value] of Object.entries(struct?.toJavaScript() ?? {})) {
     values[name] = unwrap(value, () => secretNames.add(name));
   }
@@ -45,7 +36,6 @@ export function conceal(properties: Properties, secretNames: Iterable<string>): 
 }
 
 function unwrap(value: unknown, onSecret: () => void): unknown {
-  if (OTHER_UNKNOWN_VALUES.has(value)) return UNKNOWN_VALUE;
   if (Array.isArray(value)) return value.map((one) => unwrap(one, onSecret));
   if (typeof value !== "object" || value === null) return value;
   const record = value as Properties;

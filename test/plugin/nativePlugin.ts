@@ -11,7 +11,7 @@ import { createService } from "../../src/plugin/service";
 import { type Deployment, StackState } from "../../src/provider/stackState";
 
 export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
-const URN = "urn:pulumi:dev::test::my:component$webhooks:index:WebhookEndpoint::jobs";
+export const URN = "urn:pulumi:dev::test::my:component$webhooks:index:WebhookEndpoint::jobs";
 
 /** A value in the envelope of a secret. */
 export const secret = (value: unknown) => ({
