@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import * as fs from "node:fs/promises";
 import { isRecord, parseJson } from "../shared/json";
 import { CliError } from "./errors";
 
@@ -41,8 +41,8 @@ export function shareableHeaders(headers: readonly HeaderPair[]): HeaderPair[] {
  * @throws CliError `FILE_UNREADABLE` or `CAPTURE_INVALID`
  */
 export async function readCapture(path: string, bodyPath?: string): Promise<Capture> {
-  const file = await read(path);
-  const body = bodyPath === undefined ? undefined : await read(bodyPath);
+  const file = await readFile(path);
+  const body = bodyPath === undefined ? undefined : await readFile(bodyPath);
   const json = parseJson(file.toString("utf8").replace(/^\uFEFF/, ""));
   const capture = isRecord(json) ? captureOfJson(json) : captureOfText(file);
   if (capture.headers.length === 0)
@@ -53,8 +53,9 @@ export async function readCapture(path: string, bodyPath?: string): Promise<Capt
   return body === undefined ? capture : { ...capture, body };
 }
 
-async function read(path: string): Promise<Buffer> {
-  return readFile(path).catch(({ code }: NodeJS.ErrnoException) => {
+/** @throws CliError `FILE_UNREADABLE` */
+export async function readFile(path: string): Promise<Buffer> {
+  return fs.readFile(path).catch(({ code }: NodeJS.ErrnoException) => {
     throw new CliError("FILE_UNREADABLE", `cannot read the file ${path} (${code})`);
   });
 }

@@ -30,19 +30,22 @@ export const probe: Subcommand<Flags> = {
   ],
   async run(context, { wait }, [url = ""]) {
     const { output } = context;
-    const { secrets } = await readSecrets(context);
+    const { secrets, source } = await readSecrets(context);
     const receiver = { url, secrets };
     const validating =
       wait === 0 ? probeReceiver(receiver) : validateReceiver({ ...receiver, timeoutMs: wait * 1_000 });
     const result = await output.during(() => "Waiting for the receiver…", validating);
     const { validated, code, reason, genuine, broken } = result;
     output.data({ validated, code, reason, genuine, broken }, () => {
-      if (secrets.length > 1) output.note(`Tried the secrets ${secrets.map(fingerprint).join(" and ")}.`);
       output.line(
         validated
           ? `Validated. A genuine delivery was answered with ${genuine.status}, a broken one with ${broken.status}.`
           : `Not validated: ${reason} (${code}).`,
       );
+      const proof = validated
+        ? ". That the service signs with it, only a delivery of the service proves"
+        : "";
+      output.line(`Tried ${secrets.map(fingerprint).join(" and ")} of ${source}${proof}.`);
     });
     return validated;
   },

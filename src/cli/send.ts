@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { Argument, Option } from "commander";
 import { JOB_EVENTS, readEvent } from "../receiver/event";
+import { isSuccess } from "../shared/isSuccess";
 import { parseJson } from "../shared/json";
 import { postDelivery } from "../shared/post";
 import { describeUrl } from "../shared/url";
 import { sign } from "../signature/sign";
-import { deliveryHeaders, readCapture } from "./capture";
+import { deliveryHeaders, readCapture, readFile } from "./capture";
 import { CliError } from "./errors";
 import { httpUrl, jsonOption, stackOption } from "./options";
 import { PROGRAM, type Subcommand } from "./run";
@@ -22,10 +22,18 @@ interface Flags {
   readonly exact?: boolean;
 }
 
-interface Message {
-  readonly headers: Readonly<Record<string, string | string[]>>;
-  readonly body: Buffer;
-}
+const NO_ROUTE = "Nothing takes a POST at this path: check the path of the url.";
+/** What to do about the usual refusals, by their status. */
+const ADVICE: Readonly<Record<number, string>> = {
+  401:
+    "The receiver has another secret or a wrong clock, or something changes the body before it is verified. The receiver's log has " +
+    "the reason, and docs/signature-mismatch.md says what to do about it.",
+  403: "Something in front of the receiver asks for a login or a token: let POST requests to this url through.",
+  404: NO_ROUTE,
+  405: NO_ROUTE,
+  500: "The handler failed, or a framework parsed the body first: see the receiver's log.",
+  503: "The receiver is not ready, took too long, or handles this delivery already: send it again.",
+};
 
 export const send: Subcommand<Flags> = {
   description:
@@ -51,37 +59,47 @@ export const send: Subcommand<Flags> = {
   ],
   async run(context, flags, [event]) {
     const { output } = context;
-    const { to, exact = false, capture } = flags;
-    if ((capture === undefined) === (event === undefined))
+    const { to, exact = false } = flags;
+    if ((flags.capture === undefined) === (event === undefined))
       throw new CliError(
         "WRONG_USE",
         "name an event, such as job.succeeded, or a captured delivery with --capture",
       );
-    if (exact && capture === undefined) throw new CliError("WRONG_USE", "--exact is for --capture");
-    const isComplete = exact && to !== undefined;
-    const signing = isComplete ? undefined : await readSecrets(context);
+    if (exact && event !== undefined) throw new CliError("WRONG_USE", "--exact is for --capture");
+    const signing = exact && to !== undefined ? undefined : await readSecrets(context);
     const url = to ?? developmentUrl(signing);
-    const { headers, body } = await messageOf(flags, event, signing?.secrets ?? []);
+    const capture = flags.capture === undefined ? undefined : await readCapture(flags.capture);
+    const body = capture?.body ?? (await bodyOf(event, flags.data));
+    const given = capture ? deliveryHeaders(capture.headers) : { "content-type": "application/json" };
+    const signed = exact || signing === undefined ? {} : signedHeaders(body, signing.secrets);
+    const headers: Record<string, string | string[]> = { ...given, ...signed };
     const name = readEvent(body).event ?? "unknown event";
     const id = String(headers["webhook-id"] ?? "no id");
-    if (!(JOB_EVENTS as readonly string[]).includes(name)) output.note(`The service has no event ${name}.`);
+    if (!isJobEvent(name)) output.note(`The service has no event ${name}.`);
 
     const posting = postDelivery({ url, headers, body });
     const answer = await output.during(() => "Waiting for the receiver…", posting);
     const { status, failure, durationMs } = answer;
     const text = answer.body.toString("utf8").trim().slice(0, LONGEST_ANSWER);
-    output.data({ event: name, id, status, failure, durationMs, answer: text }, () => {
+    const advice = adviceFor(status, exact);
+    output.data({ event: name, id, status, failure, durationMs, answer: text, advice }, () => {
       const result = status === null ? `no answer (${failure})` : `${status} after ${durationMs} ms`;
       output.line(`${name} ${id} to ${describeUrl(url)}: ${result}`);
+      if (text !== "") output.line(`The receiver's answer:`);
       for (const line of text === "" ? [] : text.split(/\r?\n/)) output.line(`  ${line}`);
+      if (advice !== null) output.line(`What to do: ${advice}`);
     });
-    if (status === 401)
-      output.note(
-        `The receiver did not verify it: it has another secret, or reads the body before it is verified. To find out, receive it with \`npx ${PROGRAM} listen\`.`,
-      );
-    return status !== null && status >= 200 && status < 300;
+    return isSuccess(status);
   },
 };
+
+/** @param exact whether a capture was sent as it was received */
+function adviceFor(status: number | null, exact: boolean): string | null {
+  if (status === null) return "Check the url, and that the receiver is running.";
+  if (status >= 300 && status < 400) return "Use the url that it redirects to: redirects are not followed.";
+  if (status === 401 && exact) return "It may be too old by now. Without --exact, it is signed anew.";
+  return ADVICE[status] ?? null;
+}
 
 /** Production endpoints belong to the service's own deliveries. @throws CliError `WRONG_USE` */
 function developmentUrl(signing: SigningSecrets | undefined): string {
@@ -95,41 +113,24 @@ function developmentUrl(signing: SigningSecrets | undefined): string {
   throw new CliError("WRONG_USE", `${source} names ${count}. Name the url of the receiver with --to`);
 }
 
-async function messageOf(
-  { capture, exact, data }: Flags,
-  event = "",
-  secrets: readonly string[],
-): Promise<Message> {
-  if (capture === undefined) {
-    const body = Buffer.from(`{"type":${JSON.stringify(event)},"data":${await dataOf(event, data)}}`);
-    return { headers: { "content-type": "application/json", ...signed(body, secrets) }, body };
-  }
-  const { headers, body } = await readCapture(capture);
-  const given = deliveryHeaders(headers);
-  return { headers: exact ? given : { ...given, ...signed(body, secrets) }, body };
-}
-
-function signed(body: Buffer, secrets: readonly string[]) {
+function signedHeaders(body: Buffer, secrets: readonly string[]) {
   const id = `msg_${randomBytes(12).toString("hex")}`;
   const timestamp = Math.floor(Date.now() / 1000);
   return { "user-agent": PROGRAM, ...sign({ id, timestamp, body, secret: secrets }) };
 }
 
-/** Returns JSON as it was given, because parsing would change large numbers. @throws CliError `WRONG_USE` or `FILE_UNREADABLE` */
-async function dataOf(event: string, data: string | undefined): Promise<string> {
-  if (data === undefined) {
-    const isJob = (JOB_EVENTS as readonly string[]).includes(event);
-    const jobId = `job_${randomBytes(8).toString("hex")}`;
-    return isJob ? JSON.stringify({ jobId, status: event.slice("job.".length) }) : "{}";
-  }
-  const text = data.startsWith("@") ? await textOf(data.slice(1)) : data.trim();
-  if (parseJson(text) !== undefined) return text;
-  throw new CliError("WRONG_USE", `--data must be JSON, such as '{"jobId":"job_1","status":"succeeded"}'`);
+/** Returns JSON whose data is as it was given, because parsing would change large numbers. @throws CliError `WRONG_USE` or `FILE_UNREADABLE` */
+async function bodyOf(event = "", given: string | undefined): Promise<Buffer> {
+  const jobId = `job_${randomBytes(8).toString("hex")}`;
+  const job = isJobEvent(event) ? { jobId, status: event.slice("job.".length) } : {};
+  const file = given?.startsWith("@") ? await readFile(given.slice(1)) : undefined;
+  // `trim` removes a byte order mark, too.
+  const data = (file?.toString() ?? given ?? JSON.stringify(job)).trim();
+  if (parseJson(data) === undefined)
+    throw new CliError("WRONG_USE", `--data must be JSON, such as '{"jobId":"job_1","status":"succeeded"}'`);
+  return Buffer.from(`{"type":${JSON.stringify(event)},"data":${data}}`);
 }
 
-async function textOf(path: string): Promise<string> {
-  const text = await readFile(path, "utf8").catch(({ code }: NodeJS.ErrnoException) => {
-    throw new CliError("FILE_UNREADABLE", `cannot read the file ${path} of --data (${code})`);
-  });
-  return text.replace(/^\uFEFF/, "").trim();
+function isJobEvent(event: string): boolean {
+  return (JOB_EVENTS as readonly string[]).includes(event);
 }
