@@ -5,7 +5,7 @@ const { execFileSync, spawnSync } = require("node:child_process");
 const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
-const { findCli } = require("../scripts/cli");
+const { findCli } = require("../scripts/setup/cli");
 const { writePages } = require("./page.js");
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "webhooks-bench-"));

@@ -1,9 +1,9 @@
-// Prepares a checkout: installs the dependencies, builds, and gets what a command needs, each only if it is missing.
-// `--for` names the command. The default is what the demo needs.
+// Prepares a checkout for a command, which `--for` names (the default is the demo). Whatever is there already costs nothing and prints
+// nothing. No `node:` imports and no files loaded at the start, because the Node that this file rejects must be able to read it.
 
-const { checkPlatform } = require("./setup/platform");
+const { engines } = require("../package.json");
 
-/** What each command needs besides the dependencies and the build. */
+/** What each command needs besides the dependencies and the build: folders with packages of their own, and tools. */
 const PURPOSES = {
   demo: ["cli"],
   test: ["test/integration", "cli", "redis", "moto", "languages"],
@@ -13,19 +13,18 @@ const PURPOSES = {
   build: [],
 };
 
-/**
- * Returns the steps, in their order. Each says when it is ready and makes what is missing. Several set-ups may run at once, so a step
- * runs under its lock. A step with `without` is not essential: if it fails, it says what will not work, and set-up continues.
- */
+/** The tools: the Pulumi CLI, a Redis, a stand-in for SQS, and what programs in YAML, Python and Go need. */
+const tools = {
+  cli: () => require("./setup/cli").cliStep(),
+  redis: () => require("./setup/redis").redisStep(),
+  moto: () => require("./setup/moto").motoStep(),
+  languages: () => require("./setup/languages").languagesStep(),
+};
+
+/** Returns the steps, in their order: `npm ci` in each folder, `src` into `dist`, the tools. */
 function stepsFor(purpose) {
   const { buildStep } = require("./setup/build");
   const { packagesStep } = require("./setup/packages");
-  const tools = {
-    cli: require("./cli").cliStep,
-    redis: require("./redis").redisStep,
-    moto: require("./moto").motoStep,
-    languages: require("./languages").languagesStep,
-  };
   const needs = PURPOSES[purpose];
   return [
     packagesStep("."),
@@ -35,6 +34,10 @@ function stepsFor(purpose) {
   ];
 }
 
+/**
+ * Makes what is missing, under the step's lock, because several set-ups may run at once. A step with `without` is not essential: if it
+ * fails, this says what will not work, and set-up continues.
+ */
 async function take({ lock, doing, isReady, make, without, remedy }) {
   const { withLock } = require("./setup/lock");
   if (isReady()) return;
@@ -50,6 +53,18 @@ async function take({ lock, doing, isReady, make, without, remedy }) {
   });
 }
 
+/** Throws on a Node older than package.json's `engines`, and on Windows, with a message that names what is needed. */
+function checkPlatform() {
+  const wanted = engines.node.replace(">=", "");
+  const actual = process.versions.node;
+  if (actual.localeCompare(wanted, "en", { numeric: true }) < 0)
+    throw new Error(
+      `Node ${actual} is too old: Node ${wanted} or later is needed. Install it from https://nodejs.org.`,
+    );
+  if (process.platform === "win32")
+    throw new Error("Windows is not supported: use Linux, macOS, or the Windows Subsystem for Linux.");
+}
+
 function purposeFrom(args) {
   const name = args.length === 0 ? "demo" : args[0] === "--for" && args.length === 2 ? args[1] : "";
   if (Object.keys(PURPOSES).includes(name)) return name;
@@ -58,7 +73,7 @@ function purposeFrom(args) {
 
 async function main() {
   try {
-    checkPlatform(); // before the other files are loaded, which an old Node can't parse
+    checkPlatform();
     for (const step of stepsFor(purposeFrom(process.argv.slice(2)))) await take(step);
   } catch (error) {
     console.error(`setup: ${error.message}`);

@@ -3,7 +3,7 @@ const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
 const { promisify } = require("node:util");
-const { findCli } = require("../../scripts/cli");
+const { findCli } = require("../../scripts/setup/cli");
 
 const root = path.join(__dirname, "../..");
 const run = promisify(execFile);

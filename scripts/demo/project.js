@@ -2,7 +2,7 @@ const { spawn } = require("node:child_process");
 const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
-const { findCli } = require("../cli");
+const { findCli } = require("../setup/cli");
 const { root } = require("../setup/tools");
 
 /** A copy of the quick start in a temporary folder, which also holds the stack's state. */

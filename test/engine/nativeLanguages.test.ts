@@ -74,10 +74,10 @@ const compile: Readonly<Record<string, (folder: string) => void>> = {
   },
   go: (folder) => {
     // The modules that the CLI was built from: they are there, and their checksums are known.
-    const engine = readFileSync(join(root, "scripts/cli/engine/go.mod"), "utf8");
+    const engine = readFileSync(join(root, "scripts/setup/go/engine/go.mod"), "utf8");
     const [module = ""] = readFileSync(join(folder, "go.mod"), "utf8").match(/^module .*/) ?? [];
     writeFileSync(join(folder, "go.mod"), engine.replace(/^module .*/, module).replace(/^tool \S+$/m, ""));
-    copyFileSync(join(root, "scripts/cli/engine/go.sum"), join(folder, "go.sum"));
+    copyFileSync(join(root, "scripts/setup/go/engine/go.sum"), join(folder, "go.sum"));
     const options = ["-mod=mod", "-buildvcs=false", "-tags", "osusergo,grpcnotrace"];
     execFileSync("go", ["build", ...options, "./..."], { cwd: folder, stdio: "pipe" });
   },
@@ -138,7 +138,7 @@ test("the release file installs, and is all that a program needs", async () => {
   await start({ plugins: [] });
   const folder = join(project.folder, "release");
   mkdirSync(folder);
-  const release = join(root, "scripts/plugin/release.js");
+  const release = join(root, "scripts/plugin.js");
   const file = project.run(process.execPath, [release, folder]).trim();
   const { version }: { version: string } = JSON.parse(
     project.run("pulumi", ["package", "get-schema", plugin]),

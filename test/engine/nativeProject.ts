@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { findLanguages, howToGetLanguages } from "../../scripts/languages";
+import { findLanguages, howToGetLanguages } from "../../scripts/setup/languages";
 import { Project, type ProjectOptions } from "./project";
 
 const root = join(__dirname, "../..");

@@ -14,7 +14,7 @@ import type { Server } from "node:http";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findCli } from "../../scripts/cli";
+import { findCli } from "../../scripts/setup/cli";
 import { addressOf, startKeyService } from "./keyService";
 
 const root = join(__dirname, "../..");

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { languageSet } from "../../scripts/languages";
+import { languageSet } from "../../scripts/setup/languages";
 
 export interface Run {
   status: number | null;

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findRedis, HOW_TO_GET_REDIS } from "../../../scripts/redis";
+import { findRedis, HOW_TO_GET_REDIS } from "../../../scripts/setup/redis";
 import { type Store, startStoreServer } from "./store";
 
 /** Starts a real Redis on a socket, whose path is its URL. It starts again empty. The arguments are for the server. */

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import net, { type AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
-import { findMoto, HOW_TO_GET_MOTO } from "../../../scripts/moto";
+import { findMoto, HOW_TO_GET_MOTO } from "../../../scripts/setup/moto";
 import type { Store } from "./store";
 
 /**

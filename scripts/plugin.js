@@ -4,9 +4,9 @@ const { execFileSync } = require("node:child_process");
 const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
-const { version } = require("../../package.json");
-const { bundleName } = require("../setup/build");
-const { root } = require("../setup/tools");
+const { version } = require("../package.json");
+const { bundleName } = require("./setup/build");
+const { root } = require("./setup/tools");
 
 const executable = "pulumi-resource-webhooks";
 

@@ -1,9 +1,9 @@
 const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
-const { succeed, withStage } = require("../setup/tools");
+const { succeed, withStage } = require("./tools");
 
-/** Another set of versions is another folder. */
+/** Names what is built, with its versions: the folder below Pulumi's where it is. */
 const languageSet = "yaml-1.30.0-python-3.60.0";
 /** Pulumi's SDK, and what a generated SDK needs to be installed and loaded. */
 const PYTHON_PACKAGES = ["pulumi==3.255.0", "parver", "semver", "setuptools", "wheel"];
@@ -11,24 +11,23 @@ const howToGetLanguages =
   "install Go (https://go.dev/dl) and Python 3.9 or later with venv, let their registries be reached, and run " +
   "`node scripts/setup.js --for test` again";
 
-const modules = { yaml: path.join(__dirname, "yaml"), cli: path.join(__dirname, "../cli") };
-/** Each is built in the main module of that folder. The last one is a file of our own, over the engine's modules. */
+/** Each is built in the main module of a folder of `go`. The last one is a file of our own, over the engine's modules. */
 const HOSTS = [
   {
     name: "pulumi-language-yaml",
-    module: modules.yaml,
+    module: "yaml",
     from: "github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml",
   },
   {
     name: "pulumi-language-python",
-    module: path.join(modules.cli, "language"),
+    module: "language",
     from: "github.com/pulumi/pulumi/sdk/v3/python/cmd/pulumi-language-python",
     beside: "pulumi-language-python-exec",
   },
   {
     name: "generateSdk",
-    module: path.join(modules.cli, "engine"),
-    from: path.join(__dirname, "generateSdk.go"),
+    module: "engine",
+    from: path.join(__dirname, "go/generateSdk.go"),
   },
 ];
 
@@ -37,7 +36,10 @@ function folder() {
   return path.join(home, "languages", languageSet);
 }
 
-/** Described in index.d.ts. */
+/**
+ * Returns what set-up built, or undefined. Put first on PATH, `path` gives the language hosts of YAML and Python, `generateSdk`, and a
+ * `python3` with Pulumi's SDK.
+ */
 function findLanguages() {
   const home = folder();
   if (!fs.existsSync(home)) return undefined;
@@ -70,7 +72,10 @@ function languagesStep() {
 }
 
 async function buildHost({ name, module, from, beside }, bin) {
-  const options = { cwd: module, env: { ...process.env, GOWORK: "off", GOFLAGS: "" } };
+  const options = {
+    cwd: path.join(__dirname, "go", module),
+    env: { ...process.env, GOWORK: "off", GOFLAGS: "" },
+  };
   const flags = ["-mod=readonly", "-buildvcs=false", "-tags", "osusergo,grpcnotrace", "-ldflags", "-s -w"];
   await succeed("go", ["build", ...flags, "-o", path.join(bin, name), from], options);
   if (beside === undefined) return;

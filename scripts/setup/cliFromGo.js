@@ -1,6 +1,6 @@
 const fs = require("node:fs");
 const path = require("node:path");
-const { root, succeed } = require("../setup/tools");
+const { root, succeed } = require("./tools");
 
 const PROGRESS_SECONDS = 20;
 const VERSION_VARIABLE = "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version";
@@ -26,7 +26,7 @@ async function buildFromGo(stage, cliVersion) {
     const flags = ["-v", "-mod=readonly", "-buildvcs=false", "-tags", "osusergo,grpcnotrace"];
     const ldflags = ["-ldflags", `-s -w -X ${VERSION_VARIABLE}=v${version}`];
     const args = ["build", ...flags, ...ldflags, "-o", path.join(bin, name), from];
-    return succeed("go", args, { cwd: path.join(__dirname, module), env, onLine: progress.count });
+    return succeed("go", args, { cwd: path.join(__dirname, "go", module), env, onLine: progress.count });
   };
   try {
     await build("language", {

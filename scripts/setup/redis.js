@@ -1,6 +1,6 @@
 const fs = require("node:fs");
 const path = require("node:path");
-const { cache, isExecutable, run, succeed, withStage } = require("./setup/tools");
+const { cache, isExecutable, run, succeed, withStage } = require("./tools");
 
 /** Debian's and Ubuntu's packages. The first is little more than a link into the second. */
 const PACKAGES = ["redis-server", "redis-tools"];
@@ -21,7 +21,7 @@ exec "$here/usr/bin/redis-server" "$@"
 /** The folder of the unpacked packages, with the launcher. */
 const unpacked = path.join(cache, "redis");
 
-/** Described in redis.d.ts. */
+/** Returns the `redis-server` to test with: one on PATH, or the one that set-up unpacked; undefined if there is neither. */
 function findRedis() {
   const folders = [...(process.env.PATH ?? "").split(path.delimiter).filter(Boolean), unpacked];
   return folders.map((folder) => path.join(folder, "redis-server")).find(isExecutable);

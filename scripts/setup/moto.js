@@ -1,6 +1,6 @@
 const fs = require("node:fs");
 const path = require("node:path");
-const { cache, succeed } = require("./setup/tools");
+const { cache, succeed } = require("./tools");
 
 /** Without the extra `server`, which brings in three times as much for other services than SQS. */
 const PACKAGES = ["moto==5.2.5", "flask==3.1.3", "flask-cors==6.0.5"];
@@ -15,7 +15,7 @@ const stamp = path.join(folder, "installed.json");
 /** With the folder: the programs of a virtual environment hold its path, so a checkout that was moved needs another. */
 const STAMPED = JSON.stringify({ folder, packages: PACKAGES });
 
-/** Described in moto.d.ts. */
+/** Returns the `moto_server` that set-up installed, a stand-in for Amazon SQS; undefined if there is none. */
 function findMoto() {
   const isInstalled = fs.existsSync(stamp) && fs.readFileSync(stamp, "utf8") === STAMPED;
   return isInstalled ? path.join(folder, "bin/moto_server") : undefined;

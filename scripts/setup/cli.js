@@ -3,9 +3,8 @@ const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
 const manifest = require("../../package.json");
-const { isAtLeast } = require("../setup/platform");
-const { isExecutable, root, succeed, withStage } = require("../setup/tools");
-const { buildFromGo } = require("./fromGo");
+const { isExecutable, root, succeed, withStage } = require("./tools");
+const { buildFromGo } = require("./cliFromGo");
 
 /** The version that set-up installs: the one of the launcher, the npm package `pulumi`. */
 const CLI_VERSION = manifest.devDependencies.pulumi;
@@ -21,7 +20,10 @@ function installRoot() {
   return path.join(process.env.PULUMI_HOME || path.join(os.homedir(), ".pulumi"), "versions", CLI_VERSION);
 }
 
-/** Described in index.d.ts. */
+/**
+ * Returns the folder of the Pulumi CLI, or undefined if there is none. Put it first on PATH: it holds `pulumi` and what `pulumi` needs to
+ * run programs in Node.
+ */
 function findCli() {
   const installed = path.join(installRoot(), "bin");
   return missingFrom(installed).length === 0 ? installed : findOnPath();
@@ -53,8 +55,8 @@ function isRecent(pulumi) {
   const stdio = ["ignore", "pipe", "ignore"];
   try {
     const answer = execFileSync(pulumi, ["version"], { env, encoding: "utf8", timeout: 10_000, stdio });
-    const found = /^v?(3\.\d+\.\d+)/.exec(answer.trim());
-    return found !== null && isAtLeast(found[1], MINIMUM_VERSION);
+    const [, version] = /^v?(3\.\d+\.\d+)/.exec(answer.trim()) ?? [];
+    return version?.localeCompare(MINIMUM_VERSION, "en", { numeric: true }) >= 0;
   } catch {
     return false;
   }
