@@ -3,20 +3,10 @@ import { Argument, Option } from "commander";
 import type { Endpoint } from "../client";
 import { checkArguments } from "../provider/arguments";
 import { NATIVE_TYPE_TOKEN } from "../shared/permanent";
-import { isUrl } from "../shared/url";
 import { describeResource, nameOf } from "../shared/urn";
 import { withAccount } from "./account";
 import { CliError } from "./errors";
-import {
-  assertOwnersKnown,
-  duplicatesIn,
-  type Entry,
-  entryOf,
-  type Inventory,
-  takeInventory,
-  warnOfGaps,
-} from "./inventory/inventory";
-import { whyNotOrphan } from "./inventory/owner";
+import { type Entry, type Inventory, named, takeInventory } from "./inventory/inventory";
 import { shortName } from "./inventory/stacks";
 import { printable } from "./mask";
 import { jsonOption, stackOption } from "./options";
@@ -24,6 +14,8 @@ import type { Context, Subcommand } from "./run";
 
 /** How long a name made from a host may be, in characters. */
 const LONGEST_NAME = 40;
+const REPLACED_FILE =
+  "If this replaces the file of an earlier run, restore that first: Pulumi deletes what the program no longer declares.";
 const IS_SECRET =
   "its url is a secret, which the code would hold in plain text. Declare it by hand, with adoptId and the url from a secret of the stack's configuration";
 
@@ -50,54 +42,36 @@ export const adopt: Subcommand<Flags> = {
     withAccount(context, async (account) => {
       const { output } = context;
       const { withStack } = context.pulumi;
-      const inventory = await takeInventory(context, account, { all: true, ids });
-      warnOfGaps(context, inventory);
-      assertOwnersKnown(inventory);
-      const whyNot = (entry: Entry) => whyNotOrphan(entry.owner) ?? whyUndeclarable(context, entry, native);
-      const entries = ids.length > 0 ? named(ids, inventory, whyNot) : certain(context, inventory, whyNot);
+      const inventory = await takeInventory(context, account, { orphans: true, ids });
+      const whyNot = (entry: Entry) => entry.owner.whyNotOrphan ?? whyUndeclarable(context, entry, native);
+      const entries =
+        ids.length > 0
+          ? named(ids, inventory, { verb: "adopted", whyNot })
+          : unmanaged(context, inventory, whyNot);
       const adoptions = namedAfterHosts(entries, inventory);
       const code = native ? importFile(adoptions) : programText(adoptions, inventory);
       output.data({ adoptions, code }, () => {
         if (adoptions.length > 0) output.raw(code);
       });
-      if (adoptions.length === 0) output.note(`There is nothing to adopt. ${REPLACED_FILE}`);
-      else if (native)
-        output.note(
-          `Run \`${withStack("pulumi import --file <this file>")}\`, and put the code that it prints into the program.`,
-        );
-      else
-        output.note(
-          `Import this file into the program, and run \`${withStack("pulumi up")}\`. It shows "create", and registers nothing. Afterwards you can remove adoptId. ${REPLACED_FILE}`,
-        );
+      const todo = native
+        ? `Run \`${withStack("pulumi import --file <this file>")}\`, and put the code that it prints into the program.`
+        : `Import this file into the program, and run \`${withStack("pulumi up")}\`. It shows "create", and registers nothing. Afterwards you can remove adoptId. ${REPLACED_FILE}`;
+      output.note(adoptions.length > 0 ? todo : `There is nothing to adopt. ${REPLACED_FILE}`);
       return true;
     }),
 };
 
-const REPLACED_FILE =
-  "If this replaces the file of an earlier run, restore that first: Pulumi deletes what the program no longer declares.";
-
-type WhyNot = (entry: Entry) => string | undefined;
-
-/** @throws CliError `NOT_ADOPTABLE` or `ENDPOINT_NOT_FOUND` */
-function named(ids: readonly string[], inventory: Inventory, whyNot: WhyNot): Entry[] {
-  return [...new Set(ids)].map((id) => {
-    const entry = entryOf(id, inventory);
-    const why = whyNot(entry);
-    if (why === undefined) return entry;
-    throw new CliError("NOT_ADOPTABLE", `${id} cannot be adopted: ${why}`);
-  });
-}
-
-/** Returns the orphans that can be adopted without a doubt, and says which it leaves out. */
-function certain({ output }: Context, inventory: Inventory, whyNot: WhyNot): Entry[] {
-  const duplicates = duplicatesIn(inventory);
-  const unmanaged = inventory.entries.filter(({ owner }) => owner.kind !== "managed");
-  return unmanaged.filter((entry) => {
-    const original = duplicates.get(entry)?.resource;
-    const isDuplicate =
-      original &&
-      `it has the url and type of ${describeResource(original)}. Delete it, or adopt it by its id`;
-    const why = whyNot(entry) ?? isDuplicate;
+/** Returns the orphans that can be adopted without a doubt, and says why it leaves out others that no resource has. */
+function unmanaged(
+  { output }: Context,
+  { entries }: Inventory,
+  whyNot: (entry: Entry) => string | undefined,
+): Entry[] {
+  return entries.filter((entry) => {
+    if (entry.owner.kind === "managed") return false;
+    const twin = entry.twin && describeResource(entry.twin.resource);
+    const why =
+      whyNot(entry) ?? (twin && `it has the url and type of ${twin}. Delete it, or adopt it by its id`);
     if (why !== undefined) output.warn(`${entry.endpoint.id} is left out: ${why}`);
     return why === undefined;
   });
@@ -105,8 +79,7 @@ function certain({ output }: Context, inventory: Inventory, whyNot: WhyNot): Ent
 
 function whyUndeclarable({ output }: Context, entry: Entry, native: boolean): string | undefined {
   const { id, url, type } = entry.endpoint;
-  if (native) return checkArguments({ url, type }).problems[0];
-  if (entry.shownUrl !== url || output.mask.apply(url) !== url) return IS_SECRET;
+  if (!native && (entry.shownUrl !== url || output.mask.apply(url) !== url)) return IS_SECRET;
   return checkArguments({ url, type, adoptId: id }).problems[0];
 }
 
@@ -118,13 +91,10 @@ function namedAfterHosts(entries: readonly Entry[], { stacks }: Inventory): Adop
   const own = stacks.known.filter(({ isOwn }) => isOwn);
   const taken = new Set(own.flatMap(({ deployment }) => deployment.resources.map(({ urn }) => nameOf(urn))));
   return entries.map(({ endpoint: { id, url, type } }) => {
-    const host = isUrl(url) ? new URL(url).hostname : "";
-    const slug = host
-      .slice(0, LONGEST_NAME)
-      .replace(/[^a-z0-9]+/g, "-")
-      .replace(/^-|-$/g, "");
+    const host = new URL(url).hostname.slice(0, LONGEST_NAME);
+    const slug = host.replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
     const hash = createHash("sha256").update(id).digest("hex").slice(0, 8);
-    const name = taken.has(slug) || slug === "" ? `${slug || "endpoint"}-${hash}` : slug;
+    const name = taken.has(slug) ? `${slug}-${hash}` : slug;
     taken.add(name);
     return { name, id, url, type };
   });

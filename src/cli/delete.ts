@@ -1,29 +1,21 @@
+import { isDeepStrictEqual } from "node:util";
 import { Argument, Option } from "commander";
 import { WebhookError, type WebhooksClient } from "../client";
 import type { EndpointType } from "../client/endpoint";
 import { undefinedIfGone } from "../client/errors";
+import { wantedBy } from "../provider/stackState";
 import { describeResource } from "../shared/urn";
 import { countOf } from "../shared/words";
 import { withAccount } from "./account";
 import { confirm } from "./ask";
+import { duration } from "./duration";
 import { CliError } from "./errors";
 import { inParallel } from "./inParallel";
-import {
-  assertOwnersKnown,
-  dataOf,
-  type Entry,
-  entryOf,
-  type Inventory,
-  takeInventory,
-  warnOfGaps,
-} from "./inventory/inventory";
-import { toSettle, whyNotOrphan } from "./inventory/owner";
-import { duration, jsonOption, stackOption, yesOption } from "./options";
+import { dataOf, type Entry, type Inventory, named, printTable, takeInventory } from "./inventory/inventory";
+import { toSettle, unansweredIn } from "./inventory/owner";
+import { jsonOption, stackOption, yesOption } from "./options";
 import type { Context, Subcommand } from "./run";
-import { describeAge } from "./text";
 
-/** A younger orphan may be what somebody registers just now, in milliseconds. */
-const LEAST_AGE_MS = 3_600_000;
 /** What concerns one endpoint, and does not stop the deletion of the others. */
 const OF_ONE_ENDPOINT: readonly string[] = ["INVALID_ARGUMENT", "REJECTED", "SERVER_ERROR"];
 
@@ -63,23 +55,27 @@ export const deletion: Subcommand<Flags> = {
     if (!orphans && (olderThan ?? type) !== undefined)
       throw new CliError("WRONG_USE", "--older-than and --type choose among orphans: add --orphans");
     return withAccount(context, async (account) => {
-      const look = () => takeInventory(context, account, { all: true, ids });
-      const choose = (inventory: Inventory) => {
-        assertOwnersKnown(inventory);
-        return orphans ? oldOrphans(inventory, flags) : named(ids, inventory);
-      };
+      const look = () => takeInventory(context, account, { orphans: true, ids });
       const inventory = await look();
-      warnOfGaps(context, inventory);
-      const chosen = choose(inventory);
-      if (orphans) noteYoung(context, inventory, { chosen, type });
+      const chosen = orphans
+        ? oldOrphans(context, inventory, flags)
+        : named(ids, inventory, { verb: "deleted", whyNot: ({ owner }) => owner.whyNotOrphan });
       const results: Results = new Map(chosen.map((entry) => [entry, "not-confirmed"]));
       let failure: WebhookError | undefined;
-      if (chosen.length > 0 && (await isAgreed(context, chosen, yes))) {
-        // A run may have taken one over while a person decided.
-        const again = choose(await look());
+      if (chosen.length > 0) printTable(context, chosen);
+      if (
+        chosen.length > 0 &&
+        (await confirm(context, `Delete ${countOf(chosen.length, "endpoint")}?`, yes))
+      ) {
+        // A run may have taken one over while a person decided, and an id may be used again.
+        const { entries } = await look();
         context.endItself();
-        for (const entry of chosen)
-          results.set(entry, again.some((each) => isSame(each, entry)) ? "not-deleted" : "changed");
+        const free = entries.filter(({ owner }) => owner.kind === "nobody");
+        const endpoints = new Map(free.map(({ endpoint }) => [endpoint.id, endpoint]));
+        for (const entry of chosen) {
+          const isSame = isDeepStrictEqual(endpoints.get(entry.endpoint.id), entry.endpoint);
+          results.set(entry, isSame ? "not-deleted" : "changed");
+        }
         failure = await remove(context, account.client, results);
       }
       return report(context, results, failure);
@@ -87,66 +83,35 @@ export const deletion: Subcommand<Flags> = {
   },
 };
 
-/** @throws CliError `NOT_DELETABLE` if an interrupted registration may have made any of them */
-function oldOrphans({ entries, owners }: Inventory, { olderThan = LEAST_AGE_MS, type }: Flags): Entry[] {
-  const [hidden] = owners.hidden;
+/** Returns the orphans that are old enough. @throws CliError `NOT_DELETABLE` if an interrupted registration may have made any of them */
+function oldOrphans(
+  { output }: Context,
+  { entries, stacks }: Inventory,
+  // A younger one may be what somebody registers just now.
+  { olderThan = duration("1h"), type }: Flags,
+): Entry[] {
+  const hidden = stacks.known.flatMap(unansweredIn).find(({ resource }) => wantedBy(resource) === undefined);
   if (hidden !== undefined)
     throw new CliError(
       "NOT_DELETABLE",
       `nothing was deleted: a run was interrupted while it registered ${describeResource(hidden.resource)}, whose url is a secret, so any ` +
-        `orphan may be that endpoint. ${toSettle(hidden.stack)}`,
+        `orphan may be that endpoint. ${toSettle(hidden)}`,
     );
-  return entries.filter(
-    ({ endpoint, owner, ageMs = 0 }) =>
-      owner.kind === "nobody" && ageMs >= olderThan && (type === undefined || endpoint.type === type),
-  );
-}
-
-/** Says which orphans stay because of their age: `list --orphans` shows them, too. */
-function noteYoung(
-  { output }: Context,
-  { entries }: Inventory,
-  { chosen, type }: { readonly chosen: readonly Entry[]; readonly type: string | undefined },
-): void {
   const orphans = entries.filter(
     ({ endpoint, owner }) => owner.kind === "nobody" && (type === undefined || endpoint.type === type),
   );
-  const count = orphans.length - chosen.length;
-  if (count > 0)
+  const old = orphans.filter(({ ageMs = 0 }) => ageMs >= olderThan);
+  if (orphans.length > old.length)
     output.note(
-      `${countOf(count, "orphan")} ${count === 1 ? "stays" : "stay"}, younger than --older-than (default: 1h) or of an unknown age. --older-than 0s takes all.`,
+      `Orphans that are younger than --older-than (default: 1h), or whose age is unknown, are kept: ${orphans.length - old.length}. ` +
+        "--older-than 0s takes all.",
     );
-}
-
-/** @throws CliError `ENDPOINT_NOT_FOUND`, or `NOT_DELETABLE` if one of them is not an orphan */
-function named(ids: readonly string[], inventory: Inventory): Entry[] {
-  return [...new Set(ids)].map((id) => {
-    const entry = entryOf(id, inventory);
-    const why = whyNotOrphan(entry.owner);
-    if (why === undefined) return entry;
-    throw new CliError("NOT_DELETABLE", `nothing was deleted. ${id} cannot be: ${why}`);
-  });
-}
-
-async function isAgreed(context: Context, chosen: readonly Entry[], yes: boolean | undefined) {
-  const { output } = context;
-  const rows = chosen.map(({ endpoint: { id, type }, ageMs, shownUrl }) => [
-    ...[id, type, describeAge(ageMs), shownUrl],
-  ]);
-  if (!output.json) output.table(["ID", "TYPE", "AGE", "URL"], rows);
-  // Nobody should agree to what they have not seen.
-  else if (yes !== true) for (const row of rows) output.note(row.join("  "));
-  return confirm(context, `Delete ${countOf(rows.length, "endpoint")}?`, yes);
-}
-
-/** Returns whether an endpoint is still what was shown: an id may be used again. */
-function isSame({ endpoint: a }: Entry, { endpoint: b }: Entry): boolean {
-  return a.id === b.id && a.url === b.url && a.type === b.type && a.createdAt === b.createdAt;
+  return old;
 }
 
 /** Deletes what is not deleted, until Ctrl-C. Returns the first failure, or the one that ended the deletion. */
 async function remove({ output, signal }: Context, client: WebhooksClient, results: Results) {
-  const waiting = [...results].flatMap(([entry, result]) => (result === "not-deleted" ? [entry] : []));
+  const waiting = [...results.keys()].filter((entry) => results.get(entry) === "not-deleted");
   let failure: WebhookError | undefined;
   let count = 0;
   const removeOne = async (entry: Entry) => {
@@ -155,7 +120,7 @@ async function remove({ output, signal }: Context, client: WebhooksClient, resul
       await client.delete(id).catch(undefinedIfGone);
       results.set(entry, "deleted");
       count += 1;
-      if (!output.json) output.line(`Deleted ${id}`);
+      output.line(`Deleted ${id}`);
     } catch (error) {
       if (!(error instanceof WebhookError)) throw error;
       results.set(entry, "failed");

@@ -1,17 +1,9 @@
 import { Argument, Option } from "commander";
 import { withAccount } from "./account";
-import {
-  assertOwnersKnown,
-  dataOf,
-  type Entry,
-  entryOf,
-  takeInventory,
-  warnOfGaps,
-} from "./inventory/inventory";
-import { describeOwner } from "./inventory/owner";
+import { describeAge } from "./duration";
+import { dataOf, type Entry, entryOf, printTable, takeInventory } from "./inventory/inventory";
 import { jsonOption, stackOption } from "./options";
 import type { Context, Subcommand } from "./run";
-import { describeAge } from "./text";
 
 interface Flags {
   /** Reads the stacks of the whole backend. */
@@ -35,19 +27,11 @@ export const list: Subcommand<Flags> = {
   async run(context, { all = false, orphans = false }) {
     const { output } = context;
     return withAccount(context, async (account) => {
-      const inventory = await takeInventory(context, account, { all: all || orphans });
-      warnOfGaps(context, inventory);
-      if (orphans) assertOwnersKnown(inventory);
-      const shown = inventory.entries.filter(({ owner }) => !orphans || owner.kind === "nobody");
+      const { entries } = await takeInventory(context, account, { all, orphans });
+      const shown = entries.filter(({ owner }) => !orphans || owner.kind === "nobody");
       output.data(shown.map(dataOf), () => {
         if (shown.length === 0) output.note(orphans ? "There are no orphans." : "There are no endpoints.");
-        else
-          output.table(
-            ["ID", "TYPE", "AGE", "URL", "MANAGED BY"],
-            shown.map(({ endpoint: { id, type }, ageMs, shownUrl, owner }) => [
-              ...[id, type, describeAge(ageMs), shownUrl, describeOwner(owner)],
-            ]),
-          );
+        else printTable(context, shown);
       });
       noteHosts(context, shown, all || orphans);
       return true;
@@ -63,9 +47,7 @@ export const get: Subcommand<Omit<Flags, "orphans">> = {
   async run(context, { all = false }, [id = ""]) {
     const { output } = context;
     return withAccount(context, async (account) => {
-      const inventory = await takeInventory(context, account, { all, ids: [id] });
-      const entry = entryOf(id, inventory);
-      warnOfGaps(context, inventory);
+      const entry = entryOf(id, await takeInventory(context, account, { all, ids: [id] }));
       const { type, createdAt, updatedAt } = entry.endpoint;
       output.data(dataOf(entry), () => {
         output.line(`id:         ${id}`);
@@ -73,7 +55,7 @@ export const get: Subcommand<Omit<Flags, "orphans">> = {
         output.line(`type:       ${type}`);
         output.line(`created:    ${createdAt ?? "unknown"} (${describeAge(entry.ageMs)} ago)`);
         output.line(`updated:    ${updatedAt ?? "unknown"}`);
-        output.line(`managed by: ${describeOwner(entry.owner)}`);
+        output.line(`managed by: ${entry.owner.shown}`);
       });
       noteHosts(context, [entry], all);
       return true;
@@ -83,6 +65,8 @@ export const get: Subcommand<Omit<Flags, "orphans">> = {
 
 function noteHosts({ output }: Context, shown: readonly Entry[], all: boolean): void {
   if (shown.every(({ endpoint, shownUrl }) => endpoint.url === shownUrl)) return;
-  const more = all ? "" : " --all reads every stack.";
-  output.note(`Only the host is shown of a url that a stack keeps as a secret, or may keep.${more}`);
+  const more = all ? "" : " Add --all to read every stack.";
+  output.note(
+    `Only the host of a url is shown if a stack keeps it as a secret, or a stack that was not read may.${more}`,
+  );
 }

@@ -26,16 +26,6 @@ export function wholeNumber({ min = 0, max }: { readonly min?: number; readonly 
 /** Parses the number of a port; 0 stands for a free one. */
 export const port = wholeNumber({ max: 65_535 });
 
-const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
-
-/** Parses a duration such as `7d` into milliseconds. @throws InvalidArgumentError */
-export function duration(value: string): number {
-  const [, number, unit = ""] = /^(\d{1,6})([smhdw])$/.exec(value) ?? [];
-  const seconds = UNIT_SECONDS[unit];
-  if (seconds !== undefined) return Number(number) * seconds * 1_000;
-  throw new InvalidArgumentError("It must be a number with a unit, such as 90s, 15m, 2h, 7d or 1w.");
-}
-
 /** Parses a moment, such as `2026-11-21T09:30:00Z`, into unix seconds. @throws InvalidArgumentError */
 export function moment(value: string): number {
   if (/^\d{9,11}$/.test(value)) return Number(value);

@@ -25,7 +25,7 @@ type Style = "bold" | "dim" | "red" | "green" | "yellow";
 
 /**
  * What a command prints. Data goes to standard output: one JSON value with `--json`, lines and tables otherwise. Notes, warnings and
- * progress go to standard error. Only a terminal gets colors, and not with NO_COLOR. Nothing that is printed controls the terminal, or
+ * progress go to standard error, and with `--json` all lines. Only a terminal gets colors, and not with NO_COLOR. Nothing that is printed controls the terminal, or
  * holds a secret that the command knows.
  */
 export class Output {
@@ -33,6 +33,7 @@ export class Output {
   readonly mask = new Mask();
   #isPrinted = false;
   #hasRecords = false;
+  readonly #warned = new Set<string>();
 
   constructor(private readonly options: OutputOptions) {
     this.json = options.json;
@@ -67,7 +68,7 @@ export class Output {
 
   /** Prints a line for people. */
   line(text = "", style?: Style): void {
-    this.#print(this.options.stdout, this.shown(text), style);
+    this.#print(this.#people, this.shown(text), style);
   }
 
   /** Prints rows below their headings, aligned. */
@@ -76,7 +77,7 @@ export class Output {
     const widths = headings.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
     for (const [at, row] of cells.entries()) {
       const aligned = row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(COLUMN_GAP);
-      this.#print(this.options.stdout, aligned.trimEnd(), at === 0 ? "bold" : undefined);
+      this.#print(this.#people, aligned.trimEnd(), at === 0 ? "bold" : undefined);
     }
   }
 
@@ -85,7 +86,10 @@ export class Output {
     this.#print(this.options.stderr, this.shown(text), "dim");
   }
 
+  /** Prints each warning once. */
   warn(text: string): void {
+    if (this.#warned.has(text)) return;
+    this.#warned.add(text);
     this.#print(this.options.stderr, `warning: ${this.shown(text)}`, "yellow");
   }
 
@@ -110,6 +114,10 @@ export class Output {
   /** Returns a text as it is printed: without secrets, and harmless for a terminal. */
   shown(text: string): string {
     return printable(this.mask.apply(text));
+  }
+
+  get #people(): Sink {
+    return this.json ? this.options.stderr : this.options.stdout;
   }
 
   #writeJson(value: unknown, indent: number): void {

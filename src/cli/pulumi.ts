@@ -6,10 +6,16 @@ import { CliError } from "./errors";
 /** How much of Pulumi's own error message is repeated, in characters. */
 const MAX_QUOTED_LENGTH = 300;
 
+/** The JSON that a command printed, and what it printed besides. */
+interface Printed<T> {
+  readonly value: T;
+  readonly stderr: string;
+}
+
 /** What a command found, or why this folder has none, as the part of a sentence after "because". */
 export type Found<T> =
-  | { readonly value: T; readonly absence?: undefined }
-  | { readonly value?: undefined; readonly absence: string };
+  | (Printed<T> & { readonly absence?: undefined })
+  | { readonly value?: undefined; readonly stderr?: undefined; readonly absence: string };
 
 export interface PulumiRunner {
   /** Runs Pulumi's command in the folder of the program. Rejects if it cannot be started. */
@@ -53,10 +59,10 @@ export class Pulumi {
   }
 
   /** Returns the JSON that a command prints, which must be of this type. @throws as `run` does */
-  async json<T>(args: readonly string[]): Promise<T> {
-    const { stdout } = await this.run(args);
+  async json<T>(args: readonly string[]): Promise<Printed<T>> {
+    const { stdout, stderr } = await this.run(args);
     try {
-      return JSON.parse(stdout);
+      return { value: JSON.parse(stdout), stderr };
     } catch {
       // The parser's own message would quote what was printed.
       throw new CliError("PULUMI_FAILED", `\`pulumi ${args.join(" ")}\` printed something that is not JSON`);
@@ -70,7 +76,7 @@ export class Pulumi {
    */
   async find<T>(args: readonly string[]): Promise<Found<T>> {
     try {
-      return { value: await this.json<T>(args) };
+      return await this.json<T>(args);
     } catch (error) {
       const absence = error instanceof CliError ? absenceAfter(error) : undefined;
       if (absence === undefined || this.stack !== undefined) throw error;

@@ -19,6 +19,8 @@ export interface Backend {
   readonly warning?: string;
   /** More settings, in plain text. */
   readonly config?: Readonly<Record<string, string>>;
+  /** Why the settings cannot be read. */
+  readonly configError?: string;
   /** Whether the API key is a secret. Default: true. */
   readonly isKeySecret?: boolean;
   /** What `pulumi version` prints. */
@@ -32,12 +34,14 @@ export function backend(options: Backend): Surroundings["runPulumi"] {
   const { baseUrl, own = { dev: {} }, others = {}, format = 3, warning = "", config = {} } = options;
   const [selected = ""] = Object.keys(own);
   return async (args) => {
+    const failed = (why: string) => ({ exitCode: 255, stdout: "", stderr: `error: ${why}\n` });
     const done = (value: unknown) => ({ exitCode: 0, stdout: JSON.stringify(value), stderr: "" });
     const stack = args.includes("--stack") ? (args.at(-1) ?? "") : selected;
     switch (args.slice(0, 2).join(" ")) {
       case "version":
         return { ...done(null), stdout: `${options.version ?? "v3.255.0"}\n` };
       case "config --json": {
+        if (options.configError !== undefined) return failed(options.configError);
         const key = { value: API_KEY, secret: options.isKeySecret ?? true };
         const plain = Object.entries(config).map(([name, value]) => [name, { value }]);
         return done({
@@ -55,10 +59,10 @@ export function backend(options: Backend): Surroundings["runPulumi"] {
         await options.onExport?.(stack);
         const state = { ...own, ...others }[stack] ?? "no such stack";
         if (typeof state !== "string") return done({ version: format, deployment: state });
-        return { exitCode: 255, stdout: "", stderr: `error: ${state}\n` };
+        return failed(state);
       }
       default:
-        return { exitCode: 255, stdout: "", stderr: "error: an unexpected command\n" };
+        return failed("an unexpected command");
     }
   };
 }

@@ -1,12 +1,13 @@
 import * as fc from "fast-check";
-import { dataOfOwner, describeOwner, Owners, whyNotOrphan } from "../../src/cli/inventory/owner";
-import type { KnownStack, Stacks } from "../../src/cli/inventory/stacks";
+import { dataOf, type Entry, inventoryOf } from "../../src/cli/inventory/inventory";
+import type { KnownStack } from "../../src/cli/inventory/stacks";
 import { type Deployment, StackState } from "../../src/provider/stackState";
 import { NATIVE_TYPE_TOKEN } from "../../src/shared/permanent";
 import { interrupted, pendingResource, recorded, SECRET_URL } from "./backend";
 
 const NOW = Date.parse("2026-11-21T09:30:00Z");
-const PATIENCE_MS = 60_000;
+/** So that a registration may still be made a minute after it was sent. */
+const timeoutMs = 30_000;
 const url = "https://hooks.example.com/jobs";
 const endpoint = {
   id: "wh_1",
@@ -21,13 +22,16 @@ function stackOf(deployment: Deployment, name = "dev"): KnownStack {
   return { name, isOwn: true, isSelected: true, deployment: kept, state: new StackState(kept), outputs: [] };
 }
 
-function ownersOf(deployments: readonly Deployment[], more: Partial<Stacks> = {}): Owners {
+/** Returns the endpoint as an inventory has it. @param gap why not every stack was read */
+function entryIn(deployments: readonly Deployment[], gap?: string): Entry {
   const known = deployments.map((deployment, at) => stackOf(deployment, `stack${at}`));
-  return new Owners(
-    { known, unreadable: [], absence: undefined, all: true, ...more },
-    { patienceMs: PATIENCE_MS },
-  );
+  const list = { endpoints: [endpoint], unrecognized: [], complete: true, serverTime: NOW };
+  const stacks = { known, unreadable: [], absence: undefined, gap };
+  const [entry] = inventoryOf(list, stacks, { timeoutMs }).entries;
+  if (entry === undefined) throw new Error("the inventory is empty");
+  return entry;
 }
+const ownerIn = (...given: Parameters<typeof entryIn>) => entryIn(...given).owner;
 
 const resource = (given: Partial<Parameters<typeof recorded>[1]> = {}) =>
   recorded("jobs", { id: "wh_1", url, ...given });
@@ -72,42 +76,33 @@ test.each<[kind: string, what: string, state: Deployment]>([
   ["nobody", "a resource with another id", has({ id: "wh_2" })],
   ["nobody", "nothing", {}],
 ])("an endpoint is %s where a state has %s", (kind, _what, state) => {
-  const owner = ownersOf([{}, state]).of(endpoint);
+  const entry = entryIn([{}, state]);
+  const { owner } = entry;
   expect(owner.kind).toBe(kind);
-  expect(whyNotOrphan(owner) === undefined).toBe(kind === "nobody");
-  expect(dataOfOwner(owner) === null).toBe(kind === "nobody");
-  if (kind !== "nobody") expect(describeOwner(owner)).toContain("jobs in shop/dev");
+  expect(owner.whyNotOrphan === undefined).toBe(kind === "nobody");
+  expect(dataOf(entry)).toMatchObject({ owner: kind === "nobody" ? null : { kind } });
+  expect(owner.shown).toContain(kind === "nobody" ? "no stack" : "jobs in shop/dev");
 });
 
 test("only where every stack of the backend was read is an endpoint nobody's", () => {
-  const unread: Partial<Stacks>[] = [
-    { unreadable: [{ what: "the stack prod", why: "no passphrase" }] },
-    { absence: "no stack is selected" },
-    { all: false },
-  ];
-  const told = unread.map((more) => describeOwner(ownersOf([{}], more).of(endpoint)));
-  expect(told).toEqual([
-    "the stack prod cannot be read: no passphrase",
-    "no stack is selected",
-    "no stack of this project",
-  ]);
-  for (const more of unread) {
-    expect(ownersOf([{}], more).of(endpoint).kind).toBe("unknown");
-    expect(ownersOf([{ resources: [resource()] }], more).of(endpoint).kind).toBe("managed");
-  }
+  expect(ownerIn([{}], "denied")).toMatchObject({
+    kind: "unknown",
+    shown: "denied",
+    whyNotOrphan: "denied",
+  });
+  expect(dataOf(entryIn([{}], "denied"))).toMatchObject({ owner: { kind: "unknown", why: "denied" } });
+  expect(ownerIn([{ resources: [resource()] }], "denied").kind).toBe("managed");
 });
 
 test("several stacks that have one endpoint are all named", () => {
   const other = recorded("mails", { id: "wh_1", url, stack: "shop/prod" });
-  const owner = ownersOf([{ resources: [resource()] }, { resources: [other] }]).of(endpoint);
-  expect(describeOwner(owner)).toBe("jobs in shop/dev and mails in shop/prod");
-  expect(dataOfOwner(owner)).toEqual({
-    kind: "managed",
-    resources: [
-      { stack: "stack0", urn: resource().urn },
-      { stack: "stack1", urn: other.urn },
-    ],
-  });
+  const entry = entryIn([{ resources: [resource()] }, { resources: [other] }]);
+  expect(entry.owner.shown).toBe("jobs in shop/dev and mails in shop/prod");
+  const resources = [
+    { stack: "stack0", urn: resource().urn },
+    { stack: "stack1", urn: other.urn },
+  ];
+  expect(dataOf(entry)).toMatchObject({ owner: { kind: "managed", resources } });
 });
 
 test("an endpoint whose id any state has is never an orphan, whatever else the states have", () => {
@@ -126,12 +121,11 @@ test("an endpoint whose id any state has is never an orphan, whatever else the s
   });
   void fc.assert(
     fc.property(fc.array(state, { maxLength: 3 }), (states) => {
-      const { kind } = ownersOf(states).of(endpoint);
+      const { kind } = ownerIn(states);
       const isHeld = states.some(({ resources }) => resources.some(({ id }) => id === "wh_1"));
       expect(kind === "managed").toBe(isHeld);
       // Fewer states never make an endpoint less somebody's.
-      if (kind === "nobody")
-        for (const each of states) expect(ownersOf([each]).of(endpoint).kind).toBe("nobody");
+      if (kind === "nobody") for (const each of states) expect(ownerIn([each]).kind).toBe("nobody");
     }),
   );
 });

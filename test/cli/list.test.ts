@@ -42,16 +42,19 @@ wh_1  development  1h   https://hooks.example.com/jobs  jobs in shop/dev
 wh_2  development  1h   https://hooks.example.com/…     no stack of this project
 `,
   );
-  expect(stderr).toMatch(/Only the host is shown .* --all reads every stack/);
+  expect(stderr).toMatch(/Only the host of a url is shown .* Add --all to read every stack/);
 });
 
-test("list --all reads the stacks of every project, and says what none of them has", async () => {
+test("list --all asks for the stacks once, reads those of every project, and says what none of them has", async () => {
   add("jobs", "mails", "stray");
   const given = {
     own: own("https://hooks.example.com/jobs"),
     others: elsewhere("https://hooks.example.com/mails"),
   };
-  const { stdout, stderr } = await command(["list", "--all"], given);
+  const pulumi = jest.fn(backend({ baseUrl: service.url, ...given }));
+  const { stdout, stderr } = await run(["list", "--all"], { pulumi });
+  const asked = pulumi.mock.calls.map(([args]) => args.slice(0, 2).join(" "));
+  expect(asked).toEqual(["config --json", "stack ls", "stack export", "stack export"]);
   expect(stdout).toMatch(/^wh_1 .*\/jobs +jobs in shop\/dev$/m);
   expect(stdout).toMatch(/^wh_2 .*\/mails +mails in mail\/dev$/m);
   expect(stdout).toMatch(/^wh_3 .*\/stray +no stack$/m);
@@ -90,7 +93,11 @@ test.each<[what: string, given: Partial<Backend>, why: RegExp]>([
     { warning: "warning: found legacy stack files in state store:\n" },
     /pulumi state upgrade/,
   ],
-  ["the project has no stack in the backend", { own: {} }, /the project has no stack in this backend/],
+  [
+    "the project has no stack in the backend",
+    { own: {} },
+    /this folder's project has no stack in this backend/,
+  ],
 ])("nothing is called an orphan where %s", async (_what, given, why) => {
   add("jobs");
   const { status, stderr } = await command(["list", "--orphans"], given);

@@ -157,9 +157,10 @@ test("control characters are escaped in lines and in JSON, so that a hostile url
   }
 });
 
-test("a table is aligned, and only a terminal without NO_COLOR gets colors", async () => {
+test("a table is aligned, a warning is printed once, and only a terminal without NO_COLOR gets colors", async () => {
   const run = async ({ output }: Context) => {
     output.table(["ID", "TYPE"], [["wh_123", "production"]]);
+    output.warn("careful");
     output.warn("careful");
     return true;
   };

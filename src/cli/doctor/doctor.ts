@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import { undefinedIfGone, type WebhookError } from "../../client/errors";
+import { undefinedIfGone } from "../../client/errors";
 import { isPendingId } from "../../provider/identity";
 import { CodedError } from "../../shared/codedError";
 import { countOf } from "../../shared/words";
@@ -9,12 +9,16 @@ import type { Holder } from "../inventory/owner";
 import { readStacks, type Stacks } from "../inventory/stacks";
 import { jsonOption, stackOption } from "../options";
 import type { Context, Subcommand } from "../run";
-import { joined } from "../text";
-import { readVersions, shownSettings } from "./environment";
-import { findingsIn } from "./findings";
-
-/** The service's clock comes in whole seconds. */
-const CLOCK_PRECISION_MS = 1_000;
+import { failure, readVersions, settingsFindings, shownSettings, versionFindings } from "./environment";
+import {
+  clockFindings,
+  type Finding,
+  gaps,
+  goneFindings,
+  joined,
+  listFindings,
+  stackFindings,
+} from "./findings";
 
 interface Flags {
   readonly all?: boolean;
@@ -34,23 +38,21 @@ export const doctor: Subcommand<Flags> = {
     const reading = [readVersions(pulumi, env), readStacks(context, { all })] as const;
     const [versions, stacks] = await Promise.all(reading);
     // The service knows by now what the states have.
-    const { account, inventory, gone, error } = await lookAtService(context, stacks);
-    const endpoints = inventory?.list.endpoints.length ?? null;
-    const serverTime = inventory?.list.serverTime ?? error?.serverTime ?? null;
-    const clockDifferenceSeconds =
-      serverTime && Math.round((serverTime + CLOCK_PRECISION_MS / 2 - Date.now()) / 1_000);
-    const seen = { pulumi, stacks, versions, account, inventory, gone, error, clockDifferenceSeconds };
-    const findings = [...findingsIn(seen)];
+    const { settings, inventory, shown } = await askService(context, stacks);
+    const own = stacks.known.filter(({ isOwn }) => isOwn);
+    const findings = [
+      ...shown,
+      ...gaps(stacks),
+      ...own.flatMap((stack) => [...stackFindings(stack, inventory?.entries ?? [])]),
+      ...versionFindings(versions),
+    ];
 
-    const settings = account ? shownSettings(account, env) : [];
-    const service = { endpoints, clockDifferenceSeconds };
+    const endpoints = inventory?.list.endpoints.length ?? null;
     const names = stacks.known.map(({ name }) => name);
-    output.data({ settings, service, stacks: names, versions, findings }, () => {
+    output.data({ settings, endpoints, stacks: names, versions, findings }, () => {
       const rows = settings.map(({ name, value, from }) => [name, value ?? "not set", from ?? "default"]);
       if (rows.length > 0) output.table(["SETTING", "VALUE", "FROM"], rows);
       if (endpoints !== null) output.line(`The service lists ${countOf(endpoints, "endpoint")}.`);
-      if (clockDifferenceSeconds !== null)
-        output.line(`The clocks differ by ${countOf(clockDifferenceSeconds, "second")}.`);
       output.line(`Stacks read: ${joined(names) || "none"}.`);
       const found = Object.entries(versions).map(([what, version]) => `${what} ${version ?? "not found"}`);
       output.line(`Versions: ${found.join(", ")}.`);
@@ -65,28 +67,32 @@ export const doctor: Subcommand<Flags> = {
   },
 };
 
-interface Look {
-  account?: Account;
+interface Answers {
+  settings: ReturnType<typeof shownSettings>;
   inventory?: Inventory;
-  /** What a state has, and the service has confirmed to have no longer. */
-  gone: readonly Holder[];
-  error?: CodedError & Partial<WebhookError>;
+  /** What the settings and the service's answers show. */
+  readonly shown: Finding[];
 }
 
-async function lookAtService(context: Context, stacks: Stacks): Promise<Look> {
-  const look: Look = { gone: [] };
+async function askService(context: Context, stacks: Stacks): Promise<Answers> {
+  const { output, env, pulumi } = context;
+  const answers: Answers = { settings: [], shown: [] };
   try {
     await withAccount(context, async (account) => {
-      look.account = account;
-      const list = await context.output.during(() => "Waiting for the service…", account.client.list());
-      look.inventory = inventoryOf(list, stacks, account);
-      look.gone = await goneOf(look.inventory, account);
+      answers.settings = shownSettings(account, env);
+      answers.shown.push(...settingsFindings(account, pulumi, stacks));
+      const list = await output.during(() => "Waiting for the service…", account.client.list());
+      answers.shown.push(...clockFindings(list));
+      const inventory = inventoryOf(list, stacks, account);
+      const gone = await goneOf(inventory, account);
+      answers.shown.push(...goneFindings(gone), ...listFindings(inventory, pulumi));
+      answers.inventory = inventory;
     });
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
-    look.error = error;
+    answers.shown.unshift(failure(error, pulumi, stacks));
   }
-  return look;
+  return answers;
 }
 
 /** Returns the managed endpoints of an account that the service has no longer. Only a complete list can show that. */

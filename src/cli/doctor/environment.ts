@@ -1,27 +1,27 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
+import { isPendingId } from "../../provider/identity";
 import { environmentNameOf, SETTING_DEFAULTS, SETTING_NAMES } from "../../provider/settings";
+import { providerNameOf, type Resource } from "../../provider/stackState";
+import type { CodedError } from "../../shared/codedError";
+import type { Origin } from "../../shared/permanent";
+import { nameOf } from "../../shared/urn";
+import { quoted } from "../../shared/words";
 import type { Account } from "../account";
+import type { Stacks } from "../inventory/stacks";
 import type { Pulumi } from "../pulumi";
+import { type Finding, found, joined } from "./findings";
 
 const manifest: {
   readonly version: string;
-  readonly engines: { readonly node: string };
   readonly peerDependencies: Readonly<Record<string, string>>;
 } = require("../../../package.json");
 const SDK = "@pulumi/pulumi";
 
-/** A setting, and where it comes from. */
-interface ShownSetting {
-  readonly name: string;
-  /** Of a secret, only that it is set; of the API key also its fingerprint, as the state has it. Null if it is not set. */
-  readonly value: string | null;
-  /** The key of the stack's configuration or the environment variable; null for the default. */
-  readonly from: string | null;
-}
-
-export function shownSettings({ configuration, origin }: Account, env: NodeJS.ProcessEnv): ShownSetting[] {
+/**
+ * Returns each setting, and the key of the configuration or the variable that it comes from; null for the default. Of a secret, the value
+ * only says that it is set, and of the API key also its fingerprint, as the state has it.
+ */
+export function shownSettings({ configuration, origin }: Account, env: NodeJS.ProcessEnv) {
   return SETTING_NAMES.map((name) => {
     const { value: inStack, secret } = configuration?.[`webhooks:${name}`] ?? {};
     const variable = environmentNameOf(name);
@@ -32,7 +32,54 @@ export function shownSettings({ configuration, origin }: Account, env: NodeJS.Pr
   });
 }
 
-/** Returns the versions in use; null for what was not found. */
+/** Says why the settings could not be read, or the service not be asked. */
+export function failure({ code, reason }: CodedError, { withStack }: Pulumi, { known }: Stacks): Finding {
+  const remedies: Readonly<Record<string, string>> = {
+    UNAUTHORIZED: `${withStack("pulumi config set --secret webhooks:apiKey")}   # or correct WEBHOOKS_API_KEY`,
+    SETTINGS_INVALID: known.some(({ isSelected }) => isSelected)
+      ? `${withStack("pulumi config set webhooks:baseUrl https://api.example.com")}   # and what else the message names`
+      : "pulumi stack select   # or set WEBHOOKS_BASE_URL and WEBHOOKS_API_KEY",
+  };
+  const remedy = /passphrase/i.test(reason)
+    ? "export PULUMI_CONFIG_PASSPHRASE=…   # that of the stack; or PULUMI_CONFIG_PASSPHRASE_FILE, the path of a file that holds it"
+    : `${withStack("pulumi config")}   # check webhooks:baseUrl, follow the message, and run doctor again`;
+  return { level: "error", code, message: reason, remedy: remedies[code] ?? remedy };
+}
+
+/** Finds settings that hold a secret in plain text, or that differ from those that the selected stack recorded. */
+export function* settingsFindings(
+  { configuration, origin }: Account,
+  { withStack }: Pulumi,
+  { known }: Stacks,
+): Generator<Finding> {
+  const { value, secret } = configuration?.["webhooks:apiKey"] ?? {};
+  if (value && secret !== true)
+    yield {
+      level: "error",
+      code: "SETTINGS_INVALID",
+      message:
+        "webhooks:apiKey is stored without --secret, so the stack's file holds the API key in plain text",
+      remedy: `${withStack("pulumi config set --secret webhooks:apiKey")}   # with a new key, if the file was committed`,
+    };
+  const originOf = ({ outputs }: Resource) =>
+    ({ ...origin, ...outputs }) as Pick<Origin, "baseUrl" | "account">;
+  const selected = known.find(({ isSelected }) => isSelected);
+  const others = (selected?.state.endpoints ?? []).filter((each) => {
+    const { baseUrl, account } = originOf(each);
+    const isSame = baseUrl === origin.baseUrl && account === origin.account;
+    return !isSame && providerNameOf(each) === undefined && !isPendingId(each.id ?? "");
+  });
+  if (selected === undefined || others[0] === undefined) return;
+  const { baseUrl, account } = originOf(others[0]);
+  yield found("OTHER_ACCOUNT", {
+    message:
+      `the stack ${selected.name} registered ${joined(others.map(({ urn }) => nameOf(urn)))} at ${baseUrl} with the API key ${account}, ` +
+      `and today's settings are ${origin.baseUrl} and ${origin.account} (the keys' fingerprints)`,
+    remedy: `pulumi up --stack ${quoted(selected.name)}   # if the key was rotated or the service moved; otherwise restore the setting`,
+  });
+}
+
+/** Returns the versions that are in use; null for what was not found. */
 export async function readVersions(pulumi: Pulumi, { PULUMI_OPTION_CWD = "" }: NodeJS.ProcessEnv) {
   const printed = await pulumi
     .of(undefined)
@@ -49,28 +96,20 @@ export async function readVersions(pulumi: Pulumi, { PULUMI_OPTION_CWD = "" }: N
 /** Returns the version of Pulumi's SDK that a program in this folder loads. */
 function sdkIn(folder: string): string | null {
   try {
-    const path = createRequire(join(folder, "program.js")).resolve(`${SDK}/package.json`);
-    return (JSON.parse(readFileSync(path, "utf8")) as { version: string }).version;
+    return require(require.resolve(`${SDK}/package.json`, { paths: [folder] })).version;
   } catch {
     return null;
   }
 }
 
-/** Returns what is older than this package supports, and how it is updated. */
-export function oldVersions(versions: Readonly<Record<string, string | null>>) {
+/** Finds a command of Pulumi that is too old. npm itself warns of an old Node.js or SDK. */
+export function* versionFindings({ pulumi }: { readonly pulumi: string | null }): Generator<Finding> {
   const range = manifest.peerDependencies[SDK] ?? "";
-  const needed = [
-    { name: "node", range: manifest.engines.node, update: "nvm install 22" },
-    { name: "pulumi", range, update: "curl -fsSL https://get.pulumi.com | sh" },
-    { name: SDK, range, update: `npm install ${SDK}@latest` },
-  ];
-  return needed
-    .map((each) => ({ ...each, version: versions[each.name] ?? null }))
-    .filter(({ version, range }) => version !== null && comparable(version) < comparable(range));
-}
-
-/** Returns a string that sorts as a version does, also for a range such as `>=20.18.1` or `^3.150.0`. */
-function comparable(version: string): string {
-  const numbers = (version.match(/\d+/g) ?? []).slice(0, 3);
-  return numbers.map((each) => each.padStart(6, "0")).join(".");
+  const isOld =
+    pulumi !== null && pulumi.localeCompare(range.replace(/^\D+/, ""), "en", { numeric: true }) < 0;
+  if (isOld)
+    yield found("VERSION_OLD", {
+      message: `pulumi ${pulumi} is older than this package supports (${range})`,
+      remedy: "curl -fsSL https://get.pulumi.com | sh",
+    });
 }

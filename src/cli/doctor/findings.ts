@@ -1,56 +1,147 @@
-import type { CodedError } from "../../shared/codedError";
+import type { EndpointList } from "../../client";
+import { isPendingId } from "../../provider/identity";
+import type { Resource } from "../../provider/stackState";
 import { describeUrl } from "../../shared/url";
-import { describeResource } from "../../shared/urn";
+import { describeResource, nameOf } from "../../shared/urn";
 import { quoted } from "../../shared/words";
-import { duplicatesIn, type Inventory } from "../inventory/inventory";
-import { describeOwner, type Holder } from "../inventory/owner";
-import { type Stacks, whyUnread } from "../inventory/stacks";
+import type { Entry, Inventory } from "../inventory/inventory";
+import type { Holder, Owner } from "../inventory/owner";
+import type { KnownStack, Stacks } from "../inventory/stacks";
 import type { Pulumi } from "../pulumi";
-import { joined } from "../text";
-import { oldVersions } from "./environment";
-import { type Finding, found, type Seen } from "./finding";
-import { accountFindings, ownStackFindings, stackFindings } from "./stackFindings";
+
+/** What `doctor` can find, besides the codes of errors. Stable; `docs/errors.md` lists them. */
+type FindingCode =
+  | "CLOCK_DIFFERS"
+  | "LIST_PARTIAL"
+  | "STACK_UNREADABLE"
+  | "REGISTRATION_PENDING"
+  | "OPERATION_INTERRUPTED"
+  | "ENDPOINT_GONE"
+  | "DUPLICATE"
+  | "MANAGED_TWICE"
+  | "UNMANAGED"
+  | "OTHER_ACCOUNT"
+  | "RECEIVER_OUTPUT_MISSING"
+  | "NO_STACK"
+  | "VERSION_OLD";
+
+/** The others are errors. */
+const NOTES: readonly FindingCode[] = ["UNMANAGED", "RECEIVER_OUTPUT_MISSING", "NO_STACK", "VERSION_OLD"];
+/** How many names a message has. */
+const MOST_NAMES = 5;
+
+/** Something that `doctor` found. */
+export interface Finding {
+  /** Only errors make the exit status 1. */
+  readonly level: "error" | "note";
+  /** A `FindingCode`, or the code of an error. */
+  readonly code: string;
+  readonly message: string;
+  /** What to do, to be pasted: a command line, with a comment. */
+  readonly remedy: string;
+}
+
+export function found(
+  code: FindingCode,
+  what: Pick<Finding, "message" | "remedy"> & Partial<Finding>,
+): Finding {
+  return { level: NOTES.includes(code) ? "note" : "error", code, ...what };
+}
+
+/** Joins names as a sentence does, and only counts those after the first few. */
+export function joined(names: readonly string[]): string {
+  const more = names.length - MOST_NAMES;
+  return new Intl.ListFormat("en-GB").format(
+    more > 0 ? [...names.slice(0, MOST_NAMES), `${more} more`] : names,
+  );
+}
 
 /** How far this machine's clock may be from the service's, in seconds. Receivers accept five minutes by default. */
 const MOST_SECONDS = 60;
+/** The output that a receiver reads by default. */
+const RECEIVER_OUTPUT = "receiver";
 const COMMAND = "npx pulumi-webhook-endpoints";
 
-/** Finds what is wrong, the most urgent first. */
-export function* findingsIn(seen: Seen): Generator<Finding> {
-  const { pulumi, stacks, account, inventory, error, clockDifferenceSeconds: seconds } = seen;
-  if (error !== undefined) yield failure(error, pulumi, stacks);
-  if (account !== undefined) yield* accountFindings(account, seen);
-  if (seconds !== null && Math.abs(seconds) > MOST_SECONDS) {
-    const how = `${Math.abs(seconds)} s ${seconds > 0 ? "behind" : "ahead of"} the service's`;
+/** Compares the clocks as soon as the service has answered. */
+export function* clockFindings({ serverTime }: EndpointList): Generator<Finding> {
+  const seconds = serverTime === null ? 0 : Math.round((serverTime - Date.now()) / 1_000);
+  const how = `${Math.abs(seconds)} s ${seconds > 0 ? "behind" : "ahead of"} the service's`;
+  if (Math.abs(seconds) > MOST_SECONDS)
     yield found("CLOCK_DIFFERS", {
       message: `this machine's clock is ${how}. Receivers refuse deliveries that are 300 s off`,
       remedy: "sudo timedatectl set-ntp true   # or synchronize this machine's clock in another way",
     });
+}
+
+/** Finds what could not be read. */
+export function* gaps({ unreadable, absence }: Stacks): Generator<Finding> {
+  if (absence !== undefined)
+    yield found("NO_STACK", {
+      message: `no stack was looked into, because ${absence}`,
+      remedy: "pulumi stack ls   # in the folder of a Pulumi program",
+    });
+  for (const { what, why } of unreadable) {
+    const [, stack] = /^the stack (.*)/.exec(what) ?? [];
+    yield found("STACK_UNREADABLE", {
+      message: `${what} cannot be read: ${why}. Until it can, nothing is deleted or adopted`,
+      remedy: stack ? `pulumi stack export --stack ${quoted(stack)}` : "pulumi stack ls --all",
+    });
   }
-  yield* stackFindings(stacks);
-  for (const stack of stacks.known) if (stack.isOwn) yield* ownStackFindings(stack, seen);
-  if (inventory !== undefined) yield* endpointFindings(inventory, pulumi.withStack);
-  for (const { name, version, range, update } of oldVersions(seen.versions))
-    yield found("VERSION_OLD", {
-      message: `${name} ${version} is older than this package supports (${range})`,
-      remedy: update,
+}
+
+/** Finds what runs of a stack left, and what its program lacks. */
+export function* stackFindings(stack: KnownStack, entries: readonly Entry[]): Generator<Finding> {
+  const { state, deployment, outputs } = stack;
+  const name = quoted(stack.name);
+  const pending = state.endpoints.filter(({ id = "" }) => isPendingId(id));
+  const operations = deployment.pending_operations.map(({ resource }) => resource);
+  const others = operations.filter((each) => !state.interrupted.includes(each));
+  const made = entries.filter(({ owner: { kind, by } }) => kind === "pending" && by[0]?.stack === stack);
+  const ids = joined(made.map(({ endpoint }) => endpoint.id));
+  const which = ids && `, and may have made ${ids}`;
+  if (pending.length > 0)
+    yield found("REGISTRATION_PENDING", {
+      message: `the registration of ${describeAll(pending)} got no answer${which}`,
+      remedy: `pulumi up --stack ${name}   # takes over what was registered, and registers what was not`,
+    });
+  if (state.interrupted.length > 0)
+    yield found("OPERATION_INTERRUPTED", {
+      message: `a run was interrupted while it registered ${describeAll(state.interrupted)}${which}`,
+      remedy: `pulumi up --stack ${name}   # first pulumi cancel, if the stack is locked; if this stays, pulumi refresh --clear-pending-creates`,
+    });
+  if (others.length > 0)
+    yield found("OPERATION_INTERRUPTED", {
+      // A later run has healed a creation and left its trace, or the next one repeats a deletion.
+      level: "note",
+      message: `the state still has unfinished operations on ${describeAll(others)}`,
+      remedy: `pulumi refresh --clear-pending-creates --yes --stack ${name}   # then run again what was interrupted`,
+    });
+  if (deployment.resources.length > 0 && !outputs.includes(RECEIVER_OUTPUT))
+    yield found("RECEIVER_OUTPUT_MISSING", {
+      message: `the stack ${stack.name} has endpoints and no output "${RECEIVER_OUTPUT}", from which receivers, send and verify take their secrets`,
+      remedy: `export const ${RECEIVER_OUTPUT} = receiverConfig({ secrets: [signingSecret] });   // in the program`,
     });
 }
 
-function failure({ code, reason }: CodedError, { withStack }: Pulumi, { known }: Stacks): Finding {
-  const remedies: Readonly<Record<string, string>> = {
-    UNAUTHORIZED: `${withStack("pulumi config set --secret webhooks:apiKey")}   # or correct WEBHOOKS_API_KEY`,
-    SETTINGS_INVALID: known.some(({ isSelected }) => isSelected)
-      ? `${withStack("pulumi config set webhooks:baseUrl https://api.example.com")}   # and what else the message names`
-      : "pulumi stack select   # or set WEBHOOKS_BASE_URL and WEBHOOKS_API_KEY",
-  };
-  const other = `${withStack("pulumi config")}   # check webhooks:baseUrl, follow the message, and run doctor again`;
-  return { level: "error", code, message: reason, remedy: remedies[code] ?? other };
+/** @param gone what a state has, and the service has confirmed to have no longer */
+export function* goneFindings(gone: readonly Holder[]): Generator<Finding> {
+  for (const stack of new Set(gone.map((each) => each.stack.name))) {
+    const names = gone
+      .filter((each) => each.stack.name === stack)
+      .map(({ resource }) => nameOf(resource.urn));
+    const name = quoted(stack);
+    yield found("ENDPOINT_GONE", {
+      message: `the service no longer has ${joined(names)}, which the stack ${stack} manages`,
+      remedy: `pulumi refresh --yes --stack ${name} && pulumi up --stack ${name}   # first remove adoptId, if the program names one of them`,
+    });
+  }
 }
 
 /** Finds what the list of the service shows. */
-function* endpointFindings(inventory: Inventory, withStack: Pulumi["withStack"]): Generator<Finding> {
-  const { entries, list, stacks } = inventory;
+export function* listFindings(
+  { entries, list, stacks }: Inventory,
+  { withStack }: Pulumi,
+): Generator<Finding> {
   const unread = joined(list.unrecognized.map(({ id }) => id));
   if (!list.complete || unread !== "")
     yield found("LIST_PARTIAL", {
@@ -59,40 +150,41 @@ function* endpointFindings(inventory: Inventory, withStack: Pulumi["withStack"])
         : "the service lists only a part of its endpoints, so a lost registration cannot be found",
       remedy: `${withStack(`${COMMAND} check-service`)} --url https://hooks.example.com/check   # shows the operator what differs`,
     });
-  const duplicates = duplicatesIn(inventory);
-  for (const [{ endpoint }, { resource }] of duplicates)
-    yield found("DUPLICATE", {
-      message: `${endpoint.id} has the url (${describeUrl(endpoint.url)}) and type of ${describeResource(resource)}, so each event is delivered twice`,
-      remedy: `${withStack(`${COMMAND} delete ${quoted(endpoint.id)}`)}   # if nothing else needs it`,
-    });
+  for (const { endpoint, twin } of entries)
+    if (twin !== undefined)
+      yield found("DUPLICATE", {
+        message: `${endpoint.id} has the url (${describeUrl(endpoint.url)}) and type of ${describeResource(twin.resource)}, so each event is delivered twice`,
+        remedy: `${withStack(`${COMMAND} delete ${quoted(endpoint.id)}`)}   # if nothing else needs it`,
+      });
   for (const { endpoint, owner } of entries) {
-    const [, ...more] = owner.kind === "managed" ? managersOf(owner.by) : [];
+    const [, ...more] = managersIn(owner);
     if (more.length === 0) continue;
     const commands = more.map(
       ({ stack, resource }) => `pulumi state delete ${quoted(resource.urn)} --stack ${quoted(stack.name)}`,
     );
     yield found("MANAGED_TWICE", {
-      message: `${describeOwner(owner)} manage one endpoint, ${endpoint.id}: the first that deletes it takes it from the others`,
+      message: `${owner.shown} manage one endpoint, ${endpoint.id}: the first that deletes it takes it from the others`,
       remedy: `${commands.join(" && ")}   # and take it out of that program`,
     });
   }
-  const rest = entries.filter((entry) => !("by" in entry.owner) && !duplicates.has(entry));
-  const isKnown = rest.every(({ owner }) => owner.kind === "nobody");
-  if (rest.length === 0 || !(isKnown || whyUnread(stacks) === undefined)) return;
-  const ids = joined(rest.map(({ endpoint }) => endpoint.id));
+  const rest = entries.filter(({ owner, twin }) => owner.by.length === 0 && twin === undefined);
+  if (rest.length === 0 || stacks.unreadable.length > 0 || stacks.absence !== undefined) return;
   yield found("UNMANAGED", {
-    message: `no stack${isKnown ? "" : " of this project"} has ${ids}`,
-    remedy: isKnown
-      ? `${withStack(`${COMMAND} list --orphans`)}   # then adopt or delete them`
-      : withStack(`${COMMAND} doctor --all`),
+    message: `${rest[0]?.owner.shown} has ${joined(rest.map(({ endpoint }) => endpoint.id))}`,
+    remedy:
+      stacks.gap === undefined
+        ? `${withStack(`${COMMAND} list --orphans`)}   # then adopt or delete them`
+        : withStack(`${COMMAND} doctor --all`),
   });
 }
 
 /** Returns the resources that manage an endpoint of one account. Ids may count per account, so those of another one do not count. */
-function managersOf(holders: readonly [Holder, ...Holder[]]): Holder[] {
+function managersIn({ kind, by }: Owner): Holder[] {
   const accountOf = ({ resource: { outputs } }: Holder) => `${outputs?.account} ${outputs?.baseUrl}`;
-  return holders.filter((each) => {
-    const { external, delete: isLeaving } = each.resource;
-    return !external && !isLeaving && accountOf(each) === accountOf(holders[0]);
-  });
+  const managers = by.filter(({ resource }) => !resource.external && !resource.delete && kind === "managed");
+  return managers.filter((each, _, [first = each]) => accountOf(each) === accountOf(first));
+}
+
+function describeAll(resources: readonly Resource[]): string {
+  return joined([...new Set(resources.map(describeResource))]);
 }

@@ -5,10 +5,11 @@ import { wantedBy } from "../../provider/stackState";
 import { parseTimestamp, patienceFor } from "../../provider/time";
 import { describeUrl, normalizeUrl } from "../../shared/url";
 import type { Account } from "../account";
+import { describeAge } from "../duration";
 import { CliError } from "../errors";
 import type { Context } from "../run";
-import { dataOfOwner, type Holder, type Owner, Owners } from "./owner";
-import { NO_STACK, readStacks, type Stacks, whyUnread } from "./stacks";
+import { type Holder, type Owner, ownersIn } from "./owner";
+import { NO_STACK, readStacks, type Stacks } from "./stacks";
 
 /** An earlier time is not a real one: a service that does not know it may answer year 1, or 1970. */
 const FIRST_TIME = Date.UTC(1971, 0, 1);
@@ -21,28 +22,51 @@ export interface Entry {
   readonly ageMs: number | undefined;
   /** The url as it may be printed: only its host, if a stack keeps it as a secret, or may do so. */
   readonly shownUrl: string;
+  /** If no stack is known to have it: what has an endpoint of the same url and type. */
+  readonly twin: Holder | undefined;
 }
 
 export interface Inventory {
   readonly entries: readonly Entry[];
   readonly list: EndpointList;
   readonly stacks: Stacks;
-  readonly owners: Owners;
+}
+
+interface Scope {
+  /** Reads the stacks of the whole backend instead of those of this project. */
+  readonly all?: boolean;
+  /** As `all`, and fails if a stack that may have an endpoint cannot be read. */
+  readonly orphans?: boolean;
+  /** Endpoints to ask for if the list is partial and lacks them. */
+  readonly ids?: readonly string[];
 }
 
 /**
- * Lists the endpoints of an account, then reads the states: what a run registers meanwhile is in one of them by then.
+ * Lists the endpoints of an account, then reads the states: what a run registers meanwhile is in one of them by then. Warns of what the
+ * result may lack.
  *
- * @param options.all reads the stacks of the whole backend instead of those of this project
- * @param options.ids endpoints to ask for if the list is partial and lacks them
+ * @throws CliError `OWNERSHIP_UNKNOWN`, or WebhookError
  */
 export async function takeInventory(
   context: Context,
   account: Account,
-  { all, ids = [] }: { readonly all: boolean; readonly ids?: readonly string[] },
+  { all = false, orphans = false, ids = [] }: Scope,
 ): Promise<Inventory> {
-  const list = await context.output.during(() => "Reading the endpoints…", listWith(ids, account));
-  const stacks = await readStacks(context, { all });
+  const { output } = context;
+  const list = await output.during(() => "Reading the endpoints…", listWith(ids, account));
+  const stacks = await readStacks(context, { all: all || orphans });
+  if (orphans && stacks.gap !== undefined)
+    throw new CliError(
+      "OWNERSHIP_UNKNOWN",
+      `it is unknown which endpoints no stack has, because ${stacks.gap}. Run the command in the folder of the Pulumi program, logged in to ` +
+        "the backend that has its stacks, where every stack can be read",
+    );
+  if (!list.complete) output.warn("the service listed only a part of its endpoints: there may be more");
+  const unread = list.unrecognized.map(({ id }) => id);
+  if (unread.length > 0) output.warn(`the service lists endpoints that cannot be read: ${unread.join(", ")}`);
+  for (const { what, why } of stacks.unreadable) output.warn(`${what} cannot be read: ${why}`);
+  if (stacks.absence !== undefined)
+    output.note(`No stack of this project was read, because ${stacks.absence}.`);
   return inventoryOf(list, stacks, account);
 }
 
@@ -54,26 +78,28 @@ async function listWith(ids: readonly string[], { client }: Account): Promise<En
   return { ...list, endpoints: [...list.endpoints, ...found.filter((each) => each !== undefined)] };
 }
 
+/** Says who has each endpoint. */
 export function inventoryOf(
   list: EndpointList,
   stacks: Stacks,
   { timeoutMs }: Pick<Account, "timeoutMs">,
 ): Inventory {
-  const owners = new Owners(stacks, { patienceMs: patienceFor(timeoutMs) });
-  const owned = list.endpoints.map((endpoint) => ({ endpoint, owner: owners.of(endpoint) }));
-  const isSecret = (owner: Owner) =>
-    "by" in owner && owner.by.some(({ resource }) => wantedBy(resource) === undefined);
-  const secret = owned.filter(({ owner }) => isSecret(owner));
+  const ownerOf = ownersIn(stacks, patienceFor(timeoutMs));
+  const owned = list.endpoints.map((endpoint) => ({ endpoint, owner: ownerOf(endpoint) }));
+  const managed = owned.filter(({ owner }) => owner.kind === "managed");
+  const twins = new Map(managed.map(({ endpoint, owner }) => [keyOf(endpoint), owner.by[0]]));
   // An orphan may have the same url as an endpoint whose url a state encrypts.
+  const secret = owned.filter(({ owner }) => owner.by.some(({ resource }) => !wantedBy(resource)));
   const secretUrls = new Set(secret.map(({ endpoint }) => normalizeUrl(endpoint.url)));
   // A stack that was not read may keep any url as a secret. Without a project, there is no such stack.
   const mayKeepAny = stacks.absence === undefined || stacks.absence === NO_STACK;
-  const entries = owned.map(({ endpoint, owner }) => {
+  const entries = owned.map(({ endpoint, owner }): Entry => {
     const isHidden = (owner.kind === "unknown" && mayKeepAny) || secretUrls.has(normalizeUrl(endpoint.url));
     const shownUrl = isHidden ? describeUrl(endpoint.url) : endpoint.url;
-    return { endpoint, owner, ageMs: ageOf(endpoint, list), shownUrl };
+    const twin = owner.by.length === 0 ? twins.get(keyOf(endpoint)) : undefined;
+    return { endpoint, owner, ageMs: ageOf(endpoint, list), shownUrl, twin };
   });
-  return { entries, list, stacks, owners };
+  return { entries, list, stacks };
 }
 
 function ageOf({ createdAt }: Endpoint, { serverTime }: EndpointList): number | undefined {
@@ -81,53 +107,48 @@ function ageOf({ createdAt }: Endpoint, { serverTime }: EndpointList): number | 
   return serverTime !== null && made !== undefined && made >= FIRST_TIME ? serverTime - made : undefined;
 }
 
-/** Tells what the inventory may lack. */
-export function warnOfGaps({ output }: Context, { list, stacks }: Inventory): void {
-  if (!list.complete) output.warn("the service listed only a part of its endpoints: there may be more");
-  if (list.unrecognized.length > 0)
-    output.warn(
-      `the service lists endpoints that cannot be read: ${list.unrecognized.map(({ id }) => id).join(", ")}`,
-    );
-  for (const { what, why } of stacks.unreadable) output.warn(`${what} cannot be read: ${why}`);
-  if (stacks.absence !== undefined)
-    output.note(`No stack of this project was read, because ${stacks.absence}.`);
+/** Prints entries for people. */
+export function printTable({ output }: Context, entries: readonly Entry[]): void {
+  const rows = entries.map(({ endpoint: { id, type }, ageMs, shownUrl, owner }) => [
+    ...[id, type, describeAge(ageMs), shownUrl, owner.shown],
+  ]);
+  output.table(["ID", "TYPE", "AGE", "URL", "MANAGED BY"], rows);
 }
 
-/** @throws CliError `OWNERSHIP_UNKNOWN` when a stack that may have an endpoint was not read */
-export function assertOwnersKnown({ stacks }: Inventory): void {
-  const why = whyUnread(stacks);
-  if (why !== undefined)
-    throw new CliError(
-      "OWNERSHIP_UNKNOWN",
-      `it is unknown which endpoints no stack has, because ${why}. Run the command in the folder of the Pulumi program, logged in to ` +
-        "the backend that has its stacks, where every stack can be read",
-    );
-}
-
-/** Returns an entry as `--json` prints it. */
+/** Returns an entry as `--json` prints it. Its owner is null for an orphan, and only for an orphan. */
 export function dataOf({ endpoint: { id, type, createdAt, updatedAt }, shownUrl, owner }: Entry): object {
-  return { id, url: shownUrl, type, createdAt, updatedAt, owner: dataOfOwner(owner) };
+  const { kind, by, shown } = owner;
+  const resources = by.map(({ stack, resource }) => ({ stack: stack.name, urn: resource.urn }));
+  const somebody = kind === "unknown" ? { kind, why: shown } : { kind, resources };
+  const data = kind === "nobody" ? null : somebody;
+  return { id, url: shownUrl, type, createdAt, updatedAt, owner: data };
 }
 
 /** @throws CliError `ENDPOINT_NOT_FOUND` */
-export function entryOf(id: string, { entries, list }: Inventory): Entry {
+export function entryOf(id: string, { entries }: Inventory): Entry {
   const entry = entries.find(({ endpoint }) => endpoint.id === id);
   if (entry !== undefined) return entry;
-  const why = list.unrecognized.some((each) => each.id === id)
-    ? `the service lists ${id}, but in a form that cannot be read`
-    : `the account of this API key has no endpoint ${id}. \`npx pulumi-webhook-endpoints list\` shows those that it has`;
-  throw new CliError("ENDPOINT_NOT_FOUND", why);
+  throw new CliError(
+    "ENDPOINT_NOT_FOUND",
+    `the account of this API key has no endpoint ${id} that can be read. \`npx pulumi-webhook-endpoints list\` shows those that it has`,
+  );
 }
 
-/** Returns what no stack is known to have and has the url and type of a managed endpoint, with a resource that has that one. */
-export function duplicatesIn({ entries }: Inventory): ReadonlyMap<Entry, Holder> {
-  const managed = new Map<string, Holder>();
-  for (const { endpoint, owner } of entries)
-    if (owner.kind === "managed") managed.set(keyOf(endpoint), owner.by[0]);
-  const duplicates = new Map<Entry, Holder>();
+interface Choice {
+  /** What is to be done with the entries. */
+  readonly verb: "adopted" | "deleted";
+  /** Says why it cannot be done with one of them, as the rest of a sentence after its id. */
+  readonly whyNot: (entry: Entry) => string | undefined;
+}
+
+/** Returns the entries that were named, each once. @throws CliError `ENDPOINT_NOT_FOUND`, `NOT_ADOPTABLE` or `NOT_DELETABLE` */
+export function named(ids: readonly string[], inventory: Inventory, { verb, whyNot }: Choice): Entry[] {
+  const entries = [...new Set(ids)].map((id) => entryOf(id, inventory));
   for (const entry of entries) {
-    const holder = managed.get(keyOf(entry.endpoint));
-    if (holder !== undefined && !("by" in entry.owner)) duplicates.set(entry, holder);
+    const why = whyNot(entry);
+    const code = verb === "deleted" ? "NOT_DELETABLE" : "NOT_ADOPTABLE";
+    if (why !== undefined)
+      throw new CliError(code, `nothing was ${verb}, because ${entry.endpoint.id} cannot be: ${why}`);
   }
-  return duplicates;
+  return entries;
 }

@@ -1,9 +1,9 @@
 import type { Endpoint } from "../../client";
-import { type Evidence, isFit } from "../../provider/decide";
+import { isFit } from "../../provider/decide";
 import { isPendingId, keyOf } from "../../provider/identity";
 import { interruptedEvidence, pendingEvidence, type Resource, wantedBy } from "../../provider/stackState";
 import { describeResource } from "../../shared/urn";
-import { type KnownStack, type Stacks, whyUnread } from "./stacks";
+import type { KnownStack, Stacks } from "./stacks";
 
 /** A resource, or an operation on one that no run has finished, and the stack whose state has it. */
 export interface Holder {
@@ -11,55 +11,41 @@ export interface Holder {
   readonly resource: Resource;
 }
 
-/**
- * Who has an endpoint:
- * - `managed`: a state has its id, whatever base URL and API key it was recorded with
- * - `pending`: an interrupted or unanswered registration may have made it, or an interrupted run was to adopt it
- * - `unknown`: not every stack was read
- * - `nobody`: every stack of the backend was read. Only such an endpoint is an orphan
- */
-export type Owner =
-  | { readonly kind: "managed" | "pending"; readonly by: readonly [Holder, ...Holder[]] }
-  | { readonly kind: "unknown"; readonly why: string }
-  | { readonly kind: "nobody" };
-
-/** A registration that may have made an endpoint, or an adoption of one. */
-interface Trace extends Holder {
-  readonly fits: (endpoint: Endpoint) => boolean;
-  /** Whether the state encrypts the url, so that any endpoint may be it. */
-  readonly isHidden: boolean;
+/** Who has an endpoint. */
+export interface Owner {
+  /**
+   * - `managed`: a state has its id, whatever base URL and API key it was recorded with
+   * - `pending`: an interrupted or unanswered registration may have made it, or an interrupted run was to adopt it
+   * - `unknown`: not every stack was read
+   * - `nobody`: every stack of the backend was read. Only such an endpoint is an orphan
+   */
+  readonly kind: "managed" | "pending" | "unknown" | "nobody";
+  /** What has it, or may have it; empty for the last two kinds. */
+  readonly by: readonly Holder[];
+  /** For a cell of a table. */
+  readonly shown: string;
+  /** Why it is not an orphan, as the rest of a sentence after its id; undefined for an orphan. */
+  readonly whyNotOrphan: string | undefined;
 }
 
-/** Says who has an endpoint, from the states of some stacks. */
-export class Owners {
-  readonly #recorded: ReadonlyMap<string, readonly [Holder, ...Holder[]]>;
-  readonly #traces: readonly Trace[];
-  readonly #others: Owner;
-
-  /** @param patienceMs how long after it was sent a registration may still be made */
-  constructor(stacks: Stacks, { patienceMs }: { readonly patienceMs: number }) {
-    const recorded = new Map<string, [Holder, ...Holder[]]>();
-    for (const holder of stacks.known.flatMap(holdersIn)) {
-      const { id = "" } = holder.resource;
-      recorded.set(id, [...(recorded.get(id) ?? []), holder]);
-    }
-    this.#recorded = recorded;
-    this.#traces = stacks.known.flatMap((stack) => tracesIn(stack, patienceMs));
-    const why = whyUnread(stacks) ?? (stacks.all ? undefined : "no stack of this project");
-    this.#others = why === undefined ? { kind: "nobody" } : { kind: "unknown", why };
+/**
+ * Finds out from the states of some stacks who has an endpoint.
+ *
+ * @param patienceMs how long after it was sent a registration may still be made
+ */
+export function ownersIn(stacks: Stacks, patienceMs: number): (endpoint: Endpoint) => Owner {
+  const recorded = new Map<string, Holder[]>();
+  for (const holder of stacks.known.flatMap(holdersIn)) {
+    const { id = "" } = holder.resource;
+    recorded.set(id, [...(recorded.get(id) ?? []), holder]);
   }
-
-  of(endpoint: Endpoint): Owner {
-    const by = this.#recorded.get(endpoint.id);
-    if (by !== undefined) return { kind: "managed", by };
-    const trace = this.#traces.find(({ fits }) => fits(endpoint));
-    return trace === undefined ? this.#others : { kind: "pending", by: [trace] };
-  }
-
-  /** The registrations without an answer whose url a state encrypts: they may have made any endpoint. */
-  get hidden(): readonly Holder[] {
-    return this.#traces.filter(({ isHidden }) => isHidden);
-  }
+  const unfinished = stacks.known.flatMap((stack) => unfinishedIn(stack, patienceMs));
+  return (endpoint) => {
+    const by = recorded.get(endpoint.id);
+    if (by !== undefined) return managed(by);
+    const holder = unfinished.find(({ mayHave }) => mayHave(endpoint));
+    return holder === undefined ? unmanaged(stacks) : pending(holder);
+  };
 }
 
 /** Returns what has an id. An operation may be on an endpoint that exists, such as a deletion that was interrupted. */
@@ -70,56 +56,53 @@ function holdersIn(stack: KnownStack): Holder[] {
   return [...each.values()];
 }
 
-function tracesIn(stack: KnownStack, patienceMs: number): Trace[] {
-  const { state, deployment } = stack;
-  const adoptions = deployment.pending_operations.map(({ resource }) => {
-    const fits = ({ id }: Endpoint) => id === resource.inputs?.adoptId;
-    return { stack, resource, fits, isHidden: false };
+/** Returns the registrations of a stack that got no answer. */
+export function unansweredIn(stack: KnownStack): Holder[] {
+  const pending = stack.state.endpoints.filter(({ id = "" }) => isPendingId(id));
+  return [...pending, ...stack.state.interrupted].map((resource) => ({ stack, resource }));
+}
+
+/** Returns the registrations that may have made an endpoint, and the adoptions that have not ended. */
+function unfinishedIn(stack: KnownStack, patienceMs: number) {
+  const adoptions = stack.deployment.pending_operations.map(({ resource }) => {
+    const mayHave = ({ id }: Endpoint) => id === resource.inputs?.adoptId;
+    return { stack, resource, mayHave };
   });
-  const registration = (resource: Resource, evidence: Evidence): Trace => {
-    const wanted = wantedBy(resource);
-    const fits = (endpoint: Endpoint) =>
-      (wanted === undefined || keyOf(wanted) === keyOf(endpoint)) && isFit(endpoint, evidence, patienceMs);
-    return { stack, resource, fits, isHidden: wanted === undefined };
-  };
-  const pending = state.endpoints.filter(({ id = "" }) => isPendingId(id));
-  return [
-    ...adoptions,
-    ...pending.map((resource) => registration(resource, pendingEvidence(resource))),
-    ...state.interrupted.map((resource) => registration(resource, interruptedEvidence(resource))),
-  ];
+  const registrations = unansweredIn(stack).map(({ resource }) => {
+    const evidence = isPendingId(resource.id ?? "")
+      ? pendingEvidence(resource)
+      : interruptedEvidence(resource);
+    const mayHave = (endpoint: Endpoint) => {
+      // If the state encrypts what was wanted, it may be any.
+      const wanted = wantedBy(resource) ?? endpoint;
+      return keyOf(wanted) === keyOf(endpoint) && isFit(endpoint, evidence, patienceMs);
+    };
+    return { stack, resource, mayHave };
+  });
+  return [...adoptions, ...registrations];
 }
 
-/** Describes an owner in a cell of a table. */
-export function describeOwner(owner: Owner): string {
-  if (owner.kind === "unknown") return owner.why;
-  if (owner.kind === "nobody") return "no stack";
-  const names = owner.by.map(({ resource }) => describeResource(resource)).join(" and ");
-  return owner.kind === "managed" ? names : `perhaps ${names} (interrupted)`;
+function managed(by: readonly Holder[]): Owner {
+  const names = by.map(({ resource }) => describeResource(resource));
+  const whyNotOrphan = `${names[0]} has it (${by[0]?.resource.urn}). Take it out of that program, and run \`pulumi up\``;
+  return { kind: "managed", by, shown: names.join(" and "), whyNotOrphan };
 }
 
-/** Says why an endpoint is not nobody's, as the rest of a sentence after its id; undefined for an orphan. */
-export function whyNotOrphan(owner: Owner): string | undefined {
-  if (!("by" in owner)) return owner.kind === "unknown" ? owner.why : undefined;
-  const [{ stack, resource }] = owner.by;
-  const name = describeResource(resource);
-  if (owner.kind === "managed")
-    return `${name} has it (${resource.urn}). Take it out of that program, and run \`pulumi up\``;
-  return `an interrupted run of ${name} may have registered it, or was to adopt it. ${toSettle(stack)}`;
+function pending(by: Holder): Owner {
+  const name = describeResource(by.resource);
+  const whyNotOrphan = `an interrupted run of ${name} may have registered it, or was to adopt it. ${toSettle(by)}`;
+  return { kind: "pending", by: [by], shown: `perhaps ${name} (interrupted)`, whyNotOrphan };
+}
+
+function unmanaged({ gap }: Stacks): Owner {
+  const kind = gap === undefined ? "nobody" : "unknown";
+  return { kind, by: [], shown: gap ?? "no stack", whyNotOrphan: gap };
 }
 
 /** Says how a user settles what a run of a stack was interrupted in. */
-export function toSettle({ name }: KnownStack): string {
+export function toSettle({ stack: { name } }: Holder): string {
   return (
     `Run \`pulumi up --stack ${name}\` there; if that does not settle it, ` +
     `\`pulumi refresh --clear-pending-creates --stack ${name}\``
   );
-}
-
-/** Returns an owner as `--json` prints it: null for an orphan, and only for an orphan. */
-export function dataOfOwner(owner: Owner): object | null {
-  if (owner.kind === "nobody") return null;
-  if (owner.kind === "unknown") return owner;
-  const resources = owner.by.map(({ stack, resource }) => ({ stack: stack.name, urn: resource.urn }));
-  return { kind: owner.kind, resources };
 }

@@ -7,9 +7,8 @@ import type { Context } from "../run";
 
 /** The newest format of states that is known. In another one, every endpoint of a stack would look like nobody's. */
 const NEWEST_FORMAT = 4;
-/** Why a project without a stack has none to read. Those of other projects may have endpoints nevertheless. */
-export const NO_STACK = "the project has no stack in this backend";
-const LIST = ["stack", "ls", "--json"];
+/** It may be the wrong backend: there, every endpoint would look like nobody's. Other projects' stacks may have endpoints nevertheless. */
+export const NO_STACK = "this folder's project has no stack in this backend";
 
 /** A stack, as far as endpoints are concerned. */
 export interface KnownStack {
@@ -29,20 +28,10 @@ export interface Stacks {
   readonly known: readonly KnownStack[];
   /** What could not be read, such as "the stack prod", and why. */
   readonly unreadable: readonly { readonly what: string; readonly why: string }[];
-  /** Why this folder's project has no stack to read, as the part of a sentence after "because". */
+  /** Why there is no stack of this folder's project to read, as the part of a sentence after "because". */
   readonly absence: string | undefined;
-  /** Whether the stacks of all projects were to be read. */
-  readonly all: boolean;
-}
-
-interface Exported {
-  readonly version?: number;
-  readonly deployment?: Deployment | null;
-}
-
-interface ListedStack {
-  readonly name: string;
-  readonly current?: boolean;
+  /** Why an endpoint that no known stack has may be another stack's; undefined if each stack of the backend was read. */
+  readonly gap: string | undefined;
 }
 
 /**
@@ -59,39 +48,36 @@ export async function readStacks(
     unreadable.push({ what, why: error instanceof CliError ? error.reason : String(error) });
     return undefined;
   };
-  const project = pulumi.of(undefined);
-  const found = await project.find<readonly ListedStack[]>(LIST).catch(unread("the list of stacks"));
-  const own = found?.value ?? [];
-  const others = all && found?.value ? await listOthers().catch(unread("the list of stacks")) : [];
-  const stacks = [...own.map((each) => ({ ...each, isOwn: true })), ...(others ?? [])];
+  const list = ["stack", "ls", "--json", ...(all ? ["--all"] : [])];
+  const listed = await pulumi
+    .of(undefined)
+    .find<readonly { readonly name: string; readonly current?: boolean }[]>(list)
+    .catch(unread("the list of stacks"));
+  if (/legacy stack files/.test(listed?.stderr ?? ""))
+    unread("a stack of an older Pulumi")("run `pulumi state upgrade` first");
+  // Pulumi names the project of a stack only if it is not this folder's.
+  const stacks = (listed?.value ?? []).map((each) => ({ ...each, isOwn: each.name.split("/").length < 3 }));
   const reading = inParallel(stacks, async ({ name, isOwn, current = false }) => {
     const isNamed = pulumi.stack === undefined ? current : shortName(name) === shortName(pulumi.stack);
     const state = await readStack(pulumi.of(name)).catch(unread(`the stack ${name}`));
     if (state !== undefined) known.push({ name, isOwn, isSelected: isOwn && isNamed, ...state });
   });
-  await output.during(
-    () => `Reading the states: ${known.length + unreadable.length} of ${stacks.length} stacks read…`,
-    reading,
-  );
-  // It may be the wrong backend: there, every endpoint would look like nobody's.
-  const absence = found?.absence ?? (found?.value.length === 0 ? NO_STACK : undefined);
-  return { known: known.sort((a, b) => (a.name < b.name ? -1 : 1)), unreadable, absence, all };
-
-  async function listOthers() {
-    const { stdout, stderr } = await project.run([...LIST, "--all"]);
-    if (/legacy stack files/.test(stderr))
-      unread("a stack of an older Pulumi")("run `pulumi state upgrade` first");
-    const listed = JSON.parse(stdout) as readonly ListedStack[];
-    return listed
-      .filter(({ name }) => own.every((each) => each.name !== name))
-      .map(({ name }) => ({ name, isOwn: false, current: false }));
-  }
+  const progress = () =>
+    `Reading the states: ${known.length + unreadable.length} of ${stacks.length} stacks read…`;
+  await output.during(progress, reading);
+  const absence = listed?.absence ?? (listed && !stacks.some(({ isOwn }) => isOwn) ? NO_STACK : undefined);
+  const why = unreadable.map((each) => `${each.what} cannot be read: ${each.why}`);
+  const gap = [...why, absence, all ? undefined : "no stack of this project"].find((each) => each);
+  return { known: known.sort((a, b) => (a.name < b.name ? -1 : 1)), unreadable, absence, gap };
 }
 
 /** A backend may have gigabytes of states, so only what is about endpoints is kept. @throws CliError */
 async function readStack(pulumi: Pulumi): Promise<Pick<KnownStack, "deployment" | "state" | "outputs">> {
-  const exported = await pulumi.json<Exported | null>(["stack", "export"]);
-  const { version, deployment } = exported ?? {};
+  const { value } = await pulumi.json<{ version?: number; deployment?: Deployment | null } | null>([
+    "stack",
+    "export",
+  ]);
+  const { version, deployment } = value ?? {};
   if (version === undefined || version > NEWEST_FORMAT)
     throw new CliError(
       "STACK_UNREADABLE",
@@ -110,9 +96,4 @@ async function readStack(pulumi: Pulumi): Promise<Pick<KnownStack, "deployment" 
 /** Returns a stack's name as `pulumi.getStack()` does, without organization and project. */
 export function shortName(name: string): string {
   return name.slice(name.lastIndexOf("/") + 1);
-}
-
-/** Returns why not every stack was read that was to be read; undefined if each was. */
-export function whyUnread({ unreadable: [first], absence }: Stacks): string | undefined {
-  return first === undefined ? absence : `${first.what} cannot be read: ${first.why}`;
 }
