@@ -59,7 +59,7 @@ test("in an inline program of the Automation API, no endpoint is lost or registe
     for (const fault of FAULTS) service.fault({ ...fault, operation: "register", times: HOOKS.length });
     // Once each is sent, lists fail for a while, so that the first tries find nothing.
     let left = endpoints.length;
-    service.watch = (operation, moment) => {
+    service.watch = ({ operation }, moment) => {
       if (operation === "register" && moment === "arrived" && --left === 0)
         service.fault({ operation: "list", kind: "status", status: 400, times: 40 });
     };

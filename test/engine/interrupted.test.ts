@@ -210,7 +210,7 @@ const FAULTS: readonly Omit<Fault, "operation">[] = [
 test.each<[string, Parameters<typeof HttpService.start>[0], RegExp | undefined]>([
   ["whose lists lag", { lagMs: 2_000 }, undefined],
   ["that lists a part", { listed: 20 }, /STILL_PENDING/],
-  ["that tells no time", { times: "none", tellsNoDate: true }, /REGISTRATION_IN_DOUBT/],
+  ["that tells no time", { tells: () => undefined, tellsNoDate: true }, /REGISTRATION_IN_DOUBT/],
 ])(
   "faults of every kind over 50 endpoints, at a service %s: 0 missing, 0 twice, 0 orphans, or a stop",
   async (_, habits, stop) => {

@@ -54,8 +54,8 @@ export interface Habits {
   readonly listed?: number;
   /** How long a list lags behind, in milliseconds. */
   readonly lagMs?: number;
-  /** How it tells when an endpoint was made. Default: exactly. */
-  readonly times?: "whole minutes" | "no zone" | "none";
+  /** How it tells when an endpoint was made; undefined: not at all. Default: exactly. */
+  readonly tells?: (exactly: string) => string | undefined;
   /** Whether answers lack the Date header. */
   readonly tellsNoDate?: boolean;
   /** How much its clock is ahead, in milliseconds. */
@@ -69,7 +69,6 @@ export interface Habits {
 }
 
 export interface Logged {
-  readonly at: number;
   readonly operation: Operation;
   readonly path: string;
   readonly account: string | undefined;
@@ -88,21 +87,16 @@ export class FakeService {
   endpoints: Registered[] = [];
   /** The account of each key. */
   readonly accounts = new Map<string, string>();
-  habits: Habits;
   /** Told of each request that has arrived, and of each that was carried out. */
-  watch: (operation: Operation, moment: "arrived" | "done") => void = () => {};
+  watch: (request: Logged, moment: "arrived" | "done") => void = () => {};
   #faults: { readonly fault: Fault; skip: number; left: number; hits: number }[] = [];
   #made = 0;
 
   constructor(
     readonly url: string,
     private readonly time: Pick<Clock, "date" | "after">,
-    habits: Habits = {},
-    /** How its ids begin. */
-    private readonly prefix = "wh_",
-  ) {
-    this.habits = habits;
-  }
+    public habits: Habits = {},
+  ) {}
 
   /** Returns what the requests that change something were: their operations. */
   get changes(): Operation[] {
@@ -129,10 +123,8 @@ export class FakeService {
   ): Registered {
     this.#made += 1;
     const own = this.endpoints.filter((each) => each.account === account);
-    const lowest = () => Array.from({ length: own.length + 1 }, (_, n) => `${n + 1}`).find(isFree) ?? "";
-    const isFree = (id: string) => !own.some((each) => each.id === id);
     const endpoint = {
-      id: this.habits.countsIds ? lowest() : `${this.prefix}${this.#made}`,
+      id: `wh_${this.habits.countsIds ? own.length + 1 : this.#made}`,
       type: "production" as const,
       ip: undefined,
       made: this.#now(),
@@ -153,13 +145,14 @@ export class FakeService {
   dispatch(process: { readonly isDead: boolean }, sent: Sent, handler: Handler): void {
     const { method, path = "", headers, body } = sent;
     const id = decodeURIComponent(/^\/webhooks\/(.+)$/.exec(path)?.[1] ?? "");
-    const operation =
+    const operation: Operation =
       method === "POST" ? "register" : method === "DELETE" ? "delete" : id === "" ? "list" : "get";
     const fault = this.#take(operation);
     const account = this.accounts.get(String(Object(headers)["X-Api-Key"]));
     const text = typeof body === "string" ? body : undefined;
     const kind = fault?.kind === "status" ? `${fault.status}` : (fault?.kind ?? "");
-    this.requests.push({ at: this.time.date(), operation, path, account, body: text, fault: kind });
+    const request: Logged = { operation, path, account, body: text, fault: kind };
+    this.requests.push(request);
     let isOver = false;
     const broken = () => {
       if (!isOver && !process.isDead) handler.onResponseError?.(controller, new Error("broken"));
@@ -184,13 +177,13 @@ export class FakeService {
     const carryOut = () => {
       if (account === undefined) return { status: 401, text: "{}" };
       const result = this.#carryOut(operation, { id, account, body: text, by: process });
-      this.watch(operation, "done");
+      this.watch(request, "done");
       return result === undefined
         ? { status: 404, text: "{}" }
         : { status: SUCCESS[operation], text: JSON.stringify(result) };
     };
     this.time.after(LATENCY_MS, () => {
-      this.watch(operation, "arrived");
+      this.watch(request, "arrived");
       const later = (act: () => void, delayMs = 0) => this.time.after(LATENCY_MS + delayMs, act);
       const { kind, delayMs = 0, status = 500, effect, headers, body = "{}" } = fault ?? {};
       if (kind === "lost-before") return void later(broken);
@@ -235,15 +228,8 @@ export class FakeService {
   }
 
   #shown({ id, url, type, made }: Registered): object {
-    const exactly = new Date(made).toISOString();
-    const { times } = this.habits;
-    if (times === "none") return { id, url, type };
-    const createdAt =
-      times === "whole minutes"
-        ? exactly.replace(/:\d\d\.\d+Z$/, ":00Z")
-        : times === "no zone"
-          ? exactly.replace("Z", "")
-          : exactly;
+    const { tells = (exactly: string) => exactly } = this.habits;
+    const createdAt = tells(new Date(made).toISOString());
     return { id, url, type, createdAt, updatedAt: createdAt };
   }
 

@@ -1,8 +1,6 @@
-import { nameOf } from "../../src/shared/urn";
-import type { Declared, Problems } from "./engineModel";
+import { Actor, type Arguments, type Step } from "./actor";
 import type { Fault, Habits, Operation } from "./fakeService";
-import { names, wayOn } from "./person";
-import { declared, urlOf, World } from "./world";
+import { urlOf } from "./world";
 
 jest.setTimeout(120_000);
 
@@ -41,114 +39,77 @@ const HABITS: Readonly<Record<string, Habits>> = {
   "that is exact": {},
   "whose lists lag": { lagMs: 3_000 },
   "whose clock is an hour ahead": { aheadMs: 3_600_000 },
-  "that counts whole minutes": { times: "whole minutes" },
-  "that tells the time without a zone": { times: "no zone" },
-  "that tells no time": { times: "none", tellsNoDate: true },
+  "that counts whole minutes": { tells: (exactly) => exactly.replace(/:\d\d\.\d+Z$/, ":00Z") },
+  "that tells the time without a zone": { tells: (exactly) => exactly.replace("Z", "") },
+  "that tells no time": { tells: () => undefined, tellsNoDate: true },
   "that lists a part": { listed: 4 },
   "that spells urls its own way": { spell: (url) => url.replace("%7E", "~").toLowerCase() },
 };
 
 /** Where what an unanswered registration made is named, and not taken. */
-const STOPS = ["that tells the time without a zone", "that tells no time", "that lists a part"];
+const STOPS = Object.keys(HABITS).filter((habit) =>
+  /whole minutes|no time|without a zone|a part/.test(habit),
+);
 
-interface Cell {
-  readonly command: Command;
-  readonly operation: Operation;
-  readonly kind: string;
-  readonly times: number;
+const at = (path: string, more: Partial<Arguments> = {}): Arguments => ({
+  ...{ url: urlOf(path), type: "production" },
+  ...more,
+});
+const declare = (...all: readonly (Arguments | undefined)[]): Step[] =>
+  all.map((args, slot) => (args ? { do: "declare", slot, args } : { do: "remove", slot }));
+const run = (command: Command, parallel = 16): Step => ({ do: "run", command, parallel });
+
+/** What was declared is changed by a command that meets a fault. */
+function scenarioOf(command: Command, fault: Fault): Step[] {
+  const theirs = ["shared", "theirs", "adopted"].map((path): Step => ({ do: "stranger", args: at(path) }));
+  const before = declare(at("kept"), at("old"), at("dropped"));
+  const after = declare(
+    ...[at("kept"), at("new"), undefined, at("%7Eadded", { ip: "192.0.2.1" }), at("twice"), at("twice")],
+    ...[at("shared", { ifExists: "register" }), at("adopted", { adoptId: "wh_3" })],
+  );
+  // One registration of them is carried out when nobody looks any more.
+  const late: Step = { do: "fault", fault: { operation: "register", kind: "late-commit", delayMs: 15_000 } };
+  return [
+    ...[...theirs, ...before, run("up"), ...after],
+    ...(command === "up" ? [] : [late, run("up", 1)]),
+    ...(command === "refresh" ? [{ do: "behind", what: "delete", at: 3 } as const] : []),
+    ...[{ do: "fault", fault } as const, run(command)],
+  ];
 }
 
-const cellsOf = (command: Command): Cell[] =>
+const faultsOf = (command: Command): Fault[] =>
   OPERATIONS[command].flatMap((operation) =>
-    Object.keys(KINDS)
+    Object.entries(KINDS)
       // A service that denies what it has is believed, and what only reads has no effect.
-      .filter((kind) => !(kind === "404" && (operation === "get" || operation === "delete")))
-      .filter((kind) => !(/after$|commit/.test(kind) && (operation === "list" || operation === "get")))
-      .flatMap((kind) => [
-        { command, operation, kind, times: 1 },
-        ...(LASTING.includes(kind) ? [{ command, operation, kind, times: Number.POSITIVE_INFINITY }] : []),
+      .filter(([kind]) => !(kind === "404" && (operation === "get" || operation === "delete")))
+      .filter(([kind]) => !(/after$|commit/.test(kind) && (operation === "list" || operation === "get")))
+      .flatMap(([name, kind]) => [
+        { ...kind, operation },
+        ...(LASTING.includes(name) ? [{ ...kind, operation, times: Number.POSITIVE_INFINITY }] : []),
       ]),
   );
-
-/** Returns what is wrong after a command that meets a fault, and at most two that do not. */
-async function play({ command, operation, kind, times }: Cell, habit: string): Promise<string[]> {
-  const world = new World({ habits: HABITS[habit] ?? {} });
-  const { service, stack, time } = world;
-  const others = [service.add({ url: urlOf("shared") }), service.add({ url: urlOf("theirs") })];
-  const adopted = service.add({ url: urlOf("adopted") });
-  await time.pass(60_000);
-  const before = [declared("kept"), declared("changed", "old"), declared("dropped")];
-  const after = [
-    ...[declared("kept"), declared("changed", "new"), declared("added", "%7Eadded", { ip: "192.0.2.1" })],
-    ...[declared("one", "twice"), declared("other", "twice")],
-    declared("shared", "shared", { ifExists: "register" }),
-    declared("adopting", "adopted", { adoptId: adopted.id }),
-  ];
-  const wrong: string[] = [];
-  if ((await world.up(before)).length > 0) wrong.push("the first up failed");
-  const kept = stack.resources.find(({ urn }) => nameOf(urn) === "kept")?.id ?? "";
-  if (command !== "up") {
-    // One registration of them is carried out when nobody looks any more.
-    service.fault({ operation: "register", kind: "late-commit", delayMs: 15_000 });
-    await world.up(after, { parallel: 1 });
-    await time.pass(5_000);
-    if (command === "refresh") service.remove(kept);
-  }
-  const planted = service.fault({ ...KINDS[kind], operation, times } as Fault);
-  const run = (): Promise<Problems> => (command === "up" ? world.up(after) : world[command]());
-  await run();
-  service.clearFaults();
-  if (planted.hits === 0) wrong.push("nothing met the fault");
-
-  const differences = () => {
-    // Adopted, or still somebody else's. One that is in doubt is spared, and named.
-    const left = world.strangers().filter((each) => {
-      const isSpared = STOPS.includes(habit) && world.warnings.some((warning) => names(warning, each));
-      return each === adopted || (command === "destroy" && isSpared);
-    });
-    return command === "destroy"
-      ? world.differences([], [...others, ...left])
-      : world.differences(after, others);
-  };
-  let problems: Problems = [];
-  for (let runs = 0; runs < 2 && (runs === 0 || problems.length > 0 || differences().length > 0); runs++) {
-    let program: readonly Declared[] = after;
-    problems = command === "refresh" && runs > 0 ? await world.up(after) : await run();
-    for (let way = await wayOn(world, program, { problems, others }); way !== undefined; ) {
-      if (!STOPS.includes(habit)) wrong.push(`a stop: ${way.stop}`);
-      ({ program } = way);
-      problems = await world.up(program);
-      way = await wayOn(world, program, { problems, others });
-    }
-  }
-  if (command === "destroy" && habit === "that lists a part")
-    problems = problems.filter((problem) => !problem.includes("STILL_PENDING"));
-  else wrong.push(...differences());
-  wrong.push(...problems);
-  if (command !== "destroy") {
-    const changes = service.changes.length;
-    wrong.push(...(await world.up(after)));
-    wrong.push(...service.changes.slice(changes).map((change) => `a change for nothing: ${change}`));
-  }
-  if (command === "up" && !stack.resources.some(({ id }) => id === kept))
-    wrong.push("what nobody touched was replaced");
-  return wrong;
-}
 
 describe.each(Object.keys(HABITS))("at a service %s", (habit) => {
   test.each(Object.keys(OPERATIONS) as Command[])(
     "%s recovers from every fault of every operation",
     async (command) => {
-      const failed: Record<string, string[]> = {};
-      for (const cell of cellsOf(command)) {
+      const failed: Record<string, readonly string[]> = {};
+      for (const fault of faultsOf(command)) {
+        const { operation, times } = fault;
         // Elsewhere, what a registration meets is what differs.
-        if (
-          habit !== "that is exact" &&
-          (cell.times > 1 || (command === "up" && cell.operation !== "register"))
-        )
-          continue;
-        const wrong = await play(cell, habit);
-        if (wrong.length > 0) failed[`${cell.operation}, ${cell.kind}, ${cell.times}`] = wrong;
+        const isDifferent = times === undefined && operation === (command === "up" ? "register" : "list");
+        if (habit !== "that is exact" && !isDifferent) continue;
+        const actor = await Actor.play(scenarioOf(command, fault), {
+          habits: HABITS[habit] ?? {},
+          restMs: 0,
+        });
+        const { requests } = actor.world.service;
+        const wrong = [...actor.wrong, ...(STOPS.includes(habit) ? [] : actor.stops)];
+        if (!requests.some((each) => each.operation === operation && each.fault !== ""))
+          wrong.push("nothing met the fault");
+        const kept = requests.filter((each) => each.operation === "register" && each.body?.includes("/kept"));
+        if (command === "up" && kept.length > 1) wrong.push("what nobody touched was replaced");
+        if (wrong.length > 0) failed[JSON.stringify(fault)] = wrong;
       }
       expect(failed).toEqual({});
     },

@@ -24,7 +24,7 @@ async function killedUp(
   { after = 0, alone = false, replace = [] as string[] } = {},
 ) {
   let left = after;
-  world.service.watch = (operation, moment) => {
+  world.service.watch = ({ operation }, moment) => {
     if (operation === "register" && moment === "done" && left-- === 0) world.kill({ alone });
   };
   await world.up(program, { replace }).catch((error: unknown) => expect(error).toBeInstanceOf(Killed));
@@ -221,7 +221,7 @@ describe("a registration that got no usable answer", () => {
   });
 
   test("a resource cannot change its provider while it is pending", async () => {
-    begin({ providers: { second: "account" } });
+    begin({ providers: ["second"] });
     lose();
     await world.up(program);
     const moved = [{ ...declared("late"), provider: "second" }];
@@ -307,7 +307,7 @@ describe("what a killed run registered", () => {
     ["a replacement that --replace asks for", program, program, ["lost"]],
     ["a move to another provider", program, moved, []],
   ])("%s is healed by the same command", async (_, from, to, replace) => {
-    begin({ providers: { second: "account" } });
+    begin({ providers: ["second"] });
     await world.up(from);
     await world.time.pass(60_000);
     await killedUp(to, { replace });
@@ -371,7 +371,7 @@ describe("what this stack has", () => {
   });
 
   test("a program that adopts what another provider's resource gives up never deletes it", async () => {
-    begin({ providers: { second: "account" } });
+    begin({ providers: ["second"] });
     world.service.accounts.set("k3y-of-second", "default");
     await world.up([declared("a")]);
     const [made] = world.service.endpoints;

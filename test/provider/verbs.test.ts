@@ -24,7 +24,7 @@ let verbs: Verbs;
 function begin(options: WorldOptions = {}): void {
   world = new World(options);
   ({ service } = world);
-  world.programRuns(true);
+  world.isProgramRunning = true;
   next();
 }
 

@@ -20,8 +20,15 @@ import { VirtualTime } from "./virtualTime";
 
 export interface WorldOptions {
   readonly habits?: Habits;
-  /** Explicit providers, besides the default one: each has an account of its own, or is at the other service. */
-  readonly providers?: Readonly<Record<string, "account" | "service">>;
+  /** Explicit providers, besides the default one: each has an account of its own. */
+  readonly providers?: readonly string[];
+}
+
+export interface PluginOptions {
+  readonly provider?: string;
+  /** Laid over the provider's own. */
+  readonly config?: Readonly<Record<string, string>>;
+  readonly engine?: Partial<Engine>;
 }
 
 /** How long an operation may take, in seconds, unless a test says otherwise. */
@@ -36,74 +43,66 @@ export const declared = (name: string, path = name, args: object = {}, more: obj
   args: { url: urlOf(path), type: "production", ...args },
   ...more,
 });
+/** Returns the account of a provider. */
+const accountOf = (provider = "") => provider || "default";
 
-/** Two services, and a stack that is to hold endpoints there. */
+/** A service, and a stack that is to hold endpoints there. */
 export class World {
   readonly time = new VirtualTime();
   readonly service: FakeService;
-  readonly other: FakeService;
   readonly stack: Stack;
   /** What the engine was told to show. */
   readonly shown: { readonly severity: "warn" | "info"; readonly message: string }[] = [];
   /** Whether `pulumi stack export` works. */
   isStateReadable = true;
-  #isProgramRunning = false;
+  /** While a program runs, the engine knows the stack. */
+  isProgramRunning = false;
   readonly #keys = new Map<string, string>();
   /** The processes of the command under way. */
   #processes: Process[] = [];
   #cancelling = new AbortController();
 
-  constructor(private readonly options: WorldOptions = {}) {
-    this.service = new FakeService("https://api.example.com/v1", this.time, options.habits);
-    this.other = new FakeService("https://other.example.com", this.time, options.habits, "other_");
-    for (const name of ["", ...Object.keys(options.providers ?? {})]) this.#setKey(name, `k3y-of-${name}`);
+  constructor({ habits, providers = [] }: WorldOptions = {}) {
+    this.service = new FakeService("https://api.example.com/v1", this.time, habits);
+    for (const provider of ["", ...providers]) this.rotateKey(provider);
     this.stack = new Stack({
       open: (provider) => this.process({ provider }),
       programRuns: (isRunning) => {
-        this.#isProgramRunning = isRunning;
+        this.isProgramRunning = isRunning;
       },
     });
-  }
-
-  get services(): readonly FakeService[] {
-    return [this.service, this.other];
   }
 
   get warnings(): string[] {
     return this.shown.flatMap(({ severity, message }) => (severity === "warn" ? [message] : []));
   }
 
-  serviceOf(provider: string): FakeService {
-    return this.options.providers?.[provider] === "service" ? this.other : this.service;
-  }
-
-  accountOf(provider: string): string {
-    return provider === "" ? "default" : provider;
-  }
-
   /** The configuration of a provider. */
   configOf(provider = ""): Record<string, string> {
     return {
-      "webhooks:baseUrl": this.serviceOf(provider).url,
+      "webhooks:baseUrl": this.service.url,
       "webhooks:apiKey": this.#keys.get(provider) ?? "",
       "webhooks:timeoutSeconds": String(TIMEOUT_SECONDS),
       ...(provider === "" ? {} : { [PROVIDER_NAME_KEY]: provider }),
     };
   }
 
+  /** Gives a provider a new key, and its account no other. */
   rotateKey(provider: string): void {
-    this.#setKey(provider, `${this.#keys.get(provider)}-again`);
-  }
-
-  #setKey(provider: string, key: string): void {
-    const { accounts } = this.serviceOf(provider);
-    accounts.delete(this.#keys.get(provider) ?? "");
+    const { accounts } = this.service;
+    const old = this.#keys.get(provider);
+    const key = old === undefined ? `k3y-of-${provider}` : `${old}-again`;
+    accounts.delete(old ?? "");
     this.#keys.set(provider, key);
-    accounts.set(key, this.accountOf(provider));
+    accounts.set(key, accountOf(provider));
   }
 
   /** Starts a plugin process. */
   process({ provider = "", config = {}, engine = {} }: PluginOptions = {}): Process {
+    const dispatch: Dispatcher["dispatch"] = (sent, handler) => {
+      this.service.dispatch(process, { ...sent, path: sent.path.replace(/^\/v1/, "") }, handler);
+      return true;
+    };
     const process: Process = new Process(
       { ...this.configOf(provider), ...config },
       {
@@ -112,11 +111,11 @@ export class World {
         engine: {
           warn: (message) => this.shown.push({ severity: "warn", message }),
           info: (message) => this.shown.push({ severity: "info", message }),
-          rootUrn: async () => (this.#isProgramRunning ? ROOT_URN : undefined),
+          rootUrn: async () => (this.isProgramRunning ? ROOT_URN : undefined),
           cancelled: this.#cancelling.signal,
           ...engine,
         },
-        dispatcher: this.#dispatcherOf(() => process),
+        dispatcher: { dispatch } as Dispatcher,
         readState: async () => {
           if (!this.isStateReadable) throw new Error("no pulumi on PATH");
           return new StackState(deploymentOf(this.stack));
@@ -125,16 +124,6 @@ export class World {
     );
     this.#processes.push(process);
     return process;
-  }
-
-  #dispatcherOf(process: () => Process): Dispatcher {
-    const dispatch: Dispatcher["dispatch"] = (sent, handler) => {
-      const service = this.services.find(({ url }) => new URL(url).origin === String(sent.origin));
-      const path = sent.path.slice(new URL(service?.url ?? "x:").pathname.replace(/\/$/, "").length);
-      service?.dispatch(process(), { ...sent, path }, handler);
-      return true;
-    };
-    return { dispatch } as Dispatcher;
   }
 
   /** The verbs of a new plugin process, each with the time that it takes. */
@@ -146,11 +135,6 @@ export class World {
       return [name, (...args: unknown[]) => this.time.until(verb(...args))];
     };
     return Object.fromEntries(verbs.map(timed));
-  }
-
-  /** While this is so, the engine knows the stack. */
-  programRuns(isRunning: boolean): void {
-    this.#isProgramRunning = isRunning;
   }
 
   up = (program: readonly Declared[], options?: RunOptions) => this.run("up", program, options);
@@ -180,26 +164,22 @@ export class World {
     while (!isReached()) await setImmediate();
   }
 
-  /** What is at a service, and not in the state. */
-  strangers(): Registered[] {
-    const known = new Set(this.stack.resources.map(({ provider, id }) => this.#placeOf(provider, id)));
-    return ["", ...Object.keys(this.options.providers ?? {})].flatMap((provider) =>
-      this.endpointsOf(provider).filter(({ id }) => !known.has(this.#placeOf(provider, id))),
-    );
+  /** Returns whether the stack has an endpoint: ids may count per account. */
+  has({ id, account }: Registered): boolean {
+    return this.stack.resources.some((each) => each.id === id && accountOf(each.provider) === account);
   }
 
-  /** Ids may count per account. */
-  #placeOf(provider: string, id: string): string {
-    return `${this.serviceOf(provider).url} ${this.accountOf(provider)} ${id}`;
+  /** What is at the service, and not in the state. */
+  strangers(): Registered[] {
+    return this.service.endpoints.filter((each) => !this.has(each));
   }
 
   endpointsOf(provider: string): Registered[] {
-    const account = this.accountOf(provider);
-    return this.serviceOf(provider).endpoints.filter((each) => each.account === account);
+    return this.service.endpoints.filter(({ account }) => account === accountOf(provider));
   }
 
   /**
-   * Returns the differences from the settled outcome: the state and the services hold exactly the declared endpoints, and the services
+   * Returns the differences from the settled outcome: the state and the service hold exactly the declared endpoints, and the service
    * also those that belonged to others all the time.
    */
   differences(program: readonly Declared[], others: readonly Registered[] = []): string[] {
@@ -221,7 +201,7 @@ export class World {
         wrong.push(`${name}: declared ${JSON.stringify(args)}, registered ${JSON.stringify(endpoint)}`);
     }
     for (const resource of left) wrong.push(`in the state, but not declared: ${JSON.stringify(resource)}`);
-    const ids = this.stack.resources.map(({ provider, id }) => this.#placeOf(provider, id));
+    const ids = this.stack.resources.map(({ provider, id }) => `${provider} ${id}`);
     if (new Set(ids).size < ids.length) wrong.push(`an id twice in the state: ${ids.join(", ")}`);
     const strangers = this.strangers();
     for (const stranger of strangers)
@@ -230,11 +210,4 @@ export class World {
       if (!strangers.includes(other)) wrong.push(`another's is gone or taken over: ${other.id} ${other.url}`);
     return wrong;
   }
-}
-
-export interface PluginOptions {
-  readonly provider?: string;
-  /** Laid over the provider's own. */
-  readonly config?: Readonly<Record<string, string>>;
-  readonly engine?: Partial<Engine>;
 }

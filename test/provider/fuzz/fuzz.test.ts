@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { fuzzSeed } from "../../seed";
-import { Actor } from "./actor";
-import { type Step, scenario } from "./scenario";
+import { Actor, type Step } from "../actor";
+import { scenario } from "./scenario";
 
 const { FUZZ_STEPS = "2000", FUZZ_PATH } = process.env;
 const wanted = Number(FUZZ_STEPS);

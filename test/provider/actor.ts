@@ -1,0 +1,351 @@
+import { type Evidence, isFit } from "../../src/provider/decide";
+import { isPendingId, keyOf } from "../../src/provider/identity";
+import {
+  interruptedEvidence,
+  pendingEvidence,
+  providerNameOf,
+  StackState,
+  wantedBy,
+} from "../../src/provider/stackState";
+import { sameUrl } from "../../src/shared/url";
+import { nameOf } from "../../src/shared/urn";
+import {
+  type Command,
+  type Declared,
+  deploymentOf,
+  type PendingCreate,
+  type Problems,
+  type RunOptions,
+} from "./engineModel";
+import type { Fault, Habits, Logged, Registered } from "./fakeService";
+import { Killed } from "./process";
+import { PATIENCE_MS, World } from "./world";
+
+export type Step =
+  /** A resource is added to the program, or given other arguments. It keeps its place, whatever it is called. */
+  | { readonly do: "declare"; readonly slot: number; readonly args: Arguments }
+  | { readonly do: "remove"; readonly slot: number }
+  | { readonly do: "rename"; readonly slot: number; readonly alias: boolean }
+  /** Is deleted before it is replaced, or is in another account. */
+  | { readonly do: "change"; readonly slot: number; readonly to: Partial<Declared> }
+  /** Somebody else registers what the program may declare, too. */
+  | { readonly do: "stranger"; readonly args: Arguments }
+  /** Behind Pulumi's back, to one of what is registered. */
+  | { readonly do: "behind"; readonly what: "delete" | "edit"; readonly at: number }
+  | { readonly do: "rotate"; readonly provider: string }
+  | { readonly do: "fault"; readonly fault: Fault }
+  | Run;
+
+interface Run {
+  readonly do: "run";
+  readonly command: Command;
+  readonly refresh?: boolean;
+  readonly parallel?: number;
+  /** `--replace` of one resource. */
+  readonly replace?: number | undefined;
+  /** How often a hook has a creation that failed tried again. */
+  readonly retries?: number;
+  readonly kill?: Kill | undefined;
+}
+
+export interface Kill {
+  /** How many of these pass first: with two numbers, a second `up` is killed, too. */
+  readonly after: readonly number[];
+  readonly at: "request" | "registration";
+}
+
+export interface Arguments {
+  readonly url: string;
+  readonly type: "production" | "development";
+  readonly ip?: string;
+  readonly adoptId?: string;
+  readonly ifExists?: "register";
+}
+
+/** How long the real CLI takes at least to start a run, in milliseconds. */
+const START_MS = 2_000;
+/** An endpoint is dated a little before its registration at most: what is older is nobody's doubt. */
+const CLEARLY_OLDER_MS = 6_000;
+const STOP = /REGISTRATION_IN_DOUBT|ENDPOINT_EXISTS|STILL_PENDING/;
+
+/** Plays scenarios: it is the user, who follows the ways on that a stop names, and everybody else at the service. */
+export class Actor {
+  readonly world: World;
+  /** Everything that is wrong after at most two undisturbed runs, one more that changes nothing, and a destroy. */
+  wrong: readonly string[] = [];
+  /** What the user, the engine, the service and everybody else did, for the report of a failure. */
+  readonly story: string[] = [];
+  /** The stops about which a person has decided. */
+  readonly stops: string[] = [];
+  /** By slot. */
+  readonly #program = new Map<number, Declared>();
+  /** What is at the service and nobody's of the program. */
+  #others: Registered[] = [];
+  #count = 0;
+  #warned = 0;
+  #kill: { left: number; readonly at: Kill["at"] } | undefined;
+
+  constructor(habits: Habits = {}) {
+    this.world = new World({ habits, providers: ["second"] });
+    this.world.service.watch = (request, moment) => this.#watch(request, moment);
+  }
+
+  /** @param restMs how long nothing happens after the last step */
+  static async play(
+    scenario: readonly Step[],
+    { habits, restMs = PATIENCE_MS }: { readonly habits?: Habits; readonly restMs?: number } = {},
+  ): Promise<Actor> {
+    const actor = new Actor(habits);
+    for (const step of scenario) await actor.#act(step);
+    actor.wrong = await actor.#settle(restMs);
+    return actor;
+  }
+
+  async #act(step: Step): Promise<void> {
+    this.#tell(JSON.stringify(step));
+    const { service } = this.world;
+    const declared = "slot" in step ? this.#program.get(step.slot) : undefined;
+    switch (step.do) {
+      case "declare":
+        this.#program.set(step.slot, { name: `r${step.slot}`, ...declared, args: { ...step.args } });
+        return;
+      case "remove":
+        this.#program.delete(step.slot);
+        return;
+      case "rename": {
+        if (!declared) return;
+        const aliases = step.alias ? [...(declared.aliases ?? []), declared.name] : [];
+        this.#program.set(step.slot, { ...declared, name: `r${step.slot}-${++this.#count}`, aliases });
+        return;
+      }
+      case "change":
+        if (declared) this.#program.set(step.slot, { ...declared, ...step.to });
+        return;
+      case "stranger":
+        // Sentence 1: not within the window of a registration without an answer.
+        if (this.#isInDoubt(step.args)) return;
+        this.#others.push(service.add({ ...step.args }));
+        return this.world.time.pass(CLEARLY_OLDER_MS);
+      case "behind": {
+        // Not one that was registered and is not recorded yet: nobody could know it again.
+        const known = service.endpoints.filter((each) => this.world.has(each) || this.#others.includes(each));
+        const endpoint = known[step.at % known.length];
+        if (endpoint === undefined) return;
+        if (step.what === "edit") endpoint.url = `https://edited.example.com/${++this.#count}`;
+        else this.#remove(endpoint);
+        return;
+      }
+      case "rotate":
+        return this.world.rotateKey(step.provider);
+      case "fault":
+        service.fault(step.fault);
+        return;
+      case "run":
+        return this.#run(step);
+    }
+  }
+
+  /** Whether a registration of this url and type that got no answer may still be made, also one that a run has healed. */
+  #isInDoubt(args: Arguments): boolean {
+    const { resources, pendingCreates } = this.world.stack;
+    const now = this.world.time.date();
+    const isSoon = ({ sentAt }: Evidence) =>
+      sentAt === undefined || now <= sentAt + PATIENCE_MS + CLEARLY_OLDER_MS;
+    const isIts = (each: PendingCreate) => keyIn(each.provider, wantedBy(each)) === keyIn("", args);
+    const pending = resources.filter((each) => isPendingId(each.id) && isIts(each)).map(pendingEvidence);
+    const interrupted = pendingCreates.filter(isIts).map(interruptedEvidence);
+    return [...pending, ...interrupted].some(isSoon);
+  }
+
+  async #run({ command, replace, kill, do: _do, ...rest }: Run): Promise<void> {
+    const name = this.#program.get(replace ?? -1)?.name;
+    const options = { ...rest, ...(name === undefined ? {} : { replace: [name] }) };
+    if (kill === undefined) await this.#command(command, options);
+    else await this.#killed(command, options, kill);
+  }
+
+  async #command(command: Command, options: RunOptions): Promise<Problems> {
+    // Sentence 8: refresh and destroy do not know the state, and could take an equal twin's endpoint for a pending resource's.
+    const isBlind = command === "refresh" || command === "destroy" || options.refresh;
+    if (isBlind && this.#hasPendingTwin()) return this.#command("up", { ...options, refresh: false });
+    const program = [...this.#program.values()];
+    const problems = await this.#attempt(command, program, options);
+    if (command !== "up") return problems;
+    if (problems.some((problem) => /cannot move to another provider/.test(problem))) {
+      this.#tell("a person refreshes, as the stop says");
+      await this.#command("refresh", {});
+      return this.#command("up", options);
+    }
+    return this.#decide(program, problems, options);
+  }
+
+  async #attempt(command: Command, program: readonly Declared[], options: RunOptions): Promise<Problems> {
+    await this.world.time.pass(START_MS);
+    const problems = await this.world.run(command, program, options).catch((error: unknown) => {
+      if (!(error instanceof Killed)) throw error;
+      return ["killed"];
+    });
+    for (const problem of problems) this.#tell(problem);
+    for (const warning of this.world.warnings.slice(this.#warned)) {
+      this.#tell(`warning: ${warning}`);
+      // An endpoint that was edited, too, looks like another account's under a rotated key.
+      if (/these endpoints are left|is not in the account of the current API key/.test(warning))
+        this.#deleteNamed([warning]);
+    }
+    this.#warned = this.world.warnings.length;
+    return problems;
+  }
+
+  #hasPendingTwin(): boolean {
+    const { resources } = this.world.stack;
+    const names = resources.map(({ urn }) => nameOf(urn));
+    const keys = [
+      ...resources.map((each) => keyIn(each.provider, wantedBy(each))),
+      ...[...this.#program.values()]
+        .filter(({ name }) => !names.includes(name))
+        .map(({ provider, args }) => keyIn(provider, args as unknown as Arguments)),
+    ];
+    return resources
+      .filter(({ id }) => isPendingId(id))
+      .map((own) => keyIn(own.provider, wantedBy(own)))
+      .some((key) => keys.indexOf(key) !== keys.lastIndexOf(key));
+  }
+
+  /** Follows the ways on that stops name, one after the other. */
+  async #decide(program: readonly Declared[], problems: Problems, options: RunOptions): Promise<Problems> {
+    const stopOf = ({ name }: Declared) =>
+      problems.find((problem) => problem.startsWith(`${name}: `) && STOP.test(problem));
+    const stopped = program.find((each) => each.args.ifExists === undefined && stopOf(each) !== undefined);
+    if (stopped === undefined) {
+      // What is not needed is deleted by hand.
+      if (problems.length === 0) this.#deleteNamed(this.stops);
+      return problems;
+    }
+    this.stops.push(stopOf(stopped) ?? "");
+    this.#tell(`a person decides about ${stopped.name}`);
+    // Whoever decides looks at the service, where by then everything is that was asked for.
+    await this.world.time.pass(PATIENCE_MS);
+    const way = this.#wayOn(stopped);
+    const decided = program.map((each) => (each === stopped ? way : each));
+    const rest = await this.#attempt("up", decided, { ...options, refresh: false });
+    // After a kill, what was decided may be wrong.
+    return rest.includes("killed") ? rest : this.#decide(decided, rest, options);
+  }
+
+  /**
+   * Follows the ways on that a stop names, as a person who knows the service: names the resource's endpoint in `adoptId`, deletes it if
+   * the resource has one, or else registers another one on purpose.
+   */
+  #wayOn(stopped: Declared): Declared {
+    const { name, args, provider = "" } = stopped;
+    const own = this.world.stack.resources.find(({ urn, delete: gone }) => nameOf(urn) === name && !gone);
+    const theirs = this.world.endpointsOf(provider).filter((each) => !this.#others.includes(each));
+    const made = theirs.find(
+      (each) =>
+        !this.world.has(each) &&
+        each.type === args.type &&
+        each.ip === args.ip &&
+        sameUrl(each.url, String(args.url)),
+    );
+    if (made && own !== undefined && !isPendingId(own.id)) {
+      this.#remove(made);
+      return stopped;
+    }
+    return { ...stopped, args: { ifExists: "register", ...(made && { adoptId: made.id }), ...args } };
+  }
+
+  /** Deletes what messages name, no resource has, and is nobody else's. */
+  #deleteNamed(messages: readonly string[]): void {
+    for (const stranger of this.world.strangers()) {
+      const isNamed = messages.some((message) => new RegExp(`\\b${stranger.id}\\b`).test(message));
+      if (isNamed && !this.#others.includes(stranger)) this.#remove(stranger);
+    }
+  }
+
+  #remove(endpoint: Registered): void {
+    this.#tell(`${endpoint.id} is deleted by hand`);
+    const { service } = this.world;
+    service.endpoints = service.endpoints.filter((each) => each !== endpoint);
+    this.#others = this.#others.filter((other) => other !== endpoint);
+  }
+
+  /** A command that is killed, perhaps an `up` that is killed, too, and what the user does then. */
+  async #killed(command: Command, options: RunOptions, { after, at }: Kill): Promise<void> {
+    for (const [index, left] of after.entries()) {
+      this.#kill = { left, at };
+      await this.#command(index > 0 ? "up" : command, options);
+      this.#kill = undefined;
+    }
+    if (command !== "up" && after.length === 1) return;
+    // The same command again: an `up` that creates nothing for a resource takes nothing over for it.
+    for (let runs = 0; runs < 3; runs++) {
+      this.#tell("up after a kill");
+      if ((await this.#command("up", { ...options, retries: 0 })).length === 0) return;
+      this.world.service.clearFaults();
+    }
+  }
+
+  /** Kills when it is time, once. */
+  #watch({ operation, path, account, body, fault }: Logged, moment: "arrived" | "done"): void {
+    if (operation === "register" || operation === "delete")
+      this.#tell(`    ${moment}: ${account} ${operation} ${path} ${fault} ${body ?? ""}`);
+    const isCounted = this.#kill?.at === "request" ? moment === "arrived" : moment === "done";
+    if (this.#kill === undefined || !isCounted) return;
+    if (this.#kill.at === "registration" && operation !== "register") return;
+    if (this.#kill.left-- !== 0) return;
+    this.#tell("a kill");
+    this.world.kill();
+  }
+
+  /** What the eight sentences leave to `list` and `doctor`: what an operation made that no run has healed (sentence 3). */
+  #excusedOrphans(): Registered[] {
+    let operations = new StackState(deploymentOf(this.world.stack)).interrupted;
+    return this.world.strangers().filter((stranger) => {
+      if (stranger.by === undefined) return false;
+      const endpoint = { ...stranger, createdAt: new Date(stranger.made).toISOString(), updatedAt: null };
+      const its = operations.find((each) => {
+        const account = providerNameOf(each) ?? "default";
+        const isIts = keyIn(account, wantedBy(each)) === keyIn(stranger.account, stranger);
+        return isIts && isFit(endpoint, interruptedEvidence(each), PATIENCE_MS);
+      });
+      // Each resource stands for at most one endpoint.
+      operations = operations.filter(({ urn }) => urn !== its?.urn);
+      return its !== undefined;
+    });
+  }
+
+  #differences(program: readonly Declared[]): string[] {
+    const adopted = [...this.#program.values()].map(({ args }) => args.adoptId);
+    const others = this.#others.filter(({ id }) => !adopted.includes(id));
+    return this.world.differences(program, [...others, ...this.#excusedOrphans()]);
+  }
+
+  async #settle(restMs: number): Promise<string[]> {
+    const { service, time } = this.world;
+    service.clearFaults();
+    await time.pass(restMs);
+    const program = [...this.#program.values()];
+    let wrong: string[] = [];
+    for (const refresh of [false, true]) {
+      this.#tell("undisturbed up");
+      wrong = [...(await this.#command("up", { refresh })), ...this.#differences(program)];
+    }
+    if (wrong.length > 0) return wrong;
+    const before = service.changes.length;
+    this.#tell("an up that changes nothing");
+    wrong = [...(await this.world.up(program))];
+    const changes = service.changes.slice(before);
+    wrong.push(...changes.map((change) => `nothing was to be changed, and was: ${change}`));
+    if (wrong.length > 0) return wrong;
+    const problems = await this.#command("destroy", {});
+    return [...problems, ...this.#differences([])];
+  }
+
+  #tell(event: string): void {
+    this.story.push(`${(this.world.time.date() / 1000).toFixed(3).slice(-8)} ${event}`);
+  }
+}
+
+function keyIn(provider = "", wanted: Arguments | ReturnType<typeof wantedBy>): string | undefined {
+  return wanted && `${provider} ${keyOf(wanted)}`;
+}
