@@ -1,5 +1,3 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { PROVIDER_CODE, TYPE_TOKEN } from "../../src/shared/permanent";
 import type { Registered } from "../provider/fakeService";
 import { API_KEY, HttpService } from "./httpService";
@@ -31,7 +29,6 @@ const failing = async (...args: string[]) => {
   expect(output).not.toMatch(/\n\s+at /);
   return output;
 };
-const up = ["up", "--yes", "--skip-preview"];
 const strangers = new Set<Registered>();
 /** Compares the state and the service with each other and with what is declared. */
 async function expectExactly(declared: Declared): Promise<void> {
@@ -42,17 +39,6 @@ async function expectExactly(declared: Declared): Promise<void> {
   const rest = service.endpoints.filter(({ id }) => !Object.values(recorded).includes(id));
   expect(rest).toEqual([...strangers]);
 }
-/** Changes a setting of the stack without a command. */
-function configure(key: string, value: string): void {
-  const file = join(project.folder, "Pulumi.dev.yaml");
-  const line = `  webhooks:${key}: ${JSON.stringify(value)}`;
-  const text = readFileSync(file, "utf8").replace(
-    new RegExp(`^ {2}webhooks:${key}:.*(\\n {4}.*)*`, "m"),
-    line,
-  );
-  writeFileSync(file, text);
-}
-
 test("a plan of a preview holds in up, and a second up, a refresh and a preview change nothing", async () => {
   const declared = { jobs: endpoint("jobs", { ip: "203.0.113.0/24" }), sandbox: endpoint("sandbox") };
   project.declare(declared);
@@ -175,25 +161,6 @@ test("an endpoint from an import file is a full resource: it previews clean, ref
   expect(imported?.outputs).not.toHaveProperty("external");
 });
 
-test("a protected endpoint stays, and a retained one stays at the service", async () => {
-  const declared = {
-    protected: endpoint("protected", { opts: { protect: true } }),
-    retained: endpoint("retained", { opts: { retainOnDelete: true } }),
-  };
-  project.declare(declared);
-  await project.up();
-  await expectExactly(declared);
-  project.declare({});
-  expect(await failing(...up)).toMatch(/protect/);
-  expect(service.find("protected")).toBeDefined();
-  project.declare({ protected: endpoint("protected") });
-  await project.up();
-  const retained = service.find("retained");
-  expect(retained).toBeDefined();
-  if (retained) strangers.add(retained);
-  await expectExactly({ protected: endpoint("protected") });
-});
-
 /** Two accounts, components, a secret url, what is only read, and queries. */
 const write = (token: string, key: string) =>
   project.inlineProgram(`
@@ -237,20 +204,6 @@ test("accounts are kept apart, a rotated key replaces nothing, and neither a key
   expect([...service.changes].sort()).toEqual(["delete", "delete", "register", "register"]);
   for (const text of [project.transcript, project.filesAtRest()])
     expect(text).not.toMatch(new RegExp(`t0ken|key-of-staging|rotated-key|${API_KEY}`));
-});
-
-test("every problem of arguments and settings shows in the preview, without a stack, and a key in plain text gets one warning", async () => {
-  configure("apiKey", "plain-k");
-  project.declare({
-    bad: { url: "/hush", type: "hush", ip: "hush", adoptId: "hush hush", ifExists: "warn" },
-  });
-  const output = await failing("preview");
-  for (const name of ["url", "type", "ip", "adoptId", "ifExists"])
-    expect(output).toMatch(new RegExp(`\\b${name} must be`));
-  expect(output).not.toMatch(/hush/);
-  const told = output.slice(output.indexOf("Diagnostics:"));
-  expect(told.match(/webhooks:apiKey is in the stack's configuration in plain text/g)).toHaveLength(1);
-  configure("apiKey", API_KEY);
 });
 
 test("destroy empties the service, though an endpoint is gone already, and leaves what is not this stack's", async () => {
