@@ -1,14 +1,15 @@
-import type { Diagnosis } from "./causes";
-
-type Cause = NonNullable<Diagnosis["cause"]>;
-
 const RAW_BODY = "Verify the bytes as they were received, before anything parses them.";
 const CLOCK = "Compare the clock of the receiver with another machine's, and synchronize it with NTP.";
-const OWN_SENDER =
-  "The service does not sign this way, so another program sent it. Sign with `sign` of this package.";
+const MALFORMED =
+  "The service does not sign this way, so another program sent it. Sign with `sign` of this package. Or a proxy adds headers that " +
+  "exist already: make it replace them.";
 
-/** What to do about a cause, as sentences. */
-const ADVICE: Readonly<Partial<Record<Cause, string>>> = {
+/** What to do about each cause, as sentences. */
+export const ADVICE = {
+  "missing-header": "Let everything in front of the receiver forward all headers, and save all of them.",
+  "malformed-id": MALFORMED,
+  "malformed-timestamp": MALFORMED,
+  "malformed-signature": MALFORMED,
   "timestamp-too-old": `${CLOCK} If a queue delays deliveries, verify before it.`,
   "timestamp-too-new": CLOCK,
   "timestamp-in-milliseconds": "Sign with Math.floor(Date.now() / 1000).",
@@ -25,13 +26,7 @@ const ADVICE: Readonly<Partial<Record<Cause, string>>> = {
   "signature-mismatch":
     "Make sure that the file holds the whole body, byte for byte, as a file of `listen --save` does. Then compare the secret with " +
     "the one that the service issued for this endpoint: the fingerprint of a secret identifies it.",
-};
+} as const;
 
-/** Returns what to do about a cause. */
-export function adviceFor(cause: Cause): string {
-  if (cause.startsWith("missing-"))
-    return "Let everything in front of the receiver forward all headers, and save all of them.";
-  if (cause.startsWith("malformed-"))
-    return `${OWN_SENDER} Or a proxy adds headers that exist already: make it replace them.`;
-  return ADVICE[cause] ?? OWN_SENDER;
-}
+/** Why a captured delivery does not verify. */
+export type Cause = keyof typeof ADVICE;

@@ -1,25 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import { gunzipSync } from "node:zlib";
 import { parseJson } from "../../shared/json";
+import type { Cause } from "./advice";
 
-/** How something changed a body after it was signed. */
-export type BodyCause =
-  | "newline-added"
-  | "newline-removed"
-  | "line-endings-changed"
-  | "byte-order-mark"
-  | "body-reserialized"
-  | "body-json-string"
-  | "body-base64"
-  | "body-compressed";
-
-/** A body that the sender may have signed. */
-interface Candidate {
-  readonly cause: BodyCause;
-  readonly body: Buffer;
-  /** Completes "the sender signed …". */
-  readonly what: string;
-}
+/** A body that the sender may have signed: how it was changed, and what completes "the sender signed …". */
+type Candidate = readonly [cause: Cause, what: string, body: string | Buffer];
 
 const MARK = "\uFEFF";
 const BASE64 = /^[A-Za-z0-9+/]{8,}={0,2}$/;
@@ -28,38 +13,30 @@ const LARGEST = { maxOutputLength: 64 * 1024 * 1024 };
 
 /** Generates the bodies that the sender may have signed if this one was changed in a usual way. */
 export function* bodiesBefore(body: Buffer): Generator<Candidate> {
-  const candidate = (cause: BodyCause, before: string | Buffer, what: string): Candidate => {
-    return { cause, body: Buffer.from(before), what };
-  };
   if (!isUtf8(body)) {
     const plain = unzipped(body);
-    if (plain) yield candidate("body-compressed", plain, "this body before it was compressed");
+    if (plain) yield ["body-compressed", "this body before it was compressed", plain];
     return;
   }
   const text = body.toString("utf8");
   const bare = text.replace(MARK, "");
-  if (text.startsWith(MARK)) yield candidate("byte-order-mark", bare, "this body without a byte order mark");
-  else yield candidate("byte-order-mark", MARK + text, "this body with a byte order mark");
-  if (text.endsWith("\n"))
-    yield candidate("newline-added", text.replace(/\r?\n$/, ""), "this body without the newline at its end");
+  if (text.startsWith(MARK)) yield ["byte-order-mark", "this body without a byte order mark", bare];
+  else yield ["byte-order-mark", "this body with a byte order mark", MARK + text];
+  yield ["newline-added", "this body without the newline at its end", text.replace(/\r?\n$/, "")];
   for (const newline of ["\n", "\r\n"])
-    yield candidate("newline-removed", text + newline, "this body with a newline at its end");
+    yield ["newline-removed", "this body with a newline at its end", text + newline];
   const unix = text.replaceAll("\r\n", "\n");
-  const windows = unix.replaceAll("\n", "\r\n");
-  yield candidate("line-endings-changed", unix, "this body with the line ends of Unix");
-  yield candidate("line-endings-changed", windows, "this body with the line ends of Windows");
+  yield ["line-endings-changed", "this body with the line ends of Unix", unix];
+  yield ["line-endings-changed", "this body with the line ends of Windows", unix.replaceAll("\n", "\r\n")];
 
   const trimmed = bare.trim();
-  if (BASE64.test(trimmed)) {
-    const decoded = Buffer.from(trimmed, "base64");
-    yield candidate("body-base64", decoded, "the bytes that this body holds as base64");
-  }
+  if (BASE64.test(trimmed))
+    yield ["body-base64", "the bytes that this body holds as base64", Buffer.from(trimmed, "base64")];
   const json = parseJson(trimmed);
-  if (typeof json === "string")
-    yield candidate("body-json-string", json, "the string that this body holds as JSON");
+  if (typeof json === "string") yield ["body-json-string", "the string that this body holds as JSON", json];
   else if (json !== undefined)
     for (const [how, written] of Object.entries(writingsOf(json)))
-      yield candidate("body-reserialized", written, `this JSON as ${how}`);
+      yield ["body-reserialized", `this JSON as ${how}`, written];
 }
 
 /** Returns a value of JSON as the usual libraries write it. */

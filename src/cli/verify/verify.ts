@@ -3,9 +3,8 @@ import { readCapture } from "../capture";
 import { CliError } from "../errors";
 import { jsonOption, moment, stackOption } from "../options";
 import type { Subcommand } from "../run";
-import { fingerprint, readSecrets } from "../secrets";
-import { adviceFor } from "./advice";
-import { diagnose } from "./causes";
+import { readSecrets } from "../secrets";
+import { diagnose } from "./diagnose";
 
 interface Flags {
   readonly capture?: string;
@@ -41,26 +40,20 @@ export const verify: Subcommand<Flags> = {
     // A file of `listen --save` says when it arrived.
     const receivedAt = at ?? capture.receivedAt;
     const diagnosis = diagnose({ capture, signing, receivedAt, now });
-    const secret = diagnosis.secret === undefined ? null : fingerprint(diagnosis.secret);
-    if (diagnosis.cause === undefined) {
-      const { id, timestamp } = diagnosis;
-      const ageSeconds = (receivedAt ?? now) - timestamp;
-      output.data({ verified: true, id, timestamp, ageSeconds, secret }, () => {
-        output.line(`Verified: ${id} was signed with the secret ${secret}.`);
-        output.line(`It was sent at ${new Date(timestamp * 1000).toISOString()}.`);
-        if (receivedAt === undefined && ageSeconds > signing.toleranceSeconds)
+    output.data(diagnosis, () => {
+      const { secret } = diagnosis;
+      if (diagnosis.verified) {
+        output.line(`Verified: ${diagnosis.id} was signed with the secret ${secret}.`);
+        output.line(`It was sent at ${new Date(diagnosis.timestamp * 1000).toISOString()}.`);
+        if (receivedAt === undefined && diagnosis.ageSeconds > signing.toleranceSeconds)
           output.note("A receiver refuses it now as too old. To check when it was received, add --at.");
-      });
-      return true;
-    }
-    const { cause, finding } = diagnosis;
-    const advice = adviceFor(cause);
-    output.data({ verified: false, cause, finding, advice, secret }, () => {
-      output.line(`Not verified: ${cause}.`);
-      output.line(finding);
+        return;
+      }
+      output.line(`Not verified: ${diagnosis.cause}.`);
+      output.line(diagnosis.finding);
       if (secret !== null) output.line(`It was signed with the secret ${secret}.`);
-      output.line(`What to do: ${advice}`);
+      output.line(`What to do: ${diagnosis.advice}`);
     });
-    return false;
+    return diagnosis.verified;
   },
 };

@@ -1,0 +1,106 @@
+import type { RawBody } from "../../signature/result";
+import { verifyDetailed } from "../../signature/verify";
+import type { Capture } from "../capture";
+import { fingerprint, type SigningSecrets } from "../secrets";
+import { ADVICE, type Cause } from "./advice";
+import { bodiesBefore } from "./bodies";
+
+/** What was found about a delivery. Secrets are fingerprints, and no part holds the body. */
+export type Diagnosis =
+  | {
+      readonly verified: true;
+      readonly id: string;
+      readonly timestamp: number;
+      readonly ageSeconds: number;
+      readonly secret: string;
+    }
+  | {
+      readonly verified: false;
+      /** Stable: a receiver's reason or, in place of `signature-mismatch`, a closer one. */
+      readonly cause: Cause;
+      /** What was found, as a sentence. */
+      readonly finding: string;
+      /** What to do, as sentences. */
+      readonly advice: string;
+      /** The secret that signed; null if none did. */
+      readonly secret: string | null;
+    };
+
+interface DiagnosisOptions {
+  readonly capture: Capture;
+  readonly signing: SigningSecrets;
+  /** When the receiver got it, in unix seconds; undefined: its age does not count, because captures are old. */
+  readonly receivedAt: number | undefined;
+  /** Unix seconds. */
+  readonly now: number;
+}
+
+/** Later than this in unix seconds is the year 5138. In milliseconds, it was in 1973. */
+const FIRST_MILLISECOND = 100_000_000_000;
+const HEADER_FINDINGS: readonly (readonly [cause: Cause, finding: string])[] = [
+  [
+    "missing-header",
+    "Of the headers webhook-id, webhook-timestamp and webhook-signature, at least one is missing.",
+  ],
+  [
+    "malformed-id",
+    "The header webhook-id is there twice, or holds a dot, a space or a character that is not visible ASCII.",
+  ],
+  [
+    "malformed-timestamp",
+    "The header webhook-timestamp is there twice, or is not a plain decimal number of unix seconds.",
+  ],
+  [
+    "malformed-signature",
+    'The header webhook-signature is there twice, or none of its entries is "v1," and 44 characters of base64.',
+  ],
+];
+
+/** Finds out whether a captured delivery verifies and, if not, the usual cause that explains it. */
+export function diagnose({ capture, signing, receivedAt, now }: DiagnosisOptions): Diagnosis {
+  const { headers, body } = capture;
+  const { secrets, others, toleranceSeconds } = signing;
+  const failed = (cause: Cause, finding: string, secret?: string): Diagnosis => {
+    const named = secret === undefined ? null : fingerprint(secret);
+    return { verified: false, cause, finding, advice: ADVICE[cause], secret: named };
+  };
+  const isSigned = (secret: string, candidate: RawBody = body) =>
+    verifyDetailed(candidate, headers, secret, 0).ok;
+
+  const result = verifyDetailed(body, headers, secrets, 0);
+  if (result.ok) {
+    const { id, timestamp } = result;
+    const secret = secrets.find((each) => isSigned(each)) ?? "";
+    const ageSeconds = (receivedAt ?? now) - timestamp;
+    const limit = toleranceSeconds === 0 ? Number.POSITIVE_INFINITY : toleranceSeconds;
+    if (timestamp >= FIRST_MILLISECOND)
+      return failed("timestamp-in-milliseconds", `The timestamp ${timestamp} is not in seconds.`, secret);
+    const when = `${receivedAt === undefined ? "now" : "when it was received"}, and the receiver accepts ${limit}.`;
+    if (ageSeconds < -limit)
+      return failed("timestamp-too-new", `It was ${-ageSeconds} seconds in the future ${when}`, secret);
+    if (ageSeconds > limit && receivedAt !== undefined)
+      return failed("timestamp-too-old", `It was ${ageSeconds} seconds old ${when}`, secret);
+    return { verified: true, id, timestamp, ageSeconds, secret: fingerprint(secret) };
+  }
+  for (const [cause, finding] of HEADER_FINDINGS) if (result.reason === cause) return failed(cause, finding);
+  for (const [output, theirs] of others) {
+    const secret = theirs.find((each) => isSigned(each));
+    const finding = `The stack's output ${output} has the secret that signed it.`;
+    if (secret !== undefined) return failed("other-secret", finding, secret);
+  }
+  const all = [...secrets, ...[...others.values()].flat()];
+  for (const secret of all) {
+    const texts = [secret, secret.replace(/^whsec_/, "")];
+    const finding = "It was signed with the characters of the secret, not with the key that they encode.";
+    if (texts.some((text) => isSigned(`whsec_${Buffer.from(text).toString("base64")}`)))
+      return failed("key-not-decoded", finding, secret);
+  }
+  for (const [cause, what, before] of bodiesBefore(body)) {
+    const secret = all.find((each) => isSigned(each, before));
+    const sizes = `${Buffer.byteLength(before)} bytes were signed, and this body has ${body.length}`;
+    if (secret !== undefined) return failed(cause, `The sender signed ${what} (${sizes}).`, secret);
+  }
+  const tried = all.map(fingerprint).join(", ");
+  const finding = `No secret that was tried signed it (${tried}), and no usual change of the body explains that.`;
+  return failed("signature-mismatch", finding);
+}
