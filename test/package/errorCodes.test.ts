@@ -9,7 +9,7 @@ const MOST_CODES = 105;
 const TYPES = /ErrorCode$|^(FindingCode|VerifyCause|BodyCause|VerificationFailure|Refusal|OutcomeKind)$/;
 /** The outcomes that need no explanation: nothing failed. */
 const FINE = ["handled", "unhandled", "duplicate", "validation", "queued"];
-/** What no type has a name for: a reason, and an outcome of workers. */
+/** A reason and an outcome of workers, which no type names. */
 const NAMELESS = ["no-secrets", "not-a-delivery"];
 
 /** Returns the codes that a source file declares: the strings of these types, or of `CodedError<"…">`. */

@@ -13,7 +13,7 @@ export interface TerminalOptions {
 
 /** A terminal of a reader who follows a page: it runs commands one after the other, and at the end perhaps one that keeps running. */
 export class Terminal {
-  /** What the command that keeps running has printed. */
+  /** The output of the command that keeps running. */
   printed = "";
   #seen = 0;
   #child: ChildProcess | undefined;

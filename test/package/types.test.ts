@@ -53,22 +53,14 @@ function errorsWith(compiler: typeof ts, options: ts.CompilerOptions, parts: rea
 
 // A program and receivers are checked separately: Pulumi's declarations bring in much that a receiver doesn't have.
 test.each([
-  ["a program", "the settings of `pulumi new typescript`", { compiler: ts, options: node10, parts: ["."] }],
-  ["a program", "the settings of Node's own modules", { compiler: ts, options: nodeNext, parts: ["."] }],
-  [
-    "a program",
-    "the TypeScript 3.8 that Pulumi brings",
-    { compiler: vendored, options: node10, parts: ["."] },
-  ],
-  ["a receiver", "the oldest way to resolve modules", { compiler: ts, options: node10, parts: ofReceivers }],
-  [
-    "a receiver",
-    "the settings of Node's own modules",
-    { compiler: ts, options: nodeNext, parts: ofReceivers },
-  ],
-])(
+  ["a program", "the settings of `pulumi new typescript`", ts, node10, ["."]],
+  ["a program", "the settings of Node's own modules", ts, nodeNext, ["."]],
+  ["a program", "the TypeScript 3.8 that Pulumi brings", vendored, node10, ["."]],
+  ["a receiver", "the oldest way to resolve modules", ts, node10, ofReceivers],
+  ["a receiver", "the settings of Node's own modules", ts, nodeNext, ofReceivers],
+] as const)(
   "TypeScript accepts the declarations that %s imports, with %s",
-  (_what, _how, { compiler, options, parts }) => {
+  (_what, _how, compiler, options, parts) => {
     expect(errorsWith(compiler, options, parts)).toEqual([]);
   },
 );

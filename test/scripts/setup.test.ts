@@ -113,7 +113,7 @@ describe("the CLI", () => {
     expect(project.takeCalls()).toEqual(isUsed ? [INSTALL, "tsc"] : FROM_NOTHING);
   });
 
-  test("the Pulumi CLI comes from the official download if that succeeds in time, whose processes are killed otherwise", async () => {
+  test("set-up takes the official Pulumi CLI if its download succeeds in time, and kills the download otherwise", async () => {
     const slow = project.start({ env: { FAKE_LAUNCHER: "hang", SETUP_DOWNLOAD_SECONDS: "1" } });
     const child = await project.hanging();
     expect((await slow.ended).status).toBe(0);
@@ -130,7 +130,7 @@ describe("Redis", () => {
   const purpose = "test";
 
   test.each([{}, { FAKE_LISTS: "own" }])(
-    "is unpacked with its libraries, and runs with them: %j",
+    "Redis is unpacked with its libraries, and runs with them: %j",
     async (env) => {
       await project.setUp({ purpose, env });
       const update = "FAKE_LISTS" in env ? ["apt-get update"] : [];
@@ -202,7 +202,7 @@ describe("killed half-way", () => {
   );
 });
 
-test("set-up takes a lock over whose process number belongs to another process", async () => {
+test("set-up takes over a stale lock whose process number another process has", async () => {
   project.write(".cache/build.lock", `${process.pid} somebody`);
   const hourAgo = Date.now() / 1000 - 3600;
   fs.utimesSync(inRoot(".cache/build.lock"), hourAgo, hourAgo);

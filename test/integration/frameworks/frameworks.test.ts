@@ -108,7 +108,7 @@ describe.each(Object.entries(frameworks))("%s:", (_framework, start) => {
     await isWell();
   });
 
-  test("a truncated body is reported as aborted, and no handler is called", async () => {
+  test("a truncated body is reported as incomplete, and no handler is called", async () => {
     const refused = deferred<unknown>();
     const { port, isWell, handler } = await serve({ onRejected: refused.resolve });
     const { headers, body } = delivered();
@@ -174,7 +174,7 @@ describe.each(Object.entries(frameworks))("%s:", (_framework, start) => {
   });
 });
 
-test("a handler of Lambda is one by AWS's own types, for every platform in front of a function", () => {
+test("lambdaHandler returns a handler by AWS's own types, for every platform in front of a function", () => {
   // What the compiler checks here.
   type AwsHandler = APIGatewayProxyHandler & APIGatewayProxyHandlerV2 & LambdaFunctionURLHandler & ALBHandler;
   const handler: AwsHandler = lambdaHandler(receiverOf().receiver);

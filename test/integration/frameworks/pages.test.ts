@@ -111,13 +111,13 @@ test.each(Object.entries(frameworks))(
   },
 );
 
-test("next build, which runs a route where the secrets are not, can load the one of Next.js", async () => {
+test("the program of the page for Next.js loads without secrets, as in next build", async () => {
   const files = { "app.ts": codeOf("Next.js: app/jobs/route.ts") };
   const app = await start({ files, packages: {} }, { WEBHOOK_RECEIVER: "" });
   expect(app.lines).toEqual([]);
 });
 
-test("with the program for several processes, a delivery that reaches two of them is handled by one", async () => {
+test("two processes of the program with Redis handle a delivery that reaches both once", async () => {
   const redis = await startRedis();
   try {
     const shared = codeOf("receiver.ts with Redis, for several processes");

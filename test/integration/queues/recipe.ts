@@ -13,7 +13,7 @@ const HOST = join(root, "test/receiver/readme/host.mjs");
 
 /** A program of a recipe that runs. */
 export interface Running {
-  /** What it has printed so far. */
+  /** The lines printed so far. */
   readonly lines: readonly string[];
   /** The URL of a program that listens. */
   readonly url: Promise<string>;

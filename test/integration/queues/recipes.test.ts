@@ -129,7 +129,7 @@ beforeAll(async () => {
 });
 afterAll(() => redis.dispose());
 
-describe.each(Object.entries(settings))("the recipe %s", (name, setting) => {
+describe.each(Object.entries(settings))("in the recipe %s:", (name, setting) => {
   let store: Store;
   let recipe: Recipe;
   let url: string;
@@ -166,7 +166,7 @@ describe.each(Object.entries(settings))("the recipe %s", (name, setting) => {
     return answers;
   }
 
-  test("hands a delivery over once, and its worker handles it, however often it is sent", async () => {
+  test("a delivery is queued once and handled once, however often it is sent", async () => {
     const request = jobOf("job_once");
     for (let times = 0; times < 3; times++) expect(await send(request)).toMatchObject({ status: 202 });
     expect(await send({ ...jobOf("job_x"), body: Buffer.from("{}") })).toMatchObject({ status: 401 });
@@ -179,7 +179,7 @@ describe.each(Object.entries(settings))("the recipe %s", (name, setting) => {
     expect(worker.lines.filter((line) => line === "job_once is done")).toHaveLength(1);
   });
 
-  test("answers 503 with Retry-After while the queue is away, and takes the sender's retry when it is back", async () => {
+  test("the receiver answers 503 with Retry-After while the queue is away, and takes the sender's retry when it is back", async () => {
     const request = jobOf("job_retried");
     await store.stop();
     expect(await send(request)).toEqual({ status: 503, retryAfter: "5" });
@@ -190,7 +190,7 @@ describe.each(Object.entries(settings))("the recipe %s", (name, setting) => {
     await worker.terminate();
   });
 
-  test("shows a dead letter, and replays it", async () => {
+  test("dead-letters.js shows a dead letter, and replays it", async () => {
     const request = jobOf("job_dead");
     expect(await sendUntilQueued(request)).toContain(202);
     expect(await printedBy(recipe, "fail.js")).toEqual(["failed"]);

@@ -108,7 +108,7 @@ export async function runScenario(options: ScenarioOptions): Promise<ScenarioRes
     isOver = true;
     await killing;
     const totalMs = Date.now() - startedAt;
-    // What a worker was killed over comes again later than everything else.
+    // A delivery whose worker was killed is retried after all others.
     await sleep(1_000);
     const { done, starts, unrecorded } = handledIn(log);
     const again = [...starts].filter(([, pids]) => pids.length > 1);

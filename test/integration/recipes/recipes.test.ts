@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
@@ -21,20 +21,9 @@ test("every recipe compiles with the types of the packages that it uses", async 
   const lines = printed.trim().split("\n");
   const problems = lines.filter((line) => !existsSync(line));
   expect(problems).toEqual([]);
-  expect(lines).toEqual(
-    expect.arrayContaining([
-      join(recipes, "kubernetes/index.ts"),
-      join(recipes, "kubernetes/receiver.ts"),
-      join(recipes, "lambda/handler.ts"),
-      join(recipes, "lambda/index.ts"),
-      join(recipes, "stack-reference/index.ts"),
-      join(recipes, "bullmq/worker.ts"),
-      join(recipes, "pg-boss/worker.ts"),
-      join(recipes, "sqs/worker.ts"),
-      join(installed, "@pulumi/aws/index.d.ts"),
-      join(installed, "@pulumi/kubernetes/index.d.ts"),
-    ]),
-  );
+  for (const name of readdirSync(recipes, { withFileTypes: true }).filter((entry) => entry.isDirectory()))
+    expect(lines).toContainEqual(expect.stringContaining(join(recipes, name.name, "/")));
+  expect(lines).toContain(join(installed, "@pulumi/aws/index.d.ts"));
 });
 
 const secrets = [newSecret(), newSecret()];

@@ -50,7 +50,7 @@ describe.each(Object.entries(clients))("with %s", (_name, connect) => {
     return { store, rival, claim };
   }
 
-  test("of many workers that claim one delivery at once, one gets it for the time of its lease", async () => {
+  test("one of many workers that claim a delivery at once gets it, for the time of its lease", async () => {
     const { store, rival } = stores();
     const wanting = Array.from({ length: 50 }, (_, index) => (index % 2 ? store : rival).claim("a", LEASE));
     const claims = await Promise.all(wanting);
@@ -60,7 +60,7 @@ describe.each(Object.entries(clients))("with %s", (_name, connect) => {
     for (const wait of waits) expect(wait > 0 && wait <= LEASE).toBe(true);
   });
 
-  test("what was completed is so for everybody, as long as was asked for, and what was released can be claimed at once", async () => {
+  test("a completed delivery is completed for every worker, for the requested time, and a released one can be claimed at once", async () => {
     const { store, rival, claim } = stores();
     expect(await store.complete("a", await claim(), KEEP)).toBe(true);
     expect(await rival.claim("a", LEASE)).toEqual({ state: "completed" });
@@ -73,7 +73,7 @@ describe.each(Object.entries(clients))("with %s", (_name, connect) => {
     expect((await rival.claim("a", LEASE)).state).toBe("claimed");
   });
 
-  test("a worker whose lease ended can complete its claim if nobody took over, and not that of its successor", async () => {
+  test("a worker whose lease ended can complete its claim if nobody took over, but not the claim of its successor", async () => {
     const { store, rival, claim } = stores();
     const alone = await claim();
     await expire();
@@ -109,7 +109,7 @@ describe.each(Object.entries(clients))("with %s", (_name, connect) => {
     expect((await keys()).map((key) => key.split(":")[0]).sort()).toEqual(["billing", "shipping"]);
   });
 
-  test("the errors of Redis reach the caller", async () => {
+  test("errors of Redis reach the caller", async () => {
     const { store, claim } = stores();
     await claim();
     const key = await onlyKey();

@@ -8,7 +8,7 @@ import type { Readable } from "node:stream";
 export interface Store {
   /** What a client connects to. */
   readonly url: string;
-  /** Makes it unreachable at once, without a warning. What it has confirmed and stored durably, it keeps. */
+  /** Makes it unreachable at once, without a warning. It keeps everything that it has confirmed and stored durably. */
   stop(): Promise<void>;
   start(): Promise<void>;
   /** Stops it and removes its files. */
