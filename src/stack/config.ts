@@ -6,12 +6,12 @@ import { LONGEST_TOLERANCE_SECONDS, problemOfTolerance } from "../signature/tole
 /** The shortest key that the Standard Webhooks specification allows, in bytes. A shorter one was cut off. */
 const SHORTEST_KEY_BYTES = 24;
 
-/** What people put in place of a secret, and what to say. */
+/** What people put in place of a secret or a configuration, and what to say. */
 const MISTAKES: readonly (readonly [pattern: RegExp, problem: string])[] = [
   [/^\[?secret\]?$|[*•]{3}/i, "is masked: it was copied from a screen or a log that hides the value"],
   [/^v1,/, 'begins with "v1,": remove that, so that it begins with "whsec_"'],
   [/^['"]/, "is in quotes: remove them, because `docker --env-file` keeps them"],
-  [/^(export\s+)?\w+\s*=.*whsec_/, "begins with a name and =: keep only what follows the ="],
+  [/^(export\s+)?\w+\s*=.*(whsec_|\{)/s, "begins with a name and =: keep only what follows the ="],
 ];
 
 /** The configuration of a receiver: what `receiverConfig` makes, and what a stack's secret output holds. Plain JSON. */
@@ -53,20 +53,22 @@ export function problemsOfSecrets(secrets: unknown): string[] {
   if (secrets.length === 0) return ["secrets is empty: a receiver needs at least one"];
   return secrets.flatMap((secret: unknown, index) => {
     const isRepeated = secrets.indexOf(secret) < index;
-    const problem = isRepeated ? "is the same as an earlier one" : problemOf(secret);
+    const problem = isRepeated
+      ? "is the same as an earlier one"
+      : (mistakeIn(secret) ?? problemOfSecret(secret, SHORTEST_KEY_BYTES));
     return problem === undefined ? [] : [`secret ${index + 1} of ${secrets.length} ${problem}`];
   });
 }
 
-function problemOf(secret: unknown): string | undefined {
-  const mistake = MISTAKES.find(([pattern]) => typeof secret === "string" && pattern.test(secret));
-  return mistake?.[1] ?? problemOfSecret(secret, SHORTEST_KEY_BYTES);
+/** Returns what somebody did to a string by mistake, if it is a common one. */
+export function mistakeIn(value: unknown): string | undefined {
+  return MISTAKES.find(([pattern]) => typeof value === "string" && pattern.test(value))?.[1];
 }
 
-/** Returns what is wrong with a receiver's tolerance, as a list. */
-export function problemsOfTolerance(toleranceSeconds: unknown): string[] {
+/** Returns every problem of what a receiver verifies with. */
+export function problemsOfVerifying(secrets: unknown, toleranceSeconds: unknown): string[] {
   const problem = problemOfTolerance(toleranceSeconds, LONGEST_TOLERANCE_SECONDS);
-  return problem === undefined ? [] : [problem];
+  return [...problemsOfSecrets(secrets), ...(problem === undefined ? [] : [problem])];
 }
 
 /**

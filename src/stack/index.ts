@@ -1,8 +1,9 @@
 export type { ReceiverConfig, ReceiverConfigErrorCode, ReceiverEndpoint } from "./config";
 export { ReceiverConfigError } from "./config";
 export { parseReceiverConfig } from "./parse";
-export type { ConfiguredQueueOptions, ConfiguredReceiverOptions } from "./receiver";
 export {
+  type ConfiguredQueueOptions,
+  type ConfiguredReceiverOptions,
   type EnvSource,
   type FileSource,
   receiverFromEnv,

@@ -2,8 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { EndpointType } from "../program/webhookEndpoint";
 import { failOnce } from "../shared/failOnce";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/tolerance";
-import type { ReceiverConfig } from "./config";
-import { fingerprintOf, problemsOfSecrets, problemsOfTolerance } from "./config";
+import { fingerprintOf, problemsOfVerifying, type ReceiverConfig } from "./config";
 
 /** The parts of a `WebhookEndpoint` that a receiver's configuration names. */
 export interface ReceiverConfigEndpoint {
@@ -42,14 +41,15 @@ export function receiverConfig(args: ReceiverConfigArgs): pulumi.Output<Receiver
   const verifying = pulumi
     .all([args.secrets, args.toleranceSeconds])
     .apply(([secrets, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS]) => {
-      const problems = [...problemsOfSecrets(secrets), ...problemsOfTolerance(toleranceSeconds)];
-      if (problems.length > 0)
-        throw new pulumi.RunError(`receiverConfig: ${problems.join("; ")}. (CONFIG_INVALID)`);
-      return { secrets, toleranceSeconds };
+      const problems = problemsOfVerifying(secrets, toleranceSeconds).join("; ");
+      if (problems !== "")
+        throw new pulumi.RunError(
+          `receiverConfig: ${problems}. Correct its arguments; set a secret again with \`pulumi config set --secret\` (CONFIG_INVALID)`,
+        );
+      return { version: 1 as const, secrets, toleranceSeconds, fingerprint: fingerprintOf(secrets) };
     });
-  const config = pulumi.all([verifying, endpoints]).apply(([{ secrets, toleranceSeconds }, all]) => {
-    const fingerprint = fingerprintOf(secrets);
-    return { version: 1 as const, secrets, toleranceSeconds, endpoints: all, fingerprint };
-  });
+  const config = pulumi
+    .all([verifying, endpoints])
+    .apply(([verified, all]) => ({ ...verified, endpoints: all }));
   return failOnce(pulumi.secret(config));
 }

