@@ -18,7 +18,6 @@ function keepCodeInAnchors(parser) {
 
 /** The parts of types that are documented as a whole. */
 const partsOf = {
-  "emulator.Misbehaviour.__type": ["bytes", "delayMs", "headers", "kind", "status"],
   "receiver.Claim.__type": ["retryAfterMs", "state", "token"],
   "receiver.SchemaIssue.path.__type": ["key"],
   "receiver.SchemaResult.__type": ["issues", "value"],
@@ -35,6 +34,7 @@ const partsOf = {
 const intentionallyNotExported = [
   "CodedErrorOptions",
   "Fastify",
+  "KINDS",
   "LambdaContext",
   "NodeRequest",
   "OperationName",

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { Agent } from "undici";
 import { isSuccess } from "../shared/isSuccess";
 import { postDelivery } from "../shared/post";
@@ -15,7 +16,6 @@ import {
 import { Log } from "./log";
 import type { EmulatedEndpoint, Registry } from "./registry";
 import type { Secrets } from "./secrets";
-import type { Timers } from "./timers";
 
 const HEADERS = { "content-type": "application/json", "user-agent": "webhook-endpoints-emulator" };
 /** How many deliveries are sent at once to a host. */
@@ -33,7 +33,8 @@ const MAX_RETRY_AFTER_MS = 3_600_000;
 interface DeliveriesOptions {
   readonly registry: Registry;
   readonly secrets: Secrets;
-  readonly timers: Timers;
+  /** Aborted when the emulator closes. */
+  readonly closing: AbortSignal;
   readonly now: () => number;
   readonly warn: (message: string) => void;
   /** The account that gets an event without a target. */
@@ -60,9 +61,9 @@ export class Deliveries {
   #sent = 0;
 
   constructor(private readonly options: DeliveriesOptions) {
-    const { timeoutMs, timers } = options;
+    const { timeoutMs, closing } = options;
     this.#dispatcher = new Agent({ connections: MOST_AT_ONCE, connect: { timeout: timeoutMs } });
-    timers.signal.addEventListener("abort", () => this.#dispatcher.destroy());
+    closing.addEventListener("abort", () => this.#dispatcher.destroy());
   }
 
   /** Starts to deliver an event. @throws EmulatorError for an endpoint that is not registered */
@@ -110,22 +111,25 @@ export class Deliveries {
     { account, id: endpointId }: EmulatedEndpoint,
     first: Promise<LoggedAttempt>,
   ): Promise<EndpointDelivery> {
-    const { registry, timers, warn } = this.options;
+    const { registry, closing, warn } = this.options;
     let last = await first;
     const ended = (outcome: EndpointDelivery["outcome"]) => {
       return { endpointId, outcome, attempts: last.attempt, statusCode: last.statusCode };
     };
-    for (;;) {
-      if (timers.signal.aborted) return ended("closed");
-      if (isSuccess(last.statusCode)) return ended("delivered");
-      if (last.retryInMs === null) return ended("failed");
+    while (last.retryInMs !== null && !closing.aborted) {
       // Nobody sees why a program waits two minutes for a receiver that refuses everything.
       if (last.attempt === 2) warn(refusedTwice(last));
-      if (!(await timers.sleep(last.retryInMs))) return ended("closed");
+      await wait(last.retryInMs, undefined, { signal: closing }).catch(() => undefined);
       const endpoint = registry.get(account, endpointId);
-      if (endpoint === undefined) return ended("endpoint-gone");
-      last = await this.#attempt(event, endpoint, last.attempt + 1);
+      if (endpoint === undefined) {
+        // The log must not promise an attempt that never comes.
+        Object.assign(last, { retryInMs: null });
+        return ended("endpoint-gone");
+      }
+      if (!closing.aborted) last = await this.#attempt(event, endpoint, last.attempt + 1);
     }
+    if (isSuccess(last.statusCode)) return ended("delivered");
+    return ended(closing.aborted ? "closed" : "failed");
   }
 
   /** Signs an event and sends it. */
@@ -135,7 +139,8 @@ export class Deliveries {
     const { id: endpointId, url } = endpoint;
     const at = this.options.now();
     const timestamp = Math.floor(at / 1000) - ageSeconds;
-    const headers = sign({ id, timestamp, body, secret: this.options.secrets.byType[endpoint.type] });
+    const secret = this.options.secrets.byType[endpoint.type];
+    const headers = { ...HEADERS, ...sign({ id, timestamp, body, secret }) };
     const request = { number: ++this.#sent, at, id, type, endpointId, url, attempt };
     const sent = { tampered: tamper, replayed: false, headers, body: tamper ? tampered(body) : body };
     return this.#send({ ...request, ...sent }, event.retryDelaysMs);
@@ -144,28 +149,23 @@ export class Deliveries {
   /** Sends a request and logs its result. */
   async #send(request: OpenAttempt, delaysMs: readonly number[]): Promise<LoggedAttempt> {
     this.open.add(request);
-    const sent = await postDelivery({
+    const { status, headers, body, failure, durationMs } = await postDelivery({
       url: request.url,
-      headers: { ...HEADERS, ...request.headers },
+      headers: request.headers,
       body: request.body,
       dispatcher: this.#dispatcher,
       timeoutMs: this.options.timeoutMs,
       longestAnswer: KEPT_ANSWER_BYTES,
-      signal: this.options.timers.signal,
+      signal: this.options.closing,
     });
     this.open.delete(request);
-    const { status: statusCode, durationMs } = sent;
-    const delayMs = isSuccess(statusCode) ? undefined : delaysMs[request.attempt - 1];
-    const headers = Object.entries(sent.headers);
-    const answerHeaders = Object.fromEntries(headers.map(([name, value]) => [name, String(value)]));
+    const delayMs = isSuccess(status) ? undefined : delaysMs[request.attempt - 1];
     // Seconds. The other form, a date, counts as 0.
-    const retryAfterMs = Math.min(Number(answerHeaders["retry-after"]) * 1000 || 0, MAX_RETRY_AFTER_MS);
+    const retryAfterMs = Math.min(Number(headers["retry-after"]) * 1000 || 0, MAX_RETRY_AFTER_MS);
     const retryInMs = delayMs === undefined ? null : Math.max(delayMs, retryAfterMs);
-    const result =
-      sent.status === null
-        ? { error: FAILURES[sent.failure ?? ""] ?? sent.failure, answer: null, answerHeaders: null }
-        : { error: null, answer: sent.body.toString("utf8"), answerHeaders };
-    const entry = { ...request, statusCode, ...result, durationMs, retryInMs };
+    const error = failure && (FAILURES[failure] ?? failure);
+    const result = { statusCode: status, error, answer: body.toString("utf8"), answerHeaders: headers };
+    const entry = { ...request, ...result, durationMs, retryInMs };
     this.log.add(entry);
     return entry;
   }

@@ -1,8 +1,8 @@
 import type { Delivery, EmulatedEvent, LoggedAttempt } from "./event";
+import type { LoggedRequest } from "./exchange";
 import type { Fault, PlantedFault } from "./faults";
 import type { Job, JobOptions } from "./job";
-import type { LoggedRequest } from "./log";
-import type { AddedEndpoint, EmulatedEndpoint, EmulatedEndpointType, EndpointInput } from "./registry";
+import type { EmulatedEndpoint, EmulatedEndpointType, EndpointInput } from "./registry";
 import type { RotationOptions, SecretRotation } from "./secrets";
 
 /** A running emulator. Its methods bypass the API, so clients see their effects only through later requests. */
@@ -14,7 +14,7 @@ export interface Emulator {
   /** Returns the registered endpoints of one account, or of all, oldest first. */
   endpoints(account?: string): EmulatedEndpoint[];
   /** Registers an endpoint without a request. @throws EmulatorError for an account that no API key opens */
-  add(input: AddedEndpoint, account?: string): EmulatedEndpoint;
+  add(input: EndpointInput, account?: string): EmulatedEndpoint;
   /** Deletes an endpoint without a request. @throws EmulatorError for an id that is not registered */
   remove(id: string): EmulatedEndpoint;
   /** Changes an endpoint, which the API cannot do. @throws EmulatorError for an id that is not registered */

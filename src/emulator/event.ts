@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { isRecord, parseJson } from "../shared/json";
-import type { SignedHeaders } from "../signature";
 import type { EmulatedEndpointType } from "./registry";
 
 /** Which endpoints get an event. */
@@ -35,7 +34,7 @@ export interface EmulatedEvent extends EventTarget {
 export interface EndpointDelivery {
   /** The id of the endpoint. */
   readonly endpointId: string;
-  /** How it ended: `failed` after the last retry, `endpoint-gone` or `closed` when the endpoint or the emulator went first. */
+  /** `failed` after the last retry; `endpoint-gone` or `closed` when the endpoint or the emulator went first. */
   readonly outcome: "delivered" | "failed" | "endpoint-gone" | "closed";
   /** How many attempts there were. */
   readonly attempts: number;
@@ -76,7 +75,7 @@ export interface OpenAttempt {
   /** Whether it repeats an earlier attempt. */
   readonly replayed: boolean;
   /** The headers that were sent. */
-  readonly headers: SignedHeaders;
+  readonly headers: Readonly<Record<string, string>>;
   /** The body, as it was sent. */
   readonly body: string;
 }
@@ -85,12 +84,12 @@ export interface OpenAttempt {
 export interface LoggedAttempt extends OpenAttempt {
   /** Null when there was no answer. */
   readonly statusCode: number | null;
-  /** Why there was no answer: a code such as `ECONNREFUSED`, or `timed out`. Otherwise null. */
+  /** Why there was no answer, or why its body broke off: a code such as `ECONNREFUSED`, or `timed out`. Otherwise null. */
   readonly error: string | null;
-  /** The first 1,024 bytes of the answer's body. Null when there was no answer. */
-  readonly answer: string | null;
-  /** Names are in lower case. Null when there was no answer. */
-  readonly answerHeaders: Readonly<Record<string, string>> | null;
+  /** The first 1,024 bytes of the answer's body. */
+  readonly answer: string;
+  /** Names are in lower case. */
+  readonly answerHeaders: Readonly<Record<string, string | string[] | undefined>>;
   /** From the request's start to the end of the answer, in milliseconds. */
   readonly durationMs: number;
   /** The wait until the next attempt. Null when this was the last. */
@@ -105,6 +104,5 @@ export function newId(): string {
 /** Returns a changed body: a JSON object gets another member, because a space more would not change what it says. */
 export function tampered(body: string): string {
   const parsed = parseJson(body);
-  const changed = isRecord(parsed) ? JSON.stringify({ ...parsed, tampered: true }) : body;
-  return changed === body ? `${body} ` : changed;
+  return isRecord(parsed) ? JSON.stringify({ ...parsed, tampered: newId() }) : `${body} `;
 }

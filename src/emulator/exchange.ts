@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+import { setTimeout as wait } from "node:timers/promises";
 import { parseJson } from "../shared/json";
 import { accountOf, perform, refusal, routeOf, type ServiceOptions } from "./api";
-import { type Fault, type Faults, takesEffect } from "./faults";
-import { type Answer, headersOf, isOwnHost, readBody, send, textOf } from "./http";
-import type { Log, LoggedRequest } from "./log";
-import type { Timers } from "./timers";
+import { FAULTS, type FaultKind, type Faults, type Operation, type Planted } from "./faults";
+import { type Answer, isOwnHost, send, textOf } from "./http";
+import type { Log } from "./log";
 
 /** How long an oversized answer is by default, in bytes. */
 const OVERSIZE = 32 * 1024 * 1024;
@@ -15,6 +16,26 @@ const MISDIRECTED = refusal(
   "The emulator answers at IP addresses, at names without a dot, and at its host.",
 );
 
+/** One request to the management API. Headers are not kept, so no API key is. */
+export interface LoggedRequest {
+  /** When it arrived: milliseconds since 1970, by the emulator's clock. */
+  readonly at: number;
+  /** The HTTP method. */
+  readonly method: string;
+  /** The path with the query, as sent. */
+  readonly path: string;
+  /** Null for an unknown path or method. */
+  readonly operation: Operation | null;
+  /** Null without a valid API key. */
+  readonly account: string | null;
+  /** Null until the request is answered. */
+  readonly statusCode: number | null;
+  /** The fault that it hit. */
+  readonly fault?: FaultKind;
+  /** The parsed body, or the raw string when it is not JSON. */
+  readonly body?: unknown;
+}
+
 /** Replaces an answer of the API, to emulate an odd service. The operation has taken effect. */
 export type AnswerHook = (request: LoggedRequest, answer: Answer) => Answer | Promise<Answer>;
 
@@ -23,7 +44,8 @@ interface ExchangeOptions extends ServiceOptions {
   readonly answer: AnswerHook;
   readonly faults: Faults;
   readonly requests: Log<LoggedRequest>;
-  readonly timers: Timers;
+  /** Aborted when the emulator closes. */
+  readonly closing: AbortSignal;
   readonly warn: (message: string) => void;
 }
 
@@ -35,13 +57,13 @@ type Entry = { -readonly [Field in keyof LoggedRequest]: LoggedRequest[Field] };
  * effect even if the client disconnects, as at any service.
  */
 export function exchange(options: ExchangeOptions) {
-  const { host, faults, requests, timers, now, warn } = options;
+  const { host, faults, requests, closing, now, warn } = options;
 
   return (request: IncomingMessage, response: ServerResponse): void => {
     response.sendDate = false;
     response.on("error", () => undefined);
     answerTo(request, response).catch((error: Error) => {
-      if (request.destroyed && !request.complete) return;
+      if (closing.aborted || (request.destroyed && !request.complete)) return;
       warn(error.message);
       if (response.headersSent) response.destroy();
       else send(response, refusal(500, "emulator_failed", error.message));
@@ -60,64 +82,49 @@ export function exchange(options: ExchangeOptions) {
     }
     const fault = faults.take(route.operation, route.id);
     if (fault !== undefined) entry.fault = fault.kind;
-    if (fault?.kind === "refuse") return reset(request);
-    const body = await readBody(request);
+    const { kind, delayMs } = fault ?? {};
+    if (kind === "refuse") return request.socket.resetAndDestroy();
+    const body = await text(request);
     if (body !== "") entry.body = parseJson(body) ?? body;
 
-    if (fault?.kind === "late-commit" && !(await timers.sleep(fault.delayMs))) return;
-    let answer: Answer = { status: 204 };
-    if (takesEffect(fault))
-      answer = await options.answer(entry, perform(options, route, account, entry.body));
-    if (fault?.kind === "delay" && !(await timers.sleep(fault.delayMs))) return;
+    if (kind === "late-commit") await wait(delayMs, undefined, { signal: closing });
+    const takesEffect = fault === undefined || (fault.effect ?? FAULTS[fault.kind].effect);
+    const answer = takesEffect
+      ? await options.answer(entry, perform(options, route, account, entry.body))
+      : { status: 204 };
+    if (kind === "delay") await wait(delayMs, undefined, { signal: closing });
 
-    if (response.destroyed) return;
+    if (response.destroyed || kind === "late-commit" || kind?.startsWith("hang-")) return;
+    if (kind?.startsWith("reset-")) return request.socket.resetAndDestroy();
     response.setHeader("Date", new Date(now()).toUTCString());
-    answerWith(fault, answer, request, response);
-    if (response.headersSent) entry.statusCode = response.statusCode;
+    send(response, fault === undefined ? answer : garbled(fault, answer));
+    entry.statusCode = response.statusCode;
   }
 }
 
-/** Answers as a fault wants it. A 204 gets a body if the fault is about the body. */
-function answerWith(
-  fault: Fault | undefined,
-  answer: Answer,
-  request: IncomingMessage,
-  response: ServerResponse,
-) {
+/** Returns what a fault makes of the right answer. A 204 gets a body if the fault is about the body. */
+function garbled(fault: Planted["fault"], answer: Answer): Answer {
   const whole = answer.status === 204 ? { ...answer, status: 200, body: { deleted: true } } : answer;
-  const text = textOf(whole);
-  const half = text.slice(0, Math.ceil(text.length / 2));
-  switch (fault?.kind) {
-    case "reset-before":
-    case "reset-after":
-      return reset(request);
-    case "hang-before":
-    case "hang-after":
-    case "late-commit":
-      return;
-    case "status": {
-      const { status, headers = {}, body = STATUS_BODY } = fault;
-      return send(response, { status, headers, body });
-    }
+  const { headers, body = "" } = whole;
+  const content = textOf(body);
+  const half = content.slice(0, Math.ceil(content.length / 2));
+  switch (fault.kind) {
+    case "status":
+      return { body: STATUS_BODY, ...fault };
     case "malformed":
-      return send(response, { ...whole, body: half });
+      return { ...whole, body: half };
     case "empty":
-      return send(response, { ...whole, body: "" });
-    case "truncated":
-      response.writeHead(whole.status, headersOf(whole));
-      response.write(half, () => response.socket?.destroySoon());
-      return;
-    case "oversized":
+      return { ...whole, body: "" };
+    case "truncated": {
+      const length = String(Buffer.byteLength(content));
+      return { ...whole, headers: { ...headers, "content-length": length, connection: "close" }, body: half };
+    }
+    case "oversized": {
       // Without a content-length, which would announce the size.
-      response.writeHead(whole.status, { ...whole.headers, "content-type": "application/json" });
-      response.write(text);
-      response.end(" ".repeat(Math.max(0, (fault.bytes ?? OVERSIZE) - Buffer.byteLength(text))));
-      return;
+      const padded = content.padEnd(fault.bytes ?? OVERSIZE);
+      return { ...whole, headers: { ...headers, "transfer-encoding": "chunked" }, body: padded };
+    }
     default:
-      return send(response, answer);
+      return answer;
   }
-}
-
-function reset(request: IncomingMessage): void {
-  request.socket.resetAndDestroy();
 }

@@ -1,41 +1,6 @@
-import type { OutgoingHttpHeaders } from "node:http";
-
 /** The operations of the service's API. */
 export type Operation = "register" | "list" | "get" | "delete";
-
-/** Selects the requests that fail. */
-export interface FaultTarget {
-  /** The operation that fails, or every one. */
-  readonly operation: Operation | "any";
-  /** Only requests for this endpoint. Applies to get and delete. */
-  readonly id?: string;
-  /** How many matching requests to let through first. Default 0. */
-  readonly after?: number;
-  /** How many requests fail before the fault is used up. Default 1. Infinity never ends. */
-  readonly times?: number;
-}
-
-/** How a request fails. `FAULTS` says what each kind does. */
-export type Misbehaviour =
-  | { readonly kind: "refuse" | "reset-before" | "reset-after" | "hang-before" | "hang-after" }
-  | { readonly kind: "truncated" | "malformed" | "empty" }
-  | { readonly kind: "delay" | "late-commit"; readonly delayMs: number }
-  /** `bytes`: how long the answer is. Default 32 MiB. */
-  | { readonly kind: "oversized"; readonly bytes?: number }
-  | {
-      readonly kind: "status";
-      readonly status: number;
-      readonly headers?: OutgoingHttpHeaders;
-      /** A string is sent as it is, anything else as JSON. */
-      readonly body?: unknown;
-      /** Whether the operation takes effect all the same. Default false. */
-      readonly effect?: boolean;
-    };
-
-/** Which requests fail, and how. */
-export type Fault = FaultTarget & Misbehaviour;
-/** The kind of a fault. */
-export type FaultKind = Misbehaviour["kind"];
+export const FAULT_OPERATIONS: readonly Fault["operation"][] = ["any", "register", "list", "get", "delete"];
 
 /** What a kind of fault does. */
 export interface FaultDescription {
@@ -45,11 +10,7 @@ export interface FaultDescription {
   readonly client: string;
 }
 
-/**
- * What each kind of fault does. A request that the service would refuse
- * anyway never has an effect. To refuse connections altogether, call `emulator.goOffline()`.
- */
-export const FAULTS: Readonly<Record<FaultKind, FaultDescription>> = {
+const KINDS = {
   refuse: { effect: false, client: "a reset before the request is read" },
   "reset-before": { effect: false, client: "a reset after the request is read" },
   "reset-after": { effect: true, client: "a reset instead of the response" },
@@ -62,15 +23,42 @@ export const FAULTS: Readonly<Record<FaultKind, FaultDescription>> = {
   malformed: { effect: true, client: "half of the JSON as a complete body" },
   empty: { effect: true, client: "the right status without a body" },
   oversized: { effect: true, client: "the right response, padded to 32 MiB" },
-};
+} satisfies Record<string, FaultDescription>;
 
+/** The kind of a fault. */
+export type FaultKind = keyof typeof KINDS;
+/**
+ * What each kind of fault does. A request that the service would refuse anyway never has an effect. To refuse connections altogether, call
+ * `emulator.goOffline()`.
+ */
+export const FAULTS: Readonly<Record<FaultKind, FaultDescription>> = KINDS;
 /** Every kind of fault. Useful for generating a test matrix. */
 export const FAULT_KINDS = Object.keys(FAULTS) as readonly FaultKind[];
-export const FAULT_OPERATIONS: readonly Fault["operation"][] = ["any", "register", "list", "get", "delete"];
 
-export function takesEffect(fault: Fault | undefined): boolean {
-  if (fault === undefined) return true;
-  return fault.kind === "status" ? fault.effect === true : FAULTS[fault.kind].effect;
+/** Which requests fail, and how. */
+export interface Fault {
+  /** The operation that fails, or every one. */
+  readonly operation: Operation | "any";
+  /** Only requests for this endpoint. Applies to get and delete. */
+  readonly id?: string;
+  /** How many matching requests to let through first. Default 0. */
+  readonly after?: number;
+  /** How many requests fail before the fault is used up. Default 1. Infinity never ends. */
+  readonly times?: number;
+  /** How they fail. `FAULTS` says what each kind does. */
+  readonly kind: FaultKind;
+  /** Whether the operation takes effect all the same, for `status`. Default false. */
+  readonly effect?: boolean;
+  /** For `delay` and `late-commit`, in milliseconds. Default 1,000. */
+  readonly delayMs?: number;
+  /** For `status`. Default 503. */
+  readonly status?: number;
+  /** For `status`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** For `status`. A string is sent as it is, anything else as JSON. */
+  readonly body?: unknown;
+  /** How long an `oversized` answer is. Default 32 MiB. */
+  readonly bytes?: number;
 }
 
 /** A fault that was planted. */
@@ -85,7 +73,7 @@ export interface PlantedFault {
 export interface Planted extends PlantedFault {
   /** Identifies the fault on the page. */
   readonly number: number;
-  readonly fault: Fault;
+  readonly fault: Fault & { readonly status: number; readonly delayMs: number };
   toSkip: number;
   left: number;
   hits: number;
@@ -93,31 +81,26 @@ export interface Planted extends PlantedFault {
 
 /** The planted faults. A request meets the first one that matches and is not used up. */
 export class Faults {
-  planted: readonly Planted[] = [];
+  readonly planted = new Set<Planted>();
   #count = 0;
 
   plant(fault: Fault): PlantedFault {
-    this.#count += 1;
+    const { after = 0, times = 1 } = fault;
+    const remove = () => void this.planted.delete(planted);
     const planted: Planted = {
-      number: this.#count,
-      fault,
-      toSkip: fault.after ?? 0,
-      left: fault.times ?? 1,
+      number: ++this.#count,
+      fault: { status: 503, delayMs: 1_000, ...fault },
+      toSkip: after,
+      left: times,
       hits: 0,
-      remove: () => {
-        this.planted = this.planted.filter((each) => each !== planted);
-      },
+      remove,
     };
-    this.planted = [...this.planted, planted];
+    this.planted.add(planted);
     return planted;
   }
 
-  clear(): void {
-    this.planted = [];
-  }
-
   /** Returns the fault that a request meets, and counts the hit. */
-  take(operation: Operation | null, id: string): Fault | undefined {
+  take(operation: Operation | null, id: string): Planted["fault"] | undefined {
     for (const planted of this.planted) {
       const { fault } = planted;
       if (fault.operation !== "any" && fault.operation !== operation) continue;

@@ -1,22 +1,19 @@
 export type { Emulator } from "./emulator";
 export { EmulatorError, type EmulatorErrorCode } from "./errors";
 export type { Delivery, EmulatedEvent, EndpointDelivery, EventTarget, LoggedAttempt } from "./event";
-export type { AnswerHook } from "./exchange";
+export type { AnswerHook, LoggedRequest } from "./exchange";
 export {
   FAULT_KINDS,
   FAULTS,
   type Fault,
   type FaultDescription,
   type FaultKind,
-  type FaultTarget,
-  type Misbehaviour,
   type Operation,
   type PlantedFault,
 } from "./faults";
 export type { Answer } from "./http";
 export type { Job, JobOptions } from "./job";
-export type { LoggedRequest } from "./log";
-export { DEFAULT_ACCOUNT, DEFAULT_API_KEY, type EmulatorOptions } from "./options";
-export type { AddedEndpoint, EmulatedEndpoint, EmulatedEndpointType, EndpointInput } from "./registry";
+export type { EmulatorOptions } from "./options";
+export type { EmulatedEndpoint, EmulatedEndpointType, EndpointInput } from "./registry";
 export type { RotationOptions, SecretRotation, SecretsOption } from "./secrets";
 export { startEmulator } from "./start";

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Deliveries } from "./deliveries";
 import type { Delivery, EventTarget } from "./event";
-import type { Timers } from "./timers";
 
 /** Options of `runJob`. */
 export interface JobOptions extends EventTarget {
@@ -9,8 +8,6 @@ export interface JobOptions extends EventTarget {
   readonly outcome?: "succeeded" | "failed";
   /** Default: a new id. */
   readonly jobId?: string;
-  /** The wait between the first attempts of `job.running` and the end of the job, in milliseconds. Default 0. */
-  readonly durationMs?: number;
 }
 
 /** A job that has run, with its events. */
@@ -28,15 +25,13 @@ export interface Job {
  * events may therefore arrive in either order, as with the real service.
  */
 export async function runJob(
-  { deliveries, timers }: { readonly deliveries: Deliveries; readonly timers: Timers },
-  { outcome = "succeeded", jobId, durationMs = 0, ...target }: JobOptions = {},
+  deliveries: Deliveries,
+  { outcome = "succeeded", jobId = `job_${randomBytes(8).toString("hex")}`, ...target }: JobOptions = {},
 ): Promise<Job> {
-  const id = jobId ?? `job_${randomBytes(8).toString("hex")}`;
   const send = (status: string) =>
-    deliveries.dispatch({ ...target, type: `job.${status}`, data: { jobId: id, status } });
+    deliveries.dispatch({ ...target, type: `job.${status}`, data: { jobId, status } });
   const running = send("running");
   await running.attempted;
-  await timers.sleep(durationMs);
   const finished = send(outcome);
-  return { jobId: id, running: await running.done, finished: await finished.done };
+  return { jobId, running: await running.done, finished: await finished.done };
 }

@@ -4,20 +4,16 @@ import { EmulatorError } from "./errors";
 export type EmulatedEndpointType = "production" | "development";
 export const ENDPOINT_TYPES: readonly EmulatedEndpointType[] = ["production", "development"];
 
-/** The properties of a registration. */
+/** The properties of an endpoint. */
 export interface EndpointInput {
   /** Where deliveries go. */
   readonly url: string;
   /** What the endpoint is for. */
   readonly type: EmulatedEndpointType;
   /** The filter of addresses. The API accepts it and never returns it; the emulator's own deliveries ignore it. */
-  readonly ip?: string | undefined;
-}
-
-/** An endpoint to add without a request. */
-export interface AddedEndpoint extends EndpointInput {
-  /** When it was created, in ISO 8601. Default: now. */
-  readonly createdAt?: string | undefined;
+  readonly ip?: string;
+  /** When it was registered, in ISO 8601. Default: now. */
+  readonly createdAt?: string;
 }
 
 /** A frozen snapshot of an endpoint. */
@@ -26,9 +22,9 @@ export interface EmulatedEndpoint extends EndpointInput {
   readonly id: string;
   /** The account that owns it. */
   readonly account: string;
-  /** When it was registered, as an ISO 8601 string. */
+  /** When it was registered, in ISO 8601. */
   readonly createdAt: string;
-  /** When it was last changed, as an ISO 8601 string. */
+  /** When it was last changed, in ISO 8601. */
   readonly updatedAt: string;
 }
 
@@ -65,16 +61,16 @@ export class Registry {
     throw new EmulatorError("EMULATOR_ARGUMENT", message);
   }
 
-  add(account: string, { url, type, ip, createdAt = this.#timestamp() }: AddedEndpoint): EmulatedEndpoint {
+  add(account: string, input: EndpointInput): EmulatedEndpoint {
+    const { createdAt = this.#timestamp() } = input;
     const id = this.options.newId(account);
-    const added = Object.freeze({ id, account, url, type, ip, createdAt, updatedAt: createdAt });
+    const added = Object.freeze({ ...input, id, account, createdAt, updatedAt: createdAt });
     this.#change([...this.#endpoints, added]);
     return added;
   }
 
-  edit(id: string, { url, type, ip }: Partial<EndpointInput>): EmulatedEndpoint {
+  edit(id: string, change: Partial<EndpointInput>): EmulatedEndpoint {
     const old = this.found(id, "edit");
-    const change = { url: url ?? old.url, type: type ?? old.type, ip: ip ?? old.ip };
     const edited = Object.freeze({ ...old, ...change, updatedAt: this.#timestamp() });
     this.#change(this.#endpoints.map((each) => (each === old ? edited : each)));
     return edited;

@@ -35,8 +35,8 @@ export class Secrets {
     private readonly onChange: () => void,
   ) {
     const generated = newSecret();
-    const given =
-      typeof option === "string" || isList(option) ? { production: option, development: option } : option;
+    const isForBoth = typeof option === "string" || "length" in option;
+    const given = isForBoth ? { production: option, development: option } : option;
     const { production = generated, development = generated } = given;
     this.byType = { production: [production].flat(), development: [development].flat() };
     for (const type of ENDPOINT_TYPES) keysOf(this.byType[type]);
@@ -61,8 +61,4 @@ export class Secrets {
 
 function newSecret(): string {
   return `whsec_${randomBytes(32).toString("base64")}`;
-}
-
-function isList(option: SecretsOption): option is readonly string[] {
-  return Array.isArray(option);
 }

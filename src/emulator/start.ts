@@ -1,20 +1,20 @@
 import { randomBytes } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import type { RequestListener } from "node:http";
 import { readData, writeData } from "./dataFile";
 import { Deliveries } from "./deliveries";
 import type { Emulator } from "./emulator";
 import { EmulatorError } from "./errors";
-import { exchange } from "./exchange";
+import { exchange, type LoggedRequest } from "./exchange";
 import { Faults } from "./faults";
 import { listen } from "./http";
 import { runJob } from "./job";
-import { Log, type LoggedRequest } from "./log";
+import { Log } from "./log";
 import { DEFAULT_ACCOUNT, DEFAULT_API_KEY, DEFAULT_RETRY_DELAYS_MS, type EmulatorOptions } from "./options";
 import { emulatorPage } from "./page/emulatorPage";
 import { isForPage } from "./page/server";
 import { Registry } from "./registry";
 import { Secrets } from "./secrets";
-import { Timers } from "./timers";
 
 /** Where this machine reaches a server that listens on all of its addresses. */
 const OWN_ADDRESS: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
@@ -55,9 +55,10 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   });
   const secrets = new Secrets(options.secrets ?? saved.secrets, save);
   const faults = new Faults();
-  const timers = new Timers();
+  const closing = new AbortController();
+  setMaxListeners(0, closing.signal);
   const requests = new Log<LoggedRequest>();
-  const parts = { registry, secrets, faults, timers, requests, now, warn, homeAccount };
+  const parts = { registry, secrets, faults, closing: closing.signal, requests, now, warn, homeAccount };
   const deliveries = new Deliveries({
     ...parts,
     retryDelaysMs: options.retryDelaysMs ?? DEFAULT_RETRY_DELAYS_MS,
@@ -111,13 +112,13 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       save();
     },
     fault: (fault) => faults.plant(fault),
-    clearFaults: () => faults.clear(),
+    clearFaults: () => faults.planted.clear(),
     get requests() {
       return requests.entries;
     },
     clearRequests: () => requests.clear(),
     deliver: async (event) => deliveries.dispatch(event).done,
-    runJob: (job) => runJob({ deliveries, timers }, job),
+    runJob: (job) => runJob(deliveries, job),
     replay: async (id) => deliveries.replay(deliveries.latest(id)),
     get deliveries() {
       return deliveries.log.entries;
@@ -127,15 +128,15 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     rotateSecret: (rotation) => secrets.rotate(rotation),
     goOffline: () => listener.close(),
     async goOnline() {
-      if (timers.signal.aborted)
+      if (closing.signal.aborted)
         throw new EmulatorError("PORT_UNAVAILABLE", "The emulator is closed. Start a new one.");
       await listener.open();
     },
     async close() {
-      timers.close();
+      closing.abort();
       await listener.close();
     },
   };
-  const page = emulatorPage(emulator, deliveries, faults);
+  const page = emulatorPage({ emulator, deliveries, faults, secrets });
   return emulator;
 }

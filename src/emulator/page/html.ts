@@ -1,11 +1,3 @@
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
 /** Characters that are invisible or change the direction of a line, except line feed and tab. */
 const INVISIBLE = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
@@ -24,16 +16,12 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
   return new Html(strings.reduce((markup, string, index) => markup + rendered(parts[index - 1]) + string));
 }
 
+/** Escapes a value for content and quoted attributes, and writes invisible characters as `\u{…}`. */
 function rendered(part: Part): string {
   if (part === undefined || part === false) return "";
   if (part instanceof Html) return part.markup;
   if (typeof part === "object") return part.map(rendered).join("");
-  return escaped(String(part));
-}
-
-/** Escapes a value for content and quoted attributes, and writes invisible characters as `\u{…}`. */
-function escaped(value: string): string {
-  return value
+  return String(part)
     .replace(INVISIBLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
-    .replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
+    .replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

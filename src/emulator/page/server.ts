@@ -1,11 +1,11 @@
 import type { IncomingMessage, OutgoingHttpHeaders, RequestListener, ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
-import { readBody } from "../http";
 import { captureFile } from "./attempts";
-import { type DeliverySource, deliveriesTab } from "./deliveries";
+import { type Action, deliveriesTab, type PageSource } from "./deliveries";
 import { refusalOf } from "./guard";
-import type { Html } from "./html";
-import { renderPage, type View, viewOf } from "./layout";
+import { html } from "./html";
+import { addressOf, type View } from "./layout";
 import { SCRIPT } from "./script";
 import { ICON, STYLE } from "./style";
 
@@ -23,7 +23,6 @@ const HEADERS: OutgoingHttpHeaders = {
   "x-content-type-options": "nosniff",
   "cache-control": "no-store",
 };
-const TEXT = "text/plain; charset=utf-8";
 /** How long an action may take before the next page is shown, in milliseconds. It goes on by itself. */
 const PATIENCE_MS = 300;
 
@@ -33,38 +32,16 @@ const ASSETS: ReadonlyMap<string, readonly [type: string, content: string]> = ne
   ["icon.svg", ["image/svg+xml", ICON]],
 ]);
 
-/** Performs an action. An error that it throws is shown. */
-export type Action = (form: URLSearchParams) => unknown;
-
-/** What a page has besides deliveries. */
-interface PageParts {
-  readonly toolbar?: Html;
-  readonly tabs?: readonly {
-    readonly id: string;
-    readonly title: string;
-    /** @param origin the address at which the browser reached the page, without a path */
-    readonly render: (view: View, origin: string) => Html;
-  }[];
-  /** By the last part of their path. */
-  readonly actions?: Readonly<Record<string, Action>>;
-}
-
 /** Returns whether a request is for the page: below its path, or a browser that opens the emulator's address. */
 export function isForPage({ url = "", headers }: IncomingMessage): boolean {
   const [path = ""] = url.split("?", 1);
-  if (path.startsWith(PAGE_PATH)) return true;
-  return path === "/" && /\btext\/html\b/.test(headers.accept ?? "");
+  return path.startsWith(PAGE_PATH) || (path === "/" && /\btext\/html\b/.test(headers.accept ?? ""));
 }
 
 /** Serves a page of deliveries below a path, to browsers on this machine. */
-export function deliveryPage(
-  source: DeliverySource,
-  pagePath = PAGE_PATH,
-  parts: PageParts = {},
-): RequestListener {
-  const { title, replay, tamper, clear } = source;
-  const deliveries = { id: "", title: "Deliveries", render: (view: View) => deliveriesTab(source, view) };
-  const tabs = [deliveries, ...(parts.tabs ?? [])];
+export function deliveryPage(source: PageSource, pagePath = PAGE_PATH): RequestListener {
+  const { title, replay, tamper, clear, toolbar } = source;
+  const tabs = [{ id: "", title: "Deliveries" }, ...(source.tabs ?? [])];
   const attemptOf = (number: string | null) => {
     const found = source.attempts().findLast((attempt) => String(attempt.number) === number);
     if (found === undefined) throw new Error("This attempt is not in the log any more.");
@@ -74,7 +51,7 @@ export function deliveryPage(
     replay: replay && ((form) => replay(attemptOf(form.get("target")))),
     tamper: tamper && ((form) => tamper(attemptOf(form.get("target")))),
     clear,
-    ...parts.actions,
+    ...source.actions,
   };
   const actions = new Map(Object.entries(all));
 
@@ -92,12 +69,21 @@ export function deliveryPage(
     const { pathname, searchParams, search } = new URL(request.url ?? "", "http://emulator");
     if (!pathname.startsWith(pagePath)) return reply(response, 303, "", { location: pagePath });
     const name = pathname.slice(pagePath.length);
+    const show = (status: number, alert?: string) => {
+      const page = render(Object.fromEntries(searchParams), `http://${request.headers.host}`, alert);
+      reply(response, status, page, { "content-type": "text/html; charset=utf-8" });
+    };
     const action = actions.get(name);
     const [type, content] = ASSETS.get(name) ?? [];
     const [, number] = /^attempts\/(\d+)$/.exec(name) ?? [];
     if (request.method === "POST" && action !== undefined) {
-      const problem = await problemOf(action, request);
-      if (problem !== undefined) return show(request, response, viewOf(searchParams), problem);
+      const work = text(request).then((form) => action(new URLSearchParams(form)));
+      const failure = work.then(
+        () => undefined,
+        (error: Error) => error.message,
+      );
+      const problem = await Promise.race([failure, wait(PATIENCE_MS, undefined, { ref: false })]);
+      if (problem !== undefined) return show(400, problem);
       reply(response, 303, "", { location: `${pagePath}${search}` });
     } else if (content !== undefined) {
       reply(response, 200, content, { "content-type": type });
@@ -105,28 +91,40 @@ export function deliveryPage(
       const disposition = `attachment; filename="delivery-${number}.json"`;
       // As plain text, never as something that a browser would run.
       reply(response, 200, captureFile(attemptOf(number)), { "content-disposition": disposition });
-    } else if (name !== "") {
-      reply(response, 404, "The page has nothing here.");
-    } else show(request, response, viewOf(searchParams));
+    } else if (name === "") show(200);
+    else reply(response, 404, "The page has nothing here.");
   }
 
-  function show(request: IncomingMessage, response: ServerResponse, view: View, alert?: string): void {
-    const tab = tabs.find(({ id }) => id === view.tab) ?? deliveries;
-    const origin = `http://${request.headers.host}`;
-    const content = tab.render(view, origin);
-    const page = renderPage({ title, origin, tabs, view, toolbar: parts.toolbar, content, alert });
-    reply(response, alert === undefined ? 200 : 400, page, { "content-type": "text/html; charset=utf-8" });
+  function render(view: View, origin: string, alert?: string): string {
+    const current = source.tabs?.find(({ id }) => id === view.tab);
+    const links = tabs.map(({ id, title }) => {
+      const isCurrent = id === (current?.id ?? "") && html` aria-current="page"`;
+      return html`<a href="${addressOf({ tab: id })}"${isCurrent}>${title}</a>`;
+    });
+    const { markup } = html`<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="icon" href="./icon.svg">
+<link rel="stylesheet" href="./style.css">
+<script src="./script.js" defer></script>
+</head>
+<body>
+<header>
+<img src="./icon.svg" alt="" width="34" height="34">
+<div class="grow"><h1>${title}</h1><p class="soft"><code>${origin}</code> <span id="live" role="status"></span></p></div>
+${toolbar}
+</header>
+${tabs.length > 1 && html`<nav aria-label="Tabs">${links}</nav>`}
+<main>
+${alert !== undefined && html`<p role="alert">${alert}</p>`}
+${current?.render(origin) ?? deliveriesTab(source, view)}
+</main>
+</body>
+</html>`;
+    return `<!doctype html>\n${markup}`;
   }
-}
-
-/** Performs an action, and returns why it failed, if it did so soon. */
-async function problemOf(action: Action, request: IncomingMessage): Promise<string | undefined> {
-  const work = (async () => action(new URLSearchParams(await readBody(request))))();
-  const ended = work.then(
-    () => undefined,
-    (error: Error) => error.message,
-  );
-  return Promise.race([ended, wait(PATIENCE_MS, undefined, { ref: false })]);
 }
 
 function reply(
@@ -135,6 +133,6 @@ function reply(
   content: string,
   headers: OutgoingHttpHeaders = {},
 ): void {
-  response.writeHead(status, { ...HEADERS, "content-type": TEXT, ...headers });
+  response.writeHead(status, { ...HEADERS, "content-type": "text/plain; charset=utf-8", ...headers });
   response.end(content);
 }

@@ -14,7 +14,7 @@ code, pre, textarea { font: 12.5px/1.5 ui-monospace, Menlo, Consolas, "DejaVu Sa
 a, #live { color: var(--accent); }
 h1, h2 { font-size: 18px; line-height: 1.4; }
 h2, .filter { margin-bottom: 10px; }
-[data-live] + h2 { margin-top: 18px; }
+form + h2 { margin-top: 18px; }
 h3 { font-size: 13px; color: var(--soft); margin: 12px 0 5px; }
 .soft, dt, label { color: var(--soft); font-size: 13px; }
 .grow { flex: 1; min-width: 0; }
@@ -36,14 +36,13 @@ main { padding-top: 18px; padding-bottom: 60px; border-top: 1px solid var(--line
 .detail:has(h2) { padding: 18px 20px; }
 #back { display: none; }
 .list { list-style: none; padding: 0; overflow: hidden; margin: 8px 0; }
-.list:empty { display: none; }
 .list > li + li, .detail details { border-top: 1px solid var(--line); }
-.list li > :not(a) { padding: 7px 14px; }
-.list a { display: block; padding: 8px 14px; color: inherit; text-decoration: none; }
-.list a:hover, .list a[aria-current] { background: var(--chosen); }
-.list a:focus-visible { outline-offset: -2px; }
-.list a .row { flex-wrap: nowrap; }
-.list a .grow { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.list li { padding: 8px 14px; }
+.list li > a { display: block; margin: -8px -14px; padding: 8px 14px; color: inherit; text-decoration: none; }
+.list li > a:hover, .list a[aria-current] { background: var(--chosen); }
+.list li > a:focus-visible { outline-offset: -2px; }
+.list li > a .row { flex-wrap: nowrap; }
+.list li > a .grow { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .filter input { flex: 1 1 200px; }
 .scripted .filter button { display: none; }
 time, .badge { white-space: nowrap; font-variant-numeric: tabular-nums; }
@@ -64,8 +63,7 @@ button { cursor: pointer; font-weight: 600; }
 button:hover { border-color: var(--soft); }
 button.primary { background: var(--accent); color: var(--card); }
 .fields { display: grid; gap: 10px; padding: 14px; }
-.fields label:not(.row) { display: grid; }
-.fields [type="checkbox"] { min-height: 0; }
+.fields label { display: grid; }
 
 @media (max-width: 860px) {
   header, nav, main { padding-left: 16px; padding-right: 16px; }

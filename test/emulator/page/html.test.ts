@@ -2,14 +2,14 @@ import { html } from "../../../src/emulator/page/html";
 
 test("html escapes every value, in content and in attributes", () => {
   const value = `<b title="x">'&amp;'</b>`;
-  const escaped = "&lt;b title=&quot;x&quot;&gt;&#39;&amp;amp;&#39;&lt;/b&gt;";
+  const escaped = "&#60;b title=&#34;x&#34;&#62;&#39;&#38;amp;&#39;&#60;/b&#62;";
   expect(html`<p title="${value}">${value}</p>`.markup).toBe(`<p title="${escaped}">${escaped}</p>`);
 });
 
 test("html inserts its own markup as it is, alone and in arrays, and nothing for false and undefined", () => {
   const item = (name: string) => html`<li>${name}</li>`;
   expect(html`<ul>${[item("a"), item("<"), [item("c")]]}</ul>${false}${undefined}${0}`.markup).toBe(
-    "<ul><li>a</li><li>&lt;</li><li>c</li></ul>0",
+    "<ul><li>a</li><li>&#60;</li><li>c</li></ul>0",
   );
 });
 

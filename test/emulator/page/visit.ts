@@ -73,9 +73,8 @@ export function submit(
 /** Returns the page's text as a reader sees it: without tags, and with the entities resolved. */
 export async function readPage(site: Site, path?: string): Promise<string> {
   const { body } = await visit(site, path);
-  const entities: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" };
   return body
     .replace(/<[^>]*>/g, " ")
     .replace(/\s+/g, " ")
-    .replace(/&([a-z#0-9]+);/g, (_, name) => entities[name] ?? "?");
+    .replace(/&#(\d+);/g, (_, code) => String.fromCharCode(code));
 }

@@ -40,8 +40,7 @@ async function fullPage(): Promise<{ page: Page; addresses: string[] }> {
   emulator.rotateSecret();
   for (const path of ["/webhooks", "/nothing"]) await fetch(`${emulator.url}${path}`);
   const page = await browser.open(emulator.url);
-  const endpoints = ["?tab=endpoints", `?tab=endpoints&d=${id}`];
-  const queries = ["", "?d=2", "?q=nowhere", ...endpoints, "?tab=faults", "?tab=setup"];
+  const queries = ["", "?d=2", "?q=nowhere", "?tab=endpoints", "?tab=faults", "?tab=setup"];
   return { page, addresses: queries.map((query) => `${emulator.url}/_emulator/${query}`) };
 }
 

@@ -49,7 +49,7 @@ export async function tabThrough(page: Page): Promise<{ stops: number; missed: s
 /** Returns the names of controls that are empty, or that another control has too. */
 export async function ambiguousNames(page: Page): Promise<string[]> {
   const names = `[...document.querySelectorAll("button, main a, nav a")].filter((element) => element.checkVisibility())
-    .map((element) => element.textContent.replace(/\\s+/g, " ").trim())`;
+    .map((element) => (element.ariaLabel ?? element.textContent).replace(/\\s+/g, " ").trim())`;
   const all = (await page.evaluate(names)) as string[];
   return all.filter((name, index) => name === "" || all.indexOf(name) !== index);
 }

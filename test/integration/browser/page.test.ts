@@ -29,7 +29,7 @@ test("someone runs a job, watches its deliveries arrive and be retried, and repl
   const { url, received } = await receiver(503);
   emulator.add({ url, type: "development" });
   const page = await open();
-  await shows(page, "#count", /^No delivery yet/);
+  await shows(page, "#list", /^No delivery yet/);
   await press(page, "header", "Run a job");
   await shows(page, "#list li", /^retrying job.running/);
   await shows(page, "#list li", /^delivered job.succeeded/);
@@ -55,7 +55,7 @@ test("someone runs a job, watches its deliveries arrive and be retried, and repl
 
 test("the focus, the open details and what someone is filling in survive updates", async () => {
   const { url } = await receiver();
-  const { id } = emulator.add({ url, type: "production" });
+  emulator.add({ url, type: "production" });
   await emulator.deliver({ type: "job.running" });
   const page = await open();
   await page.focus("#d1");
@@ -63,10 +63,12 @@ test("the focus, the open details and what someone is filling in survive updates
   await shows(page, "#list li", /job.failed/);
   expect(await page.evaluate("document.activeElement.id")).toBe("d1");
 
-  await page.goto(`${emulator.url}/_emulator/?tab=endpoints&d=${id}`);
+  await page.goto(`${emulator.url}/_emulator/?tab=endpoints`);
+  await page.$eval("textarea", (field) => field.select());
   await page.type("textarea", '{"type":');
   emulator.add({ url: "https://example.com/other", type: "development" });
-  await shows(page, "#list", /example.com\/other/);
+  await shows(page, "#endpoints", /example.com\/other/);
+  await shows(page, "#targets", /example.com\/other/);
   expect(await page.evaluate("[document.activeElement.name, document.activeElement.value]")).toEqual([
     ...["body", '{"type":'],
   ]);
@@ -94,6 +96,7 @@ test("someone registers an endpoint, sends an own body and breaks the service wi
   const submitted = (keys: () => Promise<unknown>) => Promise.all([page.waitForNavigation(), keys()]);
   await page.type("input[name=url]", url);
   await submitted(() => use("input[name=url]", "Enter"));
+  await page.$eval("textarea", (field) => field.select());
   await page.type("textarea", '{ "type": "order.paid" }');
   await submitted(() => use("textarea", "Tab", "Enter"));
   await shows(page, "#list li", /^delivered order.paid/);
@@ -128,7 +131,7 @@ test("the page says when the emulator is gone, and recovers when it is back", as
   await shows(page, "#live", /not connected/);
   emulator.add({ url: "https://example.com/later", type: "production" });
   await emulator.goOnline();
-  await shows(page, "#list", /example.com\/later/);
+  await shows(page, "#endpoints", /example.com\/later/);
 });
 
 test("the page works without its script", async () => {

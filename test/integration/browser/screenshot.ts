@@ -1,4 +1,4 @@
-// Takes the picture of the documentation: npx ts-node --transpile-only test/browser/screenshot.ts docs/emulator.png
+// Takes the picture of the documentation: npx ts-node --transpile-only test/integration/browser/screenshot.ts docs/emulator.png
 
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
