@@ -1,12 +1,13 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import * as ts from "typescript";
+import { ADVICE } from "../../src/cli/verify/advice";
 import { read, root } from "./pages";
 
 /** A page with more codes explains corners that nobody meets. */
 const MOST_CODES = 105;
 /** The types whose strings are codes or reasons. */
-const TYPES = /ErrorCode$|^(FindingCode|VerifyCause|BodyCause|VerificationFailure|Refusal|OutcomeKind)$/;
+const TYPES = /ErrorCode$|^(FindingCode|VerificationFailure|Refusal|OutcomeKind)$/;
 /** The outcomes that need no explanation: nothing failed. */
 const FINE = ["handled", "unhandled", "duplicate", "validation", "queued"];
 /** A reason and an outcome of workers, which no type names. */
@@ -39,7 +40,7 @@ const codes = tables.flat();
 test("the page of errors explains exactly the codes, reasons and findings that the sources declare, each once", () => {
   const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" });
   const declared = files.filter((name) => name.endsWith(".ts")).flatMap((name) => codesIn(join("src", name)));
-  const explained = [...declared.filter((code) => !FINE.includes(code)), ...NAMELESS];
+  const explained = [...declared.filter((code) => !FINE.includes(code)), ...NAMELESS, ...Object.keys(ADVICE)];
   expect([...codes].sort()).toEqual([...new Set(explained)].sort());
 });
 
