@@ -1,8 +1,8 @@
 import type { Dispatcher } from "undici";
-import type { Answer } from "./answer";
 import type { Clock } from "./clock";
 import type { WebhookErrorCode } from "./errors";
-import type { Operation } from "./operation";
+import type { Gate } from "./gate";
+import type { Answer, Operation } from "./operation";
 import type { ResolvedOptions } from "./options";
 
 const { name, version }: { name: string; version: string } = require("../../package.json");
@@ -24,16 +24,20 @@ export interface Failure {
   readonly cause?: unknown;
 }
 
-/** What the attempts of one client share. */
-export interface AttemptContext {
+/** What the operations of one client share. */
+export interface ClientContext {
   readonly options: ResolvedOptions;
   readonly dispatcher: Dispatcher;
+  readonly gate: Gate;
   readonly clock: Clock;
+  readonly random: () => number;
+  /** Ends every wait, but no attempt. */
+  readonly cancelled: AbortSignal | undefined;
 }
 
 /** Returns a new object for each attempt, because undici's proxy agent adds to the headers. */
-function requestOf({ method, path, body }: Operation<unknown>, options: ResolvedOptions) {
-  const { origin, pathname } = new URL(`${options.baseUrl}${path}`);
+function requestOf({ method, url, body }: Operation<unknown>, options: ResolvedOptions) {
+  const { origin, pathname: path } = new URL(url);
   const headers = {
     [options.apiKeyHeader]: options.apiKeyValue,
     accept: "application/json",
@@ -41,7 +45,7 @@ function requestOf({ method, path, body }: Operation<unknown>, options: Resolved
     "user-agent": USER_AGENT,
     ...(body !== undefined && { "content-type": "application/json" }),
   };
-  return { origin, path: pathname, method, headers, body: body ?? null };
+  return { origin, path, method, headers, body: body ?? null };
 }
 
 /**
@@ -52,7 +56,7 @@ function requestOf({ method, path, body }: Operation<unknown>, options: Resolved
  */
 export function exchange(
   operation: Operation<unknown>,
-  { dispatcher, clock, options }: AttemptContext,
+  { dispatcher, clock, options }: ClientContext,
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
 ): Promise<Attempt> {
   const { maxResponseBytes } = options;

@@ -1,13 +1,14 @@
 import { setMaxListeners } from "node:events";
 import { openDispatcher, ProxyError } from "../shared/dispatcher";
 import { describeUrl } from "../shared/url";
+import type { ClientContext } from "./attempt";
 import { type Clock, systemClock } from "./clock";
 import type { Endpoint, EndpointList, Registration } from "./endpoint";
 import { WebhookError } from "./errors";
 import { Gate } from "./gate";
 import type { Operation } from "./operation";
 import { operationError } from "./operationError";
-import { type OperationContext, type OperationOptions, runOperation } from "./operationRun";
+import { type OperationOptions, runOperation } from "./operationRun";
 import { invalidOption, resolveOptions, type WebhooksClientOptions } from "./options";
 import { MalformedAnswer, parseBody, parseEndpoint, parseList } from "./parse";
 
@@ -31,7 +32,8 @@ export interface ClientEnvironment {
  * requests of the client. Use one client for each account, and `close()` it in the end, because it holds connections.
  */
 export class WebhooksClient {
-  readonly #context: OperationContext;
+  readonly #context: ClientContext;
+  readonly #url: string;
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #closed = new AbortController();
   #isClosing = false;
@@ -44,6 +46,7 @@ export class WebhooksClient {
     try {
       const closed = this.#closed.signal;
       const dispatcher = resolved.dispatcher ?? openDispatcher(new URL(resolved.baseUrl), { closed, env });
+      this.#url = `${resolved.baseUrl}/webhooks`;
       this.#context = { options: resolved, dispatcher, gate, clock, random, cancelled };
     } catch (error) {
       throw error instanceof ProxyError ? invalidOption(error.reason) : error;
@@ -60,7 +63,7 @@ export class WebhooksClient {
     const operation: Operation<Endpoint> = {
       name: "register",
       method: "POST",
-      path: "/webhooks",
+      url: this.#url,
       body: JSON.stringify({ url, type, ip }),
       description: `register a webhook endpoint for ${describeUrl(url)} (${type})`,
       parse: ({ body }) => parseEndpoint(parseBody(body)),
@@ -73,7 +76,7 @@ export class WebhooksClient {
     const operation: Operation<EndpointList> = {
       name: "list",
       method: "GET",
-      path: "/webhooks",
+      url: this.#url,
       description: "list the webhook endpoints",
       parse: ({ body, headers }) => parseList(parseBody(body), headers),
     };
@@ -87,7 +90,7 @@ export class WebhooksClient {
       if (endpoint.id !== id) throw new MalformedAnswer("its id is not the one that was asked for");
       return endpoint;
     };
-    return this.#run({ ...withId("get", id), method: "GET", parse }, options);
+    return this.#run({ ...this.#withId("get", id), method: "GET", parse }, options);
   }
 
   /**
@@ -96,7 +99,7 @@ export class WebhooksClient {
    * @throws WebhookEndpointNotFoundError if the service answers 404 otherwise. @throws WebhookError
    */
   async delete(id: string, options?: OperationOptions): Promise<void> {
-    return this.#run({ ...withId("delete", id), method: "DELETE", parse: () => {} }, options);
+    return this.#run({ ...this.#withId("delete", id), method: "DELETE", parse: () => {} }, options);
   }
 
   /** Refuses further operations, waits for those under way, and closes the connections, except those of a given dispatcher. */
@@ -112,7 +115,7 @@ export class WebhooksClient {
   async #run<T>(operation: Operation<T>, options: OperationOptions = {}): Promise<T> {
     if (this.#isClosing) {
       const failure = { code: "CLOSED", attempts: 0, last: undefined, mayHaveWorked: false } as const;
-      throw operationError(operation, failure, this.#context.options.baseUrl);
+      throw operationError(operation, failure);
     }
     // Many operations may share a signal, and each listens to it: Node.js must not warn of a leak.
     if (options.signal) setMaxListeners(0, options.signal);
@@ -120,16 +123,16 @@ export class WebhooksClient {
     this.#underWay.add(running);
     return running.finally(() => this.#underWay.delete(running));
   }
-}
 
-/** @throws WebhookError `INVALID_ARGUMENT` */
-function withId<Name extends "get" | "delete">(name: Name, id: string) {
-  const description = `${name} webhook endpoint ${JSON.stringify(id)}`;
-  // URL resolution would turn "." and ".." into another path, and an empty id would be the path of all endpoints.
-  // A program in another language may pass what is no string.
-  if (typeof id !== "string" || ["", ".", ".."].includes(id)) {
-    const problem = "this is not a valid id. Pass the id that the service returned";
-    throw new WebhookError(`Cannot ${description}: ${problem}`, { code: "INVALID_ARGUMENT" });
+  /** @throws WebhookError `INVALID_ARGUMENT` */
+  #withId<Name extends "get" | "delete">(name: Name, id: string) {
+    const description = `${name} webhook endpoint ${JSON.stringify(id)}`;
+    // URL resolution would turn "." and ".." into another path, and an empty id would be the path of all endpoints.
+    // A program in another language may pass what is no string.
+    if (typeof id !== "string" || ["", ".", ".."].includes(id)) {
+      const problem = "this is not a valid id. Pass the id that the service returned";
+      throw new WebhookError(`Cannot ${description}: ${problem}`, { code: "INVALID_ARGUMENT" });
+    }
+    return { name, url: `${this.#url}/${encodeURIComponent(id)}`, description };
   }
-  return { name, path: `/webhooks/${encodeURIComponent(id)}`, description };
 }

@@ -1,4 +1,4 @@
-import { CodedError } from "../shared/codedError";
+import { CodedError, type CodedErrorOptions } from "../shared/codedError";
 
 /** What went wrong. Stable, for programs to compare. */
 export type WebhookErrorCode =
@@ -19,7 +19,8 @@ export type WebhookErrorCode =
   | "CLOSED"; // the client was closed
 
 /** What a `WebhookError` carries besides its message. */
-export type WebhookErrorOptions = Pick<WebhookError, "code" | "cause"> &
+export type WebhookErrorOptions = CodedErrorOptions &
+  Pick<WebhookError, "code"> &
   Partial<Pick<WebhookError, "statusCode" | "responseText" | "serverTime">>;
 
 /** A failed request to the webhook service. Its message holds no key, no path of a webhook's url and no response text. */

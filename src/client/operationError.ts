@@ -1,9 +1,8 @@
 import { isRecord } from "../shared/json";
-import { serverTimeOf } from "./answer";
 import type { Attempt } from "./attempt";
 import type { WebhookErrorCode } from "./errors";
 import { WebhookEndpointNotFoundError, WebhookError, WebhookRegistrationError } from "./errors";
-import type { Operation } from "./operation";
+import { type Operation, serverTimeOf } from "./operation";
 
 /** How an operation failed. */
 export interface OperationFailure {
@@ -13,24 +12,21 @@ export interface OperationFailure {
   readonly last: Attempt | undefined;
   /** True if the service may have carried out any of the attempts. */
   readonly mayHaveWorked: boolean;
-  /** What is wrong with a malformed answer. */
-  readonly problem?: string;
+  /** Default: why the last attempt failed. */
   readonly cause?: unknown;
 }
 
 /** Returns the error that the contract prescribes for an operation. */
 export function operationError(
-  { name, method, path, description }: Operation<unknown>,
+  { name, method, url, description }: Operation<unknown>,
   failure: OperationFailure,
-  baseUrl: string,
 ): WebhookError {
   const { code, mayHaveWorked, last, attempts } = failure;
   const answer = last?.answer;
   const times = attempts > 1 ? ` (attempt ${attempts})` : "";
-  const what = `Cannot ${description}: ${method} ${baseUrl}${path} ${whatHappened(failure)}${times}.`;
+  const what = `Cannot ${description}: ${method} ${url} ${whatHappened(failure)}${times}.`;
   const outcome = mayHaveWorked ? "undecided" : "not-made";
-  const doubt = name === "register" && mayHaveWorked ? DOUBT : "";
-  const text = [what, ADVICE[code], doubt].filter(Boolean).join(" ");
+  const text = [what, ADVICE[code], name === "register" && mayHaveWorked && DOUBT].filter(Boolean).join(" ");
   const details = {
     code,
     outcome,
@@ -44,13 +40,13 @@ export function operationError(
   return new WebhookError(text, details);
 }
 
-function whatHappened({ code, last, problem }: OperationFailure): string {
+function whatHappened({ code, last, cause }: OperationFailure): string {
   if (code === "CLOSED") return "was not sent: the client is closed";
   if (code === "ABORTED") return "was aborted by the caller";
   if (!last) return "was not sent: for at least a minute, the service kept asking this client to wait";
   const { answer, failure, sent } = last;
   if (answer && answer.statusCode >= 300) return `was answered with ${answer.statusCode}`;
-  const reason = problem ?? REASONS[code] ?? nameOf(failure?.cause);
+  const reason = REASONS[code] ?? nameOf(cause ?? failure?.cause);
   if (answer) return `was answered with ${answer.statusCode}, but the answer cannot be used: ${reason}`;
   return `got no ${sent ? "answer" : "connection"}: ${reason}`;
 }
@@ -71,17 +67,15 @@ const DOUBT =
 
 const ADVICE: Readonly<Partial<Record<WebhookErrorCode, string>>> = {
   UNAUTHORIZED:
-    "The service refused the API key: it is wrong, revoked or rotated, or belongs in another header than apiKeyHeader names (default: X-Api-Key).",
-  NOT_FOUND:
-    "The account of this API key has no endpoint with that id: it was deleted, or belongs to another account or service.",
+    "The service refused the API key: it is wrong or rotated, or belongs in another header than apiKeyHeader (default: X-Api-Key).",
+  NOT_FOUND: "The account of this API key has no endpoint with that id.",
   RATE_LIMITED: "The service is limiting requests: try again later.",
   REJECTED:
     "The service refused the request. Check what was sent, and after 404 or 405 baseUrl; the error's responseText may say why.",
   SERVER_ERROR: "The service failed; the error's responseText may say why.",
   MALFORMED_RESPONSE: "Check that baseUrl is the address of the webhook service's API, not of its website.",
   RESPONSE_TOO_LARGE: "Check baseUrl, or raise maxResponseBytes.",
-  UNREACHABLE:
-    "Nothing was sent. Check baseUrl, the network, and HTTPS_PROXY and NO_PROXY in the environment.",
+  UNREACHABLE: "Nothing was sent. Check baseUrl, the network, HTTPS_PROXY and NO_PROXY.",
   TIMED_OUT: "To wait longer, raise the operation's timeout (one attempt takes 10 s at most).",
   REDIRECTED:
     "The redirect is not followed, because the API key would be sent along: set baseUrl to the address of the API.",

@@ -1,21 +1,12 @@
-import { type Attempt, type AttemptContext, exchange } from "./attempt";
+import { type Attempt, type ClientContext, exchange } from "./attempt";
 import { sleep } from "./clock";
 import type { WebhookErrorCode } from "./errors";
-import type { Gate } from "./gate";
 import type { Operation } from "./operation";
 import { operationError } from "./operationError";
 import { MalformedAnswer } from "./parse";
 import { backoffMs, judge, retryAfterMs } from "./retryPolicy";
 
 const LONGEST_ATTEMPT_MS = 10_000;
-
-/** What the operations of one client share. */
-export interface OperationContext extends AttemptContext {
-  readonly gate: Gate;
-  readonly random: () => number;
-  /** Ends every wait, but no attempt. */
-  readonly cancelled: AbortSignal | undefined;
-}
 
 /** Options of one operation of the client. */
 export interface OperationOptions {
@@ -32,7 +23,7 @@ export interface OperationOptions {
  */
 export async function runOperation<T>(
   operation: Operation<T>,
-  context: OperationContext,
+  context: ClientContext,
   { signal, onSend }: OperationOptions,
 ): Promise<T> {
   const { gate, clock, random, options } = context;
@@ -41,8 +32,8 @@ export async function runOperation<T>(
   let last: Attempt | undefined;
   /** What is left for attempts and backoffs, in milliseconds. */
   let leftMs = options.timeoutMs;
-  const failed = (code: WebhookErrorCode, details: { problem?: string; cause?: unknown } = {}) =>
-    operationError(operation, { code, attempts, last, mayHaveWorked, ...details }, options.baseUrl);
+  const failed = (code: WebhookErrorCode, cause?: unknown) =>
+    operationError(operation, { code, attempts, last, mayHaveWorked, cause });
   const reportWait = (code: WebhookErrorCode, delayMs: number) => {
     const statusCode = last?.answer?.statusCode;
     options.onWait?.({ operation: operation.name, attempt: attempts, delayMs, code, statusCode });
@@ -52,7 +43,7 @@ export async function runOperation<T>(
   try {
     for (;;) {
       await gate.opened(unwait);
-      if (unwait.aborted) throw failed("ABORTED", { cause: unwait.reason });
+      if (unwait.aborted) throw failed("ABORTED", unwait.reason);
       if (gate.hasStalled) throw failed("RATE_LIMITED");
 
       const startedAt = clock.now();
@@ -90,7 +81,7 @@ export async function runOperation<T>(
       await sleep(delayMs, { clock, signal: unwait });
     }
   } catch (error) {
-    throw error instanceof MalformedAnswer ? failed("MALFORMED_RESPONSE", { problem: error.message }) : error;
+    throw error instanceof MalformedAnswer ? failed("MALFORMED_RESPONSE", error) : error;
   } finally {
     gate.leave();
   }

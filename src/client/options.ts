@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import { hostMistake, isHttpUrl, isLoopback } from "../shared/url";
+import { isHttpUrl, isLoopback } from "../shared/url";
 import { WebhookError, type WebhookErrorCode } from "./errors";
 import type { OperationName } from "./operation";
 
@@ -99,13 +99,9 @@ function baseUrlProblem(value: unknown): string | false {
     return 'must be an absolute URL that begins with "https://" (or "http://" for this machine)';
   }
   const { username, password, protocol, hostname } = new URL(value);
-  if (username !== "" || password !== "") {
-    return "must not contain a user name or password; the API key is a separate setting";
+  if (username !== "" || password !== "" || /[?#]/.test(value)) {
+    return "must not contain a user name or password, a query or a fragment";
   }
-  if (/[?#]/.test(value)) return "must not contain a query or a fragment";
-  // The key would go to whoever has that name.
-  const mistake = hostMistake(value);
-  if (mistake !== undefined) return mistake;
   const isExposed = protocol === "http:" && !isLoopback(hostname);
   return isExposed && 'must begin with "https://": plain http would expose the API key on the network';
 }

@@ -1,6 +1,6 @@
 import { isRecord, parseJson } from "../shared/json";
-import { type Headers, serverTimeOf } from "./answer";
 import type { Endpoint, EndpointList, UnrecognizedEndpoint } from "./endpoint";
+import { type Headers, serverTimeOf } from "./operation";
 import { headersMentionMore, mentionsMore } from "./partialList";
 
 /** An answer that breaks the contract. The message describes what is wrong with its shape and never quotes a value. */

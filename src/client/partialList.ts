@@ -1,5 +1,5 @@
 import { isRecord } from "../shared/json";
-import type { Headers } from "./answer";
+import type { Headers } from "./operation";
 
 /** Names are compared in lower case and without punctuation: `has_more` is `hasmore`. */
 const MORE =

@@ -1,8 +1,7 @@
 import { isSuccess } from "../shared/isSuccess";
-import { type Answer, serverTimeOf } from "./answer";
 import type { Attempt, Failure } from "./attempt";
 import type { WebhookErrorCode } from "./errors";
-import type { OperationName } from "./operation";
+import { type Answer, type OperationName, serverTimeOf } from "./operation";
 
 export type Verdict = { readonly succeeded: true; readonly answer: Answer } | FailedVerdict;
 

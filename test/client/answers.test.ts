@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Headers } from "../../src/client/answer";
+import type { Headers } from "../../src/client/operation";
 import { MalformedAnswer, parseBody, parseEndpoint, parseList } from "../../src/client/parse";
 import { endpoint } from "./support";
 
