@@ -1,4 +1,4 @@
-import { CodedError, type CodedErrorOptions } from "../shared/codedError";
+import { CodedError } from "../shared/codedError";
 
 /** What went wrong. Stable, for programs to compare. */
 export type WebhookErrorCode =
@@ -19,9 +19,12 @@ export type WebhookErrorCode =
   | "CLOSED"; // the client was closed
 
 /** What a `WebhookError` carries besides its message. */
-export type WebhookErrorOptions = CodedErrorOptions &
-  Pick<WebhookError, "code"> &
-  Partial<Pick<WebhookError, "statusCode" | "responseText" | "serverTime">>;
+export interface WebhookErrorOptions
+  extends Pick<WebhookError, "code">,
+    Partial<Pick<WebhookError, "statusCode" | "responseText" | "serverTime">> {
+  /** The error that this one comes from, such as that of the connection. */
+  readonly cause?: unknown;
+}
 
 /** A failed request to the webhook service. Its message holds no key, no path of a webhook's url and no response text. */
 export class WebhookError extends CodedError<WebhookErrorCode> {
