@@ -16,9 +16,6 @@ import { toSettle, unansweredIn } from "./inventory/owner";
 import { jsonOption, stackOption, yesOption } from "./options";
 import type { Context, Subcommand } from "./run";
 
-/** What concerns one endpoint, and does not stop the deletion of the others. */
-const OF_ONE_ENDPOINT: readonly string[] = ["INVALID_ARGUMENT", "REJECTED", "SERVER_ERROR"];
-
 interface Flags {
   readonly yes?: boolean;
   readonly orphans?: boolean;
@@ -26,9 +23,6 @@ interface Flags {
   readonly olderThan?: number;
   readonly type?: EndpointType;
 }
-
-/** What became of each endpoint that was chosen. */
-type Results = Map<Entry, "deleted" | "not-confirmed" | "changed" | "failed" | "not-deleted">;
 
 export const deletion: Subcommand<Flags> = {
   description:
@@ -60,25 +54,12 @@ export const deletion: Subcommand<Flags> = {
       const chosen = orphans
         ? oldOrphans(context, inventory, flags)
         : named(ids, inventory, { verb: "deleted", whyNot: ({ owner }) => owner.whyNotOrphan });
-      const results: Results = new Map(chosen.map((entry) => [entry, "not-confirmed"]));
-      let failure: WebhookError | undefined;
       if (chosen.length > 0) printTable(context, chosen);
-      if (
-        chosen.length > 0 &&
-        (await confirm(context, `Delete ${countOf(chosen.length, "endpoint")}?`, yes))
-      ) {
-        // A run may have taken one over while a person decided, and an id may be used again.
-        const { entries } = await look();
-        context.endItself();
-        const free = entries.filter(({ owner }) => owner.kind === "nobody");
-        const endpoints = new Map(free.map(({ endpoint }) => [endpoint.id, endpoint]));
-        for (const entry of chosen) {
-          const isSame = isDeepStrictEqual(endpoints.get(entry.endpoint.id), entry.endpoint);
-          results.set(entry, isSame ? "not-deleted" : "changed");
-        }
-        failure = await remove(context, account.client, results);
-      }
-      return report(context, results, failure);
+      const question = `Delete ${countOf(chosen.length, "endpoint")}?`;
+      const isAgreed = chosen.length > 0 && (await confirm(context, question, yes));
+      const unchanged = isAgreed ? stillOrphans(context, chosen, await look()) : [];
+      context.endItself();
+      return report(context, chosen, await remove(context, account.client, unchanged));
     });
   },
 };
@@ -109,47 +90,57 @@ function oldOrphans(
   return old;
 }
 
-/** Deletes what is not deleted, until Ctrl-C. Returns the first failure, or the one that ended the deletion. */
-async function remove({ output, signal }: Context, client: WebhooksClient, results: Results) {
-  const waiting = [...results.keys()].filter((entry) => results.get(entry) === "not-deleted");
-  let failure: WebhookError | undefined;
-  let count = 0;
+/** Returns what no run has taken over while a person decided. An id may be used again, so the rest must be the same, too. */
+function stillOrphans({ output }: Context, chosen: readonly Entry[], { entries }: Inventory): Entry[] {
+  const orphans = entries.filter(({ owner }) => owner.kind === "nobody");
+  const endpoints = new Map(orphans.map(({ endpoint }) => [endpoint.id, endpoint]));
+  return chosen.filter(({ endpoint }) => {
+    const isSame = isDeepStrictEqual(endpoints.get(endpoint.id), endpoint);
+    if (!isSame) output.warn(`${endpoint.id} was kept: it has changed, or something has it now`);
+    return isSame;
+  });
+}
+
+interface Removal {
+  readonly deleted: Set<Entry>;
+  /** Those of the deletions that were under way when the first one failed. */
+  readonly failures: WebhookError[];
+}
+
+/** Deletes endpoints, until one cannot be deleted or until Ctrl-C. */
+async function remove({ output, signal }: Context, client: WebhooksClient, entries: readonly Entry[]) {
+  const { deleted, failures }: Removal = { deleted: new Set(), failures: [] };
   const removeOne = async (entry: Entry) => {
     const { id } = entry.endpoint;
     try {
       await client.delete(id).catch(undefinedIfGone);
-      results.set(entry, "deleted");
-      count += 1;
+      deleted.add(entry);
       output.line(`Deleted ${id}`);
     } catch (error) {
       if (!(error instanceof WebhookError)) throw error;
-      results.set(entry, "failed");
-      if (failure === undefined || !OF_ONE_ENDPOINT.includes(error.code)) failure = error;
+      failures.push(error);
     }
   };
-  const isOver = () => signal.aborted || (failure !== undefined && !OF_ONE_ENDPOINT.includes(failure.code));
-  const removing = inParallel(waiting, removeOne, isOver);
-  await output.during(
-    () => `Deleting: ${count} of ${countOf(waiting.length, "endpoint")} deleted…`,
-    removing,
-  );
-  return failure;
+  const removing = inParallel(entries, removeOne, () => signal.aborted || failures.length > 0);
+  await output.during(() => `Deleting: ${deleted.size} of ${entries.length} endpoints deleted…`, removing);
+  return { deleted, failures };
 }
 
-/** Reports what was deleted and what not. Returns whether nothing was kept. @throws CliError `INTERRUPTED`, or the failure */
-function report({ output, signal }: Context, results: Results, failure: WebhookError | undefined): boolean {
-  const all = [...results];
-  const deleted = all.flatMap(([entry, result]) => (result === "deleted" ? [dataOf(entry)] : []));
-  const kept = all.flatMap(([entry, reason]) => (reason === "deleted" ? [] : [{ ...dataOf(entry), reason }]));
-  for (const [{ endpoint }, result] of all)
-    if (result === "changed") output.warn(`${endpoint.id} was kept: it has changed, or something has it now`);
-  const counts = `${countOf(deleted.length, "endpoint")} deleted, ${kept.length} kept`;
-  const print = () => {
-    if (all.length === 0) output.note("There is nothing to delete.");
-    else output.line(`${counts}.`);
-  };
+/** Reports what was deleted and what not. Returns whether nothing was kept. @throws CliError `INTERRUPTED`, or the first failure */
+function report(
+  { output, signal }: Context,
+  chosen: readonly Entry[],
+  { deleted, failures: [failure] }: Removal,
+): boolean {
+  const kept = chosen.filter((entry) => !deleted.has(entry));
+  const counts = `${countOf(deleted.size, "endpoint")} deleted, ${kept.length} kept`;
   const isInterrupted = signal.aborted && kept.length > 0;
   const error = isInterrupted ? new CliError("INTERRUPTED", `Ctrl-C ended the command: ${counts}`) : failure;
-  output.outcome({ deleted, kept }, print, error);
+  const data = { deleted: [...deleted].map(dataOf), kept: kept.map(dataOf) };
+  output.outcome(
+    data,
+    () => output.line(chosen.length === 0 ? "There is nothing to delete." : `${counts}.`),
+    error,
+  );
   return kept.length === 0;
 }

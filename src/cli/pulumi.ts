@@ -6,15 +6,9 @@ import { CliError } from "./errors";
 /** How much of Pulumi's own error message is repeated, in characters. */
 const MAX_QUOTED_LENGTH = 300;
 
-/** The JSON that a command printed, and what it printed besides. */
-interface Printed<T> {
-  readonly value: T;
-  readonly stderr: string;
-}
-
-/** What a command found, or why this folder has none, as the part of a sentence after "because". */
+/** The JSON that a command printed and what it printed besides, or why this folder has none, as the part of a sentence after "because". */
 export type Found<T> =
-  | (Printed<T> & { readonly absence?: undefined })
+  | { readonly value: T; readonly stderr: string; readonly absence?: undefined }
   | { readonly value?: undefined; readonly stderr?: undefined; readonly absence: string };
 
 export interface PulumiRunner {
@@ -58,27 +52,24 @@ export class Pulumi {
     return result;
   }
 
-  /** Returns the JSON that a command prints, which must be of this type. @throws as `run` does */
-  async json<T>(args: readonly string[]): Promise<Printed<T>> {
-    const { stdout, stderr } = await this.run(args);
-    try {
-      return { value: JSON.parse(stdout), stderr };
-    } catch {
-      // The parser's own message would quote what was printed.
-      throw new CliError("PULUMI_FAILED", `\`pulumi ${args.join(" ")}\` printed something that is not JSON`);
-    }
-  }
-
   /**
-   * Returns the JSON that a command prints, if there are a CLI, a project and a stack for it. A stack that the user named must exist.
+   * Returns the JSON that a command prints, which must be of this type, if there are a CLI, a project and a stack for it. A stack that the
+   * user named must exist.
    *
    * @throws CliError `PULUMI_FAILED`, or `PULUMI_MISSING` for a stack that the user named
    */
   async find<T>(args: readonly string[]): Promise<Found<T>> {
     try {
-      return await this.json<T>(args);
+      const { stdout, stderr } = await this.run(args);
+      return { value: JSON.parse(stdout), stderr };
     } catch (error) {
-      const absence = error instanceof CliError ? absenceAfter(error) : undefined;
+      // The parser's own message would quote what was printed.
+      if (!(error instanceof CliError))
+        throw new CliError(
+          "PULUMI_FAILED",
+          `\`pulumi ${args.join(" ")}\` printed something that is not JSON`,
+        );
+      const absence = absenceAfter(error);
       if (absence === undefined || this.stack !== undefined) throw error;
       return { absence };
     }

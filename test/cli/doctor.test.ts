@@ -163,7 +163,7 @@ test.each<[options: Parameters<typeof serve>[0], args: string[], finding: RegExp
   [
     listing([listed, { ...listed, id: "wh_2", type: "odd" }]),
     [],
-    /^error: .*lists wh_2 in a form that cannot be read \(LIST_PARTIAL\) .*check-service/,
+    /^error: .*some that cannot be read \(wh_2\): a lost registration .*\(LIST_PARTIAL\) .*check-service/,
   ],
   [
     { urls: [url, url] },

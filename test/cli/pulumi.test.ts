@@ -28,9 +28,9 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
 
 test("a command gets the stack that the user named", async () => {
   const pulumi = new Pulumi(context({ stdout: "{}" }), "acme/dev");
-  await pulumi.json(["config"]);
-  await pulumi.of("other").json(["config"]);
-  await new Pulumi(context({ stdout: "{}" }), undefined).json(["config"]);
+  await pulumi.find(["config"]);
+  await pulumi.of("other").find(["config"]);
+  await new Pulumi(context({ stdout: "{}" }), undefined).find(["config"]);
   expect(calls).toEqual([["config", "--stack", "acme/dev"], ["config", "--stack", "other"], ["config"]]);
 });
 
@@ -57,7 +57,7 @@ test.each([
 test("find says that there is no Pulumi, but any other failure is an error", async () => {
   const found = await new Pulumi(context(missing), undefined).find(["config"]);
   expect(found.absence).toBe("the command pulumi was not found on PATH");
-  expect(await codeOf(new Pulumi(context(missing), undefined).json(["config"]))).toMatch(
+  expect(await codeOf(new Pulumi(context(missing), "dev").find(["config"]))).toMatch(
     /Install the Pulumi CLI.*\(PULUMI_MISSING\)$/,
   );
   const locked = failing("warning: x\nerror: incorrect passphrase\nmore");
@@ -73,12 +73,12 @@ test("a command that Ctrl-C ended is not missing", async () => {
 
 test("an error of Pulumi is quoted without what may be secret, and what is not JSON is not quoted", async () => {
   const told = await codeOf(
-    new Pulumi(failing("error: bad value whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw here"), undefined).json([
+    new Pulumi(failing("error: bad value whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw here"), undefined).find([
       "up",
     ]),
   );
   expect(told).not.toContain("MfKQ9r8");
-  const printed = await codeOf(new Pulumi(context({ stdout: "topsecret" }), undefined).json(["config"]));
+  const printed = await codeOf(new Pulumi(context({ stdout: "topsecret" }), undefined).find(["config"]));
   expect(printed).toBe("`pulumi config` printed something that is not JSON (PULUMI_FAILED)");
 });
 

@@ -145,9 +145,7 @@ export function* listFindings(
   const unread = joined(list.unrecognized.map(({ id }) => id));
   if (!list.complete || unread !== "")
     yield found("LIST_PARTIAL", {
-      message: list.complete
-        ? `the service lists ${unread} in a form that cannot be read`
-        : "the service lists only a part of its endpoints, so a lost registration cannot be found",
+      message: `the service lists only a part of its endpoints, or some that cannot be read${unread && ` (${unread})`}: a lost registration may be among them`,
       remedy: `${withStack(`${COMMAND} check-service`)} --url https://hooks.example.com/check   # shows the operator what differs`,
     });
   for (const { endpoint, twin } of entries)

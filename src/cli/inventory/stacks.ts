@@ -71,12 +71,14 @@ export async function readStacks(
   return { known: known.sort((a, b) => (a.name < b.name ? -1 : 1)), unreadable, absence, gap };
 }
 
+interface Exported {
+  readonly version?: number;
+  readonly deployment?: Deployment | null;
+}
+
 /** A backend may have gigabytes of states, so only what is about endpoints is kept. @throws CliError */
 async function readStack(pulumi: Pulumi): Promise<Pick<KnownStack, "deployment" | "state" | "outputs">> {
-  const { value } = await pulumi.json<{ version?: number; deployment?: Deployment | null } | null>([
-    "stack",
-    "export",
-  ]);
+  const { value } = await pulumi.find<Exported | null>(["stack", "export"]);
   const { version, deployment } = value ?? {};
   if (version === undefined || version > NEWEST_FORMAT)
     throw new CliError(
