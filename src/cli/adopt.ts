@@ -45,9 +45,7 @@ export const adopt: Subcommand<Flags> = {
       const inventory = await takeInventory(context, account, { orphans: true, ids });
       const whyNot = (entry: Entry) => entry.owner.whyNotOrphan ?? whyUndeclarable(context, entry, native);
       const entries =
-        ids.length > 0
-          ? named(ids, inventory, { verb: "adopted", whyNot })
-          : unmanaged(context, inventory, whyNot);
+        ids.length > 0 ? named(ids, inventory, "adopted", whyNot) : unmanaged(context, inventory, whyNot);
       const adoptions = namedAfterHosts(entries, inventory);
       const code = native ? importFile(adoptions) : programText(adoptions, inventory);
       output.data({ adoptions, code }, () => {

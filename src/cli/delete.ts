@@ -53,7 +53,7 @@ export const deletion: Subcommand<Flags> = {
       const inventory = await look();
       const chosen = orphans
         ? oldOrphans(context, inventory, flags)
-        : named(ids, inventory, { verb: "deleted", whyNot: ({ owner }) => owner.whyNotOrphan });
+        : named(ids, inventory, "deleted", ({ owner }) => owner.whyNotOrphan);
       if (chosen.length > 0) printTable(context, chosen);
       const question = `Delete ${countOf(chosen.length, "endpoint")}?`;
       const isAgreed = chosen.length > 0 && (await confirm(context, question, yes));

@@ -13,14 +13,6 @@ export interface Sink {
   write(text: string): unknown;
 }
 
-interface OutputOptions {
-  /** Prints data as JSON instead of for people. */
-  readonly json: boolean;
-  readonly stdout: Sink;
-  readonly stderr: Sink;
-  readonly env: NodeJS.ProcessEnv;
-}
-
 type Style = "bold" | "dim" | "red" | "green" | "yellow";
 
 /**
@@ -35,7 +27,9 @@ export class Output {
   #hasRecords = false;
   readonly #warned = new Set<string>();
 
-  constructor(private readonly options: OutputOptions) {
+  constructor(
+    private readonly options: Record<"stdout" | "stderr", Sink> & { env: NodeJS.ProcessEnv; json: boolean },
+  ) {
     this.json = options.json;
   }
 

@@ -129,7 +129,7 @@ test.each<[given: () => Partial<Backend>, finding: RegExp]>([
   ],
   [
     () => ({ own: {} }),
-    /^note: .*this folder's project has no stack in this backend \(NO_STACK\) pulumi stack ls/,
+    /^note: .*this folder has no project with a stack in this backend, so it is unknown which endpoints no stack has \(NO_STACK\) pulumi stack ls/,
   ],
   [
     () => ({ version: "v3.100.0" }),
@@ -236,7 +236,7 @@ test.each([
 ])("if Pulumi says %j, doctor says to set the passphrase", async (configError) => {
   await serve();
   expect(await theFinding({ configError })).toMatch(
-    /^error: .*passphrase.* \(PULUMI_FAILED\) export PULUMI_CONFIG_PASSPHRASE=.*PULUMI_CONFIG_PASSPHRASE_FILE/,
+    /^error: .*passphrase.* \(PULUMI_FAILED\) read -rs PULUMI_CONFIG_PASSPHRASE && export PULUMI_CONFIG_PASSPHRASE .*PULUMI_CONFIG_PASSPHRASE_FILE/,
   );
 });
 

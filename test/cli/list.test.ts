@@ -96,7 +96,7 @@ test.each<[what: string, given: Partial<Backend>, why: RegExp]>([
   [
     "the project has no stack in the backend",
     { own: {} },
-    /this folder's project has no stack in this backend/,
+    /this folder has no project with a stack in this backend/,
   ],
 ])("nothing is called an orphan where %s", async (_what, given, why) => {
   add("jobs");

@@ -41,7 +41,7 @@ export function failure({ code, reason }: CodedError, { withStack }: Pulumi, { k
       : "pulumi stack select   # or set WEBHOOKS_BASE_URL and WEBHOOKS_API_KEY",
   };
   const remedy = /passphrase/i.test(reason)
-    ? "export PULUMI_CONFIG_PASSPHRASE=…   # that of the stack; or PULUMI_CONFIG_PASSPHRASE_FILE, the path of a file that holds it"
+    ? "read -rs PULUMI_CONFIG_PASSPHRASE && export PULUMI_CONFIG_PASSPHRASE   # or PULUMI_CONFIG_PASSPHRASE_FILE, the path of a file that holds it"
     : `${withStack("pulumi config")}   # check webhooks:baseUrl, follow the message, and run doctor again`;
   return { level: "error", code, message: reason, remedy: remedies[code] ?? remedy };
 }

@@ -77,7 +77,7 @@ export function* clockFindings({ serverTime }: EndpointList): Generator<Finding>
 export function* gaps({ unreadable, absence }: Stacks): Generator<Finding> {
   if (absence !== undefined)
     yield found("NO_STACK", {
-      message: `no stack was looked into, because ${absence}`,
+      message: `${absence}, so it is unknown which endpoints no stack has`,
       remedy: "pulumi stack ls   # in the folder of a Pulumi program",
     });
   for (const { what, why } of unreadable) {

@@ -134,21 +134,24 @@ export function entryOf(id: string, { entries }: Inventory): Entry {
   );
 }
 
-interface Choice {
-  /** What is to be done with the entries. */
-  readonly verb: "adopted" | "deleted";
-  /** Says why it cannot be done with one of them, as the rest of a sentence after its id. */
-  readonly whyNot: (entry: Entry) => string | undefined;
-}
-
-/** Returns the entries that were named, each once. @throws CliError `ENDPOINT_NOT_FOUND`, `NOT_ADOPTABLE` or `NOT_DELETABLE` */
-export function named(ids: readonly string[], inventory: Inventory, { verb, whyNot }: Choice): Entry[] {
-  const entries = [...new Set(ids)].map((id) => entryOf(id, inventory));
-  for (const entry of entries) {
+/**
+ * Returns the entries that were named, each once.
+ *
+ * @param verb what is to be done with them
+ * @param whyNot says why it cannot be done with one of them, as the rest of a sentence after its id
+ * @throws CliError `ENDPOINT_NOT_FOUND`, `NOT_ADOPTABLE` or `NOT_DELETABLE`
+ */
+export function named(
+  ids: readonly string[],
+  inventory: Inventory,
+  verb: "adopted" | "deleted",
+  whyNot: (entry: Entry) => string | undefined,
+): Entry[] {
+  const code = verb === "deleted" ? "NOT_DELETABLE" : "NOT_ADOPTABLE";
+  return [...new Set(ids)].map((id) => {
+    const entry = entryOf(id, inventory);
     const why = whyNot(entry);
-    const code = verb === "deleted" ? "NOT_DELETABLE" : "NOT_ADOPTABLE";
-    if (why !== undefined)
-      throw new CliError(code, `nothing was ${verb}, because ${entry.endpoint.id} cannot be: ${why}`);
-  }
-  return entries;
+    if (why === undefined) return entry;
+    throw new CliError(code, `nothing was ${verb}, because ${id} cannot be: ${why}`);
+  });
 }
