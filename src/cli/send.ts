@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { Argument, Option } from "commander";
-import { JOB_EVENTS, readEvent } from "../receiver/event";
+import { JOB_EVENTS, readEvent } from "../receiver/delivery";
 import { isSuccess } from "../shared/isSuccess";
 import { parseJson } from "../shared/json";
 import { postDelivery } from "../shared/post";

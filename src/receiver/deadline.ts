@@ -1,43 +1,22 @@
-import { CodedError } from "../shared/codedError";
-
-/** A handler did not settle in time. It is the reason of its delivery's `signal`. */
-export class DeadlineError extends CodedError<"HANDLER_DEADLINE"> {
-  override readonly name = "DeadlineError";
-
-  constructor(milliseconds: number) {
-    super(
-      "HANDLER_DEADLINE",
-      `The handler took longer than ${milliseconds} ms. Hand long work to a queue, or raise handlerTimeoutMs.`,
-    );
-  }
-}
-
 /** The longest delay of `setTimeout`. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-export const LATE = Symbol("took too long");
-
-/** Settles as the work does, or resolves with `LATE` if it takes longer. The work goes on. */
+/**
+ * Settles as the work does, or rejects if it takes longer. The work goes on.
+ * @param what what takes long, such as "The dedupe store", or a function that makes the error to reject with
+ */
 // Not Promise.race, which costs several promises more for each delivery.
-export function within<T>(milliseconds: number, work: PromiseLike<T>): Promise<T | typeof LATE> {
+export function inTime<T>(
+  what: string | (() => Error),
+  milliseconds: number,
+  work: PromiseLike<T>,
+): Promise<T> {
   return new Promise((resolve, reject) => {
-    const stopTimer = startTimer(milliseconds, () => resolve(LATE));
-    const stop = <V>(settle: (value: V) => void) => {
-      return (value: V) => {
-        stopTimer();
-        settle(value);
-      };
-    };
-    Promise.resolve(work).then(stop(resolve), stop(reject));
+    const stopTimer = startTimer(milliseconds, () =>
+      reject(typeof what === "function" ? what() : new Error(`${what} took longer than ${milliseconds} ms.`)),
+    );
+    void Promise.resolve(work).then(resolve, reject).then(stopTimer);
   });
-}
-
-/** Settles as the work does, or rejects if it takes longer. @param what for the message, such as "The dedupe store" */
-export async function inTime<T>(what: string, milliseconds: number, work: T | PromiseLike<T>): Promise<T> {
-  if (!isThenable(work)) return work;
-  const result = await within(milliseconds, work);
-  if (result === LATE) throw new Error(`${what} took longer than ${milliseconds} ms.`);
-  return result as T;
 }
 
 /**

@@ -1,46 +1,90 @@
-import { readEvent } from "./event";
-import type { Delivery } from "./types";
+import { isRecord, parseJson } from "../shared/json";
+import type { Delivery, JobEvent } from "./types";
 
-/** A verified delivery, and whether its handler was told to stop, and may know. */
-export class TrackedDelivery {
-  /** What its handler gets. The data is replaced by what the schema of its event makes of it. */
-  readonly delivery: Omit<Delivery, "data"> & { data: unknown };
-  /** Why the delivery was given up, if it was. */
-  expired: Error | undefined;
+/** The event type of a delivery that proves a receiver at deploy time (`validateReceiver`). No handler is called for it. */
+export const VALIDATION_EVENT = "webhook.validation";
+
+export const JOB_EVENTS: readonly JobEvent[] = ["job.running", "job.succeeded", "job.failed"];
+
+const EVENT_BY_STATUS: ReadonlyMap<unknown, JobEvent> = new Map(
+  JOB_EVENTS.map((event) => [event.slice("job.".length), event]),
+);
+
+/**
+ * Reads a body in either of the shapes that the service may send: `{type, data: {jobId, …}}`, or a flat
+ * `{jobId, status}` (or `job_id`) whose status names the event. Never throws: an unknown shape is an unknown event.
+ */
+export function readEvent(body: Uint8Array): Pick<Delivery, "event" | "jobId" | "data"> {
+  const message = parseJson(asBuffer(body).toString());
+  if (!isRecord(message)) return { event: undefined, jobId: undefined, data: message };
+  const { type, status, data } = message;
+  return {
+    event: typeof type === "string" ? type : EVENT_BY_STATUS.get(status),
+    jobId: jobIdIn(data) ?? jobIdIn(message),
+    data: data ?? message,
+  };
+}
+
+/** Returns the same bytes, not a copy of them. */
+export function asBuffer(bytes: ArrayBufferView): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function jobIdIn(holder: unknown): string | undefined {
+  if (!isRecord(holder)) return undefined;
+  const id = holder.jobId ?? holder.job_id;
+  if (typeof id === "string" && id !== "") return id;
+  // JSON.parse rounds a larger number, and two jobs could share the result.
+  return Number.isSafeInteger(id) ? String(id) : undefined;
+}
+
+/** A verified delivery, as its handler gets it. Its deadline, and whether the handler may know of it, are the receiver's. */
+export class TrackedDelivery implements Delivery {
+  readonly id: string;
+  readonly timestamp: number;
+  readonly event: string | undefined;
+  readonly jobId: string | undefined;
+  /** The schema of the event replaces it. */
+  data: unknown;
+  readonly rawBody: Uint8Array;
+  declare readonly signal: AbortSignal;
   #controller: AbortController | undefined;
+  #expired: Error | undefined;
 
-  /** Reads the event out of the body. */
+  /** The controller is made when the handler, or a copy (`{ ...delivery }`), first asks for it: most never do, and it is expensive. */
+  static readonly #SIGNAL: PropertyDescriptor & ThisType<TrackedDelivery> = {
+    enumerable: true,
+    get() {
+      this.#controller ??= new AbortController();
+      if (this.#expired !== undefined) this.#controller.abort(this.#expired);
+      return this.#controller.signal;
+    },
+  };
+
   constructor({ id, timestamp, rawBody }: Pick<Delivery, "id" | "timestamp" | "rawBody">) {
     const { event, jobId, data } = readEvent(rawBody);
-    const signal = () => this.#signal();
-    this.delivery = {
-      id,
-      timestamp,
-      event,
-      jobId,
-      data,
-      rawBody,
-      get signal() {
-        return signal();
-      },
-    };
+    this.id = id;
+    this.timestamp = timestamp;
+    this.event = event;
+    this.jobId = jobId;
+    this.data = data;
+    this.rawBody = rawBody;
+    Object.defineProperty(this, "signal", TrackedDelivery.#SIGNAL);
   }
 
   /** Whether the handler has looked at the signal, and so may have stopped when it fired. */
-  get isWatched(): boolean {
+  isWatched(): boolean {
     return this.#controller !== undefined;
   }
 
   /** Gives the delivery up, and fires its signal. */
   expire(reason: Error): void {
-    this.expired = reason;
+    this.#expired = reason;
     this.#controller?.abort(reason);
   }
 
-  /** The controller is made when first asked for: most handlers never do, and it costs more than the rest of the delivery. */
-  #signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    if (this.expired !== undefined) this.#controller.abort(this.expired);
-    return this.#controller.signal;
+  /** @throws the reason for which the delivery was given up, if it was */
+  throwIfExpired(): void {
+    if (this.#expired !== undefined) throw this.#expired;
   }
 }

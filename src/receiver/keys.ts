@@ -1,8 +1,9 @@
+import type { KeyObject } from "node:crypto";
 import { keysOf } from "../signature/secret";
 import { inTime } from "./deadline";
 import type { Secrets } from "./types";
 
-type Keys = readonly Uint8Array[] | undefined;
+type Keys = readonly KeyObject[] | undefined;
 
 interface KeySource {
   /** The keys to verify with, or undefined if the secrets could never be read. */

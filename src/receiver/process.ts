@@ -1,14 +1,24 @@
 import { inTime, isThenable } from "./deadline";
 import type { Claim, DedupeStore } from "./dedupe/store";
 import type { TrackedDelivery } from "./delivery";
-import { type Handling, type Processed, run, workOn } from "./run";
+import type { Warn } from "./reports";
+import { type Processed, run } from "./run";
+import { type StandardSchema, validData } from "./schema";
+import type { Delivery, EventDelivery, Handler } from "./types";
 
 /** How deliveries are handled and deduped. */
-export interface Processing extends Handling {
+export interface Processing {
   /** Undefined: nothing is deduped. */
   readonly store: DedupeStore | undefined;
+  readonly handlers: ReadonlyMap<string, Handler<EventDelivery>>;
+  /** The schemas of the declared events; `true` for an event without one. */
+  readonly schemas: ReadonlyMap<string, StandardSchema | true>;
+  /** Handles every delivery that has no handler of its own. */
+  readonly onUnhandled: Handler<Delivery> | undefined;
+  readonly handlerTimeoutMs: number;
   /** Longer than the handler's deadline, so that a handler whose delivery another worker takes over was told to stop. */
   readonly leaseMs: number;
+  readonly warn: Warn;
 }
 
 export interface Task {
@@ -30,15 +40,15 @@ const RETRY_PAUSE_MS = 250;
 
 /** Takes the claim, calls the handler, and completes or releases the claim. Never rejects because of a handler or a store. */
 export async function processDelivery(
-  tracked: TrackedDelivery,
+  delivery: TrackedDelivery,
   processing: Processing,
   { key, signal }: Task,
 ): Promise<Processed> {
   const { store, leaseMs, handlerTimeoutMs, warn } = processing;
-  const work = workOn(tracked, processing);
+  const work = workOn(delivery, processing);
   // Nothing to repeat, so a store need not remember it in place of one that was handled.
-  if (work === undefined) return unhandled(tracked, processing);
-  if (store === undefined) return run(work, tracked, { handlerTimeoutMs, warn, signal });
+  if (work === undefined) return unhandled(delivery, processing);
+  if (store === undefined) return run(work, delivery, { handlerTimeoutMs, warn, signal });
 
   const leaseEnds = performance.now() + leaseMs;
   let claim: Claim;
@@ -52,7 +62,7 @@ export async function processDelivery(
 
   const { token } = claim;
   const record = () => recordHandled(() => store.complete(key, token, KEEP_SECONDS * 1000), leaseEnds);
-  const ended = await run(work, tracked, { handlerTimeoutMs, warn, signal, onLate: record });
+  const ended = await run(work, delivery, { handlerTimeoutMs, warn, signal, onLate: record });
   // The handler may still be running, so its claim stays until the lease ends.
   if (ended.outcome === "timed-out") return { ...ended, retryAfterMs: leaseMs - handlerTimeoutMs };
   try {
@@ -65,7 +75,25 @@ export async function processDelivery(
   return ended;
 }
 
-function unhandled({ delivery: { event } }: TrackedDelivery, { warn }: Processing): Processed {
+/** Returns the call of the handler, or undefined if nobody handles this delivery. */
+function workOn(
+  delivery: TrackedDelivery,
+  { handlers, schemas, onUnhandled }: Processing,
+): (() => unknown) | undefined {
+  const { event = "" } = delivery;
+  const handler = handlers.get(event);
+  if (handler === undefined) return onUnhandled && (() => onUnhandled(delivery));
+  const schema = schemas.get(event);
+  if (schema === undefined || schema === true) return () => handler(delivery as EventDelivery);
+  return async () => {
+    delivery.data = await validData(schema, event, delivery.data);
+    // While the schema was asked, the delivery may have become the sender's or the queue's again.
+    delivery.throwIfExpired();
+    return handler(delivery as EventDelivery);
+  };
+}
+
+function unhandled({ event }: Delivery, { warn }: Processing): Processed {
   const what = event === undefined ? "that names no event" : `of the event "${event.slice(0, 80)}"`;
   warn(
     `A verified delivery ${what} was acknowledged, but nobody handles it. Give it a handler, or handle it in onUnhandled. ` +

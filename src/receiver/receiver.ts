@@ -1,9 +1,9 @@
+import type { KeyObject } from "node:crypto";
 import { check } from "../signature/check";
 import { claimedId } from "../signature/headers";
 import type { VerificationResult } from "../signature/result";
 import { outcomeAnswer, REFUSALS } from "./answers";
-import { TrackedDelivery } from "./delivery";
-import { JOB_EVENTS, VALIDATION_EVENT } from "./event";
+import { JOB_EVENTS, TrackedDelivery, VALIDATION_EVENT } from "./delivery";
 import { keySource } from "./keys";
 import type { QueueReceiverOptions, ReceiverOptions } from "./options";
 import { logFailure, logSecretsError, notify, rejectionWarning, warnerOnce } from "./reports";
@@ -38,21 +38,11 @@ const JOB_AS_KEY =
  *     "job.failed": async (delivery) => alert(delivery.jobId, delivery.data),
  *   },
  *   onRejected: ({ reason, status }) => logger.warn({ reason, status }, "webhook refused"),
- *   onOutcome: ({ id, outcome, durationMs, error }) => logger.info({ id, outcome, durationMs, error }, "webhook"),
  * });
  * http.createServer(nodeHandler(receiver)).listen(8080);
  * ```
  *
- * | answer | when |
- * | --- | --- |
- * | 200 | handled (without a body), handled before, an event that nobody handles, or a `webhook.validation` |
- * | 202 | a queue has confirmed it |
- * | 401 | not verified; `onRejected` gets the reason, the sender does not |
- * | 405, 408, 413 | not a POST; a body that came too slowly or broke off; a body that is too large |
- * | 500 | the handler failed: a retry is handled again. Or the program parsed the body first |
- * | 503 with Retry-After | another worker has the delivery, the handler passed its deadline, or the dedupe store, the queue, the secrets or the clock failed |
- *
- * Deliveries come at least once and in any order. For long work, use a queue (`pulumi-webhook-endpoints/receiver/queues`).
+ * Deliveries come at least once and in any order. `OutcomeKind` and `Rejection` list what they are answered.
  *
  * @throws WebhookSecretError if a secret given as a value is malformed or there is none; the message does not repeat it
  * @throws RangeError for a number out of its range, such as a tolerance above 86,400 seconds
@@ -82,19 +72,15 @@ export function startedReceiver<Events extends object>(
   const onError = (error: unknown) => notify(onSecretsError, error);
   const source = keySource(options.secrets, { now, initial, onError });
 
-  function reject(
-    answer: ReceiverResponse,
-    reason: Rejection["reason"],
-    more: Pick<Rejection, "unverifiedId" | "advice">,
-  ): ReceiverResponse {
-    if (more.advice !== undefined) warn(more.advice);
-    notify(onRejected, { reason, status: answer.status, ...more });
+  function reject(answer: ReceiverResponse, rejection: Omit<Rejection, "status">): ReceiverResponse {
+    if (rejection.advice !== undefined) warn(rejection.advice);
+    notify(onRejected, { ...rejection, status: answer.status });
     return answer;
   }
 
   /** Verifies with the current secrets, and again if they have changed since a mismatch. Undefined without any secret. */
   async function verified({ body, headers }: ReceiverRequest): Promise<VerificationResult | undefined> {
-    const verifyWith = (keys: readonly Uint8Array[]) =>
+    const verifyWith = (keys: readonly KeyObject[]) =>
       check({ rawBody: body, headers, keys, toleranceSeconds, now: now() });
     const keys = await source.current();
     if (keys === undefined) return undefined;
@@ -104,24 +90,27 @@ export function startedReceiver<Events extends object>(
     return newer === undefined || newer === keys ? result : verifyWith(newer);
   }
 
-  async function takeKeyed(tracked: TrackedDelivery): Promise<Processed> {
-    const { delivery } = tracked;
+  /** @throws TypeError, or what `dedupeKey` throws */
+  function keyOf(delivery: Delivery): string {
+    const key = dedupeKey && isKeyed(delivery) ? dedupeKey(delivery) : delivery.id;
+    if (typeof key !== "string" || key === "")
+      throw new TypeError("dedupeKey must return a non-empty string. If in doubt, return delivery.id.");
+    if (key === delivery.jobId) warn(JOB_AS_KEY);
+    return key;
+  }
+
+  async function processed(delivery: TrackedDelivery): Promise<Processed> {
     // It proves the receiver at deploy time: no handler and no store is called.
     if (delivery.event === VALIDATION_EVENT) return { outcome: "validation" };
-    let key = delivery.id;
     try {
-      if (dedupeKey && isKeyed(delivery)) key = dedupeKey(delivery);
-      if (typeof key !== "string" || key === "")
-        throw new TypeError("dedupeKey must return a non-empty string. If in doubt, return delivery.id.");
+      return take(delivery, keyOf(delivery));
     } catch (error) {
       return { outcome: "failed", error };
     }
-    if (key === delivery.jobId) warn(JOB_AS_KEY);
-    return take(tracked, { key });
   }
 
   async function refuse(reason: Refusal, advice?: string): Promise<ReceiverResponse> {
-    return reject(REFUSALS[reason], reason, { advice });
+    return reject(REFUSALS[reason], { reason, advice });
   }
 
   async function handle(request: ReceiverRequest): Promise<ReceiverResponse> {
@@ -134,14 +123,14 @@ export function startedReceiver<Events extends object>(
       const reason = result?.reason ?? "no-secrets";
       const isOwnFault = reason === "no-secrets" || reason === "invalid-clock";
       const answer = REFUSALS[isOwnFault ? "not-ready" : "unverified"];
-      return reject(answer, reason, { unverifiedId: claimedId(headers) });
+      return reject(answer, { reason, unverifiedId: claimedId(headers) });
     }
 
     const startedAt = performance.now();
     const { id, timestamp } = result;
-    const tracked = new TrackedDelivery({ id, timestamp, rawBody: body });
-    const { event, jobId } = tracked.delivery;
-    const { outcome, error, retryAfterMs } = await takeKeyed(tracked);
+    const delivery = new TrackedDelivery({ id, timestamp, rawBody: body });
+    const { event, jobId } = delivery;
+    const { outcome, error, retryAfterMs } = await processed(delivery);
     const answer = outcomeAnswer(outcome, retryAfterMs);
     const durationMs = Math.round(performance.now() - startedAt);
     notify(onOutcome, { outcome, status: answer.status, id, timestamp, event, jobId, durationMs, error });

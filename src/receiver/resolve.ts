@@ -4,9 +4,9 @@ import { LONGEST_TIMER_MS } from "./deadline";
 import { memoryDedupe } from "./dedupe/memory";
 import type { DedupeStore } from "./dedupe/store";
 import type { TrackedDelivery } from "./delivery";
-import { JOB_EVENTS } from "./event";
+import { JOB_EVENTS } from "./delivery";
 import type { HandlingOptions, QueueReceiverOptions, ReceiverOptions } from "./options";
-import { type Processing, processDelivery, type Task } from "./process";
+import { type Processing, processDelivery } from "./process";
 import { enqueue } from "./queues/delivery";
 import type { Warn } from "./reports";
 import type { Processed } from "./run";
@@ -43,7 +43,7 @@ export interface ResolvedOptions {
   readonly toleranceSeconds: number;
   readonly maxBodyBytes: number;
   /** Handles a delivery, or hands it to the queue. Never rejects. */
-  readonly take: (tracked: TrackedDelivery, task: Task) => Promise<Processed>;
+  readonly take: (delivery: TrackedDelivery, key: string) => Promise<Processed>;
 }
 
 /**
@@ -65,13 +65,13 @@ export function resolveOptions<Events extends object>(
   if (options.queue === undefined) {
     const { dedupe = memoryDedupe() } = options;
     const processing = resolveHandling("createReceiver", options, dedupe, warn);
-    return { ...limits, take: (tracked, task) => processDelivery(tracked, processing, task) };
+    return { ...limits, take: (delivery, key) => processDelivery(delivery, processing, { key }) };
   }
   // Its `add` has other arguments, and would store a job without the delivery.
   if ("addBulk" in options.queue)
     throw new TypeError("createReceiver: queue is a queue of BullMQ. Pass bullmqQueue(queue).");
   const queueing = { queue: options.queue, timeoutMs: checkedTimeout("createReceiver", options), warn };
-  return { ...limits, take: ({ delivery }, { key }) => enqueue(delivery, key, queueing) };
+  return { ...limits, take: (delivery, key) => enqueue(delivery, key, queueing) };
 }
 
 /**

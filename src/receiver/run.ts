@@ -1,19 +1,8 @@
-import { DeadlineError, isThenable, LATE, within } from "./deadline";
+import { CodedError } from "../shared/codedError";
+import { inTime } from "./deadline";
 import type { TrackedDelivery } from "./delivery";
 import type { Warn } from "./reports";
-import { type StandardSchema, validData } from "./schema";
-import type { Delivery, EventDelivery, Handler, OutcomeKind } from "./types";
-
-/** How deliveries are handled. */
-export interface Handling {
-  readonly handlers: ReadonlyMap<string, Handler<EventDelivery>>;
-  /** The schemas of the declared events; `true` for an event without one. */
-  readonly schemas: ReadonlyMap<string, StandardSchema | true>;
-  /** Handles every delivery that has no handler of its own. */
-  readonly onUnhandled: Handler<Delivery> | undefined;
-  readonly handlerTimeoutMs: number;
-  readonly warn: Warn;
-}
+import type { OutcomeKind } from "./types";
 
 /** What became of a delivery. */
 export interface Processed {
@@ -22,27 +11,21 @@ export interface Processed {
   readonly error?: unknown;
 }
 
-/** Returns the call of the handler, or undefined if nobody handles this delivery. */
-export function workOn(
-  tracked: TrackedDelivery,
-  { handlers, schemas, onUnhandled }: Handling,
-): (() => unknown) | undefined {
-  const { delivery } = tracked;
-  const { event } = delivery;
-  const handler = event === undefined ? undefined : handlers.get(event);
-  if (event === undefined || handler === undefined) return onUnhandled && (() => onUnhandled(delivery));
-  const schema = schemas.get(event);
-  const callWith = (data: unknown) => {
-    // While a schema was asked, the delivery may have become the sender's or the queue's again.
-    if (tracked.expired !== undefined) throw tracked.expired;
-    delivery.data = data;
-    return handler(delivery as EventDelivery);
-  };
-  if (schema === undefined || schema === true) return () => callWith(delivery.data);
-  return () => validData(schema, event, delivery.data).then(callWith);
+/** A handler did not settle in time. It is the reason of its delivery's `signal`. */
+class DeadlineError extends CodedError<"HANDLER_DEADLINE"> {
+  override readonly name = "DeadlineError";
+
+  constructor(milliseconds: number) {
+    super(
+      "HANDLER_DEADLINE",
+      `The handler took longer than ${milliseconds} ms. Hand long work to a queue, or raise handlerTimeoutMs.`,
+    );
+  }
 }
 
-interface RunOptions extends Pick<Handling, "handlerTimeoutMs" | "warn"> {
+interface RunOptions {
+  readonly handlerTimeoutMs: number;
+  readonly warn: Warn;
   /** Tells the handler to stop before its deadline. */
   readonly signal?: AbortSignal | undefined;
   /** Called if the handler finishes after its deadline without having looked at its signal. */
@@ -52,39 +35,33 @@ interface RunOptions extends Pick<Handling, "handlerTimeoutMs" | "warn"> {
 /** Calls a handler, and fires its delivery's signal at the deadline, or when it is told to stop. Never rejects. */
 export async function run(
   work: () => unknown,
-  tracked: TrackedDelivery,
-  { handlerTimeoutMs, signal, onLate, warn }: RunOptions,
+  delivery: TrackedDelivery,
+  { handlerTimeoutMs, warn, signal, onLate }: RunOptions,
 ): Promise<Processed> {
   // A claim may have taken so long that the handler would only start after it was told to stop.
   if (signal?.aborted) return { outcome: "failed", error: signal.reason };
-  const stop = () => tracked.expire(signal?.reason);
+  const stop = () => delivery.expire(signal?.reason);
   signal?.addEventListener("abort", stop, { once: true });
+  const working = finished(work, warn);
   try {
-    const started = work();
-    const working = isThenable(started) ? Promise.resolve(started) : started;
-    const result = isThenable(working) ? await within(handlerTimeoutMs, working) : working;
-    if (result !== LATE) {
-      checkResult(result, "a handler", warn);
-      // It may have resolved because it was told to stop, with its work half done.
-      const isStopped = signal?.aborted && tracked.isWatched;
-      return isStopped ? { outcome: "failed", error: signal.reason } : { outcome: "handled" };
-    }
-    const error = new DeadlineError(handlerTimeoutMs);
-    tracked.expire(error);
-    const finish = (late: unknown) => {
-      checkResult(late, "a handler", warn);
-      // A handler that watches its signal may have resolved because it stopped; then the retry is handled again.
-      return tracked.isWatched ? undefined : onLate?.();
-    };
-    Promise.resolve(working)
-      .then(finish)
-      .catch(() => {});
-    return { outcome: "timed-out", error };
+    await inTime(() => new DeadlineError(handlerTimeoutMs), handlerTimeoutMs, working);
+    // It may have resolved because it was told to stop, with its work half done.
+    if (signal?.aborted && delivery.isWatched()) return { outcome: "failed", error: signal.reason };
+    return { outcome: "handled" };
   } catch (error) {
-    return { outcome: "failed", error };
+    if (!(error instanceof DeadlineError)) return { outcome: "failed", error };
+    delivery.expire(error);
+    // A handler that watches its signal may have resolved because it stopped; then the retry is handled again.
+    const finish = () => (delivery.isWatched() ? undefined : onLate?.());
+    working.then(finish).catch(() => {});
+    return { outcome: "timed-out", error };
   } finally {
     signal?.removeEventListener("abort", stop);
   }
+}
+
+async function finished(work: () => unknown, warn: Warn): Promise<void> {
+  checkResult(await work(), "a handler", warn);
 }
 
 /**

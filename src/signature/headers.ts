@@ -37,10 +37,7 @@ export function claimedId(headers: HeadersLike): string | undefined {
   return typeof claimed === "string" || claimed.id.length > LONGEST_ID ? undefined : claimed.id;
 }
 
-/**
- * Returns true for visible ASCII without '.', which separates the parts of the signed content: "a.1" + "." + "b" must not read as
- * "a" + "." + "1.b".
- */
+/** Returns true for visible ASCII without '.', which separates the parts of the signed content. */
 export function isCanonicalId(id: string): boolean {
   return /^[!-\-/-~]+$/.test(id);
 }
@@ -50,10 +47,10 @@ export function isCanonicalTimestamp(timestamp: string): boolean {
   return /^(?:0|[1-9]\d*)$/.test(timestamp) && Number.isSafeInteger(Number(timestamp));
 }
 
-type Found = { -readonly [part in keyof SignatureHeaders]?: string | undefined };
+type Found = Record<keyof SignatureHeaders, string | undefined>;
 
 function collect(headers: HeadersLike): Found {
-  const found: Found = {};
+  const found: Found = { id: undefined, timestamp: undefined, signature: undefined };
   if (typeof headers !== "object" || headers === null) return found;
   if (Symbol.iterator in headers) {
     for (const pair of headers as Iterable<unknown>) if (Array.isArray(pair)) add(found, pair[0], pair[1]);
@@ -63,9 +60,9 @@ function collect(headers: HeadersLike): Found {
   return found;
 }
 
-// A switch: a look-up in an object or a Map costs a short message five percent more.
+// A switch, and the length first: anything else costs a short message five percent more.
 function add(found: Found, name: unknown, value: unknown): void {
-  if (typeof name !== "string") return;
+  if (typeof name !== "string" || (name.length !== 10 && name.length !== 17)) return;
   switch (name.toLowerCase()) {
     case "webhook-id":
       found.id = merged(found.id, value);
@@ -81,9 +78,8 @@ function add(found: Found, name: unknown, value: unknown): void {
 
 /** Some frameworks give null or a number; those count as empty. */
 function merged(before: string | undefined, value: unknown): string | undefined {
+  if (typeof value === "string") return before === undefined ? value : SENT_TWICE;
   if (value === undefined) return before;
-  if (Array.isArray(value))
-    return value.reduce<string | undefined>((all, one) => merged(all, one ?? ""), before);
-  if (before !== undefined) return SENT_TWICE;
-  return typeof value === "string" ? value : "";
+  if (!Array.isArray(value)) return merged(before, "");
+  return value.reduce<string | undefined>((all, one) => merged(all, one ?? ""), before);
 }

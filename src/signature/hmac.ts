@@ -1,13 +1,12 @@
-import { createHmac } from "node:crypto";
+import { createHmac, type KeyObject } from "node:crypto";
 
-/** Computes the signature of a message: `v1,` and the base64 of the HMAC-SHA256 over `id.timestamp.body`. */
+/** Computes the signature of a message: the HMAC-SHA256 over `id.timestamp.body`, in base64. */
 export function signatureOf(
-  key: Uint8Array,
+  key: KeyObject,
   { id, timestamp }: { readonly id: string; readonly timestamp: string },
   body: Uint8Array | string,
 ): string {
-  const hmac = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body);
-  return `v1,${hmac.digest("base64")}`;
+  return createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest("base64");
 }
 
 /** Returns a body in a form that can be hashed, or undefined if it is neither bytes nor a string, such as a parsed body. */

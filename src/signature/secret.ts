@@ -1,3 +1,4 @@
+import { createSecretKey, type KeyObject } from "node:crypto";
 import { CodedError } from "../shared/codedError";
 
 const PREFIX = "whsec_";
@@ -40,14 +41,14 @@ export function problemOfSecret(secret: unknown, shortestKeyBytes = 1): string |
 }
 
 /** Returns the HMAC key of a secret. @throws WebhookSecretError */
-function keyOf(secret: string): Uint8Array {
+function keyOf(secret: string): KeyObject {
   const problem = problemOfSecret(secret);
   if (problem !== undefined) throw new WebhookSecretError(`it ${problem}`);
-  return Buffer.from(secret.slice(PREFIX.length), "base64");
+  return createSecretKey(secret.slice(PREFIX.length), "base64");
 }
 
 /** Returns the HMAC keys of one or more secrets. @throws WebhookSecretError if one is malformed or there is none */
-export function keysOf(secrets: string | readonly string[]): readonly Uint8Array[] {
+export function keysOf(secrets: string | readonly string[]): readonly KeyObject[] {
   const list = Array.isArray(secrets) ? secrets : [secrets];
   if (list.length === 0) throw new WebhookSecretError("there is none");
   // Not `map`, which skips the holes of a sparse array.

@@ -49,9 +49,6 @@ export function sign({ id, timestamp, body, secret }: SignOptions): SignedHeader
     throw new RangeError("Cannot sign: the timestamp must be a whole number of unix seconds.");
   if (bytes === undefined)
     throw new TypeError("Cannot sign: the body must be a Uint8Array, an ArrayBuffer or a string.");
-  return {
-    "webhook-id": id,
-    "webhook-timestamp": sent,
-    "webhook-signature": keys.map((key) => signatureOf(key, { id, timestamp: sent }, bytes)).join(" "),
-  };
+  const entries = keys.map((key) => `v1,${signatureOf(key, { id, timestamp: sent }, bytes)}`);
+  return { "webhook-id": id, "webhook-timestamp": sent, "webhook-signature": entries.join(" ") };
 }

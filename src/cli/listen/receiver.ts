@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import http, { type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
-import { readEvent } from "../../receiver/event";
+import { readEvent } from "../../receiver/delivery";
 import { type DeliveryAnswer, postDelivery } from "../../shared/post";
 import { verifyDetailed } from "../../signature/verify";
 import { type Capture, deliveryHeaders, type HeaderPair } from "../capture";

@@ -28,14 +28,20 @@ export function memoryDedupe({ maxEntries = 100_000 }: MemoryDedupeOptions = {})
   // Both in order of expiry, if the receivers that share the store use the same leases.
   const held = new Map<string, { readonly token: string; readonly until: number }>();
   const completed = new Map<string, number>();
+  let oldestFirst: Iterator<string> | undefined;
   let claims = 0;
 
   function makeRoom(time: number): boolean {
     if (held.size + completed.size < maxEntries) return true;
     const [oldest] = held;
     if (oldest !== undefined && oldest[1].until <= time) return held.delete(oldest[0]);
-    for (const [key] of completed) return completed.delete(key);
-    return false;
+    // One iterator goes on where it stopped. A new one would pass over everything that was deleted before.
+    let next = oldestFirst?.next();
+    if (next?.done !== false) {
+      oldestFirst = completed.keys();
+      next = oldestFirst.next();
+    }
+    return !next.done && completed.delete(next.value);
   }
 
   return {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { inTime, isThenable } from "../deadline";
-import { asBuffer } from "../event";
+import { asBuffer } from "../delivery";
 import type { Warn } from "../reports";
 import { checkResult, type Processed } from "../run";
 import type { Delivery } from "../types";

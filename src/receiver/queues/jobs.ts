@@ -1,6 +1,6 @@
 import { CodedError } from "../../shared/codedError";
 import { isRecord, parseJson } from "../../shared/json";
-import { asBuffer } from "../event";
+import { asBuffer } from "../delivery";
 import type { QueuedDelivery } from "./delivery";
 
 /** The codes of a `QueuedDeliveryError`. */
