@@ -32,7 +32,6 @@ const partsOf = {
 
 /** Types that programs never name. */
 const intentionallyNotExported = [
-  "CodedErrorOptions",
   "Fastify",
   "KINDS",
   "LambdaContext",
