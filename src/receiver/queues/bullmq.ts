@@ -11,15 +11,8 @@ export interface BullmqQueue {
 
 /** With the backoff, the last of these attempts is about 17 minutes after the first. */
 const DEFAULTS = { attempts: 11, backoff: { type: "exponential", delay: 1000 } };
-/**
- * The queue must recognize a delivery as long as its sender may retry it. A deduplication that the queue sets for all its jobs would keep
- * one delivery and drop the others.
- */
-const KEPT = {
-  removeOnComplete: { age: KEEP_SECONDS },
-  removeOnFail: false,
-  deduplication: undefined,
-};
+/** The queue must recognize a delivery as long as its sender may retry it. Its own deduplication would keep one and drop the others. */
+const KEPT = { removeOnComplete: { age: KEEP_SECONDS }, removeOnFail: false, deduplication: undefined };
 const PLAIN = /^[\w-]{1,128}$/;
 
 /**
@@ -37,11 +30,11 @@ const PLAIN = /^[\w-]{1,128}$/;
 export function bullmqQueue(queue: BullmqQueue): DeliveryQueue {
   const options = { ...DEFAULTS, ...queue.defaultJobOptions, ...KEPT };
   return {
-    add: (delivery) => queue.add("delivery", delivery, { ...options, jobId: bullmqJobId(delivery.key) }),
+    add(delivery) {
+      const { key } = delivery;
+      // BullMQ refuses ids that are integers or hold a colon.
+      const jobId = PLAIN.test(key) ? `webhook-${key}` : `webhook~${digestOf(key)}`;
+      return queue.add("delivery", delivery, { ...options, jobId });
+    },
   };
-}
-
-/** Returns the id of a delivery's job. BullMQ refuses ids that are integers or hold a colon. */
-function bullmqJobId(key: string): string {
-  return PLAIN.test(key) ? `webhook-${key}` : `webhook~${digestOf(key)}`;
 }

@@ -48,15 +48,13 @@ export function parseQueued(value: unknown): QueuedDelivery {
   const parsed = typeof text === "string" ? parseJson(text) : value;
   if (!isRecord(parsed)) throw new QueuedDeliveryError("it is not a JSON object");
   const { version, id, key, timestamp, body } = parsed;
-  if (typeof version === "number" && version > 1)
+  if (version !== 1)
     throw new QueuedDeliveryError(
-      `it has the format ${version} of a later pulumi-webhook-endpoints, so update the worker's`,
+      "its version is not 1, so if a later pulumi-webhook-endpoints queued it, update the worker's",
     );
-  if (version !== 1) throw new QueuedDeliveryError("its version is not 1");
-  if (typeof id !== "string" || typeof key !== "string")
-    throw new QueuedDeliveryError("its id or key is not a string");
-  if (typeof timestamp !== "number" || !Number.isSafeInteger(timestamp))
-    throw new QueuedDeliveryError("its timestamp is not an integer");
-  if (typeof body !== "string" || !BASE64.test(body)) throw new QueuedDeliveryError("its body is not base64");
+  const areStrings = typeof id === "string" && typeof key === "string";
+  const isDated = typeof timestamp === "number" && Number.isSafeInteger(timestamp);
+  if (!areStrings || !isDated || typeof body !== "string" || !BASE64.test(body))
+    throw new QueuedDeliveryError("its id, key, timestamp or body is not what a receiver stores");
   return { version, id, key, timestamp, body };
 }

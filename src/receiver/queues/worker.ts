@@ -6,7 +6,6 @@ import type { HandlingOptions } from "../options";
 import { processDelivery } from "../process";
 import { logFailure, notify, warnerOnce } from "../reports";
 import { OF_HANDLING, resolveHandling } from "../resolve";
-import type { Processed } from "../run";
 import type { NoEvents, Outcome, OutcomeKind } from "../types";
 import type { QueuedDelivery } from "./delivery";
 import { type Job, jobsIn, parseQueued } from "./jobs";
@@ -59,6 +58,8 @@ export class DeliveryHeldError extends CodedError<"DELIVERY_HELD"> {
   override readonly name = "DeliveryHeldError";
 }
 
+/** The outcomes after which the queue may forget a delivery. It must keep any other. */
+const DONE: readonly WorkerOutcome["outcome"][] = ["handled", "unhandled", "duplicate"];
 const OPTIONS = [...OF_HANDLING, "handlerTimeoutMs", "onOutcome"] satisfies (keyof QueueWorkerOptions)[];
 
 /**
@@ -88,17 +89,22 @@ export function queueWorker<Events extends object = NoEvents>(
 
   async function handle({ data, signal }: Job): Promise<void> {
     const startedAt = performance.now();
-    const queued = read(data);
-    const { id, timestamp, key } = queued;
-    const rawBody = Buffer.from(queued.body, "base64");
-    const delivery = new TrackedDelivery({ id, timestamp, rawBody });
+    const { id, timestamp, key, body } = read(data);
+    const delivery = new TrackedDelivery({ id, timestamp, rawBody: Buffer.from(body, "base64") });
     const { event, jobId } = delivery;
-    const processed = await processDelivery(delivery, processing, { key, signal });
-    const { error } = processed;
+    const { error, retryAfterMs, ...processed } = await processDelivery(delivery, processing, {
+      key,
+      signal,
+    });
     const outcome = processed.outcome as WorkerOutcome["outcome"];
     const durationMs = Math.round(performance.now() - startedAt);
     notify(onOutcome, { outcome, id, timestamp, event, jobId, durationMs, error });
-    throwUnlessDone(processed);
+    if (outcome === "held")
+      throw new DeliveryHeldError(
+        "DELIVERY_HELD",
+        `Another worker is handling this delivery, or was killed while it did. Its lease ends within ${retryAfterMs} ms.`,
+      );
+    if (!DONE.includes(outcome)) throw error instanceof Error ? error : new Error(String(error));
   }
 
   function read(data: unknown): QueuedDelivery {
@@ -117,15 +123,4 @@ export function queueWorker<Events extends object = NoEvents>(
     const ended = await Promise.allSettled(jobs.map(handle));
     for (const each of ended) if (each.status === "rejected") throw each.reason;
   };
-}
-
-/** @throws the error that tells the queue to keep the delivery */
-function throwUnlessDone({ outcome, error, retryAfterMs }: Processed): void {
-  if (outcome === "handled" || outcome === "unhandled" || outcome === "duplicate") return;
-  if (outcome === "held")
-    throw new DeliveryHeldError(
-      "DELIVERY_HELD",
-      `Another worker is handling this delivery, or was killed while it did. Its lease ends within ${retryAfterMs} ms.`,
-    );
-  throw error instanceof Error ? error : new Error(String(error));
 }

@@ -68,12 +68,15 @@ const wrong: [string, unknown, RegExp][] = [
   ["a promise of a delivery", Promise.resolve(json), /version is not 1/],
   ["a message of SQS, in place of its body", { MessageId: "1", Body: json }, /an SQS message its body/],
   ["an event of Lambda", { Records: [{ messageId: "1", body: json }] }, /in Lambda, use sqsHandler/],
-  ["a delivery of a later version", { ...queued(), version: 2 }, /format 2 .* update the worker/],
-  ["a delivery whose version is a string", { ...queued(), version: "1" }, /version is not 1/],
-  ["a delivery without a key", { ...queued(), key: undefined }, /its id or key is not a string/],
-  ["a delivery with a wrong time", { ...queued(), timestamp: "soon" }, /its timestamp is not an integer/],
-  ["a delivery without a body", { ...queued(), body: undefined }, /its body is not base64/],
-  ["a delivery whose body was decoded", { ...queued(), body: '{"type":1}' }, /its body is not base64/],
+  ["a delivery of a later version", { ...queued(), version: 2 }, /version is not 1.* update the worker/],
+  ["a delivery without a key", { ...queued(), key: undefined }, /its id, key, timestamp or body/],
+  ["a delivery with a wrong time", { ...queued(), timestamp: "soon" }, /its id, key, timestamp or body/],
+  ["a delivery without a body", { ...queued(), body: undefined }, /its id, key, timestamp or body/],
+  [
+    "a delivery whose body was decoded",
+    { ...queued(), body: '{"type":1}' },
+    /its id, key, timestamp or body/,
+  ],
 ];
 
 // An acknowledgment would delete a real event that is inside something else.
