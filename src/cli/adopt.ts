@@ -124,7 +124,6 @@ ${declarations.join("")}}
 `;
 }
 
-/** Returns a file for `pulumi import --file` with the native plugin. */
 function importFile(adoptions: readonly Adoption[]): string {
   const resources = adoptions.map(({ name, id }) => ({ type: NATIVE_TYPE_TOKEN, name, id }));
   return `${printable(JSON.stringify({ resources }))}\n`;

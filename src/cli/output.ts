@@ -7,7 +7,6 @@ const FIRST_PROGRESS_MS = 1_000;
 const NEXT_PROGRESS_MS = 5_000;
 const COLUMN_GAP = "  ";
 
-/** A stream that a command prints to. */
 export interface Sink {
   readonly isTTY?: boolean;
   write(text: string): unknown;
@@ -60,12 +59,10 @@ export class Output {
     this.options.stdout.write(text);
   }
 
-  /** Prints a line for people. */
   line(text = "", style?: Style): void {
     this.#print(this.#people, this.shown(text), style);
   }
 
-  /** Prints rows below their headings, aligned. */
   table(headings: readonly string[], rows: readonly (readonly string[])[]): void {
     const cells = [headings, ...rows.map((row) => row.map((cell) => this.shown(cell)))];
     const widths = headings.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));

@@ -18,7 +18,6 @@ export interface Surroundings extends PulumiRunner {
   readonly signal: AbortSignal;
 }
 
-/** What a subcommand works with. */
 export interface Context extends Surroundings {
   readonly output: Output;
   /** Of the stack that `--stack` names, or the selected one. */
@@ -29,7 +28,6 @@ export interface Context extends Surroundings {
 
 /** A subcommand, as data: its help and its place in the documentation are made from it. */
 export interface Subcommand<Flags extends object = object> {
-  /** What it does, in a few sentences. */
   readonly description: string;
   readonly arguments?: readonly Argument[];
   readonly options: readonly Option[];
@@ -42,7 +40,6 @@ export interface Subcommand<Flags extends object = object> {
 
 /** A subcommand that is loaded when it is needed. */
 export interface Listed {
-  /** What it does, in a line. */
   readonly summary: string;
   readonly load: () => Subcommand;
 }

@@ -1,15 +1,23 @@
 import { Option } from "commander";
+import type { EndpointList } from "../../client";
 import { undefinedIfGone } from "../../client/errors";
 import { isPendingId } from "../../provider/identity";
 import { CodedError } from "../../shared/codedError";
 import { countOf } from "../../shared/words";
 import { type Account, withAccount } from "../account";
-import { type Inventory, inventoryOf } from "../inventory/inventory";
+import { type Entry, inventoryOf } from "../inventory/inventory";
 import type { Holder } from "../inventory/owner";
-import { readStacks, type Stacks } from "../inventory/stacks";
+import { type KnownStack, readStacks } from "../inventory/stacks";
 import { jsonOption, stackOption } from "../options";
-import type { Context, Subcommand } from "../run";
-import { failure, readVersions, settingsFindings, shownSettings, versionFindings } from "./environment";
+import type { Subcommand } from "../run";
+import {
+  failure,
+  readVersions,
+  type ShownSetting,
+  settingsFindings,
+  shownSettings,
+  versionFindings,
+} from "./environment";
 import {
   clockFindings,
   type Finding,
@@ -37,17 +45,31 @@ export const doctor: Subcommand<Flags> = {
     const { output, env, pulumi } = context;
     const reading = [readVersions(pulumi, env), readStacks(context, { all })] as const;
     const [versions, stacks] = await Promise.all(reading);
-    // The service knows by now what the states have.
-    const { settings, inventory, shown } = await askService(context, stacks);
     const own = stacks.known.filter(({ isOwn }) => isOwn);
-    const findings = [
-      ...shown,
-      ...gaps(stacks),
-      ...own.flatMap((stack) => [...stackFindings(stack, inventory?.entries ?? [])]),
-      ...versionFindings(versions),
-    ];
+    const settings: ShownSetting[] = [];
+    const findings: Finding[] = [];
+    const entries: Entry[] = [];
+    // The service knows by now what the states have.
+    const asking = withAccount(context, async (account) => {
+      settings.push(...shownSettings(account, env));
+      findings.push(...settingsFindings(account, pulumi, stacks));
+      const list = await output.during(() => "Waiting for the service…", account.client.list());
+      findings.push(...clockFindings(list));
+      const inventory = inventoryOf(list, stacks, account);
+      entries.push(...inventory.entries);
+      findings.push(...goneFindings(await goneOf(list, own, account)), ...listFindings(inventory, pulumi));
+      return list.endpoints.length;
+    });
+    const endpoints = await asking.catch((error) => {
+      if (!(error instanceof CodedError)) throw error;
+      findings.unshift(failure(error, pulumi, stacks));
+      return null;
+    });
+    findings.push(...gaps(stacks), ...own.flatMap((stack) => [...stackFindings(stack, entries)]));
+    findings.push(...versionFindings(versions));
+    // Errors come before notes.
+    findings.sort((a, b) => a.level.localeCompare(b.level));
 
-    const endpoints = inventory?.list.endpoints.length ?? null;
     const names = stacks.known.map(({ name }) => name);
     output.data({ settings, endpoints, stacks: names, versions, findings }, () => {
       const rows = settings.map(({ name, value, from }) => [name, value ?? "not set", from ?? "default"]);
@@ -67,40 +89,12 @@ export const doctor: Subcommand<Flags> = {
   },
 };
 
-interface Answers {
-  settings: ReturnType<typeof shownSettings>;
-  inventory?: Inventory;
-  /** What the settings and the service's answers show. */
-  readonly shown: Finding[];
-}
-
-async function askService(context: Context, stacks: Stacks): Promise<Answers> {
-  const { output, env, pulumi } = context;
-  const answers: Answers = { settings: [], shown: [] };
-  try {
-    await withAccount(context, async (account) => {
-      answers.settings = shownSettings(account, env);
-      answers.shown.push(...settingsFindings(account, pulumi, stacks));
-      const list = await output.during(() => "Waiting for the service…", account.client.list());
-      answers.shown.push(...clockFindings(list));
-      const inventory = inventoryOf(list, stacks, account);
-      const gone = await goneOf(inventory, account);
-      answers.shown.push(...goneFindings(gone), ...listFindings(inventory, pulumi));
-      answers.inventory = inventory;
-    });
-  } catch (error) {
-    if (!(error instanceof CodedError)) throw error;
-    answers.shown.unshift(failure(error, pulumi, stacks));
-  }
-  return answers;
-}
-
-/** Returns the managed endpoints of an account that the service has no longer. Only a complete list can show that. */
-async function goneOf({ list, stacks }: Inventory, { client, origin }: Account): Promise<readonly Holder[]> {
+/** Returns the endpoints of these stacks that the service has no longer. Only a complete list can show that. */
+async function goneOf(list: EndpointList, stacks: readonly KnownStack[], { client, origin }: Account) {
+  if (!list.complete) return [];
   const listed = new Set([...list.endpoints, ...list.unrecognized].map(({ id }) => id));
-  const own = stacks.known.filter(({ isOwn }) => isOwn && list.complete);
-  const missing = own
-    .flatMap((stack) => stack.state.endpoints.map((resource) => ({ stack, resource })))
+  const missing = stacks
+    .flatMap((stack) => stack.state.endpoints.map((resource): Holder => ({ stack, resource })))
     .filter(({ resource: { id = "", outputs, delete: isLeaving } }) => {
       const isOfAccount = outputs?.baseUrl === origin.baseUrl && outputs.account === origin.account;
       return isOfAccount && !isLeaving && !isPendingId(id) && !listed.has(id);

@@ -17,6 +17,8 @@ const manifest: {
 } = require("../../../package.json");
 const SDK = "@pulumi/pulumi";
 
+export type ShownSetting = ReturnType<typeof shownSettings>[number];
+
 /**
  * Returns each setting, and the key of the configuration or the variable that it comes from; null for the default. Of a secret, the value
  * only says that it is set, and of the API key also its fingerprint, as the state has it.

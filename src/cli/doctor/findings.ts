@@ -30,7 +30,6 @@ const NOTES: readonly FindingCode[] = ["UNMANAGED", "RECEIVER_OUTPUT_MISSING", "
 /** How many names a message has. */
 const MOST_NAMES = 5;
 
-/** Something that `doctor` found. */
 export interface Finding {
   /** Only errors make the exit status 1. */
   readonly level: "error" | "note";
@@ -73,7 +72,6 @@ export function* clockFindings({ serverTime }: EndpointList): Generator<Finding>
     });
 }
 
-/** Finds what could not be read. */
 export function* gaps({ unreadable, absence }: Stacks): Generator<Finding> {
   if (absence !== undefined)
     yield found("NO_STACK", {

@@ -78,7 +78,6 @@ async function listWith(ids: readonly string[], { client }: Account): Promise<En
   return { ...list, endpoints: [...list.endpoints, ...found.filter((each) => each !== undefined)] };
 }
 
-/** Says who has each endpoint. */
 export function inventoryOf(
   list: EndpointList,
   stacks: Stacks,
@@ -107,7 +106,6 @@ function ageOf({ createdAt }: Endpoint, { serverTime }: EndpointList): number | 
   return serverTime !== null && made !== undefined && made >= FIRST_TIME ? serverTime - made : undefined;
 }
 
-/** Prints entries for people. */
 export function printTable({ output }: Context, entries: readonly Entry[]): void {
   const rows = entries.map(({ endpoint: { id, type }, ageMs, shownUrl, owner }) => [
     ...[id, type, describeAge(ageMs), shownUrl, owner.shown],
