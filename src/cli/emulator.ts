@@ -1,5 +1,7 @@
+import { once } from "node:events";
 import { Option } from "commander";
 import { type Emulator, type LoggedAttempt, startEmulator } from "../emulator";
+import { ENDPOINT_TYPES } from "../emulator/registry";
 import { quoted } from "../shared/words";
 import { printable } from "./mask";
 import { port } from "./options";
@@ -7,7 +9,6 @@ import { PROGRAM, type Subcommand } from "./run";
 
 /** How often new delivery attempts are printed, in milliseconds. */
 const SHOW_EVERY_MS = 100;
-const TYPES = ["production", "development"] as const;
 
 interface Flags {
   readonly port: number;
@@ -44,22 +45,22 @@ export const emulator: Subcommand<Flags> = {
   ],
   async run({ output, terminal, signal, endItself }, flags) {
     endItself();
-    const { host, dataFile, apiKey, secret } = flags;
-    const emulator = await startEmulator({
-      port: flags.port,
-      warn: (message) => output.warn(message),
-      ...(host !== undefined && { host }),
-      ...(dataFile !== undefined && { dataFile }),
-      ...(apiKey !== undefined && { apiKey }),
-      ...(secret !== undefined && { secrets: secret }),
-    });
+    const { secret, ...options } = flags;
+    const warn = (message: string) => output.warn(message);
+    const emulator = await startEmulator({ ...options, warn, ...(secret && { secrets: secret }) });
     // The key and the secret open nothing but this emulator, so they are not masked.
     const print = (text: string) => output.raw(`${text}\n`);
     print(instructions(emulator, flags));
-    const attempts = newAttempts(emulator);
-    const showing = setInterval(() => attempts().forEach(print), SHOW_EVERY_MS);
+    let last: LoggedAttempt | undefined;
+    const showing = setInterval(() => {
+      const { deliveries } = emulator;
+      // -1 when the log was cleared.
+      const seen = last === undefined ? -1 : deliveries.lastIndexOf(last);
+      for (const attempt of deliveries.slice(seen + 1)) print(lineOf(attempt));
+      last = deliveries.at(-1);
+    }, SHOW_EVERY_MS);
     const forget = terminal.onLine((line) => print(obey(emulator, line.trim())));
-    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    if (!signal.aborted) await once(signal, "abort");
     clearInterval(showing);
     forget();
     await emulator.close();
@@ -86,24 +87,12 @@ function obey(emulator: Emulator, line: string): string {
 
 /** Works without a rotation of this run too: a data file can hold one that was not finished. */
 function finishRotation(emulator: Emulator): string {
-  for (const type of TYPES) {
+  for (const type of ENDPOINT_TYPES) {
     const [secret = ""] = emulator.secrets(type);
     emulator.rotateSecret({ secret, type }).finish();
   }
-  const newest = new Set(TYPES.flatMap((type) => emulator.secrets(type)));
+  const newest = new Set(ENDPOINT_TYPES.flatMap((type) => emulator.secrets(type)));
   return `The emulator now signs only with ${[...newest].join(", ")}`;
-}
-
-/** Returns a function that returns a line for each attempt that was logged since its last call. */
-function newAttempts(emulator: Emulator): () => string[] {
-  let last: LoggedAttempt | undefined;
-  return () => {
-    const { deliveries } = emulator;
-    // -1 when the log was cleared.
-    const seen = last === undefined ? -1 : deliveries.lastIndexOf(last);
-    last = deliveries.at(-1);
-    return deliveries.slice(seen + 1).map(lineOf);
-  };
 }
 
 function lineOf({ type, endpointId, url, statusCode, error, retryInMs }: LoggedAttempt): string {

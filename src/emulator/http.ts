@@ -26,7 +26,7 @@ export async function listen(host: string, port: number, handle: RequestListener
       try {
         await once(server.listen({ host, port: listener.port, exclusive: true }), "listening");
       } catch (cause) {
-        const problem = `The emulator cannot listen on ${host}:${listener.port} (${(cause as NodeJS.ErrnoException).code}).`;
+        const problem = `Cannot listen on ${host}:${listener.port} (${(cause as NodeJS.ErrnoException).code}).`;
         const message = `${problem} Choose another host or port; port 0 takes any free port.`;
         throw new EmulatorError("PORT_UNAVAILABLE", message, { cause });
       }

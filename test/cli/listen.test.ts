@@ -180,7 +180,7 @@ test("a port that is taken, or the one of --forward-to, is refused", async () =>
   const { port } = new URL(url);
   const taken = await run(["listen", "--port", port], { env });
   expect(taken.stderr).toMatch(
-    new RegExp(`cannot listen on port ${port} \\(EADDRINUSE\\).*\\(PORT_UNAVAILABLE\\)`),
+    new RegExp(`Cannot listen on 127.0.0.1:${port} \\(EADDRINUSE\\).*\\(PORT_UNAVAILABLE\\)`),
   );
   await running.stop();
   const itself = await run(["listen", "--port", "9", "--forward-to", "http://localhost:9/x"], { env });

@@ -66,7 +66,8 @@ export const listen: Subcommand<Flags> = {
       flags.page === undefined ? undefined : await startPage({ port: flags.page, replay, mask: output.mask });
     try {
       const receiver = await startReceiver({ port: flags.port, signing, target, onArrival });
-      output.record({ url: receiver.url, page: page?.url ?? null }, receiver.url);
+      const url = `http://127.0.0.1:${receiver.port}`;
+      output.record({ url, page: page?.url ?? null }, url);
       if (page !== undefined) output.note(`The page is at ${page.url}`);
       const forget = terminal.onLine(() => {
         if (replay === undefined) output.note("To replay deliveries, start with --forward-to.");

@@ -1,9 +1,9 @@
-import http from "node:http";
+import { listen } from "../../emulator/http";
 import type { ShownAttempt } from "../../emulator/page/attempts";
 import { deliveryPage } from "../../emulator/page/server";
 import { shareableHeaders } from "../capture";
 import type { Mask } from "../mask";
-import { type Arrival, serve } from "./receiver";
+import type { Arrival } from "./receiver";
 
 const PATH = "/_listen/";
 /** Bounds the memory that senders can use, with the size of a body. */
@@ -18,7 +18,7 @@ interface PageOptions {
   readonly mask: Mask;
 }
 
-/** Shows what arrives on the emulator's page, at a port of its own: a tunnel may lead to the other. @throws CliError `PORT_UNAVAILABLE` */
+/** Shows what arrives on the emulator's page, at a port of its own: a tunnel may lead to the other. @throws EmulatorError `PORT_UNAVAILABLE` */
 export async function startPage({ port, replay, mask }: PageOptions) {
   let entries: (ShownAttempt & { readonly arrival: Arrival })[] = [];
   let count = 0;
@@ -69,7 +69,6 @@ export async function startPage({ port, replay, mask }: PageOptions) {
       entries = [];
     },
   };
-  const server = http.createServer(deliveryPage(source, PATH));
-  const { url, close } = await serve(server, { port, option: "--page" });
-  return { url: `${url}${PATH}`, close, add };
+  const listener = await listen("127.0.0.1", port, deliveryPage(source, PATH));
+  return { url: `http://127.0.0.1:${listener.port}${PATH}`, close: listener.close, add };
 }

@@ -1,11 +1,9 @@
-import { once } from "node:events";
-import http, { type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
+import { listen } from "../../emulator/http";
 import { readEvent } from "../../receiver/delivery";
 import { type DeliveryAnswer, postDelivery } from "../../shared/post";
 import { verifyDetailed } from "../../signature/verify";
 import { type Capture, deliveryHeaders, type HeaderPair } from "../capture";
-import { CliError } from "../errors";
 import type { SigningSecrets } from "../secrets";
 
 /** A request that was answered. */
@@ -28,7 +26,6 @@ export interface Arrival extends Capture {
 
 /** As a receiver's. In bytes. */
 const LARGEST_BODY = 1024 * 1024;
-const MOST_CONNECTIONS = 256;
 const RETURNED_HEADERS = ["content-type", "content-encoding", "retry-after"];
 
 /** Sends a delivery on, byte for byte. Never rejects. */
@@ -45,9 +42,9 @@ interface ReceiverOptions {
   readonly onArrival: (arrival: Arrival) => void;
 }
 
-/** Receives deliveries at every path, on this machine only. @throws CliError `PORT_UNAVAILABLE` */
-export async function startReceiver({ port, signing, target, onArrival }: ReceiverOptions) {
-  const server = http.createServer(async (request, response) => {
+/** Receives deliveries at every path, on this machine only. @throws EmulatorError `PORT_UNAVAILABLE` */
+export function startReceiver({ port, signing, target, onArrival }: ReceiverOptions) {
+  return listen("127.0.0.1", port, async (request, response) => {
     const at = new Date();
     const headers = pairsOf(request.rawHeaders);
     const body = await bodyOf(request).catch(() => undefined);
@@ -64,28 +61,6 @@ export async function startReceiver({ port, signing, target, onArrival }: Receiv
     onArrival({ ...arrival, ...(forwarded && { forwarded }) });
     response.writeHead(status, answer.headers).end(answer.body);
   });
-  server.maxConnections = MOST_CONNECTIONS;
-  return serve(server, { port, option: "--port" });
-}
-
-/** Starts a server on this machine. @throws CliError `PORT_UNAVAILABLE` */
-export async function serve(server: http.Server, { port, option }: { port: number; option: string }) {
-  try {
-    await once(server.listen(port, "127.0.0.1"), "listening");
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new CliError(
-      "PORT_UNAVAILABLE",
-      `cannot listen on port ${port} (${code}). Choose another with ${option}`,
-    );
-  }
-  // Whoever waits for an answer retries.
-  const close = async () => {
-    const closed = once(server.close(), "close");
-    server.closeAllConnections();
-    await closed;
-  };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
 }
 
 interface Answer {
