@@ -42,10 +42,9 @@ export const probe: Subcommand<Flags> = {
           ? `Validated. A genuine delivery was answered with ${genuine.status}, a broken one with ${broken.status}.`
           : `Not validated: ${reason} (${code}).`,
       );
-      const proof = validated
-        ? ". That the service signs with it, only a delivery of the service proves"
-        : "";
-      output.line(`Tried ${secrets.map(fingerprint).join(" and ")} of ${source}${proof}.`);
+      const tried = `Tried ${secrets.map((each) => `secret ${fingerprint(each)}`).join(" and ")} of ${source}.`;
+      const limit = "Only a delivery of the service proves that the service signs with it.";
+      output.line(validated ? `${tried} ${limit}` : tried);
     });
     return validated;
   },
