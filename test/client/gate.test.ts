@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { Gate } from "../../src/client/gate";
-import { HandClock } from "./handClock";
+import { VirtualTime } from "../provider/virtualTime";
 import { simulateService } from "./simulatedService";
 import { endpoint, rejection } from "./support";
 
 function gateOf(maxConcurrency: number) {
-  const clock = new HandClock();
+  const clock = new VirtualTime();
   const gate = new Gate({ maxConcurrency, clock });
   const entered: string[] = [];
   const enter = (name: string, signal = new AbortController().signal) =>
@@ -17,7 +17,7 @@ test("the refusals of one burst share a pause, the longest of theirs", async () 
   const { clock, gate } = gateOf(3);
   expect([1_000, 5_000, 2_000].map((pauseMs) => gate.refuse(pauseMs))).toEqual([true, false, false]);
   expect(gate.refusals).toBe(1);
-  const opened = gate.opened(new AbortController().signal).then(() => clock.time);
+  const opened = gate.opened(new AbortController().signal).then(() => clock.now());
   await clock.pass(60_000);
   expect(await opened).toBe(5_000);
 });
@@ -52,12 +52,12 @@ test.each([
 ])(
   "with Retry-After: %s to everything, all operations give up after %d ms and not much later",
   async (asked, least) => {
-    const clock = new HandClock();
+    const clock = new VirtualTime();
     const service = simulateService({ clock, refuses: () => true, retryAfter: asked, random: () => 0.5 });
     const client = service.client({ maxConcurrency: 2 });
     const all = Promise.all(
       Array.from({ length: 9 }, () =>
-        rejection(client.get("wh_1")).then((error) => ({ error, at: clock.time })),
+        rejection(client.get("wh_1")).then((error) => ({ error, at: clock.now() })),
       ),
     );
     await clock.pass(200_000);
@@ -75,7 +75,7 @@ test.each([
 test.each([undefined, "0", "1", "3"])(
   "40 registrations succeed at a service that refuses two of three requests with Retry-After: %s",
   async (retryAfter) => {
-    const clock = new HandClock();
+    const clock = new VirtualTime();
     const random = () => 0.5;
     const service = simulateService({ clock, refuses: (index) => index % 3 !== 0, retryAfter, random });
     const client = service.client();

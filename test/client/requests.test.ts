@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, Socket } from "node:net";
 import { Agent } from "undici";
 import { WebhookEndpointNotFoundError } from "../../src/client";
-import { HandClock } from "./handClock";
+import { VirtualTime } from "../provider/virtualTime";
 import { simulateService } from "./simulatedService";
 import {
   answer,
@@ -114,7 +114,7 @@ test.each([
   ["64 by default", {}, 64],
   ["maxConcurrency", { maxConcurrency: 3 }, 3],
 ])("at most so many requests are under way at once: %s", async (_, options, limit) => {
-  const clock = new HandClock();
+  const clock = new VirtualTime();
   const service = simulateService({ clock, refuses: () => false, latencyMs: 30, random: () => 0 });
   const client = service.client(options);
   const all = Promise.all(Array.from({ length: 2 * limit }, () => client.get("wh_1")));

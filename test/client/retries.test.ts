@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { type Wait, WebhookEndpointNotFoundError, WebhookError } from "../../src/client";
-import { HandClock } from "./handClock";
+import { VirtualTime } from "../provider/virtualTime";
 import { simulateService } from "./simulatedService";
 import {
   answer,
@@ -100,16 +100,16 @@ test.each<[string, Step, string]>([
 });
 
 test("the attempts of an operation take at most 10 s each and share its timeout", async () => {
-  const clock = new HandClock();
+  const clock = new VirtualTime();
   const service = simulateService({ clock, refuses: () => false, latencyMs: 60_000, random: () => 0.5 });
-  const failedAt = rejection(service.client({ timeoutMs: 15_000 }).get("wh_1")).then(() => clock.time);
+  const failedAt = rejection(service.client({ timeoutMs: 15_000 }).get("wh_1")).then(() => clock.now());
   await clock.pass(60_000);
   expect(service.sentAt).toEqual([0, 10_125]);
   expect(await failedAt).toBe(15_000);
 });
 
 test("waiting for a turn, and pauses that the service asks for, do not count towards the timeout", async () => {
-  const clock = new HandClock();
+  const clock = new VirtualTime();
   const refuses = (index: number) => index === 0;
   const service = simulateService({ clock, refuses, retryAfter: "7", latencyMs: 400, random: () => 0.5 });
   const client = service.client({ timeoutMs: 1_000, maxConcurrency: 1 });
@@ -138,7 +138,7 @@ test.each<[string, Step]>([
 });
 
 test("once a client is cancelled, a request under way goes on, and nothing is repeated or sent", async () => {
-  const clock = new HandClock();
+  const clock = new VirtualTime();
   const cancelling = new AbortController();
   const service = simulateService({ clock, refuses: (index) => index === 1, random: () => 0.5 });
   const client = service.client({ maxConcurrency: 2 }, cancelling.signal);

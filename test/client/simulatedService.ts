@@ -1,10 +1,10 @@
 import type { Dispatcher } from "undici";
 import { WebhooksClient, type WebhooksClientOptions } from "../../src/client";
-import type { HandClock } from "./handClock";
+import type { VirtualTime } from "../provider/virtualTime";
 import { endpoint } from "./support";
 
 export interface SimulatedServiceOptions {
-  readonly clock: HandClock;
+  readonly clock: VirtualTime;
   /** Returns whether to answer a request, counted from 0, with 429. */
   readonly refuses: (index: number) => boolean;
   readonly retryAfter?: string | undefined;
@@ -27,7 +27,7 @@ export function simulateService(options: SimulatedServiceOptions) {
   };
   const answer = (handler: Dispatcher.DispatchHandler, refused: boolean) => {
     const headers = refused && retryAfter !== undefined ? { "retry-after": retryAfter } : {};
-    if (refused) refusedAt.push(clock.time);
+    if (refused) refusedAt.push(clock.now());
     handler.onResponseStart?.(controller, refused ? 429 : 200, headers, "");
     if (!refused) handler.onResponseData?.(controller, Buffer.from(JSON.stringify(endpoint)));
     handler.onResponseEnd?.(controller, {});
@@ -35,7 +35,7 @@ export function simulateService(options: SimulatedServiceOptions) {
   const dispatcher = {
     dispatch: (_: unknown, handler: Dispatcher.DispatchHandler) => {
       const refused = refuses(sentAt.length);
-      sentAt.push(clock.time);
+      sentAt.push(clock.now());
       handler.onRequestStart?.(controller, {});
       clock.after(latencyMs, () => answer(handler, refused));
       return true;

@@ -8,6 +8,11 @@ export class VirtualTime implements Clock {
   #now = 0;
   readonly #timers = new Map<symbol, { readonly at: number; readonly callback: () => void }>();
 
+  /** How many timers are due: on a real clock, each would keep Node.js up. */
+  get pending(): number {
+    return this.#timers.size;
+  }
+
   /** How long the machine has slept: the clock that never goes back stands still meanwhile, and dates go on. */
   sleptMs = 0;
   now = () => this.#now;
