@@ -8,11 +8,10 @@ import { probeReceiver } from "./probe";
 import { validateReceiver } from "./validateReceiver";
 import { isRefuting, type ValidationErrorCode } from "./verdict";
 
-/** Why a receiver is not validated, or why a validation cannot be made. Stable. */
-type ReceiverValidationErrorCode = ValidationErrorCode | "VALIDATION_NOT_IMPORTABLE" | "ABORTED";
-
 /** The message holds no secret, and of the url only its origin. */
-class ReceiverValidationError extends CodedError<ReceiverValidationErrorCode> {
+class ReceiverValidationError extends CodedError<
+  ValidationErrorCode | "VALIDATION_NOT_IMPORTABLE" | "ABORTED"
+> {
   override readonly name = "ReceiverValidationError";
   /** The plugin would print it (engine rule 15). */
   override readonly stack = "";
