@@ -3,7 +3,8 @@ import { isRecord } from "../shared/json";
 import { isAddressOrRange, isHttpUrl } from "../shared/url";
 import type { Operation } from "./faults";
 import type { Answer } from "./http";
-import type { EmulatedEndpoint, EndpointInput, Registry } from "./registry";
+import type { Parts } from "./options";
+import type { EmulatedEndpoint, EndpointInput } from "./registry";
 
 /** The target of a request. `operation` is null when the service has no such path or method. */
 export interface Route {
@@ -26,35 +27,17 @@ export function routeOf(method: string, target: string): Route {
   return { operation, id: decodeURIComponent(id) };
 }
 
-/** How requests carry an API key. */
-export interface KeyOptions {
-  /** API key to account name. */
-  readonly keys: ReadonlyMap<string, string>;
-  readonly apiKeyHeader: string;
-  /** A word and a space before the key, or nothing. */
-  readonly keyPrefix: string;
-}
-
 /** Returns the account whose API key a request carries. */
-export function accountOf(
-  headers: IncomingHttpHeaders,
-  { keys, apiKeyHeader, keyPrefix }: KeyOptions,
-): string | undefined {
+export function accountOf(headers: IncomingHttpHeaders, parts: Parts): string | undefined {
+  const { keys, apiKeyHeader, keyPrefix } = parts;
   const value = String(headers[apiKeyHeader.toLowerCase()] ?? "");
   const [prefix, key] = [value.slice(0, keyPrefix.length), value.slice(keyPrefix.length)];
   return prefix.toLowerCase() === keyPrefix.toLowerCase() ? keys.get(key) : undefined;
 }
 
-export interface ServiceOptions extends KeyOptions {
-  readonly registry: Registry;
-  readonly now: () => number;
-  /** How long a list leaves out a new endpoint, in milliseconds. */
-  readonly lagMs: number;
-}
-
 /** Performs a request of an account to the management API, and returns the answer. */
 export function perform(
-  { registry, now, lagMs, apiKeyHeader, keyPrefix }: ServiceOptions,
+  { registry, now, lagMs, apiKeyHeader, keyPrefix }: Parts,
   { operation, id }: Route,
   account: string | null,
   body: unknown,
@@ -77,7 +60,7 @@ export function perform(
   const endpoint = registry.get(account, id);
   if (endpoint === undefined) return refusal(404, "not_found", "No endpoint has this id.");
   if (operation === "get") return { status: 200, body: shown(endpoint) };
-  registry.remove(endpoint);
+  registry.remove(id);
   return { status: 204 };
 }
 

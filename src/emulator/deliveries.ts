@@ -14,8 +14,8 @@ import {
   tampered,
 } from "./event";
 import { Log } from "./log";
-import type { EmulatedEndpoint, Registry } from "./registry";
-import type { Secrets } from "./secrets";
+import type { Parts } from "./options";
+import type { EmulatedEndpoint } from "./registry";
 
 const HEADERS = { "content-type": "application/json", "user-agent": "webhook-endpoints-emulator" };
 /** How many deliveries are sent at once to a host. */
@@ -29,19 +29,6 @@ const FAILURES: Readonly<Record<string, string>> = {
 };
 /** The longest wait that a receiver can ask for. */
 const MAX_RETRY_AFTER_MS = 3_600_000;
-
-interface DeliveriesOptions {
-  readonly registry: Registry;
-  readonly secrets: Secrets;
-  /** Aborted when the emulator closes. */
-  readonly closing: AbortSignal;
-  readonly now: () => number;
-  readonly warn: (message: string) => void;
-  /** The account that gets an event without a target. */
-  readonly homeAccount: string;
-  readonly retryDelaysMs: readonly number[];
-  readonly timeoutMs: number;
-}
 
 /** An event with its id and the waits between its attempts. */
 type Sendable = EmulatedEvent & { readonly id: string; readonly retryDelaysMs: readonly number[] };
@@ -60,9 +47,9 @@ export class Deliveries {
   readonly #dispatcher: Agent;
   #sent = 0;
 
-  constructor(private readonly options: DeliveriesOptions) {
-    const { timeoutMs, closing } = options;
-    this.#dispatcher = new Agent({ connections: MOST_AT_ONCE, connect: { timeout: timeoutMs } });
+  constructor(private readonly parts: Parts) {
+    const { deliveryTimeoutMs: timeout, closing } = parts;
+    this.#dispatcher = new Agent({ connections: MOST_AT_ONCE, connect: { timeout } });
     closing.addEventListener("abort", () => this.#dispatcher.destroy());
   }
 
@@ -70,7 +57,7 @@ export class Deliveries {
   dispatch(event: EmulatedEvent): Dispatch {
     const { type, id = newId() } = event;
     const isForged = event.tamper === true || (event.ageSeconds ?? 0) > 0;
-    const retryDelaysMs = event.retryDelaysMs ?? (isForged ? [] : this.options.retryDelaysMs);
+    const retryDelaysMs = event.retryDelaysMs ?? (isForged ? [] : this.parts.retryDelaysMs);
     const sendable = { ...event, id, retryDelaysMs };
     const sendings = this.#targetsOf(event).map((endpoint) => {
       const first = this.#attempt(sendable, endpoint, 1);
@@ -94,11 +81,11 @@ export class Deliveries {
   /** Repeats an attempt, byte for byte. */
   replay(logged: LoggedAttempt): Promise<LoggedAttempt> {
     const { statusCode, error, answer, answerHeaders, durationMs, retryInMs, ...request } = logged;
-    return this.#send({ ...request, number: ++this.#sent, at: this.options.now(), replayed: true }, []);
+    return this.#send({ ...request, number: ++this.#sent, at: this.parts.now(), replayed: true }, []);
   }
 
   #targetsOf({ endpointId, endpointType, account }: EmulatedEvent): EmulatedEndpoint[] {
-    const { registry, homeAccount } = this.options;
+    const { registry, homeAccount } = this.parts;
     const owner = endpointId === undefined ? homeAccount : registry.found(endpointId, "deliver to").account;
     return registry
       .list(account ?? owner)
@@ -111,7 +98,7 @@ export class Deliveries {
     { account, id: endpointId }: EmulatedEndpoint,
     first: Promise<LoggedAttempt>,
   ): Promise<EndpointDelivery> {
-    const { registry, closing, warn } = this.options;
+    const { registry, closing, warn } = this.parts;
     let last = await first;
     const ended = (outcome: EndpointDelivery["outcome"]) => {
       return { endpointId, outcome, attempts: last.attempt, statusCode: last.statusCode };
@@ -137,9 +124,9 @@ export class Deliveries {
     const { id, type, data = {}, tamper = false, ageSeconds = 0 } = event;
     const { body = JSON.stringify({ type, data }) } = event;
     const { id: endpointId, url } = endpoint;
-    const at = this.options.now();
+    const at = this.parts.now();
     const timestamp = Math.floor(at / 1000) - ageSeconds;
-    const secret = this.options.secrets.byType[endpoint.type];
+    const secret = this.parts.secrets.byType[endpoint.type];
     const headers = { ...HEADERS, ...sign({ id, timestamp, body, secret }) };
     const request = { number: ++this.#sent, at, id, type, endpointId, url, attempt };
     const sent = { tampered: tamper, replayed: false, headers, body: tamper ? tampered(body) : body };
@@ -154,9 +141,9 @@ export class Deliveries {
       headers: request.headers,
       body: request.body,
       dispatcher: this.#dispatcher,
-      timeoutMs: this.options.timeoutMs,
+      timeoutMs: this.parts.deliveryTimeoutMs,
       longestAnswer: KEPT_ANSWER_BYTES,
-      signal: this.options.closing,
+      signal: this.parts.closing,
     });
     this.open.delete(request);
     const delayMs = isSuccess(status) ? undefined : delaysMs[request.attempt - 1];

@@ -1,7 +1,7 @@
 import type { Delivery, EmulatedEvent, LoggedAttempt } from "./event";
-import type { LoggedRequest } from "./exchange";
 import type { Fault, PlantedFault } from "./faults";
 import type { Job, JobOptions } from "./job";
+import type { LoggedRequest } from "./log";
 import type { EmulatedEndpoint, EmulatedEndpointType, EndpointInput } from "./registry";
 import type { RotationOptions, SecretRotation } from "./secrets";
 
@@ -13,7 +13,7 @@ export interface Emulator {
   readonly apiKey: string;
   /** Returns the registered endpoints of one account, or of all, oldest first. */
   endpoints(account?: string): EmulatedEndpoint[];
-  /** Registers an endpoint without a request. @throws EmulatorError for an account that no API key opens */
+  /** Registers an endpoint without a request. */
   add(input: EndpointInput, account?: string): EmulatedEndpoint;
   /** Deletes an endpoint without a request. @throws EmulatorError for an id that is not registered */
   remove(id: string): EmulatedEndpoint;
@@ -54,7 +54,7 @@ export interface Emulator {
   rotateSecret(options?: RotationOptions): SecretRotation;
   /** Closes every connection and refuses new ones until `goOnline`. Endpoints, faults and logs are kept. */
   goOffline(): Promise<void>;
-  /** Accepts connections again on the same port, after `goOffline()`. @throws EmulatorError after `close()` */
+  /** Accepts connections again on the same port, after `goOffline()`. */
   goOnline(): Promise<void>;
   /** Ends every connection, wait and delivery at once, and frees the port. */
   close(): Promise<void>;

@@ -2,10 +2,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
 import { parseJson } from "../shared/json";
-import { accountOf, perform, refusal, routeOf, type ServiceOptions } from "./api";
-import { FAULTS, type FaultKind, type Faults, type Operation, type Planted } from "./faults";
+import { accountOf, perform, refusal, routeOf } from "./api";
+import { FAULTS, type Planted } from "./faults";
 import { type Answer, isOwnHost, send, textOf } from "./http";
-import type { Log } from "./log";
+import type { LoggedRequest } from "./log";
+import type { Parts } from "./options";
 
 /** How long an oversized answer is by default, in bytes. */
 const OVERSIZE = 32 * 1024 * 1024;
@@ -16,39 +17,6 @@ const MISDIRECTED = refusal(
   "The emulator answers at IP addresses, at names without a dot, and at its host.",
 );
 
-/** One request to the management API. Headers are not kept, so no API key is. */
-export interface LoggedRequest {
-  /** When it arrived: milliseconds since 1970, by the emulator's clock. */
-  readonly at: number;
-  /** The HTTP method. */
-  readonly method: string;
-  /** The path with the query, as sent. */
-  readonly path: string;
-  /** Null for an unknown path or method. */
-  readonly operation: Operation | null;
-  /** Null without a valid API key. */
-  readonly account: string | null;
-  /** Null until the request is answered. */
-  readonly statusCode: number | null;
-  /** The fault that it hit. */
-  readonly fault?: FaultKind;
-  /** The parsed body, or the raw string when it is not JSON. */
-  readonly body?: unknown;
-}
-
-/** Replaces an answer of the API, to emulate an odd service. The operation has taken effect. */
-export type AnswerHook = (request: LoggedRequest, answer: Answer) => Answer | Promise<Answer>;
-
-interface ExchangeOptions extends ServiceOptions {
-  readonly host: string;
-  readonly answer: AnswerHook;
-  readonly faults: Faults;
-  readonly requests: Log<LoggedRequest>;
-  /** Aborted when the emulator closes. */
-  readonly closing: AbortSignal;
-  readonly warn: (message: string) => void;
-}
-
 /** The log's entry of a request that is still being handled. */
 type Entry = { -readonly [Field in keyof LoggedRequest]: LoggedRequest[Field] };
 
@@ -56,8 +24,8 @@ type Entry = { -readonly [Field in keyof LoggedRequest]: LoggedRequest[Field] };
  * Handles API requests: applies a fault if one matches, performs the operation, and answers. Once the body is read, the operation takes
  * effect even if the client disconnects, as at any service.
  */
-export function exchange(options: ExchangeOptions) {
-  const { host, faults, requests, closing, now, warn } = options;
+export function exchange(parts: Parts) {
+  const { host, faults, requests, closing, now, warn } = parts;
 
   return (request: IncomingMessage, response: ServerResponse): void => {
     response.sendDate = false;
@@ -73,7 +41,7 @@ export function exchange(options: ExchangeOptions) {
   async function answerTo(request: IncomingMessage, response: ServerResponse) {
     const { method = "", url: path = "", headers } = request;
     const route = routeOf(method, path);
-    const account = accountOf(headers, options) ?? null;
+    const account = accountOf(headers, parts) ?? null;
     const entry: Entry = { at: now(), method, path, operation: route.operation, account, statusCode: null };
     requests.add(entry);
     if (!isOwnHost(request, host)) {
@@ -90,7 +58,7 @@ export function exchange(options: ExchangeOptions) {
     if (kind === "late-commit") await wait(delayMs, undefined, { signal: closing });
     const takesEffect = fault === undefined || (fault.effect ?? FAULTS[fault.kind].effect);
     const answer = takesEffect
-      ? await options.answer(entry, perform(options, route, account, entry.body))
+      ? await parts.answer(entry, perform(parts, route, account, entry.body))
       : { status: 204 };
     if (kind === "delay") await wait(delayMs, undefined, { signal: closing });
 

@@ -85,15 +85,13 @@ export class Faults {
   #count = 0;
 
   plant(fault: Fault): PlantedFault {
-    const { after = 0, times = 1 } = fault;
-    const remove = () => void this.planted.delete(planted);
     const planted: Planted = {
       number: ++this.#count,
       fault: { status: 503, delayMs: 1_000, ...fault },
-      toSkip: after,
-      left: times,
+      toSkip: fault.after ?? 0,
+      left: fault.times ?? 1,
       hits: 0,
-      remove,
+      remove: () => void this.planted.delete(planted),
     };
     this.planted.add(planted);
     return planted;

@@ -1,7 +1,6 @@
 export type { Emulator } from "./emulator";
 export { EmulatorError, type EmulatorErrorCode } from "./errors";
 export type { Delivery, EmulatedEvent, EndpointDelivery, EventTarget, LoggedAttempt } from "./event";
-export type { AnswerHook, LoggedRequest } from "./exchange";
 export {
   FAULT_KINDS,
   FAULTS,
@@ -13,7 +12,8 @@ export {
 } from "./faults";
 export type { Answer } from "./http";
 export type { Job, JobOptions } from "./job";
-export type { EmulatorOptions } from "./options";
+export type { LoggedRequest } from "./log";
+export type { AnswerHook, EmulatorOptions } from "./options";
 export type { EmulatedEndpoint, EmulatedEndpointType, EndpointInput } from "./registry";
 export type { RotationOptions, SecretRotation, SecretsOption } from "./secrets";
 export { startEmulator } from "./start";

@@ -1,5 +1,8 @@
-import type { AnswerHook } from "./exchange";
-import type { SecretsOption } from "./secrets";
+import type { Faults } from "./faults";
+import type { Answer } from "./http";
+import type { Log, LoggedRequest } from "./log";
+import type { Registry } from "./registry";
+import type { Secrets, SecretsOption } from "./secrets";
 
 /** The default API key. It is not a secret: it opens only emulators. */
 export const DEFAULT_API_KEY = "emulator-api-key";
@@ -9,6 +12,9 @@ export const DEFAULT_ACCOUNT = "default";
 export const DEFAULT_RETRY_DELAYS_MS: readonly number[] = [
   1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000,
 ];
+
+/** Replaces an answer of the API, to emulate an odd service. The operation has taken effect. */
+export type AnswerHook = (request: LoggedRequest, answer: Answer) => Answer | Promise<Answer>;
 
 /** The options of `startEmulator`. */
 export interface EmulatorOptions {
@@ -45,4 +51,30 @@ export interface EmulatorOptions {
   readonly now?: () => number;
   /** Default: `wh_` and 24 random hexadecimal digits. */
   readonly newId?: (account: string) => string;
+}
+
+type Setting =
+  | "host"
+  | "lagMs"
+  | "apiKeyHeader"
+  | "answer"
+  | "retryDelaysMs"
+  | "deliveryTimeoutMs"
+  | "warn"
+  | "now";
+
+/** What the parts of an emulator share. */
+export interface Parts extends Required<Pick<EmulatorOptions, Setting>> {
+  readonly registry: Registry;
+  readonly secrets: Secrets;
+  readonly faults: Faults;
+  readonly requests: Log<LoggedRequest>;
+  /** API key to account name. */
+  readonly keys: ReadonlyMap<string, string>;
+  /** A word and a space before the key, or nothing. */
+  readonly keyPrefix: string;
+  /** The account that gets an event without a target. */
+  readonly homeAccount: string;
+  /** Aborted when the emulator closes. */
+  readonly closing: AbortSignal;
 }

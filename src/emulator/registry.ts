@@ -38,15 +38,15 @@ interface RegistryOptions {
 
 /** Holds the endpoints of every account in the order of registration. */
 export class Registry {
-  #endpoints: readonly EmulatedEndpoint[];
+  readonly #endpoints: Map<string, EmulatedEndpoint>;
 
   constructor(private readonly options: RegistryOptions) {
-    this.#endpoints = options.initial.map((endpoint) => Object.freeze(endpoint));
+    this.#endpoints = new Map(options.initial.map((endpoint) => [endpoint.id, Object.freeze(endpoint)]));
   }
 
   /** Returns the endpoints of one account, or of all. */
   list(account?: string): EmulatedEndpoint[] {
-    return this.#endpoints.filter((endpoint) => account === undefined || endpoint.account === account);
+    return [...this.#endpoints.values()].filter((each) => account === undefined || each.account === account);
   }
 
   get(account: string, id: string): EmulatedEndpoint | undefined {
@@ -55,7 +55,7 @@ export class Registry {
 
   /** Returns an endpoint of any account. @throws EmulatorError that says what cannot be done to it */
   found(id: string, doing: string): EmulatedEndpoint {
-    const endpoint = this.#endpoints.find((each) => each.id === id);
+    const endpoint = this.#endpoints.get(id);
     if (endpoint !== undefined) return endpoint;
     const message = `Cannot ${doing} endpoint ${id}: it is not registered. endpoints() lists the registered endpoints.`;
     throw new EmulatorError("EMULATOR_ARGUMENT", message);
@@ -64,25 +64,24 @@ export class Registry {
   add(account: string, input: EndpointInput): EmulatedEndpoint {
     const { createdAt = this.#timestamp() } = input;
     const id = this.options.newId(account);
-    const added = Object.freeze({ ...input, id, account, createdAt, updatedAt: createdAt });
-    this.#change([...this.#endpoints, added]);
-    return added;
+    return this.#set({ ...input, id, account, createdAt, updatedAt: createdAt });
   }
 
   edit(id: string, change: Partial<EndpointInput>): EmulatedEndpoint {
-    const old = this.found(id, "edit");
-    const edited = Object.freeze({ ...old, ...change, updatedAt: this.#timestamp() });
-    this.#change(this.#endpoints.map((each) => (each === old ? edited : each)));
-    return edited;
+    return this.#set({ ...this.found(id, "edit"), ...change, updatedAt: this.#timestamp() });
   }
 
-  remove(endpoint: EmulatedEndpoint): void {
-    this.#change(this.#endpoints.filter((each) => each !== endpoint));
-  }
-
-  #change(endpoints: readonly EmulatedEndpoint[]): void {
-    this.#endpoints = endpoints;
+  remove(id: string): EmulatedEndpoint {
+    const endpoint = this.found(id, "remove");
+    this.#endpoints.delete(id);
     this.options.onChange();
+    return endpoint;
+  }
+
+  #set(endpoint: EmulatedEndpoint): EmulatedEndpoint {
+    this.#endpoints.set(endpoint.id, Object.freeze(endpoint));
+    this.options.onChange();
+    return endpoint;
   }
 
   #timestamp(): string {

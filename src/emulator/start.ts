@@ -5,12 +5,18 @@ import { readData, writeData } from "./dataFile";
 import { Deliveries } from "./deliveries";
 import type { Emulator } from "./emulator";
 import { EmulatorError } from "./errors";
-import { exchange, type LoggedRequest } from "./exchange";
+import { exchange } from "./exchange";
 import { Faults } from "./faults";
 import { listen } from "./http";
 import { runJob } from "./job";
 import { Log } from "./log";
-import { DEFAULT_ACCOUNT, DEFAULT_API_KEY, DEFAULT_RETRY_DELAYS_MS, type EmulatorOptions } from "./options";
+import {
+  DEFAULT_ACCOUNT,
+  DEFAULT_API_KEY,
+  DEFAULT_RETRY_DELAYS_MS,
+  type EmulatorOptions,
+  type Parts,
+} from "./options";
 import { emulatorPage } from "./page/emulatorPage";
 import { isForPage } from "./page/server";
 import { Registry } from "./registry";
@@ -34,14 +40,12 @@ const OWN_ADDRESS: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", 
  * @throws WebhookSecretError for an invalid secret
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
-  const { dataFile, host = "127.0.0.1", now = Date.now, apiKeyScheme } = options;
-  const { warn = (message) => process.emitWarning(message, { code: "WEBHOOK_EMULATOR" }) } = options;
+  const { dataFile, host = "127.0.0.1", apiKeyScheme, now = Date.now } = options;
   const saved = dataFile === undefined ? { endpoints: [] } : readData(dataFile);
   let { apiKey = saved.apiKey ?? DEFAULT_API_KEY } = options;
   const keys = new Map(Object.entries({ [apiKey]: DEFAULT_ACCOUNT, ...options.accounts }));
   if (keys.has(""))
     throw new EmulatorError("EMULATOR_ARGUMENT", "Cannot start the emulator: an API key must not be empty.");
-  const homeAccount = keys.get(apiKey) ?? DEFAULT_ACCOUNT;
 
   const save = () => {
     if (dataFile !== undefined)
@@ -54,28 +58,32 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     onChange: save,
   });
   const secrets = new Secrets(options.secrets ?? saved.secrets, save);
-  const faults = new Faults();
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
-  const requests = new Log<LoggedRequest>();
-  const parts = { registry, secrets, faults, closing: closing.signal, requests, now, warn, homeAccount };
-  const deliveries = new Deliveries({
-    ...parts,
+  const parts: Parts = {
+    host,
+    now,
+    lagMs: options.lagMs ?? 0,
+    apiKeyHeader: options.apiKeyHeader ?? "X-Api-Key",
+    answer: options.answer ?? ((_request, answer) => answer),
     retryDelaysMs: options.retryDelaysMs ?? DEFAULT_RETRY_DELAYS_MS,
-    timeoutMs: options.deliveryTimeoutMs ?? 20_000,
-  });
+    deliveryTimeoutMs: options.deliveryTimeoutMs ?? 20_000,
+    warn: options.warn ?? ((message) => process.emitWarning(message, { code: "WEBHOOK_EMULATOR" })),
+    registry,
+    secrets,
+    faults: new Faults(),
+    requests: new Log(),
+    keys,
+    keyPrefix: apiKeyScheme === undefined ? "" : `${apiKeyScheme} `,
+    homeAccount: keys.get(apiKey) ?? DEFAULT_ACCOUNT,
+    closing: closing.signal,
+  };
+  const { faults, requests, homeAccount } = parts;
+  const deliveries = new Deliveries(parts);
   // Finds out at once whether the file can be written, and keeps the generated secret.
   save();
 
-  const api = exchange({
-    ...parts,
-    host,
-    keys,
-    apiKeyHeader: options.apiKeyHeader ?? "X-Api-Key",
-    keyPrefix: apiKeyScheme === undefined ? "" : `${apiKeyScheme} `,
-    lagMs: options.lagMs ?? 0,
-    answer: options.answer ?? ((_request, answer) => answer),
-  });
+  const api = exchange(parts);
   const handle: RequestListener = (request, response) =>
     isForPage(request) ? page(request, response) : api(request, response);
   const listener = await listen(host, options.port ?? 0, handle);
@@ -87,25 +95,13 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       return apiKey;
     },
     endpoints: (account) => registry.list(account),
-    add(input, account = homeAccount) {
-      if (![...keys.values()].includes(account)) {
-        const message = `Cannot add an endpoint to account ${account}: no API key opens it.`;
-        throw new EmulatorError("EMULATOR_ARGUMENT", message);
-      }
-      return registry.add(account, input);
-    },
-    remove(id) {
-      const endpoint = registry.found(id, "remove");
-      registry.remove(endpoint);
-      return endpoint;
-    },
+    add: (input, account = homeAccount) => registry.add(account, input),
+    remove: (id) => registry.remove(id),
     edit: (id, change) => registry.edit(id, change),
     rotateKey(oldKey, newKey) {
       const account = keys.get(oldKey);
-      if (account === undefined || newKey === "" || keys.has(newKey)) {
-        const reason = "the old one is unknown, or the new one is empty or in use";
-        throw new EmulatorError("EMULATOR_ARGUMENT", `Cannot rotate an API key: ${reason}.`);
-      }
+      if (account === undefined)
+        throw new EmulatorError("EMULATOR_ARGUMENT", "Cannot rotate an API key: the old one is unknown.");
       keys.delete(oldKey);
       keys.set(newKey, account);
       if (oldKey === apiKey) apiKey = newKey;
@@ -127,16 +123,12 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     secrets: (type = "production") => secrets.byType[type],
     rotateSecret: (rotation) => secrets.rotate(rotation),
     goOffline: () => listener.close(),
-    async goOnline() {
-      if (closing.signal.aborted)
-        throw new EmulatorError("PORT_UNAVAILABLE", "The emulator is closed. Start a new one.");
-      await listener.open();
-    },
+    goOnline: () => listener.open(),
     async close() {
       closing.abort();
       await listener.close();
     },
   };
-  const page = emulatorPage({ emulator, deliveries, faults, secrets });
+  const page = emulatorPage(emulator, deliveries, parts);
   return emulator;
 }

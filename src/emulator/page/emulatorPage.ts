@@ -6,8 +6,8 @@ import type { Deliveries } from "../deliveries";
 import type { Emulator } from "../emulator";
 import type { LoggedAttempt } from "../event";
 import { FAULT_KINDS, FAULT_OPERATIONS, FAULTS, type Fault, type Faults } from "../faults";
+import type { Parts } from "../options";
 import { ENDPOINT_TYPES } from "../registry";
-import type { Secrets } from "../secrets";
 import { type Html, html } from "./html";
 import { actionButton, actionForm, addressOf, badge, list, options, pre, short, time } from "./layout";
 import { deliveryPage } from "./server";
@@ -19,15 +19,9 @@ const SHOWN = 100;
 /** The body that the form to send an event begins with. */
 const EVENT = '{\n  "type": "job.succeeded",\n  "data": { "jobId": "job_1", "status": "succeeded" }\n}';
 
-interface Parts {
-  readonly emulator: Emulator;
-  readonly deliveries: Deliveries;
-  readonly faults: Faults;
-  readonly secrets: Secrets;
-}
-
 /** The page of an emulator: the deliveries that it sends, and tabs to watch and to break the service. */
-export function emulatorPage({ emulator, deliveries, faults, secrets }: Parts): RequestListener {
+export function emulatorPage(emulator: Emulator, deliveries: Deliveries, parts: Parts): RequestListener {
+  const { faults, secrets } = parts;
   const buttons = html`<button class="primary" name="outcome" value="succeeded">Run a job</button>
 <button name="outcome" value="failed">Run a failing job</button>`;
   return deliveryPage({
@@ -48,10 +42,9 @@ export function emulatorPage({ emulator, deliveries, faults, secrets }: Parts): 
     ],
     actions: {
       "run-job"(form) {
-        const accounts = new Set(emulator.endpoints().map(({ account }) => account));
-        if (accounts.size === 0) throw new Error("Cannot run a job: no endpoint is registered.");
-        const outcome = form.get("outcome") === "failed" ? "failed" : "succeeded";
-        return Promise.all([...accounts].map((account) => emulator.runJob({ outcome, account })));
+        if (emulator.endpoints().length === 0)
+          throw new Error("Cannot run a job: no endpoint is registered.");
+        return emulator.runJob({ outcome: form.get("outcome") === "failed" ? "failed" : "succeeded" });
       },
       send(form) {
         // Browsers end the lines of a form with CR LF.

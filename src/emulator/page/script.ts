@@ -5,11 +5,9 @@
 export const SCRIPT = `"use strict";
 const EVERY_MS = 1000;
 const live = document.getElementById("live");
-const shown = new Map(); // what the server rendered, by the id of the part
-for (const part of document.querySelectorAll("[data-live]")) shown.set(part.id, part.innerHTML);
 
 function replace(part, next) {
-  shown.set(part.id, next.innerHTML);
+  part.rendered = next.innerHTML; // before somebody folded or chose something in it
   const folds = new Map([...part.querySelectorAll("details")].map((fold) => [fold.id, fold.open]));
   for (const fold of next.querySelectorAll("details")) fold.open = folds.get(fold.id) ?? fold.open;
   const focused = part.contains(document.activeElement) ? document.activeElement.id : undefined;
@@ -24,7 +22,7 @@ async function refresh() {
     for (const part of document.querySelectorAll("[data-live]")) {
       const next = page.getElementById(part.id);
       const isFilledIn = part.querySelector(":is(input, select, textarea):focus");
-      if (next && !isFilledIn && next.innerHTML !== shown.get(part.id)) replace(part, next);
+      if (next && !isFilledIn && next.innerHTML !== part.rendered) replace(part, next);
     }
     if (live.textContent !== "live") live.textContent = "live";
   } catch {
@@ -38,7 +36,6 @@ document.addEventListener("input", ({ target }) => {
   history.replaceState(null, "", query.size === 0 ? "./" : "./?" + query);
   refresh();
 });
-document.documentElement.classList.add("scripted");
 setInterval(() => document.hidden || refresh(), EVERY_MS);
 refresh();
 `;

@@ -77,11 +77,8 @@ export function deliveryPage(source: PageSource, pagePath = PAGE_PATH): RequestL
     const [type, content] = ASSETS.get(name) ?? [];
     const [, number] = /^attempts\/(\d+)$/.exec(name) ?? [];
     if (request.method === "POST" && action !== undefined) {
-      const work = text(request).then((form) => action(new URLSearchParams(form)));
-      const failure = work.then(
-        () => undefined,
-        (error: Error) => error.message,
-      );
+      const work = text(request).then(async (form) => void (await action(new URLSearchParams(form))));
+      const failure = work.catch(({ message }: Error) => message);
       const problem = await Promise.race([failure, wait(PATIENCE_MS, undefined, { ref: false })]);
       if (problem !== undefined) return show(400, problem);
       reply(response, 303, "", { location: `${pagePath}${search}` });
@@ -127,12 +124,7 @@ ${current?.render(origin) ?? deliveriesTab(source, view)}
   }
 }
 
-function reply(
-  response: ServerResponse,
-  status: number,
-  content: string,
-  headers: OutgoingHttpHeaders = {},
-): void {
+function reply(response: ServerResponse, status: number, content: string, headers: OutgoingHttpHeaders = {}) {
   response.writeHead(status, { ...HEADERS, "content-type": "text/plain; charset=utf-8", ...headers });
   response.end(content);
 }

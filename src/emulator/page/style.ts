@@ -44,7 +44,7 @@ main { padding-top: 18px; padding-bottom: 60px; border-top: 1px solid var(--line
 .list li > a .row { flex-wrap: nowrap; }
 .list li > a .grow { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .filter input { flex: 1 1 200px; }
-.scripted .filter button { display: none; }
+@media (scripting: enabled) { .filter button { display: none; } }
 time, .badge { white-space: nowrap; font-variant-numeric: tabular-nums; }
 .badge { display: inline-block; padding: 0 8px; border-radius: 99px; font: 600 12px/20px system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif; background: color-mix(in srgb, currentColor 14%, var(--card)); }
 .badge.good { color: var(--good); }
