@@ -60,18 +60,6 @@ describe.each(Object.entries(frameworks))("%s:", (_framework, start) => {
     expect(Buffer.from(onUnhandled.mock.calls[0]?.[0].rawBody)).toEqual(body);
   });
 
-  test("a body that arrives in pieces is put together", async () => {
-    const { port, handler } = await serve();
-    const { headers, body } = delivered({ body: { ...jobSucceeded("job_1"), pad: "x".repeat(300) } });
-    const { socket, answer } = raw(port, head({ ...headers, ...lengthOf(body), connection: "close" }));
-    for (let at = 0; at < body.length; at += 50) {
-      socket.write(body.subarray(at, at + 50));
-      await sleep(2);
-    }
-    expect(await answer).toMatch(/^HTTP\/1.1 200 /);
-    expect(handler).toHaveBeenCalledTimes(1);
-  });
-
   test("a method other than POST is answered 405", async () => {
     const { url, isWell } = await serve();
     for (const method of ["GET", "PUT", "DELETE"]) {

@@ -42,7 +42,7 @@ function connectIoredis(client: IORedis | IORedis5): Connection {
 const ONLINE = { disableOfflineQueue: true };
 
 /** The clients that `redisDedupe` supports, each configured as its documentation says. */
-export const clients: Readonly<Record<string, Connect>> = {
+export const clients = {
   "node-redis 6": (path) =>
     connectNodeRedis(redis.createClient({ socket: { path, tls: false }, ...ONLINE }), (it) => it.destroy()),
   "node-redis 5": (path) =>
@@ -51,4 +51,4 @@ export const clients: Readonly<Record<string, Connect>> = {
     connectNodeRedis(redis4.createClient({ socket: { path }, ...ONLINE }), (it) => it.disconnect()),
   "ioredis 6": async (path) => connectIoredis(new IORedis({ path, maxRetriesPerRequest: 1 })),
   "ioredis 5": async (path) => connectIoredis(new IORedis5({ path, maxRetriesPerRequest: 1 })),
-};
+} satisfies Record<string, Connect>;
