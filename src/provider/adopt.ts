@@ -1,17 +1,10 @@
 import { type Endpoint, WebhookEndpointNotFoundError } from "../client";
 import { sameUrl } from "../shared/url";
+import type { Context } from "./context";
+import type { Question } from "./decide";
 import { EndpointError } from "./errors";
-import type { Memory } from "./memory";
-import type { Service } from "./service";
 import { shownStored } from "./spelling";
 import type { EndpointInputs } from "./state";
-
-interface AdoptionSources {
-  readonly service: Pick<Service, "get">;
-  readonly memory: Memory;
-  /** Returns whether a resource of the stack has an endpoint. */
-  readonly isHeld: (endpoint: Endpoint) => boolean;
-}
 
 /**
  * Adopts the endpoint that the user named: exactly that one. Nothing changes at the service.
@@ -21,7 +14,7 @@ interface AdoptionSources {
 export async function adopt(
   id: string,
   inputs: EndpointInputs,
-  { service, memory, isHeld }: AdoptionSources,
+  { service, memory, isHeld }: Pick<Context, "service" | "memory"> & Pick<Question, "isHeld">,
 ): Promise<Endpoint> {
   const endpoint = await service.get(id).catch((error: unknown) => {
     if (!(error instanceof WebhookEndpointNotFoundError)) throw error;

@@ -51,37 +51,32 @@ export function isUnauthorized(error: unknown): error is WebhookError {
   return error instanceof WebhookError && (error.statusCode === 401 || error.statusCode === 403);
 }
 
-/** Adds to a refused key what only the provider knows: which key a command without a program uses (engine rule 3). */
-export function keyRefused(error: WebhookError): WebhookError {
+/** Returns an error of the service as the user is to see it. */
+export function explain(error: WebhookError): WebhookError {
+  const cancelled = "the run was cancelled, so it did not wait for the service. Run the same command again.";
+  if (error.code === "ABORTED") return reworded(error, cancelled);
+  if (!isUnauthorized(error)) return withHint(error);
+  // Only the provider knows which key a command without a program uses (engine rule 3).
   const reason =
     `${error.reason} \`pulumi refresh\` and \`pulumi destroy\` use the key of the last \`pulumi up\`. If the key was rotated, run ` +
-    `\`pulumi up\` before them, or add --run-program to them.${hasAnswer(error) ? ` ${HOW_TO_SEE_ANSWER}` : ""}`;
-  return new WebhookError(reason, { code: error.code, statusCode: error.statusCode, cause: error });
+    "`pulumi up` before them, or add --run-program to them.";
+  return withHint(reworded(error, reason));
 }
 
-/** @param cause the client's error, if it waited in vain */
-export function runCancelled(cause?: WebhookError): WebhookError {
-  const reason = "the run was cancelled, so it did not wait for the service. Run the same command again.";
-  return new WebhookError(reason, { code: "ABORTED", cause });
-}
-
-/** Returns a refusal of the service that says how to see its answer. */
+/** Returns an error that says how to see the service's answer, if there is one. */
 export function withHint(error: WebhookError): WebhookError {
-  const { reason, code, statusCode } = error;
-  return new WebhookError(`${reason} ${HOW_TO_SEE_ANSWER}`, { code, statusCode, cause: error });
+  return hasAnswer(error) ? reworded(error, `${error.reason} ${HOW_TO_SEE_ANSWER}`) : error;
 }
 
-/** Returns an error as the user is to see it. */
-function explain(error: unknown): unknown {
-  if (error instanceof WebhookError && error.code === "ABORTED") return runCancelled(error);
-  if (isUnauthorized(error)) return keyRefused(error);
-  return hasAnswer(error) ? withHint(error) : error;
+function reworded(error: WebhookError, reason: string): WebhookError {
+  const { code, statusCode, responseText } = error;
+  return new WebhookError(reason, { code, statusCode, responseText, cause: error });
 }
 
 /** Returns the verbs with the service's refusals explained, and without the stack that the plugin would print (engine rule 15). */
 export function explained<T extends Record<string, (...args: never[]) => Promise<unknown>>>(verbs: T): T {
   const fail = (error: unknown): never => {
-    const shown = explain(error);
+    const shown = error instanceof WebhookError ? explain(error) : error;
     if (shown instanceof CodedError) shown.stack = ""; // a bug keeps its own
     throw shown;
   };

@@ -86,7 +86,7 @@ export class Memory {
     return error && !this.has(error.id, "settled") ? error : undefined;
   }
 
-  /** Hands a resource over to the `create` that replaces it; again if that fails, because a hook may make the engine retry it. */
+  /** Hands a resource over to the `create` that replaces it. */
   announce(id: string, news: EndpointInputs): void {
     const key = keyOfInputs(news);
     this.#replaced.set(key, (this.#replaced.get(key) ?? new Set()).add(id));

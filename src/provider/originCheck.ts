@@ -1,23 +1,15 @@
 import type { Endpoint } from "../client";
-import type { Origin } from "../shared/permanent";
-import type { EngineLog } from "./engine";
+import type { Context } from "./context";
 import { EndpointError } from "./errors";
-import { isPendingId, keyOf } from "./identity";
-import type { Service } from "./service";
-import type { EndpointState } from "./state";
-
-interface OriginSources {
-  readonly origin: Origin;
-  readonly service: Pick<Service, "find">;
-  readonly log: EngineLog;
-}
+import { keyOf } from "./identity";
+import { type EndpointState, isPending, type PendingState } from "./state";
 
 /**
  * Compares where a resource was registered with where this run's settings lead. A state without an origin, which an import file may
  * leave, counts as registered here. Elsewhere, ids may count anew, so an endpoint is the same only if its url and type are, too.
  */
 export class OriginCheck {
-  constructor(private readonly run: OriginSources) {}
+  constructor(private readonly run: Context) {}
 
   /** Returns whether a resource was registered at another base URL than today's. */
   isOtherService({ baseUrl }: Partial<EndpointState>): boolean {
@@ -38,7 +30,7 @@ export class OriginCheck {
 
   /** Returns whether a recorded endpoint is at today's service, as far as that has to be asked. */
   async isHere(id: string, state: EndpointState): Promise<boolean> {
-    if (!this.isElsewhere(state) || isPendingId(id)) return true;
+    if (!this.isElsewhere(state) || isPending(state)) return true;
     return this.isSameEndpoint(state, await this.run.service.find(id));
   }
 
@@ -51,7 +43,7 @@ export class OriginCheck {
    */
   reasonToMove(id: string, state: EndpointState): "account" | "provider" {
     if (this.isOtherService(state) && this.isOtherProvider(state)) return "provider";
-    this.assertSameService(id, state);
+    this.#assertSameService(id, state);
     this.run.log.warn(
       "the account of the current API key doesn't have the endpoints that were registered with the previous key, so they are registered " +
         `again. If you changed the key by mistake, stop here and restore ${this.#placeOf("apiKey")}.`,
@@ -70,7 +62,7 @@ export class OriginCheck {
    * @throws EndpointError `OTHER_BASE_URL` when it was recorded with another base URL than today's
    */
   concludeGone(id: string, state: EndpointState, cause?: unknown): void {
-    this.assertSameService(id, state, cause);
+    this.#assertSameService(id, state, cause);
     if (!this.isElsewhere(state)) return;
     this.run.log.warn(
       `endpoint ${id} is not in the account of the current API key, so it counts as deleted. It was registered with a different key. ` +
@@ -78,16 +70,20 @@ export class OriginCheck {
     );
   }
 
-  /** Warns that a pending resource may have its endpoint in another account than today's. */
-  warnOfOtherKey(id: string, state: EndpointState): void {
+  /**
+   * Warns if a pending resource may have its endpoint in another account than today's.
+   *
+   * @throws EndpointError `OTHER_BASE_URL`, as `concludeGone`
+   */
+  checkPending(id: string, state: PendingState): void {
+    this.#assertSameService(id, state);
     if (!this.isElsewhere(state)) return;
     this.run.log.warn(
       `the registration ${id} was sent with a different API key. If that key belongs to another account, look for the endpoint there.`,
     );
   }
 
-  /** @throws EndpointError `OTHER_BASE_URL` when a resource was recorded with another base URL than today's */
-  assertSameService(id: string, state: EndpointState, cause?: unknown): void {
+  #assertSameService(id: string, state: EndpointState, cause?: unknown): void {
     if (!this.isOtherService(state)) return;
     throw new EndpointError(
       "OTHER_BASE_URL",

@@ -1,13 +1,10 @@
 import { WebhookError } from "../client";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
 import { NAME_INPUT, ORGANIZATION_INPUT, SECRET_INPUT } from "./arguments";
-import type { EngineLog } from "./engine";
-import { isUnauthorized, keyRefused } from "./errors";
-import type { Memory } from "./memory";
+import type { Context } from "./context";
+import { explain, isUnauthorized } from "./errors";
 import { refusalOf } from "./refusals";
 import { noteSecretUrl } from "./secretUrls";
-import type { Service } from "./service";
-import type { Stack } from "./stack";
 import type { EndpointInputs } from "./state";
 import type { Unanswered } from "./unanswered";
 
@@ -16,20 +13,15 @@ const WRONG_ADDRESS: readonly string[] = ["MALFORMED_RESPONSE", "REDIRECTED", "R
 
 type Inputs = Readonly<Record<string, unknown>>;
 
-interface PreviewSources {
-  readonly memory: Memory;
-  readonly service: Service;
-  readonly unanswered: Unanswered;
-  readonly log: EngineLog;
-  readonly stack: Stack;
-}
-
 /** What `check` tells of a resource before anything happens. */
 export class Preview {
   /** True once a look has failed. Checks run one after the other, so each would wait as long (engine rule 36). */
   #lookFailed = false;
 
-  constructor(private readonly run: PreviewSources) {}
+  constructor(
+    private readonly run: Context,
+    private readonly unanswered: Unanswered,
+  ) {}
 
   /** Notes what the program's class passes to `check` alone. @returns the name of the resource */
   note(news: Inputs, inputs: EndpointInputs): string | undefined {
@@ -47,7 +39,7 @@ export class Preview {
    * `create` decides again; but a refused key should show in the preview.
    */
   async refusals(inputs: EndpointInputs): Promise<string[]> {
-    const { memory, stack, unanswered } = this.run;
+    const { memory, stack } = this.run;
     // Before this run begins to create: its own operations would look like interrupted ones.
     const isReplacement = memory.isReplacement(inputs) || (await stack.hasEndpointOf(inputs));
     if (inputs.adoptId !== undefined && !isReplacement) {
@@ -56,7 +48,7 @@ export class Preview {
     }
     if (this.#lookFailed || inputs.url === UNKNOWN_VALUE || String(inputs.type) === UNKNOWN_VALUE) return [];
     try {
-      const decision = await unanswered.look(inputs, memory.namesOf(inputs));
+      const decision = await this.unanswered.look(inputs);
       const refusal = refusalOf(decision, inputs, { isReplacement, unread: stack.problem });
       return refusal === undefined ? [] : [refusal.message];
     } catch (error) {
@@ -71,7 +63,7 @@ export class Preview {
   }
 
   #failed(error: unknown): string[] {
-    if (isUnauthorized(error)) return [keyRefused(error).message];
+    if (isUnauthorized(error)) return [explain(error).message];
     if (!(error instanceof WebhookError)) throw error;
     this.#lookFailed = true;
     if (WRONG_ADDRESS.includes(error.code))

@@ -1,14 +1,11 @@
 import { type Endpoint, WebhookRegistrationError } from "../client";
-import type { Clock } from "../client/clock";
 import { undefinedIfGone } from "../client/errors";
-import type { Origin } from "../shared/permanent";
 import { describeUrl } from "../shared/url";
 import { adopt } from "./adopt";
+import type { Context } from "./context";
 import { type Evidence, isFit } from "./decide";
-import type { EngineLog } from "./engine";
 import { PendingError } from "./errors";
 import { equalIn, isPendingId, keyOf, newPendingId } from "./identity";
-import type { Memory } from "./memory";
 import {
   describeDoubt,
   describeSpared,
@@ -17,30 +14,20 @@ import {
   refusalOf,
   stillPending,
 } from "./refusals";
-import type { Service } from "./service";
 import { otherSpellingWarning } from "./spelling";
-import type { Stack } from "./stack";
 import { pendingEvidence } from "./stackState";
 import { type EndpointInputs, type PendingState, stateOf } from "./state";
 import type { Unanswered } from "./unanswered";
-
-interface RegistrarSources {
-  readonly service: Service;
-  readonly memory: Memory;
-  readonly unanswered: Unanswered;
-  readonly origin: Origin;
-  readonly clock: Clock;
-  readonly log: EngineLog;
-  readonly patienceMs: number;
-  readonly stack: Stack;
-}
 
 /** Gives each resource its endpoint, once: takes over what an earlier registration made for it, adopts what the user named, or registers. */
 export class Registrar {
   /** What happens for each url and type: within a process, one thing after the other. */
   readonly #turns = new Map<string, Promise<unknown>>();
 
-  constructor(private readonly run: RegistrarSources) {}
+  constructor(
+    private readonly run: Context,
+    private readonly unanswered: Unanswered,
+  ) {}
 
   /** @throws PendingError when it was sent and nothing shows whether it was made */
   create(inputs: EndpointInputs, replaced: string | undefined): Promise<Endpoint> {
@@ -62,12 +49,12 @@ export class Registrar {
 
   /** Settles a pending resource for `read`: returns its endpoint, or undefined when the registration made none. */
   settleForRead(id: string, state: PendingState): Promise<Endpoint | undefined> {
-    const { memory, unanswered } = this.run;
+    const { memory } = this.run;
     const own = memory.notePending(id, state);
     return this.inTurn(state, async () => {
       // An equal resource, which failed with the same id, has what it made.
       if (memory.has(id, "settled")) return undefined;
-      const decision = await unanswered.settlePending(state, own);
+      const decision = await this.unanswered.settle(state, [own]);
       const refusal = refusalOf(decision, state);
       if (refusal && decision.kind !== "exists") throw refusal;
       memory.note(id, "settled");
@@ -79,11 +66,11 @@ export class Registrar {
 
   /** Settles a pending resource for `delete`: deletes its endpoint, unless it is in doubt or another resource is to have it. */
   settleForDelete(id: string, state: PendingState): Promise<void> {
-    const { log, memory, service, unanswered } = this.run;
+    const { log, memory, service } = this.run;
     const own = memory.notePending(id, state);
     return this.inTurn(state, async () => {
       if (memory.has(id, "settled")) return;
-      const decision = await unanswered.settlePending(state, own);
+      const decision = await this.unanswered.settle(state, [own]);
       if (decision.kind === "unknowable") throw stillPending(state);
       if (decision.kind === "doubt") log.warn(describeSpared(state, decision));
       if (decision.kind === "take" && !memory.spares(decision.endpoint.id)) {
@@ -104,8 +91,8 @@ export class Registrar {
   }
 
   async #adopt(id: string, inputs: EndpointInputs, replaced: string | undefined): Promise<Endpoint> {
-    const { memory, patienceMs, service, unanswered } = this.run;
-    const endpoint = await adopt(id, inputs, { service, memory, isHeld: await unanswered.holder() });
+    const { memory, patienceMs } = this.run;
+    const endpoint = await adopt(id, inputs, { ...this.run, isHeld: await this.unanswered.holder() });
     const pending = memory.pendingLike(inputs).find((each) => each.id === replaced);
     // What else a pending registration may have made, its own `delete` looks for.
     if (pending && isFit(endpoint, pending, patienceMs)) memory.note(pending.id, "settled");
@@ -117,8 +104,8 @@ export class Registrar {
     replaced: string | undefined,
     isReplacement: boolean,
   ): Promise<Endpoint> {
-    const { log, memory, unanswered } = this.run;
-    const decision = await unanswered.settle(inputs, memory.namesOf(inputs));
+    const { log, memory } = this.run;
+    const decision = await this.unanswered.settle(inputs, await this.unanswered.evidence(inputs));
     if (decision.kind === "take") {
       const { endpoint, by } = decision;
       memory.note(by.id, "settled");
@@ -142,7 +129,7 @@ export class Registrar {
   }
 
   async #register(inputs: EndpointInputs): Promise<Endpoint> {
-    const { clock, log, memory, origin, service, unanswered } = this.run;
+    const { clock, log, memory, origin, service } = this.run;
     const { url, type, ip } = inputs;
     const list = await service.list();
     const before = [...equalIn(list, inputs), ...list.unrecognized].map(({ id }) => id);
@@ -156,10 +143,10 @@ export class Registrar {
       return memory.noteMade(endpoint);
     } catch (error) {
       if (!(error instanceof WebhookRegistrationError) || error.outcome === "not-made") throw error;
-      const pending = { before, attemptedAt, complete: list.complete };
+      const pending = { before, attemptedAt };
       const state = { ...stateOf({ createdAt: null, updatedAt: null }, inputs, origin), pending };
       const failure = new PendingError(newPendingId(), state, error);
-      const endpoint = await unanswered.lookFor(inputs, evidenceOf(failure), sentAt);
+      const endpoint = await this.unanswered.lookFor(inputs, evidenceOf(failure), sentAt);
       if (endpoint === undefined) {
         memory.noteUnanswered(inputs, failure);
         throw failure;
@@ -176,10 +163,12 @@ export class Registrar {
    * resource as half-made only if `create` fails in the same way again, so any failure becomes that one.
    */
   async #lookAgain(inputs: EndpointInputs, earlier: PendingError): Promise<Endpoint> {
-    const { memory, unanswered } = this.run;
+    const { memory } = this.run;
     const isSame = (inputs.ip ?? null) === earlier.properties.ip;
     const endpoint = isSame
-      ? await unanswered.lookFor(inputs, evidenceOf(earlier), Number.NEGATIVE_INFINITY).catch(() => undefined)
+      ? await this.unanswered
+          .lookFor(inputs, evidenceOf(earlier), Number.NEGATIVE_INFINITY)
+          .catch(() => undefined)
       : undefined;
     if (endpoint === undefined) throw isSame ? earlier : otherIpPending(inputs);
     memory.note(earlier.id, "settled");

@@ -64,21 +64,10 @@ function assemble({ settings, showResponses, providerName }: ResolvedSettings, o
   const service = new Service(client, { clock, log, cancelled, showAnswersTo });
   const memory = new Memory();
   const stack = new Stack({ ...options, log, origin, memory });
-  const unanswered = new Unanswered({
-    memory,
-    service,
-    stack,
-    origin,
-    clock,
-    cancelled,
-    log,
-    timeoutMs,
-    patienceMs,
-  });
-  const registrar = new Registrar({ service, memory, unanswered, stack, origin, clock, log, patienceMs });
-  const origins = new OriginCheck({ origin, service, log });
-  const preview = new Preview({ memory, service, unanswered, log, stack });
-  return { log, memory, origin, origins, preview, registrar, service };
+  const shared = { clock, log, cancelled, origin, memory, service, stack, timeoutMs, patienceMs };
+  const unanswered = new Unanswered(shared);
+  const registrar = new Registrar(shared, unanswered);
+  return { ...shared, registrar, origins: new OriginCheck(shared), preview: new Preview(shared, unanswered) };
 }
 
 /** The engine calls some verbs twice for one resource. */

@@ -5,7 +5,7 @@ import {
   WebhookEndpointNotFoundError,
   type WebhooksClient,
 } from "../client";
-import { type Clock, sleep } from "../client/clock";
+import type { Clock } from "../client/clock";
 import { undefinedIfGone } from "../client/errors";
 import type { EngineLog } from "./engine";
 import { isUnauthorized } from "./errors";
@@ -13,11 +13,6 @@ import { describeAnswer, hasAnswer } from "./shownAnswer";
 
 /** How long one list serves, in milliseconds. The reads of a run, and its registrations, come within moments of each other. */
 const LIST_LIFETIME_MS = 10_000;
-/** How long the first read waits for others, in milliseconds: one read alone is a get, several share a list. */
-const GATHERING_MS = 20;
-/** How long an operation must take to be worth a line, in milliseconds. */
-const SLOW_MS = 2_000;
-
 interface ServiceOptions {
   readonly clock: Clock;
   readonly log: EngineLog;
@@ -34,12 +29,8 @@ interface ServiceOptions {
 export class Service {
   #shared: Promise<EndpointList> | undefined;
   #sharedAt = 0;
-  #gathering: Promise<unknown> | undefined;
-  #reads = 0;
   /** The service's time, and this process's when it was told. */
   #told: { readonly time: number; readonly now: number; readonly date: number } | undefined;
-  /** The operations that the user knows to be slow. */
-  readonly #slow = new Set<string>();
 
   constructor(
     private readonly client: WebhooksClient,
@@ -67,7 +58,7 @@ export class Service {
   }
 
   async #ask(): Promise<EndpointList> {
-    const list = await this.#watched("list", this.client.list({ signal: this.options.cancelled }));
+    const list = await this.#shown(this.client.list({ signal: this.options.cancelled }));
     const { clock } = this.options;
     if (list.serverTime !== null)
       this.#told = { time: list.serverTime, now: clock.now(), date: clock.date() };
@@ -88,50 +79,38 @@ export class Service {
 
   /** @param onSend called right before each attempt: the registration may have waited for its turn until then */
   register(registration: Registration, onSend: () => void): Promise<Endpoint> {
-    return this.#watched("register", this.client.register(registration, { onSend }));
+    return this.#shown(this.client.register(registration, { onSend }));
   }
 
   get(id: string): Promise<Endpoint> {
-    return this.#watched("get", this.client.get(id, { signal: this.options.cancelled }));
+    return this.#shown(this.client.get(id, { signal: this.options.cancelled }));
   }
 
   /** @throws WebhookEndpointNotFoundError when there was nothing to delete */
   delete(id: string): Promise<void> {
-    return this.#watched("delete", this.client.delete(id)).finally(() => {
+    return this.#shown(this.client.delete(id)).finally(() => {
       this.#shared = undefined;
     });
   }
 
   /**
-   * Reads an endpoint, or returns undefined when the service has none with this id: a get says so. Several reads share a list, and only
-   * what that lacks is asked for alone.
+   * Reads an endpoint, or returns undefined when the service has none with this id: a get says so. Reads share a list, and only what
+   * that lacks is asked for alone.
    */
   async find(id: string): Promise<Endpoint | undefined> {
-    this.#reads += 1;
-    this.#gathering ??= sleep(GATHERING_MS, { clock: this.options.clock, signal: undefined });
-    await this.#gathering;
-    const list = this.#reads > 1 ? await this.#listIfPossible() : undefined;
+    const list = await this.list().catch((error: unknown) => {
+      // A key that is refused for the list is refused for each get too. One request shows that.
+      if (isUnauthorized(error)) throw error;
+      return undefined;
+    });
     const listed = list?.endpoints.find((each) => each.id === id);
     return listed ?? this.get(id).catch(undefinedIfGone);
   }
 
-  /** A key that is refused for the list is refused for each get too. One request shows that. */
-  #listIfPossible(): Promise<EndpointList | undefined> {
-    return this.list().catch((error: unknown) => {
-      if (isUnauthorized(error)) throw error;
-      return undefined;
-    });
-  }
-
-  /** Logs once for each operation that the run waits for the service, and shows a refusal if the user wants that. */
-  #watched<T>(operation: string, answer: Promise<T>): Promise<T> {
-    const { clock, log, showAnswersTo } = this.options;
-    const cancel = clock.after(SLOW_MS, () => {
-      if (this.#slow.has(operation)) return;
-      this.#slow.add(operation);
-      log.info(`waiting for the service: ${operation} takes longer than ${SLOW_MS / 1000} s`);
-    });
-    return answer.finally(cancel).catch((error: unknown) => {
+  /** Shows a refusal if the user wants that. */
+  #shown<T>(answer: Promise<T>): Promise<T> {
+    const { log, showAnswersTo } = this.options;
+    return answer.catch((error: unknown) => {
       if (showAnswersTo !== undefined && hasAnswer(error) && !(error instanceof WebhookEndpointNotFoundError))
         log.warn(describeAnswer(error, showAnswersTo));
       throw error;

@@ -49,14 +49,12 @@ export function isPending(state: EndpointState): state is PendingState {
   return state.pending !== undefined;
 }
 
-interface OriginSettings {
-  readonly baseUrl: string;
-  readonly apiKey: string;
-  readonly providerName: string;
-}
-
 /** Returns where these settings lead, as the state records it. */
-export function originOf({ baseUrl, apiKey, providerName }: OriginSettings): Origin {
+export function originOf({
+  baseUrl,
+  apiKey,
+  providerName,
+}: Readonly<Record<"baseUrl" | "apiKey" | "providerName", string>>): Origin {
   return {
     baseUrl: new URL(baseUrl).href.replace(/\/+$/, ""),
     account: createHash("sha256").update(`pulumi-webhook-endpoints\0${apiKey}`).digest("hex").slice(0, 6),

@@ -80,8 +80,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       const isOtherDoor = (olds.__provider === undefined) !== (news.__provider === undefined);
       if (isPending(olds)) {
         if (isOtherDoor || origins.isOtherProvider(olds)) throw mustNotMove(olds);
-        origins.assertSameService(id, olds);
-        origins.warnOfOtherKey(id, olds);
+        origins.checkPending(id, olds);
         memory.notePending(id, olds);
         replaces.push("pending");
       }
@@ -108,7 +107,6 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       } catch (error) {
         // The plugin adds the provider's code to the state of what was made, but not of what was half-made.
         if (error instanceof PendingError) Object.assign(error.properties, { __provider: inputs.__provider });
-        if (replaced) memory.announce(replaced, inputs);
         throw error;
       }
     },
@@ -127,7 +125,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       }
       const { external, ip, type } = props;
       const isOwn = !external && !origins.isElsewhere(props);
-      if (isPending(props)) origins.assertSameService(id, props);
+      if (isPending(props)) origins.checkPending(id, props);
       else if (isOwn) memory.note(id, "seen");
       const endpoint = isPending(props) ? await registrar.settleForRead(id, props) : await service.find(id);
       if (!origins.isSameEndpoint(props, endpoint)) {
@@ -157,8 +155,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
     async delete(id: string, state: WithProvider<EndpointState>): Promise<void> {
       const { log, memory, origins, registrar, service } = requireRun();
       if (isPending(state)) {
-        origins.assertSameService(id, state);
-        origins.warnOfOtherKey(id, state);
+        origins.checkPending(id, state);
         return registrar.settleForDelete(id, state);
       }
       if (!(await origins.isHere(id, state))) return origins.concludeGone(id, state);

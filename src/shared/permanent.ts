@@ -46,6 +46,4 @@ export interface PendingRegistration {
   before: string[];
   /** When it was sent, in milliseconds on the service's clock; null if the service tells no time. */
   attemptedAt: number | null;
-  /** True if `before` has all of them, because the list was complete. */
-  complete: boolean;
 }

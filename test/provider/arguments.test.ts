@@ -27,7 +27,7 @@ describe("arguments", () => {
     ["null as host", { url: "https://null:8080/t0ken" }, /host "null".*missing/],
     ["NaN as host", { url: "https://NaN/t0ken" }, /host "nan".*missing/],
     ["an object as host", { url: "https://[object Object]/t0ken" }, /white space/],
-    ["two schemes", { url: "https://https://example.com/t0ken" }, /host "https": .*two schemes/],
+    ["two schemes", { url: "https://https://example.com/t0ken" }, /host "https".*two schemes/],
     ["another type", { type: "staging" }, /^type must be "production" or "development"$/],
     ["no type", { type: undefined }, /^type is missing$/],
     ["an ip that is a name", { ip: "t0ken.example.com" }, /^ip must be/],

@@ -66,7 +66,7 @@ test("each interrupted creation is evidence with its own window and ip, that of 
 });
 
 test("a pending resource of the state is evidence, at this base URL, whatever its key", () => {
-  const pending = { before: ["wh_1"], attemptedAt: 5, complete: true };
+  const pending = { before: ["wh_1"], attemptedAt: 5 };
   const of = (outputs: object) =>
     evidenceIn({
       resources: [resource("a", { id: "pending:1", outputs: { ...wanted, ...origin, pending, ...outputs } })],

@@ -309,10 +309,15 @@ describe("what a killed run registered", () => {
     settled(program);
   });
 
-  test("without a readable state it is named, with a warning that says what this run does not see", async () => {
+  test("without a readable state, what got no answer is settled, and what was killed is named, with a warning that says what this run does not see", async () => {
+    lose();
     await world.up(before);
     await killedUp(program);
     world.isStateReadable = false;
+    appear("kept", { by: world });
+    expect(await world.up(before)).toEqual([]);
+    settled(before, world.strangers());
+    world.shown.length = 0;
     const [problem] = await world.up(program);
     expect(problem).toMatch(/could not be read: no pulumi on PATH.*ENDPOINT_EXISTS/s);
     const warning = /state of this stack cannot be read.*must be on PATH/;

@@ -1,0 +1,19 @@
+import type { Clock } from "../client/clock";
+import type { Origin } from "../shared/permanent";
+import type { EngineLog } from "./engine";
+import type { Memory } from "./memory";
+import type { Service } from "./service";
+import type { Stack } from "./stack";
+
+/** What the parts of a run share. */
+export interface Context {
+  readonly clock: Clock;
+  readonly log: EngineLog;
+  readonly cancelled: AbortSignal | undefined;
+  readonly origin: Origin;
+  readonly memory: Memory;
+  readonly service: Service;
+  readonly stack: Stack;
+  readonly timeoutMs: number;
+  readonly patienceMs: number;
+}
