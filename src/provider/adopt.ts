@@ -3,7 +3,7 @@ import { sameUrl } from "../shared/url";
 import type { Context } from "./context";
 import type { Question } from "./decide";
 import { EndpointError } from "./errors";
-import { shownStored } from "./spelling";
+import { shownStored } from "./secretUrls";
 import type { EndpointInputs } from "./state";
 
 /**

@@ -1,7 +1,7 @@
 import type { Endpoint } from "../client";
 import type { Evidence } from "./decide";
 import type { PendingError } from "./errors";
-import { isPendingId, keyOf } from "./identity";
+import { keyOf } from "./identity";
 import { pendingEvidence } from "./stackState";
 import type { EndpointInputs, PendingState } from "./state";
 
@@ -28,9 +28,7 @@ export class Memory {
   readonly #pending = new Map<string, Map<string, Evidence>>();
   /** The registrations of this run that got no usable answer, by url and type. */
   readonly #unanswered = new Map<string, PendingError>();
-  /** By the inputs of the resource that replaces them: `create` gets nothing else (engine rule 28). */
-  readonly #replaced = new Map<string, Set<string>>();
-  /** The names of the resources that were checked, by their inputs. */
+  /** The names of the resources that were checked, by their inputs: `create` gets nothing else (engine rule 28). */
   readonly #names = new Map<string, string[]>();
 
   note(id: string, fact: Fact): void {
@@ -84,25 +82,6 @@ export class Memory {
   unansweredLike(inputs: EndpointInputs): PendingError | undefined {
     const error = this.#unanswered.get(keyOf(inputs));
     return error && !this.has(error.id, "settled") ? error : undefined;
-  }
-
-  /** Hands a resource over to the `create` that replaces it. */
-  announce(id: string, news: EndpointInputs): void {
-    const key = keyOfInputs(news);
-    this.#replaced.set(key, (this.#replaced.get(key) ?? new Set()).add(id));
-  }
-
-  /** Returns whether a resource with these inputs is about to replace one that has an endpoint. */
-  isReplacement(news: EndpointInputs): boolean {
-    return [...(this.#replaced.get(keyOfInputs(news)) ?? [])].some((id) => !isPendingId(id));
-  }
-
-  /** Returns the id of a resource that one with these inputs replaces. Each is handed over once. */
-  takeReplaced(news: EndpointInputs): string | undefined {
-    const group = this.#replaced.get(keyOfInputs(news));
-    const [id] = group ?? [];
-    if (id !== undefined) group?.delete(id);
-    return id;
   }
 
   noteName(news: EndpointInputs, name: string): void {

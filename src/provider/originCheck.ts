@@ -46,7 +46,7 @@ export class OriginCheck {
     this.#assertSameService(id, state);
     this.run.log.warn(
       "the account of the current API key doesn't have the endpoints that were registered with the previous key, so they are registered " +
-        `again. If you changed the key by mistake, stop here and restore ${this.#placeOf("apiKey")}.`,
+        "again. If you changed the key by mistake, stop here and restore it.",
     );
     return "account";
   }
@@ -88,17 +88,10 @@ export class OriginCheck {
     throw new EndpointError(
       "OTHER_BASE_URL",
       `endpoint ${id} was registered at ${state.baseUrl}, and ${this.run.origin.baseUrl} does not have it. Ways on:\n` +
-        `- If you changed the base URL by mistake, restore ${this.#placeOf("baseUrl")} and run \`pulumi up\`. (\`pulumi refresh\` and ` +
-        "`pulumi destroy` use the settings of the last `pulumi up`, unless you add --run-program.)\n" +
+        "- If you changed the base URL by mistake, restore it and run `pulumi up`. (`pulumi refresh` and `pulumi destroy` use the settings of the last `pulumi up`, unless you add --run-program.)\n" +
         "- To move the endpoint to another service, give it a WebhooksProvider with a new name.\n" +
         "- If the old service no longer exists, run `pulumi state delete` for the resource.",
       { cause },
     );
-  }
-
-  /** Where this run's settings come from, as advice names it. */
-  #placeOf(setting: "apiKey" | "baseUrl"): string {
-    const { provider } = this.run.origin;
-    return provider ? `${setting} of the provider ${JSON.stringify(provider)}` : `webhooks:${setting}`;
   }
 }

@@ -41,15 +41,15 @@ export class Preview {
   async refusals(inputs: EndpointInputs): Promise<string[]> {
     const { memory, stack } = this.run;
     // Before this run begins to create: its own operations would look like interrupted ones.
-    const isReplacement = memory.isReplacement(inputs) || (await stack.hasEndpointOf(inputs));
-    if (inputs.adoptId !== undefined && !isReplacement) {
+    const hasEndpoint = await stack.hasEndpointOf(inputs);
+    if (inputs.adoptId !== undefined && !hasEndpoint) {
       memory.note(inputs.adoptId, "named");
       return [];
     }
     if (this.#lookFailed || inputs.url === UNKNOWN_VALUE || String(inputs.type) === UNKNOWN_VALUE) return [];
     try {
       const decision = await this.unanswered.look(inputs);
-      const refusal = refusalOf(decision, inputs, { isReplacement, unread: stack.problem });
+      const refusal = refusalOf(decision, inputs, stack.problem);
       return refusal === undefined ? [] : [refusal.message];
     } catch (error) {
       return this.#failed(error);

@@ -6,35 +6,30 @@ import { EndpointError } from "./errors";
 /** How many endpoints a message names. */
 const MAX_NAMED = 5;
 
-interface Circumstances {
-  /** Whether the resource has an endpoint already: then it adopts no other. */
-  readonly isReplacement?: boolean;
-  /** Why the stack's state could not be read, if so. */
-  readonly unread?: string | undefined;
-}
-
 /**
  * Returns the error of a decision that stops a registration; undefined if it does not stop it. With `ifExists: "register"` none does.
  * Each names the ways on, one a line.
+ *
+ * @param unread why the stack's state could not be read, if so
  */
 export function refusalOf(
   decision: Decision,
   wanted: Wanted & { readonly ifExists?: string },
-  circumstances: Circumstances = {},
+  unread?: string,
 ): EndpointError | undefined {
   if (wanted.ifExists === "register") return undefined;
   switch (decision.kind) {
     case "doubt":
       return new EndpointError(
         "REGISTRATION_IN_DOUBT",
-        `${describeDoubt(wanted, decision)} Nothing was registered or changed. Ways on:\n${waysOn(decision.endpoints, circumstances)}`,
+        `${describeDoubt(wanted, decision)} Nothing was registered or changed. Ways on:\n${waysOn(decision.endpoints)}`,
       );
     case "exists":
       return new EndpointError(
         "ENDPOINT_EXISTS",
         `the service already has ${decision.endpoints.length === 1 ? "an endpoint" : `${decision.endpoints.length} endpoints`} for ${describeUrl(wanted.url)} (${wanted.type}) that no ` +
-          `resource of this stack has: ${describeEndpoints(decision.endpoints)}. Nothing was registered. ${unreadNote(circumstances)}Ways on:\n` +
-          waysOn(decision.endpoints, circumstances),
+          `resource of this stack has: ${describeEndpoints(decision.endpoints)}. Nothing was registered. ${unreadNote(unread)}Ways on:\n` +
+          waysOn(decision.endpoints),
       );
     case "unknowable":
       return stillPending(wanted);
@@ -112,21 +107,18 @@ function describeEndpoints(endpoints: readonly Named[]): string {
   return `${named.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
 }
 
-function waysOn(endpoints: readonly Named[], { isReplacement = false }: Circumstances): string {
+function waysOn(endpoints: readonly Named[]): string {
   const [{ id } = { id: "" }] = endpoints;
-  const adopt = isReplacement
-    ? "- If it is this resource's: a resource that has an endpoint adopts no other, so give it another name, without an alias, and " +
-      `set adoptId: ${JSON.stringify(id)}.`
-    : `- If it is this resource's, set adoptId: ${JSON.stringify(id)}.`;
   return [
-    adopt,
+    `- If it is this resource's, set adoptId: ${JSON.stringify(id)}. (A resource that has another endpoint already also needs another name, ` +
+      "without an alias.)",
     "- If another stack has it, move that resource here with `pulumi state move`, or declare another url or type.",
     `- If nobody needs it, delete it with \`npx pulumi-webhook-endpoints delete ${quoted(id)}\`.`,
     '- To register another one on purpose, set ifExists: "register" for one run. Each event is then delivered to both.',
   ].join("\n");
 }
 
-function unreadNote({ unread }: Circumstances): string {
+function unreadNote(unread: string | undefined): string {
   if (unread === undefined) return "";
   return `(The stack's state could not be read: ${unread}. So it may be this stack's own, as after a rename without an alias.) `;
 }

@@ -5,7 +5,7 @@ import { adopt } from "./adopt";
 import type { Context } from "./context";
 import { type Evidence, isFit } from "./decide";
 import { PendingError } from "./errors";
-import { equalIn, isPendingId, keyOf, newPendingId } from "./identity";
+import { equalIn, keyOf, newPendingId } from "./identity";
 import {
   describeDoubt,
   describeSpared,
@@ -14,7 +14,7 @@ import {
   refusalOf,
   stillPending,
 } from "./refusals";
-import { otherSpellingWarning } from "./spelling";
+import { otherSpellingWarning } from "./secretUrls";
 import { pendingEvidence } from "./stackState";
 import { type EndpointInputs, type PendingState, stateOf } from "./state";
 import type { Unanswered } from "./unanswered";
@@ -30,17 +30,15 @@ export class Registrar {
   ) {}
 
   /** @throws PendingError when it was sent and nothing shows whether it was made */
-  create(inputs: EndpointInputs, replaced: string | undefined): Promise<Endpoint> {
+  create(inputs: EndpointInputs): Promise<Endpoint> {
     return this.inTurn(inputs, async () => {
       const earlier = this.run.memory.unansweredLike(inputs);
       if (earlier !== undefined) return this.#lookAgain(inputs, earlier);
-      const { stack } = this.run;
-      const isReplacement = replaced ? !isPendingId(replaced) : await stack.hasEndpointOf(inputs);
       const { adoptId } = inputs;
       const endpoint =
-        adoptId === undefined || isReplacement
-          ? await this.#takeOrRegister(inputs, replaced, isReplacement)
-          : await this.#adopt(adoptId, inputs, replaced);
+        adoptId === undefined || (await this.run.stack.hasEndpointOf(inputs))
+          ? await this.#takeOrRegister(inputs)
+          : await this.#adopt(adoptId, inputs);
       const warning = otherSpellingWarning(inputs.url, endpoint);
       if (warning !== undefined) this.run.log.warn(warning);
       return endpoint;
@@ -90,20 +88,16 @@ export class Registrar {
     return turn;
   }
 
-  async #adopt(id: string, inputs: EndpointInputs, replaced: string | undefined): Promise<Endpoint> {
+  async #adopt(id: string, inputs: EndpointInputs): Promise<Endpoint> {
     const { memory, patienceMs } = this.run;
     const endpoint = await adopt(id, inputs, { ...this.run, isHeld: await this.unanswered.holder() });
-    const pending = memory.pendingLike(inputs).find((each) => each.id === replaced);
     // What else a pending registration may have made, its own `delete` looks for.
-    if (pending && isFit(endpoint, pending, patienceMs)) memory.note(pending.id, "settled");
+    for (const pending of memory.pendingLike(inputs))
+      if (isFit(endpoint, pending, patienceMs)) memory.note(pending.id, "settled");
     return endpoint;
   }
 
-  async #takeOrRegister(
-    inputs: EndpointInputs,
-    replaced: string | undefined,
-    isReplacement: boolean,
-  ): Promise<Endpoint> {
+  async #takeOrRegister(inputs: EndpointInputs): Promise<Endpoint> {
     const { log, memory } = this.run;
     const decision = await this.unanswered.settle(inputs, await this.unanswered.evidence(inputs));
     if (decision.kind === "take") {
@@ -114,7 +108,7 @@ export class Registrar {
       );
       return memory.noteMade(endpoint);
     }
-    const refusal = refusalOf(decision, inputs, { isReplacement, unread: this.run.stack.problem });
+    const refusal = refusalOf(decision, inputs, this.run.stack.problem);
     if (refusal) throw refusal;
     if (decision.kind === "doubt")
       log.warn(`${describeDoubt(inputs, decision)} Another endpoint is registered, as ifExists says.`);
@@ -123,8 +117,8 @@ export class Registrar {
         "the service lists only a part of its endpoints, so nobody can tell whether one that is registered now exists already.",
       );
     // The pending resource that this one replaces made nothing, or the user said to register another one.
-    const pending = memory.pendingLike(inputs).find((each) => each.id === replaced);
-    if (pending && pending.ip === (inputs.ip ?? null)) memory.note(pending.id, "settled");
+    for (const { id, ip } of memory.pendingLike(inputs))
+      if (ip === (inputs.ip ?? null)) memory.note(id, "settled");
     return this.#register(inputs);
   }
 

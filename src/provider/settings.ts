@@ -11,7 +11,7 @@ export interface Settings {
 }
 
 /** Where a setting may come from, besides an explicit `WebhooksProvider` and the stack's configuration. */
-const ENVIRONMENT_NAMES = {
+export const ENVIRONMENT_NAMES = {
   baseUrl: "WEBHOOKS_BASE_URL",
   apiKey: "WEBHOOKS_API_KEY",
   apiKeyHeader: "WEBHOOKS_API_KEY_HEADER",
@@ -20,11 +20,6 @@ const ENVIRONMENT_NAMES = {
   showResponses: "WEBHOOKS_SHOW_RESPONSES",
 } as const;
 export type SettingName = keyof typeof ENVIRONMENT_NAMES;
-
-/** Returns the name of the environment variable of a setting. */
-export function environmentNameOf(name: SettingName): string {
-  return ENVIRONMENT_NAMES[name];
-}
 
 export const SETTING_NAMES = Object.keys(ENVIRONMENT_NAMES) as SettingName[];
 

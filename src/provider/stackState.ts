@@ -94,18 +94,11 @@ export class StackState {
    * was recorded after they began. Two kills leave two operations of one URN.
    */
   get interrupted(): readonly Resource[] {
-    return (
-      (this.#deployment.pending_operations ?? [])
-        .filter(({ type, resource }) => type === "creating" && isEndpointToken(resource.type))
-        .map(({ resource }) => resource)
-        // A resource that has an endpoint adopts no other, so its replacement registers.
-        .filter((operation) => operation.inputs?.adoptId === undefined || this.#replaces(operation))
-        .filter((operation) => !this.#isRecordedSince(operation))
-    );
-  }
-
-  #replaces({ urn }: Resource): boolean {
-    return this.endpoints.some((recorded) => recorded.urn === urn && !isPendingId(recorded.id ?? ""));
+    return (this.#deployment.pending_operations ?? [])
+      .filter(({ type, resource }) => type === "creating" && isEndpointToken(resource.type))
+      .map(({ resource }) => resource)
+      .filter(({ inputs }) => inputs?.adoptId === undefined)
+      .filter((operation) => !this.#isRecordedSince(operation));
   }
 
   #isRecordedSince(operation: Resource): boolean {

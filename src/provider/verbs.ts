@@ -93,16 +93,14 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       // Elsewhere, the id may be another endpoint's.
       if (isHere) memory.note(id, "seen");
       if (isHere) memory.note(id, replaces.length === 0 ? "kept" : "replaced");
-      if (replaces.length > 0) memory.announce(id, news);
       const hasMoved = origins.isOtherService(olds) || olds.__provider !== news.__provider;
       return { changes: replaces.length > 0 || hasMoved, replaces };
     },
 
     async create(inputs: WithProvider<EndpointInputs>): Promise<dynamic.CreateResult> {
-      const { memory, origin, registrar } = requireRun();
-      const replaced = memory.takeReplaced(inputs);
+      const { origin, registrar } = requireRun();
       try {
-        const endpoint = await registrar.create(inputs, replaced);
+        const endpoint = await registrar.create(inputs);
         return { id: endpoint.id, outs: stateOf(endpoint, inputs, origin) };
       } catch (error) {
         // The plugin adds the provider's code to the state of what was made, but not of what was half-made.

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { isPendingId } from "../../provider/identity";
-import { environmentNameOf, SETTING_DEFAULTS, SETTING_NAMES } from "../../provider/settings";
+import { ENVIRONMENT_NAMES, SETTING_DEFAULTS, SETTING_NAMES } from "../../provider/settings";
 import { providerNameOf, type Resource } from "../../provider/stackState";
 import type { CodedError } from "../../shared/codedError";
 import type { Origin } from "../../shared/permanent";
@@ -26,7 +26,7 @@ export type ShownSetting = ReturnType<typeof shownSettings>[number];
 export function shownSettings({ configuration, origin }: Account, env: NodeJS.ProcessEnv) {
   return SETTING_NAMES.map((name) => {
     const { value: inStack, secret } = configuration?.[`webhooks:${name}`] ?? {};
-    const variable = environmentNameOf(name);
+    const variable = ENVIRONMENT_NAMES[name];
     const from = inStack ? `webhooks:${name}` : env[variable] ? variable : null;
     if (name === "apiKey") return { name, value: `set (fingerprint ${origin.account})`, from };
     if (inStack && secret) return { name, value: "set", from };
