@@ -24,16 +24,11 @@ export async function adopt(
       { cause: error },
     );
   });
-  const differing = [
-    ...(sameUrl(endpoint.url, inputs.url) ? [] : ["url"]),
-    ...(endpoint.type === inputs.type ? [] : ["type"]),
-  ];
-  if (differing.length > 0)
+  if (!sameUrl(endpoint.url, inputs.url) || endpoint.type !== inputs.type)
     throw new EndpointError(
       "ADOPT_MISMATCH",
-      `cannot adopt endpoint ${id}: its ${differing.join(" and ")} at the service ${differing.length === 1 ? "differs" : "differ"} ` +
-        `from the declaration. The service has ${shownStored(inputs.url, endpoint)} (${endpoint.type}). Declare the endpoint as it is, ` +
-        "adopt it, and change it afterwards; or remove adoptId to register a new one.",
+      `cannot adopt endpoint ${id}: the service has it with another url or type, ${shownStored(inputs.url, endpoint)} (${endpoint.type}). ` +
+        "Declare the endpoint as it is, adopt it, and change it afterwards; or remove adoptId to register a new one.",
     );
   if (isHeld(endpoint))
     throw new EndpointError(

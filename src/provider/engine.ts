@@ -24,11 +24,14 @@ export interface Engine extends EngineLog {
  */
 export function connectEngine(): Engine {
   const [, plugin = "", address] = process.argv;
-  let client: Client | undefined;
+  let connected: ReturnType<typeof connect> | undefined;
+  const client = () => {
+    connected ??= connect(plugin, address);
+    return connected;
+  };
   const log = (severity: number, message: string) => {
     try {
-      client ??= connect(plugin, address);
-      client.log(severity, message);
+      client().log(severity, message);
     } catch {
       // Failing to log is never an error.
     }
@@ -39,8 +42,7 @@ export function connectEngine(): Engine {
     info: (message) => log(1, message),
     async rootUrn() {
       try {
-        client ??= connect(plugin, address);
-        return (await client.rootUrn()) || undefined;
+        return (await client().rootUrn()) || undefined;
       } catch {
         return undefined;
       }
@@ -48,12 +50,7 @@ export function connectEngine(): Engine {
   };
 }
 
-interface Client {
-  log(severity: number, message: string): void;
-  rootUrn(): Promise<string>;
-}
-
-function connect(plugin: string, address = ""): Client {
+function connect(plugin: string, address = "") {
   const load = createRequire(plugin);
   const grpc: typeof import("@grpc/grpc-js") = load("@grpc/grpc-js");
   const services: typeof import("@pulumi/pulumi/proto/engine_grpc_pb") = load(
@@ -62,14 +59,14 @@ function connect(plugin: string, address = ""): Client {
   const messages: typeof import("@pulumi/pulumi/proto/engine_pb") = load("../../proto/engine_pb.js");
   const client = new services.EngineClient(address, grpc.credentials.createInsecure());
   return {
-    log(severity, message) {
+    log(severity: number, message: string) {
       const request = new messages.LogRequest();
       request.setSeverity(severity as 0 | 1 | 2 | 3);
       request.setMessage(message);
       client.log(request, () => {});
     },
     rootUrn: () =>
-      new Promise((resolve, reject) => {
+      new Promise<string>((resolve, reject) => {
         client.getRootResource(new messages.GetRootResourceRequest(), (error, response) =>
           error === null ? resolve(response?.getUrn() ?? "") : reject(error),
         );

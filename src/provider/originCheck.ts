@@ -2,7 +2,7 @@ import type { Endpoint } from "../client";
 import type { Context } from "./context";
 import { EndpointError } from "./errors";
 import { keyOf } from "./identity";
-import { type EndpointState, isPending, type PendingState } from "./state";
+import { type EndpointState, isPending } from "./state";
 
 /**
  * Compares where a resource was registered with where this run's settings lead. A state without an origin, which an import file may
@@ -43,7 +43,7 @@ export class OriginCheck {
    */
   reasonToMove(id: string, state: EndpointState): "account" | "provider" {
     if (this.isOtherService(state) && this.isOtherProvider(state)) return "provider";
-    this.#assertSameService(id, state);
+    this.assertSameService(id, state);
     this.run.log.warn(
       "the account of the current API key doesn't have the endpoints that were registered with the previous key, so they are registered " +
         "again. If you changed the key by mistake, stop here and restore it.",
@@ -62,7 +62,7 @@ export class OriginCheck {
    * @throws EndpointError `OTHER_BASE_URL` when it was recorded with another base URL than today's
    */
   concludeGone(id: string, state: EndpointState, cause?: unknown): void {
-    this.#assertSameService(id, state, cause);
+    this.assertSameService(id, state, cause);
     if (!this.isElsewhere(state)) return;
     this.run.log.warn(
       `endpoint ${id} is not in the account of the current API key, so it counts as deleted. It was registered with a different key. ` +
@@ -70,20 +70,8 @@ export class OriginCheck {
     );
   }
 
-  /**
-   * Warns if a pending resource may have its endpoint in another account than today's.
-   *
-   * @throws EndpointError `OTHER_BASE_URL`, as `concludeGone`
-   */
-  checkPending(id: string, state: PendingState): void {
-    this.#assertSameService(id, state);
-    if (!this.isElsewhere(state)) return;
-    this.run.log.warn(
-      `the registration ${id} was sent with a different API key. If that key belongs to another account, look for the endpoint there.`,
-    );
-  }
-
-  #assertSameService(id: string, state: EndpointState, cause?: unknown): void {
+  /** @throws EndpointError `OTHER_BASE_URL` when a resource was recorded with another base URL than today's */
+  assertSameService(id: string, state: EndpointState, cause?: unknown): void {
     if (!this.isOtherService(state)) return;
     throw new EndpointError(
       "OTHER_BASE_URL",

@@ -80,7 +80,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       const isOtherDoor = (olds.__provider === undefined) !== (news.__provider === undefined);
       if (isPending(olds)) {
         if (isOtherDoor || origins.isOtherProvider(olds)) throw mustNotMove(olds);
-        origins.checkPending(id, olds);
+        origins.assertSameService(id, olds);
         memory.notePending(id, olds);
         replaces.push("pending");
       }
@@ -123,7 +123,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       }
       const { external, ip, type } = props;
       const isOwn = !external && !origins.isElsewhere(props);
-      if (isPending(props)) origins.checkPending(id, props);
+      if (isPending(props)) origins.assertSameService(id, props);
       else if (isOwn) memory.note(id, "seen");
       const endpoint = isPending(props) ? await registrar.settleForRead(id, props) : await service.find(id);
       if (!origins.isSameEndpoint(props, endpoint)) {
@@ -153,7 +153,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
     async delete(id: string, state: WithProvider<EndpointState>): Promise<void> {
       const { log, memory, origins, registrar, service } = requireRun();
       if (isPending(state)) {
-        origins.checkPending(id, state);
+        origins.assertSameService(id, state);
         return registrar.settleForDelete(id, state);
       }
       if (!(await origins.isHere(id, state))) return origins.concludeGone(id, state);

@@ -11,31 +11,19 @@ describe("arguments", () => {
   test.each<[string, object, RegExp]>([
     ["no url", { url: undefined }, /^url is missing$/],
     ["an empty url", { url: "" }, /^url must be a non-empty string$/],
-    ["a number as url", { url: 7 }, /^url must be a non-empty string$/],
     ["a relative url", { url: "/t0ken" }, /^url must be an absolute URL/],
     ["another scheme", { url: "ftp://t0ken.example.com" }, /^url must be an absolute URL/],
     ["a port out of range", { url: "https://example.com:99999/t0ken" }, /^url must be an absolute URL/],
     ["a user in the url", { url: "https://t0ken:x@example.com/" }, /user name or password/],
-    ["an empty user in the url", { url: "https://@example.com/t0ken" }, /user name or password/],
     ["a fragment", { url: "https://example.com/#t0ken" }, /fragment/],
-    ["an empty fragment", { url: "https://example.com/t0ken#" }, /fragment/],
     ["a space in the url", { url: "https://example.com/t0ken x" }, /white space/],
     ["a line break after the url", { url: "https://example.com/t0ken\n" }, /white space/],
     ["a backslash in the url", { url: "https://example.com/\\t0ken" }, /backslashes/],
     ["an Output in a template literal", { url: output }, /^url holds an Output .*pulumi\.interpolate/],
-    ["undefined as host", { url: "https://undefined/t0ken" }, /host "undefined".*missing/],
-    ["null as host", { url: "https://null:8080/t0ken" }, /host "null".*missing/],
-    ["NaN as host", { url: "https://NaN/t0ken" }, /host "nan".*missing/],
-    ["an object as host", { url: "https://[object Object]/t0ken" }, /white space/],
     ["two schemes", { url: "https://https://example.com/t0ken" }, /host "https".*two schemes/],
     ["another type", { type: "staging" }, /^type must be "production" or "development"$/],
     ["no type", { type: undefined }, /^type is missing$/],
     ["an ip that is a name", { ip: "t0ken.example.com" }, /^ip must be/],
-    ["an ip with a long prefix", { ip: "192.0.2.0/33" }, /^ip must be/],
-    ["an ip with two prefixes", { ip: "192.0.2.0/24/8" }, /^ip must be/],
-    ["an ip with a zone", { ip: "fe80::1%eth0" }, /^ip must be/],
-    ["an empty ip", { ip: "" }, /^ip must be/],
-    ["a list of ips", { ip: ["192.0.2.1"] }, /^ip must be/],
     ["an empty adoptId", { adoptId: "" }, /^adoptId must be the id/],
     ["an adoptId with a space", { adoptId: "wh t0ken" }, /^adoptId must be the id/],
     ["an adoptId that leads elsewhere", { adoptId: ".." }, /^adoptId must be the id/],
@@ -56,11 +44,9 @@ describe("arguments", () => {
   test.each<[string, object]>([
     [
       "values that are unknown",
-      { url: UNKNOWN_VALUE, type: UNKNOWN_VALUE, ip: UNKNOWN_VALUE, adoptId: UNKNOWN_VALUE },
+      Object.fromEntries(["url", "type", "ip", "adoptId"].map((name) => [name, UNKNOWN_VALUE])),
     ],
-    ...["192.0.2.1", "192.0.2.0/24", "0.0.0.0/0", "2001:db8::1", "2001:db8::/32", "::/128"].map(
-      (ip): [string, object] => [`the ip ${ip}`, { ip }],
-    ),
+    ["a range of addresses and every way on", { ip: "2001:db8::/32", adoptId: "wh_1", ifExists: "register" }],
   ])("%s pass", (_, change) => {
     expect(checkArguments({ ...valid, ...change })).toEqual({ problems: [], warnings: [] });
   });
@@ -68,14 +54,6 @@ describe("arguments", () => {
   test.each([
     ["http://hooks.example.com/", "plain http"],
     ["https://localhost/", "only a private network"],
-    ["https://10.1.2.3/", "only a private network"],
-    ["https://[::1]/", "only a private network"],
-    ["https://[fd00::1]/", "only a private network"],
-    ["https://192.168.1.1./", "only a private network"],
-    ["https://receiver:8080/", "only a private network"],
-    ["https://jobs.internal/", "only a private network"],
-    ["https://a.svc.cluster.local/", "only a private network"],
-    ["https://host.docker.internal/", "only a private network"],
   ])("%s gets a warning as a production endpoint, and not as a development one", (url, warning) => {
     const { problems, warnings } = checkArguments({ url, type: "production" });
     expect(problems).toEqual([]);
