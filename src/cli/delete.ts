@@ -59,7 +59,7 @@ export const deletion: Subcommand<Flags> = {
       const isAgreed = chosen.length > 0 && (await confirm(context, question, yes));
       const unchanged = isAgreed ? stillOrphans(context, chosen, await look()) : [];
       context.endItself();
-      return report(context, chosen, await remove(context, account.client, unchanged));
+      return remove(context, account.client, { chosen, unchanged });
     });
   },
 };
@@ -101,15 +101,19 @@ function stillOrphans({ output }: Context, chosen: readonly Entry[], { entries }
   });
 }
 
-interface Removal {
-  readonly deleted: Set<Entry>;
-  /** Those of the deletions that were under way when the first one failed. */
-  readonly failures: WebhookError[];
-}
-
-/** Deletes endpoints, until one cannot be deleted or until Ctrl-C. */
-async function remove({ output, signal }: Context, client: WebhooksClient, entries: readonly Entry[]) {
-  const { deleted, failures }: Removal = { deleted: new Set(), failures: [] };
+/**
+ * Deletes endpoints until one cannot be deleted or until Ctrl-C, and reports what was deleted. Returns whether nothing that was chosen is
+ * left.
+ *
+ * @throws CliError `INTERRUPTED`, or the first failure
+ */
+async function remove(
+  { output, signal }: Context,
+  client: WebhooksClient,
+  { chosen, unchanged }: Record<"chosen" | "unchanged", readonly Entry[]>,
+): Promise<boolean> {
+  const deleted = new Set<Entry>();
+  const failures: WebhookError[] = [];
   const removeOne = async (entry: Entry) => {
     const { id } = entry.endpoint;
     try {
@@ -121,26 +125,16 @@ async function remove({ output, signal }: Context, client: WebhooksClient, entri
       failures.push(error);
     }
   };
-  const removing = inParallel(entries, removeOne, () => signal.aborted || failures.length > 0);
-  await output.during(() => `Deleting: ${deleted.size} of ${entries.length} endpoints deleted…`, removing);
-  return { deleted, failures };
-}
-
-/** Reports what was deleted and what not. Returns whether nothing was kept. @throws CliError `INTERRUPTED`, or the first failure */
-function report(
-  { output, signal }: Context,
-  chosen: readonly Entry[],
-  { deleted, failures: [failure] }: Removal,
-): boolean {
+  const removing = inParallel(unchanged, removeOne, () => signal.aborted || failures.length > 0);
+  await output.during(() => `Deleting: ${deleted.size} of ${unchanged.length} endpoints deleted…`, removing);
   const kept = chosen.filter((entry) => !deleted.has(entry));
   const counts = `${countOf(deleted.size, "endpoint")} deleted, ${kept.length} kept`;
+  const result = chosen.length === 0 ? "There is nothing to delete." : `${counts}.`;
   const isInterrupted = signal.aborted && kept.length > 0;
-  const error = isInterrupted ? new CliError("INTERRUPTED", `Ctrl-C ended the command: ${counts}`) : failure;
-  const data = { deleted: [...deleted].map(dataOf), kept: kept.map(dataOf) };
   output.outcome(
-    data,
-    () => output.line(chosen.length === 0 ? "There is nothing to delete." : `${counts}.`),
-    error,
+    { deleted: [...deleted].map(dataOf), kept: kept.map(dataOf) },
+    () => output.line(result),
+    isInterrupted ? new CliError("INTERRUPTED", `Ctrl-C ended the command: ${counts}`) : failures[0],
   );
   return kept.length === 0;
 }
