@@ -53,13 +53,12 @@ Exit status:
 /** Runs a command line, and returns its exit status. Never rejects. */
 export async function run(
   args: readonly string[],
-  {
-    commands,
-    version,
-    ...surroundings
-  }: Surroundings & { readonly commands: Readonly<Record<string, Listed>>; readonly version: string },
+  surroundings: Surroundings & {
+    readonly commands: Readonly<Record<string, Listed>>;
+    readonly version: string;
+  },
 ): Promise<number> {
-  const { stdout, stderr, env, signal } = surroundings;
+  const { commands, version, stdout, stderr, env, signal } = surroundings;
   const json = args.includes("--json");
   const output = new Output({ json, stdout, stderr, env });
   let status = 0;
