@@ -31,49 +31,38 @@ export interface Resource {
 }
 
 /** The resources of one provider process. */
-export interface Resources {
-  configure(get: Configuration): Promise<void>;
-  /** @throws Error for a resource that the schema does not have */
-  of(urn: string): Resource;
-}
+export type Resources = ReturnType<typeof createResources>;
 
-export function createResources(
-  options: Pick<RunOptions, "engine" | "environment"> & Partial<RunOptions>,
-): Resources {
+export function createResources(options: Pick<RunOptions, "engine" | "environment"> & Partial<RunOptions>) {
   const endpoint = createProvider(options);
-  const resources: Readonly<Record<string, Resource>> = {
-    "webhooks:index:WebhookEndpoint": described("webhooks:index:WebhookEndpoint", {
+  const verbs: Readonly<Record<ResourceToken, Verbs>> = {
+    "webhooks:index:WebhookEndpoint": {
       ...endpoint,
       check: (olds, news, { urn, secretNames }) =>
         endpoint.check(
           { ...olds },
           { ...news, [NAME_INPUT]: nameOf(urn), [SECRET_INPUT]: secretNames.has("url") },
         ),
-    }),
-    "webhooks:index:ReceiverValidation": described(
-      "webhooks:index:ReceiverValidation",
-      createReceiverValidation(options.engine),
-    ),
-  } satisfies Record<ResourceToken, Resource>;
+    },
+    "webhooks:index:ReceiverValidation": createReceiverValidation(options.engine),
+  };
+  const isResource = (token: string): token is ResourceToken => Object.hasOwn(verbs, token);
+
   return {
-    async configure(get) {
+    async configure(get: Configuration): Promise<void> {
       // Of the configuration that the dynamic provider's plugin passes, the verbs use `get`.
       const config = { get } as Parameters<typeof endpoint.configure>[0]["config"];
       await endpoint.configure({ config });
     },
-    of(urn) {
+
+    /** @throws Error for a resource that the schema does not have */
+    of(urn: string): Resource {
       const token = urn.split("::")[2]?.split("$").at(-1) ?? "";
-      const resource = resources[token];
-      if (resource === undefined) throw new Error(`webhooks has no resource ${token}`);
-      return resource;
+      if (!isResource(token)) throw new Error(`webhooks has no resource ${token}`);
+      const { properties, inputProperties } = schema.resources[token];
+      const secrets = Object.entries(inputProperties).filter(([, property]) => "secret" in property);
+      const secretNames = secrets.map(([name]) => name);
+      return { verbs: verbs[token], outputNames: Object.keys(properties), secretNames };
     },
   };
-}
-
-function described(token: ResourceToken, verbs: Verbs): Resource {
-  const { properties, inputProperties } = schema.resources[token];
-  const secretNames = Object.entries(inputProperties)
-    .filter(([, property]) => "secret" in property)
-    .map(([name]) => name);
-  return { verbs, outputNames: Object.keys(properties), secretNames };
 }

@@ -30,16 +30,3 @@ test("the provider's configuration has exactly the settings of the stack's confi
   expect(schema.provider.inputProperties).toBe(schema.config.variables);
   expect(schema.config.variables.apiKey.secret).toBe(true);
 });
-
-test("each property of the schema has a description", () => {
-  const undescribed: string[] = [];
-  const visit = (value: unknown, path: string): void => {
-    if (typeof value !== "object" || value === null) return;
-    const { properties, inputProperties, variables } = value as Record<string, object | undefined>;
-    for (const [name, property] of Object.entries({ ...properties, ...inputProperties, ...variables }))
-      if (!("description" in (property as object))) undescribed.push(`${path}.${name}`);
-    for (const [name, inner] of Object.entries(value)) visit(inner, `${path}.${name}`);
-  };
-  visit(schema, "schema");
-  expect(undescribed).toEqual([]);
-});
