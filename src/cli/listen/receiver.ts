@@ -1,4 +1,4 @@
-import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { listen } from "../../emulator/http";
 import { readEvent } from "../../receiver/delivery";
 import { type DeliveryAnswer, postDelivery } from "../../shared/post";
@@ -26,6 +26,8 @@ export interface Arrival extends Capture {
 
 /** As a receiver's. In bytes. */
 const LARGEST_BODY = 1024 * 1024;
+/** Of what is refused for another reason than its signature. */
+const STATUSES: Readonly<Record<string, number>> = { method: 405, size: 413 };
 const RETURNED_HEADERS = ["content-type", "content-encoding", "retry-after"];
 
 /** Sends a delivery on, byte for byte. Never rejects. */
@@ -49,13 +51,14 @@ export function startReceiver({ port, signing, target, onArrival }: ReceiverOpti
     const headers = pairsOf(request.rawHeaders);
     const body = await bodyOf(request).catch(() => undefined);
     if (body === undefined) return response.destroy();
-    const { verdict, refusal } = judge(request, { headers, body }, signing);
+    const refusal = refusalOf(request, { headers, body }, signing);
     const isRefused = refusal !== undefined;
+    const verdict = refusal ?? (signing === undefined ? "not checked" : "verified");
     const { event, jobId } = readEvent(body);
     const id = request.headers["webhook-id"]?.toString();
     const isForwarded = !isRefused && target !== undefined;
     const forwarded = isForwarded ? await forward({ headers, body }, target) : undefined;
-    const answer = refusal ?? answerAfter(forwarded);
+    const answer = answerTo(refusal, forwarded);
     const { status } = answer;
     const arrival = { at, headers, body, id, event, jobId, verdict, isRefused, status, isReplay: false };
     onArrival({ ...arrival, ...(forwarded && { forwarded }) });
@@ -63,33 +66,27 @@ export function startReceiver({ port, signing, target, onArrival }: ReceiverOpti
   });
 }
 
-interface Answer {
-  readonly status: number;
-  readonly headers?: OutgoingHttpHeaders;
-  readonly body?: string | Buffer;
-}
-
-function judge(
+/** Returns why a request is refused, undefined if it is not. */
+function refusalOf(
   { method }: IncomingMessage,
   { headers, body }: Capture,
   signing: SigningSecrets | undefined,
-): { readonly verdict: string; readonly refusal?: Answer } {
-  if (method !== "POST") return { verdict: "method", refusal: { status: 405 } };
-  if (body.byteLength > LARGEST_BODY) return { verdict: "size", refusal: { status: 413 } };
-  if (signing === undefined) return { verdict: "not checked" };
+): string | undefined {
+  if (method !== "POST") return "method";
+  if (body.byteLength > LARGEST_BODY) return "size";
+  if (signing === undefined) return undefined;
   const result = verifyDetailed(body, headers, signing.secrets, signing.toleranceSeconds);
-  if (result.ok) return { verdict: "verified" };
-  // The reason is for the terminal only: a forger must learn nothing.
-  return {
-    verdict: result.reason,
-    refusal: { status: 401, body: "not verified. The terminal of listen says why\n" },
-  };
+  return result.ok ? undefined : result.reason;
 }
 
-/** Returns the answer of the url of `--forward-to`. A sender that got a part of one would take the delivery for done; after 502, it retries. */
-function answerAfter(forwarded: DeliveryAnswer | undefined): Answer {
+/** Returns what the sender gets: the answer of the url of `--forward-to`, if it was asked. */
+function answerTo(refusal: string | undefined, forwarded: DeliveryAnswer | undefined) {
+  // A forger must learn nothing from the reason.
+  if (refusal !== undefined)
+    return { status: STATUSES[refusal] ?? 401, body: "refused: the terminal of listen says why\n" };
   if (forwarded === undefined) return { status: 200 };
   const { status, headers, body, failure } = forwarded;
+  // A sender that got a part of the answer would take the delivery for done. After 502, it retries.
   if (status === null || failure !== null)
     return { status: 502, body: "the receiver of --forward-to did not answer\n" };
   const returned = Object.entries(headers).filter(([name]) => RETURNED_HEADERS.includes(name));

@@ -5,27 +5,6 @@ import { fingerprint, type SigningSecrets } from "../secrets";
 import { ADVICE, type Cause } from "./advice";
 import { bodiesBefore } from "./bodies";
 
-/** What was found about a delivery. Secrets are fingerprints, and no part holds the body. */
-export type Diagnosis =
-  | {
-      readonly verified: true;
-      readonly id: string;
-      readonly timestamp: number;
-      readonly ageSeconds: number;
-      readonly secret: string;
-    }
-  | {
-      readonly verified: false;
-      /** Stable: a receiver's reason or, in place of `signature-mismatch`, a closer one. */
-      readonly cause: Cause;
-      /** What was found, as a sentence. */
-      readonly finding: string;
-      /** What to do, as sentences. */
-      readonly advice: string;
-      /** The secret that signed; null if none did. */
-      readonly secret: string | null;
-    };
-
 interface DiagnosisOptions {
   readonly capture: Capture;
   readonly signing: SigningSecrets;
@@ -56,13 +35,16 @@ const HEADER_FINDINGS: readonly (readonly [cause: Cause, finding: string])[] = [
   ],
 ];
 
-/** Finds out whether a captured delivery verifies and, if not, the usual cause that explains it. */
-export function diagnose({ capture, signing, receivedAt, now }: DiagnosisOptions): Diagnosis {
+/**
+ * Finds out whether a captured delivery verifies and, if not, the usual cause that explains it: a stable word, what was found, and what
+ * to do. The secret that signed, if any did, is its fingerprint.
+ */
+export function diagnose({ capture, signing, receivedAt, now }: DiagnosisOptions) {
   const { headers, body } = capture;
   const { secrets, others, toleranceSeconds } = signing;
-  const failed = (cause: Cause, finding: string, secret?: string): Diagnosis => {
+  const failed = (cause: Cause, finding: string, secret?: string) => {
     const named = secret === undefined ? null : fingerprint(secret);
-    return { verified: false, cause, finding, advice: ADVICE[cause], secret: named };
+    return { verified: false, cause, finding, advice: ADVICE[cause], secret: named } as const;
   };
   const isSigned = (secret: string, candidate: RawBody = body) =>
     verifyDetailed(candidate, headers, secret, 0).ok;
@@ -80,7 +62,7 @@ export function diagnose({ capture, signing, receivedAt, now }: DiagnosisOptions
       return failed("timestamp-too-new", `It was ${-ageSeconds} seconds in the future ${when}`, secret);
     if (ageSeconds > limit && receivedAt !== undefined)
       return failed("timestamp-too-old", `It was ${ageSeconds} seconds old ${when}`, secret);
-    return { verified: true, id, timestamp, ageSeconds, secret: fingerprint(secret) };
+    return { verified: true, id, timestamp, ageSeconds, secret: fingerprint(secret) } as const;
   }
   for (const [cause, finding] of HEADER_FINDINGS) if (result.reason === cause) return failed(cause, finding);
   for (const [output, theirs] of others) {
