@@ -33,7 +33,7 @@ const partsOf = {
 /** Types that programs never name. */
 const intentionallyNotExported = [
   "Fastify",
-  "KINDS",
+  "FAULTS",
   "LambdaContext",
   "NodeRequest",
   "OperationName",

@@ -11,11 +11,7 @@ import type { Parts } from "./options";
 /** How long an oversized answer is by default, in bytes. */
 const OVERSIZE = 32 * 1024 * 1024;
 const STATUS_BODY = { error: "fault", message: "This is a fault that was planted in the emulator." };
-const MISDIRECTED = refusal(
-  421,
-  "misdirected",
-  "The emulator answers at IP addresses, at names without a dot, and at its host.",
-);
+const MISDIRECTED = "The emulator answers at IP addresses, at names without a dot, and at its host.";
 
 /** The log's entry of a request that is still being handled. */
 type Entry = { -readonly [Field in keyof LoggedRequest]: LoggedRequest[Field] };
@@ -45,8 +41,8 @@ export function exchange(parts: Parts) {
     const entry: Entry = { at: now(), method, path, operation: route.operation, account, statusCode: null };
     requests.add(entry);
     if (!isOwnHost(request, host)) {
-      entry.statusCode = MISDIRECTED.status;
-      return send(response, MISDIRECTED);
+      entry.statusCode = 421;
+      return send(response, refusal(421, "misdirected", MISDIRECTED));
     }
     const fault = faults.take(route.operation, route.id);
     if (fault !== undefined) entry.fault = fault.kind;

@@ -2,15 +2,11 @@
 export type Operation = "register" | "list" | "get" | "delete";
 export const FAULT_OPERATIONS: readonly Fault["operation"][] = ["any", "register", "list", "get", "delete"];
 
-/** What a kind of fault does. */
-export interface FaultDescription {
-  /** Whether the operation takes effect. */
-  readonly effect: boolean;
-  /** What the client sees. */
-  readonly client: string;
-}
-
-const KINDS = {
+/**
+ * What each kind of fault does: whether the operation takes effect, and what the client sees. A request that the service would refuse
+ * anyway never has an effect.
+ */
+export const FAULTS = {
   refuse: { effect: false, client: "a reset before the request is read" },
   "reset-before": { effect: false, client: "a reset after the request is read" },
   "reset-after": { effect: true, client: "a reset instead of the response" },
@@ -23,15 +19,10 @@ const KINDS = {
   malformed: { effect: true, client: "half of the JSON as a complete body" },
   empty: { effect: true, client: "the right status without a body" },
   oversized: { effect: true, client: "the right response, padded to 32 MiB" },
-} satisfies Record<string, FaultDescription>;
+} satisfies Record<string, { readonly effect: boolean; readonly client: string }>;
 
 /** The kind of a fault. */
-export type FaultKind = keyof typeof KINDS;
-/**
- * What each kind of fault does. A request that the service would refuse anyway never has an effect. To refuse connections altogether, call
- * `emulator.goOffline()`.
- */
-export const FAULTS: Readonly<Record<FaultKind, FaultDescription>> = KINDS;
+export type FaultKind = keyof typeof FAULTS;
 /** Every kind of fault. Useful for generating a test matrix. */
 export const FAULT_KINDS = Object.keys(FAULTS) as readonly FaultKind[];
 
@@ -45,7 +36,7 @@ export interface Fault {
   readonly after?: number;
   /** How many requests fail before the fault is used up. Default 1. Infinity never ends. */
   readonly times?: number;
-  /** How they fail. `FAULTS` says what each kind does. */
+  /** How they fail. docs/emulator.md says what each kind does. To refuse connections altogether, call `goOffline()`. */
   readonly kind: FaultKind;
   /** Whether the operation takes effect all the same, for `status`. Default false. */
   readonly effect?: boolean;
@@ -71,8 +62,6 @@ export interface PlantedFault {
 
 /** A fault that still applies. */
 export interface Planted extends PlantedFault {
-  /** Identifies the fault on the page. */
-  readonly number: number;
   readonly fault: Fault & { readonly status: number; readonly delayMs: number };
   toSkip: number;
   left: number;
@@ -81,25 +70,26 @@ export interface Planted extends PlantedFault {
 
 /** The planted faults. A request meets the first one that matches and is not used up. */
 export class Faults {
-  readonly planted = new Set<Planted>();
+  /** By a number that identifies the fault on the page. */
+  readonly planted = new Map<number, Planted>();
   #count = 0;
 
   plant(fault: Fault): PlantedFault {
+    const number = ++this.#count;
     const planted: Planted = {
-      number: ++this.#count,
       fault: { status: 503, delayMs: 1_000, ...fault },
       toSkip: fault.after ?? 0,
       left: fault.times ?? 1,
       hits: 0,
-      remove: () => void this.planted.delete(planted),
+      remove: () => void this.planted.delete(number),
     };
-    this.planted.add(planted);
+    this.planted.set(number, planted);
     return planted;
   }
 
   /** Returns the fault that a request meets, and counts the hit. */
   take(operation: Operation | null, id: string): Planted["fault"] | undefined {
-    for (const planted of this.planted) {
+    for (const planted of this.planted.values()) {
       const { fault } = planted;
       if (fault.operation !== "any" && fault.operation !== operation) continue;
       if (fault.id !== undefined && fault.id !== id) continue;

@@ -3,9 +3,7 @@ export { EmulatorError, type EmulatorErrorCode } from "./errors";
 export type { Delivery, EmulatedEvent, EndpointDelivery, EventTarget, LoggedAttempt } from "./event";
 export {
   FAULT_KINDS,
-  FAULTS,
   type Fault,
-  type FaultDescription,
   type FaultKind,
   type Operation,
   type PlantedFault,

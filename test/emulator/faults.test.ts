@@ -1,4 +1,5 @@
-import { FAULT_KINDS, FAULTS, type Fault, type FaultKind, type Operation } from "../../src/emulator";
+import { FAULT_KINDS, type Fault, type FaultKind, type Operation } from "../../src/emulator";
+import { FAULTS } from "../../src/emulator/faults";
 import { call, HOOK, outcome, patience, started, until } from "./support";
 
 /** What a client sees of a registration with each kind of fault. */

@@ -63,10 +63,7 @@ export function emulatorPage(emulator: Emulator, deliveries: Deliveries, parts: 
         const [status, delayMs] = [Number(form.get("status")), Number(form.get("delayMs"))];
         emulator.fault({ operation, kind, times: Number(times || Infinity), status, delayMs } as Fault);
       },
-      "remove-fault"(form) {
-        for (const planted of faults.planted)
-          if (String(planted.number) === form.get("target")) planted.remove();
-      },
+      "remove-fault": (form) => faults.planted.get(Number(form.get("target")))?.remove(),
       "clear-requests": () => emulator.clearRequests(),
       rotate: () => emulator.rotateSecret(),
       "finish-rotation": () => secrets.keepNewest(),
@@ -101,7 +98,7 @@ function endpointsTab(emulator: Emulator): Html {
 /** What is broken, and what was asked. */
 function faultsTab({ requests }: Emulator, { planted }: Faults): Html {
   const view = { tab: "faults" };
-  const broken = [...planted].map(({ number, fault, left, hits }) => {
+  const broken = [...planted].map(([number, { fault, left, hits }]) => {
     const { operation, id, kind, status, delayMs } = fault;
     const isLate = kind === "delay" || kind === "late-commit";
     const detail = kind === "status" ? ` ${status}` : isLate && ` ${delayMs} ms`;

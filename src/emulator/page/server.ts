@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
 import { captureFile } from "./attempts";
 import { type Action, deliveriesTab, type PageSource } from "./deliveries";
-import { refusalOf } from "./guard";
+import { isTrusted } from "./guard";
 import { html } from "./html";
 import { addressOf, type View } from "./layout";
 import { SCRIPT } from "./script";
@@ -23,6 +23,8 @@ const HEADERS: OutgoingHttpHeaders = {
   "x-content-type-options": "nosniff",
   "cache-control": "no-store",
 };
+const REFUSAL =
+  "This page is only for the machine that it runs on, by a loopback address and without a proxy. It accepts actions only from itself.";
 /** How long an action may take before the next page is shown, in milliseconds. It goes on by itself. */
 const PATIENCE_MS = 300;
 
@@ -64,8 +66,7 @@ export function deliveryPage(source: PageSource, pagePath = PAGE_PATH): RequestL
   };
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const refusal = refusalOf(request);
-    if (refusal !== undefined) return reply(response, 403, refusal);
+    if (!isTrusted(request)) return reply(response, 403, REFUSAL);
     const { pathname, searchParams, search } = new URL(request.url ?? "", "http://emulator");
     if (!pathname.startsWith(pagePath)) return reply(response, 303, "", { location: pagePath });
     const name = pathname.slice(pagePath.length);

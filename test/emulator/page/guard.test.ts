@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { refusalOf } from "../../../src/emulator/page/guard";
+import { isTrusted } from "../../../src/emulator/page/guard";
 import { HOOK, started } from "../support";
 import { submit, visit } from "./visit";
 
@@ -48,8 +48,8 @@ test.each([
   [undefined, "refused"],
 ])("a connection from %s is %s", (remoteAddress, expected) => {
   const request = { method: "GET", headers: { host: "localhost" }, socket: { remoteAddress } };
-  const refusal = refusalOf(request as unknown as IncomingMessage);
-  expect(refusal === undefined ? "accepted" : "refused").toBe(expected);
+  const trusted = isTrusted(request as unknown as IncomingMessage);
+  expect(trusted ? "accepted" : "refused").toBe(expected);
 });
 
 test.each<[string, Record<string, string>]>([
