@@ -1,23 +1,18 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { EndpointType } from "../program/webhookEndpoint";
+import type { WebhookEndpoint } from "../program/webhookEndpoint";
 import { failOnce } from "../shared/failOnce";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/tolerance";
-import { fingerprintOf, problemsOfVerifying, type ReceiverConfig } from "./config";
-
-/** The parts of a `WebhookEndpoint` that a receiver's configuration names. */
-export interface ReceiverConfigEndpoint {
-  readonly id: pulumi.Output<pulumi.ID>;
-  readonly url: pulumi.Output<string>;
-  readonly type: pulumi.Output<EndpointType>;
-}
+// Two imports, because the declarations must suit TypeScript 3.8, which has no inline types.
+import type { ReceiverConfig } from "./config";
+import { fingerprintOf, problemsOfVerifying } from "./config";
 
 /** The argument of `receiverConfig`. */
 export interface ReceiverConfigArgs {
   /** The endpoints whose deliveries the receiver gets, by names that you choose. Default: none. */
-  endpoints?: Record<string, ReceiverConfigEndpoint>;
+  endpoints?: Record<string, Pick<WebhookEndpoint, "id" | "url" | "type">>;
   /** A list of the secrets that the service signs with, issued out of band; several while one is rotated. The list may be an output. */
   secrets: pulumi.Input<pulumi.Input<string>[]>;
-  /** How old, and how far ahead, a delivery's timestamp may be, in seconds, as an integer. Default: DEFAULT_TOLERANCE_SECONDS; 0 turns this window off. */
+  /** How old, and how far ahead, a delivery's timestamp may be, in seconds, as an integer. Default: 300; 0 turns this window off. */
   toleranceSeconds?: pulumi.Input<number>;
 }
 
