@@ -21,6 +21,20 @@ function bullmq() {
   return new Queue(variant, { connection });
 }
 
+/** Returns a listener that reads the body, up to a size, and passes it on. */
+function withBody(handle, most = Number.POSITIVE_INFINITY) {
+  return (request, response) => {
+    const chunks = [];
+    let size = 0;
+    request.on("data", (chunk) => {
+      size += chunk.length;
+      if (size > most) response.writeHead(413).end(() => request.destroy());
+      else chunks.push(chunk);
+    });
+    request.on("end", () => handle(request, response, Buffer.concat(chunks)));
+  };
+}
+
 const handlers = {
   /** Reads the body and drops it: the least that a server can do. */
   bare() {
@@ -88,16 +102,7 @@ const handlers = {
         clearTimeout(timer);
       }
     }
-    return (request, response) => {
-      const chunks = [];
-      let size = 0;
-      request.on("data", (chunk) => {
-        size += chunk.length;
-        if (size > 1024 * 1024) response.writeHead(413).end(() => request.destroy());
-        else chunks.push(chunk);
-      });
-      request.on("end", () => handle(request, response, Buffer.concat(chunks)));
-    };
+    return withBody(handle, 1024 * 1024);
   },
 
   /** The usual server around `standardwebhooks`: verification, JSON, dispatch and a set of handled ids. */
@@ -105,7 +110,6 @@ const handlers = {
     const { Webhook } = require("standardwebhooks");
     const webhook = new Webhook(secret);
     const handled = new Set();
-    const handlers = { "job.succeeded": async () => {} };
     async function handle(request, response, body) {
       let event;
       try {
@@ -117,15 +121,11 @@ const handlers = {
       const id = request.headers["webhook-id"];
       if (!handled.has(id)) {
         handled.add(id);
-        await handlers[event.type]?.(event);
+        await ownHandlers[event.type]?.(event);
       }
       response.writeHead(200, { "content-type": "text/plain" }).end("handled");
     }
-    return (request, response) => {
-      const chunks = [];
-      request.on("data", (chunk) => chunks.push(chunk));
-      request.on("end", () => handle(request, response, Buffer.concat(chunks)));
-    };
+    return withBody(handle);
   },
 };
 
