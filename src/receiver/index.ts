@@ -13,7 +13,6 @@ export type {
   EventDelivery,
   Handler,
   Handlers,
-  JobDelivery,
   JobEvent,
   KeyedDelivery,
   NoEvents,

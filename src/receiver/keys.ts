@@ -13,11 +13,8 @@ interface KeySource {
 }
 
 interface KeySourceOptions {
-  /** Unix milliseconds. */
   readonly now: () => number;
-  /** The secrets at start-up, if they come from a function: in use until its first answer. */
   readonly initial?: Secrets | undefined;
-  /** Called each time that the secrets cannot be read. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -30,6 +27,7 @@ const TIMEOUT_MS = 5_000;
 
 /**
  * Provides the keys of a receiver, by the rules of the option `secrets`. Deliveries that wait share one call of its function.
+ * @param initial the secrets until the function's first answer
  * @throws WebhookSecretError if a secret given as a value is malformed
  */
 export function keySource(

@@ -4,7 +4,7 @@ import type { ReceiverHooks } from "./reports";
 import type { EventSchemas } from "./schema";
 import type { Delivery, Handler, Handlers, KeyedDelivery, NoEvents, Secrets } from "./types";
 
-/** What a receiver that handles deliveries, and a worker of a queue, have in common. */
+/** The options of what handles deliveries: a receiver, or a queue's worker. */
 export interface HandlingOptions<Events extends object = NoEvents> {
   /** A function for each event. */
   readonly handlers: Handlers<Events>;
@@ -40,24 +40,21 @@ interface CommonOptions extends ReceiverHooks {
   /** The largest body that is read, in bytes. Default 1 MiB. */
   readonly maxBodyBytes?: number | undefined;
   /**
-   * Returns what identifies an event: a non-empty string. Default: the id of its delivery. While an endpoint is replaced, the old
-   * and the new one each deliver an event, under ids of their own; a key made of what they deliver takes both for one:
+   * Returns what identifies an event: a non-empty string. Default: the id of its delivery. It is called for the service's own events
+   * that have a job id. While an endpoint is replaced, the old and the new one each deliver an event, under ids of their own; a key
+   * made of what they deliver takes both for one:
    *
    * ```ts
    * dedupeKey: ({ rawBody }) => createHash("sha256").update(rawBody).digest("hex"),
    * ```
    *
    * A later event with the same key is not handled for three days, so the key must differ between any two events. The hash of the
-   * body does so if the bodies of a job that runs again differ, for example by a time. `` `${event}:${jobId}` `` does so only if no
-   * job runs twice under one id. If in doubt, leave `dedupeKey` out and let handlers tolerate a second call.
-   *
-   * It is not called for deliveries without a job id or of other events: these are identified by their id.
+   * body does so if the bodies of a job that runs again differ, for example by a time. If in doubt, leave `dedupeKey` out.
    */
   readonly dedupeKey?: ((delivery: KeyedDelivery) => string) | undefined;
   /**
-   * How long a handler may take, in milliseconds, default 15,000. Then its delivery's signal fires and the sender is answered
-   * 503. Stay below the sender's timeout. A handler that resolves after its deadline has handled its delivery, unless it
-   * looked at the signal: then it may have stopped, so the retry is handled again. With `queue`, how long the queue may take to confirm a delivery.
+   * How long a handler may take, in milliseconds, default 15,000. Then its delivery's signal fires and the sender is answered 503.
+   * Stay below the sender's timeout. With `queue`, how long the queue may take to confirm a delivery.
    */
   readonly handlerTimeoutMs?: number | undefined;
   /**
@@ -77,21 +74,16 @@ export interface ReceiverOptions<Events extends object = NoEvents>
   readonly dedupe?: DedupeStore | undefined;
 }
 
-/** The options of a receiver that hands each delivery to a queue. What handles it belongs to `queueWorker`. */
-export interface QueueReceiverOptions extends CommonOptions {
+/**
+ * The options of a receiver that hands each delivery to a queue. What handles it, and remembers that it did, are options of
+ * `queueWorker`.
+ */
+export interface QueueReceiverOptions
+  extends CommonOptions,
+    Readonly<Partial<Record<keyof HandlingOptions | "dedupe", undefined>>> {
   /**
    * Takes each verified delivery, in place of `handlers`. The sender is answered 202 once the queue has confirmed it, and 503 if the
    * queue fails or takes longer than `handlerTimeoutMs`. See `pulumi-webhook-endpoints/receiver/queues`.
    */
   readonly queue: DeliveryQueue;
-  /** An option of `queueWorker` when there is a queue. */
-  readonly handlers?: undefined;
-  /** An option of `queueWorker` when there is a queue. */
-  readonly events?: undefined;
-  /** An option of `queueWorker` when there is a queue. */
-  readonly onUnhandled?: undefined;
-  /** An option of `queueWorker` when there is a queue. */
-  readonly dedupe?: undefined;
-  /** An option of `queueWorker` when there is a queue. */
-  readonly leaseMs?: undefined;
 }

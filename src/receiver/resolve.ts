@@ -24,7 +24,6 @@ const COMMON = [
   "onOutcome",
   "onSecretsError",
 ] satisfies (keyof ReceiverOptions)[];
-/** The options of what handles deliveries, which with a queue is its worker. */
 export const OF_HANDLING = [
   "handlers",
   "events",
@@ -61,17 +60,24 @@ export function resolveOptions<Events extends object>(
   const most = queue?.maxBodyBytes ?? Number.MAX_SAFE_INTEGER;
   const { maxBodyBytes = Math.min(DEFAULT_BODY_BYTES, most) } = options;
   checkNumber("createReceiver: maxBodyBytes", maxBodyBytes, { least: 0, most });
-  const limits = { toleranceSeconds, maxBodyBytes };
+  return { toleranceSeconds, maxBodyBytes, take: takerOf(options, warn) };
+}
+
+function takerOf<Events extends object>(
+  options: ReceiverOptions<Events> | QueueReceiverOptions,
+  warn: Warn,
+): ResolvedOptions["take"] {
   if (options.queue === undefined) {
     const { dedupe = memoryDedupe() } = options;
     const processing = resolveHandling("createReceiver", options, dedupe, warn);
-    return { ...limits, take: (delivery, key) => processDelivery(delivery, processing, { key }) };
+    return (delivery, key) => processDelivery(delivery, processing, { key });
   }
+  const { queue } = options;
   // Its `add` has other arguments, and would store a job without the delivery.
-  if ("addBulk" in options.queue)
+  if ("addBulk" in queue)
     throw new TypeError("createReceiver: queue is a queue of BullMQ. Pass bullmqQueue(queue).");
-  const queueing = { queue: options.queue, timeoutMs: checkedTimeout("createReceiver", options), warn };
-  return { ...limits, take: (delivery, key) => enqueue(delivery, key, queueing) };
+  const timeoutMs = checkedTimeout("createReceiver", options.handlerTimeoutMs);
+  return (delivery, key) => enqueue(delivery, key, { queue, timeoutMs, warn });
 }
 
 /**
@@ -82,15 +88,14 @@ export function resolveOptions<Events extends object>(
  */
 export function resolveHandling<Events extends object>(
   owner: string,
-  options: HandlingOptions<Events> & TimeoutOptions,
+  options: HandlingOptions<Events> & { readonly handlerTimeoutMs?: number | undefined },
   store: DedupeStore | undefined,
   warn: Warn,
 ): Processing {
-  const handlerTimeoutMs = checkedTimeout(owner, options);
+  const handlerTimeoutMs = checkedTimeout(owner, options.handlerTimeoutMs);
   const { leaseMs = handlerTimeoutMs + STORE_MARGIN_MS, onUnhandled } = options;
-  checkNumber(`${owner}: leaseMs, which must be longer than handlerTimeoutMs,`, leaseMs, {
-    least: handlerTimeoutMs + 1,
-  });
+  const least = handlerTimeoutMs + 1;
+  checkNumber(`${owner}: leaseMs, which must be longer than handlerTimeoutMs,`, leaseMs, { least });
   const schemas = schemasByEvent(owner, options.events);
   const handlers = handlersByEvent(owner, options.handlers, [...JOB_EVENTS, ...schemas.keys()]);
   if (handlers.size === 0 && onUnhandled === undefined)
@@ -100,12 +105,8 @@ export function resolveHandling<Events extends object>(
   return { store, handlers, schemas, onUnhandled, handlerTimeoutMs, leaseMs, warn };
 }
 
-interface TimeoutOptions {
-  readonly handlerTimeoutMs?: number | undefined;
-}
-
 /** @throws RangeError */
-function checkedTimeout(owner: string, { handlerTimeoutMs = DEFAULT_TIMEOUT_MS }: TimeoutOptions): number {
+function checkedTimeout(owner: string, handlerTimeoutMs = DEFAULT_TIMEOUT_MS): number {
   checkNumber(`${owner}: handlerTimeoutMs`, handlerTimeoutMs, { least: 1, most: LONGEST_TIMER_MS });
   return handlerTimeoutMs;
 }

@@ -25,20 +25,14 @@ export interface Delivery {
   readonly signal: AbortSignal;
 }
 
-/**
- * A verified delivery of an event, with its data. Without a schema for the event, the type of the data is what the program claims, and
- * nothing checks it.
- */
+/** A verified delivery of an event. Without a schema for the event, nothing checks that its data has this type. */
 export interface EventDelivery<Event extends string = string, Data = unknown> extends Delivery {
   readonly event: Event;
   readonly data: Data;
 }
 
-/** A verified delivery of one of the service's events. `jobId` and `data` are as the sender wrote them. */
-export interface JobDelivery<Event extends JobEvent = JobEvent> extends EventDelivery<Event> {}
-
 /** A verified delivery of one of the service's events, with a job id. */
-export interface KeyedDelivery extends JobDelivery {
+export interface KeyedDelivery extends EventDelivery<JobEvent> {
   readonly jobId: string;
 }
 
@@ -74,11 +68,11 @@ export interface ReceiverRequest {
 
 /** The answer to send. */
 export interface ReceiverResponse {
-  /** The HTTP status to send. */
+  /** The HTTP status. */
   readonly status: number;
-  /** The headers to send. */
+  /** The headers. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Empty for a delivery that was handled. */
+  /** The body. Empty for a delivery that was handled. */
   readonly body: string;
 }
 
@@ -120,16 +114,16 @@ export interface Rejection {
 /**
  * The result of a verified delivery.
  *
- * - `handled`: a handler, or `onUnhandled`, resolved
- * - `unhandled`: nobody handles this event; acknowledged
- * - `duplicate`: handled before; acknowledged
- * - `validation`: a `webhook.validation`, which proves the receiver at deploy time; acknowledged without a handler or the dedupe store
- * - `held`: another worker is handling it
- * - `failed`: the handler failed, or the data does not fit the schema of its event; a retry is handled again
- * - `timed-out`: the handler passed its deadline; a retry is handled after the lease has ended, unless the handler finished
- * - `store-unavailable`: the dedupe store failed, so no handler was called
- * - `queued`: the queue has confirmed it; acknowledged, as the queue's workers handle it
- * - `queue-unavailable`: the queue failed, or did not confirm it in time
+ * - `handled` (200): a handler, or `onUnhandled`, resolved
+ * - `unhandled` (200): nobody handles this event
+ * - `duplicate` (200): handled before
+ * - `validation` (200): a `webhook.validation`, which proves the receiver at deploy time; no handler or store is called
+ * - `held` (503): another worker is handling it
+ * - `failed` (500): the handler failed, or the data does not fit the schema of its event; a retry is handled again
+ * - `timed-out` (503): the handler passed its deadline; a retry is handled after the lease has ended, unless the handler finished
+ * - `store-unavailable` (503): the dedupe store failed, so no handler was called
+ * - `queued` (202): the queue has confirmed it, and its workers handle it
+ * - `queue-unavailable` (503): the queue failed, or did not confirm it in time
  */
 export type OutcomeKind =
   | "handled"
@@ -144,19 +138,11 @@ export type OutcomeKind =
   | "queue-unavailable";
 
 /** The result of a verified delivery. Holds no secret, and nothing of the body but event and job id. */
-export interface Outcome {
+export interface Outcome extends Pick<Delivery, "id" | "timestamp" | "event" | "jobId"> {
   /** What became of the delivery. */
   readonly outcome: OutcomeKind;
   /** The HTTP status that was answered. */
   readonly status: number;
-  /** The header `webhook-id`. */
-  readonly id: string;
-  /** When it was sent, in unix seconds. */
-  readonly timestamp: number;
-  /** The event's name. Undefined if the body names none. */
-  readonly event: string | undefined;
-  /** The job's id. Undefined if the body has none. */
-  readonly jobId: string | undefined;
   /** How long it took, in milliseconds. */
   readonly durationMs: number;
   /**

@@ -24,11 +24,10 @@ const LONGEST_ID = 256;
 
 /** Reads the three headers of a delivery, or returns why they cannot be used. Never throws on what a sender controls. */
 export function readSignatureHeaders(headers: HeadersLike): SignatureHeaders | VerificationFailure {
-  const { id, timestamp, signature } = collect(headers);
-  if (!id || !timestamp || !signature) return "missing-header";
-  if (!isCanonicalId(id)) return "malformed-id";
-  if (!isCanonicalTimestamp(timestamp)) return "malformed-timestamp";
-  return { id, timestamp, signature };
+  const found = collect(headers);
+  if (!isComplete(found)) return "missing-header";
+  if (!isCanonicalId(found.id)) return "malformed-id";
+  return isCanonicalTimestamp(found.timestamp) ? found : "malformed-timestamp";
 }
 
 /** Returns the id that a request claims, which is not verified. Undefined if a header is missing or malformed, or the id is too long. */
@@ -48,6 +47,10 @@ export function isCanonicalTimestamp(timestamp: string): boolean {
 }
 
 type Found = Record<keyof SignatureHeaders, string | undefined>;
+
+function isComplete(found: Found): found is Record<keyof SignatureHeaders, string> {
+  return Boolean(found.id && found.timestamp && found.signature);
+}
 
 function collect(headers: HeadersLike): Found {
   const found: Found = { id: undefined, timestamp: undefined, signature: undefined };

@@ -3,11 +3,7 @@ import { CodedError } from "../shared/codedError";
 
 const PREFIX = "whsec_";
 
-/**
- * A secret is malformed or missing. Neither the message nor a property holds the secret or a part of it.
- *
- * Thrown by `sign`, `createVerifier` and `createReceiver`, which run at start-up. `verify` returns false instead.
- */
+/** A secret is malformed or missing. Neither the message nor a property holds the secret or a part of it. */
 export class WebhookSecretError extends CodedError<"SECRET_INVALID"> {
   /** Always `"WebhookSecretError"`. */
   override readonly name = "WebhookSecretError";
@@ -21,10 +17,7 @@ export class WebhookSecretError extends CodedError<"SECRET_INVALID"> {
   }
 }
 
-/**
- * Returns what is wrong with a secret, or undefined if it is valid. The answer continues a sentence that starts with the secret's
- * name ("is empty"), and does not repeat the secret.
- */
+/** Returns what is wrong with a secret, such as "is empty", or undefined if it is valid. Does not repeat the secret. */
 export function problemOfSecret(secret: unknown, shortestKeyBytes = 1): string | undefined {
   if (typeof secret !== "string") return `is of type ${typeof secret}, not a string`;
   if (secret === "") return "is empty";

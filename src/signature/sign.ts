@@ -41,14 +41,14 @@ export type SignedHeaders = {
  */
 export function sign({ id, timestamp, body, secret }: SignOptions): SignedHeaders {
   const keys = keysOf(secret);
-  const sent = String(timestamp);
+  const sent = { id, timestamp: String(timestamp) };
   const bytes = hashable(body);
   if (!isCanonicalId(id))
     throw new TypeError("Cannot sign: the id must be visible ASCII without '.', and not empty.");
-  if (!isCanonicalTimestamp(sent))
+  if (!isCanonicalTimestamp(sent.timestamp))
     throw new RangeError("Cannot sign: the timestamp must be a whole number of unix seconds.");
   if (bytes === undefined)
     throw new TypeError("Cannot sign: the body must be a Uint8Array, an ArrayBuffer or a string.");
-  const entries = keys.map((key) => `v1,${signatureOf(key, { id, timestamp: sent }, bytes)}`);
-  return { "webhook-id": id, "webhook-timestamp": sent, "webhook-signature": entries.join(" ") };
+  const entries = keys.map((key) => `v1,${signatureOf(key, sent, bytes)}`);
+  return { "webhook-id": id, "webhook-timestamp": sent.timestamp, "webhook-signature": entries.join(" ") };
 }

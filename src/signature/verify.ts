@@ -8,7 +8,7 @@ import { checkTolerance, DEFAULT_TOLERANCE_SECONDS } from "./tolerance";
 export interface VerifierOptions {
   /** `whsec_` and the base64 of the key. Give several while a secret is rotated: any of them may match. */
   readonly secrets: string | readonly string[];
-  /** Whole seconds, default 300. 0 turns the timestamp window off and nothing else. */
+  /** How old, and how far ahead, a timestamp may be: whole seconds, default 300. 0 turns this window off and nothing else. */
   readonly toleranceSeconds?: number | undefined;
   /** The clock, in unix milliseconds. Default: `Date.now`. Unless the window is off, no delivery is accepted without a finite number from it. */
   readonly now?: (() => number) | undefined;
@@ -52,9 +52,8 @@ export function createVerifier({
  * if (!verify(rawBody, request.headers, process.env.WEBHOOK_SECRET ?? "")) return respond(401);
  * ```
  *
- * Pure: no network, no lookup. It never throws on what a sender controls, and compares signatures in constant time.
- *
- * It accepts what the Standard Webhooks reference library accepts, except:
+ * It never throws on what a sender controls, and compares signatures in constant time. It accepts what the Standard Webhooks reference
+ * library accepts, except:
  * - an id that is not visible ASCII without '.', and a timestamp that is not plain decimal digits;
  * - a header that was sent twice;
  * - a matching entry that is not exactly `v1,` and 44 characters, such as `v1,<signature>,x`;
@@ -63,9 +62,8 @@ export function createVerifier({
  *
  * @param rawBody the bytes as received, before any parsing; a string stands for its UTF-8 bytes
  * @param headers the request's headers, in any form and any case
- * @param secret `whsec_` and the base64 of the key; several while a secret is rotated, any of which may match. If one of them is
- *   malformed, the result is false
- * @param toleranceSeconds how old, and how far ahead of this machine's clock, the timestamp may be: see `VerifierOptions`
+ * @param secret one or several, as in `VerifierOptions`. If one is malformed, the result is false
+ * @param toleranceSeconds as in `VerifierOptions`
  * @throws RangeError if the tolerance is not a whole number of seconds, 0 or more
  * @see https://www.standardwebhooks.com
  */
@@ -73,7 +71,7 @@ export function verify(
   rawBody: RawBody,
   headers: HeadersLike,
   secret: string | readonly string[],
-  toleranceSeconds: number = DEFAULT_TOLERANCE_SECONDS,
+  toleranceSeconds?: number,
 ): boolean {
   return verifyDetailed(rawBody, headers, secret, toleranceSeconds).ok;
 }
@@ -93,7 +91,7 @@ export function verifyDetailed(
   rawBody: RawBody,
   headers: HeadersLike,
   secret: string | readonly string[],
-  toleranceSeconds: number = DEFAULT_TOLERANCE_SECONDS,
+  toleranceSeconds?: number,
 ): VerificationResult {
   try {
     return createVerifier({ secrets: secret, toleranceSeconds }).verifyDetailed(rawBody, headers);

@@ -14,7 +14,7 @@ export interface BodyTimeoutOptions {
 }
 
 /** A request of any platform. */
-interface Sent {
+export interface Sent {
   readonly method: string | undefined;
   readonly headers: HeadersLike;
   /** Reads the whole body as it was sent, or returns the reason why it is not available. */

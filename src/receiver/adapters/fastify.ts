@@ -1,6 +1,6 @@
 import type { Receiver } from "../types";
 import type { BodyTimeoutOptions } from "./body";
-import { type NodeResponse, nodeHandler } from "./node";
+import { type NodeRequest, type NodeResponse, nodeHandler } from "./node";
 
 /** Options of `fastifyPlugin`. */
 export interface FastifyPluginOptions extends BodyTimeoutOptions {
@@ -17,10 +17,7 @@ interface Fastify {
     contentType: "*",
     parser: (request: unknown, payload: unknown, done: (error: null) => void) => void,
   ): unknown;
-  all(path: string, handler: (request: Request, reply: Reply) => void): unknown;
-}
-interface Request {
-  readonly raw: Parameters<ReturnType<typeof nodeHandler>>[0];
+  all(path: string, handler: (request: { readonly raw: NodeRequest }, reply: Reply) => void): unknown;
 }
 interface Reply {
   readonly raw: NodeResponse;
@@ -34,8 +31,8 @@ interface Reply {
  * await app.register(fastifyPlugin, { receiver, path: "/hooks/jobs" });
  * ```
  *
- * Its route has no body parser and no body limit of Fastify's own, whatever the application has: the receiver reads the bytes. The
- * application's hooks before the handler run, such as that of a rate limit, and so do `onResponse` hooks; `onSend` hooks do not.
+ * The receiver reads the bytes: its route has no body parser and no body limit of Fastify's own. The application's hooks run, but for
+ * `onSend`.
  *
  * @throws TypeError for anything but a receiver; RangeError when `bodyTimeoutMs` is not a positive integer
  */

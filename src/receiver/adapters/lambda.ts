@@ -53,8 +53,8 @@ const REMEDY =
  * export const handler = lambdaHandler(receiver);
  * ```
  *
- * An execution environment handles one event at a time and may be frozen between two events, so give the receiver a dedupe
- * store that all environments share, such as `redisDedupe`. It rejects only events that are not requests, such as those of a queue.
+ * Each execution environment has a memory of its own, so give the receiver a shared dedupe store, such as `redisDedupe`. It rejects
+ * only events that are not requests, such as those of a queue.
  *
  * @throws TypeError for anything but a receiver
  */
@@ -77,18 +77,16 @@ export function lambdaHandler(receiver: Receiver): (event: LambdaHttpEvent) => P
   };
 }
 
-/** Returns the headers, with each value of one that was sent several times if the event has them. */
+/** Returns the headers with all their values, if the event has them. */
 function headersOf({ headers, multiValueHeaders }: LambdaHttpEvent): HeadersLike {
   const multiple = Object.values(multiValueHeaders ?? {}).some((values) => values?.length);
   return (multiple ? multiValueHeaders : headers) ?? {};
 }
 
-/** Converts an answer. A load balancer that sends multi-value headers requires them; the others accept or ignore them. */
+/** A load balancer that sends multi-value headers requires them; the others accept or ignore them. */
 function resultOf({ status, headers, body }: ReceiverResponse, event: LambdaHttpEvent): LambdaHttpResult {
-  const rest = { statusCode: status, body, isBase64Encoded: false } as const;
-  if (headersOf(event) !== event.multiValueHeaders) return { ...rest, headers: { ...headers } };
-  const multiValueHeaders = Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, [value]]),
-  );
-  return { ...rest, multiValueHeaders };
+  const result = { statusCode: status, body, isBase64Encoded: false } as const;
+  if (headersOf(event) !== event.multiValueHeaders) return { ...result, headers: { ...headers } };
+  const multiple = Object.entries(headers).map(([name, value]) => [name, [value]]);
+  return { ...result, multiValueHeaders: Object.fromEntries(multiple) };
 }

@@ -3,12 +3,10 @@ import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { HeadersLike } from "../../signature/headers";
 import { startTimer } from "../deadline";
 import type { Receiver, ReceiverResponse, Refusal } from "../types";
-import { answering, BodyBytes, type BodyTimeoutOptions, bodyTimeoutOf } from "./body";
+import { answering, BodyBytes, type BodyTimeoutOptions, bodyTimeoutOf, type Sent } from "./body";
 
-/** A request of Node's http, https or http2 server. */
-type NodeRequest = IncomingMessage | Http2ServerRequest;
-
-/** A response of Node's http, https or http2 server. */
+/** A request and a response of Node's http, https or http2 server. */
+export type NodeRequest = IncomingMessage | Http2ServerRequest;
 export type NodeResponse = ServerResponse | Http2ServerResponse;
 
 /** Options of `nodeHandler`. */
@@ -31,9 +29,8 @@ const DRAIN_MS = 1_000;
  * ```
  *
  * It reads the body itself, up to `receiver.maxBodyBytes`. If a framework has read it already, it takes the bytes, or a string of
- * them, from `req.rawBody`, or from `req.body` (`express.raw`). Without them it answers 500, and a warning says
- * what to change. It never calls `next`, and never throws on anything that a sender controls. Its promise resolves when the answer is
- * written, and never rejects: return it, or await it, where a framework answers by itself once a route is done.
+ * them, from `req.rawBody`, or from `req.body` (`express.raw`). Without them it answers 500, and a warning says what to change. It
+ * never calls `next`. Its promise resolves when the answer is written: return or await it where a framework answers by itself.
  *
  * @throws TypeError for anything but a receiver; RangeError when `bodyTimeoutMs` is not a positive integer
  */
@@ -98,10 +95,7 @@ interface BodyLimits {
   readonly timeoutMs: number;
 }
 
-function readBody(
-  request: NodeRequest,
-  limits: BodyLimits,
-): Uint8Array | Refusal | Promise<Uint8Array | Refusal> {
+function readBody(request: NodeRequest, { maxBytes, timeoutMs }: BodyLimits): ReturnType<Sent["read"]> {
   const { rawBody, body } = request as { rawBody?: unknown; body?: unknown };
   const kept = [rawBody, body].find((each) => each instanceof Uint8Array || typeof each === "string");
   if (kept instanceof Uint8Array) return kept;
@@ -109,26 +103,19 @@ function readBody(
   if (request.aborted || (request.destroyed && !request.complete)) return "incomplete-body";
   if (request.readableDidRead || request.readableEnded || request.readableEncoding !== null)
     return "parsed-body";
-  if (Number(request.headers["content-length"]) > limits.maxBytes) return "size";
-  return collect(request, limits);
-}
-
-function collect(request: NodeRequest, { maxBytes, timeoutMs }: BodyLimits): Promise<Uint8Array | Refusal> {
+  if (Number(request.headers["content-length"]) > maxBytes) return "size";
   return new Promise((resolve) => {
     const bytes = new BodyBytes(maxBytes);
-    let isSettled = false;
     const stopTimer = startTimer(timeoutMs, () => settle("incomplete-body"));
+    // The listeners stay: taking them off costs more, and a connection that breaks later must not be an uncaught error.
     function settle(result: Uint8Array | Refusal): void {
-      if (isSettled) return;
-      isSettled = true;
       stopTimer();
-      // The listeners stay: taking them off costs more, and a connection that breaks later must not be an uncaught error.
       resolve(result);
     }
     const onAbort = () => settle("incomplete-body");
     request
       .on("data", (chunk: Uint8Array) => {
-        if (!isSettled && !bytes.add(chunk)) settle("size");
+        if (!bytes.add(chunk)) settle("size");
       })
       .on("end", () => settle(bytes.whole()))
       .on("close", onAbort)
