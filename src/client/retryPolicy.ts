@@ -35,7 +35,7 @@ export function judge(
     return { succeeded: false, ...reason, repeatable };
   };
   const lost = ({ code }: Failure) =>
-    failed({ code, repeatable: TEMPORARY_FAILURES.has(code), mayHaveWorked: sent });
+    failed({ code, repeatable: TEMPORARY_FAILURES.includes(code), mayHaveWorked: sent });
 
   if (!answer) return lost(failure);
   const { statusCode } = answer;
@@ -44,14 +44,15 @@ export function judge(
     if (!failure || operation === "delete") return { succeeded: true, answer };
     return lost(failure);
   }
-  if (operation === "delete" && GONE.has(statusCode) && mayHaveWorked) return { succeeded: true, answer };
+  if (operation === "delete" && GONE.includes(statusCode) && mayHaveWorked)
+    return { succeeded: true, answer };
   if (statusCode === 429) {
     return failed({ code: "RATE_LIMITED", repeatable: true, pauseMs: askedMs ?? 0, mayHaveWorked: false });
   }
   if (statusCode === 408) return failed({ code: "TIMED_OUT", repeatable: true, mayHaveWorked: true });
   if (statusCode >= 500) {
     // Also after 503 with `Retry-After`: a proxy can answer so while the service still carries out the request.
-    const repeatable = TEMPORARY_STATUSES.has(statusCode);
+    const repeatable = TEMPORARY_STATUSES.includes(statusCode);
     const pause = statusCode === 503 && askedMs !== undefined ? { pauseMs: askedMs } : {};
     return failed({ code: "SERVER_ERROR", repeatable, mayHaveWorked: true, ...pause });
   }
@@ -60,19 +61,15 @@ export function judge(
   return failed({ code, repeatable: false, mayHaveWorked: statusCode === 303 });
 }
 
-const TEMPORARY_FAILURES: ReadonlySet<WebhookErrorCode> = new Set([
-  "UNREACHABLE",
-  "CONNECTION_LOST",
-  "TIMED_OUT",
-]);
-const TEMPORARY_STATUSES: ReadonlySet<number> = new Set([500, 502, 503, 504]);
+const TEMPORARY_FAILURES: readonly WebhookErrorCode[] = ["UNREACHABLE", "CONNECTION_LOST", "TIMED_OUT"];
+const TEMPORARY_STATUSES: readonly number[] = [500, 502, 503, 504];
 /** There is no such endpoint. */
-const GONE: ReadonlySet<number> = new Set([404, 410]);
+const GONE: readonly number[] = [404, 410];
 
 function refusalCode(operation: OperationName, statusCode: number): WebhookErrorCode {
   if (statusCode < 400) return "REDIRECTED";
   if (statusCode === 401 || statusCode === 403) return "UNAUTHORIZED";
-  if (GONE.has(statusCode) && (operation === "get" || operation === "delete")) return "NOT_FOUND";
+  if (GONE.includes(statusCode) && (operation === "get" || operation === "delete")) return "NOT_FOUND";
   return "REJECTED";
 }
 
