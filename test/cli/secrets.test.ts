@@ -1,5 +1,3 @@
-import type { Context } from "../../src/cli/run";
-import { findSecrets, fingerprint, readSecrets, type SigningSecrets } from "../../src/cli/secrets";
 import { receiver } from "../emulator/receiver";
 import { fakePulumi, OTHER_SECRET, receiverOutput, run, SECRET, start } from "./running";
 
@@ -68,32 +66,4 @@ test.each([
 test("a stack that the user named must have the output", async () => {
   const { stderr } = await sent({ pulumi: fakePulumi({ outputs: { jobs: 1 } }) }, "--stack", "dev");
   expect(stderr).toMatch(/the stack dev has no output receiver.*`pulumi up --stack dev`.*\(CONFIG_MISSING\)/);
-});
-
-test("the other receivers of the stack are known by their outputs, and what is not one is left out", async () => {
-  const outputs = {
-    receiver: receiverOutput([SECRET]),
-    old: receiverOutput([OTHER_SECRET]),
-    half: { version: 1, secrets: ["whsec_x"] },
-    url: "https://example.com",
-  };
-  const found: SigningSecrets[] = [];
-  const look = {
-    summary: "",
-    load: () => ({
-      description: "",
-      options: [],
-      examples: [],
-      run: async (context: Context) => {
-        found.push(await readSecrets(context));
-        return (await findSecrets(context)) !== undefined;
-      },
-    }),
-  };
-  expect(await run(["look"], { pulumi: fakePulumi({ outputs }), commands: { look } })).toMatchObject({
-    status: 0,
-  });
-  expect(found[0]?.others).toEqual(new Map([["old", [OTHER_SECRET]]]));
-  expect(found[0]?.source).toBe("the output receiver of the selected stack");
-  expect(fingerprint(SECRET)).toMatch(/^[0-9a-f]{12}$/);
 });

@@ -107,9 +107,7 @@ test("no body makes the search fail, or last", async () => {
   expect([...bodiesBefore(Buffer.from([0x1f, 0x8b, 0, 1]))]).toEqual([]);
 });
 
-const pulumi = fakePulumi({
-  outputs: { receiver: receiverOutput([SECRET]), old: receiverOutput([OTHER_SECRET]) },
-});
+const pulumi = fakePulumi({ outputs: { receiver: receiverOutput([SECRET]) } });
 const captureOf = (body: string, options = {}) =>
   join(makeFolder({ file: JSON.stringify({ headers: headersFor(JSON_TEXT, options), body }) }), "file");
 
@@ -140,6 +138,14 @@ test("a delivery that does not verify is explained, and the exit status is 1", a
     cause: "body-reserialized",
     secret: expect.any(String),
   });
+});
+
+test("the other receivers of the stack are known by their outputs, and what is not one is left out", async () => {
+  const half = { version: 1, secrets: ["whsec_x"] };
+  const outputs = { receiver: receiverOutput([SECRET]), old: receiverOutput([OTHER_SECRET]), half, url: "x" };
+  const path = captureOf(JSON_TEXT, { secret: OTHER_SECRET });
+  const ended = await run(["verify", "--capture", path], { pulumi: fakePulumi({ outputs }) });
+  expect(ended.stdout).toMatch(/^Not verified: other-secret\.\nThe stack's output old has the secret/);
 });
 
 test("headers and body may be in two files, and --at gives the time", async () => {

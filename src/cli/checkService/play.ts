@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Endpoint, EndpointList, UnrecognizedEndpoint, WebhooksClient } from "../../client";
-import { WebhookError, WebhookRegistrationError } from "../../client";
+import { type Endpoint, type EndpointList, WebhookError, type WebhooksClient } from "../../client";
 import { type Clock, sleep } from "../../client/clock";
 import { isInWindow, parseTimestamp } from "../../provider/time";
 import { sameUrl } from "../../shared/url";
@@ -40,8 +39,6 @@ export class Play {
   /** The ids that the service listed before: they are somebody's. */
   #before: readonly string[] = [];
   readonly #made = new Set<string>();
-  /** Whether a registration got no usable answer. */
-  #isLost = false;
   /** The ids of what may be left in the end. */
   readonly left: string[] = [];
 
@@ -106,8 +103,7 @@ export class Play {
   /** Registers an endpoint. Some services keep one for each url or account: what they answer with then is somebody's, and no value. */
   async #register(url: string): Promise<Outcome<Endpoint>> {
     const outcome = await outcomeOf(this.options.client.register({ url, type: "development" }));
-    const { value, error } = outcome;
-    if (error instanceof WebhookRegistrationError) this.#isLost ||= error.outcome === "undecided";
+    const { value } = outcome;
     if (value === undefined) return outcome;
     if (this.#made.has(value.id) || this.#before.includes(value.id))
       return { cameBack: `2xx with ${value.id}, which was there before` };
@@ -115,21 +111,17 @@ export class Play {
     return outcome;
   }
 
+  /** Deletes what was registered, also if its answer was lost and the list shows it. */
   async #cleanUp(): Promise<void> {
-    const isOurs = ({ id, url }: UnrecognizedEndpoint) =>
-      url?.includes(this.#mark) && !this.#before.includes(id);
-    const ours = (list: EndpointList) =>
-      rowsOf(list)
-        .filter(isOurs)
-        .map(({ id }) => id);
-    const { list } = await this.#listUntil(
-      (each) => !this.#isLost || ours(each).some((id) => !this.#made.has(id)),
-    );
-    for (const id of new Set([...this.#made, ...(list ? ours(list) : [])])) {
-      const { error } = await outcomeOf(this.options.client.delete(id));
+    const { client } = this.options;
+    const { value: list } = await outcomeOf(client.list());
+    if (list === undefined) this.left.push("perhaps one whose answer was lost");
+    for (const { id, url } of list ? rowsOf(list) : [])
+      if (url?.includes(this.#mark) && !this.#before.includes(id)) this.#made.add(id);
+    for (const id of this.#made) {
+      const { error } = await outcomeOf(client.delete(id));
       if (error !== undefined && error.code !== "NOT_FOUND") this.left.push(id);
     }
-    if (this.#isLost && list?.complete !== true) this.left.push("one that the list does not show");
   }
 
   /** Compares an endpoint that the service answered with to what was sent. */
