@@ -18,8 +18,6 @@ export interface ClientEnvironment {
   readonly clock?: Clock;
   /** Returns a number from 0 up to but not including 1, for the jitter of backoffs. Default: `Math.random`. */
   readonly random?: () => number;
-  /** The environment variables that name proxies. Default: `process.env`. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
   /** Once it fires, attempts under way go on, but nothing waits or is repeated: what would fails with `ABORTED`. */
   readonly cancelled?: AbortSignal | undefined;
 }
@@ -40,12 +38,11 @@ export class WebhooksClient {
 
   /** @throws WebhookError `INVALID_OPTION` */
   constructor(options: WebhooksClientOptions, environment: ClientEnvironment = {}) {
-    const { clock = systemClock, random = Math.random, env = process.env, cancelled } = environment;
+    const { clock = systemClock, random = Math.random, cancelled } = environment;
     const resolved = resolveOptions(options);
     const gate = new Gate({ maxConcurrency: resolved.maxConcurrency, clock });
     try {
-      const closed = this.#closed.signal;
-      const dispatcher = resolved.dispatcher ?? openDispatcher(new URL(resolved.baseUrl), { closed, env });
+      const dispatcher = resolved.dispatcher ?? openDispatcher(resolved.baseUrl, this.#closed.signal);
       this.#url = `${resolved.baseUrl}/webhooks`;
       this.#context = { options: resolved, dispatcher, gate, clock, random, cancelled };
     } catch (error) {

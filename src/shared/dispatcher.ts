@@ -16,27 +16,19 @@ export class ProxyError extends CodedError<"INVALID_OPTION"> {
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-interface DispatcherOptions {
-  /** Ends connection attempts, which undici's `destroy` leaves alone: each would keep the process alive. */
-  readonly closed?: AbortSignal;
-  /** The environment variables that name proxies. Default: `process.env`. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
-}
-
 /**
  * Returns undici's way to a URL: through the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name, in either case.
  * This machine is always reached directly.
  *
+ * @param closed ends connection attempts, which undici's `destroy` leaves alone: each would keep the process alive
  * @throws ProxyError
  */
-export function openDispatcher(
-  { hostname }: URL,
-  { closed, env = process.env }: DispatcherOptions = {},
-): Dispatcher {
+export function openDispatcher(url: string, closed?: AbortSignal): Dispatcher {
   const connect = { timeout: CONNECT_TIMEOUT_MS, ...(closed && { signal: closed }) };
   // Each connection listens to the signal: Node.js must not warn of a leak.
   if (closed) setMaxListeners(0, closed);
-  if (isLoopback(hostname)) return new Agent({ connect });
+  if (isLoopback(new URL(url).hostname)) return new Agent({ connect });
+  const { env } = process;
   try {
     return new EnvHttpProxyAgent({
       connect,
@@ -44,7 +36,6 @@ export function openDispatcher(
       requestTls: connect,
       httpProxy: proxyUrl(env.http_proxy || env.HTTP_PROXY),
       httpsProxy: proxyUrl(env.https_proxy || env.HTTPS_PROXY),
-      noProxy: env.no_proxy ?? env.NO_PROXY ?? "",
     });
   } catch {
     throw new ProxyError();

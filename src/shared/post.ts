@@ -47,7 +47,7 @@ export async function postDelivery(delivery: DeliveryRequest): Promise<DeliveryA
   try {
     // Otherwise undici would connect first.
     ending.throwIfAborted();
-    dispatcher = given ?? openDispatcher(new URL(url), { closed: ending });
+    dispatcher = given ?? openDispatcher(url, ending);
     const { statusCode, ...response } = await request(url, {
       method: "POST",
       headers,

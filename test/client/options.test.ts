@@ -6,7 +6,7 @@ const good: WebhooksClientOptions = { baseUrl: "https://api.example.com/v1", api
 /** Returns the error of the constructor for options that bypass the type checker. */
 function refusal(options: Record<string, unknown>): WebhookError {
   try {
-    new WebhooksClient({ ...good, ...options } as WebhooksClientOptions, { env: {} });
+    new WebhooksClient({ ...good, ...options } as WebhooksClientOptions);
   } catch (error) {
     if (error instanceof WebhookError) return error;
     throw error;

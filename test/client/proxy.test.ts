@@ -2,6 +2,10 @@ import { createServer } from "node:http";
 import { WebhookError } from "../../src/client";
 import { answer, cleanUp, clientOf, endpoint, listen, rejection, serve } from "./support";
 
+const withoutProxy = Object.entries(process.env).filter(([name]) => !/_proxy$/i.test(name));
+beforeEach(() => {
+  process.env = Object.fromEntries(withoutProxy);
+});
 afterEach(cleanUp);
 
 /** Starts a proxy that refuses every tunnel. */
@@ -17,7 +21,8 @@ async function startProxy() {
 
 /** Returns what a client of an https service ends in, if its proxy is the one of these variables. */
 async function throughProxy(env: Record<string, string>): Promise<unknown> {
-  const client = clientOf("https://api.example.com", { maxRetries: 0, timeoutMs: 3_000 }, env);
+  Object.assign(process.env, env);
+  const client = clientOf("https://api.example.com", { maxRetries: 0, timeoutMs: 3_000 });
   return rejection(client.register(endpoint));
 }
 
@@ -38,7 +43,8 @@ test("requests to this machine, and to what NO_PROXY names, never go through a p
   const proxy = await startProxy();
   const url = `http://127.0.0.1:${proxy.port}`;
   for (const host of ["127.0.0.1", "localhost"]) {
-    const client = clientOf(`http://${host}:${server.port}`, {}, { HTTP_PROXY: url });
+    process.env.HTTP_PROXY = url;
+    const client = clientOf(`http://${host}:${server.port}`);
     expect(await client.get("wh_1")).toEqual(endpoint);
   }
   await throughProxy({ HTTPS_PROXY: url, NO_PROXY: "example.org, .example.com" });
@@ -48,7 +54,8 @@ test("requests to this machine, and to what NO_PROXY names, never go through a p
 test.each(["http://user:secret@:bad:", "ftp://secret"])(
   "an invalid proxy URL is refused with an error that omits it: %s",
   (proxy) => {
-    const open = () => clientOf("https://api.example.com", {}, { HTTPS_PROXY: proxy });
+    process.env.HTTPS_PROXY = proxy;
+    const open = () => clientOf("https://api.example.com");
     expect(open).toThrow(WebhookError);
     expect(open).toThrow(
       /HTTPS_PROXY or HTTP_PROXY in the environment is not the URL of a proxy.*INVALID_OPTION/,

@@ -97,13 +97,9 @@ export async function closedPort(): Promise<number> {
   return port;
 }
 
-/** Returns a client whose backoffs take no time and, by default, that uses no proxy. */
-export function clientOf(
-  baseUrl: string,
-  options: Partial<WebhooksClientOptions> = {},
-  env: Record<string, string> = {},
-): WebhooksClient {
-  const client = new WebhooksClient({ baseUrl, apiKey, ...options }, { random: () => 0, env });
+/** Returns a client whose backoffs take no time. */
+export function clientOf(baseUrl: string, options: Partial<WebhooksClientOptions> = {}): WebhooksClient {
+  const client = new WebhooksClient({ baseUrl, apiKey, ...options }, { random: () => 0 });
   onCleanUp(() => client.close());
   return client;
 }

@@ -37,12 +37,12 @@ export const checkServiceWith = (clock: Clock): Subcommand<Flags> => ({
   examples: ["check-service --url https://hooks.example.com/check"],
   run: (context, { url, yes }) =>
     withAccount(context, async ({ origin: { baseUrl }, connection }) => {
-      const { env, output, signal, endItself } = context;
+      const { output, signal, endItself } = context;
       const question = `Register up to three development endpoints for ${describeUrl(url)} at ${baseUrl}, and delete them again?`;
       if (!(await confirm(context, question, yes)))
         throw new CliError("INTERRUPTED", "nothing was registered, as you did not agree");
       endItself();
-      const way = openDispatcher(new URL(connection.baseUrl), { env });
+      const way = openDispatcher(connection.baseUrl);
       let withSecret: string | undefined;
       const dispatcher = watched(way, (request) => {
         withSecret ??= request;
