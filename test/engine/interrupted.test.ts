@@ -2,15 +2,17 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Fault } from "../provider/fakeService";
+import type { Fault, Habits } from "../provider/fakeService";
 import { HttpService } from "./httpService";
-import { type Declared, Project } from "./project";
+import { Project } from "./project";
 import { killAll, processesOf } from "./session";
 
 jest.setTimeout(600_000);
 
 const COUNT = 12;
 const SLOW_MS = 300;
+
+const urlOf = (at: number) => `https://hooks.example.com/${at}`;
 
 /** A stack at a service of its own. */
 class World {
@@ -19,24 +21,30 @@ class World {
     readonly project: Project,
   ) {}
 
-  static async start(...habits: Parameters<typeof HttpService.start>): Promise<World> {
-    const service = await HttpService.start(...habits);
-    const project = new Project({ config: service.config });
+  /** Makes one for a test. */
+  static async use<T>(
+    act: (world: World) => Promise<T>,
+    { habits = {}, config = {} }: { habits?: Habits; config?: Readonly<Record<string, string>> } = {},
+  ): Promise<T> {
+    const service = await HttpService.start(habits);
+    const project = new Project({ config: { ...service.config, ...config } });
     // A kill can leave a file of attributes empty, and then no command can read the state (engine rule 26).
     project.env.PULUMI_BACKEND_URL += "?metadata=skip";
-    await project.succeed("stack", "ls");
-    return new World(service, project);
+    try {
+      await project.succeed("stack", "ls");
+      return await act(new World(service, project));
+    } finally {
+      project.dispose();
+      await service.stop();
+    }
   }
 
   /** Declares so many endpoints, and returns their urls. */
-  declare(count: number, { path = "a", args = {} }: { path?: string; args?: object } = {}): string[] {
-    const declared = Array.from({ length: count }, (_, at) => [
-      `e${at}`,
-      { url: `https://hooks.example.com/${path}/${at}`, type: "production", ...args },
-    ]);
-    const endpoints: Declared = Object.fromEntries(declared);
-    this.project.declare(endpoints);
-    return Object.values(endpoints).map(({ url }) => String(url));
+  declare(count: number, args: object = {}): string[] {
+    const urls = Array.from({ length: count }, (_, at) => urlOf(at));
+    const declared = urls.map((url, at) => [`e${at}`, { url, type: "production", ...args }]);
+    this.project.declare(Object.fromEntries(declared));
+    return urls;
   }
 
   /** Returns what differs from what is declared, at the service and in the state: missing, twice, or an orphan. */
@@ -68,11 +76,6 @@ class World {
     killAll(processesOf(cli));
     service.clearFaults();
     rmSync(join(project.folder, "backend/.pulumi/locks"), { recursive: true, force: true });
-  }
-
-  async stop(): Promise<void> {
-    this.project.dispose();
-    await this.service.stop();
   }
 }
 
@@ -117,23 +120,18 @@ const kills: Readonly<Record<string, (world: World) => Promise<unknown>>> = {
 };
 
 /** Kills an `up` at a service of its own, and returns what a plain `up` leaves wrong. */
-async function play([kind, kill]: [string, (world: World) => Promise<unknown>]) {
-  const world = await World.start();
-  try {
+const play = ([kind, kill]: [string, (world: World) => Promise<unknown>]) =>
+  World.use(async (world) => {
     // Another stack's, of the same url and type, registered before; after the window, one more.
-    const theirs = (at: number, made: number) =>
-      world.service.add({ url: `https://hooks.example.com/a/${at}`, made }).url;
+    const theirs = (at: number, made: number) => world.service.add({ url: urlOf(at), made }).url;
     const others = [theirs(0, Date.now() - 3_600_000)];
-    const urls = world.declare(COUNT, { args: { ifExists: "register" } });
+    const urls = world.declare(COUNT, { ifExists: "register" });
     await kill(world);
     others.push(theirs(1, Date.now() + 3_600_000));
     const { exitCode, output } = await world.project.pulumi("up", "--yes", "--skip-preview");
     const wrong = await world.differences(urls, others);
     return { kind, exitCode, wrong, ...(exitCode === 0 ? {} : { output }) };
-  } finally {
-    await world.stop();
-  }
-}
+  });
 
 test("after a kill of any kind a plain up ends with exactly what is declared, and a stranger's equal endpoints stay", async () => {
   const left = Object.entries(kills);
@@ -146,9 +144,8 @@ test("after a kill of any kind a plain up ends with exactly what is declared, an
   }
 });
 
-test("after a kill of the plugin alone, the next up stops and names the ids, and adoptId goes on", async () => {
-  const world = await World.start();
-  try {
+test("after a kill of the plugin alone, the next up stops and names the ids, and adoptId goes on", () =>
+  World.use(async (world) => {
     const { project, service } = world;
     const urls = world.declare(3);
     await world.endUp(3, sigkillOfThePlugin);
@@ -165,16 +162,12 @@ test("after a kill of the plugin alone, the next up stops and names the ids, and
     project.declare(Object.fromEntries(adopted));
     await project.up();
     expect(await world.differences(urls)).toEqual([]);
-  } finally {
-    await world.stop();
-  }
-});
+  }));
 
-test("one Ctrl-C ends every wait, keeps what got no answer pending, and records what is answered", async () => {
-  const world = await World.start();
-  try {
+test("one Ctrl-C ends every wait, keeps what got no answer pending, and records what is answered", () => {
+  const config = { "webhooks:timeoutSeconds": "300" };
+  const act = async (world: World) => {
     const { project, service } = world;
-    await project.setConfig("webhooks:timeoutSeconds", "300");
     world.declare(3);
     service.fault({ operation: "register", kind: "lost-before" });
     const headers = { "retry-after": "60" };
@@ -187,9 +180,8 @@ test("one Ctrl-C ends every wait, keeps what got no answer pending, and records 
     expect(Date.now() - started).toBeLessThan(50_000);
     const recorded = Object.values(await project.endpoints()).map(({ id }) => id);
     expect(recorded.sort()).toEqual([expect.stringMatching(/^pending:/), service.endpoints[0]?.id]);
-  } finally {
-    await world.stop();
-  }
+  };
+  return World.use(act, { config });
 });
 
 const FAULTS: readonly Omit<Fault, "operation">[] = [
@@ -207,15 +199,14 @@ const FAULTS: readonly Omit<Fault, "operation">[] = [
   ...[2_000, 7_000].map((delayMs) => ({ kind: "late-commit" as const, delayMs })),
 ];
 
-test.each<[string, Parameters<typeof HttpService.start>[0], RegExp | undefined]>([
+test.each<[string, Habits, RegExp | undefined]>([
   ["whose lists lag", { lagMs: 2_000 }, undefined],
   ["that lists a part", { listed: 20 }, /STILL_PENDING/],
   ["that tells no time", { tells: () => undefined, tellsNoDate: true }, /REGISTRATION_IN_DOUBT/],
 ])(
   "faults of every kind over 50 endpoints, at a service %s: 0 missing, 0 twice, 0 orphans, or a stop",
-  async (_, habits, stop) => {
-    const world = await World.start(habits);
-    try {
+  (_, habits, stop) => {
+    const act = async (world: World) => {
       const { project, service } = world;
       const urls = world.declare(50);
       for (const fault of FAULTS) service.fault({ ...fault, operation: "register" });
@@ -239,8 +230,7 @@ test.each<[string, Parameters<typeof HttpService.start>[0], RegExp | undefined]>
       expect(new Set(service.endpoints.map(({ url }) => url)).size).toBe(service.endpoints.length);
       expect(service.changes.filter((change) => change === "delete")).toEqual([]);
       expect(project.transcript).not.toContain("k3y");
-    } finally {
-      await world.stop();
-    }
+    };
+    return World.use(act, { habits });
   },
 );

@@ -162,10 +162,6 @@ ${text}`,
   refresh = (...args: string[]) => this.succeed("refresh", "--yes", "--skip-preview", ...args);
   destroy = (...args: string[]) => this.succeed("destroy", "--yes", "--skip-preview", ...args);
 
-  async setConfig(key: string, value: string): Promise<void> {
-    await this.succeed("config", "set", isSecret(key) ? "--secret" : "--plaintext", key, value);
-  }
-
   /** What the state holds, from the backend's file. */
   async state(): Promise<Deployment> {
     await this.#init();
