@@ -1,4 +1,4 @@
-import { type Wait, WebhookError, WebhooksClient, type WebhooksClientOptions } from "../client";
+import { type Wait, WebhooksClient, type WebhooksClientOptions } from "../client";
 import type { Clock } from "../client/clock";
 import type { Engine, EngineLog } from "./engine";
 import { Memory } from "./memory";
@@ -28,18 +28,9 @@ const WORTH_A_LINE_MS = 1_000;
 export type Run = ReturnType<typeof assemble>;
 
 /** Starts a run with the settings of a configuration and the environment, or returns what is wrong with them. */
-export function startRun(
-  configuration: Configuration,
-  options: RunOptions,
-): { run: Run } | { problems: string[] } {
+export function startRun(configuration: Configuration, options: RunOptions) {
   const resolved = resolveSettings(configuration, options.environment);
-  if ("problems" in resolved) return resolved;
-  try {
-    return { run: assemble(resolved, options) };
-  } catch (error) {
-    if (!(error instanceof WebhookError)) throw error;
-    return { problems: [error.reason] }; // the environment's proxy is invalid
-  }
+  return "problems" in resolved ? resolved : { run: assemble(resolved, options) };
 }
 
 /**

@@ -1,5 +1,3 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import type { Fault } from "../provider/fakeService";
 import { HttpService } from "./httpService";
 import { Project } from "./project";
@@ -16,46 +14,27 @@ const FAULTS: readonly Omit<Fault, "operation">[] = [
 /** How often a hook asks for another try, or what else it does. */
 const HOOKS = [0, 1, 3, "throws"] as const;
 
-// The language host of the tests passes no hooks on, so the program is an inline one of the Automation API (engine rule 32).
-const automation = `
-const { LocalWorkspace } = require("@pulumi/pulumi/automation");
-const pulumi = require("@pulumi/pulumi");
-const { WebhookEndpoint } = require("pulumi-webhook-endpoints");
-const { endpoints, retry } = JSON.parse(process.argv[2]);
-const program = async () => {
-  for (const { name, hook, args } of endpoints) {
-    let tries = 0;
-    const onError = new pulumi.ErrorHook("hook-of-" + name, async () => {
-      if (hook === "throws") throw new Error("the hook of " + name + " throws");
-      return ++tries <= hook;
-    });
-    new WebhookEndpoint(name, args, retry ? { hooks: { onError: [onError] } } : {});
-  }
-};
-(async () => {
-  const stack = await LocalWorkspace.selectStack({ stackName: "dev", projectName: "test", program }, { workDir: __dirname });
-  await stack.up({ continueOnError: true, parallel: 100, onOutput: (text) => process.stdout.write(text) });
-})().catch(() => { process.exitCode = 1; });
-`;
-
+// The language host of the tests passes no hooks on, but an inline program talks to the engine directly (engine rule 32).
 test("in an inline program of the Automation API, no endpoint is lost or registered twice, whatever hooks that retry do", async () => {
   const service = await HttpService.start();
   const project = new Project({ config: { ...service.config, "webhooks:timeoutSeconds": "2" } });
   try {
-    project.write("automation.js", automation);
-    await project.succeed("stack", "ls");
     const endpoints = FAULTS.flatMap((_, fault) =>
       HOOKS.map((hook) => {
         const name = `${fault}-${hook}`;
         return { name, hook, args: { url: `https://hooks.example.com/${name}`, type: "production" } };
       }),
     );
-    const up = async (retry: boolean) => {
-      const args = ["automation.js", JSON.stringify({ endpoints, retry })];
-      const options = { cwd: project.folder, env: project.env, maxBuffer: 2 ** 26 };
-      const run = promisify(execFile)(process.execPath, args, options);
-      return (await run.catch((error: { stdout: string }) => error)).stdout;
-    };
+    project.inlineProgram(`
+for (const { name, hook, args } of ${JSON.stringify(endpoints)}) {
+  let tries = 0;
+  const onError = new pulumi.ErrorHook("hook-of-" + name, async () => {
+    if (hook === "throws") throw new Error("the hook of " + name + " throws");
+    return ++tries <= hook;
+  });
+  new WebhookEndpoint(name, args, { hooks: { onError: [onError] } });
+}`);
+    const up = ["up", "--yes", "--skip-preview", "--continue-on-error", "--parallel=100"];
     for (const fault of FAULTS) service.fault({ ...fault, operation: "register", times: HOOKS.length });
     // Once each is sent, lists fail for a while, so that the first tries find nothing.
     let left = endpoints.length;
@@ -63,10 +42,10 @@ test("in an inline program of the Automation API, no endpoint is lost or registe
       if (operation === "register" && moment === "arrived" && --left === 0)
         service.fault({ operation: "list", kind: "status", status: 400, times: 40 });
     };
-    expect(await up(true)).toMatch(/REGISTRATION_PENDING/);
+    expect(await project.fail(...up)).toMatch(/REGISTRATION_PENDING/);
     expect(Object.keys(await project.endpoints()).sort()).toEqual(endpoints.map(({ name }) => name).sort());
     service.clearFaults();
-    await up(false);
+    await project.pulumi(...up);
     const recorded = Object.entries(await project.endpoints()).map(([name, { id }]) => [name, id]);
     const registered = service.endpoints.map(({ id, url }) => [new URL(url).pathname.slice(1), id]);
     expect(recorded.sort()).toEqual(registered.sort());

@@ -19,15 +19,12 @@ const idOf = (name: string) => world.stack.resources.find(({ urn }) => nameOf(ur
 const settled = (program: readonly Declared[], others: readonly Registered[] = []) =>
   expect(world.differences(program, others)).toEqual([]);
 /** Runs an `up` that is killed when so many registrations are made and not answered. */
-async function killedUp(
-  program: readonly Declared[],
-  { after = 0, alone = false, replace = [] as string[] } = {},
-) {
+async function killedUp(program: readonly Declared[], { after = 0, alone = false } = {}) {
   let left = after;
   world.service.watch = ({ operation }, moment) => {
     if (operation === "register" && moment === "done" && left-- === 0) world.kill({ alone });
   };
-  await world.up(program, { replace }).catch((error: unknown) => expect(error).toBeInstanceOf(Killed));
+  await world.up(program).catch((error: unknown) => expect(error).toBeInstanceOf(Killed));
   world.service.watch = () => {};
   await world.time.pass(2_000);
 }
@@ -84,6 +81,15 @@ describe("a registration that got no usable answer", () => {
     }
   });
 
+  test("one that waited for its turn is dated when it is sent", async () => {
+    lose({ kind: "status", status: 429, headers: { "retry-after": "25" } });
+    lose({ kind: "late-commit", delayMs: 15_000 });
+    expect(await world.up(program)).toEqual([expect.stringMatching(/REGISTRATION_PENDING/)]);
+    expect(await world.up(program)).toEqual([]);
+    await world.time.pass(PATIENCE_MS);
+    settled(program);
+  });
+
   test("a cancelled run waits for nothing, and keeps it pending", async () => {
     lose({ kind: "lost-before" });
     const started = world.time.now();
@@ -121,6 +127,11 @@ describe("a registration that got no usable answer", () => {
     const twins = [declared("a", "same"), declared("b", "same")];
     lose();
     expect(await world.up(twins)).toEqual(Array(2).fill(expect.stringMatching(/REGISTRATION_PENDING/)));
+    // It stands for one endpoint, which one of them has after a refresh.
+    appear("same", { by: world });
+    const started = world.time.now();
+    expect(await world.refresh()).toEqual([]);
+    expect([world.stack.resources.length, world.time.now() - started < 1_000]).toEqual([1, true]);
     expect(await world.up(twins)).toEqual([]);
     settled(twins);
     const others = [...twins, declared("c", "other"), declared("d", "other", { ip: "192.0.2.1" })];
@@ -277,21 +288,6 @@ describe("what a killed run registered", () => {
     const adopting = [...before, declared("lost", "lost", { adoptId: made?.id })];
     expect(await world.up(adopting)).toEqual([]);
     settled(program, [stranger]);
-  });
-
-  const first = [...before, declared("lost", "lost", {}, { deleteBeforeReplace: true })];
-  const moved = [...before, { ...declared("lost"), provider: "second" }];
-  test.each([
-    ["a replacement that deletes first", first, first, ["lost"]],
-    ["a replacement that --replace asks for", program, program, ["lost"]],
-    ["a move to another provider", program, moved, []],
-  ])("%s is healed by the same command", async (_, from, to, replace) => {
-    begin({ providers: ["second"] });
-    await world.up(from);
-    await world.time.pass(60_000);
-    await killedUp(to, { replace });
-    expect(await world.up(to, { replace })).toEqual([]);
-    settled(to);
   });
 
   const later = { "retry-after": "25" };
