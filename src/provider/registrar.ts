@@ -133,7 +133,8 @@ export class Registrar {
     };
     try {
       const endpoint = await service.register({ url, type, ip }, noteSent);
-      if (before.includes(endpoint.id) || memory.holds(endpoint.id)) throw notRegistered(inputs, endpoint);
+      const wasThere = list.endpoints.some(({ id }) => id === endpoint.id) || memory.holds(endpoint.id);
+      if (wasThere) throw notRegistered(inputs, endpoint);
       return memory.noteMade(endpoint);
     } catch (error) {
       if (!(error instanceof WebhookRegistrationError) || error.outcome === "not-made") throw error;
@@ -158,13 +159,9 @@ export class Registrar {
    */
   async #lookAgain(inputs: EndpointInputs, earlier: PendingError): Promise<Endpoint> {
     const { memory } = this.run;
-    const isSame = (inputs.ip ?? null) === earlier.properties.ip;
-    const endpoint = isSame
-      ? await this.unanswered
-          .lookFor(inputs, evidenceOf(earlier), Number.NEGATIVE_INFINITY)
-          .catch(() => undefined)
-      : undefined;
-    if (endpoint === undefined) throw isSame ? earlier : otherIpPending(inputs);
+    if ((inputs.ip ?? null) !== earlier.properties.ip) throw otherIpPending(inputs);
+    const endpoint = await this.unanswered.lookFor(inputs, evidenceOf(earlier), Number.NEGATIVE_INFINITY);
+    if (endpoint === undefined) throw earlier;
     memory.note(earlier.id, "settled");
     return memory.noteMade(endpoint);
   }

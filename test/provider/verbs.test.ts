@@ -225,6 +225,10 @@ describe("create", () => {
     const { id } = await verbs.create(inputs);
     const second = verbs.create({ ...inputs, type: "development" });
     await expectToFail(second, new RegExp(`${id}, which was there before.*ENDPOINT_EXISTS`));
+    const theirs = service.add({ url: urlOf("theirs") });
+    next();
+    for (const more of [{ ifExists: "register" }, { type: "development" }])
+      await expectToFail(verbs.create({ ...inputs, url: theirs.url, ...more }), /which was there before/);
   });
 
   test("create says that it waits when the service asks for that", async () => {
