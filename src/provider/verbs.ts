@@ -86,13 +86,15 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       }
       if (memory.endRefresh(id)) return { changes: replaces.length > 0, replaces };
       const isHere = await origins.isHere(id, olds);
-      const isMoving = !isHere && (replaces.length === 0 || origins.isOtherService(olds));
-      if (isMoving) replaces.push(origins.reasonToMove(id, olds));
-      // A resource that adopted or took over this endpoint has it now.
-      if (isHere && memory.has(id, "made")) replaces.push("id");
-      // Elsewhere, the id may be another endpoint's.
-      if (isHere) memory.note(id, "seen");
-      if (isHere) memory.note(id, replaces.length === 0 ? "kept" : "replaced");
+      if (isHere) {
+        // A resource that adopted or took over this endpoint has it now.
+        if (memory.has(id, "made")) replaces.push("id");
+        memory.note(id, "seen");
+        memory.note(id, replaces.length === 0 ? "kept" : "replaced");
+      } else {
+        // There, the id may be another endpoint's.
+        replaces.push(origins.reasonToMove(id, olds));
+      }
       const hasMoved = origins.isOtherService(olds) || olds.__provider !== news.__provider;
       return { changes: replaces.length > 0 || hasMoved, replaces };
     },
