@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import * as fc from "fast-check";
-import { deliveryHeaders, readCapture } from "../../src/cli/capture";
-import { captureOf } from "../../src/cli/listen/report";
+import { deliveryHeaders, readCapture, shareableHeaders } from "../../src/cli/capture";
+import { captureFile } from "../../src/emulator/page/attempts";
 import { makeFolder } from "./running";
 
 const HEADERS = [
@@ -66,22 +66,14 @@ test("only the headers of a delivery are sent on, with each value", () => {
   });
 });
 
-test("what listen saves is read again byte for byte, without the headers that may hold a credential", async () => {
-  const arrival = {
-    id: "msg_1",
-    event: undefined,
-    jobId: undefined,
-    isRefused: false,
-    status: 200,
-    isReplay: false,
-  };
+test("what listen and the page save is read again byte for byte, without the headers that may hold a credential", async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 40 }), async (bytes) => {
-      const capture = { headers: [...HEADERS, ["authorization", "x"]] as const, body: Buffer.from(bytes) };
-      const at = new Date(1795253400123);
-      expect(await read(captureOf({ ...arrival, ...capture, at, verdict: "verified" }))).toEqual({
+      const headers = shareableHeaders([...HEADERS, ["authorization", "x"]]);
+      const body = Buffer.from(bytes);
+      expect(await read(captureFile({ at: 1795253400123, headers, body }))).toEqual({
         headers: HEADERS.map((pair) => [...pair]),
-        body: capture.body,
+        body,
         receivedAt: 1795253400,
       });
     }),

@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import http from "node:http";
 import { join } from "node:path";
 import { sign } from "../../src/signature";
@@ -28,7 +28,11 @@ async function listening(args: readonly string[], options: RunOptions = { env })
 
 function signed(body: string | Buffer, secret = SECRET): Record<string, string> {
   const timestamp = Math.floor(Date.now() / 1000);
-  return { "content-type": "application/json", ...sign({ id: "msg_1", timestamp, body, secret }) };
+  return {
+    "content-type": "application/json",
+    cookie: "session=1",
+    ...sign({ id: "msg_1", timestamp, body, secret }),
+  };
 }
 
 test("each delivery is a line with event, job, id, size and verdict, and Ctrl-C ends it with 0", async () => {
@@ -139,6 +143,7 @@ test("--save writes captures that verify and send read, and --json prints a valu
   const [file = ""] = readdirSync(folder);
   expect(file).toMatch(/^\d{13}-msg_1\.json$/);
   expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
+  expect(readFileSync(join(folder, file), "utf8")).not.toContain("session=1");
   expect(second).toEqual({
     time: expect.stringMatching(/Z$/),
     id: "msg_1",

@@ -1,6 +1,6 @@
-import { isUtf8 } from "node:buffer";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { captureFile } from "../../emulator/page/attempts";
 import { shareableHeaders } from "../capture";
 import type { Output } from "../output";
 import type { Arrival } from "./receiver";
@@ -19,7 +19,9 @@ export function reporter(output: Output, folder: string | undefined): (arrival: 
     const path = join(folder, nameOf(arrival));
     try {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      writeFileSync(path, captureOf(arrival), { flag: "wx", mode: 0o600 });
+      const { body, headers, at } = arrival;
+      const file = captureFile({ at: at.getTime(), headers: shareableHeaders(headers), body });
+      writeFileSync(path, file, { flag: "wx", mode: 0o600 });
       return path;
     } catch (error) {
       output.warn(`cannot write ${path} (${(error as NodeJS.ErrnoException).code})`);
@@ -39,15 +41,6 @@ export function reporter(output: Output, folder: string | undefined): (arrival: 
 
 function nameOf({ at, id = "no-id" }: Arrival): string {
   return `${at.getTime()}-${id.replace(/[^\w-]/g, "_").slice(0, 64)}.json`;
-}
-
-/** Returns the file that `verify --capture` and `send --capture` read. */
-export function captureOf({ at, verdict, headers, body }: Arrival): string {
-  const isBase64Encoded = !isUtf8(body);
-  const text = body.toString(isBase64Encoded ? "base64" : "utf8");
-  const kept = shareableHeaders(headers);
-  const data = { receivedAt: at, verdict, headers: kept, body: text, isBase64Encoded };
-  return `${JSON.stringify(data, null, 2)}\n`;
 }
 
 /** Such as `12:03:04  job.succeeded  job_42  msg_2Lh9  84 bytes  verified  forwarded: 200 after 12 ms`. */

@@ -73,12 +73,14 @@ export function matches(delivery: ShownDelivery, { q = "", status = "" }: View):
   return isFound && (status === "" || status === stateOf(delivery));
 }
 
-export function headersOf({ headers }: ShownAttempt): readonly (readonly [string, string])[] {
+export function headersOf({
+  headers,
+}: Pick<ShownAttempt, "headers">): readonly (readonly [string, string])[] {
   return Symbol.iterator in headers ? headers : Object.entries(headers);
 }
 
 /** Returns the file that `verify --capture` and `send --capture` read. A body that is not UTF-8 is in base64. */
-export function captureFile(attempt: ShownAttempt): string {
+export function captureFile(attempt: Pick<ShownAttempt, "at" | "headers" | "body">): string {
   const bytes = Buffer.from(attempt.body ?? "");
   const isBase64Encoded = !isUtf8(bytes);
   const body = bytes.toString(isBase64Encoded ? "base64" : "utf8");
