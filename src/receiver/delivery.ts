@@ -40,13 +40,10 @@ function jobIdIn(holder: unknown): string | undefined {
 
 /** A verified delivery, as its handler gets it. Its deadline, and whether the handler may know of it, are the receiver's. */
 export class TrackedDelivery implements Delivery {
-  readonly id: string;
-  readonly timestamp: number;
   readonly event: string | undefined;
   readonly jobId: string | undefined;
   /** The schema of the event replaces it. */
   data: unknown;
-  readonly rawBody: Uint8Array;
   declare readonly signal: AbortSignal;
   #controller: AbortController | undefined;
   #expired: Error | undefined;
@@ -61,14 +58,15 @@ export class TrackedDelivery implements Delivery {
     },
   };
 
-  constructor({ id, timestamp, rawBody }: Pick<Delivery, "id" | "timestamp" | "rawBody">) {
+  constructor(
+    readonly id: string,
+    readonly timestamp: number,
+    readonly rawBody: Uint8Array,
+  ) {
     const { event, jobId, data } = readEvent(rawBody);
-    this.id = id;
-    this.timestamp = timestamp;
     this.event = event;
     this.jobId = jobId;
     this.data = data;
-    this.rawBody = rawBody;
     Object.defineProperty(this, "signal", TrackedDelivery.#SIGNAL);
   }
 

@@ -99,7 +99,7 @@ export function startedReceiver<Events extends object>(
     return key;
   }
 
-  async function processed(delivery: TrackedDelivery): Promise<Processed> {
+  function processed(delivery: TrackedDelivery): Processed | Promise<Processed> {
     // It proves the receiver at deploy time: no handler and no store is called.
     if (delivery.event === VALIDATION_EVENT) return { outcome: "validation" };
     try {
@@ -128,7 +128,7 @@ export function startedReceiver<Events extends object>(
 
     const startedAt = performance.now();
     const { id, timestamp } = result;
-    const delivery = new TrackedDelivery({ id, timestamp, rawBody: body });
+    const delivery = new TrackedDelivery(id, timestamp, body);
     const { event, jobId } = delivery;
     const { outcome, error, retryAfterMs } = await processed(delivery);
     const answer = outcomeAnswer(outcome, retryAfterMs);

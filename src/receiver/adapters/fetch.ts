@@ -17,8 +17,7 @@ const REMEDY =
  * app.all("/hooks/jobs", (c) => handler(c.req.raw)); // Hono
  * ```
  *
- * It reads the body itself, up to `receiver.maxBodyBytes`. If something has read it before, the answer is 500 and a warning says
- * what to change. It rejects only if it gets anything but a `Request`.
+ * If something has read the body before, the answer is 500 and a warning says what to change. It rejects only what is not a `Request`.
  *
  * @throws TypeError for anything but a receiver; RangeError when `bodyTimeoutMs` is not a positive integer
  */

@@ -11,9 +11,8 @@ export interface MemoryDedupeOptions {
 const FULL_RETRY_MS = 1000;
 
 /**
- * Dedupes the deliveries of one process: the default of `createReceiver`. Memory is bounded: when it is full, the store forgets a
- * claim whose lease ran out, then the delivery completed longest ago. It never forgets a running handler's claim, and if nothing
- * else is left, the sender has to retry. Several processes share nothing: use `redisDedupe` there.
+ * Dedupes the deliveries of one process: the default of `createReceiver`. When it is full, the store forgets a claim whose lease ran
+ * out, then the delivery completed longest ago, and never a running handler's claim: if nothing else is left, the sender has to retry.
  *
  * ```ts
  * createReceiver({ secrets, dedupe: memoryDedupe({ maxEntries: 1_000_000 }), handlers });

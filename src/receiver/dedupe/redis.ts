@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { Claim, DedupeStore } from "./store";
 
-/** The part of a node-redis client that is used, versions 4 to 6: `createClient`, `createCluster`, `createSentinel`, or a pool. */
+/** The part of a client of node-redis that is used, versions 4 to 6, also of a cluster, a sentinel or a pool. */
 export interface NodeRedisClient {
   /** Tells it from a client of ioredis. */
   readonly evalSha: unknown;
@@ -9,7 +9,7 @@ export interface NodeRedisClient {
   eval(script: string, options: { keys: string[]; arguments: string[] }): unknown;
 }
 
-/** The part of an ioredis client that is used, versions 5 and 6: `Redis` or `Cluster`. */
+/** The part of a client of ioredis that is used, versions 5 and 6: `Redis` or `Cluster`. */
 export interface IoredisClient {
   /** Runs a script. */
   eval(script: string, numberOfKeys: number, ...keysAndArguments: string[]): unknown;
@@ -20,9 +20,8 @@ export interface RedisDedupeOptions {
   /** A connected client of node-redis or ioredis. Configuring it, listening for its errors and closing it is up to you. */
   readonly client: NodeRedisClient | IoredisClient;
   /**
-   * The prefix of each key. Default `webhook-delivery:`. Receivers that stand in for each other share it. Receivers that each
-   * handle the same events, such as two applications, or staging and production, on one Redis, need different ones: with one prefix, each
-   * event reaches only one of them.
+   * The prefix of each key. Default `webhook-delivery:`. Receivers that stand in for each other share it. Two applications on one
+   * Redis, or staging and production, need different ones: with one prefix, each event reaches only one of them.
    */
   readonly prefix?: string | undefined;
 }
@@ -59,10 +58,9 @@ return redis.call("DEL", KEYS[1])`;
  * createReceiver({ secrets, dedupe: redisDedupe({ client, prefix: "billing:" }), handlers });
  * ```
  *
- * While Redis cannot be reached, deliveries are answered 503, so that their senders retry: at once with a client that does not queue
- * commands while it is disconnected, as above, and otherwise after five seconds. If Redis fails between the claim and the completion,
- * the receiver tries the completion again while the lease lasts. A Redis that evicts keys (`maxmemory-policy`) or loses its last writes
- * in a failover forgets deliveries, and a retry of one may be handled twice.
+ * While Redis cannot be reached, deliveries are answered 503: at once with a client that does not queue commands while it is
+ * disconnected, as above, and otherwise after five seconds. A Redis that evicts keys (`maxmemory-policy`) or loses its last writes in a
+ * failover forgets deliveries, and a retry of one may be handled twice.
  *
  * @throws TypeError if the client is neither a node-redis nor an ioredis client
  */

@@ -90,7 +90,7 @@ export function queueWorker<Events extends object = NoEvents>(
   async function handle({ data, signal }: Job): Promise<void> {
     const startedAt = performance.now();
     const { id, timestamp, key, body } = read(data);
-    const delivery = new TrackedDelivery({ id, timestamp, rawBody: Buffer.from(body, "base64") });
+    const delivery = new TrackedDelivery(id, timestamp, Buffer.from(body, "base64"));
     const { event, jobId } = delivery;
     const { error, retryAfterMs, ...processed } = await processDelivery(delivery, processing, {
       key,
