@@ -33,12 +33,6 @@ const MAX_RETRY_AFTER_MS = 3_600_000;
 /** An event with its id and the waits between its attempts. */
 type Sendable = EmulatedEvent & { readonly id: string; readonly retryDelaysMs: readonly number[] };
 
-/** An event being delivered. `attempted` resolves after the first attempt at each endpoint, `done` after the last. */
-interface Dispatch {
-  readonly attempted: Promise<unknown>;
-  readonly done: Promise<Delivery>;
-}
-
 /** Sends events to endpoints at least once, in any order, and signs each attempt with a fresh timestamp. */
 export class Deliveries {
   readonly log = new Log<LoggedAttempt>();
@@ -53,8 +47,12 @@ export class Deliveries {
     closing.addEventListener("abort", () => this.#dispatcher.destroy());
   }
 
-  /** Starts to deliver an event. @throws EmulatorError for an endpoint that is not registered */
-  dispatch(event: EmulatedEvent): Dispatch {
+  /**
+   * Starts to deliver an event. `attempted` resolves after the first attempt at each endpoint, `done` after the last.
+   *
+   * @throws EmulatorError for an endpoint that is not registered
+   */
+  dispatch(event: EmulatedEvent) {
     const { type, id = newId() } = event;
     const isForged = event.tamper === true || (event.ageSeconds ?? 0) > 0;
     const retryDelaysMs = event.retryDelaysMs ?? (isForged ? [] : this.parts.retryDelaysMs);
@@ -63,7 +61,7 @@ export class Deliveries {
       const first = this.#attempt(sendable, endpoint, 1);
       return { first, ended: this.#deliver(sendable, endpoint, first) };
     });
-    const done = Promise.all(sendings.map(({ ended }) => ended)).then((endpoints) => {
+    const done: Promise<Delivery> = Promise.all(sendings.map(({ ended }) => ended)).then((endpoints) => {
       const delivered = endpoints.length > 0 && endpoints.every(({ outcome }) => outcome === "delivered");
       return { id, type, delivered, endpoints };
     });

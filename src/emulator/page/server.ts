@@ -10,7 +10,7 @@ import { SCRIPT } from "./script";
 import { ICON, STYLE } from "./style";
 
 /** The page of the emulator and its parts have paths below this one. The API has none there. */
-export const PAGE_PATH = "/_emulator/";
+const PAGE_PATH = "/_emulator/";
 
 /** Nothing is loaded from elsewhere, no inline script or style runs, and no other page can frame this one. */
 const HEADERS: OutgoingHttpHeaders = {
