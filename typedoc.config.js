@@ -37,7 +37,6 @@ const intentionallyNotExported = [
   "LambdaContext",
   "NodeRequest",
   "OperationName",
-  "ReceiverConfigEndpoint",
   "ShownAnswers",
   "SqsMessage",
 ];

@@ -15,7 +15,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   provider: ["client", "@pulumi/pulumi", "@grpc/grpc-js"],
   program: ["provider", "client", "@pulumi/pulumi"],
   stack: ["receiver", "signature", "program", "@pulumi/pulumi"],
-  validation: ["signature", "provider", "stack", "undici", "@pulumi/pulumi"],
+  validation: ["signature", "provider", "stack", "@pulumi/pulumi"],
   plugin: ["provider", "program", "validation", "@pulumi/pulumi", "@grpc/grpc-js", "google-protobuf"],
   emulator: ["signature", "undici"],
   cli: [
