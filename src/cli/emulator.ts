@@ -47,7 +47,11 @@ export const emulator: Subcommand<Flags> = {
     endItself();
     const { secret, ...options } = flags;
     const warn = (message: string) => output.warn(message);
-    const emulator = await startEmulator({ ...options, warn, ...(secret && { secrets: secret }) });
+    const emulator = await startEmulator({
+      ...options,
+      warn,
+      ...(secret !== undefined && { secrets: secret }),
+    });
     // The key and the secret open nothing but this emulator, so they are not masked.
     const print = (text: string) => output.raw(`${text}\n`);
     print(instructions(emulator, flags));

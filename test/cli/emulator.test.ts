@@ -57,6 +57,11 @@ test("a data file keeps endpoints, the key and the secret across restarts", asyn
   await second.running.stop();
 });
 
+test("an empty secret, as an unset variable leaves it, is an error", async () => {
+  const { status, stderr } = await run(["emulator", "--port", "0", "--secret", ""]);
+  expect([status, stderr]).toEqual([1, expect.stringMatching(/it is empty.*\(SECRET_INVALID\)/)]);
+});
+
 test("a port that is taken is an error", async () => {
   const { running, url } = await emulating();
   const { status, stderr } = await run(["emulator", "--port", new URL(url).port]);
