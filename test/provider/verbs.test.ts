@@ -274,26 +274,30 @@ describe("adoption", () => {
 
   test("an endpoint that is only read may be adopted, and stays an equal one", async () => {
     const { id } = service.add(inputs);
-    await verbs.read(id, {});
+    const { properties = {} } = (await verbs.read(id, {})) ?? {};
+    // Also in a refresh.
+    expect(await verbs.read(id, properties)).toMatchObject({ id, properties: { external: true } });
     await expectToFail(verbs.create(inputs), /ENDPOINT_EXISTS/);
     expect((await verbs.create({ ...inputs, adoptId: id })).id).toBe(id);
   });
 
   test("adoptId has no effect once the resource has an endpoint", async () => {
-    const { id } = service.add(inputs);
-    const { properties } = await made({ adoptId: id });
-    record("jobs", { id, properties });
-    const changed = { url: urlOf("new"), adoptId: id };
-    expect((await verbs.diff(id, properties, { ...inputs, ...changed })).replaces).toEqual(["url"]);
-    expect(await reasons("jobs", changed)).toBe("");
-    const replacement = await verbs.create({ ...inputs, ...changed });
-    await verbs.delete(id, properties);
-    expect(ids()).toEqual([replacement.id]);
-    // Also without a diff, as with --replace.
-    record("jobs", replacement);
-    next();
-    await reasons("jobs", changed);
-    expect((await verbs.create({ ...inputs, ...changed })).id).not.toBe(replacement.id);
+    let { id } = service.add(inputs);
+    const adoptId = id;
+    let { properties } = await made({ adoptId });
+    // First without a diff, as with --replace.
+    for (const path of ["t0ken/jobs", "new"]) {
+      world.stack.resources = [];
+      record("jobs", { id, properties });
+      next();
+      const news = { ...inputs, url: urlOf(path), adoptId };
+      if (path === "new") expect((await verbs.diff(id, properties, news)).replaces).toEqual(["url"]);
+      expect(await reasons("jobs", news)).toBe("");
+      const replacement = await verbs.create(news);
+      await verbs.delete(id, properties);
+      ({ id, properties } = replacement);
+      expect(ids()).toEqual([id]);
+    }
   });
 });
 
