@@ -45,6 +45,19 @@ describe("memoryDedupe", () => {
     expect(store.claim("f", 1_000)).toMatchObject({ state: "claimed" });
   });
 
+  test("a full store takes about as long for a delivery as one that fills up", () => {
+    const store = memoryDedupe({ maxEntries: 70_000 });
+    let keys = 0;
+    const cpuOf = (deliveries: number) => {
+      const before = process.cpuUsage();
+      for (const last = keys + deliveries; keys < last; keys++)
+        void store.complete(String(keys), tokenOf(store.claim(String(keys), 10)), 1_000);
+      return process.cpuUsage(before).user;
+    };
+    const filling = cpuOf(70_000);
+    expect(cpuOf(70_000)).toBeLessThan(5 * filling);
+  });
+
   test.each([0, -1, 1.5, "10"])("maxEntries %p throws a RangeError", (maxEntries) => {
     expect(() => memoryDedupe({ maxEntries: maxEntries as number })).toThrow(RangeError);
   });
