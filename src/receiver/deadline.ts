@@ -1,3 +1,17 @@
+import { CodedError } from "../shared/codedError";
+
+/** A handler did not settle in time. It is the reason of its delivery's `signal`. */
+export class DeadlineError extends CodedError<"HANDLER_DEADLINE"> {
+  override readonly name = "DeadlineError";
+
+  constructor(milliseconds: number) {
+    super(
+      "HANDLER_DEADLINE",
+      `The handler took longer than ${milliseconds} ms. Hand long work to a queue, or raise handlerTimeoutMs.`,
+    );
+  }
+}
+
 /** The longest delay of `setTimeout`. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 

@@ -1,10 +1,9 @@
-import { inTime, isThenable } from "./deadline";
+import { DeadlineError, inTime, isThenable } from "./deadline";
 import type { Claim, DedupeStore } from "./dedupe/store";
 import type { TrackedDelivery } from "./delivery";
 import type { Warn } from "./reports";
-import { type Processed, run } from "./run";
 import { type StandardSchema, validData } from "./schema";
-import type { Delivery, EventDelivery, Handler } from "./types";
+import type { Delivery, EventDelivery, Handler, OutcomeKind } from "./types";
 
 /** How deliveries are handled and deduped. */
 export interface Processing {
@@ -28,6 +27,13 @@ export interface Task {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What became of a delivery. */
+export interface Processed {
+  readonly outcome: OutcomeKind;
+  readonly retryAfterMs?: number;
+  readonly error?: unknown;
+}
+
 /**
  * How long a handled delivery is remembered, in seconds. Longer than it stays inside the longest tolerance, which is twice that; senders
  * may retry for days.
@@ -44,11 +50,11 @@ export async function processDelivery(
   processing: Processing,
   { key, signal }: Task,
 ): Promise<Processed> {
-  const { store, leaseMs, handlerTimeoutMs, warn } = processing;
+  const { store, leaseMs, handlerTimeoutMs } = processing;
   const work = workOn(delivery, processing);
   // Nothing to repeat, so a store need not remember it in place of one that was handled.
   if (work === undefined) return unhandled(delivery, processing);
-  if (store === undefined) return run(work, delivery, { handlerTimeoutMs, warn, signal });
+  if (store === undefined) return run(work, delivery, processing, { signal });
 
   const leaseEnds = performance.now() + leaseMs;
   let claim: Claim;
@@ -62,7 +68,7 @@ export async function processDelivery(
 
   const { token } = claim;
   const record = () => recordHandled(() => store.complete(key, token, KEEP_SECONDS * 1000), leaseEnds);
-  const ended = await run(work, delivery, { handlerTimeoutMs, warn, signal, onLate: record });
+  const ended = await run(work, delivery, processing, { signal, onLate: record });
   // The handler may still be running, so its claim stays until the lease ends.
   if (ended.outcome === "timed-out") return { ...ended, retryAfterMs: leaseMs - handlerTimeoutMs };
   try {
@@ -101,6 +107,66 @@ function unhandled({ event }: Delivery, { warn }: Processing): Processed {
     "unhandled",
   );
   return { outcome: "unhandled" };
+}
+
+interface RunOptions extends Pick<Task, "signal"> {
+  /** Called if the handler finishes after its deadline without having looked at its signal. */
+  readonly onLate?: () => Promise<void>;
+}
+
+/** Calls a handler, and fires its delivery's signal at the deadline, or when it is told to stop. Never rejects. */
+async function run(
+  work: () => unknown,
+  delivery: TrackedDelivery,
+  { handlerTimeoutMs, warn }: Processing,
+  { signal, onLate }: RunOptions,
+): Promise<Processed> {
+  // A claim may have taken so long that the handler would only start after it was told to stop.
+  if (signal?.aborted) return { outcome: "failed", error: signal.reason };
+  const stop = () => delivery.expire(signal?.reason);
+  signal?.addEventListener("abort", stop, { once: true });
+  const working = finished(work, warn);
+  try {
+    await inTime(() => new DeadlineError(handlerTimeoutMs), handlerTimeoutMs, working);
+    // It may have resolved because it was told to stop, with its work half done.
+    if (signal?.aborted && delivery.isWatched()) return { outcome: "failed", error: signal.reason };
+    return { outcome: "handled" };
+  } catch (error) {
+    if (!(error instanceof DeadlineError)) return { outcome: "failed", error };
+    delivery.expire(error);
+    // A handler that watches its signal may have resolved because it stopped; then the retry is handled again.
+    const finish = () => (delivery.isWatched() ? undefined : onLate?.());
+    working.then(finish).catch(() => {});
+    return { outcome: "timed-out", error };
+  } finally {
+    signal?.removeEventListener("abort", stop);
+  }
+}
+
+async function finished(work: () => unknown, warn: Warn): Promise<void> {
+  checkResult(await work(), "a handler", warn);
+}
+
+/**
+ * Checks what a handler, or a queue's `add`, resolved with. Only a `Response` with `ok: false` is a failure: `fetch` resolves with one.
+ * Warns of an object that runs only when it is told to, such as an Observable or a query.
+ * @param what which of them, for the message
+ * @throws TypeError
+ */
+export function checkResult(result: unknown, what: "a handler" | "the queue's add", warn: Warn): void {
+  if (typeof result !== "object" || result === null) return;
+  const object = result as Readonly<Record<string, unknown>>;
+  // By its tag: undici and node-fetch have classes of their own, and Hono's server replaces the global one.
+  if (Object.prototype.toString.call(result) === "[object Response]" && object.ok === false)
+    throw new TypeError(
+      `What ${what} returned is a Response with status ${object.status}, so it counts as failed.`,
+    );
+  const runs = ["subscribe", "execute"].find((name) => typeof object[name] === "function");
+  if (runs !== undefined)
+    warn(
+      `What ${what} returned has a function ${runs}, so it may never have run, and the delivery counts as done. ` +
+        "Await its end: return lastValueFrom(observable), or what execute() returns.",
+    );
 }
 
 /** A store in memory answers at once. */

@@ -6,9 +6,9 @@ import { outcomeAnswer, REFUSALS } from "./answers";
 import { JOB_EVENTS, TrackedDelivery, VALIDATION_EVENT } from "./delivery";
 import { keySource } from "./keys";
 import type { QueueReceiverOptions, ReceiverOptions } from "./options";
+import type { Processed } from "./process";
 import { logFailure, logSecretsError, notify, rejectionWarning, warnerOnce } from "./reports";
 import { resolveOptions } from "./resolve";
-import type { Processed } from "./run";
 import type {
   Delivery,
   KeyedDelivery,

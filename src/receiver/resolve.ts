@@ -6,10 +6,9 @@ import type { DedupeStore } from "./dedupe/store";
 import type { TrackedDelivery } from "./delivery";
 import { JOB_EVENTS } from "./delivery";
 import type { HandlingOptions, QueueReceiverOptions, ReceiverOptions } from "./options";
-import { type Processing, processDelivery } from "./process";
+import { type Processed, type Processing, processDelivery } from "./process";
 import { enqueue } from "./queues/delivery";
 import type { Warn } from "./reports";
-import type { Processed } from "./run";
 import { schemasByEvent } from "./schema";
 import type { EventDelivery, Handler } from "./types";
 

@@ -1,5 +1,5 @@
+import { hashable, signatureOf } from "./check";
 import { isCanonicalId, isCanonicalTimestamp } from "./headers";
-import { hashable, signatureOf } from "./hmac";
 import type { RawBody } from "./result";
 import { keysOf } from "./secret";
 

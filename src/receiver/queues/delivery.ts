@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { inTime, isThenable } from "../deadline";
 import { asBuffer } from "../delivery";
+import { checkResult, type Processed } from "../process";
 import type { Warn } from "../reports";
-import { checkResult, type Processed } from "../run";
 import type { Delivery } from "../types";
 
 /** A verified delivery as a queue stores it: plain JSON. Later versions of the package read it, too. */
