@@ -140,8 +140,6 @@ test("another stack's endpoint of the same url and type stops the preview, is ad
   strangers.delete(found);
   await expectExactly(declared);
   expect(service.requests.filter(({ body = "" }) => body.includes("found"))).toEqual([]);
-  project.declare(declared);
-  await project.preview("--expect-no-changes");
 });
 
 test("an endpoint from an import file is a full resource: it previews clean, refreshes and is deleted", async () => {

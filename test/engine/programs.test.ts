@@ -98,7 +98,8 @@ async function expectToWork(given: Given, more?: (project: Project) => Promise<v
     expect(emulator.endpoints()).toMatchObject([
       { url: "https://hooks.example.com/jobs", type: "production" },
     ]);
-    expect((await project.outputs()).url).toBe("https://hooks.example.com/jobs");
+    const [stack] = (await project.state()).resources ?? [];
+    expect(stack?.outputs).toMatchObject({ url: "https://hooks.example.com/jobs" });
 
     emulator.clearRequests();
     expect(await project.up()).toMatch(/Resources:\s+\d unchanged/);
@@ -206,7 +207,6 @@ exports.declare = (path) => new WebhookEndpoint(path, { url: "https://hooks.exam
       project.write("index.js", commonJs["index.js"]?.replace('.com/jobs"', '.com/moved"') ?? "");
       expect(await project.up()).toMatch(/\+-1 replaced/);
       expect(emulator.endpoints()).toMatchObject([{ url: "https://hooks.example.com/moved" }]);
-      expect(await project.refresh()).toMatch(/Resources:\s+2 unchanged/);
     });
   });
 });
