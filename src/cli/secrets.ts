@@ -24,7 +24,7 @@ export interface SigningSecrets {
 const OUTPUT = "receiver";
 const WAYS =
   "Set WEBHOOK_SECRET (the secret) or WEBHOOK_RECEIVER (what receiverConfig returns, as JSON), or run the command in the folder of " +
-  "a Pulumi program whose stack has the output receiver";
+  "a Pulumi program whose stack has the output receiver, logged in to its backend";
 
 /**
  * Reads the signing secrets: from the stack that `--stack` names, or else from WEBHOOK_SECRET, WEBHOOK_RECEIVER, the selected stack or the

@@ -185,6 +185,17 @@ test("an endpoint that cannot be deleted stops the deletion", async () => {
   expect(deletions().length).toBeLessThanOrEqual(16);
 });
 
+test.each<[what: string, args: string[], given: Partial<Backend>, value: object]>([
+  ["it deleted", ["wh_1", "--yes"], {}, { deleted: [{ id: "wh_1" }], kept: [] }],
+  ["there is nothing to delete", ["--orphans", "--older-than", "9d", "--yes"], {}, { deleted: [], kept: [] }],
+  ["nobody can agree", ["wh_1"], {}, { error: { code: "WRONG_USE" } }],
+  ["a resource has it", ["wh_1"], { own: { dev: holding("wh_1") } }, { error: { code: "NOT_DELETABLE" } }],
+])("with --json, standard output is exactly one value if %s", async (_what, args, given, value) => {
+  add(1);
+  const { stdout } = await command([...args, "--json"], given);
+  expect(JSON.parse(stdout)).toMatchObject(value);
+});
+
 test("an endpoint that is gone by then counts as deleted", async () => {
   add(1);
   service.fault({ kind: "status", operation: "delete", status: 404, effect: true });
@@ -198,11 +209,13 @@ test("after Ctrl-C, delete names what it deleted, and deletes nothing more", asy
   add(40);
   service.fault({ kind: "delay", operation: "delete", after: 8, times: ALWAYS, delayMs: 300 });
   const pulumi = backend({ baseUrl: service.url });
-  const running = start(["delete", "--orphans", "--yes"], { pulumi });
+  const running = start(["delete", "--orphans", "--yes", "--json"], { pulumi });
   await running.until(/Deleted wh_8/);
   const { status, stdout, stderr } = await running.stop();
   expect(status).toBe(130);
-  const named = stdout.match(/^Deleted .*$/gm) ?? [];
+  const named = stderr.match(/^Deleted .*$/gm) ?? [];
+  const { deleted, kept, error } = JSON.parse(stdout);
+  expect([deleted.length, kept.length, error.code]).toEqual([named.length, ids().length, "INTERRUPTED"]);
   expect(named.length + ids().length).toBe(40);
   expect(named.length).toBeLessThanOrEqual(24);
   expect(stderr).toMatch(/Ctrl-C ended the command: \d+ endpoints deleted, \d+ kept \(INTERRUPTED\)/);

@@ -45,6 +45,10 @@ test("a command line in a message names the stack that the user named, quoted fo
 
 test.each([
   ["error: no Pulumi.yaml project file found", "this folder has no Pulumi project"],
+  [
+    "error: PULUMI_ACCESS_TOKEN must be set for login during non-interactive CLI sessions",
+    "Pulumi is not logged in",
+  ],
   ["error: no stack selected; please use `pulumi stack select`", "no stack is selected"],
 ])(
   "find says why there is nothing after %s, but not for a stack that the user named",

@@ -44,6 +44,16 @@ test.each([
     "SECRET_MISSING",
     /no signing secret/,
   ],
+  [
+    "Pulumi without a login",
+    {
+      pulumi: fakePulumi({
+        error: "PULUMI_ACCESS_TOKEN must be set for login during non-interactive CLI sessions",
+      }),
+    },
+    "SECRET_MISSING",
+    /Set WEBHOOK_SECRET.*logged in/,
+  ],
   ["a cut secret", { env: { WEBHOOK_SECRET: SECRET.slice(0, 20) } }, "CONFIG_INVALID", /secret 1 of 1/],
   ["a word", { env: { WEBHOOK_SECRET: "topsecret" } }, "CONFIG_INVALID", /WEBHOOK_SECRET cannot be used/],
   ["no JSON", { env: { WEBHOOK_RECEIVER: "{" } }, "CONFIG_INVALID", /in WEBHOOK_RECEIVER/],

@@ -76,7 +76,7 @@ export function* gaps({ unreadable, absence }: Stacks): Generator<Finding> {
   if (absence !== undefined)
     yield found("NO_STACK", {
       message: `${absence}, so it is unknown which endpoints no stack has`,
-      remedy: "pulumi stack ls   # in the folder of a Pulumi program",
+      remedy: "pulumi stack ls   # in the folder of a Pulumi program, logged in to its backend",
     });
   for (const { what, why } of unreadable) {
     const [, stack] = /^the stack (.*)/.exec(what) ?? [];
