@@ -19,6 +19,7 @@ function keepCodeInAnchors(parser) {
 /** The parts of types that are documented as a whole. */
 const partsOf = {
   "receiver.Claim.__type": ["retryAfterMs", "state", "token"],
+  "receiver.QueueReceiverOptions": ["dedupe", "events", "handlers", "leaseMs", "onUnhandled"],
   "receiver.SchemaIssue.path.__type": ["key"],
   "receiver.SchemaResult.__type": ["issues", "value"],
   "receiver.StandardSchema.~standard.__type": ["types", "validate", "vendor", "version"],
@@ -35,7 +36,6 @@ const intentionallyNotExported = [
   "Fastify",
   "FAULTS",
   "LambdaContext",
-  "NodeRequest",
   "OperationName",
   "ShownAnswers",
   "SqsMessage",

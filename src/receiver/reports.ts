@@ -25,7 +25,8 @@ export function notify<T>(hook: (value: T) => unknown, value: T): void {
 const FAILURES: Readonly<Partial<Record<string, string>>> = {
   failed: "its handler failed, so it will be retried",
   "timed-out": "its handler did not finish in time, so it will be retried",
-  "store-unavailable": "the dedupe store failed, so no handler was called, and it will be retried",
+  "store-unavailable":
+    "the dedupe store failed, so no handler was called, and it will be retried. Check that the store runs and its client is connected",
   "queue-unavailable": "the queue did not take it, so it will be retried",
 };
 

@@ -5,8 +5,9 @@ import { startTimer } from "../deadline";
 import type { Receiver, ReceiverResponse, Refusal } from "../types";
 import { answering, BodyBytes, type BodyTimeoutOptions, bodyTimeoutOf, type Sent } from "./body";
 
-/** A request and a response of Node's http, https or http2 server. */
+/** A request of Node's http, https or http2 server. */
 export type NodeRequest = IncomingMessage | Http2ServerRequest;
+/** A response of Node's http, https or http2 server. */
 export type NodeResponse = ServerResponse | Http2ServerResponse;
 
 /** Options of `nodeHandler`. */
