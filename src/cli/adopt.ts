@@ -29,6 +29,7 @@ interface Adoption extends Pick<Endpoint, "id" | "url" | "type"> {
 }
 
 export const adopt: Subcommand<Flags> = {
+  summary: "write the code that takes over endpoints that no stack has",
   description:
     "Writes code to standard output that takes over endpoints that no stack has: TypeScript, or a file for `pulumi import --file`. It changes " +
     "nothing itself, and the next `pulumi up` changes nothing at the service.",

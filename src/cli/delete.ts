@@ -25,6 +25,7 @@ interface Flags {
 }
 
 export const deletion: Subcommand<Flags> = {
+  summary: "delete endpoints that no stack has",
   description:
     "Deletes endpoints that no stack of the backend has: those that you name, or with --orphans all that are old enough. It shows them and " +
     "asks first. If a stack cannot be read, it deletes nothing.",

@@ -25,6 +25,7 @@ const LINES_HELP = `  Enter   run a job and deliver its events to every endpoint
   Ctrl-C  stop the emulator`;
 
 export const emulator: Subcommand<Flags> = {
+  summary: "run the webhook service on this machine",
   description:
     "Runs the webhook service on this machine, with a page at its address that shows endpoints and deliveries. Press Enter to run a job " +
     "and deliver its events; rotate and finish rotate the signing secret. Press Ctrl-C to stop.",

@@ -14,6 +14,7 @@ interface Flags {
 const allOption = () => new Option("--all", "read the stacks of the whole backend, not just of this project");
 
 export const list: Subcommand<Flags> = {
+  summary: "show every endpoint, and who has it",
   description:
     "Shows every endpoint that the service lists, its age, and the resource that has it. It reads the stacks of this folder's project; " +
     "with --orphans, those of the whole backend.",
@@ -40,6 +41,7 @@ export const list: Subcommand<Flags> = {
 };
 
 export const get: Subcommand<Omit<Flags, "orphans">> = {
+  summary: "show one endpoint, and who has it",
   description: "Shows one endpoint, its age, and the resource that has it.",
   arguments: [new Argument("<id>", "the endpoint")],
   options: [allOption(), stackOption(), jsonOption()],

@@ -13,6 +13,7 @@ interface Flags {
 }
 
 export const probe: Subcommand<Flags> = {
+  summary: "prove that a receiver accepts genuine deliveries and refuses others",
   description:
     "Sends a receiver a genuine delivery and one with a broken signature, for each secret, as a ReceiverValidation does in a Pulumi " +
     "program. The event is webhook.validation, for which a receiver calls no handler.",

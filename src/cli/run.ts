@@ -28,6 +28,8 @@ export interface Context extends Surroundings {
 
 /** A subcommand, as data: its help and its place in the documentation are made from it. */
 export interface Subcommand<Flags extends object = object> {
+  /** For the list of all. */
+  readonly summary: string;
   readonly description: string;
   readonly arguments?: readonly Argument[];
   readonly options: readonly Option[];
@@ -38,11 +40,8 @@ export interface Subcommand<Flags extends object = object> {
   run(context: Context, flags: Flags, args: readonly string[]): Promise<boolean>;
 }
 
-/** A subcommand that is loaded when it is needed. */
-export interface Listed {
-  readonly summary: string;
-  readonly load: () => Subcommand;
-}
+/** What loads each subcommand, by its name. */
+export type Commands = Readonly<Record<string, () => Subcommand>>;
 
 const EXIT_STATUSES = `
 Exit status:
@@ -53,10 +52,7 @@ Exit status:
 /** Runs a command line, and returns its exit status. Never rejects. */
 export async function run(
   args: readonly string[],
-  surroundings: Surroundings & {
-    readonly commands: Readonly<Record<string, Listed>>;
-    readonly version: string;
-  },
+  surroundings: Surroundings & { readonly commands: Commands; readonly version: string },
 ): Promise<number> {
   const { commands, version, stdout, stderr, env, signal } = surroundings;
   const json = args.includes("--json");
@@ -67,6 +63,7 @@ export async function run(
     .version(version)
     .addHelpOption(helpOption())
     .addHelpText("after", EXIT_STATUSES)
+    .configureHelp({ subcommandTerm: (command) => command.name() })
     .exitOverride()
     .configureOutput({
       writeOut: (text) => output.raw(text),
@@ -80,12 +77,13 @@ export async function run(
         "WRONG_USE",
         "a signing secret must not be an argument, where other programs see it. Set WEBHOOK_SECRET",
       );
-    for (const [name, listed] of Object.entries(commands)) {
-      const command = new Command(name).copyInheritedSettings(program).summary(listed.summary);
+    const isNamed = Object.hasOwn(commands, args[0] ?? "");
+    for (const [name, load] of Object.entries(commands)) {
+      if (isNamed && name !== args[0]) continue;
+      const subcommand = load();
+      const command = describe(new Command(name).copyInheritedSettings(program), subcommand);
       program.addCommand(command);
-      if (!args.slice(0, 2).includes(name)) continue;
-      const subcommand = listed.load();
-      describe(command, subcommand).action(async () => {
+      command.action(async () => {
         const { stack } = command.opts<{ stack?: string }>();
         const context = { ...surroundings, output, pulumi: new Pulumi(surroundings, stack) };
         const work = (endItself: () => void) =>
@@ -103,8 +101,8 @@ export async function run(
   }
 }
 
-function describe(command: Command, { description, options, examples, ...rest }: Subcommand): Command {
-  command.description(description).addHelpOption(helpOption());
+function describe(command: Command, { options, examples, ...rest }: Subcommand): Command {
+  command.summary(rest.summary).description(rest.description).addHelpOption(helpOption());
   for (const argument of rest.arguments ?? []) command.addArgument(argument);
   for (const option of options) command.addOption(option);
   const lines = examples.map((example) => `  $ npx ${PROGRAM} ${example}`);

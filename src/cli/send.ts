@@ -36,6 +36,7 @@ const ADVICE: Readonly<Record<number, string>> = {
 };
 
 export const send: Subcommand<Flags> = {
+  summary: "send a signed delivery to a receiver",
   description:
     "Sends one delivery, signed as the service signs it, and shows the answer. A captured delivery gets a new id and a new signature, so " +
     "that the receiver handles it; with --exact, it is sent as it was received. The exit status is 0 after a 2xx.",

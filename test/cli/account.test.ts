@@ -16,19 +16,17 @@ async function list(
   work: (account: Account) => Promise<unknown> = listed,
   ...args: string[]
 ) {
-  const look = {
+  const look = () => ({
     summary: "",
-    load: () => ({
-      description: "",
-      options: [stackOption()],
-      examples: [],
-      run: async (context: Context) => {
-        const value = await withAccount(context, work);
-        context.output.data(value, () => context.output.line(String(value)));
-        return true;
-      },
-    }),
-  };
+    description: "",
+    options: [stackOption()],
+    examples: [],
+    run: async (context: Context) => {
+      const value = await withAccount(context, work);
+      context.output.data(value, () => context.output.line(String(value)));
+      return true;
+    },
+  });
   return run(["look", ...args], { ...options, commands: { look } });
 }
 const listed = async ({ client }: Account) => (await client.list()).endpoints.length;

@@ -18,7 +18,7 @@ const clock = {
     return () => clearImmediate(timer);
   },
 };
-const commands = { "check-service": { summary: "", load: () => checkServiceWith(clock) } };
+const commands = { "check-service": () => checkServiceWith(clock) };
 
 let service: Emulator;
 afterEach(() => service.close());

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Terminal } from "../../src/cli/ask";
 import { COMMANDS } from "../../src/cli/commands";
-import { run as runCommand, type Surroundings } from "../../src/cli/run";
+import { type Commands, run as runCommand, type Surroundings } from "../../src/cli/run";
 import type { PulumiCommandResult } from "../../src/shared/pulumiCommand";
 import { leaked, newSecret } from "../stack/support";
 
@@ -28,7 +28,7 @@ export interface RunOptions {
   /** Whether standard output and error are terminals. */
   readonly isTTY?: boolean;
   /** The subcommands. Default: those of the package. */
-  readonly commands?: Parameters<typeof runCommand>[1]["commands"];
+  readonly commands?: Commands;
   /** The output may hold the secrets, as that of the emulator does. */
   readonly showsSecrets?: boolean;
 }

@@ -15,8 +15,8 @@ const names = Object.keys(COMMANDS);
 
 /** Starts a subcommand of a test. */
 function startOwn(run: Subcommand["run"], args: readonly string[] = [], options: RunOptions = {}) {
-  const load = () => ({ description: "", options: [jsonOption()], examples: [], run });
-  return start(["own", ...args], { ...options, commands: { own: { summary: "", load } } });
+  const load = () => ({ summary: "", description: "", options: [jsonOption()], examples: [], run });
+  return start(["own", ...args], { ...options, commands: { own: load } });
 }
 const runOwn = (...given: Parameters<typeof startOwn>) => startOwn(...given).ended;
 
@@ -34,7 +34,7 @@ test.each(names)("the help of %s fits a screen, and its options are few", async 
   expect(stdout.split("\n").length).toBeLessThanOrEqual(36);
   expect(stdout).toContain(`$ npx pulumi-webhook-endpoints ${name}`);
   const common = ["--stack", "--json", "--yes"];
-  const own = COMMANDS[name]?.load().options.filter(({ long }) => !common.includes(long ?? ""));
+  const own = COMMANDS[name]?.().options.filter(({ long }) => !common.includes(long ?? ""));
   expect(own?.length).toBeLessThanOrEqual(6);
 });
 
@@ -243,6 +243,6 @@ test.each(["list", "send"])("%s loads at most 45 files, because it is started of
 });
 
 test("each subcommand that is listed can be loaded, and starts nothing", () => {
-  expect(names.map((name) => COMMANDS[name]?.load().examples.length)).not.toContain(0);
+  expect(names.map((name) => COMMANDS[name]?.().examples.length)).not.toContain(0);
   expect(start(["--help"]).ended).resolves.toMatchObject({ status: 0 });
 });

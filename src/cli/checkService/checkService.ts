@@ -25,6 +25,7 @@ const UNTRIED = [undefined, undefined, "not tried, because another clause comes 
 
 /** @param clock measures how long a list lags */
 export const checkServiceWith = (clock: Clock): Subcommand<Flags> => ({
+  summary: "check whether a service keeps the contract",
   description:
     "Plays the contract (docs/service-contract.md) at the configured service, and says of each clause whether the service meets it, what came " +
     "back, and what this package does if it differs. It asks first, registers up to three development endpoints, and deletes them.",

@@ -33,6 +33,7 @@ interface Flags {
 }
 
 export const doctor: Subcommand<Flags> = {
+  summary: "check the settings, the service and the stacks, and say what to do",
   description:
     "Checks where each setting comes from, whether the service answers and accepts the key, the clocks, the versions, and what the stacks of " +
     "this project recorded. It changes nothing. Each finding has a remedy to paste.",

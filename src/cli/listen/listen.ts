@@ -20,6 +20,7 @@ interface Flags {
 }
 
 export const listen: Subcommand<Flags> = {
+  summary: "show the deliveries that arrive on this machine, and forward them",
   description:
     "Receives deliveries on this machine, at every path, and shows each in a line. With a signing secret, it verifies them, and answers " +
     "401 to those that it refuses. Press Enter to forward the last one again, and Ctrl-C to stop.",

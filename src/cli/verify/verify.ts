@@ -14,6 +14,7 @@ interface Flags {
 }
 
 export const verify: Subcommand<Flags> = {
+  summary: "find out why a captured delivery does not verify",
   description:
     "Verifies a captured delivery. If it does not verify, names the usual cause that explains it, and what to do. A capture is old, so " +
     "its age counts only with --at.",
