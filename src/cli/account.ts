@@ -55,19 +55,15 @@ export async function withAccount<T>(context: Context, work: (account: Account) 
 
 /** Returns the settings, and hides those that are secret. @throws CliError `SETTINGS_INVALID` */
 function resolved({ env, output, pulumi }: Context, { value, absence }: Found<Configuration>) {
-  if (absence !== undefined && !(env.WEBHOOKS_BASE_URL && env.WEBHOOKS_API_KEY))
-    throw new CliError(
-      "SETTINGS_INVALID",
-      `the service's base URL and API key are unknown, because ${absence}, and the environment does not have both. ` +
-        "Run the command in the folder of a Pulumi program whose stack has webhooks:baseUrl and webhooks:apiKey, " +
-        "or set WEBHOOKS_BASE_URL and WEBHOOKS_API_KEY",
-    );
   for (const name of ["webhooks:apiKey", "webhooks:baseUrl", "webhooks:apiKeyHeader"]) {
     const setting = value?.[name];
     if (setting?.value && setting.secret) output.mask.hide(setting.value.replace(/\/+$/, ""));
   }
   const result = resolveSettings((name) => value?.[name]?.value, env, pulumi.withStack);
-  if ("problems" in result) throw new CliError("SETTINGS_INVALID", result.problems.join("; "));
+  if ("problems" in result) {
+    const why = absence === undefined ? "" : `no stack has settings, because ${absence}: `;
+    throw new CliError("SETTINGS_INVALID", why + result.problems.join("; "));
+  }
   output.mask.hide(result.settings.apiKey);
   return result;
 }

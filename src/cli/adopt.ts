@@ -43,7 +43,7 @@ export const adopt: Subcommand<Flags> = {
     withAccount(context, async (account) => {
       const { output } = context;
       const { withStack } = context.pulumi;
-      const inventory = await takeInventory(context, account, { orphans: true, ids });
+      const inventory = await takeInventory(context, account, { orphans: true });
       const whyNot = (entry: Entry) => entry.owner.whyNotOrphan ?? whyUndeclarable(context, entry, native);
       const entries =
         ids.length > 0 ? named(ids, inventory, "adopted", whyNot) : unmanaged(context, inventory, whyNot);

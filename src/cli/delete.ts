@@ -50,7 +50,7 @@ export const deletion: Subcommand<Flags> = {
     if (!orphans && (olderThan ?? type) !== undefined)
       throw new CliError("WRONG_USE", "--older-than and --type choose among orphans: add --orphans");
     return withAccount(context, async (account) => {
-      const look = () => takeInventory(context, account, { orphans: true, ids });
+      const look = () => takeInventory(context, account, { orphans: true });
       const inventory = await look();
       const chosen = orphans
         ? oldOrphans(context, inventory, flags)

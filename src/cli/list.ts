@@ -34,7 +34,7 @@ export const list: Subcommand<Flags> = {
         if (shown.length === 0) output.note(orphans ? "There are no orphans." : "There are no endpoints.");
         else printTable(context, shown);
       });
-      noteHosts(context, shown, all || orphans);
+      noteHosts(context, shown);
       return true;
     });
   },
@@ -49,7 +49,7 @@ export const get: Subcommand<Omit<Flags, "orphans">> = {
   async run(context, { all = false }, [id = ""]) {
     const { output } = context;
     return withAccount(context, async (account) => {
-      const entry = entryOf(id, await takeInventory(context, account, { all, ids: [id] }));
+      const entry = entryOf(id, await takeInventory(context, account, { all }));
       const { type, createdAt, updatedAt } = entry.endpoint;
       output.data(dataOf(entry), () => {
         output.line(`id:         ${id}`);
@@ -59,16 +59,15 @@ export const get: Subcommand<Omit<Flags, "orphans">> = {
         output.line(`updated:    ${updatedAt ?? "unknown"}`);
         output.line(`managed by: ${entry.owner.shown}`);
       });
-      noteHosts(context, [entry], all);
+      noteHosts(context, [entry]);
       return true;
     });
   },
 };
 
-function noteHosts({ output }: Context, shown: readonly Entry[], all: boolean): void {
-  if (shown.every(({ endpoint, shownUrl }) => endpoint.url === shownUrl)) return;
-  const more = all ? "" : " Add --all to read every stack.";
-  output.note(
-    `Only the host of a url is shown if a stack keeps it as a secret, or a stack that was not read may.${more}`,
-  );
+function noteHosts({ output }: Context, shown: readonly Entry[]): void {
+  if (shown.some(({ endpoint, shownUrl }) => endpoint.url !== shownUrl))
+    output.note(
+      "Only the host of a url is shown if a stack keeps it as a secret, or a stack that was not read may. --all reads every stack.",
+    );
 }

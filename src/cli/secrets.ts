@@ -30,7 +30,7 @@ const WAYS =
  * Reads the signing secrets: from the stack that `--stack` names, or else from WEBHOOK_SECRET, WEBHOOK_RECEIVER, the selected stack or the
  * person at the terminal, whichever is first. Nothing prints them from then on.
  *
- * @throws CliError `SECRET_MISSING`, `PULUMI_MISSING` or `PULUMI_FAILED`; ReceiverConfigError `CONFIG_MISSING` or `CONFIG_INVALID`
+ * @throws CliError `SECRET_MISSING`, `PULUMI_MISSING` or `PULUMI_FAILED`; ReceiverConfigError `CONFIG_INVALID`
  */
 export async function readSecrets(context: Context): Promise<SigningSecrets> {
   const found = await findSecrets(context);
@@ -43,10 +43,10 @@ export async function readSecrets(context: Context): Promise<SigningSecrets> {
 
 /** The same without a question: undefined if there is no secret. @throws as `readSecrets` does */
 export async function findSecrets(context: Context): Promise<SigningSecrets | undefined> {
-  const { WEBHOOK_SECRET, WEBHOOK_RECEIVER } = context.env;
-  const isNamed = context.pulumi.stack !== undefined;
-  if (!isNamed && WEBHOOK_SECRET) return hidden(context, ofText(WEBHOOK_SECRET, "WEBHOOK_SECRET"));
-  if (!isNamed && WEBHOOK_RECEIVER) return hidden(context, ofConfig(WEBHOOK_RECEIVER, "WEBHOOK_RECEIVER"));
+  const { env, pulumi } = context;
+  const { WEBHOOK_SECRET, WEBHOOK_RECEIVER }: NodeJS.ProcessEnv = pulumi.stack === undefined ? env : {};
+  if (WEBHOOK_SECRET) return hidden(context, ofText(WEBHOOK_SECRET, "WEBHOOK_SECRET"));
+  if (WEBHOOK_RECEIVER) return hidden(context, ofConfig(WEBHOOK_RECEIVER, "WEBHOOK_RECEIVER"));
   const found = await ofStack(context);
   return found && hidden(context, found);
 }
@@ -60,13 +60,9 @@ async function ofStack({ output, pulumi }: Context): Promise<SigningSecrets | un
   const { stack } = pulumi;
   const reading = pulumi.find<Record<string, unknown>>(["stack", "output", "--json", "--show-secrets"]);
   const { value: outputs } = await output.during(() => "Reading the stack's outputs…", reading);
-  if (outputs === undefined) return undefined;
+  // A stack that the user named must have one.
+  if (outputs === undefined || (stack === undefined && !Object.hasOwn(outputs, OUTPUT))) return undefined;
   const source = stack === undefined ? "the selected stack" : `the stack ${stack}`;
-  if (!Object.hasOwn(outputs, OUTPUT)) {
-    if (stack === undefined) return undefined;
-    const remedy = `Export what receiverConfig returns under this name, and run \`${pulumi.withStack("pulumi up")}\``;
-    throw new ReceiverConfigError("CONFIG_MISSING", `${source} has no output ${OUTPUT}. ${remedy}`);
-  }
   const others = new Map<string, readonly string[]>();
   for (const [name, value] of Object.entries(outputs)) {
     const { secrets, version } = Object(value) as { secrets?: unknown; version?: unknown };

@@ -101,15 +101,15 @@ test.each<[given: () => Partial<Backend>, finding: RegExp]>([
   ],
   [
     () => dev({ pending_operations: [interrupted("mails", { url: elsewhere, at })] }),
-    /^error: .*interrupted while it registered mails in shop\/dev \(OPERATION_INTERRUPTED\) pulumi up --stack dev .*pulumi cancel.*--clear-pending-creates/,
+    /^error: .*interrupted while it worked on mails in shop\/dev \(OPERATION_INTERRUPTED\) pulumi up --stack dev .*pulumi cancel.*--clear-pending-creates/,
   ],
   [
     () => dev({ pending_operations: [interrupted("jobs", { kind: "deleting", id: "wh_1", url })] }),
-    /^note: .*unfinished operations on jobs in shop\/dev \(OPERATION_INTERRUPTED\) pulumi refresh --clear-pending-creates --yes --stack dev/,
+    /^note: .*worked on jobs in shop\/dev \(OPERATION_INTERRUPTED\) pulumi up --stack dev /,
   ],
   [
     healed,
-    /^note: .*unfinished operations on jobs in shop\/dev \(OPERATION_INTERRUPTED\) pulumi refresh --clear-pending-creates/,
+    /^note: .*worked on jobs in shop\/dev \(OPERATION_INTERRUPTED\) .*if this stays, pulumi refresh --clear-pending-creates/,
   ],
   [
     () => dev({}, gone()),
@@ -178,7 +178,7 @@ test.each<[options: Parameters<typeof serve>[0], args: string[], finding: RegExp
   [
     { urls: [url, elsewhere] },
     [],
-    /^note: no stack of this project has wh_2 \(UNMANAGED\) npx pulumi-webhook-endpoints doctor --all$/,
+    /^note: no stack of this project has wh_2 \(UNMANAGED\) npx pulumi-webhook-endpoints list --orphans /,
   ],
 ])("doctor finds what is wrong with the service, and says what to do %#", async (options, args, finding) => {
   await serve(options);
@@ -201,7 +201,7 @@ test("doctor finds an endpoint that two stacks manage, but ids may count for eac
 test("doctor names the endpoint that an interrupted run may have made", async () => {
   await serve({ urls: [url, elsewhere] });
   const given = dev({ pending_operations: [interrupted("mails", { url: elsewhere, at })] });
-  expect(await theFinding(given)).toMatch(/registered mails in shop\/dev, and may have made wh_2 \(/);
+  expect(await theFinding(given)).toMatch(/worked on mails in shop\/dev, and may have made wh_2 \(/);
 });
 
 test("a list that lags behind is no reason to call an endpoint gone", async () => {

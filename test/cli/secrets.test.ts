@@ -75,5 +75,7 @@ test.each([
 
 test("a stack that the user named must have the output", async () => {
   const { stderr } = await sent({ pulumi: fakePulumi({ outputs: { jobs: 1 } }) }, "--stack", "dev");
-  expect(stderr).toMatch(/the stack dev has no output receiver.*`pulumi up --stack dev`.*\(CONFIG_MISSING\)/);
+  expect(stderr).toMatch(
+    /in the output receiver of the stack dev .*is not set\. Use what receiverConfig returned.*\(CONFIG_INVALID\)/,
+  );
 });

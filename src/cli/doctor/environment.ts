@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { isPendingId } from "../../provider/identity";
 import { ENVIRONMENT_NAMES, SETTING_DEFAULTS, SETTING_NAMES } from "../../provider/settings";
 import { providerNameOf, type Resource } from "../../provider/stackState";
@@ -15,7 +14,6 @@ const manifest: {
   readonly version: string;
   readonly peerDependencies: Readonly<Record<string, string>>;
 } = require("../../../package.json");
-const SDK = "@pulumi/pulumi";
 
 export type ShownSetting = ReturnType<typeof shownSettings>[number];
 
@@ -82,7 +80,7 @@ export function* settingsFindings(
 }
 
 /** Returns the versions that are in use; null for what was not found. */
-export async function readVersions(pulumi: Pulumi, { PULUMI_OPTION_CWD = "" }: NodeJS.ProcessEnv) {
+export async function readVersions(pulumi: Pulumi) {
   const printed = await pulumi
     .of(undefined)
     .run(["version"])
@@ -91,22 +89,12 @@ export async function readVersions(pulumi: Pulumi, { PULUMI_OPTION_CWD = "" }: N
     "pulumi-webhook-endpoints": manifest.version,
     node: process.versions.node,
     pulumi: printed?.stdout.trim().replace(/^v/, "") ?? null,
-    [SDK]: sdkIn(resolve(PULUMI_OPTION_CWD)),
   };
-}
-
-/** Returns the version of Pulumi's SDK that a program in this folder loads. */
-function sdkIn(folder: string): string | null {
-  try {
-    return require(require.resolve(`${SDK}/package.json`, { paths: [folder] })).version;
-  } catch {
-    return null;
-  }
 }
 
 /** Finds a command of Pulumi that is too old. npm itself warns of an old Node.js or SDK. */
 export function* versionFindings({ pulumi }: { readonly pulumi: string | null }): Generator<Finding> {
-  const range = manifest.peerDependencies[SDK] ?? "";
+  const range = manifest.peerDependencies["@pulumi/pulumi"] ?? "";
   const isOld =
     pulumi !== null && pulumi.localeCompare(range.replace(/^\D+/, ""), "en", { numeric: true }) < 0;
   if (isOld)

@@ -93,7 +93,6 @@ export function* stackFindings(stack: KnownStack, entries: readonly Entry[]): Ge
   const name = quoted(stack.name);
   const pending = state.endpoints.filter(({ id = "" }) => isPendingId(id));
   const operations = deployment.pending_operations.map(({ resource }) => resource);
-  const others = operations.filter((each) => !state.interrupted.includes(each));
   const made = entries.filter(({ owner: { kind, by } }) => kind === "pending" && by[0]?.stack === stack);
   const ids = joined(made.map(({ endpoint }) => endpoint.id));
   const which = ids && `, and may have made ${ids}`;
@@ -102,17 +101,12 @@ export function* stackFindings(stack: KnownStack, entries: readonly Entry[]): Ge
       message: `the registration of ${describeAll(pending)} got no answer${which}`,
       remedy: `pulumi up --stack ${name}   # takes over what was registered, and registers what was not`,
     });
-  if (state.interrupted.length > 0)
-    yield found("OPERATION_INTERRUPTED", {
-      message: `a run was interrupted while it registered ${describeAll(state.interrupted)}${which}`,
-      remedy: `pulumi up --stack ${name}   # first pulumi cancel, if the stack is locked; if this stays, pulumi refresh --clear-pending-creates`,
-    });
-  if (others.length > 0)
+  if (operations.length > 0)
     yield found("OPERATION_INTERRUPTED", {
       // A later run has healed a creation and left its trace, or the next one repeats a deletion.
-      level: "note",
-      message: `the state still has unfinished operations on ${describeAll(others)}`,
-      remedy: `pulumi refresh --clear-pending-creates --yes --stack ${name}   # then run again what was interrupted`,
+      level: state.interrupted.length > 0 ? "error" : "note",
+      message: `a run was interrupted while it worked on ${describeAll(operations)}${which}`,
+      remedy: `pulumi up --stack ${name}   # first pulumi cancel, if the stack is locked; if this stays, pulumi refresh --clear-pending-creates`,
     });
   if (deployment.resources.length > 0 && !outputs.includes(RECEIVER_OUTPUT))
     yield found("RECEIVER_OUTPUT_MISSING", {
@@ -167,10 +161,7 @@ export function* listFindings(
   if (rest.length === 0 || stacks.unreadable.length > 0 || stacks.absence !== undefined) return;
   yield found("UNMANAGED", {
     message: `${rest[0]?.owner.shown} has ${joined(rest.map(({ endpoint }) => endpoint.id))}`,
-    remedy:
-      stacks.gap === undefined
-        ? `${withStack(`${COMMAND} list --orphans`)}   # then adopt or delete them`
-        : withStack(`${COMMAND} doctor --all`),
+    remedy: `${withStack(`${COMMAND} list --orphans`)}   # then adopt or delete those that no other stack has`,
   });
 }
 

@@ -1,5 +1,4 @@
 import type { Endpoint, EndpointList } from "../../client";
-import { undefinedIfGone } from "../../client/errors";
 import { keyOf } from "../../provider/identity";
 import { wantedBy } from "../../provider/stackState";
 import { parseTimestamp, patienceFor } from "../../provider/time";
@@ -37,8 +36,6 @@ interface Scope {
   readonly all?: boolean;
   /** As `all`, and fails if a stack that may have an endpoint cannot be read. */
   readonly orphans?: boolean;
-  /** Endpoints to ask for if the list is partial and lacks them. */
-  readonly ids?: readonly string[];
 }
 
 /**
@@ -50,10 +47,10 @@ interface Scope {
 export async function takeInventory(
   context: Context,
   account: Account,
-  { all = false, orphans = false, ids = [] }: Scope,
+  { all = false, orphans = false }: Scope,
 ): Promise<Inventory> {
   const { output } = context;
-  const list = await output.during(() => "Reading the endpoints…", listWith(ids, account));
+  const list = await output.during(() => "Reading the endpoints…", account.client.list());
   const stacks = await readStacks(context, { all: all || orphans });
   if (orphans && stacks.gap !== undefined)
     throw new CliError(
@@ -68,14 +65,6 @@ export async function takeInventory(
   if (stacks.absence !== undefined)
     output.note(`No stack of this project was read, because ${stacks.absence}.`);
   return inventoryOf(list, stacks, account);
-}
-
-async function listWith(ids: readonly string[], { client }: Account): Promise<EndpointList> {
-  const list = await client.list();
-  const listed = [...list.endpoints, ...list.unrecognized].map(({ id }) => id);
-  const missing = list.complete ? [] : [...new Set(ids)].filter((id) => !listed.includes(id));
-  const found = await Promise.all(missing.map((id) => client.get(id).catch(undefinedIfGone)));
-  return { ...list, endpoints: [...list.endpoints, ...found.filter((each) => each !== undefined)] };
 }
 
 export function inventoryOf(
