@@ -37,12 +37,10 @@ export function shareableHeaders(headers: readonly HeaderPair[]): HeaderPair[] {
  * Reads a captured delivery from a file: JSON with `headers` and `body`, such as one of `listen --save` or an event of AWS Lambda, or a
  * request as it was sent, with a blank line between its headers and its body.
  *
- * @param bodyPath a file with the body, if the other has the headers alone
  * @throws CliError `FILE_UNREADABLE` or `CAPTURE_INVALID`
  */
-export async function readCapture(path: string, bodyPath?: string): Promise<Capture> {
+export async function readCapture(path: string): Promise<Capture> {
   const file = await readFile(path);
-  const body = bodyPath === undefined ? undefined : await readFile(bodyPath);
   const json = parseJson(file.toString("utf8").replace(/^\uFEFF/, ""));
   const capture = isRecord(json) ? captureOfJson(json) : captureOfText(file);
   if (capture.headers.length === 0)
@@ -50,7 +48,7 @@ export async function readCapture(path: string, bodyPath?: string): Promise<Capt
       "CAPTURE_INVALID",
       `${path} holds no headers. It must be a file of \`listen --save\`, JSON with headers and body, or a request with its header lines`,
     );
-  return body === undefined ? capture : { ...capture, body };
+  return capture;
 }
 
 /** @throws CliError `FILE_UNREADABLE` */

@@ -23,7 +23,6 @@ export class Output {
   readonly json: boolean;
   readonly mask = new Mask();
   #isPrinted = false;
-  #hasRecords = false;
   readonly #warned = new Set<string>();
 
   constructor(
@@ -34,11 +33,9 @@ export class Output {
 
   /** Prints the result: as JSON with `--json`, otherwise as `print` does for people. Called once. */
   data(value: unknown, print: () => void): void {
-    if (!this.json) print();
-    else if (!this.#isPrinted) {
-      this.#isPrinted = true;
-      this.#writeJson(value, this.#hasRecords ? 0 : 2);
-    }
+    this.#isPrinted = true;
+    if (this.json) this.#writeJson(value, 2);
+    else print();
   }
 
   /** Prints the result of work that may have ended early: with `--json`, the error is a part of the value. @throws the error */
@@ -49,8 +46,7 @@ export class Output {
 
   /** Prints one of many results of a command that runs until it is stopped: as JSON on one line, or as a line for people. */
   record(value: unknown, line: string): void {
-    this.#hasRecords = true;
-    if (this.json) this.#writeJson(value, 0);
+    if (this.json) this.#writeJson(value);
     else this.line(line);
   }
 
@@ -88,7 +84,7 @@ export class Output {
   error(error: CodedError): void {
     const message = this.shown(error.reason.replace(/\s*\n\s*/g, " ").replace(/\.$/, ""));
     this.#print(this.options.stderr, `error: ${message} (${error.code})`, "red");
-    this.data({ error: { code: error.code, message } }, () => undefined);
+    if (this.json && !this.#isPrinted) this.#writeJson({ error: { code: error.code, message } });
   }
 
   /** Waits for work. If it takes longer than a second, a terminal shows what the command is doing, with counts. */
@@ -111,7 +107,7 @@ export class Output {
     return this.json ? this.options.stderr : this.options.stdout;
   }
 
-  #writeJson(value: unknown, indent: number): void {
+  #writeJson(value: unknown, indent = 0): void {
     const masked = (_name: string, each: unknown) =>
       typeof each === "string" ? this.mask.apply(each) : each;
     const lines = JSON.stringify(value, masked, indent).split("\n");

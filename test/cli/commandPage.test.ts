@@ -24,7 +24,7 @@ beforeEach(async () => {
   const body = '{"type":"job.running"}';
   const headers = sign({ id: "msg_1", timestamp: Math.floor(Date.now() / 1000), body, secret: SECRET });
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`);
-  folder = makeFolder({ "headers.txt": lines.join(""), "body.json": body });
+  folder = makeFolder({ "request.txt": `${lines.join("")}\n${body}` });
   writeFileSync(join(folder, "capture.json"), JSON.stringify({ headers, body }));
 });
 afterEach(() => served.close());
@@ -36,7 +36,7 @@ function argumentsOf(command: string): string[] {
     word
       .replaceAll("'", "")
       .replace("http://127.0.0.1:8080/jobs", served.url)
-      .replace(/^(capture\.json|headers\.txt|body\.json)$/, join(folder, "$1")),
+      .replace(/^(capture\.json|request\.txt)$/, join(folder, "$1")),
   );
 }
 

@@ -148,10 +148,10 @@ test("the other receivers of the stack are known by their outputs, and what is n
   expect(ended.stdout).toMatch(/^Not verified: other-secret\.\nThe stack's output old has the secret/);
 });
 
-test("headers and body may be in two files, and --at gives the time", async () => {
+test("a capture may be a request as it was sent, and --at gives the time", async () => {
   const headers = headersFor(JSON_TEXT).map(([name, value]) => `${name}: ${value}\n`);
-  const folder = makeFolder({ headers: headers.join(""), body: JSON_TEXT });
-  const args = ["verify", "--headers", join(folder, "headers"), "--body", join(folder, "body"), "--json"];
+  const folder = makeFolder({ request: `${headers.join("")}\n${JSON_TEXT}` });
+  const args = ["verify", "--capture", join(folder, "request"), "--json"];
   const env = { WEBHOOK_SECRET: SECRET };
   expect((await run(args, { env })).status).toBe(0);
   const { stdout } = await run([...args, "--at", "2026-11-21T19:30:00Z"], { env });
@@ -159,8 +159,7 @@ test("headers and body may be in two files, and --at gives the time", async () =
 });
 
 test.each([
-  [[], /name the delivery with --capture/],
-  [["--headers", "h"], /with both --headers and --body/],
+  [[], /'--capture <file>' not specified/],
   [["--capture", "/nowhere"], /FILE_UNREADABLE/],
   [["--capture", "c", "--at", "yesterday"], /a time with its zone/],
 ])("the wrong use %j is refused", async (args, why) => {

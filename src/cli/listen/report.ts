@@ -5,17 +5,10 @@ import { shareableHeaders } from "../capture";
 import type { Output } from "../output";
 import type { Arrival } from "./receiver";
 
-/** Bounds what senders can write to the disk in one run, with the size of a body. */
-const MOST_FILES = 1_000;
-
 /** Returns a function that prints what arrives, and saves it. @param folder where captures go; undefined: nowhere */
 export function reporter(output: Output, folder: string | undefined): (arrival: Arrival) => void {
-  let count = 0;
   const save = (arrival: Arrival): string | null => {
     if (folder === undefined || arrival.isReplay) return null;
-    count += 1;
-    if (count === MOST_FILES + 1) output.warn(`${MOST_FILES} deliveries were saved, and no more are`);
-    if (count > MOST_FILES) return null;
     const path = join(folder, nameOf(arrival));
     try {
       mkdirSync(folder, { recursive: true, mode: 0o700 });

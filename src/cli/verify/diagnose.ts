@@ -16,24 +16,15 @@ interface DiagnosisOptions {
 
 /** Later than this in unix seconds is the year 5138. In milliseconds, it was in 1973. */
 const FIRST_MILLISECOND = 100_000_000_000;
-const HEADER_FINDINGS: readonly (readonly [cause: Cause, finding: string])[] = [
-  [
-    "missing-header",
-    "Of the headers webhook-id, webhook-timestamp and webhook-signature, at least one is missing.",
-  ],
-  [
-    "malformed-id",
-    "The header webhook-id is there twice, or holds a dot, a space or a character that is not visible ASCII.",
-  ],
-  [
-    "malformed-timestamp",
-    "The header webhook-timestamp is there twice, or is not a plain decimal number of unix seconds.",
-  ],
-  [
-    "malformed-signature",
-    'The header webhook-signature is there twice, or none of its entries is "v1," and 44 characters of base64.',
-  ],
-];
+const HEADER_FINDINGS: Partial<Readonly<Record<string, string>>> = {
+  "missing-header": "Of webhook-id, webhook-timestamp and webhook-signature, at least one is missing.",
+  "malformed-id":
+    "webhook-id is there twice, or holds a dot, a space or a character that is not visible ASCII.",
+  "malformed-timestamp":
+    "webhook-timestamp is there twice, or is not a plain decimal number of unix seconds.",
+  "malformed-signature":
+    'webhook-signature is there twice, or no entry is "v1," and 44 characters of base64.',
+};
 
 /**
  * Finds out whether a captured delivery verifies and, if not, the usual cause that explains it: a stable word, what was found, and what
@@ -64,7 +55,8 @@ export function diagnose({ capture, signing, receivedAt, now }: DiagnosisOptions
       return failed("timestamp-too-old", `It was ${ageSeconds} seconds old ${when}`, secret);
     return { verified: true, id, timestamp, ageSeconds, secret: fingerprint(secret) } as const;
   }
-  for (const [cause, finding] of HEADER_FINDINGS) if (result.reason === cause) return failed(cause, finding);
+  const ofHeaders = HEADER_FINDINGS[result.reason];
+  if (ofHeaders !== undefined) return failed(result.reason as Cause, ofHeaders);
   for (const [output, theirs] of others) {
     const secret = theirs.find((each) => isSigned(each));
     const finding = `The stack's output ${output} has the secret that signed it.`;

@@ -1,15 +1,12 @@
 import { Option } from "commander";
 import { readCapture } from "../capture";
-import { CliError } from "../errors";
 import { jsonOption, moment, stackOption } from "../options";
 import type { Subcommand } from "../run";
 import { readSecrets } from "../secrets";
 import { diagnose } from "./diagnose";
 
 interface Flags {
-  readonly capture?: string;
-  readonly headers?: string;
-  readonly body?: string;
+  readonly capture: string;
   readonly at?: number;
 }
 
@@ -19,23 +16,21 @@ export const verify: Subcommand<Flags> = {
     "Verifies a captured delivery. If it does not verify, names the usual cause that explains it, and what to do. A capture is old, so " +
     "its age counts only with --at.",
   options: [
-    new Option("--capture <file>", "a file of listen --save, JSON with headers and body, or a whole request"),
-    new Option("--headers <file>", "a file with a line name: value for each header").conflicts("capture"),
-    new Option("--body <file>", "a file with the body, byte for byte"),
+    new Option(
+      "--capture <file>",
+      "a file of listen --save, JSON with headers and body, or a whole request",
+    ).makeOptionMandatory(),
     new Option("--at <time>", "when the receiver got it, such as 2026-11-21T09:30:00Z").argParser(moment),
     stackOption(),
     jsonOption(),
   ],
   examples: [
     "verify --capture captures/1795253400000-msg_2Lh9.json",
-    "verify --headers headers.txt --body body.json --stack dev --at 2026-11-21T09:30:00Z",
+    "verify --capture request.txt --stack dev --at 2026-11-21T09:30:00Z",
   ],
-  async run(context, { capture: path, headers, body, at }) {
+  async run(context, { capture: path, at }) {
     const { output } = context;
-    const file = path ?? headers;
-    if (file === undefined || (headers === undefined) !== (body === undefined))
-      throw new CliError("WRONG_USE", "name the delivery with --capture, or with both --headers and --body");
-    const capture = await readCapture(file, body);
+    const capture = await readCapture(path);
     const signing = await readSecrets(context);
     const now = Math.floor(Date.now() / 1000);
     // A file of `listen --save` says when it arrived.
