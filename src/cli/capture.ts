@@ -40,7 +40,9 @@ export function shareableHeaders(headers: readonly HeaderPair[]): HeaderPair[] {
  * @throws CliError `FILE_UNREADABLE` or `CAPTURE_INVALID`
  */
 export async function readCapture(path: string): Promise<Capture> {
-  const file = await readFile(path);
+  const file = await fs.readFile(path).catch(({ code }: NodeJS.ErrnoException) => {
+    throw new CliError("FILE_UNREADABLE", `cannot read the file ${path} (${code})`);
+  });
   const json = parseJson(file.toString("utf8").replace(/^\uFEFF/, ""));
   const capture = isRecord(json) ? captureOfJson(json) : captureOfText(file);
   if (capture.headers.length === 0)
@@ -49,13 +51,6 @@ export async function readCapture(path: string): Promise<Capture> {
       `${path} holds no headers. It must be a file of \`listen --save\`, JSON with headers and body, or a request with its header lines`,
     );
   return capture;
-}
-
-/** @throws CliError `FILE_UNREADABLE` */
-export async function readFile(path: string): Promise<Buffer> {
-  return fs.readFile(path).catch(({ code }: NodeJS.ErrnoException) => {
-    throw new CliError("FILE_UNREADABLE", `cannot read the file ${path} (${code})`);
-  });
 }
 
 function captureOfJson({ headers, body, isBase64Encoded, receivedAt }: Record<string, unknown>): Capture {

@@ -28,12 +28,9 @@ export const port = wholeNumber({ max: 65_535 });
 
 /** Parses a moment, such as `2026-11-21T09:30:00Z`, into unix seconds. @throws InvalidArgumentError */
 export function moment(value: string): number {
-  if (/^\d{9,11}$/.test(value)) return Number(value);
   const milliseconds = /T\d\d:\d\d.*(Z|[+-]\d\d:?\d\d)$/i.test(value) ? Date.parse(value) : Number.NaN;
   if (!Number.isNaN(milliseconds)) return Math.floor(milliseconds / 1_000);
-  throw new InvalidArgumentError(
-    "It must be a time with its zone, such as 2026-11-21T09:30:00Z, or unix seconds.",
-  );
+  throw new InvalidArgumentError("It must be a time with its zone, such as 2026-11-21T09:30:00Z.");
 }
 
 /** Parses the url of a receiver. @throws InvalidArgumentError */

@@ -6,7 +6,7 @@ import { parseJson } from "../shared/json";
 import { postDelivery } from "../shared/post";
 import { describeUrl } from "../shared/url";
 import { sign } from "../signature/sign";
-import { deliveryHeaders, readCapture, readFile } from "./capture";
+import { deliveryHeaders, readCapture } from "./capture";
 import { CliError } from "./errors";
 import { httpUrl, jsonOption, stackOption } from "./options";
 import { PROGRAM, type Subcommand } from "./run";
@@ -24,10 +24,11 @@ interface Flags {
 
 const NO_ROUTE = "Nothing takes a POST at this path: check the path of the url.";
 /** What to do about the usual refusals, by their status. */
-const ADVICE: Readonly<Record<number, string>> = {
+const ADVICE: Readonly<Record<string, string>> = {
+  null: "Check the url, and that the receiver is running.",
   401:
-    "The receiver has another secret or a wrong clock, or something changes the body before it is verified. The receiver's log has " +
-    "the reason, and docs/signature-mismatch.md says what to do about it.",
+    "The receiver has another secret or a wrong clock, or something changes the body before it is verified, or a capture that was sent " +
+    "with --exact is too old. The receiver's log has the reason, and docs/signature-mismatch.md says what to do about it.",
   403: "Something in front of the receiver asks for a login or a token: let POST requests to this url through.",
   404: NO_ROUTE,
   405: NO_ROUTE,
@@ -45,9 +46,7 @@ export const send: Subcommand<Flags> = {
     new Option("--to <url>", "the receiver (default: the stack's only development endpoint)").argParser(
       httpUrl,
     ),
-    new Option("--data <json>", "the event's data, or @ and the path of a file (default: a job)").conflicts(
-      "capture",
-    ),
+    new Option("--data <json>", "the event's data (default: a job)").conflicts("capture"),
     new Option("--capture <file>", "send a captured delivery, such as one of listen --save"),
     new Option("--exact", "keep the id, the time and the signature of the capture"),
     stackOption(),
@@ -70,7 +69,7 @@ export const send: Subcommand<Flags> = {
     const signing = exact && to !== undefined ? undefined : await readSecrets(context);
     const url = to ?? developmentUrl(signing);
     const capture = flags.capture === undefined ? undefined : await readCapture(flags.capture);
-    const body = capture?.body ?? (await bodyOf(event, flags.data));
+    const body = capture?.body ?? bodyOf(event, flags.data);
     const given = capture ? deliveryHeaders(capture.headers) : { "content-type": "application/json" };
     const signed = exact || signing === undefined ? {} : signedHeaders(body, signing.secrets);
     const headers: Record<string, string | string[]> = { ...given, ...signed };
@@ -82,7 +81,7 @@ export const send: Subcommand<Flags> = {
     const answer = await output.during(() => "Waiting for the receiver…", posting);
     const { status, failure, durationMs } = answer;
     const text = answer.body.toString("utf8").trim().slice(0, LONGEST_ANSWER);
-    const advice = adviceFor(status, exact);
+    const advice = ADVICE[`${status}`] ?? null;
     output.data({ event: name, id, status, failure, durationMs, answer: text, advice }, () => {
       const result = status === null ? `no answer (${failure})` : `${status} after ${durationMs} ms`;
       output.line(`${name} ${id} to ${describeUrl(url)}: ${result}`);
@@ -93,14 +92,6 @@ export const send: Subcommand<Flags> = {
     return isSuccess(status);
   },
 };
-
-/** @param exact whether a capture was sent as it was received */
-function adviceFor(status: number | null, exact: boolean): string | null {
-  if (status === null) return "Check the url, and that the receiver is running.";
-  if (status >= 300 && status < 400) return "Use the url that it redirects to: redirects are not followed.";
-  if (status === 401 && exact) return "It may be too old by now. Without --exact, it is signed anew.";
-  return ADVICE[status] ?? null;
-}
 
 /** Production endpoints belong to the service's own deliveries. @throws CliError `WRONG_USE` */
 function developmentUrl(signing: SigningSecrets | undefined): string {
@@ -120,13 +111,11 @@ function signedHeaders(body: Buffer, secrets: readonly string[]) {
   return { "user-agent": PROGRAM, ...sign({ id, timestamp, body, secret: secrets }) };
 }
 
-/** Returns JSON whose data is as it was given, because parsing would change large numbers. @throws CliError `WRONG_USE` or `FILE_UNREADABLE` */
-async function bodyOf(event = "", given: string | undefined): Promise<Buffer> {
+/** Returns JSON whose data is as it was given, because parsing would change large numbers. @throws CliError `WRONG_USE` */
+function bodyOf(event = "", given: string | undefined): Buffer {
   const jobId = `job_${randomBytes(8).toString("hex")}`;
   const job = isJobEvent(event) ? { jobId, status: event.slice("job.".length) } : {};
-  const file = given?.startsWith("@") ? await readFile(given.slice(1)) : undefined;
-  // `trim` removes a byte order mark, too.
-  const data = (file?.toString() ?? given ?? JSON.stringify(job)).trim();
+  const data = given ?? JSON.stringify(job);
   if (parseJson(data) === undefined)
     throw new CliError("WRONG_USE", `--data must be JSON, such as '{"jobId":"job_1","status":"succeeded"}'`);
   return Buffer.from(`{"type":${JSON.stringify(event)},"data":${data}}`);

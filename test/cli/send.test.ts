@@ -32,14 +32,11 @@ test("an event is sent as the service sends it, signed with a new id, and the an
   });
 });
 
-test("--data is sent as it was written, from an argument or a file", async () => {
+test("--data is sent as it was written", async () => {
   const target = await receiver();
   const data = '{ "jobId": 12345678901234567890 }';
-  const file = join(makeFolder({ data: `\uFEFF${data}\n` }), "data");
-  for (const given of [data, `@${file}`])
-    await run(["send", "job.failed", "--to", target.url, "--data", given], { env });
-  const expected = `{"type":"job.failed","data":${data}}`;
-  expect(target.received.map(({ body }) => body)).toEqual([expected, expected]);
+  await run(["send", "job.failed", "--to", target.url, "--data", data], { env });
+  expect(target.received[0]?.body).toBe(`{"type":"job.failed","data":${data}}`);
 });
 
 test("an event that the service does not have is sent, with a note", async () => {
@@ -66,9 +63,7 @@ test("--exact sends a captured delivery as it was received, and needs no secret"
   const { path, body, headers } = capture();
   const ended = await run(["send", "--capture", path, "--exact", "--to", target.url]);
   expect(ended.status).toBe(1);
-  expect(ended.stdout).toMatch(
-    /^What to do: It may be too old by now\. Without --exact, it is signed anew\.$/m,
-  );
+  expect(ended.stdout).toMatch(/^What to do: .*sent with --exact is too old/m);
   expect(target.received[0]).toMatchObject({
     body,
     headers: { "webhook-id": "msg_old", "webhook-signature": headers["webhook-signature"] },
@@ -115,13 +110,7 @@ test.each([
   expect(stderr).toMatch(why);
 });
 
-test("a file of --data that cannot be read is named", async () => {
-  const args = ["send", "job.running", "--data", "@/nowhere", "--to", "http://127.0.0.1:1/"];
-  expect((await run(args, { env })).stderr).toMatch(/\/nowhere \(ENOENT\) \(FILE_UNREADABLE\)/);
-});
-
 test.each([
-  [301, 301, null, /the url that it redirects to/],
   [401, 401, null, /another secret/],
   [403, 403, null, /let POST requests/],
   [404, 404, null, /check the path of the url/],
