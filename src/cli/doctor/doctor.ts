@@ -10,23 +10,8 @@ import type { Holder } from "../inventory/owner";
 import { type KnownStack, readStacks } from "../inventory/stacks";
 import { jsonOption, stackOption } from "../options";
 import type { Subcommand } from "../run";
-import {
-  failure,
-  readVersions,
-  type ShownSetting,
-  settingsFindings,
-  shownSettings,
-  versionFindings,
-} from "./environment";
-import {
-  clockFindings,
-  type Finding,
-  gaps,
-  goneFindings,
-  joined,
-  listFindings,
-  stackFindings,
-} from "./findings";
+import { failure, readVersions, settingsFindings, shownSettings, versionFindings } from "./environment";
+import { type Finding, gaps, joined, listFindings, stackFindings } from "./findings";
 
 interface Flags {
   readonly all?: boolean;
@@ -47,18 +32,19 @@ export const doctor: Subcommand<Flags> = {
     const reading = [readVersions(pulumi), readStacks(context, { all })] as const;
     const [versions, stacks] = await Promise.all(reading);
     const own = stacks.known.filter(({ isOwn }) => isOwn);
-    const settings: ShownSetting[] = [];
+    const settings: ReturnType<typeof shownSettings> = [];
     const findings: Finding[] = [];
     const entries: Entry[] = [];
+    const gone: Holder[] = [];
     // The service knows by now what the states have.
     const asking = withAccount(context, async (account) => {
       settings.push(...shownSettings(account, env));
       findings.push(...settingsFindings(account, pulumi, stacks));
       const list = await output.during(() => "Waiting for the service…", account.client.list());
-      findings.push(...clockFindings(list));
       const inventory = inventoryOf(list, stacks, account);
       entries.push(...inventory.entries);
-      findings.push(...goneFindings(await goneOf(list, own, account)), ...listFindings(inventory, pulumi));
+      findings.push(...listFindings(inventory, pulumi));
+      gone.push(...(await goneOf(list, own, account)));
       return list.endpoints.length;
     });
     const endpoints = await asking.catch((error) => {
@@ -66,7 +52,7 @@ export const doctor: Subcommand<Flags> = {
       findings.unshift(failure(error, pulumi, stacks));
       return null;
     });
-    findings.push(...gaps(stacks), ...own.flatMap((stack) => [...stackFindings(stack, entries)]));
+    findings.push(...gaps(stacks), ...own.flatMap((stack) => [...stackFindings(stack, entries, gone)]));
     findings.push(...versionFindings(versions));
     // Errors come before notes.
     findings.sort((a, b) => a.level.localeCompare(b.level));

@@ -15,8 +15,6 @@ const manifest: {
   readonly peerDependencies: Readonly<Record<string, string>>;
 } = require("../../../package.json");
 
-export type ShownSetting = ReturnType<typeof shownSettings>[number];
-
 /**
  * Returns each setting, and the key of the configuration or the variable that it comes from; null for the default. Of a secret, the value
  * only says that it is set, and of the API key also its fingerprint, as the state has it.

@@ -61,8 +61,7 @@ const MOST_SECONDS = 60;
 const RECEIVER_OUTPUT = "receiver";
 const COMMAND = "npx pulumi-webhook-endpoints";
 
-/** Compares the clocks as soon as the service has answered. */
-export function* clockFindings({ serverTime }: EndpointList): Generator<Finding> {
+function* clockFindings({ serverTime }: EndpointList): Generator<Finding> {
   const seconds = serverTime === null ? 0 : Math.round((serverTime - Date.now()) / 1_000);
   const how = `${Math.abs(seconds)} s ${seconds > 0 ? "behind" : "ahead of"} the service's`;
   if (Math.abs(seconds) > MOST_SECONDS)
@@ -87,8 +86,16 @@ export function* gaps({ unreadable, absence }: Stacks): Generator<Finding> {
   }
 }
 
-/** Finds what runs of a stack left, and what its program lacks. */
-export function* stackFindings(stack: KnownStack, entries: readonly Entry[]): Generator<Finding> {
+/**
+ * Finds what runs of a stack left, and what its program lacks.
+ *
+ * @param gone what a state has, and the service has confirmed to have no longer
+ */
+export function* stackFindings(
+  stack: KnownStack,
+  entries: readonly Entry[],
+  gone: readonly Holder[],
+): Generator<Finding> {
   const { state, deployment, outputs } = stack;
   const name = quoted(stack.name);
   const pending = state.endpoints.filter(({ id = "" }) => isPendingId(id));
@@ -108,6 +115,12 @@ export function* stackFindings(stack: KnownStack, entries: readonly Entry[]): Ge
       message: `a run was interrupted while it worked on ${describeAll(operations)}${which}`,
       remedy: `pulumi up --stack ${name}   # first pulumi cancel, if the stack is locked; if this stays, pulumi refresh --clear-pending-creates`,
     });
+  const lost = gone.filter((each) => each.stack === stack).map(({ resource }) => nameOf(resource.urn));
+  if (lost.length > 0)
+    yield found("ENDPOINT_GONE", {
+      message: `the service no longer has ${joined(lost)}, which the stack ${stack.name} manages`,
+      remedy: `pulumi refresh --yes --stack ${name} && pulumi up --stack ${name}   # first remove adoptId, if the program names one of them`,
+    });
   if (deployment.resources.length > 0 && !outputs.includes(RECEIVER_OUTPUT))
     yield found("RECEIVER_OUTPUT_MISSING", {
       message: `the stack ${stack.name} has endpoints and no output "${RECEIVER_OUTPUT}", from which receivers, send and verify take their secrets`,
@@ -115,25 +128,12 @@ export function* stackFindings(stack: KnownStack, entries: readonly Entry[]): Ge
     });
 }
 
-/** @param gone what a state has, and the service has confirmed to have no longer */
-export function* goneFindings(gone: readonly Holder[]): Generator<Finding> {
-  for (const stack of new Set(gone.map((each) => each.stack.name))) {
-    const names = gone
-      .filter((each) => each.stack.name === stack)
-      .map(({ resource }) => nameOf(resource.urn));
-    const name = quoted(stack);
-    yield found("ENDPOINT_GONE", {
-      message: `the service no longer has ${joined(names)}, which the stack ${stack} manages`,
-      remedy: `pulumi refresh --yes --stack ${name} && pulumi up --stack ${name}   # first remove adoptId, if the program names one of them`,
-    });
-  }
-}
-
 /** Finds what the list of the service shows. */
 export function* listFindings(
   { entries, list, stacks }: Inventory,
   { withStack }: Pulumi,
 ): Generator<Finding> {
+  yield* clockFindings(list);
   const unread = joined(list.unrecognized.map(({ id }) => id));
   if (!list.complete || unread !== "")
     yield found("LIST_PARTIAL", {
