@@ -26,9 +26,10 @@ export class Mask {
 
 /** Returns a text whose control characters are escaped as in JSON. */
 export function printable(text: string): string {
-  return text.replace(UNPRINTABLE, (character) =>
-    Array.from({ length: character.length }, (_, at) => {
-      return `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`;
-    }).join(""),
-  );
+  return text.replace(UNPRINTABLE, escaped);
+}
+
+/** Writes every character as JSON can. */
+export function escaped(text: string): string {
+  return text.replace(/./gs, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

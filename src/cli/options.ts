@@ -15,16 +15,15 @@ export const yesOption = () => new Option("-y, --yes", "do not ask").helpGroup(C
 export const helpOption = () => new Option("-h, --help", "show this help").helpGroup(COMMON);
 
 /** Returns a parser of whole numbers up to a limit. The parser throws InvalidArgumentError. */
-export function wholeNumber({ min = 0, max }: { readonly min?: number; readonly max: number }) {
+export function wholeNumber(max: number) {
   return (value: string): number => {
-    const number = Number(value);
-    if (/^\d{1,9}$/.test(value) && number >= min && number <= max) return number;
-    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+    if (/^\d{1,9}$/.test(value) && Number(value) <= max) return Number(value);
+    throw new InvalidArgumentError(`It must be a whole number from 0 to ${max}.`);
   };
 }
 
 /** Parses the number of a port; 0 stands for a free one. */
-export const port = wholeNumber({ max: 65_535 });
+export const port = wholeNumber(65_535);
 
 /** Parses a moment, such as `2026-11-21T09:30:00Z`, into unix seconds. @throws InvalidArgumentError */
 export function moment(value: string): number {

@@ -2,9 +2,8 @@ import { styleText } from "node:util";
 import type { CodedError } from "../shared/codedError";
 import { Mask, printable } from "./mask";
 
-/** When progress is shown for the first time, and how often after that, in milliseconds. */
-const FIRST_PROGRESS_MS = 1_000;
-const NEXT_PROGRESS_MS = 5_000;
+/** How often progress is shown, in milliseconds. */
+const PROGRESS_MS = 2_000;
 const COLUMN_GAP = "  ";
 
 export interface Sink {
@@ -87,15 +86,11 @@ export class Output {
     if (this.json && !this.#isPrinted) this.#writeJson({ error: { code: error.code, message } });
   }
 
-  /** Waits for work. If it takes longer than a second, a terminal shows what the command is doing, with counts. */
+  /** Waits for work. If it takes longer than two seconds, a terminal shows what the command is doing, with counts. */
   async during<T>(describe: () => string, work: Promise<T>): Promise<T> {
     if (this.options.stderr.isTTY !== true) return work;
-    const show = () => {
-      this.note(describe());
-      timer = setTimeout(show, NEXT_PROGRESS_MS);
-    };
-    let timer = setTimeout(show, FIRST_PROGRESS_MS);
-    return work.finally(() => clearTimeout(timer));
+    const timer = setInterval(() => this.note(describe()), PROGRESS_MS);
+    return work.finally(() => clearInterval(timer));
   }
 
   /** Returns a text as it is printed: without secrets, and harmless for a terminal. */

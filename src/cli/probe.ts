@@ -20,7 +20,7 @@ export const probe: Subcommand<Flags> = {
   arguments: [new Argument("<url>", "the receiver").argParser(httpUrl)],
   options: [
     new Option("--wait <seconds>", "retry for so long what may pass, such as a receiver that starts")
-      .argParser(wholeNumber({ max: LONGEST_WAIT }))
+      .argParser(wholeNumber(LONGEST_WAIT))
       .default(0),
     stackOption(),
     jsonOption(),

@@ -170,7 +170,7 @@ test("a table is aligned, a warning is printed once, and only a terminal without
   expect(colored.stdout).toContain("\u001b[1mID      TYPE\u001b[22m\n");
 });
 
-test("a terminal sees after a second what a long operation is doing, and again after five more", async () => {
+test("a terminal sees every two seconds what a long operation is doing", async () => {
   jest.useFakeTimers();
   let printed = "";
   const write = (text: string) => {
@@ -178,9 +178,9 @@ test("a terminal sees after a second what a long operation is doing, and again a
   };
   const sink = { isTTY: true, write };
   const output = new Output({ json: false, stdout: sink, stderr: sink, env: { NO_COLOR: "1" } });
-  const work = new Promise((done) => setTimeout(() => done("done"), 7_000));
+  const work = new Promise((done) => setTimeout(() => done("done"), 5_000));
   const working = output.during(() => "Reading 3 of 8 stacks…", work);
-  jest.advanceTimersByTime(1_100);
+  jest.advanceTimersByTime(2_100);
   expect(printed).toBe("Reading 3 of 8 stacks…\n");
   await jest.advanceTimersByTimeAsync(20_000);
   expect(printed).toBe("Reading 3 of 8 stacks…\nReading 3 of 8 stacks…\n");

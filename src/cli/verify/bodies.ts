@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { gunzipSync } from "node:zlib";
 import { parseJson } from "../../shared/json";
+import { escaped } from "../mask";
 import type { Cause } from "./advice";
 
 /** A body that the sender may have signed: how it was changed, and what completes "the sender signed …". */
@@ -46,10 +47,10 @@ function writingsOf(json: unknown): Readonly<Record<string, string>> {
     "JSON.stringify writes it": compact,
     "JSON.stringify writes it with an indent of 2 spaces": JSON.stringify(json, null, 2),
     "JSON.stringify writes it with an indent of 4 spaces": JSON.stringify(json, null, 4),
-    "Python's json.dumps writes it": escaped(spaced(json)),
+    "Python's json.dumps writes it": asciiOnly(spaced(json)),
     "Python's json.dumps writes it with ensure_ascii=False": spaced(json),
-    "Python's json.dumps writes it with compact separators": escaped(compact),
-    "PHP's json_encode writes it": escaped(compact.replaceAll("/", "\\/")),
+    "Python's json.dumps writes it with compact separators": asciiOnly(compact),
+    "PHP's json_encode writes it": asciiOnly(compact.replaceAll("/", "\\/")),
     "PHP's json_encode writes it with JSON_UNESCAPED_UNICODE": compact.replaceAll("/", "\\/"),
   };
 }
@@ -62,9 +63,8 @@ function spaced(json: unknown): string {
   return `{${members.join(", ")}}`;
 }
 
-/** Escapes every character beyond ASCII. */
-function escaped(json: string): string {
-  return json.replace(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+function asciiOnly(json: string): string {
+  return json.replace(/[\u007f-\uffff]/g, escaped);
 }
 
 function unzipped(body: Buffer): Buffer | undefined {
