@@ -12,8 +12,6 @@ import { printable } from "./mask";
 import { jsonOption, stackOption } from "./options";
 import type { Context, Subcommand } from "./run";
 
-/** How long a name made from a host may be, in characters. */
-const LONGEST_NAME = 40;
 const REPLACED_FILE =
   "If this replaces the file of an earlier run, restore that first: Pulumi deletes what the program no longer declares.";
 const IS_SECRET =
@@ -90,8 +88,7 @@ function namedAfterHosts(entries: readonly Entry[], { stacks }: Inventory): Adop
   const own = stacks.known.filter(({ isOwn }) => isOwn);
   const taken = new Set(own.flatMap(({ deployment }) => deployment.resources.map(({ urn }) => nameOf(urn))));
   return entries.map(({ endpoint: { id, url, type } }) => {
-    const host = new URL(url).hostname.slice(0, LONGEST_NAME);
-    const slug = host.replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+    const slug = new URL(url).hostname.replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
     const hash = createHash("sha256").update(id).digest("hex").slice(0, 8);
     const name = taken.has(slug) ? `${slug}-${hash}` : slug;
     taken.add(name);

@@ -68,8 +68,6 @@ export async function run(
     .configureOutput({
       writeOut: (text) => output.raw(text),
       writeErr: () => undefined,
-      getOutHasColors: () => false,
-      getErrHasColors: () => false,
     });
   try {
     if (args[0] !== "emulator" && args.some((each) => each.includes("whsec_")))

@@ -99,10 +99,9 @@ function developmentUrl(signing: SigningSecrets | undefined): string {
   const found = Object.entries(endpoints).filter(([, { type }]) => type === "development");
   const [first, ...others] = found;
   if (first !== undefined && others.length === 0) return httpUrl(first[1].url);
-  const names = found.map(([name]) => name).join(", ");
-  const count =
-    found.length === 0 ? "no development endpoint" : `${found.length} development endpoints: ${names}`;
-  throw new CliError("WRONG_USE", `${source} names ${count}. Name the url of the receiver with --to`);
+  const names = found.map(([name]) => name).join(", ") || "none";
+  const reason = `${source} must have one development endpoint, and has ${names}`;
+  throw new CliError("WRONG_USE", `${reason}. Name the url of the receiver with --to`);
 }
 
 function signedHeaders(body: Buffer, secrets: readonly string[]) {

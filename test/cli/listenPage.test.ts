@@ -37,7 +37,5 @@ test("--page shows what arrives with its verdict, and replays what was forwarded
   await running.until(/replayed: 204/);
   expect(target.received.map(({ headers }) => headers["webhook-id"])).toEqual(["msg_good", "msg_good"]);
   expect(await shown("?d=1")).toContain("Replay of attempt 1");
-  expect((await act("clear", {})).status).toBe(303);
-  expect(await shown()).toContain("Waiting for deliveries.");
   expect((await running.stop()).status).toBe(0);
 });

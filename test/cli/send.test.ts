@@ -85,13 +85,16 @@ test("without --to, it goes to the stack's only development endpoint", async () 
 });
 
 test.each([
-  [{ live: { url: "http://127.0.0.1:1/", type: "production" } }, /names no development endpoint.*--to/],
+  [
+    { live: { url: "http://127.0.0.1:1/", type: "production" } },
+    /must have one development endpoint, and has none\. Name .*--to/,
+  ],
   [
     {
       a: { url: "http://127.0.0.1:1/", type: "development" },
       b: { url: "http://127.0.0.1:1/", type: "development" },
     },
-    /names 2 development endpoints: a, b\. Name .*--to/,
+    /must have one development endpoint, and has a, b\. Name .*--to/,
   ],
 ])("without --to, it never guesses: %#", async (endpoints, why) => {
   const { status, stderr } = await run(["send", "job.running"], withEndpoints(endpoints));

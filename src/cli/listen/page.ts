@@ -65,9 +65,6 @@ export async function startPage({ port, replay, mask }: PageOptions) {
     emptyHint: "Waiting for deliveries.",
     attempts: () => entries,
     ...(replay && { replay: replayShown }),
-    clear: () => {
-      entries = [];
-    },
   };
   const listener = await listen("127.0.0.1", port, deliveryPage(source, PATH));
   return { url: `http://127.0.0.1:${listener.port}${PATH}`, close: listener.close, add };
