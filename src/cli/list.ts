@@ -1,9 +1,9 @@
 import { Argument, Option } from "commander";
 import { withAccount } from "./account";
 import { describeAge } from "./duration";
-import { dataOf, type Entry, entryOf, printTable, takeInventory } from "./inventory/inventory";
+import { dataOf, entryOf, printTable, takeInventory } from "./inventory/inventory";
 import { jsonOption, stackOption } from "./options";
-import type { Context, Subcommand } from "./run";
+import type { Subcommand } from "./run";
 
 interface Flags {
   /** Reads the stacks of the whole backend. */
@@ -34,7 +34,6 @@ export const list: Subcommand<Flags> = {
         if (shown.length === 0) output.note(orphans ? "There are no orphans." : "There are no endpoints.");
         else printTable(context, shown);
       });
-      noteHosts(context, shown);
       return true;
     });
   },
@@ -59,15 +58,7 @@ export const get: Subcommand<Omit<Flags, "orphans">> = {
         output.line(`updated:    ${updatedAt ?? "unknown"}`);
         output.line(`managed by: ${entry.owner.shown}`);
       });
-      noteHosts(context, [entry]);
       return true;
     });
   },
 };
-
-function noteHosts({ output }: Context, shown: readonly Entry[]): void {
-  if (shown.some(({ endpoint, shownUrl }) => endpoint.url !== shownUrl))
-    output.note(
-      "Only the host of a url is shown if a stack keeps it as a secret, or a stack that was not read may. --all reads every stack.",
-    );
-}

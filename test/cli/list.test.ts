@@ -42,7 +42,7 @@ wh_1  development  1h   https://hooks.example.com/jobs  jobs in shop/dev
 wh_2  development  1h   https://hooks.example.com/…     no stack of this project
 `,
   );
-  expect(stderr).toMatch(/Only the host of a url is shown .* --all reads every stack/);
+  expect(stderr).toMatch(/Only the host of a url is shown .* `list --all` reads every stack/);
 });
 
 test("list --all asks for the stacks once, reads those of every project, and says what none of them has", async () => {

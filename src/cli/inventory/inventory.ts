@@ -100,6 +100,10 @@ export function printTable({ output }: Context, entries: readonly Entry[]): void
     ...[id, type, describeAge(ageMs), shownUrl, owner.shown],
   ]);
   output.table(["ID", "TYPE", "AGE", "URL", "MANAGED BY"], rows);
+  if (entries.some(({ endpoint, shownUrl }) => endpoint.url !== shownUrl))
+    output.note(
+      "Only the host of a url is shown if a stack keeps it as a secret, or a stack that was not read may. `list --all` reads every stack.",
+    );
 }
 
 /** Returns an entry as `--json` prints it. Its owner is null for an orphan, and only for an orphan. */
