@@ -71,9 +71,7 @@ export const listen: Subcommand<Flags> = {
       output.record({ url, page: page?.url ?? null }, url);
       if (page !== undefined) output.note(`The page is at ${page.url}`);
       const forget = terminal.onLine(() => {
-        if (replay === undefined) output.note("To replay deliveries, start with --forward-to.");
-        else if (last === undefined) output.note("There is no delivery to replay yet.");
-        else void replay(last);
+        if (last !== undefined) void replay?.(last);
       });
       await stopped;
       forget();
