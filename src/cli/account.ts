@@ -12,9 +12,7 @@ export interface Account {
   readonly origin: Origin;
   readonly client: WebhooksClient;
   /** How `client` reaches the service. Holds the API key. */
-  readonly connection: WebhooksClientOptions;
-  /** For a whole operation. */
-  readonly timeoutMs: number;
+  readonly connection: WebhooksClientOptions & { readonly timeoutMs: number };
   /** That of the stack; undefined if there is none. */
   readonly configuration: Configuration | undefined;
 }
@@ -39,12 +37,12 @@ export async function withAccount<T>(context: Context, work: (account: Account) 
   const reading = pulumi.find<Configuration>(["config", "--json", "--show-secrets"]);
   const found = await output.during(() => "Reading the stack's settings…", reading);
   const { settings, providerName, showResponses } = resolved(context, found);
-  const { timeoutSeconds, ...connection } = settings;
-  const timeoutMs = timeoutSeconds * 1_000;
-  const client = new WebhooksClient({ ...connection, timeoutMs });
+  const { timeoutSeconds, ...service } = settings;
+  const connection = { ...service, timeoutMs: timeoutSeconds * 1_000 };
+  const client = new WebhooksClient(connection);
   try {
     const origin = originOf({ ...settings, providerName });
-    return await work({ origin, client, connection, timeoutMs, configuration: found.value });
+    return await work({ origin, client, connection, configuration: found.value });
   } catch (error) {
     if (showResponses && hasAnswer(error)) output.warn(describeAnswer(error, connection.apiKey));
     throw error;

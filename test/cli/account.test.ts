@@ -45,6 +45,9 @@ test("the settings come from the stack, and then from the environment", async ()
     pulumi: fakePulumi({ config: config() }),
   };
   expect(await list(both)).toMatchObject({ status: 0 });
+  const limit = async ({ connection }: Account) => connection.timeoutMs;
+  const limited = { ...env(), WEBHOOKS_TIMEOUT_SECONDS: "2" };
+  expect(await list({ env: limited }, limit)).toMatchObject({ stdout: "2000\n" });
 });
 
 test.each([

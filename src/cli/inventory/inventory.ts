@@ -70,7 +70,7 @@ export async function takeInventory(
 export function inventoryOf(
   list: EndpointList,
   stacks: Stacks,
-  { timeoutMs }: Pick<Account, "timeoutMs">,
+  { connection: { timeoutMs } }: Pick<Account, "connection">,
 ): Inventory {
   const ownerOf = ownersIn(stacks, patienceFor(timeoutMs));
   const owned = list.endpoints.map((endpoint) => ({ endpoint, owner: ownerOf(endpoint) }));
