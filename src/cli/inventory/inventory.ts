@@ -62,7 +62,7 @@ export async function takeInventory(
   const unread = list.unrecognized.map(({ id }) => id);
   if (unread.length > 0) output.warn(`the service lists endpoints that cannot be read: ${unread.join(", ")}`);
   for (const { what, why } of stacks.unreadable) output.warn(`${what} cannot be read: ${why}`);
-  if (stacks.absence !== undefined)
+  if (stacks.absence !== undefined && stacks.known.length === 0)
     output.note(`No stack of this project was read, because ${stacks.absence}.`);
   return inventoryOf(list, stacks, account);
 }
@@ -100,10 +100,11 @@ export function printTable({ output }: Context, entries: readonly Entry[]): void
     ...[id, type, describeAge(ageMs), shownUrl, owner.shown],
   ]);
   output.table(["ID", "TYPE", "AGE", "URL", "MANAGED BY"], rows);
-  if (entries.some(({ endpoint, shownUrl }) => endpoint.url !== shownUrl))
-    output.note(
-      "Only the host of a url is shown if a stack keeps it as a secret, or a stack that was not read may. `list --all` reads every stack.",
-    );
+  const hidden = entries.filter(({ endpoint, shownUrl }) => endpoint.url !== shownUrl);
+  const isUnread = hidden.some(({ owner }) => owner.kind === "unknown");
+  const unread = ", or a stack that was not read may. `list --all` reads every stack";
+  if (hidden.length > 0)
+    output.note(`Only the host of a url is shown if a stack keeps it as a secret${isUnread ? unread : ""}.`);
 }
 
 /** Returns an entry as `--json` prints it. Its owner is null for an orphan, and only for an orphan. */
