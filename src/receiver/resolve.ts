@@ -1,4 +1,4 @@
-import { checkTolerance, DEFAULT_TOLERANCE_SECONDS, LONGEST_TOLERANCE_SECONDS } from "../signature/tolerance";
+import { checkTolerance, DEFAULT_TOLERANCE_SECONDS, LONGEST_TOLERANCE_SECONDS } from "../signature/check";
 import { checkNumber, checkOptions } from "./checks";
 import { LONGEST_TIMER_MS } from "./deadline";
 import { memoryDedupe } from "./dedupe/memory";

@@ -1,8 +1,7 @@
-import { check, refused } from "./check";
+import { check, checkTolerance, DEFAULT_TOLERANCE_SECONDS, refused } from "./check";
 import type { HeadersLike } from "./headers";
 import type { RawBody, VerificationResult } from "./result";
 import { keysOf, WebhookSecretError } from "./secret";
-import { checkTolerance, DEFAULT_TOLERANCE_SECONDS } from "./tolerance";
 
 /** Options of `createVerifier`. */
 export interface VerifierOptions {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { CodedError } from "../shared/codedError";
+import { LONGEST_TOLERANCE_SECONDS, problemOfTolerance } from "../signature/check";
 import { problemOfSecret } from "../signature/secret";
-import { LONGEST_TOLERANCE_SECONDS, problemOfTolerance } from "../signature/tolerance";
 
 /** The shortest key that the Standard Webhooks specification allows, in bytes. A shorter one was cut off. */
 const SHORTEST_KEY_BYTES = 24;
