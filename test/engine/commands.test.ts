@@ -99,7 +99,7 @@ test("what a killed run left is pending, and nothing is deleted while a state ca
     /^wh_2 .* perhaps killed in test\/dev \(interrupted\)$/m,
   );
   expect((await run("doctor")).stdout).toMatch(
-    /while it registered killed in test\/dev, and may have made wh_2/,
+    /while it worked on killed in test\/dev, and may have made wh_2/,
   );
   expect((await run("delete", "wh_2", "--yes")).stderr).toMatch(/--clear-pending-creates.*\(NOT_DELETABLE\)/);
 
