@@ -15,5 +15,5 @@ export function duration(value: string): number {
 export function describeAge(ageMs: number | undefined): string {
   if (ageMs === undefined) return "unknown";
   const [unit, milliseconds] = Object.entries(UNITS).find(([, each]) => ageMs >= each) ?? ["s", UNITS.s];
-  return `${Math.max(0, Math.floor(ageMs / milliseconds))}${unit}`;
+  return `${Math.floor(ageMs / milliseconds)}${unit}`;
 }

@@ -92,7 +92,9 @@ export function inventoryOf(
 
 function ageOf({ createdAt }: Endpoint, { serverTime }: EndpointList): number | undefined {
   const made = parseTimestamp(createdAt);
-  return serverTime !== null && made !== undefined && made >= FIRST_TIME ? serverTime - made : undefined;
+  if (serverTime === null || made === undefined || made < FIRST_TIME) return undefined;
+  // The Date header has whole seconds, so what was made in this second seems to be of the next.
+  return Math.max(0, serverTime - made);
 }
 
 export function printTable({ output }: Context, entries: readonly Entry[]): void {
