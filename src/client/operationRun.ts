@@ -7,6 +7,8 @@ import { MalformedAnswer } from "./parse";
 import { backoffMs, judge, retryAfterMs } from "./retryPolicy";
 
 const LONGEST_ATTEMPT_MS = 10_000;
+/** The timer that ends an attempt may fire so much too early. What is left then is no time for another one. */
+const TIMER_SLACK_MS = 1;
 
 /** Options of one operation of the client. */
 export interface OperationOptions {
@@ -73,7 +75,8 @@ export async function runOperation<T>(
       }
       if (last.answer) gate.refusals = 0;
       const delayMs = backoffMs(retries, random);
-      if (!repeatable || retries >= options.maxRetries || delayMs >= leftMs) throw failed(code);
+      if (!repeatable || retries >= options.maxRetries || delayMs + TIMER_SLACK_MS >= leftMs)
+        throw failed(code);
       retries += 1;
       leftMs -= delayMs;
       reportWait(code, delayMs);
