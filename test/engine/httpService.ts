@@ -4,7 +4,8 @@ import { text } from "node:stream/consumers";
 import { systemClock } from "../../src/client/clock";
 import { type Dispatcher, FakeService, type Habits, type Registered } from "../provider/fakeService";
 
-export const API_KEY = "k3y";
+/** With characters that no ciphertext of a state has by chance. */
+export const API_KEY = "k3y-of-default";
 
 /** The service of the tests of the provider, behind a real socket. It shares no code with the emulator. */
 export class HttpService extends FakeService {

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: that is how a YAML program refers to a value
-import { HttpService } from "./httpService";
+import { API_KEY, HttpService } from "./httpService";
 import { NativeProject } from "./nativeProject";
 
 jest.setTimeout(300_000);
@@ -57,7 +57,7 @@ test("a YAML program goes from the first up over drift, a replacement and an imp
   expect(await project.up()).toMatch(/3 unchanged/);
   await project.destroy();
   expect(service.endpoints).toEqual([]);
-  expect(project.filesAtRest() + project.transcript).not.toContain("k3y");
+  expect(project.filesAtRest() + project.transcript).not.toContain(API_KEY);
 });
 
 test("a lost answer stays pending until the next up", async () => {
