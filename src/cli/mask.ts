@@ -16,7 +16,7 @@ export class Mask {
       if (value.length >= SHORTEST_VALUE) this.#values.add(value);
   }
 
-  /** Returns a text without the secrets that are hidden, and without anything that is spelt as a signing secret. */
+  /** Returns a string without the secrets that are hidden, and without anything that is spelt as a signing secret. */
   apply(text: string): string {
     let masked = text;
     for (const value of this.#values) masked = masked.replaceAll(value, "…");
@@ -24,7 +24,7 @@ export class Mask {
   }
 }
 
-/** Returns a text whose control characters are escaped as in JSON. */
+/** Returns a string whose control characters are escaped as in JSON. */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, escaped);
 }

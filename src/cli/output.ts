@@ -15,8 +15,8 @@ type Style = "bold" | "dim" | "red" | "green" | "yellow";
 
 /**
  * What a command prints. Data goes to standard output: one JSON value with `--json`, lines and tables otherwise. Notes, warnings and
- * progress go to standard error, and with `--json` all lines. Only a terminal gets colors, and not with NO_COLOR. Nothing that is printed controls the terminal, or
- * holds a secret that the command knows.
+ * progress go to standard error, and with `--json` all lines. Only a terminal gets colors, and not with NO_COLOR. Nothing that is
+ * printed controls the terminal, or holds a secret that the command knows.
  */
 export class Output {
   readonly json: boolean;

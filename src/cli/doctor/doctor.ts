@@ -36,7 +36,7 @@ export const doctor: Subcommand<Flags> = {
     const findings: Finding[] = [];
     const entries: Entry[] = [];
     const gone: Holder[] = [];
-    // The service knows by now what the states have.
+    // The list is newer than the states, so it has what they have.
     const asking = withAccount(context, async (account) => {
       settings.push(...shownSettings(account, env));
       findings.push(...settingsFindings(account, pulumi, stacks));

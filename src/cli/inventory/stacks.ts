@@ -13,9 +13,9 @@ export const NO_STACK = "this folder has no project with a stack in this backend
 /** A stack, as far as endpoints are concerned. */
 export interface KnownStack {
   readonly name: string;
-  /** Whether it is a stack of this folder's project. */
+  /** True for a stack of this folder's project. */
   readonly isOwn: boolean;
-  /** Whether it is the selected stack, or the one that `--stack` names. */
+  /** True for the selected stack, or the one that `--stack` names. */
   readonly isSelected: boolean;
   /** Its endpoints, also those that it only reads, and the operations on endpoints that no run has finished. */
   readonly deployment: Required<Deployment>;
@@ -28,7 +28,7 @@ export interface Stacks {
   readonly known: readonly KnownStack[];
   /** What could not be read, such as "the stack prod", and why. */
   readonly unreadable: readonly { readonly what: string; readonly why: string }[];
-  /** Why there is no stack of this folder's project to read, as the part of a sentence after "because". */
+  /** Why no stack of this folder's project can be read, as the part of a sentence after "because". */
   readonly absence: string | undefined;
   /** Why an endpoint that no known stack has may be another stack's; undefined if each stack of the backend was read. */
   readonly gap: string | undefined;

@@ -16,11 +16,11 @@ export interface Arrival extends Capture {
   /** "verified", "not checked" without a secret, or the reason why it was refused. */
   readonly verdict: string;
   readonly isRefused: boolean;
-  /** What the sender was answered. */
+  /** The status that the sender got. */
   readonly status: number;
   /** What the url of `--forward-to` answered. With a failure, the answer is incomplete at best. Absent if it was not asked. */
   readonly forwarded?: DeliveryAnswer;
-  /** Whether it was forwarded once more, without a request. */
+  /** True if it was forwarded once more, without a request. */
   readonly isReplay: boolean;
 }
 
