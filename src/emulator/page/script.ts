@@ -1,6 +1,7 @@
 /**
  * The page's script. The page works without it. The server alone renders: the script fetches the page again and replaces the parts
- * that changed, so that open details and the focus stay, and filters while somebody types.
+ * that changed, so that open details and the focus stay, and filters while somebody types. A part in which somebody types, or holds a
+ * button of the mouse down, waits: a click on what is replaced meanwhile would be lost.
  */
 export const SCRIPT = `"use strict";
 const EVERY_MS = 1000;
@@ -21,8 +22,9 @@ async function refresh() {
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     for (const part of document.querySelectorAll("[data-live]")) {
       const next = page.getElementById(part.id);
-      const isFilledIn = part.querySelector(":is(input, select, textarea):focus");
-      if (next && !isFilledIn && next.innerHTML !== part.rendered) replace(part, next);
+      const isInUse = part.querySelector(":is(input, select, textarea):focus, :active");
+      const rendered = part.rendered ?? part.innerHTML;
+      if (next && !isInUse && next.innerHTML !== rendered) replace(part, next);
     }
     if (live.textContent !== "live") live.textContent = "live";
   } catch {

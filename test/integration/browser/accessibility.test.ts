@@ -83,8 +83,8 @@ test("a narrow screen shows the list, the chosen delivery in its place, and the 
       (element as unknown as { checkVisibility(): boolean }).checkVisibility(),
     );
   expect([await isVisible(".master"), await isVisible(".detail")]).toEqual([true, false]);
-  await Promise.all([page.waitForNavigation(), page.click("#d1")]);
+  await Promise.all([page.waitForNavigation(), page.locator("#d1").click()]);
   expect([await isVisible(".master"), await isVisible(".detail")]).toEqual([false, true]);
-  await Promise.all([page.waitForNavigation(), page.click("#back")]);
+  await Promise.all([page.waitForNavigation(), page.locator("#back").click()]);
   expect(await isVisible(".master")).toBe(true);
 });

@@ -33,13 +33,13 @@ test("someone runs a job, watches its deliveries arrive and be retried, and repl
   await press(page, "header", "Run a job");
   await shows(page, "#list li", /^retrying job.running/);
   await shows(page, "#list li", /^delivered job.succeeded/);
-  await page.click("#list li:last-child a");
+  await page.locator("#list li:last-child a").click();
   await shows(
     page,
     "#detail",
     /job.running retrying .*Attempt 1 .* 503 \d+ ms next .*webhook-signature: v1,/,
   );
-  await page.click("#detail summary");
+  await page.locator("#detail summary").click();
   await shows(page, "#detail", /Attempt 1 .* 503 \d+ ms next [\d:.]+$/);
   // The retry arrives by itself, and the details stay as they are.
   await shows(
@@ -47,7 +47,7 @@ test("someone runs a job, watches its deliveries arrive and be retried, and repl
     "#detail",
     /job.running delivered .* Attempt 1 .* 503 \d+ ms next [\d:.]+ Attempt 2 .* 204/,
   );
-  await page.click("[id^=replay]");
+  await page.locator("[id^=replay]").click();
   await shows(page, "#detail", /Replay of attempt \d .* 204/);
   expect(page.url()).toMatch(/\?d=\d+$/);
   expect(received).toHaveLength(4);
