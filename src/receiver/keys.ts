@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import { keysOf } from "../signature/secret";
-import { inTime } from "./deadline";
+import { inTime } from "./limits";
 import type { Secrets } from "./types";
 
 type Keys = readonly KeyObject[] | undefined;

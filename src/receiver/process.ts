@@ -1,6 +1,6 @@
-import { DeadlineError, inTime, isThenable } from "./deadline";
 import type { Claim, DedupeStore } from "./dedupe/store";
 import type { TrackedDelivery } from "./delivery";
+import { DeadlineError, inTime, isThenable } from "./limits";
 import type { Warn } from "./reports";
 import { type StandardSchema, validData } from "./schema";
 import type { Delivery, EventDelivery, Handler, OutcomeKind } from "./types";

@@ -1,4 +1,4 @@
-import { isThenable } from "./deadline";
+import { isThenable } from "./limits";
 import type { Outcome, Rejection } from "./types";
 
 /** Hooks for logs and metrics. None receives a secret, a header or the body; errors that they throw are ignored. */

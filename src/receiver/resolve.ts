@@ -1,10 +1,9 @@
 import { checkTolerance, DEFAULT_TOLERANCE_SECONDS, LONGEST_TOLERANCE_SECONDS } from "../signature/check";
-import { checkNumber, checkOptions } from "./checks";
-import { LONGEST_TIMER_MS } from "./deadline";
 import { memoryDedupe } from "./dedupe/memory";
 import type { DedupeStore } from "./dedupe/store";
 import type { TrackedDelivery } from "./delivery";
 import { JOB_EVENTS } from "./delivery";
+import { checkNumber, LONGEST_TIMER_MS } from "./limits";
 import type { HandlingOptions, QueueReceiverOptions, ReceiverOptions } from "./options";
 import { type Processed, type Processing, processDelivery } from "./process";
 import { enqueue } from "./queues/delivery";
@@ -102,6 +101,17 @@ export function resolveHandling<Events extends object>(
       `${owner}: there are no handlers and no onUnhandled, so every event would be acknowledged and lost.`,
     );
   return { store, handlers, schemas, onUnhandled, handlerTimeoutMs, leaseMs, warn };
+}
+
+/**
+ * Refuses options that do not exist, which plain JavaScript, and TypeScript for options in a variable, would drop in silence.
+ * @param owner whose options they are, such as "createReceiver"
+ * @throws TypeError
+ */
+export function checkOptions(owner: string, options: object, known: readonly string[]): void {
+  for (const [name, value] of Object.entries(options))
+    if (value !== undefined && !known.includes(name))
+      throw new TypeError(`${owner}: ${name} is not an option here; use ${known.join(", ")}.`);
 }
 
 /** @throws RangeError */

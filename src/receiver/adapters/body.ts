@@ -1,7 +1,6 @@
 import type { HeadersLike } from "../../signature/headers";
 import { outcomeAnswer } from "../answers";
-import { checkNumber } from "../checks";
-import { LONGEST_TIMER_MS } from "../deadline";
+import { checkNumber, LONGEST_TIMER_MS } from "../limits";
 import type { Receiver, ReceiverResponse, Refusal } from "../types";
 
 const DEFAULT_BODY_TIMEOUT_MS = 10_000;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { HeadersLike } from "../../signature/headers";
-import { startTimer } from "../deadline";
+import { startTimer } from "../limits";
 import type { Receiver, ReceiverResponse, Refusal } from "../types";
 import { answering, BodyBytes, type BodyTimeoutOptions, bodyTimeoutOf, type Sent } from "./body";
 

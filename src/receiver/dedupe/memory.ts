@@ -1,4 +1,4 @@
-import { checkNumber } from "../checks";
+import { checkNumber } from "../limits";
 import type { Claim, DedupeStore } from "./store";
 
 /** Options of `memoryDedupe`. */

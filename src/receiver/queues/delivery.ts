@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { inTime, isThenable } from "../deadline";
 import { asBuffer } from "../delivery";
+import { inTime, isThenable } from "../limits";
 import { checkResult, type Processed } from "../process";
 import type { Warn } from "../reports";
 import type { Delivery } from "../types";

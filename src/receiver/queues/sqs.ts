@@ -1,4 +1,4 @@
-import { inTime, LONGEST_TIMER_MS } from "../deadline";
+import { inTime, LONGEST_TIMER_MS } from "../limits";
 import { type DeliveryQueue, digestOf } from "./delivery";
 import type { QueueWorker } from "./worker";
 

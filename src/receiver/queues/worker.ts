@@ -1,11 +1,10 @@
 import { CodedError } from "../../shared/codedError";
-import { checkOptions } from "../checks";
 import type { DedupeStore } from "../dedupe/store";
 import { TrackedDelivery } from "../delivery";
 import type { HandlingOptions } from "../options";
 import { processDelivery } from "../process";
 import { logFailure, notify, warnerOnce } from "../reports";
-import { OF_HANDLING, resolveHandling } from "../resolve";
+import { checkOptions, OF_HANDLING, resolveHandling } from "../resolve";
 import type { NoEvents, Outcome, OutcomeKind } from "../types";
 import type { QueuedDelivery } from "./delivery";
 import { type Job, jobsIn, parseQueued } from "./jobs";

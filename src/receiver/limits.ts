@@ -54,3 +54,13 @@ export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T
   const canHaveThen = (typeof value === "object" && value !== null) || typeof value === "function";
   return canHaveThen && typeof (value as { then?: unknown }).then === "function";
 }
+
+/** Refuses what is not a whole number in a range, such as NaN from a variable that is not set. @throws RangeError */
+export function checkNumber(
+  name: string,
+  value: number,
+  { least, most = Number.MAX_SAFE_INTEGER }: { least: number; most?: number },
+): void {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return;
+  throw new RangeError(`${name} must be a whole number from ${least} to ${most}.`);
+}
