@@ -12,40 +12,20 @@ import { nameOf } from "../../src/shared/urn";
 import {
   type Command,
   type Declared,
-  deploymentOf,
-  type PendingCreate,
+  Killed,
+  type Operation,
   type Problems,
   type RunOptions,
 } from "./engineModel";
 import type { Fault, Habits, Logged, Registered } from "./fakeService";
-import { Killed } from "./process";
 import { PATIENCE_MS, World } from "./world";
 
-export type Step =
-  /** A resource is added to the program, or given other arguments. It keeps its place, whatever it is called. */
-  | { readonly do: "declare"; readonly slot: number; readonly args: Arguments }
-  | { readonly do: "remove"; readonly slot: number }
-  | { readonly do: "rename"; readonly slot: number; readonly alias: boolean }
-  /** Is deleted before it is replaced, or is in another account. */
-  | { readonly do: "change"; readonly slot: number; readonly to: Partial<Declared> }
-  /** Somebody else registers what the program may declare, too. */
-  | { readonly do: "stranger"; readonly args: Arguments }
-  /** Behind Pulumi's back, to one of what is registered. */
-  | { readonly do: "behind"; readonly what: "delete" | "edit"; readonly at: number }
-  | { readonly do: "rotate"; readonly provider: string }
-  | { readonly do: "fault"; readonly fault: Fault }
-  | Run;
-
-interface Run {
-  readonly do: "run";
-  readonly command: Command;
-  readonly refresh?: boolean;
-  readonly parallel?: number;
-  /** `--replace` of one resource. */
-  readonly replace?: number | undefined;
-  /** How often a hook has a creation that failed tried again. */
-  readonly retries?: number;
-  readonly kill?: Kill | undefined;
+export interface Arguments {
+  readonly url: string;
+  readonly type: "production" | "development";
+  readonly ip?: string;
+  readonly adoptId?: string;
+  readonly ifExists?: "register";
 }
 
 export interface Kill {
@@ -54,12 +34,25 @@ export interface Kill {
   readonly at: "request" | "registration";
 }
 
-export interface Arguments {
-  readonly url: string;
-  readonly type: "production" | "development";
-  readonly ip?: string;
-  readonly adoptId?: string;
-  readonly ifExists?: "register";
+export type Step =
+  /** A resource is added to the program, or declared otherwise. It keeps its place, whatever it is called. */
+  | { readonly do: "declare"; readonly slot: number; readonly args: Arguments }
+  | { readonly do: "change"; readonly slot: number; readonly to: Partial<Declared> }
+  | { readonly do: "rename"; readonly slot: number; readonly alias: boolean }
+  | { readonly do: "remove"; readonly slot: number }
+  /** Somebody else registers what the program may declare, too. */
+  | { readonly do: "stranger"; readonly args: Arguments }
+  /** Behind Pulumi's back, to one of what is registered. */
+  | { readonly do: "behind"; readonly what: "delete" | "edit"; readonly at: number }
+  | { readonly do: "rotate"; readonly provider: string }
+  | { readonly do: "fault"; readonly fault: Fault }
+  | ({ readonly do: "run" } & Run);
+
+interface Run extends Omit<RunOptions, "replace"> {
+  readonly command: Command;
+  /** `--replace` of one resource. */
+  readonly replace?: number | undefined;
+  readonly kill?: Kill | undefined;
 }
 
 /** How long the real CLI takes at least to start a run, in milliseconds. */
@@ -85,63 +78,59 @@ export class Actor {
   #warned = 0;
   #kill: { left: number; readonly at: Kill["at"] } | undefined;
 
-  constructor(habits: Habits = {}) {
+  constructor(habits: Habits) {
     this.world = new World({ habits, providers: ["second"] });
     this.world.service.watch = (request, moment) => this.#watch(request, moment);
   }
 
   /** @param restMs how long nothing happens after the last step */
-  static async play(
-    scenario: readonly Step[],
-    { habits, restMs = PATIENCE_MS }: { readonly habits?: Habits; readonly restMs?: number } = {},
-  ): Promise<Actor> {
+  static async play(scenario: readonly Step[], habits: Habits = {}, restMs = PATIENCE_MS): Promise<Actor> {
     const actor = new Actor(habits);
-    for (const step of scenario) await actor.#act(step);
+    for (const step of scenario) {
+      actor.#tell(JSON.stringify(step));
+      await actor.#act(step);
+    }
     actor.wrong = await actor.#settle(restMs);
     return actor;
   }
 
+  get #declared(): readonly Declared[] {
+    return [...this.#program.values()];
+  }
+
   async #act(step: Step): Promise<void> {
-    this.#tell(JSON.stringify(step));
     const { service } = this.world;
-    const declared = "slot" in step ? this.#program.get(step.slot) : undefined;
-    switch (step.do) {
-      case "declare":
-        this.#program.set(step.slot, { name: `r${step.slot}`, ...declared, args: { ...step.args } });
-        return;
-      case "remove":
-        this.#program.delete(step.slot);
-        return;
-      case "rename": {
-        if (!declared) return;
-        const aliases = step.alias ? [...(declared.aliases ?? []), declared.name] : [];
-        this.#program.set(step.slot, { ...declared, name: `r${step.slot}-${++this.#count}`, aliases });
-        return;
-      }
-      case "change":
-        if (declared) this.#program.set(step.slot, { ...declared, ...step.to });
-        return;
-      case "stranger":
-        // Sentence 1: not within the window of a registration without an answer.
-        if (this.#isInDoubt(step.args)) return;
-        this.#others.push(service.add({ ...step.args }));
-        return this.world.time.pass(CLEARLY_OLDER_MS);
-      case "behind": {
-        // Not one that was registered and is not recorded yet: nobody could know it again.
-        const known = service.endpoints.filter((each) => this.world.has(each) || this.#others.includes(each));
-        const endpoint = known[step.at % known.length];
-        if (endpoint === undefined) return;
-        if (step.what === "edit") endpoint.url = `https://edited.example.com/${++this.#count}`;
-        else this.#remove(endpoint);
-        return;
-      }
-      case "rotate":
-        return this.world.rotateKey(step.provider);
-      case "fault":
-        service.fault(step.fault);
-        return;
-      case "run":
-        return this.#run(step);
+    if (step.do === "declare") {
+      const { slot, args } = step;
+      this.#program.set(slot, { name: `r${slot}`, ...this.#program.get(slot), args: { ...args } });
+    } else if (step.do === "remove") {
+      this.#program.delete(step.slot);
+    } else if (step.do === "rename" || step.do === "change") {
+      const declared = this.#program.get(step.slot);
+      if (!declared) return;
+      const { name, aliases = [] } = declared;
+      const rename = (alias: boolean) => ({
+        name: `r${step.slot}-${++this.#count}`,
+        aliases: alias ? [...aliases, name] : [],
+      });
+      this.#program.set(step.slot, { ...declared, ...(step.do === "change" ? step.to : rename(step.alias)) });
+    } else if (step.do === "stranger") {
+      // Sentence 1: not within the window of a registration without an answer.
+      if (this.#isInDoubt(step.args)) return;
+      this.#others.push(service.add({ ...step.args }));
+      await this.world.time.pass(CLEARLY_OLDER_MS);
+    } else if (step.do === "behind") {
+      // Not one that was registered and is not recorded yet: nobody could know it again.
+      const known = service.endpoints.filter((each) => this.world.has(each) || this.#others.includes(each));
+      const endpoint = known[step.at % known.length];
+      if (endpoint && step.what === "edit") endpoint.url = `https://edited.example.com/${++this.#count}`;
+      else if (endpoint) this.#remove(endpoint);
+    } else if (step.do === "rotate") {
+      this.world.rotateKey(step.provider);
+    } else if (step.do === "fault") {
+      service.fault(step.fault);
+    } else {
+      await this.#run(step);
     }
   }
 
@@ -149,34 +138,46 @@ export class Actor {
   #isInDoubt(args: Arguments): boolean {
     const { resources, pendingCreates } = this.world.stack;
     const now = this.world.time.date();
-    const isSoon = ({ sentAt }: Evidence) =>
-      sentAt === undefined || now <= sentAt + PATIENCE_MS + CLEARLY_OLDER_MS;
-    const isIts = (each: PendingCreate) => keyIn(each.provider, wantedBy(each)) === keyIn("", args);
+    const isIts = (each: Operation) => keyOfIts(each) === keyIn("", args);
     const pending = resources.filter((each) => isPendingId(each.id) && isIts(each)).map(pendingEvidence);
     const interrupted = pendingCreates.filter(isIts).map(interruptedEvidence);
+    const isSoon = ({ sentAt = now }: Evidence) => now <= sentAt + PATIENCE_MS + CLEARLY_OLDER_MS;
     return [...pending, ...interrupted].some(isSoon);
   }
 
-  async #run({ command, replace, kill, do: _do, ...rest }: Run): Promise<void> {
+  async #run({ command, replace, kill, refresh, parallel, retries }: Run): Promise<void> {
     const name = this.#program.get(replace ?? -1)?.name;
-    const options = { ...rest, ...(name === undefined ? {} : { replace: [name] }) };
+    const options = { refresh, parallel, retries, replace: name === undefined ? [] : [name] } as RunOptions;
+    for (const [index, left] of (kill?.after ?? []).entries()) {
+      this.#kill = { left, at: kill?.at ?? "request" };
+      await this.#command(index > 0 ? "up" : command, options);
+      this.#kill = undefined;
+    }
     if (kill === undefined) await this.#command(command, options);
-    else await this.#killed(command, options, kill);
+    else if (command === "up" || kill.after.length > 1) await this.#upAfterKill(options);
+  }
+
+  /** The same command again: an `up` that creates nothing for a resource takes nothing over for it. */
+  async #upAfterKill(options: RunOptions): Promise<void> {
+    for (let runs = 0; runs < 3; runs++) {
+      this.#tell("up after a kill");
+      if ((await this.#command("up", { ...options, retries: 0 })).length === 0) return;
+      this.world.service.clearFaults();
+    }
   }
 
   async #command(command: Command, options: RunOptions): Promise<Problems> {
     // Sentence 8: refresh and destroy do not know the state, and could take an equal twin's endpoint for a pending resource's.
     const isBlind = command === "refresh" || command === "destroy" || options.refresh;
     if (isBlind && this.#hasPendingTwin()) return this.#command("up", { ...options, refresh: false });
-    const program = [...this.#program.values()];
-    const problems = await this.#attempt(command, program, options);
+    const problems = await this.#attempt(command, this.#declared, options);
     if (command !== "up") return problems;
     if (problems.some((problem) => /cannot move to another provider/.test(problem))) {
       this.#tell("a person refreshes, as the stop says");
       await this.#command("refresh", {});
       return this.#command("up", options);
     }
-    return this.#decide(program, problems, options);
+    return this.#decide(this.#declared, problems, options);
   }
 
   async #attempt(command: Command, program: readonly Declared[], options: RunOptions): Promise<Problems> {
@@ -199,23 +200,18 @@ export class Actor {
   #hasPendingTwin(): boolean {
     const { resources } = this.world.stack;
     const names = resources.map(({ urn }) => nameOf(urn));
-    const keys = [
-      ...resources.map((each) => keyIn(each.provider, wantedBy(each))),
-      ...[...this.#program.values()]
-        .filter(({ name }) => !names.includes(name))
-        .map(({ provider, args }) => keyIn(provider, args as unknown as Arguments)),
-    ];
-    return resources
-      .filter(({ id }) => isPendingId(id))
-      .map((own) => keyIn(own.provider, wantedBy(own)))
-      .some((key) => keys.indexOf(key) !== keys.lastIndexOf(key));
+    const added = this.#declared.filter(({ name }) => !names.includes(name));
+    const keys = resources.map(keyOfIts);
+    keys.push(...added.map(({ provider, args }) => keyIn(provider, args as unknown as Arguments)));
+    const pending = resources.filter(({ id }) => isPendingId(id)).map(keyOfIts);
+    return pending.some((key) => keys.indexOf(key) !== keys.lastIndexOf(key));
   }
 
   /** Follows the ways on that stops name, one after the other. */
   async #decide(program: readonly Declared[], problems: Problems, options: RunOptions): Promise<Problems> {
-    const stopOf = ({ name }: Declared) =>
-      problems.find((problem) => problem.startsWith(`${name}: `) && STOP.test(problem));
-    const stopped = program.find((each) => each.args.ifExists === undefined && stopOf(each) !== undefined);
+    const stopOf = ({ name, args }: Declared) =>
+      problems.find((each) => args.ifExists === undefined && each.startsWith(`${name}: `) && STOP.test(each));
+    const stopped = program.find(stopOf);
     if (stopped === undefined) {
       // What is not needed is deleted by hand.
       if (problems.length === 0) this.#deleteNamed(this.stops);
@@ -237,16 +233,14 @@ export class Actor {
    * the resource has one, or else registers another one on purpose.
    */
   #wayOn(stopped: Declared): Declared {
-    const { name, args, provider = "" } = stopped;
+    const { name, args, provider } = stopped;
     const own = this.world.stack.resources.find(({ urn, delete: gone }) => nameOf(urn) === name && !gone);
-    const theirs = this.world.endpointsOf(provider).filter((each) => !this.#others.includes(each));
-    const made = theirs.find(
-      (each) =>
-        !this.world.has(each) &&
-        each.type === args.type &&
-        each.ip === args.ip &&
-        sameUrl(each.url, String(args.url)),
-    );
+    const isIts = (each: Registered) =>
+      each.account === (provider || "default") &&
+      each.type === args.type &&
+      each.ip === args.ip &&
+      sameUrl(each.url, String(args.url));
+    const made = this.world.strangers().find((each) => !this.#others.includes(each) && isIts(each));
     if (made && own !== undefined && !isPendingId(own.id)) {
       this.#remove(made);
       return stopped;
@@ -269,43 +263,25 @@ export class Actor {
     this.#others = this.#others.filter((other) => other !== endpoint);
   }
 
-  /** A command that is killed, perhaps an `up` that is killed, too, and what the user does then. */
-  async #killed(command: Command, options: RunOptions, { after, at }: Kill): Promise<void> {
-    for (const [index, left] of after.entries()) {
-      this.#kill = { left, at };
-      await this.#command(index > 0 ? "up" : command, options);
-      this.#kill = undefined;
-    }
-    if (command !== "up" && after.length === 1) return;
-    // The same command again: an `up` that creates nothing for a resource takes nothing over for it.
-    for (let runs = 0; runs < 3; runs++) {
-      this.#tell("up after a kill");
-      if ((await this.#command("up", { ...options, retries: 0 })).length === 0) return;
-      this.world.service.clearFaults();
-    }
-  }
-
   /** Kills when it is time, once. */
   #watch({ operation, path, account, body, fault }: Logged, moment: "arrived" | "done"): void {
     if (operation === "register" || operation === "delete")
       this.#tell(`    ${moment}: ${account} ${operation} ${path} ${fault} ${body ?? ""}`);
-    const isCounted = this.#kill?.at === "request" ? moment === "arrived" : moment === "done";
-    if (this.#kill === undefined || !isCounted) return;
-    if (this.#kill.at === "registration" && operation !== "register") return;
-    if (this.#kill.left-- !== 0) return;
+    const isCounted =
+      this.#kill?.at === "request" ? moment === "arrived" : moment === "done" && operation === "register";
+    if (this.#kill === undefined || !isCounted || this.#kill.left-- !== 0) return;
     this.#tell("a kill");
     this.world.kill();
   }
 
   /** What the eight sentences leave to `list` and `doctor`: what an operation made that no run has healed (sentence 3). */
   #excusedOrphans(): Registered[] {
-    let operations = new StackState(deploymentOf(this.world.stack)).interrupted;
+    let operations = new StackState(this.world.stack.deployment).interrupted;
     return this.world.strangers().filter((stranger) => {
       if (stranger.by === undefined) return false;
       const endpoint = { ...stranger, createdAt: new Date(stranger.made).toISOString(), updatedAt: null };
       const its = operations.find((each) => {
-        const account = providerNameOf(each) ?? "default";
-        const isIts = keyIn(account, wantedBy(each)) === keyIn(stranger.account, stranger);
+        const isIts = keyOfIts(each) === keyIn(stranger.account, stranger);
         return isIts && isFit(endpoint, interruptedEvidence(each), PATIENCE_MS);
       });
       // Each resource stands for at most one endpoint.
@@ -315,7 +291,7 @@ export class Actor {
   }
 
   #differences(program: readonly Declared[]): string[] {
-    const adopted = [...this.#program.values()].map(({ args }) => args.adoptId);
+    const adopted = this.#declared.map(({ args }) => args.adoptId);
     const others = this.#others.filter(({ id }) => !adopted.includes(id));
     return this.world.differences(program, [...others, ...this.#excusedOrphans()]);
   }
@@ -324,21 +300,19 @@ export class Actor {
     const { service, time } = this.world;
     service.clearFaults();
     await time.pass(restMs);
-    const program = [...this.#program.values()];
     let wrong: string[] = [];
     for (const refresh of [false, true]) {
       this.#tell("undisturbed up");
-      wrong = [...(await this.#command("up", { refresh })), ...this.#differences(program)];
+      wrong = [...(await this.#command("up", { refresh })), ...this.#differences(this.#declared)];
     }
     if (wrong.length > 0) return wrong;
     const before = service.changes.length;
     this.#tell("an up that changes nothing");
-    wrong = [...(await this.world.up(program))];
+    wrong = [...(await this.world.up(this.#declared))];
     const changes = service.changes.slice(before);
     wrong.push(...changes.map((change) => `nothing was to be changed, and was: ${change}`));
     if (wrong.length > 0) return wrong;
-    const problems = await this.#command("destroy", {});
-    return [...problems, ...this.#differences([])];
+    return [...(await this.#command("destroy", {})), ...this.#differences([])];
   }
 
   #tell(event: string): void {
@@ -346,6 +320,10 @@ export class Actor {
   }
 }
 
-function keyIn(provider = "", wanted: Arguments | ReturnType<typeof wantedBy>): string | undefined {
-  return wanted && `${provider} ${keyOf(wanted)}`;
+function keyIn(provider: string | undefined, wanted: Arguments | ReturnType<typeof wantedBy>) {
+  return wanted && `${provider || "default"} ${keyOf(wanted)}`;
+}
+
+function keyOfIts(resource: Parameters<typeof wantedBy>[0]): string | undefined {
+  return keyIn(providerNameOf(resource), wantedBy(resource));
 }

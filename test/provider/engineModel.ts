@@ -1,11 +1,35 @@
 import { NAME_INPUT, ORGANIZATION_INPUT } from "../../src/provider/arguments";
-import type { Deployment } from "../../src/provider/stackState";
-import { AFTER_INPUT, TYPE_TOKEN } from "../../src/shared/permanent";
+import { type Deployment, providerNameOf, type Resource } from "../../src/provider/stackState";
+import { AFTER_INPUT, PROVIDER_CODE, TYPE_TOKEN } from "../../src/shared/permanent";
 import { UNKNOWN_VALUE } from "../../src/shared/unknownValue";
 import { nameOf } from "../../src/shared/urn";
-import { Killed, type Made, type Process, type Properties, VerbError } from "./process";
 
-export type Verbs = Pick<Process, "check" | "diff" | "create" | "read" | "update" | "delete">;
+export type Properties = Readonly<Record<string, unknown>>;
+export interface Made {
+  readonly id: string;
+  readonly outs: Properties;
+}
+
+/** A plugin process, as the engine calls it in one command. */
+export interface Verbs {
+  check(olds: Properties, news: Properties): Promise<{ inputs: Properties; failures: { reason: string }[] }>;
+  diff(id: string, olds: Properties, news: Properties): Promise<{ changes: boolean; replaces: string[] }>;
+  create(inputs: Properties): Promise<Made>;
+  read(id: string, props: Properties): Promise<{ id?: string; props?: Properties; inputs?: Properties }>;
+  update(id: string, olds: Properties, news: Properties): Promise<{ outs: Properties }>;
+  delete(id: string, props: Properties): Promise<void>;
+}
+
+/** What a verb failed with; for a resource that is half-made, what the engine keeps of it (engine rule 8). */
+export class VerbError extends Error {
+  override readonly name = "VerbError";
+  readonly halfMade?: { readonly id: string; readonly properties: Properties; readonly reasons: string[] };
+}
+
+/** The error of a verb whose whole run was killed. */
+export class Killed extends Error {
+  override readonly name = "Killed";
+}
 
 export type Command = "preview" | "up" | "refresh" | "destroy";
 
@@ -20,21 +44,13 @@ export interface Declared {
   readonly deleteBeforeReplace?: boolean;
 }
 
-/** A resource that some run began to create and did not record. */
-export interface PendingCreate {
-  readonly urn: string;
-  readonly type: string;
-  readonly provider: string;
-  readonly inputs: Properties;
-}
+/** A creation, as long as it has not ended. */
+export type Operation = Resource & { readonly provider: string; readonly inputs: Properties };
 
-/** A resource of a state, in the shape of `pulumi stack export` as far as it matters here. */
-export interface Resource extends PendingCreate {
+/** A resource of the state. */
+export interface Recorded extends Operation {
   readonly id: string;
   readonly outputs: Properties;
-  /** To be deleted by the next `up`. */
-  readonly delete?: boolean;
-  /** Half-made (engine rule 8). */
   readonly initErrors?: readonly string[];
   /** Deleted already, by a replacement that deletes first and whose creation failed. */
   readonly pendingReplacement?: boolean;
@@ -54,176 +70,161 @@ export interface RunOptions {
 /** What went wrong in a command, each with the name of the resource: nothing, when it succeeded. */
 export type Problems = readonly string[];
 
-export interface StackOptions {
-  /** Starts the process of one provider for one command. */
-  readonly open: (provider: string) => Verbs;
-  /** Told of each program that starts or ends: while one runs, the engine knows the root of the stack. */
-  readonly programRuns: (isRunning: boolean) => void;
-}
-
 /** The URN of the stack. */
 export const ROOT_URN = "urn:pulumi:dev::test::pulumi:pulumi:Stack::test-dev";
-const urnOf = (name: string) => `urn:pulumi:dev::test::${TYPE_TOKEN}::${name}`;
+export const urnOf = (name: string) => `urn:pulumi:dev::test::${TYPE_TOKEN}::${name}`;
+/** Returns what the state says of a resource's provider. */
+export const providerUrnOf = (name: string) =>
+  `urn:pulumi:dev::test::pulumi:providers:pulumi-nodejs::${name || "default"}::1`;
 
-/**
- * A stack and the engine that works on it: a small model that calls a provider's verbs in the real engine's own order
- * (package `resource/deploy` of pulumi/pkg: step_generator.go, step.go).
- */
+/** A stack and the engine that works on it: a model that calls a provider's verbs in the real engine's own order. */
 export class Stack {
-  resources: readonly Resource[] = [];
-  /**
-   * The `pending_operations` of type `creating` (engine rule 23): what the run under way is about to create, and then what
-   * killed runs were. Nothing here takes one of those away.
-   */
-  pendingCreates: readonly PendingCreate[] = [];
+  resources: readonly Recorded[] = [];
+  /** What the run under way is about to create, and then what killed runs were: nothing here takes one of those away (engine rule 23). */
+  pendingCreates: readonly Operation[] = [];
+  /** While a program runs, the engine knows the root of the stack. */
+  isProgramRunning = false;
 
-  constructor(private readonly options: StackOptions) {}
+  /** @param open starts the process of one provider for one command */
+  constructor(private readonly open: (provider: string) => Verbs) {}
+
+  /** What `pulumi stack export` prints. */
+  get deployment(): Deployment {
+    return {
+      resources: [{ urn: ROOT_URN, type: "pulumi:pulumi:Stack" }, ...this.resources],
+      pending_operations: this.pendingCreates.map((resource) => ({ type: "creating", resource })),
+    };
+  }
 
   /** Runs a command; an `up` without a preview. Refresh and destroy need no program. */
-  run(command: Command, program: readonly Declared[], options: RunOptions = {}): Promise<Problems> {
-    const run = new Run(this, { ...this.options, ...options, dryRun: command === "preview" });
-    return run.outcome(async () => {
-      if (command === "destroy") return run.deleteAll(() => true);
-      if (command === "refresh" || (command === "up" && options.refresh)) await run.refreshAll();
-      if (command === "refresh") return;
-      const registered = await run.registerAll(program);
-      if (command === "up")
-        await run.deleteAll((resource) => resource.delete === true || !registered.has(resource));
-    });
+  async run(command: Command, program: readonly Declared[], options: RunOptions = {}): Promise<Problems> {
+    const run = new Run(this, this.open, { ...options, dryRun: command === "preview" });
+    const phases = {
+      preview: [() => run.registerAll(program)],
+      up: [
+        ...(options.refresh ? [() => run.refreshAll()] : []),
+        () => run.registerAll(program),
+        () => run.deleteAll(({ delete: isCondemned }, isRegistered) => isCondemned || !isRegistered),
+      ],
+      refresh: [() => run.refreshAll()],
+      destroy: [() => run.deleteAll(() => true)],
+    };
+    try {
+      for (const phase of phases[command]) if (run.problems.length === 0) await phase();
+    } finally {
+      this.isProgramRunning = false;
+    }
+    return run.problems;
   }
 }
 
-class Failed extends Error {}
-
-/** One command of the engine. */
+/** One command of the engine (package `resource/deploy` of pulumi/pkg: step_generator.go, step.go). */
 class Run {
+  readonly problems: string[] = [];
   readonly #verbs = new Map<string, Verbs>();
-  readonly #problems: string[] = [];
   /** The creations that this command has begun and not ended, in their order. */
-  readonly #operations: PendingCreate[] = [];
+  #operations: readonly Operation[] = [];
   /** What killed runs were about to create. */
-  readonly #left: readonly PendingCreate[];
+  readonly #left: readonly Operation[];
   /** The resources that this command has registered. They stand before the rest in the state. */
-  readonly #done: Resource[] = [];
+  readonly #done: Recorded[] = [];
+  /** The steps under way. */
+  readonly #steps = new Set<Promise<unknown>>();
 
   constructor(
     private readonly stack: Stack,
-    private readonly options: StackOptions & RunOptions & { readonly dryRun?: boolean },
+    private readonly open: (provider: string) => Verbs,
+    private readonly options: RunOptions & { readonly dryRun: boolean },
   ) {
     this.#left = stack.pendingCreates;
   }
 
-  async outcome(work: () => Promise<unknown>): Promise<Problems> {
-    try {
-      await work();
-    } catch (error) {
-      if (!(error instanceof Failed)) throw error;
-    } finally {
-      this.options.programRuns(false);
-    }
-    return this.#problems;
-  }
-
-  /** Registers each resource of the program. Gives what the state holds of them afterwards. */
-  async registerAll(program: readonly Declared[]): Promise<ReadonlySet<Resource>> {
-    const steps = this.#pool();
-    this.options.programRuns(true);
+  async registerAll(program: readonly Declared[]): Promise<void> {
+    this.stack.isProgramRunning = true;
     for (const declared of program) {
       // Steps run while the next resource is planned, and a step that failed ends the planning.
-      if (this.#problems.length > 0 || steps.hasFailed) break;
-      const step = await this.#guarded(declared.name, () => this.#plan(declared));
-      if (step) await steps.add(() => this.#guarded(declared.name, step));
+      if (this.problems.length > 0) break;
+      const step = await this.#noted(declared.name, () => this.#plan(declared));
+      if (step && !this.options.dryRun) await this.#start(declared.name, step);
     }
-    await this.#end(steps);
-    return new Set(this.#done);
+    await Promise.all(this.#steps);
   }
 
   async refreshAll(): Promise<void> {
-    const steps = this.#pool();
-    for (const resource of this.stack.resources.filter((each) => !each.pendingReplacement))
-      await steps.add(() => this.#guarded(nameOf(resource.urn), () => this.#refresh(resource)));
-    await this.#end(steps);
+    for (const each of this.stack.resources.filter(({ pendingReplacement }) => !pendingReplacement))
+      await this.#start(nameOf(each.urn), () => this.#refresh(each));
+    await Promise.all(this.#steps);
   }
 
-  async deleteAll(isCondemned: (resource: Resource) => boolean): Promise<void> {
-    const steps = this.#pool();
-    for (const resource of this.stack.resources.filter(isCondemned).toReversed())
-      await steps.add(() => this.#guarded(nameOf(resource.urn), () => this.#delete(resource)));
-    await this.#end(steps);
+  async deleteAll(isCondemned: (resource: Recorded, isRegistered: boolean) => boolean): Promise<void> {
+    const condemned = this.stack.resources.filter((each) => isCondemned(each, this.#done.includes(each)));
+    for (const each of condemned.toReversed()) await this.#start(nameOf(each.urn), () => this.#delete(each));
+    await Promise.all(this.#steps);
   }
 
   /** Checks and diffs, and gives the step that must follow. */
   async #plan(declared: Declared): Promise<(() => Promise<void>) | undefined> {
-    const { name, args, provider = "", deleteBeforeReplace = false } = declared;
+    const { name, args, provider = "", aliases = [], deleteBeforeReplace = false } = declared;
     const verbs = this.#open(provider);
-    const old = this.#find([name, ...(declared.aliases ?? [])]);
-    const goalFrom = async (olds: Properties): Promise<PendingCreate> => {
+    const urns = [name, ...aliases].map(urnOf);
+    const old = this.stack.resources.find((each) => urns.includes(each.urn) && !each.delete);
+    const isForced = old !== undefined && (this.options.replace?.includes(name) ?? false);
+    const goalFrom = async (olds: Properties): Promise<Operation> => {
       // What the program's class adds.
       const after = this.options.dryRun ? UNKNOWN_VALUE : 0;
       const hidden = { [NAME_INPUT]: name, [ORGANIZATION_INPUT]: "organization", [AFTER_INPUT]: after };
-      const { inputs, failures } = await verbs.check(olds, { ...args, ...hidden });
+      const { inputs, failures } = await verbs.check(olds, { ...args, ...hidden, __provider: PROVIDER_CODE });
       if (failures.length > 0) throw new VerbError(failures.map(({ reason }) => reason).join("; "));
-      return { urn: urnOf(name), type: TYPE_TOKEN, provider, inputs };
+      return { urn: urnOf(name), type: TYPE_TOKEN, provider: providerUrnOf(provider), inputs };
     };
-    const isForced = old !== undefined && (this.options.replace?.includes(name) ?? false);
     const goal = await goalFrom(old && !isForced ? old.inputs : {});
     if (!old) return () => this.#create(goal, verbs);
+    const { id, outputs } = old;
     const { changes, replaces } = isForced
       ? { changes: true, replaces: ["id"] }
-      : await verbs.diff(old.id, old.outputs, goal.inputs);
+      : await verbs.diff(id, outputs, goal.inputs);
     if (replaces.length > 0 || old.pendingReplacement) {
       const anew = isForced ? goal : await goalFrom({});
-      return () => this.#replace(old, anew, { verbs, deleteBeforeReplace });
+      if (!deleteBeforeReplace) return () => this.#create(anew, verbs, old);
+      return async () => {
+        const gone = { ...old, pendingReplacement: true };
+        if (!old.pendingReplacement) await this.#delete(old, gone);
+        await this.#create(anew, verbs);
+        this.#put(old.pendingReplacement ? old : gone);
+      };
     }
-    const { id, outputs } = old;
-    if (!changes && !old.initErrors) {
-      this.#commit({ ...goal, id, outputs }, old);
-      return undefined;
-    }
-    return async () => {
-      if (!this.options.dryRun) this.#commit({ ...goal, id, outputs: await verbs.update(id, outputs) }, old);
-    };
-  }
-
-  async #replace(
-    old: Resource,
-    goal: PendingCreate,
-    { verbs, deleteBeforeReplace }: { readonly verbs: Verbs; readonly deleteBeforeReplace: boolean },
-  ): Promise<void> {
-    if (this.options.dryRun) return;
-    if (!deleteBeforeReplace) return this.#create(goal, verbs, old);
-    let gone = old;
-    if (!old.pendingReplacement) {
-      await this.#delete(old, { ...old, pendingReplacement: true });
-      gone = this.#find([nameOf(old.urn)]) ?? old;
-    }
-    await this.#create(goal, verbs);
-    this.stack.resources = this.stack.resources.filter((resource) => resource !== gone);
+    if (this.options.dryRun) return undefined;
+    if (changes || old.initErrors)
+      return async () => {
+        const { outs } = await verbs.update(id, outputs, goal.inputs);
+        this.#record({ ...goal, id, outputs: outs }, old);
+      };
+    this.#record({ ...goal, id, outputs }, old);
+    return undefined;
   }
 
   /** Creates, instead of the old one if there is any, which is then to be deleted. */
-  async #create(goal: PendingCreate, verbs: Verbs, old?: Resource): Promise<void> {
-    if (this.options.dryRun) return;
+  async #create(goal: Operation, verbs: Verbs, old?: Recorded): Promise<void> {
     const condemned = old && { ...old, delete: true };
     const operation = { ...goal };
     this.#note([...this.#operations, operation]);
     const ended = () => this.#note(this.#operations.filter((each) => each !== operation));
     try {
-      const { id, properties } = await this.#createOrRetry(goal, verbs);
+      const { id, outs } = await this.#createOrRetry(goal, verbs);
       ended();
-      this.#commit({ ...goal, id, outputs: properties }, old, condemned);
+      this.#record({ ...goal, id, outputs: outs }, old, condemned);
     } catch (error) {
-      if (!(error instanceof Killed)) ended();
+      if (error instanceof VerbError) ended();
       if (error instanceof VerbError && error.halfMade) {
         const { id, properties, reasons } = error.halfMade;
-        this.#commit({ ...goal, id, outputs: properties, initErrors: reasons }, old, condemned);
+        this.#record({ ...goal, id, outputs: properties, initErrors: reasons }, old, condemned);
       }
       throw error;
     }
   }
 
   /** Tries again as often as a hook asks for it. The last try decides the outcome. */
-  async #createOrRetry({ inputs }: PendingCreate, verbs: Verbs): Promise<Made> {
+  async #createOrRetry({ inputs }: Operation, verbs: Verbs): Promise<Made> {
     for (let left = this.options.retries ?? 0; ; left--) {
       try {
         return await verbs.create(inputs);
@@ -233,117 +234,65 @@ class Run {
     }
   }
 
-  #note(operations: readonly PendingCreate[]): void {
-    this.#operations.splice(0, this.#operations.length, ...operations);
+  #note(operations: readonly Operation[]): void {
+    this.#operations = operations;
     this.stack.pendingCreates = [...operations, ...this.#left];
   }
 
-  async #refresh(resource: Resource): Promise<void> {
-    const verbs = this.#open(resource.provider);
-    const read = await verbs.read(resource.id, resource.outputs);
+  async #refresh(resource: Recorded): Promise<void> {
+    const verbs = this.#open(providerNameOf(resource));
+    const { id, props, inputs } = await verbs.read(resource.id, resource.outputs);
+    if (!id || !props) return this.#put(resource);
     const { initErrors: _, ...kept } = resource;
-    const fresh = read && {
-      ...kept,
-      id: read.id,
-      inputs: read.inputs ?? resource.inputs,
-      outputs: read.properties,
-    };
     // Its sides are inverted, and what it says is only shown.
-    if (fresh) await verbs.diff(fresh.id, fresh.outputs, resource.inputs);
-    this.#put(resource, fresh);
+    await verbs.diff(id, props, resource.inputs);
+    this.#put(resource, { ...kept, id, outputs: props, inputs: inputs ?? resource.inputs });
   }
 
-  async #delete(resource: Resource, left?: Resource): Promise<void> {
-    // A replacement that deletes first, and whose creation failed, has deleted it already.
-    if (!resource.pendingReplacement)
-      await this.#open(resource.provider).delete(resource.id, resource.outputs);
+  async #delete(resource: Recorded, left?: Recorded): Promise<void> {
+    const { id, outputs, pendingReplacement } = resource;
+    if (!pendingReplacement) await this.#open(providerNameOf(resource)).delete(id, outputs);
     this.#put(resource, left);
   }
 
-  #put(old: Resource | undefined, left: Resource | undefined): void {
-    this.stack.resources = this.stack.resources.flatMap((each) =>
-      each === old ? (left ? [left] : []) : [each],
-    );
+  /** Leaves something, or nothing, of what is in the state. */
+  #put(old: Recorded | undefined, left?: Recorded): void {
+    const putIn = (each: Recorded) => (each !== old ? [each] : left ? [left] : []);
+    this.stack.resources = this.stack.resources.flatMap(putIn);
   }
 
   /** Records a resource in place of an old one, of which something may be left. */
-  #commit(resource: Resource, old?: Resource, left?: Resource): void {
+  #record(resource: Recorded, old?: Recorded, left?: Recorded): void {
     this.#put(old, left);
     const rest = this.stack.resources.filter((each) => !this.#done.includes(each));
     this.#done.push(resource);
     this.stack.resources = [...this.#done, ...rest];
   }
 
-  #find(names: readonly string[]): Resource | undefined {
-    const urns = names.map(urnOf);
-    return this.stack.resources.find(({ urn, delete: isCondemned }) => urns.includes(urn) && !isCondemned);
-  }
-
-  #open(provider: string): Verbs {
-    const verbs = this.#verbs.get(provider) ?? this.options.open(provider);
+  #open(provider = ""): Verbs {
+    const verbs = this.#verbs.get(provider) ?? this.open(provider);
     this.#verbs.set(provider, verbs);
     return verbs;
   }
 
+  /** Starts a step when one more may be under way. */
+  async #start(name: string, work: () => Promise<void>): Promise<void> {
+    const { parallel = 16 } = this.options;
+    while (this.#steps.size >= parallel) await Promise.race(this.#steps);
+    const step = this.#noted(name, work).finally(() => this.#steps.delete(step));
+    this.#steps.add(step);
+    step.catch(() => {}); // a kill, which whatever waits for the steps meets
+    if (parallel === 1) await step;
+  }
+
   /** Notes what a verb failed with: the command goes on with what is under way, and then ends. */
-  async #guarded<T>(name: string, work: () => Promise<T>): Promise<T | undefined> {
+  async #noted<T>(name: string, work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof VerbError)) throw error;
-      this.#problems.push(`${name}: ${error.message}`);
+      this.problems.push(`${name}: ${error.message}`);
       return undefined;
     }
   }
-
-  #pool(): Pool {
-    return new Pool(this.options.parallel ?? 16);
-  }
-
-  async #end(steps: Pool): Promise<void> {
-    await steps.drained();
-    if (this.#problems.length > 0) throw new Failed();
-  }
-}
-
-/** Runs so much at once, in the order in which it was added. */
-class Pool {
-  readonly #running = new Set<Promise<void>>();
-  #failure: { error: unknown } | undefined;
-
-  constructor(private readonly size: number) {}
-
-  get hasFailed(): boolean {
-    return this.#failure !== undefined;
-  }
-
-  async add(work: () => Promise<unknown>): Promise<void> {
-    while (this.#running.size >= this.size) await Promise.race(this.#running);
-    if (this.#failure) return;
-    const failed = (error: unknown) => {
-      this.#failure ??= { error };
-    };
-    const running: Promise<void> = work()
-      .then(() => undefined, failed)
-      .then(() => void this.#running.delete(running));
-    this.#running.add(running);
-    if (this.size === 1) await running;
-  }
-
-  async drained(): Promise<void> {
-    await Promise.all(this.#running);
-    if (this.#failure) throw this.#failure.error;
-  }
-}
-
-/** Returns what `pulumi stack export` prints of a stack. */
-export function deploymentOf({ resources, pendingCreates }: Stack): Deployment {
-  const exported = <T extends PendingCreate>(resource: T) => {
-    const name = resource.provider === "" ? "default" : resource.provider;
-    return { ...resource, provider: `urn:pulumi:dev::test::pulumi:providers:pulumi-nodejs::${name}::1` };
-  };
-  return {
-    resources: [{ urn: ROOT_URN, type: "pulumi:pulumi:Stack" }, ...resources.map(exported)],
-    pending_operations: pendingCreates.map((each) => ({ type: "creating", resource: exported(each) })),
-  };
 }

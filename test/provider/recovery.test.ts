@@ -99,10 +99,7 @@ describe.each(Object.keys(HABITS))("at a service %s", (habit) => {
         // Elsewhere, what a registration meets is what differs.
         const isDifferent = times === undefined && operation === (command === "up" ? "register" : "list");
         if (habit !== "that is exact" && !isDifferent) continue;
-        const actor = await Actor.play(scenarioOf(command, fault), {
-          habits: HABITS[habit] ?? {},
-          restMs: 0,
-        });
+        const actor = await Actor.play(scenarioOf(command, fault), HABITS[habit], 0);
         const { requests } = actor.world.service;
         const wrong = [...actor.wrong, ...(STOPS.includes(habit) ? [] : actor.stops)];
         if (!requests.some((each) => each.operation === operation && each.fault !== ""))

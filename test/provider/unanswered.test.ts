@@ -1,7 +1,7 @@
+import { PROVIDER_CODE } from "../../src/shared/permanent";
 import { nameOf } from "../../src/shared/urn";
-import type { Declared } from "./engineModel";
+import { type Declared, Killed } from "./engineModel";
 import type { Fault, Registered } from "./fakeService";
-import { Killed } from "./process";
 import { declared, PATIENCE_MS, urlOf, World, type WorldOptions } from "./world";
 
 let world: World;
@@ -31,7 +31,7 @@ async function killedUp(program: readonly Declared[], { after = 0, alone = false
 
 describe("a registration that got no usable answer", () => {
   const program = [declared("late")];
-  const late = { url: urlOf("late"), type: "production" };
+  const late = { url: urlOf("late"), type: "production", __provider: PROVIDER_CODE };
 
   test("create finds what it made, beside what was there before, whatever the service's clock", async () => {
     begin({ habits: { aheadMs: -3_600_000 } });

@@ -1,13 +1,11 @@
-import { createProvider } from "../../src/provider/verbs";
 import { AFTER_INPUT, PROVIDER_CODE, TYPE_TOKEN, VALIDATION_PROVIDER_CODE } from "../../src/shared/permanent";
 import { UNKNOWN_VALUE } from "../../src/shared/unknownValue";
-import type { Verbs } from "./engineModel";
+import { type Made, type Properties, providerUrnOf, urnOf, type VerbError, type Verbs } from "./engineModel";
 import type { FakeService, Fault, Habits } from "./fakeService";
-import type { Made, Properties, VerbError } from "./process";
 import { type PluginOptions, urlOf, World } from "./world";
 
 const url = urlOf("t0ken/jobs");
-const inputs = { url, type: "production" } as const;
+const inputs = { url, type: "production", __provider: PROVIDER_CODE } as const;
 /** As the program's class passes them. */
 const program = (name: string, more: object = {}) => ({
   ...{ ...inputs, __resourceName: name, __after: 0 },
@@ -22,7 +20,7 @@ let verbs: Verbs;
 function begin(habits: Habits = {}): void {
   world = new World({ habits });
   ({ service } = world);
-  world.isProgramRunning = true;
+  world.stack.isProgramRunning = true;
   next();
 }
 
@@ -56,11 +54,10 @@ async function made(more: Properties = {}): Promise<Made> {
   service.requests.length = 0;
   return created;
 }
+const resourceOf = (name: string) => ({ urn: urnOf(name), type: TYPE_TOKEN, provider: providerUrnOf("") });
 /** Records what was made in the state. */
-function record(name: string, { id, properties }: Made): void {
-  const urn = `urn:pulumi:dev::test::${TYPE_TOKEN}::${name}`;
-  const resource = { urn, type: TYPE_TOKEN, provider: "", id, inputs, outputs: properties };
-  world.stack.resources = [...world.stack.resources, resource];
+function record(name: string, { id, outs }: Made): void {
+  world.stack.resources = [...world.stack.resources, { ...resourceOf(name), id, inputs, outputs: outs }];
 }
 /** Returns why a check of a new resource fails. */
 const reasons = async (name: string, more: object = {}) => {
@@ -79,7 +76,10 @@ test("what stands in users' state never changes", () => {
 
 describe("check", () => {
   test("check refuses invalid arguments and settings at once, names no property, and sends nothing", async () => {
-    const { failures } = await next({ config: { "webhooks:apiKey": "" } }).check({}, { url: "x", type: "y" });
+    const { failures } = await next({ config: { "webhooks:apiKey": "" } }).check(
+      {},
+      { ...inputs, url: "x", type: "y" },
+    );
     expect(failures).toEqual(Array(3).fill({ property: "", reason: expect.any(String) }));
     expect(failures[2]?.reason).toMatch(/API key is missing.*SETTINGS_INVALID/);
     await expectToFail(verbs.create(inputs), /API key is missing.*SETTINGS_INVALID/);
@@ -115,15 +115,15 @@ describe("check", () => {
     for (const more of [{ ifExists: "register" }, { adoptId: id }, { url: UNKNOWN_VALUE }])
       expect(await reasons("jobs", more)).toBe("");
     expect((await verbs.check(inputs, program("jobs"))).failures).toEqual([]);
-    record("jobs", { id, properties: inputs });
+    record("jobs", { id, outs: inputs });
     next();
     expect(await reasons("renamed")).toBe("");
     expect(service.changes).toEqual([]);
   });
 
   test("check does not wait for a registration that may still be made", async () => {
-    const resource = { urn: `urn:pulumi:dev::test::${TYPE_TOKEN}::jobs`, type: TYPE_TOKEN, provider: "" };
-    world.stack.pendingCreates = [{ ...resource, inputs: { ...inputs, __after: world.time.date() } }];
+    const sent = { ...inputs, __after: world.time.date() };
+    world.stack.pendingCreates = [{ ...resourceOf("jobs"), inputs: sent }];
     const started = world.time.now();
     expect(await reasons("jobs")).toBe("");
     expect(world.time.now() - started).toBeLessThan(1_000);
@@ -155,10 +155,10 @@ describe("create", () => {
     await verbs.create({ ...inputs, type: "development" });
     expect(sent()).toEqual(["list", "register", "register"]);
     const [endpoint] = service.endpoints;
-    expect(endpoint).toMatchObject({ ...inputs, ip: "192.0.2.0/24" });
+    expect(endpoint).toMatchObject({ url, type: "production", ip: "192.0.2.0/24" });
     expect(created).toEqual({
       id: endpoint?.id,
-      properties: {
+      outs: {
         ...{ ...inputs, ip: "192.0.2.0/24", createdAt: null, updatedAt: null },
         ...{ baseUrl: service.url, account: expect.stringMatching(/^[0-9a-f]{6}$/) },
       },
@@ -179,7 +179,7 @@ describe("create", () => {
     expect(service.changes).toEqual([]);
     begin({ listed: 1 });
     for (const path of ["a", "b"]) service.add({ url: urlOf(path) });
-    for (const type of ["production", "development"]) await verbs.create({ url, type });
+    for (const type of ["production", "development"]) await verbs.create({ ...inputs, type });
     expect(world.warnings).toEqual([expect.stringMatching(/lists only a part/)]);
   });
 
@@ -244,7 +244,7 @@ describe("adoption", () => {
     const { id } = service.add({ url: "https://HOOKS.example.com:443/t0ken/jobs" });
     service.add(inputs);
     const adopted = await verbs.create({ ...inputs, adoptId: id });
-    expect(adopted).toMatchObject({ id, properties: inputs });
+    expect(adopted).toMatchObject({ id, outs: inputs });
     expect(sent()).toEqual(["get"]);
   });
 
@@ -268,15 +268,15 @@ describe("adoption", () => {
       /ADOPT_TAKEN/,
     );
     world.isStateReadable = false;
-    await next().diff(one.id, one.properties, inputs);
+    await next().diff(one.id, one.outs, inputs);
     await expectToFail(verbs.create(adopting), /ADOPT_TAKEN/);
   });
 
   test("an endpoint that is only read may be adopted, and stays an equal one", async () => {
     const { id } = service.add(inputs);
-    const { properties = {} } = (await verbs.read(id, {})) ?? {};
+    const { props = {} } = await verbs.read(id, { __provider: PROVIDER_CODE });
     // Also in a refresh.
-    expect(await verbs.read(id, properties)).toMatchObject({ id, properties: { external: true } });
+    expect(await verbs.read(id, props)).toMatchObject({ id, props: { external: true } });
     await expectToFail(verbs.create(inputs), /ENDPOINT_EXISTS/);
     expect((await verbs.create({ ...inputs, adoptId: id })).id).toBe(id);
   });
@@ -284,18 +284,18 @@ describe("adoption", () => {
   test("adoptId has no effect once the resource has an endpoint", async () => {
     let { id } = service.add(inputs);
     const adoptId = id;
-    let { properties } = await made({ adoptId });
+    let { outs } = await made({ adoptId });
     // First without a diff, as with --replace.
     for (const path of ["t0ken/jobs", "new"]) {
       world.stack.resources = [];
-      record("jobs", { id, properties });
+      record("jobs", { id, outs });
       next();
       const news = { ...inputs, url: urlOf(path), adoptId };
-      if (path === "new") expect((await verbs.diff(id, properties, news)).replaces).toEqual(["url"]);
+      if (path === "new") expect((await verbs.diff(id, outs, news)).replaces).toEqual(["url"]);
       expect(await reasons("jobs", news)).toBe("");
       const replacement = await verbs.create(news);
-      await verbs.delete(id, properties);
-      ({ id, properties } = replacement);
+      await verbs.delete(id, outs);
+      ({ id, outs } = replacement);
       expect(ids()).toEqual([id]);
     }
   });
@@ -303,23 +303,19 @@ describe("adoption", () => {
 
 describe("diff", () => {
   test("diff replaces nothing for arguments that the service does not know, and asks it nothing", async () => {
-    const { id, properties } = await made();
+    const { id, outs } = await made();
     const changed = { ...inputs, adoptId: "wh_1", ifExists: "register" };
-    expect(await verbs.diff(id, properties, changed)).toEqual({ changes: false, replaces: [] });
+    expect(await verbs.diff(id, outs, changed)).toEqual({ changes: false, replaces: [] });
     const filtered = { ...inputs, ip: "::1" };
-    expect(await verbs.diff(id, properties, filtered)).toEqual({ changes: true, replaces: ["ip"] });
+    expect(await verbs.diff(id, outs, filtered)).toEqual({ changes: true, replaces: ["ip"] });
     expect(sent()).toEqual([]);
   });
 
   test("a change of the provider's own code is an update that sends nothing", async () => {
-    const { id, properties } = await made();
-    const old = { ...properties, __provider: "exports.handler = …" };
-    // The harness passes today's code on, so this asks the provider itself.
-    const { diff, configure } = createProvider({ environment: {} });
-    await configure({ config: { get: (key: string) => world.configOf()[key] } as never });
-    const news = { ...inputs, __provider: PROVIDER_CODE };
-    expect(await diff(id, old as never, news as never)).toEqual({ changes: true, replaces: [] });
-    expect(await verbs.update(id, properties)).toEqual(properties);
+    const { id, outs } = await made();
+    const old = { ...outs, __provider: "exports.handler = …" };
+    expect(await verbs.diff(id, old, inputs)).toEqual({ changes: true, replaces: [] });
+    expect(await verbs.update(id, old, inputs)).toEqual({ outs });
     expect(sent()).toEqual([]);
   });
 });
@@ -327,33 +323,32 @@ describe("diff", () => {
 describe("read", () => {
   test("read returns the endpoint as it is, and keeps the declared inputs, also in another spelling", async () => {
     begin({ spell: (each) => each.replace("HOOKS", "hooks").replace(":443", "").replace("%7e", "~") });
-    const { id, properties } = await made({ url: "https://HOOKS.example.com:443/%7ejobs", ip: "192.0.2.1" });
+    const { id, outs } = await made({ url: "https://HOOKS.example.com:443/%7ejobs", ip: "192.0.2.1" });
     const at = new Date(service.endpoints[0]?.made ?? 0).toISOString();
-    const read = { id, properties: { ...properties, createdAt: at, updatedAt: at } };
-    expect(await verbs.read(id, properties)).toEqual(read);
+    const read = { id, props: { ...outs, createdAt: at, updatedAt: at } };
+    expect(await verbs.read(id, outs)).toEqual(read);
   });
 
   test("a recorded endpoint that a get does not find is gone, also for a delete, and an id that no state knows is an error", async () => {
-    const { id, properties } = await made();
+    const { id, outs } = await made();
     service.remove(id);
-    expect(await verbs.read(id, properties)).toBeUndefined();
+    expect(await verbs.read(id, outs)).toEqual({});
     expect(sent()).toEqual(["list", "get"]);
-    await next().delete(id, properties);
+    await next().delete(id, outs);
     await expectToFail(verbs.read(id, {}), /no endpoint.*ENDPOINT_NOT_FOUND/);
     service.fault({ operation: "any", kind: "status", status: 410, times: 2 });
-    expect(await next().read(id, properties)).toBeUndefined();
-    await verbs.delete(id, properties);
+    expect(await next().read(id, outs)).toEqual({});
+    await verbs.delete(id, outs);
   });
 
   test.each([true, false])("200 reads take one list, and a miss a get (at once: %s)", async (atOnce) => {
-    const { properties } = await made();
+    const { outs } = await made();
     const own = Array.from({ length: 200 }, (_, at) => service.add({ url: urlOf(`${at}`) }));
     service.remove(own[7]?.id ?? "");
-    const read = ({ id, url: its }: { id: string; url: string }) =>
-      verbs.read(id, { ...properties, url: its });
+    const read = ({ id, url: its }: { id: string; url: string }) => verbs.read(id, { ...outs, url: its });
     const reads = atOnce ? await Promise.all(own.map(read)) : [];
     if (!atOnce) for (const each of own) reads.push(await read(each));
-    expect(reads.filter((each) => each === undefined)).toHaveLength(1);
+    expect(reads.filter((each) => each.id === undefined)).toHaveLength(1);
     expect(sent()).toEqual(["list", "get"]);
   });
 
@@ -367,19 +362,19 @@ describe("read", () => {
     service.habits = habits;
     service.fault({ operation: "list", kind: "status", status: 404, times });
     next();
-    const reads = await Promise.all(all.map(({ id, properties }) => verbs.read(id, properties)));
-    expect(reads.map((each) => each?.id)).toEqual(all.map(({ id }) => id));
+    const reads = await Promise.all(all.map(({ id, outs }) => verbs.read(id, outs)));
+    expect(reads.map((each) => each.id)).toEqual(all.map(({ id }) => id));
   });
 
   test("a refused key is explained to read and delete, and costs one request", async () => {
-    const { id, properties } = await made();
+    const { id, outs } = await made();
     const explained = /pulumi up.*--run-program.*UNAUTHORIZED/s;
     service.fault({ operation: "any", kind: "status", status: 403 });
-    await expectToFail(verbs.read(id, properties), explained);
+    await expectToFail(verbs.read(id, outs), explained);
     service.fault({ operation: "any", kind: "status", status: 401, times: 99 });
-    await expectToFail(verbs.delete(id, properties), explained);
+    await expectToFail(verbs.delete(id, outs), explained);
     service.requests.length = 0;
-    await Promise.all([1, 2, 3].map(() => expectToFail(verbs.read(id, properties), explained)));
+    await Promise.all([1, 2, 3].map(() => expectToFail(verbs.read(id, outs), explained)));
     expect(sent()).toEqual(["list"]);
   });
 });
@@ -387,29 +382,29 @@ describe("read", () => {
 describe("delete", () => {
   test("delete spares what this run made, adopted or keeps, and what an adoptId names", async () => {
     const one = await verbs.create(inputs);
-    await verbs.delete(one.id, one.properties);
-    await next().diff(one.id, one.properties, inputs);
-    await verbs.delete(one.id, one.properties);
+    await verbs.delete(one.id, one.outs);
+    await next().diff(one.id, one.outs, inputs);
+    await verbs.delete(one.id, one.outs);
     await next().create({ ...inputs, adoptId: one.id });
-    await verbs.delete(one.id, one.properties);
+    await verbs.delete(one.id, one.outs);
     next();
     await reasons("adopter", { adoptId: one.id });
-    await verbs.delete(one.id, one.properties);
+    await verbs.delete(one.id, one.outs);
     expect(ids()).toEqual([one.id]);
     expect(world.warnings).toEqual(Array(4).fill(expect.stringContaining(`${one.id} is not deleted`)));
   });
 
   test("delete deletes what a refresh of the same run has read, or a diff replaces", async () => {
-    const { id, properties } = await made();
-    const read = await verbs.read(id, properties);
-    await verbs.diff(id, read?.properties ?? {}, inputs);
-    await verbs.delete(id, read?.properties ?? {});
+    const { id, outs } = await made();
+    const read = await verbs.read(id, outs);
+    await verbs.diff(id, read.props ?? {}, inputs);
+    await verbs.delete(id, read.props ?? {});
     expect(ids()).toEqual([]);
     next();
     const again = await made();
-    await verbs.diff(again.id, again.properties, inputs);
-    await verbs.diff(again.id, again.properties, { ...inputs, type: "development" });
-    await verbs.delete(again.id, again.properties);
+    await verbs.diff(again.id, again.outs, inputs);
+    await verbs.diff(again.id, again.outs, { ...inputs, type: "development" });
+    await verbs.delete(again.id, again.outs);
     expect(ids()).toEqual([]);
   });
 });
@@ -421,16 +416,16 @@ describe("another base URL or key", () => {
     "a rotated key replaces nothing, and another account's key replaces with a warning (ids count for each: %s)",
     async (countsIds) => {
       begin({ countsIds });
-      const { id, properties } = await made();
+      const { id, outs } = await made();
       world.rotateKey("");
-      expect(await next().diff(id, properties, inputs)).toEqual({ changes: false, replaces: [] });
+      expect(await next().diff(id, outs, inputs)).toEqual({ changes: false, replaces: [] });
       service.accounts.set("another", "another");
       const theirs = service.add({ url: urlOf("theirs") }, "another");
       expect(theirs.id === id).toBe(countsIds);
       const other = next({ config: { "webhooks:apiKey": "another" } });
-      expect((await other.diff(id, properties, inputs)).replaces).toEqual(["account"]);
-      expect(await other.read(id, properties)).toBeUndefined();
-      await other.delete(id, properties);
+      expect((await other.diff(id, outs, inputs)).replaces).toEqual(["account"]);
+      expect(await other.read(id, outs)).toEqual({});
+      await other.delete(id, outs);
       expect(ids()).toEqual([id, theirs.id]);
       expect(world.warnings).toEqual([
         expect.stringMatching(/registered again.*restore it/s),
@@ -440,18 +435,18 @@ describe("another base URL or key", () => {
   );
 
   test("a service that has moved is recorded without a request that changes anything", async () => {
-    const { id, properties } = await made();
-    const old = { ...properties, ...elsewhere };
+    const { id, outs } = await made();
+    const old = { ...outs, ...elsewhere };
     expect(await verbs.diff(id, old, inputs)).toEqual({ changes: true, replaces: [] });
     // Also if it was recorded when the resource had another provider.
     for (const recorded of [old, { ...old, provider: "a" }])
-      expect(await verbs.update(id, recorded)).toEqual(properties);
+      expect(await verbs.update(id, recorded, inputs)).toEqual({ outs });
     expect(service.changes).toEqual([]);
   });
 
   test("a base URL that was changed by mistake is an error of diff, read and delete that names both, and no drift", async () => {
-    const { properties } = await made();
-    const old = { ...properties, ...elsewhere };
+    const { outs } = await made();
+    const old = { ...outs, ...elsewhere };
     for (const call of [
       () => verbs.diff("wh_none", old, inputs),
       // A changed url does not hide the mistake.
@@ -465,9 +460,9 @@ describe("another base URL or key", () => {
   });
 
   test("a resource that the program moves to a provider of another name and base URL is replaced", async () => {
-    const { properties } = await made();
+    const { outs } = await made();
     const moved = next({ config: { "webhooks:providerName": "new" } });
-    const old = { ...properties, ...elsewhere, provider: "old" };
+    const old = { ...outs, ...elsewhere, provider: "old" };
     expect(await moved.diff("wh_none", old, inputs)).toEqual({ changes: true, replaces: ["provider"] });
   });
 });

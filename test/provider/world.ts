@@ -1,21 +1,24 @@
 import { setImmediate } from "node:timers/promises";
+import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { Engine } from "../../src/provider/engine";
+import { keyOf } from "../../src/provider/identity";
 import { PROVIDER_NAME_KEY } from "../../src/provider/settings";
-import { StackState } from "../../src/provider/stackState";
-import { sameUrl } from "../../src/shared/url";
+import { providerNameOf, type Resource, StackState } from "../../src/provider/stackState";
+import { createProvider } from "../../src/provider/verbs";
 import { nameOf } from "../../src/shared/urn";
 import {
   type Command,
   type Declared,
-  deploymentOf,
+  Killed,
   type Problems,
+  type Recorded,
   ROOT_URN,
   type RunOptions,
   Stack,
+  VerbError,
   type Verbs,
 } from "./engineModel";
 import { type Dispatcher, FakeService, type Habits, type Registered } from "./fakeService";
-import { Process } from "./process";
 import { VirtualTime } from "./virtualTime";
 
 export interface WorldOptions {
@@ -45,46 +48,30 @@ export const declared = (name: string, path = name, args: object = {}, more: obj
 });
 /** Returns the account of a provider. */
 const accountOf = (provider = "") => provider || "default";
+const isOf = ({ id, account }: Registered, resource: Resource) =>
+  resource.id === id && accountOf(providerNameOf(resource)) === account;
 
 /** A service, and a stack that is to hold endpoints there. */
 export class World {
   readonly time = new VirtualTime();
   readonly service: FakeService;
-  readonly stack: Stack;
+  readonly stack = new Stack((provider) => this.#open({ provider }));
   /** What the engine was told to show. */
   readonly shown: { readonly severity: "warn" | "info"; readonly message: string }[] = [];
   /** Whether `pulumi stack export` works. */
   isStateReadable = true;
-  /** While a program runs, the engine knows the stack. */
-  isProgramRunning = false;
   readonly #keys = new Map<string, string>();
-  /** The processes of the command under way. */
-  #processes: Process[] = [];
+  /** The plugin processes of the command under way. */
+  #processes: { isDead: boolean; readonly die: (error: Error) => void }[] = [];
   #cancelling = new AbortController();
 
   constructor({ habits, providers = [] }: WorldOptions = {}) {
-    this.service = new FakeService("https://api.example.com/v1", this.time, habits);
+    this.service = new FakeService("https://api.example.com", this.time, habits);
     for (const provider of ["", ...providers]) this.rotateKey(provider);
-    this.stack = new Stack({
-      open: (provider) => this.process({ provider }),
-      programRuns: (isRunning) => {
-        this.isProgramRunning = isRunning;
-      },
-    });
   }
 
   get warnings(): string[] {
     return this.shown.flatMap(({ severity, message }) => (severity === "warn" ? [message] : []));
-  }
-
-  /** The configuration of a provider. */
-  configOf(provider = ""): Record<string, string> {
-    return {
-      "webhooks:baseUrl": this.service.url,
-      "webhooks:apiKey": this.#keys.get(provider) ?? "",
-      "webhooks:timeoutSeconds": String(TIMEOUT_SECONDS),
-      ...(provider === "" ? {} : { [PROVIDER_NAME_KEY]: provider }),
-    };
   }
 
   /** Gives a provider a new key, and its account no other. */
@@ -97,44 +84,52 @@ export class World {
     accounts.set(key, accountOf(provider));
   }
 
-  /** Starts a plugin process. */
-  process({ provider = "", config = {}, engine = {} }: PluginOptions = {}): Process {
+  /** Starts a plugin process of the dynamic provider, without its process and its socket. */
+  #open({ provider = "", config = {}, engine = {} }: PluginOptions): Verbs {
+    let die: (error: Error) => void = () => {};
+    const death = new Promise<never>((_, reject) => {
+      die = reject;
+    });
+    death.catch(() => {});
+    const process = { isDead: false, die };
+    this.#processes.push(process);
     const dispatch: Dispatcher["dispatch"] = (sent, handler) => {
-      this.service.dispatch(process, { ...sent, path: sent.path.replace(/^\/v1/, "") }, handler);
+      if (!process.isDead) this.service.dispatch(process, sent, handler);
       return true;
     };
-    const process: Process = new Process(
-      { ...this.configOf(provider), ...config },
-      {
-        clock: this.time,
-        environment: {},
-        engine: {
-          warn: (message) => this.shown.push({ severity: "warn", message }),
-          info: (message) => this.shown.push({ severity: "info", message }),
-          rootUrn: async () => (this.isProgramRunning ? ROOT_URN : undefined),
-          cancelled: this.#cancelling.signal,
-          ...engine,
-        },
-        dispatcher: { dispatch } as Dispatcher,
-        readState: async () => {
-          if (!this.isStateReadable) throw new Error("no pulumi on PATH");
-          return new StackState(deploymentOf(this.stack));
-        },
+    const plugin = createProvider({
+      clock: this.time,
+      environment: {},
+      engine: {
+        warn: (message) => this.shown.push({ severity: "warn", message }),
+        info: (message) => this.shown.push({ severity: "info", message }),
+        rootUrn: async () => (this.stack.isProgramRunning ? ROOT_URN : undefined),
+        cancelled: this.#cancelling.signal,
+        ...engine,
       },
-    );
-    this.#processes.push(process);
-    return process;
+      dispatcher: { dispatch } as Dispatcher,
+      readState: async () => {
+        if (!this.isStateReadable) throw new Error("no pulumi on PATH");
+        return new StackState(this.stack.deployment);
+      },
+    });
+    const settings: Readonly<Record<string, string | undefined>> = {
+      "webhooks:baseUrl": this.service.url,
+      "webhooks:apiKey": this.#keys.get(provider),
+      "webhooks:timeoutSeconds": String(TIMEOUT_SECONDS),
+      [PROVIDER_NAME_KEY]: provider,
+      ...config,
+    };
+    void plugin.configure({ config: { get: (name: string) => settings[name] } as never });
+    return behindGrpc(plugin, death);
   }
 
   /** The verbs of a new plugin process, each with the time that it takes. */
   plugin(options: PluginOptions = {}): Verbs {
-    const process = this.process(options);
-    const verbs = ["check", "diff", "create", "read", "update", "delete"] as const;
-    const timed = (name: (typeof verbs)[number]) => {
-      const verb = process[name].bind(process) as (...args: unknown[]) => Promise<unknown>;
+    const timed = ([name, verb]: [string, (...args: unknown[]) => Promise<unknown>]) => {
       return [name, (...args: unknown[]) => this.time.until(verb(...args))];
     };
-    return Object.fromEntries(verbs.map(timed));
+    return Object.fromEntries(Object.entries(this.#open(options)).map(timed));
   }
 
   up = (program: readonly Declared[], options?: RunOptions) => this.run("up", program, options);
@@ -149,9 +144,12 @@ export class World {
     return this.time.until(this.stack.run(command, program, options));
   }
 
-  /** Kills the whole run under way, or its plugins alone. */
-  kill(options: { readonly alone?: boolean } = {}): void {
-    for (const process of this.#processes) process.kill(options);
+  /** Kills the whole run under way, or its plugins alone: then the engine sees each call fail. */
+  kill({ alone = false }: { readonly alone?: boolean } = {}): void {
+    for (const process of this.#processes) {
+      process.isDead = true;
+      process.die(alone ? new VerbError("the plugin has crashed") : new Killed());
+    }
   }
 
   /** Ctrl-C, once. */
@@ -165,8 +163,8 @@ export class World {
   }
 
   /** Returns whether the stack has an endpoint: ids may count per account. */
-  has({ id, account }: Registered): boolean {
-    return this.stack.resources.some((each) => each.id === id && accountOf(each.provider) === account);
+  has(endpoint: Registered): boolean {
+    return this.stack.resources.some((each) => isOf(endpoint, each));
   }
 
   /** What is at the service, and not in the state. */
@@ -174,40 +172,57 @@ export class World {
     return this.service.endpoints.filter((each) => !this.has(each));
   }
 
-  endpointsOf(provider: string): Registered[] {
-    return this.service.endpoints.filter(({ account }) => account === accountOf(provider));
-  }
-
   /**
    * Returns the differences from the settled outcome: the state and the service hold exactly the declared endpoints, and the service
    * also those that belonged to others all the time.
    */
   differences(program: readonly Declared[], others: readonly Registered[] = []): string[] {
-    const wrong: string[] = [];
-    const left = [...this.stack.resources];
-    for (const { name, args, provider = "" } of program) {
-      const at = left.findIndex(({ urn }) => nameOf(urn) === name);
-      const [resource] = at < 0 ? [] : left.splice(at, 1);
-      const endpoint = this.endpointsOf(provider).find(({ id }) => id === resource?.id);
-      if (resource === undefined) wrong.push(`${name}: not in the state`);
-      else if (resource.delete || resource.initErrors || resource.pendingReplacement)
-        wrong.push(`${name}: is in the state, but not whole: ${JSON.stringify(resource)}`);
-      else if (endpoint === undefined) wrong.push(`${name}: ${resource.id} is not at the service`);
-      else if (
-        !sameUrl(endpoint.url, String(args.url)) ||
-        endpoint.type !== args.type ||
-        (endpoint.by !== undefined && endpoint.ip !== args.ip)
-      )
-        wrong.push(`${name}: declared ${JSON.stringify(args)}, registered ${JSON.stringify(endpoint)}`);
-    }
-    for (const resource of left) wrong.push(`in the state, but not declared: ${JSON.stringify(resource)}`);
-    const ids = this.stack.resources.map(({ provider, id }) => `${provider} ${id}`);
-    if (new Set(ids).size < ids.length) wrong.push(`an id twice in the state: ${ids.join(", ")}`);
-    const strangers = this.strangers();
-    for (const stranger of strangers)
-      if (!others.includes(stranger)) wrong.push(`an orphan at the service: ${stranger.id} ${stranger.url}`);
-    for (const other of others)
-      if (!strangers.includes(other)) wrong.push(`another's is gone or taken over: ${other.id} ${other.url}`);
-    return wrong;
+    const left = [...this.service.endpoints];
+    const lineOf = (what: string, provider: string | undefined, args: object) =>
+      `${what} of ${accountOf(provider)}: ${keyOf(args as Registered)} ${(args as Registered).ip ?? ""}`;
+    const recorded = (resource: Recorded) => {
+      const at = left.findIndex((each) => isOf(each, resource));
+      const [endpoint] = at < 0 ? [] : left.splice(at, 1);
+      if (resource.delete || resource.initErrors || resource.pendingReplacement || !endpoint)
+        return `${endpoint ? "not whole" : "not at the service"}: ${JSON.stringify(resource)}`;
+      // What somebody else registered has an ip that nobody can see.
+      const { ip } = endpoint.by === undefined ? resource.inputs : endpoint;
+      return lineOf(nameOf(resource.urn), providerNameOf(resource), { ...endpoint, ip });
+    };
+    const stranger = (each: Registered) => lineOf(`${each.id}, in no state,`, each.account, each);
+    const wanted = program.map(({ name, provider, args }) => lineOf(name, provider, args));
+    wanted.push(...others.map(stranger));
+    const found = this.stack.resources.map(recorded);
+    found.push(...left.map(stranger));
+    const missing = wanted.filter((each) => !found.includes(each)).map((each) => `missing: ${each}`);
+    return [...missing, ...found.filter((each) => !wanted.includes(each)).map((each) => `unwanted: ${each}`)];
   }
+}
+
+/** The verbs behind gRPC, which refuses what is undefined (engine rule 25), in a process that may die. */
+function behindGrpc(plugin: ReturnType<typeof createProvider>, death: Promise<never>): Verbs {
+  const sent = (value: unknown) =>
+    Object(value) === value ? Struct.fromJavaScript(value as never).toJavaScript() : value;
+  const call =
+    (verb: (...args: never[]) => Promise<unknown>) =>
+    async (...args: unknown[]) => {
+      try {
+        const answer: Record<string, object> = {
+          ...((await Promise.race([death, verb(...(args.map(sent) as never[]))])) as object),
+        };
+        // The plugin adds the provider's code to what a verb returns.
+        const { __provider } = Object(args.at(-1));
+        for (const part of ["inputs", "outs", "props"])
+          if (answer[part]) answer[part] = { ...answer[part], __provider };
+        return sent(answer);
+      } catch (error) {
+        if (error instanceof Killed || error instanceof VerbError) throw error;
+        const { message, id, properties, reasons } = Object(error);
+        throw Object.assign(new VerbError(message), id && { halfMade: sent({ id, properties, reasons }) });
+      }
+    };
+  const { configure: _, ...verbs } = plugin;
+  return Object.fromEntries(
+    Object.entries(verbs).map(([name, verb]) => [name, call(verb)]),
+  ) as unknown as Verbs;
 }

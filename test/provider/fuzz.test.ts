@@ -1,0 +1,115 @@
+import * as fc from "fast-check";
+import { fuzzSeed } from "../seed";
+import { Actor, type Arguments, type Kill, type Step } from "./actor";
+import type { Command } from "./engineModel";
+import type { Fault } from "./fakeService";
+
+const { FUZZ_STEPS = "2000", FUZZ_PATH } = process.env;
+const wanted = Number(FUZZ_STEPS);
+const seed = fuzzSeed();
+
+jest.setTimeout(60_000 + wanted * 100);
+
+/** Few, so that they meet; the last two are one to a service. */
+const urls = [
+  "https://a.example.com/x",
+  "https://b.example.com/y?z=1",
+  "https://C.example.com",
+  "https://c.example.com/",
+];
+const slot = fc.nat(3);
+const provider = fc.constantFrom("", "second");
+const args: fc.Arbitrary<Arguments> = fc.record(
+  {
+    url: fc.constantFrom(...urls),
+    type: fc.constantFrom("production", "development"),
+    ip: fc.constantFrom("192.0.2.1", "192.0.2.0/24"),
+  },
+  { requiredKeys: ["url", "type"] },
+);
+
+/** Within the time-out of an operation, beyond it, and within patience. */
+const delayMs = fc.constantFrom(500, 3_000, 12_000, 17_000);
+const plain = ["unreachable", "lost-before", "lost-after", "hang-before", "hang-after"] as const;
+const garbled = ["garbled", "truncated", "empty"] as const;
+const how: fc.Arbitrary<Omit<Fault, "operation">> = fc.oneof(
+  fc.constantFrom(...plain, ...garbled).map((kind) => ({ kind })),
+  fc.record({ kind: fc.constantFrom("late-answer", "late-commit"), delayMs }),
+  // Not 404: a service that denies what it has is believed.
+  fc
+    .record({ status: fc.constantFrom(400, 401, 408, 409, 429, 500, 502, 503), effect: fc.boolean() })
+    .map(({ status, effect }) => ({ kind: "status" as const, status, effect: effect && status >= 500 })),
+);
+/** Registrations above all: nothing else is ever in doubt. */
+const registrations = ["register", "register", "register", "register"] as const;
+const operation = fc.constantFrom(...registrations, ...(["list", "get", "delete", "any"] as const));
+const fault = fc
+  .record({ operation, how, times: fc.constantFrom(1, 1, 2, 5), after: fc.constantFrom(0, 0, 0, 1, 2) })
+  .map(({ how, ...rest }) => ({ ...rest, ...how }));
+
+const rarely = <T>(what: fc.Arbitrary<T>) => fc.option(what, { freq: 7, nil: undefined });
+const rarelyTwo = fc.oneof(
+  { weight: 3, arbitrary: fc.tuple(fc.nat(3)) },
+  { weight: 1, arbitrary: fc.tuple(fc.nat(3), fc.nat(3)) },
+);
+const kill: fc.Arbitrary<Kill> = fc.record({
+  after: rarelyTwo,
+  at: fc.constantFrom("request", "registration", "registration"),
+});
+const run = <T extends Command>(command: fc.Arbitrary<T>, kills: fc.Arbitrary<Kill | undefined>) =>
+  fc.record({
+    do: fc.constant("run" as const),
+    command,
+    refresh: fc.boolean(),
+    parallel: fc.constantFrom(1, 16),
+    replace: rarely(slot),
+    retries: fc.constantFrom(0, 0, 0, 1, 3),
+    kill: kills,
+  });
+const anyCommand = fc.constantFrom<Command[]>("up", "up", "up", "up", "refresh", "destroy", "preview");
+const declare = fc.record({ do: fc.constant("declare" as const), slot, args });
+const change = fc.oneof(fc.record({ provider }), fc.constant({ deleteBeforeReplace: true }));
+
+const one = (weight: number, arbitrary: fc.Arbitrary<Step>) => ({
+  weight,
+  arbitrary: fc.tuple(arbitrary),
+});
+const steps: fc.Arbitrary<readonly Step[]> = fc.oneof(
+  one(6, declare),
+  one(2, fc.record({ do: fc.constant("remove"), slot })),
+  one(2, fc.record({ do: fc.constant("rename"), slot, alias: fc.boolean() })),
+  one(2, fc.record({ do: fc.constant("change"), slot, to: change })),
+  one(2, fc.record({ do: fc.constant("stranger"), args })),
+  one(2, fc.record({ do: fc.constant("behind"), what: fc.constantFrom("delete", "edit"), at: fc.nat(9) })),
+  one(1, fc.record({ do: fc.constant("rotate"), provider })),
+  one(7, fc.record({ do: fc.constant("fault"), fault })),
+  one(8, run(anyCommand, rarely(kill))),
+  // Registers something, so that the kill has something to lose.
+  {
+    weight: 4,
+    arbitrary: fc
+      .tuple(fc.array(declare, { minLength: 1, maxLength: 3 }), run(fc.constant("up"), kill))
+      .map((both) => both.flat()),
+  },
+);
+const scenario = fc.array(steps, { minLength: 5, maxLength: 20, size: "max" }).map((all) => all.flat());
+
+/** Plays scenarios until they had so many steps. A failure names the seed and the path that `npm run fuzz` replays. */
+it(`random programs, edits, faults and kills end with exactly what is declared (${wanted} steps, seed ${seed})`, async () => {
+  // The jitter of the client's backoffs.
+  const random = jest.spyOn(Math, "random").mockReturnValue(0.5);
+  let done = 0;
+  const property = fc.asyncProperty(scenario, async (each) => {
+    if (done >= wanted && FUZZ_PATH === undefined) return;
+    done += each.length;
+    const { wrong, story } = await Actor.play(each);
+    if (wrong.length > 0) throw new Error([...wrong, "What happened:", ...story].join("\n"));
+  });
+  try {
+    const path = FUZZ_PATH === undefined ? {} : { path: FUZZ_PATH, endOnFailure: true };
+    // Each scenario has five steps or more.
+    await fc.assert(property, { seed, ...path, numRuns: Math.ceil(wanted / 5) });
+  } finally {
+    random.mockRestore();
+  }
+});
