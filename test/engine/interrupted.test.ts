@@ -1,236 +1,182 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Fault, Habits } from "../provider/fakeService";
-import { API_KEY, HttpService } from "./httpService";
-import { Project } from "./project";
-import { killAll, processesOf } from "./session";
+import { expectExactly } from "./exactly";
+import { HttpService } from "./httpService";
+import { type Declared, Project } from "./project";
 
 jest.setTimeout(600_000);
 
-const COUNT = 12;
+const COUNT = 20;
 const SLOW_MS = 300;
 
 const urlOf = (at: number) => `https://hooks.example.com/${at}`;
+const endpoints = (count: number, args: object = {}): Declared =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, at) => [`e${at}`, { url: urlOf(at), type: "production", ...args }]),
+  );
 
-/** A stack at a service of its own. */
-class World {
-  private constructor(
-    readonly service: HttpService,
-    readonly project: Project,
-  ) {}
+interface World {
+  readonly service: HttpService;
+  readonly project: Project;
+}
 
-  /** Makes one for a test. */
-  static async use<T>(
-    act: (world: World) => Promise<T>,
-    { habits = {}, config = {} }: { habits?: Habits; config?: Readonly<Record<string, string>> } = {},
-  ): Promise<T> {
-    const service = await HttpService.start(habits);
-    const project = new Project({ config: { ...service.config, ...config } });
-    // A kill can leave a file of attributes empty, and then no command can read the state (engine rule 26).
-    project.env.PULUMI_BACKEND_URL += "?metadata=skip";
-    try {
-      await project.succeed("stack", "ls");
-      return await act(new World(service, project));
-    } finally {
-      project.dispose();
-      await service.stop();
-    }
-  }
-
-  /** Declares so many endpoints, and returns their urls. */
-  declare(count: number, args: object = {}): string[] {
-    const urls = Array.from({ length: count }, (_, at) => urlOf(at));
-    const declared = urls.map((url, at) => [`e${at}`, { url, type: "production", ...args }]);
-    this.project.declare(Object.fromEntries(declared));
-    return urls;
-  }
-
-  /** Returns what differs from what is declared, at the service and in the state: missing, twice, or an orphan. */
-  async differences(urls: readonly string[], others: readonly string[] = []) {
-    const recorded = Object.values(await this.project.endpoints());
-    const urlOf = (id = "") => this.service.endpoints.find((each) => each.id === id)?.url ?? id;
-    const found = {
-      registered: this.service.endpoints.map(({ url }) => url).sort(),
-      recorded: recorded.map(({ id }) => urlOf(id)).sort(),
-    };
-    const expected = { registered: [...urls, ...others].sort(), recorded: [...urls].sort() };
-    return JSON.stringify(found) === JSON.stringify(expected) ? [] : [found, expected];
-  }
-
-  /** Starts an `up`, ends it once so many registrations have arrived at a slow service, and frees the stack. */
-  async endUp(registrations: number, end: (cli: ChildProcess) => Promise<void>): Promise<void> {
-    const { project, service } = this;
-    service.fault({ operation: "register", kind: "late-answer", delayMs: SLOW_MS, times: 999 });
-    const arrived = () => service.changes.filter((change) => change === "register").length;
-    const until = arrived() + registrations;
-    const args = ["up", "--yes", "--skip-preview", "--non-interactive", "--color=never", "--parallel=4"];
-    const options = { cwd: project.folder, env: project.env, detached: true, stdio: "ignore" } as const;
-    const cli = spawn("pulumi", args, options);
-    while (arrived() < until) {
-      if (cli.exitCode !== null) throw new Error(`up ended with ${cli.exitCode}`);
-      await sleep(5);
-    }
-    await end(cli);
-    killAll(processesOf(cli));
-    service.clearFaults();
-    rmSync(join(project.folder, "backend/.pulumi/locks"), { recursive: true, force: true });
+/** Makes a stack at a service of its own for a test. The tests run at once, because most of the time they wait. */
+async function inWorld(act: (world: World) => Promise<void>, config: object = {}): Promise<void> {
+  const service = await HttpService.start();
+  const project = new Project({ config: { ...service.config, ...config } });
+  // A kill can leave a file of attributes empty, and then no command can read the state (engine rule 26).
+  project.env.PULUMI_BACKEND_URL += "?metadata=skip";
+  try {
+    await project.succeed("stack", "ls");
+    await act({ service, project });
+  } finally {
+    project.dispose();
+    await service.stop();
   }
 }
 
-const ended = (cli: ChildProcess) =>
-  cli.exitCode !== null || cli.signalCode !== null
-    ? Promise.resolve()
-    : new Promise<void>((resolve) => cli.once("exit", () => resolve()));
-const sigkill = async (cli: ChildProcess) => {
-  killAll(processesOf(cli));
-  await ended(cli);
-};
-const ctrlCTwice = async (cli: ChildProcess) => {
-  for (let times = 0; times < 2; times++) {
-    process.kill(-(cli.pid ?? 0), "SIGINT");
-    await sleep(300);
+/** Ends a command that began a session. */
+type End = (cli: ChildProcess) => Promise<void> | void;
+
+/** Kills the processes of the command whose command line holds a text. The engine gives each plugin a process group of its own. */
+function kill({ pid }: ChildProcess, text = ""): void {
+  const listed = execFileSync("ps", ["-eo", "pid=,sid=,args="], { encoding: "utf8" });
+  for (const line of listed.split("\n")) {
+    const [, process_, session, command = ""] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
+    if (session !== String(pid) || !command.includes(text)) continue;
+    try {
+      process.kill(Number(process_), "SIGKILL");
+    } catch {
+      // It has ended.
+    }
   }
-  await ended(cli);
+}
+
+const sigkill: End = (cli) => kill(cli);
+const sigkillOfThePlugin: End = (cli) => kill(cli, "dynamic-provider/index");
+const ctrlC = ({ pid = 0 }: ChildProcess): void => {
+  process.kill(-pid, "SIGINT");
 };
-const sigkillOfThePlugin = async (cli: ChildProcess) => {
-  killAll(processesOf(cli, "dynamic-provider/index"));
-  await ended(cli);
+const ctrlCTwice: End = async (cli) => {
+  ctrlC(cli);
+  await sleep(300);
+  if (cli.exitCode === null) ctrlC(cli);
 };
 
-/** What happens between the beginning and a plain `up`, by its name. */
-const kills: Readonly<Record<string, (world: World) => Promise<unknown>>> = {
-  ...Object.fromEntries(
-    Array.from({ length: 10 }, (_, at) => [
-      `SIGKILL of everything at registration ${at + 1}`,
-      (world: World) => world.endUp(at + 1, sigkill),
-    ]),
-  ),
-  "Ctrl-C twice": (world) => world.endUp(5, ctrlCTwice),
-  "two kills in a row": async (world) => {
-    await world.endUp(3, sigkill);
-    await world.endUp(1, sigkill);
-  },
-  "a kill, on another machine with an empty home": async (world) => {
-    await world.endUp(5, sigkill);
-    rmSync(join(world.project.folder, "home"), { recursive: true, force: true });
-    await world.project.succeed("stack", "select", "dev");
-  },
-};
-
-/** Kills an `up` at a service of its own, and returns what a plain `up` leaves wrong. */
-const play = ([kind, kill]: [string, (world: World) => Promise<unknown>]) =>
-  World.use(async (world) => {
-    // Another stack's, of the same url and type, registered before; after the window, one more.
-    const theirs = (at: number, made: number) => world.service.add({ url: urlOf(at), made }).url;
-    const others = [theirs(0, Date.now() - 3_600_000)];
-    const urls = world.declare(COUNT, { ifExists: "register" });
-    await kill(world);
-    others.push(theirs(1, Date.now() + 3_600_000));
-    const { exitCode, output } = await world.project.pulumi("up", "--yes", "--skip-preview");
-    const wrong = await world.differences(urls, others);
-    return { kind, exitCode, wrong, ...(exitCode === 0 ? {} : { output }) };
+/** Starts an `up`, ends it once so many registrations have arrived at a slow service, and frees the stack. */
+async function endUp({ project, service }: World, registrations: number, end: End): Promise<void> {
+  service.fault({ operation: "register", kind: "late-answer", delayMs: SLOW_MS, times: 999 });
+  let left = registrations;
+  const arrived = new Promise<void>((resolve) => {
+    service.watch = ({ operation }, moment) => {
+      if (operation === "register" && moment === "arrived" && --left === 0) resolve();
+    };
   });
+  const args = ["up", "--yes", "--skip-preview", "--non-interactive", "--color=never", "--parallel=4"];
+  const options = { cwd: project.folder, env: project.env, detached: true, stdio: "ignore" } as const;
+  const cli = spawn("pulumi", args, options);
+  const ended = once(cli, "exit");
+  const early = await Promise.race([arrived, ended]);
+  if (early !== undefined) throw new Error(`up ended with ${early}`);
+  await end(cli);
+  await ended;
+  kill(cli);
+  service.clearFaults();
+  rmSync(join(project.folder, "backend/.pulumi/locks"), { recursive: true, force: true });
+}
 
-test("after a kill of any kind a plain up ends with exactly what is declared, and a stranger's equal endpoints stay", async () => {
-  const left = Object.entries(kills);
-  // Five at once: most of the time, they wait.
-  while (left.length > 0) {
-    const batch = left.splice(0, 5);
-    expect(await Promise.allSettled(batch.map(play))).toEqual(
-      batch.map(([kind]) => ({ status: "fulfilled", value: { kind, exitCode: 0, wrong: [] } })),
-    );
-  }
-});
+test.concurrent.each<[string, [registrations: number, end: End][]]>([
+  [
+    "three kills in a row",
+    [
+      [1, sigkill],
+      [2, sigkill],
+      [3, sigkill],
+    ],
+  ],
+  [
+    "two kills, on another machine with an empty home",
+    [
+      [4, sigkill],
+      [5, sigkill],
+    ],
+  ],
+  [
+    "a late kill and two early ones",
+    [
+      [7, sigkill],
+      [1, sigkill],
+      [2, sigkill],
+    ],
+  ],
+  [
+    "a kill, Ctrl-C twice and a kill",
+    [
+      [10, sigkill],
+      [2, ctrlCTwice],
+      [1, sigkill],
+    ],
+  ],
+])(
+  "after %s, a plain up ends with exactly what is declared, and a stranger's equal endpoints stay",
+  (kind, ends) =>
+    inWorld(async (world) => {
+      const { project, service } = world;
+      // Another stack's, of the same url and type, registered before; after the window, one more.
+      const strangers = [service.add({ url: urlOf(0), made: Date.now() - 3_600_000 })];
+      const declared = endpoints(COUNT, { ifExists: "register" });
+      project.declare(declared);
+      for (const [registrations, end] of ends) await endUp(world, registrations, end);
+      strangers.push(service.add({ url: urlOf(1), made: Date.now() + 3_600_000 }));
+      if (kind.includes("another machine")) {
+        rmSync(join(project.folder, "home"), { recursive: true, force: true });
+        await project.succeed("stack", "select", "dev");
+      }
+      expect(await project.up()).toMatch(
+        /took over wh_\d+ \(https:\/\/hooks\.example\.com\/…\) that an interrupted run had registered/,
+      );
+      expectExactly(project, service, declared, strangers);
+    }),
+);
 
-test("after a kill of the plugin alone, the next up stops and names the ids, and adoptId goes on", () =>
-  World.use(async (world) => {
+test.concurrent("after a kill of the plugin alone, the next up stops and names the ids, and adoptId goes on", () =>
+  inWorld(async (world) => {
     const { project, service } = world;
-    const urls = world.declare(3);
-    await world.endUp(3, sigkillOfThePlugin);
-    const recorded = Object.values(await project.endpoints()).map(({ id }) => id);
+    const declared = endpoints(3);
+    project.declare(declared);
+    await endUp(world, 3, sigkillOfThePlugin);
+    const recorded = Object.values(project.ids());
     const lost = service.endpoints.filter(({ id }) => !recorded.includes(id));
     expect(lost).not.toEqual([]);
-    const output = await project.fail("up", "--yes", "--skip-preview");
+    const output = await project.failUp();
     expect(output).toMatch(/ENDPOINT_EXISTS/);
     expect(lost.some(({ id }) => output.includes(id))).toBe(true);
-    const adopted = urls.map((url, at) => [
-      `e${at}`,
-      { url, type: "production", adoptId: service.endpoints.find((each) => each.url === url)?.id },
+    const idOf = (url: unknown) => service.endpoints.find((each) => each.url === url)?.id;
+    const adopted = Object.entries(declared).map(([name, args]) => [
+      name,
+      { ...args, adoptId: idOf(args.url) },
     ]);
     project.declare(Object.fromEntries(adopted));
     await project.up();
-    expect(await world.differences(urls)).toEqual([]);
+    expectExactly(project, service, declared);
   }));
 
-test("one Ctrl-C ends every wait, keeps what got no answer pending, and records what is answered", () => {
-  const config = { "webhooks:timeoutSeconds": "300" };
-  const act = async (world: World) => {
-    const { project, service } = world;
-    world.declare(3);
-    service.fault({ operation: "register", kind: "lost-before" });
-    const headers = { "retry-after": "60" };
-    service.fault({ operation: "register", kind: "status", status: 429, headers });
-    const started = Date.now();
-    await world.endUp(3, async (cli) => {
-      process.kill(-(cli.pid ?? 0), "SIGINT");
-      await ended(cli);
-    });
-    expect(Date.now() - started).toBeLessThan(50_000);
-    const recorded = Object.values(await project.endpoints()).map(({ id }) => id);
-    expect(recorded.sort()).toEqual([expect.stringMatching(/^pending:/), service.endpoints[0]?.id]);
-  };
-  return World.use(act, { config });
-});
-
-const FAULTS: readonly Omit<Fault, "operation">[] = [
-  ...([
-    { kind: "lost-before" },
-    { kind: "lost-after" },
-    { kind: "hang-before" },
-    { kind: "hang-after" },
-  ] as const),
-  ...([{ kind: "truncated" }, { kind: "garbled" }, { kind: "empty" }] as const),
-  ...[500, 503].flatMap((status) =>
-    [true, false].map((effect) => ({ kind: "status" as const, status, effect })),
-  ),
-  { kind: "late-answer", delayMs: 7_000 },
-  ...[2_000, 7_000].map((delayMs) => ({ kind: "late-commit" as const, delayMs })),
-];
-
-test.each<[string, Habits, RegExp | undefined]>([
-  ["whose lists lag", { lagMs: 2_000 }, undefined],
-  ["that lists a part", { listed: 20 }, /STILL_PENDING/],
-  ["that tells no time", { tells: () => undefined, tellsNoDate: true }, /REGISTRATION_IN_DOUBT/],
-])(
-  "faults of every kind over 50 endpoints, at a service %s: 0 missing, 0 twice, 0 orphans, or a stop",
-  (_, habits, stop) => {
-    const act = async (world: World) => {
+test.concurrent("one Ctrl-C ends every wait, keeps what got no answer pending, and records what is answered", () =>
+  inWorld(
+    async (world) => {
       const { project, service } = world;
-      const urls = world.declare(50);
-      for (const fault of FAULTS) service.fault({ ...fault, operation: "register" });
-      const first = await project.pulumi("up", "--yes", "--skip-preview");
-      expect(first.exitCode).not.toBe(0);
-      expect(first.output).toMatch(
-        /the registration of https:\/\/hooks\.example\.com\/… was sent.*REGISTRATION_PENDING/,
-      );
-      expect(first.output).not.toMatch(/\n\s+at /);
-      let last = first;
-      for (let runs = 0; runs < 2 && last.exitCode !== 0; runs++)
-        last = await project.pulumi("up", "--yes", "--skip-preview");
-      if (stop === undefined) {
-        expect(last).toMatchObject({ exitCode: 0 });
-        expect(await world.differences(urls)).toEqual([]);
-      } else {
-        expect(last.output).toMatch(stop);
-        expect(last.output).toMatch(/Ways on:[\s\S]*adoptId/);
-      }
-      // Nothing was registered twice, or deleted.
-      expect(new Set(service.endpoints.map(({ url }) => url)).size).toBe(service.endpoints.length);
-      expect(service.changes.filter((change) => change === "delete")).toEqual([]);
-      expect(project.transcript).not.toContain(API_KEY);
-    };
-    return World.use(act, { habits });
-  },
-);
+      project.declare(endpoints(3));
+      service.fault({ operation: "register", kind: "lost-before" });
+      const headers = { "retry-after": "60" };
+      service.fault({ operation: "register", kind: "status", status: 429, headers });
+      const started = Date.now();
+      await endUp(world, 3, ctrlC);
+      expect(Date.now() - started).toBeLessThan(50_000);
+      const recorded = Object.values(project.ids());
+      expect(recorded.sort()).toEqual([expect.stringMatching(/^pending:/), service.endpoints[0]?.id]);
+    },
+    { "webhooks:timeoutSeconds": "300" },
+  ));

@@ -1,11 +1,11 @@
 /**
  * Loads a project's program again for each run of the CLI, as an inline program of the Automation API: a process of its own
- * would cost a second. Started with the project's folder; sends the port on which the CLI finds it.
+ * would cost a second. It starts in the project's folder, and sends the port on which the CLI finds it.
  */
 const { createRequire } = require("node:module");
 const { join, sep } = require("node:path");
 
-const folder = process.argv[2];
+const folder = process.cwd();
 const program = join(folder, "index.js");
 // The program and its host must share one SDK.
 const load = createRequire(program);

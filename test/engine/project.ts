@@ -1,23 +1,25 @@
 import { type ChildProcess, execFile, fork } from "node:child_process";
+import { once } from "node:events";
 import {
-  appendFileSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
-  realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import type { Server } from "node:http";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
+import { delimiter, join } from "node:path";
 import { findCli } from "../../scripts/setup/cli";
 import { addressOf, startKeyService } from "./keyService";
 
 const root = join(__dirname, "../..");
+
+/** The settings of a project in JavaScript, which the CLI need not compile. */
+export const JAVASCRIPT =
+  "name: test\nruntime: { name: nodejs, options: { typescript: false } }\nmain: index.js\n";
 
 export interface CommandResult {
   readonly exitCode: number;
@@ -25,7 +27,7 @@ export interface CommandResult {
   readonly output: string;
 }
 
-/** A resource as `pulumi stack export` shows it. */
+/** A resource as the state holds it. */
 export interface StateResource {
   readonly urn: string;
   readonly type: string;
@@ -33,8 +35,9 @@ export interface StateResource {
   readonly id?: string;
   readonly inputs?: Readonly<Record<string, unknown>>;
   readonly outputs?: Readonly<Record<string, unknown>>;
-  readonly delete?: boolean;
   readonly provider?: string;
+  /** Whether the program only reads it. */
+  readonly external?: boolean;
 }
 
 export interface Deployment {
@@ -55,26 +58,23 @@ export type Declared = Readonly<
   Record<string, { readonly opts?: object; readonly [argument: string]: unknown }>
 >;
 
-/** The files of stacks that the CLI has just made, by what they depend on. */
-const newStacks = new Map<string, Promise<ReadonlyMap<string, string>>>();
-
 /**
- * A Pulumi project of its own with one stack, in a temporary folder, for the real CLI on a file backend.
- * Its program declares the endpoints of `declare`, or is what `write` writes.
+ * A Pulumi project with one stack, `dev`, in a temporary folder, for the real CLI on a file backend.
+ * Its program declares the endpoints of `declare`, or is what `program`, `inlineProgram` or `write` writes.
  */
 export class Project {
   readonly folder = mkdtempSync(join(tmpdir(), "webhooks-engine-"));
   readonly env: NodeJS.ProcessEnv;
   /** Everything that the commands printed. */
   transcript = "";
-  #config: Record<string, string>;
+  #config: Readonly<Record<string, string>>;
   #isInline = false;
-  /** The host of inline programs, with the environment that it was given, and its port. */
-  #host: { readonly process: ChildProcess; readonly env: string; readonly port: Promise<number> } | undefined;
+  #host: { readonly process: ChildProcess; readonly port: number } | undefined;
   #keyService: Server | undefined;
+  #stack: Promise<void> | undefined;
 
   constructor({ config = {}, env = {}, modules = join(root, "node_modules") }: ProjectOptions = {}) {
-    this.#config = { ...config };
+    this.#config = config;
     const bin = findCli();
     if (bin === undefined)
       throw new Error("The Pulumi CLI is missing: run `node scripts/setup.js --for test`.");
@@ -97,13 +97,17 @@ export class Project {
       ...env,
     };
     for (const name of ["backend", "tmp"]) mkdirSync(join(this.folder, name));
-    symlinkSync(modules, join(this.folder, "node_modules"));
-    this.write(
-      "Pulumi.yaml",
-      "name: test\nruntime: { name: nodejs, options: { typescript: false } }\nmain: index.js\n",
-    );
+    this.useModules(modules);
+    this.write("Pulumi.yaml", JAVASCRIPT);
     this.write("package.json", "{}\n");
     this.declare({});
+  }
+
+  /** Makes these the packages that the program finds. */
+  useModules(modules: string): void {
+    const link = join(this.folder, "node_modules");
+    rmSync(link, { force: true });
+    symlinkSync(modules, link);
   }
 
   write(name: string, text: string): void {
@@ -111,12 +115,12 @@ export class Project {
     writeFileSync(join(this.folder, name), text);
   }
 
-  /** Makes these endpoints the program, which runs inline. */
-  declare(endpoints: Declared): void {
-    this.write("endpoints.json", JSON.stringify(endpoints));
-    this.inlineProgram(
-      'for (const [name, { opts, ...args }] of Object.entries(require("./endpoints.json"))) new WebhookEndpoint(name, args, opts);\n',
-    );
+  /** Makes these endpoints the program, with more code before them, and runs it inline. */
+  declare(endpoints: Declared, code = ""): void {
+    this.inlineProgram(`${code}
+for (const [name, { opts, ...args }] of Object.entries(${JSON.stringify(endpoints)}))
+  new WebhookEndpoint(name, args, opts);
+`);
   }
 
   /** Makes this the program. `pulumi` and the package's names are there. It runs in Pulumi's language host, as with users. */
@@ -138,37 +142,52 @@ ${text}`,
     this.#isInline = true;
   }
 
-  /** Runs the CLI. The stack is made first, when there is none yet. */
+  /** Runs the CLI. The first command makes the stack. */
   async pulumi(...args: string[]): Promise<CommandResult> {
-    await this.#init();
+    this.#stack ??= this.#makeStack();
+    await this.#stack;
     return this.#exec(args);
   }
 
   /** Runs a command that must succeed. */
   async succeed(...args: string[]): Promise<string> {
-    await this.#init();
-    return this.#mustExec(args);
+    return outputOfSuccess(args, await this.pulumi(...args));
   }
 
-  /** Runs a command that must fail, and returns what it printed. */
+  /** Runs a command that must fail, and returns what it printed: for its reader, so without the stack of an error. */
   async fail(...args: string[]): Promise<string> {
     const { exitCode, output } = await this.pulumi(...args);
     if (exitCode === 0) throw new Error(`pulumi ${args.join(" ")} did not fail:\n${output}`);
+    expect(output).not.toMatch(/\n\s+at /);
     return output;
   }
 
   preview = (...args: string[]) => this.succeed("preview", ...args);
   up = (...args: string[]) => this.succeed("up", "--yes", "--skip-preview", ...args);
+  failUp = (...args: string[]) => this.fail("up", "--yes", "--skip-preview", ...args);
   refresh = (...args: string[]) => this.succeed("refresh", "--yes", "--skip-preview", ...args);
   destroy = (...args: string[]) => this.succeed("destroy", "--yes", "--skip-preview", ...args);
 
   /** What the state holds, from the backend's file. */
-  async state(): Promise<Deployment> {
-    await this.#init();
-    const backend = fileURLToPath(this.env.PULUMI_BACKEND_URL ?? "");
-    const text = readFileSync(join(backend, ".pulumi/stacks/test/dev.json"), "utf8");
+  state(): Deployment {
+    const text = readFileSync(join(this.folder, "backend/.pulumi/stacks/test/dev.json"), "utf8");
     const { checkpoint }: { checkpoint: { latest?: Deployment } } = JSON.parse(text);
     return checkpoint.latest ?? {};
+  }
+
+  /** The endpoints that the state holds, but for what the program only reads, by the name of their resource. */
+  endpoints(): Record<string, StateResource> {
+    const { resources = [] } = this.state();
+    return Object.fromEntries(
+      resources
+        .filter(({ type, external }) => type.endsWith(":WebhookEndpoint") && external !== true)
+        .map((resource) => [resource.urn.split("::").at(-1) ?? "", resource]),
+    );
+  }
+
+  /** The ids of these endpoints. */
+  ids(): Record<string, string> {
+    return Object.fromEntries(Object.entries(this.endpoints()).map(([name, { id = "" }]) => [name, id]));
   }
 
   /** The stack's outputs. Secrets read `[secret]`. */
@@ -176,24 +195,15 @@ ${text}`,
     return JSON.parse(await this.succeed("stack", "output", "--json"));
   }
 
-  /** The URN of an endpoint, by the name of its resource. */
-  urn(name: string): string {
-    return `urn:pulumi:dev::test::pulumi-nodejs:dynamic/webhooks:WebhookEndpoint::${name}`;
-  }
-
   /** The text of every file that the backend keeps and of the stack's settings: all that is at rest. */
   filesAtRest(): string {
-    return [...this.#textsAtRest().values()].join("\n");
-  }
-
-  /** The endpoints that the state holds, by the name of their resource. */
-  async endpoints(): Promise<Record<string, StateResource>> {
-    const { resources = [] } = await this.state();
-    return Object.fromEntries(
-      resources
-        .filter(({ type }) => type.endsWith(":WebhookEndpoint"))
-        .map((resource) => [resource.urn.split("::").at(-1) ?? "", resource]),
-    );
+    const backend = readdirSync(join(this.folder, "backend"), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name));
+    const settings = readdirSync(this.folder).filter((name) => /^Pulumi\..*yaml$/.test(name));
+    return [...backend, ...settings.map((name) => join(this.folder, name))]
+      .map((path) => readFileSync(path, "utf8"))
+      .join("\n");
   }
 
   dispose(): void {
@@ -203,76 +213,29 @@ ${text}`,
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  #made: Promise<void> | undefined;
-  #init(): Promise<void> {
-    this.#made ??= this.#makeStack();
-    return this.#made;
-  }
-
-  /** Makes the stack `dev`: copies one that the CLI made with the same secrets, if there is one, which is sooner done. */
   async #makeStack(): Promise<void> {
-    const secrets = Object.entries(this.#config).filter(([key]) => isSecret(key));
     this.#keyService = await startKeyService();
     this.env.VAULT_ADDR = addressOf(this.#keyService);
-    const { PULUMI_BACKEND_URL: url = "" } = this.env;
-    const kind = JSON.stringify([url.replace(this.folder, ""), secrets]);
-    // A backend of somebody else's stays apart.
-    const made = url.includes(this.folder) ? newStacks.get(kind) : undefined;
-    if (made === undefined) {
-      const making = this.#initStack(secrets).then(() => this.#textsAtRest());
-      newStacks.set(kind, making);
-      await making;
-    } else {
-      for (const [path, text] of await made) {
-        if (path === "Pulumi.yaml") continue;
-        mkdirSync(dirname(join(this.folder, path)), { recursive: true });
-        writeFileSync(join(this.folder, path), text);
-      }
-      await this.#mustExec(["stack", "select", "dev"]);
-    }
-    const plain = Object.entries(this.#config).filter(([key]) => !isSecret(key));
-    const lines = plain.map(([key, value]) => `  ${key}: ${JSON.stringify(value)}\n`);
-    if (secrets.length === 0 && lines.length > 0) lines.unshift("config:\n");
-    appendFileSync(join(this.folder, "Pulumi.dev.yaml"), lines.join(""));
-  }
-
-  async #initStack(secrets: readonly (readonly [string, string])[]): Promise<void> {
-    await this.#mustExec(["stack", "init", "dev", "--secrets-provider", "hashivault://test"]);
-    const settings = secrets.flatMap(([key, value]) => ["--secret", `${key}=${value}`]);
-    if (settings.length > 0) await this.#mustExec(["config", "set-all", ...settings]);
-  }
-
-  /** The text of each file of the backend, and of the settings, by its path in the folder. */
-  #textsAtRest(): ReadonlyMap<string, string> {
-    const files = readdirSync(join(this.folder, "backend"), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => relative(this.folder, join(entry.parentPath, entry.name)));
-    const settings = readdirSync(this.folder).filter((name) => /^Pulumi\..*yaml$/.test(name));
-    return new Map(
-      [...files, ...settings].map((path) => [path, readFileSync(join(this.folder, path), "utf8")]),
-    );
-  }
-
-  async #mustExec(args: readonly string[]): Promise<string> {
-    const { exitCode, output } = await this.#exec(args);
-    if (exitCode !== 0) throw new Error(`pulumi ${args.join(" ")} ended with ${exitCode}:\n${output}`);
-    return output;
+    const settings = Object.entries(this.#config).flatMap(([key, value]) => [
+      // Keys are secrets, as users are told to set them.
+      key.endsWith("apiKey") ? "--secret" : "--plaintext",
+      `${key}=${value}`,
+    ]);
+    const commands = [["stack", "init", "dev", "--secrets-provider", "hashivault://test"]];
+    if (settings.length > 0) commands.push(["config", "set-all", ...settings]);
+    for (const args of commands) outputOfSuccess(args, await this.#exec(args));
   }
 
   /** Returns the options with which the CLI finds the inline program. */
   async #client([command, ...args]: readonly string[]): Promise<string[]> {
     const runsProgram = command === "up" || command === "preview" || args.includes("--run-program");
     if (!this.#isInline || !runsProgram) return [];
-    const env = JSON.stringify(this.env);
-    if (this.#host?.env !== env || this.#host.process.exitCode !== null) {
-      this.#host?.process.kill();
-      this.#host = { ...this.#startHost(), env };
-    }
-    return [`--client=127.0.0.1:${await this.#host.port}`, "--exec-kind=auto.inline"];
+    this.#host ??= await this.#startHost();
+    return [`--client=127.0.0.1:${this.#host.port}`, "--exec-kind=auto.inline"];
   }
 
-  #startHost() {
-    const child = fork(join(__dirname, "programHost.js"), [realpathSync(this.folder)], {
+  async #startHost(): Promise<{ readonly process: ChildProcess; readonly port: number }> {
+    const child = fork(join(__dirname, "programHost.js"), {
       cwd: this.folder,
       env: this.env,
       stdio: ["ignore", "pipe", "pipe", "ipc"],
@@ -281,35 +244,25 @@ ${text}`,
       stream?.on("data", (text) => {
         this.transcript += text;
       });
-    const port = new Promise<number>((resolve, reject) => {
-      child.once("message", resolve);
-      child.once("exit", (code) => reject(new Error(`the host of programs ended with ${code}`)));
-    });
-    child.unref();
-    child.channel?.unref();
+    const [port] = await once(child, "message");
     return { process: child, port };
   }
 
   async #exec(args: readonly string[]): Promise<CommandResult> {
-    const client = await this.#client(args);
+    const all = [...args, ...(await this.#client(args)), "--non-interactive", "--color=never"];
+    const options = { cwd: this.folder, env: this.env, maxBuffer: 64 * 2 ** 20 };
     return new Promise((resolve) => {
-      const options = { cwd: this.folder, env: this.env, maxBuffer: 64 * 2 ** 20 };
-      const child = execFile(
-        "pulumi",
-        [...args, ...client, "--non-interactive", "--color=never"],
-        options,
-        (error, out, err) => {
-          const exitCode = error === null ? 0 : typeof error.code === "number" ? error.code : 1;
-          this.transcript += out + err;
-          resolve({ exitCode, output: out + err });
-        },
-      );
+      const child = execFile("pulumi", all, options, (error, out, err) => {
+        const exitCode = error === null ? 0 : typeof error.code === "number" ? error.code : 1;
+        this.transcript += out + err;
+        resolve({ exitCode, output: out + err });
+      });
       child.stdin?.end();
     });
   }
 }
 
-/** Keys are secrets, as users are told to set them. */
-function isSecret(key: string): boolean {
-  return key.endsWith("apiKey");
+function outputOfSuccess(args: readonly string[], { exitCode, output }: CommandResult): string {
+  if (exitCode !== 0) throw new Error(`pulumi ${args.join(" ")} ended with ${exitCode}:\n${output}`);
+  return output;
 }

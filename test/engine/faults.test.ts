@@ -1,0 +1,82 @@
+import type { Fault, Habits } from "../provider/fakeService";
+import { expectExactly } from "./exactly";
+import { API_KEY, HttpService } from "./httpService";
+import { type Declared, Project } from "./project";
+
+jest.setTimeout(300_000);
+
+const FAULTS: readonly Omit<Fault, "operation">[] = [
+  ...([
+    { kind: "lost-before" },
+    { kind: "lost-after" },
+    { kind: "hang-before" },
+    { kind: "hang-after" },
+  ] as const),
+  ...([{ kind: "truncated" }, { kind: "garbled" }, { kind: "empty" }] as const),
+  ...[500, 503].flatMap((status) =>
+    [true, false].map((effect) => ({ kind: "status" as const, status, effect })),
+  ),
+  { kind: "late-answer", delayMs: 7_000 },
+  ...[2_000, 7_000].map((delayMs) => ({ kind: "late-commit" as const, delayMs })),
+];
+/** How often an endpoint's hook asks for another try, or what else it does; null: it has none. */
+const HOOKS = [null, 1, 3, "throws"] as const;
+
+const declared: Declared = Object.fromEntries(
+  FAULTS.flatMap((_, fault) =>
+    HOOKS.map((hook) => {
+      const name = `${fault}-${hook}`;
+      return [name, { url: `https://hooks.example.com/${name}`, type: "production" }];
+    }),
+  ),
+);
+
+// The language host of the tests passes no hooks on, but an inline program talks to the engine directly (engine rule 32).
+const program = `
+for (const [name, args] of Object.entries(${JSON.stringify(declared)})) {
+  const [, hook] = name.split("-");
+  let tries = 0;
+  const onError = new pulumi.ErrorHook("hook-of-" + name, async () => {
+    if (hook === "throws") throw new Error("the hook of " + name + " throws");
+    return ++tries <= Number(hook);
+  });
+  new WebhookEndpoint(name, args, hook === "null" ? {} : { hooks: { onError: [onError] } });
+}`;
+
+test.concurrent.each<[string, Habits, RegExp | undefined]>([
+  ["lag", { lagMs: 2_000 }, undefined],
+  ["show a part", { listed: 20 }, /Ways on:[\s\S]*adoptId[\s\S]*STILL_PENDING/],
+])(
+  "faults of every kind over 56 endpoints, with hooks that retry, where lists %s: 0 missing, 0 twice, 0 orphans, or a stop",
+  async (_, habits, stop) => {
+    const service = await HttpService.start(habits);
+    const project = new Project({ config: service.config });
+    try {
+      project.inlineProgram(program);
+      for (const fault of FAULTS) service.fault({ ...fault, operation: "register", times: HOOKS.length });
+      // Once each is sent, lists fail for a while, so that the first tries find nothing.
+      let left = Object.keys(declared).length;
+      service.watch = ({ operation }, moment) => {
+        if (operation === "register" && moment === "arrived" && --left === 0)
+          service.fault({ operation: "list", kind: "status", status: 400, times: 40 });
+      };
+      const output = await project.failUp("--continue-on-error", "--parallel=100");
+      expect(output).toMatch(
+        /the registration of https:\/\/hooks\.example\.com\/… was sent.*REGISTRATION_PENDING/,
+      );
+      expect(Object.keys(project.ids()).sort()).toEqual(Object.keys(declared).sort());
+      service.clearFaults();
+      if (stop === undefined) {
+        await project.up();
+        expectExactly(project, service, declared);
+      } else expect(await project.failUp()).toMatch(stop);
+      // Nothing was registered twice, or deleted.
+      expect(new Set(service.endpoints.map(({ url }) => url)).size).toBe(service.endpoints.length);
+      expect(service.changes).not.toContain("delete");
+      expect(project.transcript).not.toContain(API_KEY);
+    } finally {
+      project.dispose();
+      await service.stop();
+    }
+  },
+);
