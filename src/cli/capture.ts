@@ -13,24 +13,22 @@ export interface Capture {
   readonly receivedAt?: number;
 }
 
-/** The headers of a delivery: those that a receiver needs to verify it and to read its body. */
+/** The headers of a delivery: those that a receiver needs to verify it and to read its body. Any other may hold a credential. */
 const DELIVERED = /^(webhook-.+|content-type|content-encoding|user-agent)$/i;
-/** Others that tell how it arrived. Any other may hold a credential, and captures are shared. */
-const HARMLESS = /^(host|content-length|transfer-encoding|date)$/i;
 
 /** Returns the headers to send a delivery on with. */
 export function deliveryHeaders(headers: readonly HeaderPair[]): Record<string, string[]> {
   const kept: Record<string, string[]> = {};
-  for (const [name, value] of headers) {
+  for (const [name, value] of shareableHeaders(headers)) {
     const key = name.toLowerCase();
-    if (DELIVERED.test(key)) kept[key] = [...(kept[key] ?? []), value];
+    kept[key] = [...(kept[key] ?? []), value];
   }
   return kept;
 }
 
-/** Returns the headers that may be saved or shown. */
+/** Returns the headers that may be saved or shown, because captures are shared. */
 export function shareableHeaders(headers: readonly HeaderPair[]): HeaderPair[] {
-  return headers.filter(([name]) => DELIVERED.test(name) || HARMLESS.test(name));
+  return headers.filter(([name]) => DELIVERED.test(name));
 }
 
 /**

@@ -1,6 +1,5 @@
 import { Argument, Option } from "commander";
 import { withAccount } from "./account";
-import { describeAge } from "./duration";
 import { dataOf, entryOf, printTable, takeInventory } from "./inventory/inventory";
 import { jsonOption, stackOption } from "./options";
 import type { Subcommand } from "./run";
@@ -45,20 +44,10 @@ export const get: Subcommand<Omit<Flags, "orphans">> = {
   arguments: [new Argument("<id>", "the endpoint")],
   options: [allOption(), stackOption(), jsonOption()],
   examples: ["get wh_5f0c2d", "get wh_5f0c2d --all --json"],
-  async run(context, { all = false }, [id = ""]) {
-    const { output } = context;
-    return withAccount(context, async (account) => {
+  run: (context, { all = false }, [id = ""]) =>
+    withAccount(context, async (account) => {
       const entry = entryOf(id, await takeInventory(context, account, { all }));
-      const { type, createdAt, updatedAt } = entry.endpoint;
-      output.data(dataOf(entry), () => {
-        output.line(`id:         ${id}`);
-        output.line(`url:        ${entry.shownUrl}`);
-        output.line(`type:       ${type}`);
-        output.line(`created:    ${createdAt ?? "unknown"} (${describeAge(entry.ageMs)} ago)`);
-        output.line(`updated:    ${updatedAt ?? "unknown"}`);
-        output.line(`managed by: ${entry.owner.shown}`);
-      });
+      context.output.data(dataOf(entry), () => printTable(context, [entry]));
       return true;
-    });
-  },
+    }),
 };

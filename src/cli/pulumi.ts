@@ -11,16 +11,14 @@ export type Found<T> =
   | { readonly value: T; readonly stderr: string; readonly absence?: undefined }
   | { readonly value?: undefined; readonly stderr?: undefined; readonly absence: string };
 
-export interface PulumiRunner {
-  /** Runs Pulumi's command in the folder of the program. Rejects if it cannot be started. */
-  readonly runPulumi: (args: readonly string[]) => Promise<PulumiCommandResult>;
-}
+/** Runs Pulumi's command in the folder of the program. Rejects if it cannot be started. */
+export type RunPulumi = (args: readonly string[]) => Promise<PulumiCommandResult>;
 
 /** Runs Pulumi's command for one stack. */
 export class Pulumi {
   /** @param stack default: the selected stack */
   constructor(
-    private readonly context: PulumiRunner,
+    private readonly runPulumi: RunPulumi,
     readonly stack: string | undefined,
   ) {
     // Pulumi takes an empty name for the selected stack.
@@ -29,7 +27,7 @@ export class Pulumi {
 
   /** Returns the same for another stack, or the selected one. */
   of(stack: string | undefined): Pulumi {
-    return new Pulumi(this.context, stack);
+    return new Pulumi(this.runPulumi, stack);
   }
 
   /** Returns a command line for a message, with `--stack` if the user named the stack. */
@@ -39,7 +37,7 @@ export class Pulumi {
   /** Runs a command. @throws CliError `PULUMI_MISSING`, `PULUMI_FAILED`, or `INTERRUPTED` after Ctrl-C */
   async run(args: readonly string[]): Promise<PulumiCommandResult> {
     const stack = this.stack === undefined ? [] : ["--stack", this.stack];
-    const result = await this.context.runPulumi([...args, ...stack]).catch((cause: NodeJS.ErrnoException) => {
+    const result = await this.runPulumi([...args, ...stack]).catch((cause: NodeJS.ErrnoException) => {
       if (cause.name === "AbortError") throw new CliError("INTERRUPTED", "Ctrl-C ended the command");
       throw new CliError(
         "PULUMI_MISSING",

@@ -4,18 +4,19 @@ import type { Terminal } from "./ask";
 import { CliError } from "./errors";
 import { helpOption } from "./options";
 import { Output, type Sink } from "./output";
-import { Pulumi, type PulumiRunner } from "./pulumi";
+import { Pulumi, type RunPulumi } from "./pulumi";
 
 export const PROGRAM = "pulumi-webhook-endpoints";
 
 /** What a process gives to a command. A test gives its own. */
-export interface Surroundings extends PulumiRunner {
+export interface Surroundings {
   readonly env: NodeJS.ProcessEnv;
   readonly stdout: Sink;
   readonly stderr: Sink;
   readonly terminal: Terminal;
   /** Aborted by Ctrl-C, by another signal, and when nobody reads the output any more. */
   readonly signal: AbortSignal;
+  readonly runPulumi: RunPulumi;
 }
 
 export interface Context extends Surroundings {
@@ -70,26 +71,20 @@ export async function run(
       writeErr: () => undefined,
     });
   try {
-    if (args[0] !== "emulator" && args.some((each) => each.includes("whsec_")))
-      throw new CliError(
-        "WRONG_USE",
-        "a signing secret must not be an argument, where other programs see it. Set WEBHOOK_SECRET",
-      );
     const isNamed = Object.hasOwn(commands, args[0] ?? "");
     for (const [name, load] of Object.entries(commands)) {
       if (isNamed && name !== args[0]) continue;
       const subcommand = load();
-      const command = describe(new Command(name).copyInheritedSettings(program), subcommand);
-      program.addCommand(command);
+      const command = describe(program.command(name), subcommand);
       command.action(async () => {
         const { stack } = command.opts<{ stack?: string }>();
-        const context = { ...surroundings, output, pulumi: new Pulumi(surroundings, stack) };
+        const context = { ...surroundings, output, pulumi: new Pulumi(surroundings.runPulumi, stack) };
         const work = (endItself: () => void) =>
           subcommand.run({ ...context, endItself }, command.opts(), command.args);
         status = (await untilStopped(signal, work)) ? 0 : 1;
       });
     }
-    await program.parseAsync(args, { from: "user" });
+    await program.parseAsync(args.length === 0 ? ["--help"] : args, { from: "user" });
     return status;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
@@ -121,13 +116,10 @@ function codedError(error: unknown): CodedError {
   if (error instanceof CodedError) return error;
   const message = error instanceof Error ? error.message : String(error);
   if (!(error instanceof CommanderError)) return new CliError("UNEXPECTED", message, { cause: error });
-  if (error.code === "commander.help")
-    return new CliError("WRONG_USE", `the subcommand is missing. \`${PROGRAM} --help\` lists them`);
   // commander repeats values, and a key may have got into the place of any of them.
   const reason = message
     .replace(/^error: /, "")
     .replace(/(option '--?[\w-]+)=[^']*'/, "$1'")
-    .replace(/^command-argument value '.*' is invalid for argument '(\w+)'/s, "the argument $1 is invalid")
-    .replace(/ argument '.*' is invalid/s, " is invalid");
+    .replace(/ (value|argument) '.*' is invalid/s, " $1 is invalid");
   return new CliError("WRONG_USE", reason);
 }

@@ -168,7 +168,7 @@ test("get shows one endpoint and its resource", async () => {
   const { status, stdout } = await command(["get", "wh_1"], { own: own("https://hooks.example.com/jobs") });
   expect(status).toBe(0);
   expect(stdout).toMatch(
-    /^id: +wh_1\nurl: +https:\/\/hooks.example.com\/jobs\ntype: +development\ncreated: .* \(1h ago\)\nupdated: .*\nmanaged by: jobs in shop\/dev\n$/,
+    /^ID .*\nwh_1 +development +1h +https:\/\/hooks\.example\.com\/jobs +jobs in shop\/dev\n$/,
   );
   const json = await command(["get", "wh_1", "--json"], { own: own("https://hooks.example.com/jobs") });
   expect(JSON.parse(json.stdout)).toMatchObject({

@@ -3,19 +3,14 @@ import { Pulumi } from "../../src/cli/pulumi";
 import type { PulumiCommandResult } from "../../src/shared/pulumiCommand";
 
 const calls: string[][] = [];
-const context = (
-  result: Partial<PulumiCommandResult> | NodeJS.ErrnoException,
-  env: NodeJS.ProcessEnv = {},
-) => ({
-  env,
-  runPulumi: async (args: readonly string[]) => {
+const running =
+  (result: Partial<PulumiCommandResult> | NodeJS.ErrnoException) => async (args: readonly string[]) => {
     calls.push([...args]);
     if (result instanceof Error) throw result;
     return { exitCode: 0, stdout: "", stderr: "", ...result };
-  },
-});
+  };
 const missing = Object.assign(new Error("spawn pulumi ENOENT"), { code: "ENOENT" });
-const failing = (stderr: string) => context({ exitCode: 255, stderr });
+const failing = (stderr: string) => running({ exitCode: 255, stderr });
 beforeEach(() => calls.splice(0));
 
 async function codeOf(work: Promise<unknown>): Promise<string> {
@@ -27,15 +22,15 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
 }
 
 test("a command gets the stack that the user named", async () => {
-  const pulumi = new Pulumi(context({ stdout: "{}" }), "acme/dev");
+  const pulumi = new Pulumi(running({ stdout: "{}" }), "acme/dev");
   await pulumi.find(["config"]);
   await pulumi.of("other").find(["config"]);
-  await new Pulumi(context({ stdout: "{}" }), undefined).find(["config"]);
+  await new Pulumi(running({ stdout: "{}" }), undefined).find(["config"]);
   expect(calls).toEqual([["config", "--stack", "acme/dev"], ["config", "--stack", "other"], ["config"]]);
 });
 
 test("a command line in a message names the stack that the user named, quoted for a shell, and no other", () => {
-  const lineFor = (stack?: string) => new Pulumi(context({}), stack).withStack("pulumi up");
+  const lineFor = (stack?: string) => new Pulumi(running({}), stack).withStack("pulumi up");
   expect([lineFor(), lineFor("acme/dev"), lineFor("a b")]).toEqual([
     "pulumi up",
     "pulumi up --stack acme/dev",
@@ -59,9 +54,9 @@ test.each([
 );
 
 test("find says that there is no Pulumi, but any other failure is an error", async () => {
-  const found = await new Pulumi(context(missing), undefined).find(["config"]);
+  const found = await new Pulumi(running(missing), undefined).find(["config"]);
   expect(found.absence).toBe("the command pulumi was not found on PATH");
-  expect(await codeOf(new Pulumi(context(missing), "dev").find(["config"]))).toMatch(
+  expect(await codeOf(new Pulumi(running(missing), "dev").find(["config"]))).toMatch(
     /Install the Pulumi CLI.*\(PULUMI_MISSING\)$/,
   );
   const locked = failing("warning: x\nerror: incorrect passphrase\nmore");
@@ -72,7 +67,7 @@ test("find says that there is no Pulumi, but any other failure is an error", asy
 
 test("a command that Ctrl-C ended is not missing", async () => {
   const aborted = Object.assign(new Error("aborted"), { name: "AbortError", code: "ABORT_ERR" });
-  expect(await codeOf(new Pulumi(context(aborted), undefined).find(["config"]))).toContain("(INTERRUPTED)");
+  expect(await codeOf(new Pulumi(running(aborted), undefined).find(["config"]))).toContain("(INTERRUPTED)");
 });
 
 test("an error of Pulumi is quoted without what may be secret, and what is not JSON is not quoted", async () => {
@@ -82,10 +77,10 @@ test("an error of Pulumi is quoted without what may be secret, and what is not J
     ]),
   );
   expect(told).not.toContain("MfKQ9r8");
-  const printed = await codeOf(new Pulumi(context({ stdout: "topsecret" }), undefined).find(["config"]));
+  const printed = await codeOf(new Pulumi(running({ stdout: "topsecret" }), undefined).find(["config"]));
   expect(printed).toBe("`pulumi config` printed something that is not JSON (PULUMI_FAILED)");
 });
 
 test("an empty name of a stack is refused, because Pulumi would take the selected one", () => {
-  expect(() => new Pulumi(context({}), "")).toThrow("must not be empty (WRONG_USE)");
+  expect(() => new Pulumi(running({}), "")).toThrow("must not be empty (WRONG_USE)");
 });

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Terminal } from "../../src/cli/ask";
 import { COMMANDS } from "../../src/cli/commands";
-import { type Commands, run as runCommand, type Surroundings } from "../../src/cli/run";
+import type { RunPulumi } from "../../src/cli/pulumi";
+import { type Commands, run as runCommand } from "../../src/cli/run";
 import type { PulumiCommandResult } from "../../src/shared/pulumiCommand";
 import { leaked, newSecret } from "../stack/support";
 
@@ -22,7 +23,7 @@ export interface Ended {
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Answers each command of Pulumi. Default: there is no such command. */
-  readonly pulumi?: Surroundings["runPulumi"];
+  readonly pulumi?: RunPulumi;
   /** What a person answers, one question after the other. Default: there is no person. */
   readonly answers?: readonly string[];
   /** Whether standard output and error are terminals. */

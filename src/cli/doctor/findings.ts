@@ -77,10 +77,10 @@ export function* gaps({ unreadable, absence }: Stacks): Generator<Finding> {
       message: `${absence}, so it is unknown which endpoints no stack has`,
       remedy: "pulumi stack ls   # in the folder of a Pulumi program, logged in to its backend",
     });
-  for (const { what, why } of unreadable) {
-    const [, stack] = /^the stack (.*)/.exec(what) ?? [];
+  for (const why of unreadable) {
+    const [, stack] = /^the stack (.*?) cannot be read/.exec(why) ?? [];
     yield found("STACK_UNREADABLE", {
-      message: `${what} cannot be read: ${why}. Until it can, nothing is deleted or adopted`,
+      message: `${why}. Until it can, nothing is deleted or adopted`,
       remedy: stack ? `pulumi stack export --stack ${quoted(stack)}` : "pulumi stack ls --all",
     });
   }

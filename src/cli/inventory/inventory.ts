@@ -31,23 +31,18 @@ export interface Inventory {
   readonly stacks: Stacks;
 }
 
-interface Scope {
-  /** Reads the stacks of the whole backend instead of those of this project. */
-  readonly all?: boolean;
-  /** As `all`, and fails if a stack that may have an endpoint cannot be read. */
-  readonly orphans?: boolean;
-}
-
 /**
  * Lists the endpoints of an account, then reads the states: what a run registers meanwhile is in one of them by then. Warns of what the
  * result may lack.
  *
+ * @param all reads the stacks of the whole backend instead of those of this project
+ * @param orphans as `all`, and fails if a stack that may have an endpoint cannot be read
  * @throws CliError `OWNERSHIP_UNKNOWN`, or WebhookError
  */
 export async function takeInventory(
   context: Context,
   account: Account,
-  { all = false, orphans = false }: Scope,
+  { all = false, orphans = false }: { readonly all?: boolean; readonly orphans?: boolean },
 ): Promise<Inventory> {
   const { output } = context;
   const list = await output.during(() => "Reading the endpoints…", account.client.list());
@@ -61,7 +56,7 @@ export async function takeInventory(
   if (!list.complete) output.warn("the service listed only a part of its endpoints: there may be more");
   const unread = list.unrecognized.map(({ id }) => id);
   if (unread.length > 0) output.warn(`the service lists endpoints that cannot be read: ${unread.join(", ")}`);
-  for (const { what, why } of stacks.unreadable) output.warn(`${what} cannot be read: ${why}`);
+  for (const why of stacks.unreadable) output.warn(why);
   if (stacks.absence !== undefined && stacks.known.length === 0)
     output.note(`No stack of this project was read, because ${stacks.absence}.`);
   return inventoryOf(list, stacks, account);

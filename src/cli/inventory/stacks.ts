@@ -26,8 +26,8 @@ export interface KnownStack {
 
 export interface Stacks {
   readonly known: readonly KnownStack[];
-  /** What could not be read, such as "the stack prod", and why. */
-  readonly unreadable: readonly { readonly what: string; readonly why: string }[];
+  /** What could not be read, and why: such as "the stack prod cannot be read: it is denied". */
+  readonly unreadable: readonly string[];
   /** Why no stack of this folder's project can be read, as the part of a sentence after "because". */
   readonly absence: string | undefined;
   /** Why an endpoint that no known stack has may be another stack's; undefined if each stack of the backend was read. */
@@ -43,9 +43,9 @@ export async function readStacks(
   { all }: { readonly all: boolean },
 ): Promise<Stacks> {
   const known: KnownStack[] = [];
-  const unreadable: { what: string; why: string }[] = [];
+  const unreadable: string[] = [];
   const unread = (what: string) => (error: unknown) => {
-    unreadable.push({ what, why: error instanceof CliError ? error.reason : String(error) });
+    unreadable.push(`${what} cannot be read: ${error instanceof CliError ? error.reason : error}`);
     return undefined;
   };
   const list = ["stack", "ls", "--json", ...(all ? ["--all"] : [])];
@@ -66,8 +66,7 @@ export async function readStacks(
     `Reading the states: ${known.length + unreadable.length} of ${stacks.length} stacks read…`;
   await output.during(progress, reading);
   const absence = listed?.absence ?? (listed && !stacks.some(({ isOwn }) => isOwn) ? NO_STACK : undefined);
-  const why = unreadable.map((each) => `${each.what} cannot be read: ${each.why}`);
-  const gap = [...why, absence, all ? undefined : "no stack of this project"].find((each) => each);
+  const gap = [...unreadable, absence, all ? undefined : "no stack of this project"].find((each) => each);
   return { known: known.sort((a, b) => (a.name < b.name ? -1 : 1)), unreadable, absence, gap };
 }
 
