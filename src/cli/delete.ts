@@ -117,6 +117,7 @@ async function remove(
   const failures: WebhookError[] = [];
   const removeOne = async (entry: Entry) => {
     const { id } = entry.endpoint;
+    if (signal.aborted || failures.length > 0) return;
     try {
       await client.delete(id).catch(undefinedIfGone);
       deleted.add(entry);
@@ -126,8 +127,8 @@ async function remove(
       failures.push(error);
     }
   };
-  const removing = inParallel(unchanged, removeOne, () => signal.aborted || failures.length > 0);
-  await output.during(() => `Deleting: ${deleted.size} of ${unchanged.length} endpoints deleted…`, removing);
+  const progress = () => `Deleting: ${deleted.size} of ${unchanged.length} endpoints deleted…`;
+  await output.during(progress, inParallel(unchanged, removeOne));
   const kept = chosen.filter((entry) => !deleted.has(entry));
   const counts = `${countOf(deleted.size, "endpoint")} deleted, ${kept.length} kept`;
   const result = chosen.length === 0 ? "There is nothing to delete." : `${counts}.`;

@@ -22,19 +22,9 @@ interface Flags {
   readonly exact?: boolean;
 }
 
-const NO_ROUTE = "Nothing takes a POST at this path: check the path of the url.";
-/** What to do about the usual refusals, by their status. */
-const ADVICE: Readonly<Record<string, string>> = {
-  null: "Check the url, and that the receiver is running.",
-  401:
-    "The receiver has another secret or a wrong clock, or something changes the body before it is verified, or a capture that was sent " +
-    "with --exact is too old. The receiver's log has the reason, and docs/signature-mismatch.md says what to do about it.",
-  403: "Something in front of the receiver asks for a login or a token: let POST requests to this url through.",
-  404: NO_ROUTE,
-  405: NO_ROUTE,
-  500: "The handler failed, or a framework parsed the body first: see the receiver's log.",
-  503: "The receiver is not ready, took too long, or handles this delivery already: send it again.",
-};
+const REFUSED =
+  "The receiver has another secret or a wrong clock, or something changes the body before it is verified, or a capture that was sent with " +
+  "--exact is too old. The receiver's log has the reason, and docs/signature-mismatch.md says what to do about it.";
 
 export const send: Subcommand<Flags> = {
   summary: "send a signed delivery to a receiver",
@@ -81,14 +71,13 @@ export const send: Subcommand<Flags> = {
     const answer = await output.during(() => "Waiting for the receiver…", posting);
     const { status, failure, durationMs } = answer;
     const text = answer.body.toString("utf8").trim().slice(0, LONGEST_ANSWER);
-    const advice = ADVICE[`${status}`] ?? null;
-    output.data({ event: name, id, status, failure, durationMs, answer: text, advice }, () => {
+    output.data({ event: name, id, status, failure, durationMs, answer: text }, () => {
       const result = status === null ? `no answer (${failure})` : `${status} after ${durationMs} ms`;
       output.line(`${name} ${id} to ${describeUrl(url)}: ${result}`);
       if (text !== "") output.line(`The receiver's answer:`);
       for (const line of text === "" ? [] : text.split(/\r?\n/)) output.line(`  ${line}`);
-      if (advice !== null) output.line(`What to do: ${advice}`);
     });
+    if (status === 401) output.note(REFUSED);
     return isSuccess(status);
   },
 };

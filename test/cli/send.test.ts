@@ -63,7 +63,7 @@ test("--exact sends a captured delivery as it was received, and needs no secret"
   const { path, body, headers } = capture();
   const ended = await run(["send", "--capture", path, "--exact", "--to", target.url]);
   expect(ended.status).toBe(1);
-  expect(ended.stdout).toMatch(/^What to do: .*sent with --exact is too old/m);
+  expect(ended.stderr).toMatch(/sent with --exact is too old/);
   expect(target.received[0]).toMatchObject({
     body,
     headers: { "webhook-id": "msg_old", "webhook-signature": headers["webhook-signature"] },
@@ -115,14 +115,11 @@ test.each([
 
 test.each([
   [401, 401, null, /another secret/],
-  [403, 403, null, /let POST requests/],
-  [404, 404, null, /check the path of the url/],
-  [418, 418, null, null],
-  [500, 500, null, /see the receiver's log/],
-  ["reset", null, "UND_ERR_SOCKET|ECONNRESET", /that the receiver is running/],
+  [404, 404, null, /^$/],
+  ["reset", null, "UND_ERR_SOCKET|ECONNRESET", /^$/],
 ] as const)(
-  "after %s, the exit status is 1 and --json says what came back, and what to do",
-  async (reaction, status, failure, advice) => {
+  "after %s, the exit status is 1, --json says what came back, and a note explains a refusal",
+  async (reaction, status, failure, note) => {
     const target = await receiver(reaction);
     const ended = await run(["send", "job.running", "--to", target.url, "--json"], { env });
     expect(ended.status).toBe(1);
@@ -133,8 +130,8 @@ test.each([
       failure: failure === null ? null : expect.stringMatching(failure),
       durationMs: expect.any(Number),
       answer: "",
-      advice: advice === null ? null : expect.stringMatching(advice),
     });
+    expect(ended.stderr).toMatch(note);
   },
 );
 
