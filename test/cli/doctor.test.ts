@@ -230,13 +230,10 @@ test.each<[break_: () => unknown, code: string, remedy: RegExp]>([
   expect(endpoints).toBeNull();
 });
 
-test.each([
-  "incorrect passphrase",
-  "passphrase must be set with PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE",
-])("if Pulumi says %j, doctor says to set the passphrase", async (configError) => {
+test("if Pulumi cannot decrypt the settings, doctor repeats why", async () => {
   await serve();
-  expect(await theFinding({ configError })).toMatch(
-    /^error: .*passphrase.* \(PULUMI_FAILED\) read -rs PULUMI_CONFIG_PASSPHRASE && export PULUMI_CONFIG_PASSPHRASE .*PULUMI_CONFIG_PASSPHRASE_FILE/,
+  expect(await theFinding({ configError: "incorrect passphrase" })).toMatch(
+    /^error: .*incorrect passphrase \(PULUMI_FAILED\) pulumi config {3}# .*follow the message/,
   );
 });
 
@@ -246,5 +243,5 @@ test("without Pulumi and settings, doctor says what to set", async () => {
   expect(status).toBe(1);
   const { findings } = JSON.parse(stdout) as { findings: Finding[] };
   expect(findings.map(({ code }) => code)).toEqual(["SETTINGS_INVALID", "NO_STACK"]);
-  expect(findings[0]?.remedy).toMatch(/^pulumi stack select/);
+  expect(findings[0]?.remedy).toMatch(/^pulumi config set webhooks:baseUrl .* # or what the message names/);
 });

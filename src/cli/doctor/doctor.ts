@@ -49,7 +49,7 @@ export const doctor: Subcommand<Flags> = {
     });
     const endpoints = await asking.catch((error) => {
       if (!(error instanceof CodedError)) throw error;
-      findings.unshift(failure(error, pulumi, stacks));
+      findings.unshift(failure(error, pulumi));
       return null;
     });
     findings.push(...gaps(stacks), ...own.flatMap((stack) => [...stackFindings(stack, entries, gone)]));

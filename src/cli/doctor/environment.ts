@@ -16,31 +16,26 @@ const manifest: {
 } = require("../../../package.json");
 
 /**
- * Returns each setting, and the key of the configuration or the variable that it comes from; null for the default. Of a secret, the value
- * only says that it is set, and of the API key also its fingerprint, as the state has it.
+ * Returns each setting, and the key of the configuration or the variable that it comes from; null for the default. Of the API key, the
+ * value is its fingerprint, as the state has it. The output masks what the configuration has as a secret.
  */
 export function shownSettings({ configuration, origin }: Account, env: NodeJS.ProcessEnv) {
   return SETTING_NAMES.map((name) => {
-    const { value: inStack, secret } = configuration?.[`webhooks:${name}`] ?? {};
+    const inStack = configuration?.[`webhooks:${name}`]?.value;
     const variable = ENVIRONMENT_NAMES[name];
     const from = inStack ? `webhooks:${name}` : env[variable] ? variable : null;
     if (name === "apiKey") return { name, value: `set (fingerprint ${origin.account})`, from };
-    if (inStack && secret) return { name, value: "set", from };
     return { name, value: inStack || env[variable] || (SETTING_DEFAULTS[name] ?? null), from };
   });
 }
 
 /** Says why the settings could not be read, or the service not be asked. */
-export function failure({ code, reason }: CodedError, { withStack }: Pulumi, { known }: Stacks): Finding {
+export function failure({ code, reason }: CodedError, { withStack }: Pulumi): Finding {
   const remedies: Readonly<Record<string, string>> = {
     UNAUTHORIZED: `${withStack("pulumi config set --secret webhooks:apiKey")}   # or correct WEBHOOKS_API_KEY`,
-    SETTINGS_INVALID: known.some(({ isSelected }) => isSelected)
-      ? `${withStack("pulumi config set webhooks:baseUrl https://api.example.com")}   # and what else the message names`
-      : "pulumi stack select   # or set WEBHOOKS_BASE_URL and WEBHOOKS_API_KEY",
+    SETTINGS_INVALID: `${withStack("pulumi config set webhooks:baseUrl https://api.example.com")}   # or what the message names`,
   };
-  const remedy = /passphrase/i.test(reason)
-    ? "read -rs PULUMI_CONFIG_PASSPHRASE && export PULUMI_CONFIG_PASSPHRASE   # or PULUMI_CONFIG_PASSPHRASE_FILE, the path of a file that holds it"
-    : `${withStack("pulumi config")}   # check webhooks:baseUrl, follow the message, and run doctor again`;
+  const remedy = `${withStack("pulumi config")}   # check webhooks:baseUrl, follow the message, and run doctor again`;
   return { level: "error", code, message: reason, remedy: remedies[code] ?? remedy };
 }
 

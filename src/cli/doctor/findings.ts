@@ -1,4 +1,3 @@
-import type { EndpointList } from "../../client";
 import { isPendingId } from "../../provider/identity";
 import type { Resource } from "../../provider/stackState";
 import { describeUrl } from "../../shared/url";
@@ -60,16 +59,6 @@ const MOST_SECONDS = 60;
 /** The output that a receiver reads by default. */
 const RECEIVER_OUTPUT = "receiver";
 const COMMAND = "npx pulumi-webhook-endpoints";
-
-function* clockFindings({ serverTime }: EndpointList): Generator<Finding> {
-  const seconds = serverTime === null ? 0 : Math.round((serverTime - Date.now()) / 1_000);
-  const how = `${Math.abs(seconds)} s ${seconds > 0 ? "behind" : "ahead of"} the service's`;
-  if (Math.abs(seconds) > MOST_SECONDS)
-    yield found("CLOCK_DIFFERS", {
-      message: `this machine's clock is ${how}. Receivers refuse deliveries that are 300 s off`,
-      remedy: "sudo timedatectl set-ntp true   # or synchronize this machine's clock in another way",
-    });
-}
 
 export function* gaps({ unreadable, absence }: Stacks): Generator<Finding> {
   if (absence !== undefined)
@@ -133,7 +122,13 @@ export function* listFindings(
   { entries, list, stacks }: Inventory,
   { withStack }: Pulumi,
 ): Generator<Finding> {
-  yield* clockFindings(list);
+  const seconds = Math.round(((list.serverTime ?? Date.now()) - Date.now()) / 1_000);
+  const how = `${Math.abs(seconds)} s ${seconds > 0 ? "behind" : "ahead of"} the service's`;
+  if (Math.abs(seconds) > MOST_SECONDS)
+    yield found("CLOCK_DIFFERS", {
+      message: `this machine's clock is ${how}. Receivers refuse deliveries that are 300 s off`,
+      remedy: "sudo timedatectl set-ntp true   # or synchronize this machine's clock in another way",
+    });
   const unread = joined(list.unrecognized.map(({ id }) => id));
   if (!list.complete || unread !== "")
     yield found("LIST_PARTIAL", {
