@@ -1,9 +1,8 @@
 import type { Dispatcher } from "undici";
-import type { Clock } from "./clock";
 import type { WebhookErrorCode } from "./errors";
 import type { Gate } from "./gate";
 import type { Answer, Operation } from "./operation";
-import type { ResolvedOptions } from "./options";
+import type { ClientEnvironment, ResolvedOptions } from "./options";
 
 const { name, version }: { name: string; version: string } = require("../../package.json");
 
@@ -25,14 +24,10 @@ export interface Failure {
 }
 
 /** What the operations of one client share. */
-export interface ClientContext {
+export interface ClientContext extends Required<ClientEnvironment> {
   readonly options: ResolvedOptions;
   readonly dispatcher: Dispatcher;
   readonly gate: Gate;
-  readonly clock: Clock;
-  readonly random: () => number;
-  /** Ends every wait, but no attempt. */
-  readonly cancelled: AbortSignal | undefined;
 }
 
 /** Returns a new object for each attempt, because undici's proxy agent adds to the headers. */

@@ -2,25 +2,14 @@ import { setMaxListeners } from "node:events";
 import { openDispatcher, ProxyError } from "../shared/dispatcher";
 import { describeUrl } from "../shared/url";
 import type { ClientContext } from "./attempt";
-import { type Clock, systemClock } from "./clock";
+import { systemClock } from "./clock";
 import type { Endpoint, EndpointList, Registration } from "./endpoint";
 import { WebhookError } from "./errors";
 import { Gate } from "./gate";
 import type { Operation } from "./operation";
-import { operationError } from "./operationError";
 import { type OperationOptions, runOperation } from "./operationRun";
-import { invalidOption, resolveOptions, type WebhooksClientOptions } from "./options";
+import { type ClientEnvironment, invalidOption, resolveOptions, type WebhooksClientOptions } from "./options";
 import { MalformedAnswer, parseBody, parseEndpoint, parseList } from "./parse";
-
-/** What a client takes from its surroundings. */
-export interface ClientEnvironment {
-  /** The clock that measures waits and timeouts. */
-  readonly clock?: Clock;
-  /** Returns a number from 0 up to but not including 1, for the jitter of backoffs. Default: `Math.random`. */
-  readonly random?: () => number;
-  /** Once it fires, attempts under way go on, but nothing waits or is repeated: what would fails with `ABORTED`. */
-  readonly cancelled?: AbortSignal | undefined;
-}
 
 /**
  * The webhook service's HTTP API.
@@ -34,7 +23,6 @@ export class WebhooksClient {
   readonly #url: string;
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #closed = new AbortController();
-  #isClosing = false;
 
   /** @throws WebhookError `INVALID_OPTION` */
   constructor(options: WebhooksClientOptions, environment: ClientEnvironment = {}) {
@@ -99,9 +87,8 @@ export class WebhooksClient {
     return this.#run({ ...this.#withId("delete", id), method: "DELETE", parse: () => {} }, options);
   }
 
-  /** Refuses further operations, waits for those under way, and closes the connections, except those of a given dispatcher. */
+  /** Waits for the operations under way, and closes the connections, except those of a given dispatcher. Start no further ones. */
   async close(): Promise<void> {
-    this.#isClosing = true;
     await Promise.allSettled(this.#underWay);
     const { options, dispatcher } = this.#context;
     // Only a connection attempt that was given up can still be open, so nothing is lost.
@@ -110,10 +97,6 @@ export class WebhooksClient {
   }
 
   async #run<T>(operation: Operation<T>, options: OperationOptions = {}): Promise<T> {
-    if (this.#isClosing) {
-      const failure = { code: "CLOSED", attempts: 0, last: undefined, mayHaveWorked: false } as const;
-      throw operationError(operation, failure);
-    }
     // Many operations may share a signal, and each listens to it: Node.js must not warn of a leak.
     if (options.signal) setMaxListeners(0, options.signal);
     const running = runOperation(operation, this.#context, options);

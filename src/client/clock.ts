@@ -17,20 +17,19 @@ export const systemClock: Clock = {
   },
 };
 
-/** Waits, and returns how the wait ended. */
+/** Waits so long, or until the signal is aborted. */
 export function sleep(
   milliseconds: number,
   { clock, signal }: { clock: Clock; signal: AbortSignal | undefined },
-): Promise<"over" | "aborted"> {
+): Promise<void> {
   return new Promise((resolve) => {
-    const end = (how: "over" | "aborted") => {
+    const end = () => {
       cancel();
-      signal?.removeEventListener("abort", abort);
-      resolve(how);
+      signal?.removeEventListener("abort", end);
+      resolve();
     };
-    const abort = () => end("aborted");
-    const cancel = clock.after(milliseconds, () => end("over"));
-    signal?.addEventListener("abort", abort);
-    if (signal?.aborted) abort();
+    const cancel = clock.after(milliseconds, end);
+    signal?.addEventListener("abort", end);
+    if (signal?.aborted) end();
   });
 }

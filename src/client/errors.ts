@@ -12,16 +12,15 @@ export type WebhookErrorCode =
   | "SERVER_ERROR" // 5xx
   | "MALFORMED_RESPONSE" // a 2xx whose content breaks the contract
   | "RESPONSE_TOO_LARGE" // longer than maxResponseBytes
-  | "UNREACHABLE" // no connection (refused, DNS, TLS, proxy); nothing was sent
+  | "UNREACHABLE" // no connection (refused, DNS, TLS, proxy, closed client); nothing was sent
   | "CONNECTION_LOST" // after the request was sent
   | "TIMED_OUT" // no whole answer in time, or 408
-  | "ABORTED" // by the caller's signal
-  | "CLOSED"; // the client was closed
+  | "ABORTED"; // by the caller's signal
 
 /** What a `WebhookError` carries besides its message. */
 export interface WebhookErrorOptions
   extends Pick<WebhookError, "code">,
-    Partial<Pick<WebhookError, "statusCode" | "responseText" | "serverTime">> {
+    Partial<Pick<WebhookError, "statusCode" | "responseText">> {
   /** The error that this one comes from, such as that of the connection. */
   readonly cause?: unknown;
 }
@@ -34,13 +33,9 @@ export class WebhookError extends CodedError<WebhookErrorCode> {
   declare readonly statusCode?: number | undefined;
   /** The raw text of the response; absent if there was none. Not enumerable, so that no logger prints it by accident. */
   declare readonly responseText?: string | undefined;
-  /** The service's time when it answered, in milliseconds since 1970; null if unknown. */
-  readonly serverTime: number | null;
 
-  constructor(message: string, options: WebhookErrorOptions) {
-    const { code, statusCode, responseText, serverTime = null, cause } = options;
+  constructor(message: string, { code, statusCode, responseText, cause }: WebhookErrorOptions) {
     super(code, message, { cause });
-    this.serverTime = serverTime;
     if (statusCode !== undefined) this.statusCode = statusCode;
     if (responseText !== undefined) Object.defineProperty(this, "responseText", { value: responseText });
   }
@@ -63,16 +58,13 @@ export function undefinedIfGone(error: unknown): undefined {
  */
 export type RegistrationOutcome = "not-made" | "undecided";
 
-/** What a `WebhookRegistrationError` carries besides its message. */
-export type WebhookRegistrationErrorOptions = WebhookErrorOptions & Pick<WebhookRegistrationError, "outcome">;
-
 /** A registration that failed. */
 export class WebhookRegistrationError extends WebhookError {
   override readonly name = "WebhookRegistrationError";
   /** Whether an endpoint may exist. */
   readonly outcome: RegistrationOutcome;
 
-  constructor(message: string, options: WebhookRegistrationErrorOptions) {
+  constructor(message: string, options: WebhookErrorOptions & Pick<WebhookRegistrationError, "outcome">) {
     super(message, options);
     this.outcome = options.outcome;
   }

@@ -9,7 +9,6 @@ export class Gate {
   readonly #waiting = new Set<() => void>();
   #inside = 0;
   #opensAt = Number.NEGATIVE_INFINITY;
-  #stalledUntil = Number.NEGATIVE_INFINITY;
   #refusedSince = 0;
   /** How many pauses the service has asked for since it last let a request through. */
   refusals = 0;
@@ -51,14 +50,14 @@ export class Gate {
     if (begins && this.refusals === 0) this.#refusedSince = now;
     if (begins) this.refusals += 1;
     this.#opensAt = Math.max(this.#opensAt, now + pauseMs);
-    const hasStalled = this.refusals >= STALLED_REFUSALS && now - this.#refusedSince >= STALLED_MS;
-    if (hasStalled) this.#stalledUntil = this.#opensAt;
     return begins;
   }
 
   /** True in a pause that is not worth waiting for. */
   get hasStalled(): boolean {
-    return this.options.clock.now() < this.#stalledUntil;
+    const now = this.options.clock.now();
+    const isLong = this.refusals >= STALLED_REFUSALS && now - this.#refusedSince >= STALLED_MS;
+    return isLong && now < this.#opensAt;
   }
 
   /** Waits until the pause is over, the signal is aborted, or the client has stalled. */

@@ -1,12 +1,7 @@
-export { type ClientEnvironment, WebhooksClient } from "./client";
+export { WebhooksClient } from "./client";
 export type { Clock } from "./clock";
 export type { Endpoint, EndpointList, EndpointType, Registration, UnrecognizedEndpoint } from "./endpoint";
-export type {
-  RegistrationOutcome,
-  WebhookErrorCode,
-  WebhookErrorOptions,
-  WebhookRegistrationErrorOptions,
-} from "./errors";
+export type { RegistrationOutcome, WebhookErrorCode, WebhookErrorOptions } from "./errors";
 export { WebhookEndpointNotFoundError, WebhookError, WebhookRegistrationError } from "./errors";
 export type { OperationOptions } from "./operationRun";
-export type { Wait, WebhooksClientOptions } from "./options";
+export type { ClientEnvironment, Wait, WebhooksClientOptions } from "./options";

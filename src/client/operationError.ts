@@ -2,7 +2,7 @@ import { isRecord } from "../shared/json";
 import type { Attempt } from "./attempt";
 import type { WebhookErrorCode } from "./errors";
 import { WebhookEndpointNotFoundError, WebhookError, WebhookRegistrationError } from "./errors";
-import { type Operation, serverTimeOf } from "./operation";
+import type { Operation } from "./operation";
 
 /** How an operation failed. */
 export interface OperationFailure {
@@ -32,7 +32,6 @@ export function operationError(
     outcome,
     statusCode: answer?.statusCode,
     responseText: answer?.body.toString("utf8"),
-    serverTime: answer ? serverTimeOf(answer.headers) : null,
     cause: failure.cause ?? last?.failure?.cause,
   } as const;
   if (name === "register") return new WebhookRegistrationError(text, details);
@@ -41,7 +40,6 @@ export function operationError(
 }
 
 function whatHappened({ code, last, cause }: OperationFailure): string {
-  if (code === "CLOSED") return "was not sent: the client is closed";
   if (code === "ABORTED") return "was aborted by the caller";
   if (!last) return "was not sent: for at least a minute, the service kept asking this client to wait";
   const { answer, failure, sent } = last;
@@ -79,5 +77,4 @@ const ADVICE: Readonly<Partial<Record<WebhookErrorCode, string>>> = {
   TIMED_OUT: "To wait longer, raise the operation's timeout (one attempt takes 10 s at most).",
   REDIRECTED:
     "The redirect is not followed, because the API key would be sent along: set baseUrl to the address of the API.",
-  CLOSED: "Create a new client.",
 };

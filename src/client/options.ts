@@ -1,5 +1,6 @@
 import type { Dispatcher } from "undici";
 import { isHttpUrl, isLoopback } from "../shared/url";
+import type { Clock } from "./clock";
 import { WebhookError, type WebhookErrorCode } from "./errors";
 import type { OperationName } from "./operation";
 
@@ -28,6 +29,16 @@ export interface WebhooksClientOptions {
   readonly dispatcher?: Dispatcher | undefined;
   /** Called when a request waits before it is repeated, once for all that share a pause. */
   readonly onWait?: ((wait: Wait) => void) | undefined;
+}
+
+/** What a client takes from its surroundings. */
+export interface ClientEnvironment {
+  /** The clock that measures waits and timeouts. */
+  readonly clock?: Clock;
+  /** Returns a number from 0 up to but not including 1, for the jitter of backoffs. Default: `Math.random`. */
+  readonly random?: () => number;
+  /** Once it fires, attempts under way go on, but nothing waits or is repeated: what would fails with `ABORTED`. */
+  readonly cancelled?: AbortSignal | undefined;
 }
 
 /** Which request waits, why, and for how long. */

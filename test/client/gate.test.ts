@@ -50,10 +50,11 @@ test.each([
   ["20", 60_000],
   ["60", 120_000],
 ])(
-  "with Retry-After: %s to everything, all operations give up after %d ms and not much later",
+  "with Retry-After: %s to everything, all operations give up after %d ms and not much later, and a later one is sent",
   async (asked, least) => {
     const clock = new VirtualTime();
-    const service = simulateService({ clock, refuses: () => true, retryAfter: asked, random: () => 0.5 });
+    const refuses = () => clock.now() < 200_000;
+    const service = simulateService({ clock, refuses, retryAfter: asked, random: () => 0.5 });
     const client = service.client({ maxConcurrency: 2 });
     const all = Promise.all(
       Array.from({ length: 9 }, () =>
@@ -68,6 +69,9 @@ test.each([
     }
     // Each refusal in a row lengthens the pause.
     expect(service.sentAt.length).toBeLessThan(60);
+    const later = client.get("wh_1");
+    await clock.pass(100);
+    expect(await later).toEqual(endpoint);
     expect(clock.pending).toBe(0);
   },
 );

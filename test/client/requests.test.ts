@@ -143,7 +143,7 @@ test.each<[string, Step]>([
   expect(server.received).toHaveLength(1);
 });
 
-test("close refuses further operations, and waits for those under way", async () => {
+test("close waits for the operations under way, and later ones are not sent", async () => {
   let respond = () => {};
   const server = await serve((response, received) => {
     respond = () => answer(200, endpoint)(response, received);
@@ -153,13 +153,15 @@ test("close refuses further operations, and waits for those under way", async ()
   const last = client.get("wh_1").finally(() => events.push("the last operation ended"));
   await server.arrived(1);
   const closed = client.close().then(() => events.push("the client closed"));
-  expect(await rejection(client.list())).toMatchObject({ code: "CLOSED" });
-  expect(await rejection(client.register(endpoint))).toMatchObject({ code: "CLOSED", outcome: "not-made" });
   expect(events).toEqual([]);
   respond();
   expect(await last).toEqual(endpoint);
   await closed;
   expect(events).toEqual(["the last operation ended", "the client closed"]);
+  const late = await rejection(client.register(endpoint));
+  expect(late).toMatchObject({ code: "UNREACHABLE", outcome: "not-made" });
+  expect(String(late)).toContain("The client is destroyed");
+  expect(server.received).toHaveLength(1);
 });
 
 test("close ends the client's connections, also one that does not open, so that none keeps a process alive", async () => {
