@@ -22,17 +22,8 @@ export interface Registered {
 /** How a request ends. `late` commits and answers late, `late-answer` only answers late. */
 export interface Fault {
   readonly kind:
-    | "unreachable"
-    | "lost-before"
-    | "lost-after"
-    | "hang-before"
-    | "hang-after"
-    | "late-answer"
-    | "late-commit"
-    | "garbled"
-    | "truncated"
-    | "empty"
-    | "status";
+    | ("unreachable" | "lost-before" | "lost-after" | "hang-before" | "hang-after")
+    | ("late-answer" | "late-commit" | "garbled" | "truncated" | "empty" | "status");
   readonly operation: Operation | "any";
   /** Default 1. */
   readonly times?: number;
@@ -89,7 +80,7 @@ export class FakeService {
   readonly accounts = new Map<string, string>();
   /** Told of each request that has arrived, and of each that was carried out. */
   watch: (request: Logged, moment: "arrived" | "done") => void = () => {};
-  #faults: { readonly fault: Fault; skip: number; left: number; hits: number }[] = [];
+  #faults: { readonly fault: Fault; skip: number; left: number }[] = [];
   #made = 0;
 
   constructor(
@@ -105,10 +96,8 @@ export class FakeService {
       .filter((operation) => operation === "register" || operation === "delete");
   }
 
-  fault(fault: Fault): { readonly hits: number } {
-    const planted = { fault, skip: fault.after ?? 0, left: fault.times ?? 1, hits: 0 };
-    this.#faults.push(planted);
-    return planted;
+  fault(fault: Fault): void {
+    this.#faults.push({ fault, skip: fault.after ?? 0, left: fault.times ?? 1 });
   }
 
   clearFaults(): void {
@@ -116,11 +105,7 @@ export class FakeService {
   }
 
   /** Adds what somebody else registers. */
-  add(
-    args: Partial<Registered> & Pick<Registered, "url">,
-    account = "default",
-    by: object | undefined = undefined,
-  ): Registered {
+  add(args: Partial<Registered> & Pick<Registered, "url">, account = "default", by?: object): Registered {
     this.#made += 1;
     const own = this.endpoints.filter((each) => each.account === account);
     const endpoint = {
@@ -141,62 +126,62 @@ export class FakeService {
     this.endpoints = this.endpoints.filter((each) => each.id !== id);
   }
 
-  /** Returns what carries the requests of a process: whoever is dead gets no answer. */
+  /** Carries a request of a process: whoever is dead gets no answer. */
   dispatch(process: { readonly isDead: boolean }, sent: Sent, handler: Handler): void {
-    const { method, path = "", headers, body } = sent;
+    const { method, path = "", headers } = sent;
     const id = decodeURIComponent(/^\/webhooks\/(.+)$/.exec(path)?.[1] ?? "");
     const operation: Operation =
       method === "POST" ? "register" : method === "DELETE" ? "delete" : id === "" ? "list" : "get";
-    const fault = this.#take(operation);
     const account = this.accounts.get(String(Object(headers)["X-Api-Key"]));
-    const text = typeof body === "string" ? body : undefined;
-    const kind = fault?.kind === "status" ? `${fault.status}` : (fault?.kind ?? "");
-    const request: Logged = { operation, path, account, body: text, fault: kind };
+    const body = typeof sent.body === "string" ? sent.body : undefined;
+    const fault = this.#take(operation);
+    const { kind, delayMs = 0, status = 500 } = fault ?? {};
+    const request = { operation, path, account, body, fault: kind === "status" ? `${status}` : (kind ?? "") };
     this.requests.push(request);
     let isOver = false;
+    const abort = () => {
+      isOver = true;
+    };
+    const controller = { abort } as unknown as Parameters<NonNullable<Handler["onRequestStart"]>>[0];
     const broken = () => {
       if (!isOver && !process.isDead) handler.onResponseError?.(controller, new Error("broken"));
     };
-    const controller = {
-      abort: () => {
-        isOver = true;
-      },
-    } as unknown as Parameters<NonNullable<Handler["onRequestStart"]>>[0];
-    if (fault?.kind === "unreachable") return void this.time.after(LATENCY_MS, broken);
-    handler.onRequestStart?.(controller, {});
     const answer = (status: number, text: string, more: Readonly<Record<string, string>> = {}) => {
       if (isOver || process.isDead) return;
       const date = this.habits.tellsNoDate ? {} : { date: new Date(this.#now()).toUTCString() };
-      const type = { "content-type": "application/json", ...date, ...more };
-      handler.onResponseStart?.(controller, status, type, "");
-      const isCut = fault?.kind === "truncated";
+      handler.onResponseStart?.(
+        controller,
+        status,
+        { "content-type": "application/json", ...date, ...more },
+        "",
+      );
+      const isCut = kind === "truncated";
       handler.onResponseData?.(controller, Buffer.from(isCut ? text.slice(0, text.length / 2) : text));
       if (isCut) broken();
       else handler.onResponseEnd?.(controller, {});
     };
-    const carryOut = () => {
+    const carryOut = (): { status: number; text: string } => {
       if (account === undefined) return { status: 401, text: "{}" };
-      const result = this.#carryOut(operation, { id, account, body: text, by: process });
+      const result = this.#carryOut(operation, { id, account, body, by: process });
       this.watch(request, "done");
-      return result === undefined
-        ? { status: 404, text: "{}" }
-        : { status: SUCCESS[operation], text: JSON.stringify(result) };
+      if (result === undefined) return { status: 404, text: "{}" };
+      return { status: SUCCESS[operation], text: JSON.stringify(result) };
     };
+    if (kind === "unreachable") return void this.time.after(LATENCY_MS, broken);
+    handler.onRequestStart?.(controller, {});
     this.time.after(LATENCY_MS, () => {
       this.watch(request, "arrived");
-      const later = (act: () => void, delayMs = 0) => this.time.after(LATENCY_MS + delayMs, act);
-      const { kind, delayMs = 0, status = 500, effect, headers, body = "{}" } = fault ?? {};
-      if (kind === "lost-before") return void later(broken);
-      if (kind === "hang-before") return;
       if (kind === "late-commit") return void this.time.after(delayMs, carryOut);
-      if (kind === "status" && !effect) return void later(() => answer(status, body, headers));
-      const result = carryOut();
-      if (kind === "hang-after") return;
-      if (kind === "lost-after") return void later(broken);
-      if (kind === "status") return void later(() => answer(status, body, headers));
-      if (kind === "garbled") return void later(() => answer(200, "<html></html>"));
-      if (kind === "empty") return void later(() => answer(result.status, ""));
-      later(() => answer(result.status, result.text), kind === "late-answer" ? delayMs : 0);
+      const isCarriedOut = kind === "status" ? fault?.effect === true : !kind?.endsWith("-before");
+      const result = isCarriedOut ? carryOut() : { status, text: "" };
+      if (kind?.startsWith("hang-")) return;
+      const end = () => {
+        if (kind?.startsWith("lost-")) broken();
+        else if (kind === "status") answer(status, fault?.body ?? "{}", fault?.headers);
+        else if (kind === "garbled") answer(200, "<html></html>");
+        else answer(result.status, kind === "empty" ? "" : result.text);
+      };
+      this.time.after(LATENCY_MS + (kind === "late-answer" ? delayMs : 0), end);
     });
   }
 
@@ -205,21 +190,19 @@ export class FakeService {
     operation: Operation,
     { id, account, body, by }: { id: string; account: string; body: string | undefined; by: object },
   ): unknown {
+    const { keepsOne, lagMs, listed } = this.habits;
     const own = this.endpoints.filter((each) => each.account === account);
     if (operation === "register") {
       const { url, type, ip } = JSON.parse(body ?? "{}");
-      const existing = this.habits.keepsOne ? own.find((each) => each.url === url) : undefined;
+      const existing = keepsOne ? own.find((each) => each.url === url) : undefined;
       const made = existing ?? this.add({ url, type, ip }, account, by);
       return { id: made.id, url: made.url, type: made.type };
     }
     if (operation === "list") {
-      const until = this.#now() - (this.habits.lagMs ?? 0);
-      const seen = own.filter(({ made }) => made <= until || this.habits.lagMs === undefined);
-      const { listed } = this.habits;
-      const shown = seen.map((each) => this.#shown(each));
-      return listed === undefined || shown.length <= listed
-        ? shown
-        : { data: shown.slice(0, listed), next: "more" };
+      const isListed = ({ made }: Registered) => lagMs === undefined || made <= this.#now() - lagMs;
+      const shown = own.filter(isListed).map((each) => this.#shown(each));
+      if (listed === undefined || shown.length <= listed) return shown;
+      return { data: shown.slice(0, listed), next: "more" };
     }
     const found = own.find((each) => each.id === id);
     if (found === undefined) return undefined;
@@ -237,18 +220,13 @@ export class FakeService {
     return this.time.date() + (this.habits.aheadMs ?? 0);
   }
 
+  /** Returns the fault that a request meets. */
   #take(operation: Operation): Fault | undefined {
-    for (const planted of this.#faults) {
-      if (planted.fault.operation !== operation && planted.fault.operation !== "any") continue;
-      if (planted.left <= 0) continue;
-      if (planted.skip > 0) {
-        planted.skip -= 1;
-        continue;
-      }
-      planted.left -= 1;
-      planted.hits += 1;
-      return planted.fault;
-    }
-    return undefined;
+    const met = this.#faults.find((planted) => {
+      if (planted.left <= 0 || !["any", operation].includes(planted.fault.operation)) return false;
+      return planted.skip-- <= 0;
+    });
+    if (met) met.left -= 1;
+    return met?.fault;
   }
 }

@@ -3,6 +3,9 @@ import type { Clock } from "../../src/client/clock";
 /** When it begins, in milliseconds since 1970: not on a whole second, which would tell of an inexact clock. */
 const EPOCH = Date.UTC(2026, 0, 1, 0, 0, 0, 789);
 
+/** No work takes a day, in milliseconds. */
+const LONGEST_WORK_MS = 86_400_000;
+
 /** Time that passes only when nothing else is left to do: then it jumps to the next timer. So no test waits, and each run is the same. */
 export class VirtualTime implements Clock {
   #now = 0;
@@ -25,18 +28,19 @@ export class VirtualTime implements Clock {
     };
   };
 
-  /** Lets time pass until work is done. @throws Error if the work waits for nothing that is to come */
+  /** Lets time pass until work is done. @throws Error if the work waits for nothing that is to come, or polls for ever */
   async until<T>(work: Promise<T>): Promise<T> {
     let isOver = false;
     const over = () => {
       isOver = true;
     };
     work.then(over, over);
+    const longest = this.#now + LONGEST_WORK_MS;
     for (;;) {
       // What has no timer is done by then: nothing here waits for a socket or a file.
       await new Promise(setImmediate);
       if (isOver) return work;
-      if (this.#timers.size === 0) throw new Error("the work waits for ever");
+      if (this.#timers.size === 0 || this.#now > longest) throw new Error("the work waits for ever");
       this.#jump();
     }
   }
