@@ -7,7 +7,7 @@ import {
   StackState,
   wantedBy,
 } from "../../src/provider/stackState";
-import { sameUrl } from "../../src/shared/url";
+import type { EndpointInputs } from "../../src/provider/state";
 import { nameOf } from "../../src/shared/urn";
 import {
   type Command,
@@ -20,14 +20,6 @@ import {
 import type { Fault, Habits, Logged, Registered } from "./fakeService";
 import { PATIENCE_MS, World } from "./world";
 
-export interface Arguments {
-  readonly url: string;
-  readonly type: "production" | "development";
-  readonly ip?: string;
-  readonly adoptId?: string;
-  readonly ifExists?: "register";
-}
-
 export interface Kill {
   /** How many of these pass first: with two numbers, a second `up` is killed, too. */
   readonly after: readonly number[];
@@ -36,12 +28,11 @@ export interface Kill {
 
 export type Step =
   /** A resource is added to the program, or declared otherwise. It keeps its place, whatever it is called. */
-  | { readonly do: "declare"; readonly slot: number; readonly args: Arguments }
-  | { readonly do: "change"; readonly slot: number; readonly to: Partial<Declared> }
+  | { readonly do: "declare"; readonly slot: number; readonly to: Partial<Declared> }
   | { readonly do: "rename"; readonly slot: number; readonly alias: boolean }
   | { readonly do: "remove"; readonly slot: number }
   /** Somebody else registers what the program may declare, too. */
-  | { readonly do: "stranger"; readonly args: Arguments }
+  | { readonly do: "stranger"; readonly args: EndpointInputs }
   /** Behind Pulumi's back, to one of what is registered. */
   | { readonly do: "behind"; readonly what: "delete" | "edit"; readonly at: number }
   | { readonly do: "rotate"; readonly provider: string }
@@ -100,20 +91,15 @@ export class Actor {
 
   async #act(step: Step): Promise<void> {
     const { service } = this.world;
-    if (step.do === "declare") {
-      const { slot, args } = step;
-      this.#program.set(slot, { name: `r${slot}`, ...this.#program.get(slot), args: { ...args } });
-    } else if (step.do === "remove") {
+    if (step.do === "remove") {
       this.#program.delete(step.slot);
-    } else if (step.do === "rename" || step.do === "change") {
-      const declared = this.#program.get(step.slot);
-      if (!declared) return;
-      const { name, aliases = [] } = declared;
-      const rename = (alias: boolean) => ({
-        name: `r${step.slot}-${++this.#count}`,
-        aliases: alias ? [...aliases, name] : [],
-      });
-      this.#program.set(step.slot, { ...declared, ...(step.do === "change" ? step.to : rename(step.alias)) });
+    } else if (step.do === "declare" || step.do === "rename") {
+      const { slot } = step;
+      const old = this.#program.get(slot);
+      const aliases = old && step.do === "rename" && step.alias ? [...(old.aliases ?? []), old.name] : [];
+      const to = step.do === "declare" ? step.to : { name: `r${slot}-${++this.#count}`, aliases };
+      const args = to.args ?? old?.args;
+      if (args) this.#program.set(slot, { name: `r${slot}`, ...old, ...to, args });
     } else if (step.do === "stranger") {
       // Sentence 1: not within the window of a registration without an answer.
       if (this.#isInDoubt(step.args)) return;
@@ -135,7 +121,7 @@ export class Actor {
   }
 
   /** Whether a registration of this url and type that got no answer may still be made, also one that a run has healed. */
-  #isInDoubt(args: Arguments): boolean {
+  #isInDoubt(args: EndpointInputs): boolean {
     const { resources, pendingCreates } = this.world.stack;
     const now = this.world.time.date();
     const isIts = (each: Operation) => keyOfIts(each) === keyIn("", args);
@@ -202,7 +188,7 @@ export class Actor {
     const names = resources.map(({ urn }) => nameOf(urn));
     const added = this.#declared.filter(({ name }) => !names.includes(name));
     const keys = resources.map(keyOfIts);
-    keys.push(...added.map(({ provider, args }) => keyIn(provider, args as unknown as Arguments)));
+    keys.push(...added.map(({ provider, args }) => keyIn(provider, args)));
     const pending = resources.filter(({ id }) => isPendingId(id)).map(keyOfIts);
     return pending.some((key) => keys.indexOf(key) !== keys.lastIndexOf(key));
   }
@@ -228,23 +214,14 @@ export class Actor {
     return rest.includes("killed") ? rest : this.#decide(decided, rest, options);
   }
 
-  /**
-   * Follows the ways on that a stop names, as a person who knows the service: names the resource's endpoint in `adoptId`, deletes it if
-   * the resource has one, or else registers another one on purpose.
-   */
+  /** Goes the ways on that a stop names: names the resource's endpoint in `adoptId`, or else registers another one on purpose. */
   #wayOn(stopped: Declared): Declared {
-    const { name, args, provider } = stopped;
-    const own = this.world.stack.resources.find(({ urn, delete: gone }) => nameOf(urn) === name && !gone);
-    const isIts = (each: Registered) =>
-      each.account === (provider || "default") &&
-      each.type === args.type &&
-      each.ip === args.ip &&
-      sameUrl(each.url, String(args.url));
-    const made = this.world.strangers().find((each) => !this.#others.includes(each) && isIts(each));
-    if (made && own !== undefined && !isPendingId(own.id)) {
-      this.#remove(made);
-      return stopped;
-    }
+    const { args, provider } = stopped;
+    const key = keyIn(provider, args);
+    const made = this.world
+      .strangers()
+      .filter((each) => !this.#others.includes(each) && each.ip === args.ip)
+      .find((each) => keyIn(each.account, each) === key);
     return { ...stopped, args: { ifExists: "register", ...(made && { adoptId: made.id }), ...args } };
   }
 
@@ -320,7 +297,7 @@ export class Actor {
   }
 }
 
-function keyIn(provider: string | undefined, wanted: Arguments | ReturnType<typeof wantedBy>) {
+function keyIn(provider: string | undefined, wanted: EndpointInputs | ReturnType<typeof wantedBy>) {
   return wanted && `${provider || "default"} ${keyOf(wanted)}`;
 }
 

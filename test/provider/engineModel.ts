@@ -1,10 +1,12 @@
 import { NAME_INPUT, ORGANIZATION_INPUT } from "../../src/provider/arguments";
 import { type Deployment, providerNameOf, type Resource } from "../../src/provider/stackState";
+import type { EndpointInputs } from "../../src/provider/state";
 import { AFTER_INPUT, PROVIDER_CODE, TYPE_TOKEN } from "../../src/shared/permanent";
 import { UNKNOWN_VALUE } from "../../src/shared/unknownValue";
 import { nameOf } from "../../src/shared/urn";
 
 export type Properties = Readonly<Record<string, unknown>>;
+
 export interface Made {
   readonly id: string;
   readonly outs: Properties;
@@ -36,7 +38,7 @@ export type Command = "preview" | "up" | "refresh" | "destroy";
 /** A resource of a program. */
 export interface Declared {
   readonly name: string;
-  readonly args: Properties;
+  readonly args: EndpointInputs;
   /** The explicit provider by its name; "" is the default one. */
   readonly provider?: string;
   /** Names that the resource had before. */
@@ -77,16 +79,13 @@ export const urnOf = (name: string) => `urn:pulumi:dev::test::${TYPE_TOKEN}::${n
 export const providerUrnOf = (name: string) =>
   `urn:pulumi:dev::test::pulumi:providers:pulumi-nodejs::${name || "default"}::1`;
 
-/** A stack and the engine that works on it: a model that calls a provider's verbs in the real engine's own order. */
+/** The state of a stack. */
 export class Stack {
   resources: readonly Recorded[] = [];
   /** What the run under way is about to create, and then what killed runs were: nothing here takes one of those away (engine rule 23). */
   pendingCreates: readonly Operation[] = [];
   /** While a program runs, the engine knows the root of the stack. */
   isProgramRunning = false;
-
-  /** @param open starts the process of one provider for one command */
-  constructor(private readonly open: (provider: string) => Verbs) {}
 
   /** What `pulumi stack export` prints. */
   get deployment(): Deployment {
@@ -95,32 +94,14 @@ export class Stack {
       pending_operations: this.pendingCreates.map((resource) => ({ type: "creating", resource })),
     };
   }
-
-  /** Runs a command; an `up` without a preview. Refresh and destroy need no program. */
-  async run(command: Command, program: readonly Declared[], options: RunOptions = {}): Promise<Problems> {
-    const run = new Run(this, this.open, { ...options, dryRun: command === "preview" });
-    const phases = {
-      preview: [() => run.registerAll(program)],
-      up: [
-        ...(options.refresh ? [() => run.refreshAll()] : []),
-        () => run.registerAll(program),
-        () => run.deleteAll(({ delete: isCondemned }, isRegistered) => isCondemned || !isRegistered),
-      ],
-      refresh: [() => run.refreshAll()],
-      destroy: [() => run.deleteAll(() => true)],
-    };
-    try {
-      for (const phase of phases[command]) if (run.problems.length === 0) await phase();
-    } finally {
-      this.isProgramRunning = false;
-    }
-    return run.problems;
-  }
 }
 
-/** One command of the engine (package `resource/deploy` of pulumi/pkg: step_generator.go, step.go). */
-class Run {
-  readonly problems: string[] = [];
+/**
+ * One command of the engine on a stack: a model that calls a provider's verbs in the real engine's own order (package
+ * `resource/deploy` of pulumi/pkg: step_generator.go, step.go).
+ */
+export class EngineRun {
+  readonly #problems: string[] = [];
   readonly #verbs = new Map<string, Verbs>();
   /** The creations that this command has begun and not ended, in their order. */
   #operations: readonly Operation[] = [];
@@ -131,34 +112,54 @@ class Run {
   /** The steps under way. */
   readonly #steps = new Set<Promise<unknown>>();
 
+  /** @param open starts the process of one provider for this command */
   constructor(
     private readonly stack: Stack,
     private readonly open: (provider: string) => Verbs,
-    private readonly options: RunOptions & { readonly dryRun: boolean },
+    private readonly options: RunOptions & { readonly isPreview: boolean },
   ) {
     this.#left = stack.pendingCreates;
   }
 
-  async registerAll(program: readonly Declared[]): Promise<void> {
+  /** Runs it; an `up` without a preview. Refresh and destroy need no program. */
+  async run(command: Command, program: readonly Declared[]): Promise<Problems> {
+    const isCondemned = (each: Recorded) => each.delete === true || !this.#done.includes(each);
+    const refresh = () => this.#refreshAll();
+    const register = () => this.#registerAll(program);
+    const phases = {
+      preview: [register],
+      up: [...(this.options.refresh ? [refresh] : []), register, () => this.#deleteAll(isCondemned)],
+      refresh: [refresh],
+      destroy: [() => this.#deleteAll(() => true)],
+    };
+    try {
+      for (const phase of phases[command]) if (this.#problems.length === 0) await phase();
+    } finally {
+      this.stack.isProgramRunning = false;
+    }
+    return this.#problems;
+  }
+
+  async #registerAll(program: readonly Declared[]): Promise<void> {
     this.stack.isProgramRunning = true;
     for (const declared of program) {
       // Steps run while the next resource is planned, and a step that failed ends the planning.
-      if (this.problems.length > 0) break;
+      if (this.#problems.length > 0) break;
       const step = await this.#noted(declared.name, () => this.#plan(declared));
-      if (step && !this.options.dryRun) await this.#start(declared.name, step);
+      if (step && !this.options.isPreview) await this.#start(declared.name, step);
     }
     await Promise.all(this.#steps);
   }
 
-  async refreshAll(): Promise<void> {
+  async #refreshAll(): Promise<void> {
     for (const each of this.stack.resources.filter(({ pendingReplacement }) => !pendingReplacement))
       await this.#start(nameOf(each.urn), () => this.#refresh(each));
     await Promise.all(this.#steps);
   }
 
-  async deleteAll(isCondemned: (resource: Recorded, isRegistered: boolean) => boolean): Promise<void> {
-    const condemned = this.stack.resources.filter((each) => isCondemned(each, this.#done.includes(each)));
-    for (const each of condemned.toReversed()) await this.#start(nameOf(each.urn), () => this.#delete(each));
+  async #deleteAll(isCondemned: (resource: Recorded) => boolean): Promise<void> {
+    for (const each of this.stack.resources.filter(isCondemned).toReversed())
+      await this.#start(nameOf(each.urn), () => this.#delete(each));
     await Promise.all(this.#steps);
   }
 
@@ -171,7 +172,7 @@ class Run {
     const isForced = old !== undefined && (this.options.replace?.includes(name) ?? false);
     const goalFrom = async (olds: Properties): Promise<Operation> => {
       // What the program's class adds.
-      const after = this.options.dryRun ? UNKNOWN_VALUE : 0;
+      const after = this.options.isPreview ? UNKNOWN_VALUE : 0;
       const hidden = { [NAME_INPUT]: name, [ORGANIZATION_INPUT]: "organization", [AFTER_INPUT]: after };
       const { inputs, failures } = await verbs.check(olds, { ...args, ...hidden, __provider: PROVIDER_CODE });
       if (failures.length > 0) throw new VerbError(failures.map(({ reason }) => reason).join("; "));
@@ -193,7 +194,7 @@ class Run {
         this.#put(old.pendingReplacement ? old : gone);
       };
     }
-    if (this.options.dryRun) return undefined;
+    if (this.options.isPreview) return undefined;
     if (changes || old.initErrors)
       return async () => {
         const { outs } = await verbs.update(id, outputs, goal.inputs);
@@ -291,7 +292,7 @@ class Run {
       return await work();
     } catch (error) {
       if (!(error instanceof VerbError)) throw error;
-      this.problems.push(`${name}: ${error.message}`);
+      this.#problems.push(`${name}: ${error.message}`);
       return undefined;
     }
   }

@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
+import type { EndpointInputs } from "../../src/provider/state";
 import { fuzzSeed } from "../seed";
-import { Actor, type Arguments, type Kill, type Step } from "./actor";
-import type { Command } from "./engineModel";
+import { Actor, type Kill, type Step } from "./actor";
+import type { Command, Declared } from "./engineModel";
 import type { Fault } from "./fakeService";
 
 const { FUZZ_STEPS = "2000", FUZZ_PATH } = process.env;
@@ -19,7 +20,7 @@ const urls = [
 ];
 const slot = fc.nat(3);
 const provider = fc.constantFrom("", "second");
-const args: fc.Arbitrary<Arguments> = fc.record(
+const args: fc.Arbitrary<EndpointInputs> = fc.record(
   {
     url: fc.constantFrom(...urls),
     type: fc.constantFrom("production", "development"),
@@ -67,18 +68,20 @@ const run = <T extends Command>(command: fc.Arbitrary<T>, kills: fc.Arbitrary<Ki
     kill: kills,
   });
 const anyCommand = fc.constantFrom<Command[]>("up", "up", "up", "up", "refresh", "destroy", "preview");
-const declare = fc.record({ do: fc.constant("declare" as const), slot, args });
-const change = fc.oneof(fc.record({ provider }), fc.constant({ deleteBeforeReplace: true }));
+const declare = (to: fc.Arbitrary<Partial<Declared>>) =>
+  fc.record({ do: fc.constant("declare" as const), slot, to });
+const declareArgs = declare(fc.record({ args }));
 
 const one = (weight: number, arbitrary: fc.Arbitrary<Step>) => ({
   weight,
   arbitrary: fc.tuple(arbitrary),
 });
 const steps: fc.Arbitrary<readonly Step[]> = fc.oneof(
-  one(6, declare),
+  one(6, declareArgs),
   one(2, fc.record({ do: fc.constant("remove"), slot })),
   one(2, fc.record({ do: fc.constant("rename"), slot, alias: fc.boolean() })),
-  one(2, fc.record({ do: fc.constant("change"), slot, to: change })),
+  one(1, declare(fc.record({ provider }))),
+  one(1, declare(fc.constant({ deleteBeforeReplace: true }))),
   one(2, fc.record({ do: fc.constant("stranger"), args })),
   one(2, fc.record({ do: fc.constant("behind"), what: fc.constantFrom("delete", "edit"), at: fc.nat(9) })),
   one(1, fc.record({ do: fc.constant("rotate"), provider })),
@@ -88,7 +91,7 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc
-      .tuple(fc.array(declare, { minLength: 1, maxLength: 3 }), run(fc.constant("up"), kill))
+      .tuple(fc.array(declareArgs, { minLength: 1, maxLength: 3 }), run(fc.constant("up"), kill))
       .map((both) => both.flat()),
   },
 );

@@ -23,9 +23,8 @@ test("settings come from the configuration first, then from the environment, the
   };
   expect(resolve({ "webhooks:apiKey": "k3y", "webhooks:baseUrl": "" }, environment)).toEqual({
     settings: {
-      baseUrl: "https://environment.example.com",
+      baseUrl: environment.WEBHOOKS_BASE_URL,
       apiKey: "k3y",
-      apiKeyHeader: undefined,
       apiKeyScheme: "Bearer",
       timeoutSeconds: 30,
     },

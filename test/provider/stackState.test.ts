@@ -1,17 +1,15 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { readStackState } from "../../src/provider/stack";
 import { type Deployment, type Resource, StackState } from "../../src/provider/stackState";
 import { NATIVE_TYPE_TOKEN, TYPE_TOKEN } from "../../src/shared/permanent";
-import { ROOT_URN } from "./engineModel";
+import { providerUrnOf, ROOT_URN, urnOf } from "./engineModel";
 
 const origin = { baseUrl: "https://api.example.com", account: "abc123" };
 const wanted = { url: "https://hooks.example.com/a", type: "production" } as const;
-const providerOf = (name: string) => `urn:pulumi:dev::test::pulumi:providers:pulumi-nodejs::${name}::1`;
-const urnOf = (name: string, type: string = TYPE_TOKEN) => `urn:pulumi:dev::test::${type}::${name}`;
 const resource = (name: string, more: Partial<Resource> = {}): Resource => ({
-  ...{ urn: urnOf(name), type: TYPE_TOKEN, id: `wh_${name}`, provider: providerOf("default") },
+  ...{ urn: urnOf(name), type: TYPE_TOKEN, id: `wh_${name}`, provider: providerUrnOf("") },
   ...{ inputs: { ...wanted, __after: 1_000 }, outputs: { ...wanted, ...origin } },
   ...more,
 });
@@ -34,8 +32,8 @@ test.each<[string, Partial<Resource>, Resource[], number]>([
   ["one whose resource the first release recorded", {}, [resource("lost", ofFirstRelease)], 1],
   ["one that adopts", { inputs: { ...wanted, adoptId: "wh_1" } }, [], 0],
   ["one of another type of resource", { type: "aws:s3:Bucket" }, [], 0],
-  ["one of another provider", { provider: providerOf("staging") }, [], 0],
-  ["one of the default provider with a version", { provider: providerOf("default_3_255_0") }, [], 1],
+  ["one of another provider", { provider: providerUrnOf("staging") }, [], 0],
+  ["one of the default provider with a version", { provider: providerUrnOf("default_3_255_0") }, [], 1],
   ["one of another url", { inputs: { ...wanted, url: "https://b.example.com" } }, [], 0],
   ["one whose url the state encrypts, by the name", secretUrl, [], 1],
   ["another one whose url the state encrypts", { ...secretUrl, urn: urnOf("another") }, [], 0],
@@ -50,7 +48,7 @@ test.each<[string, Partial<Resource>, Resource[], number]>([
 
 test("each interrupted creation is evidence with its own window and ip, that of an explicit provider for its own", () => {
   const inputs = { ...wanted, ip: "192.0.2.1" };
-  const staging = { provider: providerOf("staging") };
+  const staging = { provider: providerUrnOf("staging") };
   const pending_operations = [
     ...[creating("lost", sentAt(2_000)), creating("lost"), creating("lost", { inputs })],
     creating("lost", { ...staging, ...sentAt(3_000) }),
@@ -67,33 +65,30 @@ test("each interrupted creation is evidence with its own window and ip, that of 
 
 test("a pending resource of the state is evidence, at this base URL, whatever its key", () => {
   const pending = { before: ["wh_1"], attemptedAt: 5 };
-  const of = (outputs: object) =>
-    evidenceIn({
-      resources: [resource("a", { id: "pending:1", outputs: { ...wanted, ...origin, pending, ...outputs } })],
-    });
+  const outputs = { ...wanted, ...origin, pending };
+  const of = (more: object) =>
+    evidenceIn({ resources: [resource("a", { id: "pending:1", outputs: { ...outputs, ...more } })] });
   expect(of({ account: "rotated" })).toEqual([{ id: "pending:1", ip: null, sentAt: 5, before: ["wh_1"] }]);
   expect(of({ pending: { ...pending, attemptedAt: null } })).toMatchObject([{ sentAt: undefined }]);
   expect(of({ baseUrl: "https://other.example.com" })).toEqual([]);
 });
 
 test("a resource of the stack has its endpoint, whatever its provider, and what is only read has none", () => {
+  const other = { baseUrl: "https://other.example.com", account: "def456" };
   const state = new StackState({
     resources: [
-      resource("a", { provider: providerOf("staging") }),
+      resource("a", { provider: providerUrnOf("staging") }),
       resource("native", { type: NATIVE_TYPE_TOKEN }),
       resource("old", { delete: true }),
       resource("read", { external: true }),
-      resource("elsewhere", {
-        outputs: { ...wanted, baseUrl: "https://other.example.com", account: "def456" },
-      }),
-      resource("secret", { inputs: {}, outputs: { ...origin, account: "def456", url: { ciphertext: "x" } } }),
+      resource("elsewhere", { outputs: { ...wanted, ...other } }),
+      resource("secret", { inputs: {}, outputs: { ...other, url: { ciphertext: "x" } } }),
     ],
   });
   const has = (id: string, more: object = wanted) => state.has({ id, ...more }, origin);
-  expect(["wh_a", "wh_native", "wh_old", "wh_secret"].map((id) => has(id))).toEqual([true, true, true, true]);
-  expect([has("wh_read"), has("wh_unknown")]).toEqual([false, false]);
+  const ids = ["wh_a", "wh_native", "wh_old", "wh_secret", "wh_elsewhere", "wh_read", "wh_unknown"];
+  expect(ids.filter((id) => has(id))).toEqual(ids.slice(0, 5));
   // Ids may count for each account: there, url and type tell.
-  expect(has("wh_elsewhere")).toBe(true);
   expect(has("wh_elsewhere", { ...wanted, type: "development" })).toBe(false);
   expect(has("wh_elsewhere", {})).toBe(true);
 });
@@ -102,12 +97,11 @@ test("a resource of a name has an endpoint unless it is pending, deleted or anot
   const state = new StackState({
     resources: [
       ...[resource("a"), resource("pending", { id: "pending:1" }), resource("gone", { delete: true })],
-      resource("staged", { provider: providerOf("staging") }),
+      resource("staged", { provider: providerUrnOf("staging") }),
     ],
   });
-  expect(["a", "pending", "gone", "staged"].map((name) => state.hasEndpointNamed(name, origin))).toEqual([
-    ...[true, false, false, false],
-  ]);
+  const names = ["a", "pending", "gone", "staged"];
+  expect(names.filter((name) => state.hasEndpointNamed(name, origin))).toEqual(["a"]);
 });
 
 describe("readStackState", () => {
@@ -127,7 +121,6 @@ describe("readStackState", () => {
   test("the state is what `pulumi stack export` prints, of a stack that is named in full if the organization is known", async () => {
     const printed = print({ resources: [{ urn: ROOT_URN, type: "pulumi:pulumi:Stack" }, resource("a")] });
     expect((await read(printed)).endpoints).toMatchObject([{ id: "wh_a" }]);
-    const { readFileSync } = jest.requireActual("node:fs");
     expect(readFileSync(`${folder}/args`, "utf8")).toMatch(/^stack export --stack dev .*\[\]$/m);
     await read(printed, "acme");
     expect(readFileSync(`${folder}/args`, "utf8")).toMatch(/^stack export --stack acme\/test\/dev /);
@@ -142,7 +135,6 @@ describe("readStackState", () => {
     await expect(read(script)).rejects.toThrow(message);
   });
 
-  test("without pulumi on PATH the state cannot be read", async () => {
-    await expect(readStackState(ROOT_URN, undefined, { PATH: "/nowhere" })).rejects.toThrow(/ENOENT/);
-  });
+  test("without pulumi on PATH the state cannot be read", () =>
+    expect(readStackState(ROOT_URN, undefined, { PATH: "/nowhere" })).rejects.toThrow(/ENOENT/));
 });

@@ -38,7 +38,9 @@ afterEach(() => {
 
 const sent = () => service.requests.map(({ operation }) => operation);
 const ids = () => service.endpoints.map(({ id }) => id);
-async function expectToFail(verb: Promise<unknown>, message: RegExp): Promise<VerbError> {
+const warned = (...messages: RegExp[]) =>
+  expect(world.warnings).toEqual(messages.map((message) => expect.stringMatching(message)));
+async function fails(verb: Promise<unknown>, message: RegExp): Promise<VerbError> {
   const error = await verb.then(
     () => Promise.reject(new Error("it did not fail")),
     (reason: VerbError) => reason,
@@ -55,15 +57,19 @@ async function made(more: Properties = {}): Promise<Made> {
   return created;
 }
 const resourceOf = (name: string) => ({ urn: urnOf(name), type: TYPE_TOKEN, provider: providerUrnOf("") });
-/** Records what was made in the state. */
+/** Makes this the one resource of the state. */
 function record(name: string, { id, outs }: Made): void {
-  world.stack.resources = [...world.stack.resources, { ...resourceOf(name), id, inputs, outputs: outs }];
+  world.stack.resources = [{ ...resourceOf(name), id, inputs, outputs: outs }];
 }
 /** Returns why a check of a new resource fails. */
 const reasons = async (name: string, more: object = {}) => {
   const { failures } = await verbs.check({}, program(name, more));
   return failures.map(({ reason }) => reason).join("\n");
 };
+
+/** Returns what a check gives on. */
+const inputsOf = async (more: object = {}, olds: Properties = {}) =>
+  (await verbs.check(olds, program("jobs", more))).inputs;
 
 test("what stands in users' state never changes", () => {
   expect([PROVIDER_CODE, VALIDATION_PROVIDER_CODE, TYPE_TOKEN, AFTER_INPUT]).toEqual([
@@ -74,395 +80,365 @@ test("what stands in users' state never changes", () => {
   ]);
 });
 
-describe("check", () => {
-  test("check refuses invalid arguments and settings at once, names no property, and sends nothing", async () => {
-    const { failures } = await next({ config: { "webhooks:apiKey": "" } }).check(
-      {},
-      { ...inputs, url: "x", type: "y" },
-    );
-    expect(failures).toEqual(Array(3).fill({ property: "", reason: expect.any(String) }));
-    expect(failures[2]?.reason).toMatch(/API key is missing.*SETTINGS_INVALID/);
-    await expectToFail(verbs.create(inputs), /API key is missing.*SETTINGS_INVALID/);
-    expect(sent()).toEqual([]);
-  });
-
-  test("check strips what the program's class passes, and replaces the hidden input once by the service's time", async () => {
-    begin({ aheadMs: 3_600_000 });
-    const hidden = { __organization: "acme", __urlIsSecret: false };
-    const { inputs: checked, failures } = await verbs.check({}, program("jobs", hidden));
-    expect(failures).toEqual([]);
-    expect(checked).toEqual({ ...inputs, __after: expect.any(Number) });
-    expect(Math.abs(Number(checked.__after) - world.time.date() - 3_600_000)).toBeLessThan(2_000);
-    await world.time.pass(60_000);
-    expect((await next().check(checked, program("jobs"))).inputs).toEqual(checked);
-  });
-
-  test("check leaves the hidden input unknown in a preview, and out where there was none, or nothing tells the time", async () => {
-    const checked = await verbs.check({}, program("jobs", { __after: UNKNOWN_VALUE }));
-    expect(checked.inputs).toEqual({ ...inputs, __after: UNKNOWN_VALUE });
-    // The first `up` of an old state adds nothing.
-    expect((await verbs.check(inputs, program("jobs"))).inputs).toEqual(inputs);
-    // A clock stands still while the machine sleeps.
-    world.time.sleptMs = 3_600_000;
-    expect((await verbs.check({}, program("jobs"))).inputs).toEqual(inputs);
-    begin({ tellsNoDate: true });
-    expect((await verbs.check({}, program("jobs"))).inputs).toEqual(inputs);
-  });
-
-  test("check gives a stop in the preview, with the resource's own endpoint left out", async () => {
-    const { id } = service.add(inputs);
-    expect(await reasons("jobs")).toMatch(new RegExp(`${id} .*ENDPOINT_EXISTS`, "s"));
-    for (const more of [{ ifExists: "register" }, { adoptId: id }, { url: UNKNOWN_VALUE }])
-      expect(await reasons("jobs", more)).toBe("");
-    expect((await verbs.check(inputs, program("jobs"))).failures).toEqual([]);
-    record("jobs", { id, outs: inputs });
-    next();
-    expect(await reasons("renamed")).toBe("");
-    expect(service.changes).toEqual([]);
-  });
-
-  test("check does not wait for a registration that may still be made", async () => {
-    const sent = { ...inputs, __after: world.time.date() };
-    world.stack.pendingCreates = [{ ...resourceOf("jobs"), inputs: sent }];
-    const started = world.time.now();
-    expect(await reasons("jobs")).toBe("");
-    expect(world.time.now() - started).toBeLessThan(1_000);
-  });
-
-  test.each<[string, Omit<Fault, "operation">, number, RegExp[]]>([
-    ["wait once for a service that hangs", { kind: "hang-before" }, 1, []],
-    ["wait once for a service that is away", { kind: "unreachable" }, 4, []],
-    ["warn once when it is not there", { kind: "status", status: 404 }, 1, [/with 404.*may not be there/]],
-  ])("checks %s", async (_, fault, requests, warnings) => {
-    service.fault({ operation: "list", times: 99, ...fault });
-    for (const path of ["a", "b", "c"]) expect(await reasons(path, { url: urlOf(path) })).toBe("");
-    expect(sent()).toHaveLength(requests);
-    expect(world.warnings).toEqual(warnings.map((warning) => expect.stringMatching(warning)));
-  });
-
-  test("check fails the preview when the key is refused, and names the resource in a warning about its host", async () => {
-    expect(await reasons("jobs", { url: "https://localhost/" })).toBe("");
-    expect(world.warnings).toEqual([expect.stringMatching(/^WebhookEndpoint "jobs": .*private network/)]);
-    service.accounts.clear();
-    next();
-    expect(await reasons("jobs")).toMatch(/401.*UNAUTHORIZED/s);
-  });
+test("check refuses invalid arguments and settings at once, names no property, and sends nothing", async () => {
+  next({ config: { "webhooks:apiKey": "" } });
+  const { failures } = await verbs.check({}, { ...inputs, url: "x", type: "y" });
+  expect(failures).toEqual(Array(3).fill({ property: "", reason: expect.any(String) }));
+  expect(failures[2]?.reason).toMatch(/API key is missing.*SETTINGS_INVALID/);
+  await fails(verbs.create(inputs), /API key is missing.*SETTINGS_INVALID/);
+  expect(sent()).toEqual([]);
 });
 
-describe("create", () => {
-  test("create registers exactly what is declared, after one list for all resources", async () => {
-    const created = await verbs.create({ ...inputs, ip: "192.0.2.0/24" });
-    await verbs.create({ ...inputs, type: "development" });
-    expect(sent()).toEqual(["list", "register", "register"]);
-    const [endpoint] = service.endpoints;
-    expect(endpoint).toMatchObject({ url, type: "production", ip: "192.0.2.0/24" });
-    expect(created).toEqual({
-      id: endpoint?.id,
-      outs: {
-        ...{ ...inputs, ip: "192.0.2.0/24", createdAt: null, updatedAt: null },
-        ...{ baseUrl: service.url, account: expect.stringMatching(/^[0-9a-f]{6}$/) },
-      },
-    });
-  });
-
-  test("create stops at an equal endpoint that nobody here has, and registers beside it on purpose", async () => {
-    const { id } = service.add(inputs);
-    await expectToFail(verbs.create(inputs), new RegExp(`${id} .*ENDPOINT_EXISTS`, "s"));
-    expect(service.changes).toEqual([]);
-    await verbs.create({ ...inputs, ifExists: "register" });
-    expect(service.changes).toEqual(["register"]);
-  });
-
-  test("create registers nothing when the service cannot list, and at one that lists a part, it warns once", async () => {
-    service.fault({ operation: "list", kind: "status", status: 400, times: 9 });
-    await expectToFail(verbs.create(inputs), /REJECTED/);
-    expect(service.changes).toEqual([]);
-    begin({ listed: 1 });
-    for (const path of ["a", "b"]) service.add({ url: urlOf(path) });
-    for (const type of ["production", "development"]) await verbs.create({ ...inputs, type });
-    expect(world.warnings).toEqual([expect.stringMatching(/lists only a part/)]);
-  });
-
-  test("create leaves nothing in the state when the registration was certainly not made", async () => {
-    service.fault({ operation: "register", kind: "status", status: 422, body: '"t0ken"' });
-    const error = await expectToFail(verbs.create(inputs), /422.*showResponses true.*REJECTED/s);
-    expect(error.halfMade).toBeUndefined();
-  });
-
-  test("showResponses shows a refusal in a warning: cut, in one line, without the key and a signing secret", async () => {
-    const key = "key-of-the/account";
-    const config = { "webhooks:showResponses": "true", "webhooks:apiKey": key };
-    service.accounts.set(key, "default");
-    const escaped = Array.from(key, (each) => `\\u00${each.charCodeAt(0).toString(16)}`).join("");
-    const body = String.raw`{"reason":"no\u0007","a":"${key}","b":"${escaped}","c":"whsec_ab\/cd\u002B","d":"${"x".repeat(600)}"}`;
-    service.fault({ operation: "register", kind: "status", status: 422, body: `${body}\n` });
-    const { message } = await expectToFail(next({ config }).create(inputs), /REJECTED/);
-    expect(message).not.toContain("reason");
-    const shown =
-      /^the service answered 422: \{"reason":.*"a":"\[secret\]","b":"\[secret\]","c":"\[secret\]".*x … \(cut\)$/;
-    expect(world.warnings).toEqual([expect.stringMatching(shown)]);
-    expect(world.warnings[0]?.length).toBeLessThan(560);
-  });
-
-  test("create warns when the service stores another spelling, and not when it only normalizes", async () => {
-    begin({ spell: (each) => each.replace(/\/\?/, "?").replace("HOOKS", "hooks") });
-    await verbs.create({ ...inputs, url: "https://HOOKS.example.com/a" });
-    expect(world.warnings).toEqual([]);
-    const { id } = await verbs.create({ ...inputs, url: "https://hooks.example.com/b/?t0ken" });
-    // Neither is shown of a secret.
-    const secret = "https://hooks.example.com/t0ken/?x";
-    await verbs.check({}, program("secret", { url: secret, __urlIsSecret: true }));
-    await verbs.create({ ...inputs, url: secret });
-    const stores = `stores https://hooks\\.example\\.com/b\\?… for endpoint ${id}`;
-    expect(world.warnings).toEqual([
-      expect.stringMatching(new RegExp(`${stores}.*ignoreChanges: \\["url"\\]`, "s")),
-      expect.stringMatching(/stores another url \(`npx pulumi-webhook-endpoints get \S+` shows it\)/),
-    ]);
-  });
-
-  test("a service that keeps one endpoint for each url stops the second resource of that url", async () => {
-    begin({ keepsOne: true });
-    const { id } = await verbs.create(inputs);
-    const second = verbs.create({ ...inputs, type: "development" });
-    await expectToFail(second, new RegExp(`${id}, which was there before.*ENDPOINT_EXISTS`));
-    const theirs = service.add({ url: urlOf("theirs") });
-    next();
-    for (const more of [{ ifExists: "register" }, { type: "development" }])
-      await expectToFail(verbs.create({ ...inputs, url: theirs.url, ...more }), /which was there before/);
-  });
-
-  test("create says that it waits when the service asks for that", async () => {
-    service.fault({ operation: "register", kind: "status", status: 429, headers: { "retry-after": "5" } });
-    await verbs.create(inputs);
-    const message = "register waits 5 s: the service answered 429";
-    expect(world.shown).toEqual([{ severity: "info", message }]);
-  });
+test("check strips what the program's class passes, and replaces the hidden input once by the service's time", async () => {
+  begin({ aheadMs: 3_600_000 });
+  const checked = await inputsOf({ __organization: "acme", __urlIsSecret: false });
+  expect(checked).toEqual({ ...inputs, __after: expect.any(Number) });
+  expect(Math.abs(Number(checked.__after) - world.time.date() - 3_600_000)).toBeLessThan(2_000);
+  await world.time.pass(60_000);
+  next();
+  expect(await inputsOf({}, checked)).toEqual(checked);
 });
 
-describe("adoption", () => {
-  test("create adopts exactly the endpoint that adoptId names, and sends nothing that changes the service", async () => {
-    const { id } = service.add({ url: "https://HOOKS.example.com:443/t0ken/jobs" });
-    service.add(inputs);
-    const adopted = await verbs.create({ ...inputs, adoptId: id });
-    expect(adopted).toMatchObject({ id, outs: inputs });
-    expect(sent()).toEqual(["get"]);
-  });
-
-  test.each<[string, object, RegExp]>([
-    ["another url", { url: urlOf("other") }, /url or type, https:.*t0ken.*\(production\).*ADOPT_MISMATCH/s],
-    ["another type", { type: "development" }, /url or type, .*\(production\).*ADOPT_MISMATCH/s],
-    ["another id", { adoptId: "wh_none" }, /no endpoint with this id.*ADOPT_NOT_FOUND/],
-  ])("create refuses to adopt an endpoint of %s", async (_, change, message) => {
-    const { id } = service.add(inputs);
-    await expect(verbs.create({ ...inputs, adoptId: id, ...change })).rejects.toThrow(message);
-    expect(service.changes).toEqual([]);
-  });
-
-  test("an endpoint that another resource of the stack has is not adopted, whatever its provider", async () => {
-    const one = await verbs.create(inputs);
-    const adopting = { ...inputs, adoptId: one.id };
-    await expectToFail(verbs.create(adopting), /ADOPT_TAKEN/);
-    record("jobs", one);
-    await expectToFail(
-      next({ config: { "webhooks:providerName": "another" } }).create(adopting),
-      /ADOPT_TAKEN/,
-    );
-    world.isStateReadable = false;
-    await next().diff(one.id, one.outs, inputs);
-    await expectToFail(verbs.create(adopting), /ADOPT_TAKEN/);
-  });
-
-  test("an endpoint that is only read may be adopted, and stays an equal one", async () => {
-    const { id } = service.add(inputs);
-    const { props = {} } = await verbs.read(id, { __provider: PROVIDER_CODE });
-    // Also in a refresh.
-    expect(await verbs.read(id, props)).toMatchObject({ id, props: { external: true } });
-    await expectToFail(verbs.create(inputs), /ENDPOINT_EXISTS/);
-    expect((await verbs.create({ ...inputs, adoptId: id })).id).toBe(id);
-  });
-
-  test("adoptId has no effect once the resource has an endpoint", async () => {
-    let { id } = service.add(inputs);
-    const adoptId = id;
-    let { outs } = await made({ adoptId });
-    // First without a diff, as with --replace.
-    for (const path of ["t0ken/jobs", "new"]) {
-      world.stack.resources = [];
-      record("jobs", { id, outs });
-      next();
-      const news = { ...inputs, url: urlOf(path), adoptId };
-      if (path === "new") expect((await verbs.diff(id, outs, news)).replaces).toEqual(["url"]);
-      expect(await reasons("jobs", news)).toBe("");
-      const replacement = await verbs.create(news);
-      await verbs.delete(id, outs);
-      ({ id, outs } = replacement);
-      expect(ids()).toEqual([id]);
-    }
-  });
+test("check leaves the hidden input unknown in a preview, and out where there was none, or nothing tells the time", async () => {
+  expect(await inputsOf({ __after: UNKNOWN_VALUE })).toEqual({ ...inputs, __after: UNKNOWN_VALUE });
+  // The first `up` of an old state adds nothing.
+  expect(await inputsOf({}, inputs)).toEqual(inputs);
+  // A clock stands still while the machine sleeps.
+  world.time.sleptMs = 3_600_000;
+  expect(await inputsOf()).toEqual(inputs);
+  begin({ tellsNoDate: true });
+  expect(await inputsOf()).toEqual(inputs);
 });
 
-describe("diff", () => {
-  test("diff replaces nothing for arguments that the service does not know, and asks it nothing", async () => {
-    const { id, outs } = await made();
-    const changed = { ...inputs, adoptId: "wh_1", ifExists: "register" };
-    expect(await verbs.diff(id, outs, changed)).toEqual({ changes: false, replaces: [] });
-    const filtered = { ...inputs, ip: "::1" };
-    expect(await verbs.diff(id, outs, filtered)).toEqual({ changes: true, replaces: ["ip"] });
-    expect(sent()).toEqual([]);
-  });
-
-  test("a change of the provider's own code is an update that sends nothing", async () => {
-    const { id, outs } = await made();
-    const old = { ...outs, __provider: "exports.handler = …" };
-    expect(await verbs.diff(id, old, inputs)).toEqual({ changes: true, replaces: [] });
-    expect(await verbs.update(id, old, inputs)).toEqual({ outs });
-    expect(sent()).toEqual([]);
-  });
+test("check gives a stop in the preview, with the resource's own endpoint left out", async () => {
+  const { id } = service.add(inputs);
+  expect(await reasons("jobs")).toMatch(new RegExp(`${id} .*ENDPOINT_EXISTS`, "s"));
+  for (const more of [{ ifExists: "register" }, { adoptId: id }, { url: UNKNOWN_VALUE }])
+    expect(await reasons("jobs", more)).toBe("");
+  expect((await verbs.check(inputs, program("jobs"))).failures).toEqual([]);
+  record("jobs", { id, outs: inputs });
+  next();
+  expect(await reasons("renamed")).toBe("");
+  expect(service.changes).toEqual([]);
 });
 
-describe("read", () => {
-  test("read returns the endpoint as it is, and keeps the declared inputs, also in another spelling", async () => {
-    begin({ spell: (each) => each.replace("HOOKS", "hooks").replace(":443", "").replace("%7e", "~") });
-    const { id, outs } = await made({ url: "https://HOOKS.example.com:443/%7ejobs", ip: "192.0.2.1" });
-    const at = new Date(service.endpoints[0]?.made ?? 0).toISOString();
-    const read = { id, props: { ...outs, createdAt: at, updatedAt: at } };
-    expect(await verbs.read(id, outs)).toEqual(read);
-  });
-
-  test("a recorded endpoint that a get does not find is gone, also for a delete, and an id that no state knows is an error", async () => {
-    const { id, outs } = await made();
-    service.remove(id);
-    expect(await verbs.read(id, outs)).toEqual({});
-    expect(sent()).toEqual(["list", "get"]);
-    await next().delete(id, outs);
-    await expectToFail(verbs.read(id, {}), /no endpoint.*ENDPOINT_NOT_FOUND/);
-    service.fault({ operation: "any", kind: "status", status: 410, times: 2 });
-    expect(await next().read(id, outs)).toEqual({});
-    await verbs.delete(id, outs);
-  });
-
-  test.each([true, false])("200 reads take one list, and a miss a get (at once: %s)", async (atOnce) => {
-    const { outs } = await made();
-    const own = Array.from({ length: 200 }, (_, at) => service.add({ url: urlOf(`${at}`) }));
-    service.remove(own[7]?.id ?? "");
-    const read = ({ id, url: its }: { id: string; url: string }) => verbs.read(id, { ...outs, url: its });
-    const reads = atOnce ? await Promise.all(own.map(read)) : [];
-    if (!atOnce) for (const each of own) reads.push(await read(each));
-    expect(reads.filter((each) => each.id === undefined)).toHaveLength(1);
-    expect(sent()).toEqual(["list", "get"]);
-  });
-
-  test.each<[string, Habits, number]>([
-    ["partial", { listed: 2 }, 0],
-    ["lagging", { lagMs: 3_600_000 }, 0],
-    ["failed", {}, 99],
-  ])("nothing is gone because of a %s list", async (_, habits, times) => {
-    const all: Made[] = [];
-    for (const path of ["a", "b", "c", "d"]) all.push(await verbs.create({ ...inputs, url: urlOf(path) }));
-    service.habits = habits;
-    service.fault({ operation: "list", kind: "status", status: 404, times });
-    next();
-    const reads = await Promise.all(all.map(({ id, outs }) => verbs.read(id, outs)));
-    expect(reads.map((each) => each.id)).toEqual(all.map(({ id }) => id));
-  });
-
-  test("a refused key is explained to read and delete, and costs one request", async () => {
-    const { id, outs } = await made();
-    const explained = /pulumi up.*--run-program.*UNAUTHORIZED/s;
-    service.fault({ operation: "any", kind: "status", status: 403 });
-    await expectToFail(verbs.read(id, outs), explained);
-    service.fault({ operation: "any", kind: "status", status: 401, times: 99 });
-    await expectToFail(verbs.delete(id, outs), explained);
-    service.requests.length = 0;
-    await Promise.all([1, 2, 3].map(() => expectToFail(verbs.read(id, outs), explained)));
-    expect(sent()).toEqual(["list"]);
-  });
+test("check does not wait for a registration that may still be made", async () => {
+  const sent = { ...inputs, __after: world.time.date() };
+  world.stack.pendingCreates = [{ ...resourceOf("jobs"), inputs: sent }];
+  const started = world.time.now();
+  expect(await reasons("jobs")).toBe("");
+  expect(world.time.now() - started).toBeLessThan(1_000);
 });
 
-describe("delete", () => {
-  test("delete spares what this run made, adopted or keeps, and what an adoptId names", async () => {
-    const one = await verbs.create(inputs);
-    await verbs.delete(one.id, one.outs);
-    await next().diff(one.id, one.outs, inputs);
-    await verbs.delete(one.id, one.outs);
-    await next().create({ ...inputs, adoptId: one.id });
-    await verbs.delete(one.id, one.outs);
-    next();
-    await reasons("adopter", { adoptId: one.id });
-    await verbs.delete(one.id, one.outs);
-    expect(ids()).toEqual([one.id]);
-    expect(world.warnings).toEqual(Array(4).fill(expect.stringContaining(`${one.id} is not deleted`)));
-  });
-
-  test("delete deletes what a refresh of the same run has read, or a diff replaces", async () => {
-    const { id, outs } = await made();
-    const read = await verbs.read(id, outs);
-    await verbs.diff(id, read.props ?? {}, inputs);
-    await verbs.delete(id, read.props ?? {});
-    expect(ids()).toEqual([]);
-    next();
-    const again = await made();
-    await verbs.diff(again.id, again.outs, inputs);
-    await verbs.diff(again.id, again.outs, { ...inputs, type: "development" });
-    await verbs.delete(again.id, again.outs);
-    expect(ids()).toEqual([]);
-  });
+test.each<[string, Omit<Fault, "operation">, number, RegExp[]]>([
+  ["wait once for a service that hangs", { kind: "hang-before" }, 1, []],
+  ["wait once for a service that is away", { kind: "unreachable" }, 4, []],
+  ["warn once when it is not there", { kind: "status", status: 404 }, 1, [/with 404.*may not be there/]],
+])("checks %s", async (_, fault, requests, warnings) => {
+  service.fault({ operation: "list", times: 99, ...fault });
+  for (const path of ["a", "b", "c"]) expect(await reasons(path, { url: urlOf(path) })).toBe("");
+  expect(sent()).toHaveLength(requests);
+  warned(...warnings);
 });
 
-describe("another base URL or key", () => {
-  const elsewhere = { baseUrl: "https://old.example.com" };
+test("check fails the preview when the key is refused, and names the resource in a warning about its host", async () => {
+  expect(await reasons("jobs", { url: "https://localhost/" })).toBe("");
+  warned(/^WebhookEndpoint "jobs": .*private network/);
+  service.accounts.clear();
+  next();
+  expect(await reasons("jobs")).toMatch(/401.*UNAUTHORIZED/s);
+});
 
-  test.each([false, true])(
-    "a rotated key replaces nothing, and another account's key replaces with a warning (ids count for each: %s)",
-    async (countsIds) => {
-      begin({ countsIds });
-      const { id, outs } = await made();
-      world.rotateKey("");
-      expect(await next().diff(id, outs, inputs)).toEqual({ changes: false, replaces: [] });
-      service.accounts.set("another", "another");
-      const theirs = service.add({ url: urlOf("theirs") }, "another");
-      expect(theirs.id === id).toBe(countsIds);
-      const other = next({ config: { "webhooks:apiKey": "another" } });
-      expect((await other.diff(id, outs, inputs)).replaces).toEqual(["account"]);
-      expect(await other.read(id, outs)).toEqual({});
-      await other.delete(id, outs);
-      expect(ids()).toEqual([id, theirs.id]);
-      expect(world.warnings).toEqual([
-        expect.stringMatching(/registered again.*restore it/s),
-        expect.stringMatching(/counts as deleted.*different key/),
-      ]);
+test("create registers exactly what is declared, after one list for all resources", async () => {
+  const created = await verbs.create({ ...inputs, ip: "192.0.2.0/24" });
+  await verbs.create({ ...inputs, type: "development" });
+  expect(sent()).toEqual(["list", "register", "register"]);
+  const [endpoint] = service.endpoints;
+  expect(endpoint).toMatchObject({ url, type: "production", ip: "192.0.2.0/24" });
+  expect(created).toEqual({
+    id: endpoint?.id,
+    outs: {
+      ...{ ...inputs, ip: "192.0.2.0/24", createdAt: null, updatedAt: null },
+      ...{ baseUrl: service.url, account: expect.stringMatching(/^[0-9a-f]{6}$/) },
     },
+  });
+});
+
+test("create stops at an equal endpoint that nobody here has, and registers beside it on purpose", async () => {
+  const { id } = service.add(inputs);
+  await fails(verbs.create(inputs), new RegExp(`${id} .*ENDPOINT_EXISTS`, "s"));
+  expect(service.changes).toEqual([]);
+  await verbs.create({ ...inputs, ifExists: "register" });
+  expect(service.changes).toEqual(["register"]);
+});
+
+test("create registers nothing when the service cannot list, and at one that lists a part, it warns once", async () => {
+  service.fault({ operation: "list", kind: "status", status: 400, times: 9 });
+  await fails(verbs.create(inputs), /REJECTED/);
+  expect(service.changes).toEqual([]);
+  begin({ listed: 1 });
+  for (const path of ["a", "b"]) service.add({ url: urlOf(path) });
+  for (const type of ["production", "development"]) await verbs.create({ ...inputs, type });
+  warned(/lists only a part/);
+});
+
+test("create leaves nothing in the state when the registration was certainly not made", async () => {
+  service.fault({ operation: "register", kind: "status", status: 422, body: '"t0ken"' });
+  const error = await fails(verbs.create(inputs), /422.*showResponses true.*REJECTED/s);
+  expect(error.halfMade).toBeUndefined();
+});
+
+test("showResponses shows a refusal in a warning: cut, in one line, without the key and a signing secret", async () => {
+  const key = "key-of-the/account";
+  const config = { "webhooks:showResponses": "true", "webhooks:apiKey": key };
+  service.accounts.set(key, "default");
+  const escaped = Array.from(key, (each) => `\\u00${each.charCodeAt(0).toString(16)}`).join("");
+  const body = String.raw`{"reason":"no\u0007","a":"${key}","b":"${escaped}","c":"whsec_ab\/cd\u002B","d":"${"x".repeat(600)}"}`;
+  service.fault({ operation: "register", kind: "status", status: 422, body: `${body}\n` });
+  const { message } = await fails(next({ config }).create(inputs), /REJECTED/);
+  expect(message).not.toContain("reason");
+  warned(/^the service answered 422: \{"reason":.*("[abc]":"\[secret\]",){3}.*x … \(cut\)$/);
+  expect(world.warnings[0]?.length).toBeLessThan(560);
+});
+
+test("create warns when the service stores another spelling, and not when it only normalizes", async () => {
+  begin({ spell: (each) => each.replace(/\/\?/, "?").replace("HOOKS", "hooks") });
+  await verbs.create({ ...inputs, url: "https://HOOKS.example.com/a" });
+  warned();
+  const { id } = await verbs.create({ ...inputs, url: "https://hooks.example.com/b/?t0ken" });
+  // Neither is shown of a secret.
+  const secret = "https://hooks.example.com/t0ken/?x";
+  await verbs.check({}, program("secret", { url: secret, __urlIsSecret: true }));
+  await verbs.create({ ...inputs, url: secret });
+  const stores = `stores https://hooks\\.example\\.com/b\\?… for endpoint ${id}`;
+  warned(
+    new RegExp(`${stores}.*ignoreChanges: \\["url"\\]`, "s"),
+    /stores another url \(`npx pulumi-webhook-endpoints get \S+` shows it\)/,
   );
+});
 
-  test("a service that has moved is recorded without a request that changes anything", async () => {
+test("a service that keeps one endpoint for each url stops the second resource of that url", async () => {
+  begin({ keepsOne: true });
+  const { id } = await verbs.create(inputs);
+  const second = verbs.create({ ...inputs, type: "development" });
+  await fails(second, new RegExp(`${id}, which was there before.*ENDPOINT_EXISTS`));
+  const theirs = service.add({ url: urlOf("theirs") });
+  next();
+  for (const more of [{ ifExists: "register" }, { type: "development" }])
+    await fails(verbs.create({ ...inputs, url: theirs.url, ...more }), /which was there before/);
+});
+
+test("create says that it waits when the service asks for that", async () => {
+  service.fault({ operation: "register", kind: "status", status: 429, headers: { "retry-after": "5" } });
+  await verbs.create(inputs);
+  expect(world.shown).toMatchObject([{ message: "register waits 5 s: the service answered 429" }]);
+});
+
+test("create adopts exactly the endpoint that adoptId names, and sends nothing that changes the service", async () => {
+  const { id } = service.add({ url: "https://HOOKS.example.com:443/t0ken/jobs" });
+  service.add(inputs);
+  expect(await verbs.create({ ...inputs, adoptId: id })).toMatchObject({ id, outs: inputs });
+  expect(sent()).toEqual(["get"]);
+});
+
+test.each<[string, object, RegExp]>([
+  ["another url", { url: urlOf("other") }, /url or type, https:.*t0ken.*\(production\).*ADOPT_MISMATCH/s],
+  ["another type", { type: "development" }, /url or type, .*\(production\).*ADOPT_MISMATCH/s],
+  ["another id", { adoptId: "wh_none" }, /no endpoint with this id.*ADOPT_NOT_FOUND/],
+])("create refuses to adopt an endpoint of %s", async (_, change, message) => {
+  const { id } = service.add(inputs);
+  await expect(verbs.create({ ...inputs, adoptId: id, ...change })).rejects.toThrow(message);
+  expect(service.changes).toEqual([]);
+});
+
+test("an endpoint that another resource of the stack has is not adopted, whatever its provider", async () => {
+  const one = await verbs.create(inputs);
+  const adopting = { ...inputs, adoptId: one.id };
+  await fails(verbs.create(adopting), /ADOPT_TAKEN/);
+  record("jobs", one);
+  await fails(next({ config: { "webhooks:providerName": "another" } }).create(adopting), /ADOPT_TAKEN/);
+  world.isStateReadable = false;
+  await next().diff(one.id, one.outs, inputs);
+  await fails(verbs.create(adopting), /ADOPT_TAKEN/);
+});
+
+test("an endpoint that is only read may be adopted, and stays an equal one", async () => {
+  const { id } = service.add(inputs);
+  const { props = {} } = await verbs.read(id, { __provider: PROVIDER_CODE });
+  // Also in a refresh.
+  expect(await verbs.read(id, props)).toMatchObject({ id, props: { external: true } });
+  await fails(verbs.create(inputs), /ENDPOINT_EXISTS/);
+  expect((await verbs.create({ ...inputs, adoptId: id })).id).toBe(id);
+});
+
+test("adoptId has no effect once the resource has an endpoint", async () => {
+  let { id } = service.add(inputs);
+  const adoptId = id;
+  let { outs } = await made({ adoptId });
+  // First without a diff, as with --replace.
+  for (const path of ["t0ken/jobs", "new"]) {
+    record("jobs", { id, outs });
+    next();
+    const news = { ...inputs, url: urlOf(path), adoptId };
+    if (path === "new") expect((await verbs.diff(id, outs, news)).replaces).toEqual(["url"]);
+    expect(await reasons("jobs", news)).toBe("");
+    const replacement = await verbs.create(news);
+    await verbs.delete(id, outs);
+    ({ id, outs } = replacement);
+    expect(ids()).toEqual([id]);
+  }
+});
+
+test("diff replaces nothing for arguments that the service does not know, and asks it nothing", async () => {
+  const { id, outs } = await made();
+  const changed = { ...inputs, adoptId: "wh_1", ifExists: "register" };
+  expect(await verbs.diff(id, outs, changed)).toEqual({ changes: false, replaces: [] });
+  const filtered = { ...inputs, ip: "::1" };
+  expect(await verbs.diff(id, outs, filtered)).toEqual({ changes: true, replaces: ["ip"] });
+  expect(sent()).toEqual([]);
+});
+
+test("a change of the provider's own code is an update that sends nothing", async () => {
+  const { id, outs } = await made();
+  const old = { ...outs, __provider: "exports.handler = …" };
+  expect(await verbs.diff(id, old, inputs)).toEqual({ changes: true, replaces: [] });
+  expect(await verbs.update(id, old, inputs)).toEqual({ outs });
+  expect(sent()).toEqual([]);
+});
+
+test("read returns the endpoint as it is, and keeps the declared inputs, also in another spelling", async () => {
+  begin({ spell: (each) => each.replace("HOOKS", "hooks").replace(":443", "").replace("%7e", "~") });
+  const { id, outs } = await made({ url: "https://HOOKS.example.com:443/%7ejobs", ip: "192.0.2.1" });
+  const at = new Date(service.endpoints[0]?.made ?? 0).toISOString();
+  expect(await verbs.read(id, outs)).toEqual({ id, props: { ...outs, createdAt: at, updatedAt: at } });
+});
+
+test("a recorded endpoint that a get does not find is gone, also for a delete, and an id that no state knows is an error", async () => {
+  const { id, outs } = await made();
+  service.remove(id);
+  expect(await verbs.read(id, outs)).toEqual({});
+  expect(sent()).toEqual(["list", "get"]);
+  await next().delete(id, outs);
+  await fails(verbs.read(id, {}), /no endpoint.*ENDPOINT_NOT_FOUND/);
+  service.fault({ operation: "any", kind: "status", status: 410, times: 2 });
+  expect(await next().read(id, outs)).toEqual({});
+  await verbs.delete(id, outs);
+});
+
+test.each([true, false])("200 reads take one list, and a miss a get (at once: %s)", async (atOnce) => {
+  const { outs } = await made();
+  const own = Array.from({ length: 200 }, (_, at) => service.add({ url: urlOf(`${at}`) }));
+  service.remove(own[7]?.id ?? "");
+  const read = ({ id, url: its }: { id: string; url: string }) => verbs.read(id, { ...outs, url: its });
+  const reads = atOnce ? own.map(read) : [];
+  if (!atOnce) for (const each of own) reads.push(Promise.resolve(await read(each)));
+  expect((await Promise.all(reads)).filter((each) => each.id === undefined)).toHaveLength(1);
+  expect(sent()).toEqual(["list", "get"]);
+});
+
+test.each<[string, Habits, number]>([
+  ["partial", { listed: 2 }, 0],
+  ["lagging", { lagMs: 3_600_000 }, 0],
+  ["failed", {}, 99],
+])("nothing is gone because of a %s list", async (_, habits, times) => {
+  const all: Made[] = [];
+  for (const path of ["a", "b", "c", "d"]) all.push(await verbs.create({ ...inputs, url: urlOf(path) }));
+  service.habits = habits;
+  service.fault({ operation: "list", kind: "status", status: 404, times });
+  next();
+  const reads = await Promise.all(all.map(({ id, outs }) => verbs.read(id, outs)));
+  expect(reads.map((each) => each.id)).toEqual(all.map(({ id }) => id));
+});
+
+test("a refused key is explained to read and delete, and costs one request", async () => {
+  const { id, outs } = await made();
+  const explained = /pulumi up.*--run-program.*UNAUTHORIZED/s;
+  service.fault({ operation: "any", kind: "status", status: 403 });
+  await fails(verbs.read(id, outs), explained);
+  service.fault({ operation: "any", kind: "status", status: 401, times: 99 });
+  await fails(verbs.delete(id, outs), explained);
+  service.requests.length = 0;
+  await Promise.all([1, 2, 3].map(() => fails(verbs.read(id, outs), explained)));
+  expect(sent()).toEqual(["list"]);
+});
+
+test("delete spares what this run made, adopted or keeps, and what an adoptId names", async () => {
+  const one = await verbs.create(inputs);
+  await verbs.delete(one.id, one.outs);
+  await next().diff(one.id, one.outs, inputs);
+  await verbs.delete(one.id, one.outs);
+  await next().create({ ...inputs, adoptId: one.id });
+  await verbs.delete(one.id, one.outs);
+  next();
+  await reasons("adopter", { adoptId: one.id });
+  await verbs.delete(one.id, one.outs);
+  expect(ids()).toEqual([one.id]);
+  expect(world.warnings).toEqual(Array(4).fill(expect.stringContaining(`${one.id} is not deleted`)));
+});
+
+test("delete deletes what a refresh of the same run has read, or a diff replaces", async () => {
+  const { id, outs } = await made();
+  const read = await verbs.read(id, outs);
+  await verbs.diff(id, read.props ?? {}, inputs);
+  await verbs.delete(id, read.props ?? {});
+  expect(ids()).toEqual([]);
+  next();
+  const again = await made();
+  await verbs.diff(again.id, again.outs, inputs);
+  await verbs.diff(again.id, again.outs, { ...inputs, type: "development" });
+  await verbs.delete(again.id, again.outs);
+  expect(ids()).toEqual([]);
+});
+
+const elsewhere = { baseUrl: "https://old.example.com" };
+
+test.each([false, true])(
+  "a rotated key replaces nothing, and another account's key replaces with a warning (ids count for each: %s)",
+  async (countsIds) => {
+    begin({ countsIds });
     const { id, outs } = await made();
-    const old = { ...outs, ...elsewhere };
-    expect(await verbs.diff(id, old, inputs)).toEqual({ changes: true, replaces: [] });
-    // Also if it was recorded when the resource had another provider.
-    for (const recorded of [old, { ...old, provider: "a" }])
-      expect(await verbs.update(id, recorded, inputs)).toEqual({ outs });
-    expect(service.changes).toEqual([]);
-  });
+    world.rotateKey("");
+    expect(await next().diff(id, outs, inputs)).toEqual({ changes: false, replaces: [] });
+    service.accounts.set("another", "another");
+    const theirs = service.add({ url: urlOf("theirs") }, "another");
+    expect(theirs.id === id).toBe(countsIds);
+    const other = next({ config: { "webhooks:apiKey": "another" } });
+    expect((await other.diff(id, outs, inputs)).replaces).toEqual(["account"]);
+    expect(await other.read(id, outs)).toEqual({});
+    await other.delete(id, outs);
+    expect(ids()).toEqual([id, theirs.id]);
+    warned(/registered again.*restore it/s, /counts as deleted.*different key/);
+  },
+);
 
-  test("a base URL that was changed by mistake is an error of diff, read and delete that names both, and no drift", async () => {
-    const { outs } = await made();
-    const old = { ...outs, ...elsewhere };
-    for (const call of [
-      () => verbs.diff("wh_none", old, inputs),
-      // A changed url does not hide the mistake.
-      () => verbs.diff("wh_none", old, { ...inputs, url: urlOf("changed") }),
-      () => verbs.read("wh_none", old),
-      () => verbs.delete("wh_none", old),
-    ]) {
-      const { message } = await expectToFail(call(), /restore it.*OTHER_BASE_URL/s);
-      expect(message).toContain(`${elsewhere.baseUrl}, and ${service.url} does not have it`);
-    }
-  });
+test("a service that has moved is recorded without a request that changes anything", async () => {
+  const { id, outs } = await made();
+  const old = { ...outs, ...elsewhere };
+  expect(await verbs.diff(id, old, inputs)).toEqual({ changes: true, replaces: [] });
+  // Also if it was recorded when the resource had another provider.
+  for (const recorded of [old, { ...old, provider: "a" }])
+    expect(await verbs.update(id, recorded, inputs)).toEqual({ outs });
+  expect(service.changes).toEqual([]);
+});
 
-  test("a resource that the program moves to a provider of another name and base URL is replaced", async () => {
-    const { outs } = await made();
-    const moved = next({ config: { "webhooks:providerName": "new" } });
-    const old = { ...outs, ...elsewhere, provider: "old" };
-    expect(await moved.diff("wh_none", old, inputs)).toEqual({ changes: true, replaces: ["provider"] });
-  });
+test("a base URL that was changed by mistake is an error of diff, read and delete that names both, and no drift", async () => {
+  const { outs } = await made();
+  const old = { ...outs, ...elsewhere };
+  for (const call of [
+    () => verbs.diff("wh_none", old, inputs),
+    // A changed url does not hide the mistake.
+    () => verbs.diff("wh_none", old, { ...inputs, url: urlOf("changed") }),
+    () => verbs.read("wh_none", old),
+    () => verbs.delete("wh_none", old),
+  ]) {
+    const { message } = await fails(call(), /restore it.*OTHER_BASE_URL/s);
+    expect(message).toContain(`${elsewhere.baseUrl}, and ${service.url} does not have it`);
+  }
+});
+
+test("a resource that the program moves to a provider of another name and base URL is replaced", async () => {
+  const { outs } = await made();
+  const moved = next({ config: { "webhooks:providerName": "new" } });
+  const old = { ...outs, ...elsewhere, provider: "old" };
+  expect(await moved.diff("wh_none", old, inputs)).toEqual({ changes: true, replaces: ["provider"] });
 });

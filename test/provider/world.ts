@@ -1,14 +1,16 @@
 import { setImmediate } from "node:timers/promises";
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { Engine } from "../../src/provider/engine";
-import { keyOf } from "../../src/provider/identity";
+import { type Identity, keyOf } from "../../src/provider/identity";
 import { PROVIDER_NAME_KEY } from "../../src/provider/settings";
 import { providerNameOf, type Resource, StackState } from "../../src/provider/stackState";
+import type { EndpointInputs } from "../../src/provider/state";
 import { createProvider } from "../../src/provider/verbs";
 import { nameOf } from "../../src/shared/urn";
 import {
   type Command,
   type Declared,
+  EngineRun,
   Killed,
   type Problems,
   type Recorded,
@@ -41,10 +43,9 @@ export const PATIENCE_MS = 20_000;
 
 export const urlOf = (path: string) => `https://hooks.example.com/${path}`;
 /** Declares an endpoint. */
-export const declared = (name: string, path = name, args: object = {}, more: object = {}): Declared => ({
+export const declared = (name: string, path = name, args: Partial<EndpointInputs> = {}): Declared => ({
   name,
   args: { url: urlOf(path), type: "production", ...args },
-  ...more,
 });
 /** Returns the account of a provider. */
 const accountOf = (provider = "") => provider || "default";
@@ -55,7 +56,7 @@ const isOf = ({ id, account }: Registered, resource: Resource) =>
 export class World {
   readonly time = new VirtualTime();
   readonly service: FakeService;
-  readonly stack = new Stack((provider) => this.#open({ provider }));
+  readonly stack = new Stack();
   /** What the engine was told to show. */
   readonly shown: { readonly severity: "warn" | "info"; readonly message: string }[] = [];
   /** Whether `pulumi stack export` works. */
@@ -141,7 +142,9 @@ export class World {
   run(command: Command, program: readonly Declared[] = [], options: RunOptions = {}): Promise<Problems> {
     this.#processes = [];
     this.#cancelling = new AbortController();
-    return this.time.until(this.stack.run(command, program, options));
+    const open = (provider: string) => this.#open({ provider });
+    const run = new EngineRun(this.stack, open, { ...options, isPreview: command === "preview" });
+    return this.time.until(run.run(command, program));
   }
 
   /** Kills the whole run under way, or its plugins alone: then the engine sees each call fail. */
@@ -178,8 +181,8 @@ export class World {
    */
   differences(program: readonly Declared[], others: readonly Registered[] = []): string[] {
     const left = [...this.service.endpoints];
-    const lineOf = (what: string, provider: string | undefined, args: object) =>
-      `${what} of ${accountOf(provider)}: ${keyOf(args as Registered)} ${(args as Registered).ip ?? ""}`;
+    const lineOf = (what: string, provider: string | undefined, args: Identity & { ip?: unknown }) =>
+      `${what} of ${accountOf(provider)}: ${keyOf(args)} ${args.ip ?? ""}`;
     const recorded = (resource: Recorded) => {
       const at = left.findIndex((each) => isOf(each, resource));
       const [endpoint] = at < 0 ? [] : left.splice(at, 1);
