@@ -1,6 +1,5 @@
 import { Argument, Option } from "commander";
-import { probeReceiver } from "../validation/probe";
-import { validateReceiver } from "../validation/validateReceiver";
+import { probeReceiver, validateReceiver } from "../validation/validateReceiver";
 import { httpUrl, jsonOption, stackOption, wholeNumber } from "./options";
 import type { Subcommand } from "./run";
 import { fingerprint, readSecrets } from "./secrets";

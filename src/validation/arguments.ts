@@ -19,7 +19,7 @@ export function secretsOf({ secrets, receiver }: ValidationInputs): unknown {
 
 /** Returns every problem of the arguments. None repeats a url or a secret; what is not known yet is skipped. */
 export function problemsOfArguments({ __provider: _, ...given }: ValidationInputs): string[] {
-  const { url, secrets, receiver, timeoutSeconds = UNKNOWN_VALUE, triggers = UNKNOWN_VALUE } = given;
+  const { url, secrets, receiver, timeoutSeconds = UNKNOWN_VALUE } = given;
   const problems = unknownOptions(given, ARGUMENT_NAMES, "an argument of a receiver validation");
   const urlProblem = url === UNKNOWN_VALUE ? undefined : problemOfUrl(url);
   if (urlProblem !== undefined) problems.push(`url ${urlProblem}`);
@@ -30,11 +30,6 @@ export function problemsOfArguments({ __provider: _, ...given }: ValidationInput
   else problems.push(...problemsOfSecrets(secretsOf(given)));
   if (timeoutSeconds !== UNKNOWN_VALUE && !(Number(timeoutSeconds) > 0 && Number(timeoutSeconds) <= 3600))
     problems.push("timeoutSeconds must be a number of seconds above 0, at most 3600");
-  // Pulumi turns a date, a Map and a Set into an empty object, so their changes would be missed in silence.
-  const isList =
-    Array.isArray(triggers) && triggers.every((each) => each === null || typeof each !== "object");
-  if (triggers !== UNKNOWN_VALUE && !isList)
-    problems.push("triggers must be a list of strings, numbers and booleans");
   return problems;
 }
 

@@ -1,3 +1,2 @@
-export type { ValidationResult } from "./probe";
-export { type ValidateReceiverOptions, validateReceiver } from "./validateReceiver";
+export { type ValidateReceiverOptions, type ValidationResult, validateReceiver } from "./validateReceiver";
 export type { ValidationErrorCode } from "./verdict";

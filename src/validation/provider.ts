@@ -4,14 +4,11 @@ import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { connectEngine, type Engine } from "../provider/engine";
 import { CodedError } from "../shared/codedError";
 import { problemsOfArguments, secretsOf, type ValidationInputs } from "./arguments";
-import { probeReceiver } from "./probe";
-import { validateReceiver } from "./validateReceiver";
+import { probeReceiver, validateReceiver } from "./validateReceiver";
 import { isRefuting, type ValidationErrorCode } from "./verdict";
 
 /** The message holds no secret, and of the url only its origin. */
-class ReceiverValidationError extends CodedError<
-  ValidationErrorCode | "VALIDATION_NOT_IMPORTABLE" | "ABORTED"
-> {
+class ReceiverValidationError extends CodedError<ValidationErrorCode | "ABORTED"> {
   override readonly name = "ReceiverValidationError";
   /** The plugin would print it (engine rule 15). */
   override readonly stack = "";
@@ -28,8 +25,6 @@ interface ValidationState {
   readonly triggers: unknown;
 }
 
-const DEFAULT_TIMEOUT_SECONDS = 60;
-
 /** The verbs of `ReceiverValidation`. Only `create`, `update` and `read` send anything. */
 export function createReceiverValidation(engine: Pick<Engine, "cancelled" | "warn"> = connectEngine()) {
   const signal = engine.cancelled;
@@ -43,9 +38,9 @@ export function createReceiverValidation(engine: Pick<Engine, "cancelled" | "war
 
   /** @throws ReceiverValidationError */
   async function validated(inputs: ValidationInputs): Promise<ValidationState> {
-    const { url, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS, triggers = null } = inputs;
+    const { url, timeoutSeconds, triggers = null } = inputs;
     const target = { url: url as string, secrets: secretsOf(inputs) as string[] };
-    const timeoutMs = Number(timeoutSeconds) * 1000;
+    const timeoutMs = timeoutSeconds === undefined ? undefined : Number(timeoutSeconds) * 1000;
     const { code, reason } = await validateReceiver({ ...target, timeoutMs, signal }).catch(named);
     if (code !== null) throw new ReceiverValidationError(code, reason);
     return { ...target, validatedAt: new Date().toISOString(), triggers };
@@ -76,11 +71,8 @@ export function createReceiverValidation(engine: Pick<Engine, "cancelled" | "war
      */
     async read(id: string, props: Partial<ValidationState> = {}): Promise<dynamic.ReadResult> {
       const { url, secrets } = props;
-      if (url === undefined || secrets === undefined)
-        throw new ReceiverValidationError(
-          "VALIDATION_NOT_IMPORTABLE",
-          "a receiver validation cannot be imported or looked up: declare it, and `pulumi up` validates the receiver",
-        );
+      // An import: there is nothing to validate with.
+      if (url === undefined || secrets === undefined) return {};
       const { code, reason } = await probeReceiver({ url, secrets, signal }).catch(named);
       if (code === null) return { id, props };
       const isGone = isRefuting(code);

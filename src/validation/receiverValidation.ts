@@ -19,7 +19,7 @@ export interface ReceiverValidationArgs {
 /**
  * Proves at deploy time that a receiver accepts genuine deliveries and refuses others, before events depend on it.
  *
- * For each secret it sends a signed delivery of the type `webhook.validation`, and the same with a broken signature. It retries
+ * For each secret it sends a delivery of the type `webhook.validation`, and one with a broken signature. It retries
  * what can pass until its deadline, and fails the `up` with the likely cause. `pulumi refresh` validates once more: a receiver that
  * stopped working is reported as gone, and the next `up` validates again. A preview sends nothing unless it refreshes, as
  * `pulumi preview --refresh` does.

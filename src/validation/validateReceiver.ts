@@ -1,7 +1,9 @@
+import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { postDelivery } from "../shared/post";
+import { sign } from "../signature";
 import { problemOfUrl } from "./arguments";
-import { LONGEST_ATTEMPT_MS, probeReceiver, type ValidationResult } from "./probe";
-import { canPass } from "./verdict";
+import { canPass, judge, type ValidationErrorCode } from "./verdict";
 
 /** Options of `validateReceiver`. */
 export interface ValidateReceiverOptions {
@@ -15,15 +17,33 @@ export interface ValidateReceiverOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+interface ShownAnswers {
+  /** The status is null when there was no answer. */
+  readonly genuine: { readonly status: number | null };
+  readonly broken: { readonly status: number | null };
+}
+
+/** How a validation ended, with the statuses that decided it. Holds no secret, and of the url only its origin. */
+export type ValidationResult =
+  | ({ readonly validated: true; readonly code: null; readonly reason: null } & ShownAnswers)
+  | ({
+      readonly validated: false;
+      readonly code: ValidationErrorCode;
+      /** What failed, the likely cause and what to do. */
+      readonly reason: string;
+    } & ShownAnswers);
+
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 2_000;
 /** One hour. */
 const LONGEST_TIMEOUT_MS = 3_600_000;
+/** An attempt is given this long, in milliseconds, and less when the deadline is near. */
+const LONGEST_ATTEMPT_MS = 10_000;
 
 /**
- * Proves that a receiver accepts genuine deliveries and refuses others. For each secret it sends a signed delivery of the type
- * `webhook.validation`, and then the same with a broken signature. Validated means that every genuine one was answered 2xx and every
- * broken one 4xx.
+ * Proves that a receiver accepts genuine deliveries and refuses others. For each secret it sends two deliveries of the type
+ * `webhook.validation`: a genuine one, and one with a broken signature. Validated means that every genuine one was answered 2xx and
+ * every broken one 4xx.
  *
  * Until the deadline it retries what can pass: no answer, 404, 405, 408, 429, 5xx, and a genuine delivery that is refused, because the
  * new release may still be on its way. A broken delivery that is accepted, or a redirect, ends the validation at once.
@@ -39,21 +59,61 @@ const LONGEST_TIMEOUT_MS = 3_600_000;
  * @throws the reason of the signal
  */
 export async function validateReceiver(options: ValidateReceiverOptions): Promise<ValidationResult> {
-  const { url, secrets: given, timeoutMs = 60_000, signal } = options;
-  const problem = problemOfUrl(url);
+  const { timeoutMs = 60_000, signal } = options;
+  const problem = problemOfUrl(options.url);
   if (problem !== undefined) throw new TypeError(`Cannot validate a receiver: url ${problem}.`);
   // Also refuses NaN, and a string, which may be a secret.
   if (!(Number.isFinite(timeoutMs) && timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT_MS))
     throw new RangeError(
       `Cannot validate a receiver: timeoutMs must be a number of milliseconds above 0, at most ${LONGEST_TIMEOUT_MS}.`,
     );
-  const secrets = typeof given === "string" ? [given] : given;
   const deadline = performance.now() + timeoutMs;
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
     const leftMs = Math.min(deadline - performance.now(), LONGEST_ATTEMPT_MS);
-    const result = await probeReceiver({ url, secrets, timeoutMs: leftMs, signal });
+    const result = await probeReceiver({ ...options, timeoutMs: leftMs });
     if (result.validated || !canPass(result.code)) return result;
     if (performance.now() + waitMs >= deadline) return result;
     await sleep(waitMs, undefined, { signal }).catch(() => signal?.throwIfAborted());
   }
+}
+
+/**
+ * Does the same once, without retries. The result is that of the first secret that fails, and one that cannot pass comes before one
+ * that can.
+ *
+ * @throws as `validateReceiver` does
+ */
+export async function probeReceiver(options: ValidateReceiverOptions): Promise<ValidationResult> {
+  const { url, timeoutMs = LONGEST_ATTEMPT_MS, signal } = options;
+  const secrets = [options.secrets].flat();
+  const send = (key: string) => postDelivery({ url, ...signedDelivery(key), signal, timeoutMs });
+  const probe = async (key: string, at: number): Promise<ValidationResult> => {
+    // A key that nobody has breaks the signature.
+    const [genuine, broken] = await Promise.all([
+      send(key),
+      send(`whsec_${randomBytes(32).toString("base64")}`),
+    ]);
+    const verdict = judge({ url, secret: `secret ${at + 1} of ${secrets.length}`, genuine, broken });
+    const shown = { genuine: { status: genuine.status }, broken: { status: broken.status } };
+    if (verdict === null) return { validated: true, code: null, reason: null, ...shown };
+    return { validated: false, ...verdict, ...shown };
+  };
+  const results = await Promise.all(secrets.map(probe));
+  signal?.throwIfAborted();
+  const failed = results.filter(({ validated }) => !validated);
+  const [decisive] = [...failed.filter(({ code }) => code !== null && !canPass(code)), ...failed, ...results];
+  if (decisive === undefined) throw new TypeError("Cannot validate a receiver: secrets is empty.");
+  return decisive;
+}
+
+/** Returns a new delivery, of the event type for which receivers of this package call no handler. */
+function signedDelivery(secret: string) {
+  const now = Date.now();
+  // JSON that no serializer writes this way: a receiver that parses and serializes the body again gets other bytes. So does one that
+  // decodes it with the wrong character set.
+  const body = `{ "type":"webhook.validation",  "timestamp": "${new Date(now).toISOString()}", "data" : {"note": "\\u0070roves the receiver: ✓ ä"} }\n`;
+  // An id of its own: some receivers accept an id that they have seen before they verify anything.
+  const id = `msg_validation_${randomUUID()}`;
+  const signature = sign({ id, timestamp: Math.floor(now / 1000), body, secret });
+  return { headers: { ...signature, "content-type": "application/json" }, body };
 }

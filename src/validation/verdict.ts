@@ -4,7 +4,7 @@ import { describeUrl, isUrl } from "../shared/url";
 
 type Answer = Pick<DeliveryAnswer, "status" | "headers" | "failure">;
 
-/** What a receiver answered to a genuine delivery and to the same with a broken signature. */
+/** What a receiver answered to a genuine delivery and to one with a broken signature. */
 interface Answers {
   readonly url: string;
   /** Which secret signed, such as `secret 2 of 3`. */

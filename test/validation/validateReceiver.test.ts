@@ -1,6 +1,6 @@
 import type { RequestListener } from "node:http";
 import { validateReceiver } from "../../src/validation";
-import { probeReceiver } from "../../src/validation/probe";
+import { probeReceiver } from "../../src/validation/validateReceiver";
 import { otherSecret, secret } from "../receiver/support";
 import { always, answering, closeServers, dedupingFirst, ours, parsing, serve, standard } from "./receivers";
 
