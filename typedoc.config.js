@@ -19,12 +19,10 @@ function keepCodeInAnchors(parser) {
 /** The parts of types that are documented as a whole. */
 const partsOf = {
   "receiver.Claim.__type": ["retryAfterMs", "state", "token"],
-  "receiver.QueueReceiverOptions": ["dedupe", "events", "handlers", "leaseMs", "onUnhandled"],
   "receiver.SchemaIssue.path.__type": ["key"],
   "receiver.SchemaResult.__type": ["issues", "value"],
   "receiver.StandardSchema.~standard.__type": ["types", "validate", "vendor", "version"],
   "receiver.StandardSchema.~standard.__type.types.__type": ["input", "output"],
-  "receiver/adapters/lambda.LambdaRequestContext.http.__type": ["method"],
   "receiver/queues.SqsBatchResult.batchItemFailures.__type": ["itemIdentifier"],
   "receiver/queues.SqsEvent.Records.__type": ["body", "messageId"],
   "signature.VerificationResult.__type": ["id", "ok", "reason", "timestamp"],
@@ -32,14 +30,7 @@ const partsOf = {
 };
 
 /** Types that programs never name. */
-const intentionallyNotExported = [
-  "Fastify",
-  "FAULTS",
-  "LambdaContext",
-  "OperationName",
-  "ShownAnswers",
-  "SqsMessage",
-];
+const intentionallyNotExported = ["Fastify", "FAULTS", "OperationName", "ShownAnswers", "SqsMessage"];
 
 /** @type {import("typedoc").TypeDocOptions} */
 module.exports = {

@@ -48,7 +48,10 @@ export class TrackedDelivery implements Delivery {
   #controller: AbortController | undefined;
   #expired: Error | undefined;
 
-  /** The controller is made when the handler, or a copy (`{ ...delivery }`), first asks for it: most never do, and it is expensive. */
+  /**
+   * The controller is made when the handler, or a copy (`{ ...delivery }`), first asks for it: most never do, and it is expensive. So is
+   * a getter of each delivery's own.
+   */
   static readonly #SIGNAL: PropertyDescriptor & ThisType<TrackedDelivery> = {
     enumerable: true,
     get() {

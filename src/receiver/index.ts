@@ -5,12 +5,12 @@ export type { IoredisClient, NodeRedisClient, RedisDedupeOptions } from "./dedup
 export { redisDedupe } from "./dedupe/redis";
 export type { Claim, DedupeStore } from "./dedupe/store";
 export type { HandlingOptions, QueueReceiverOptions, ReceiverOptions } from "./options";
-export type { DeliveryQueue, QueuedDelivery } from "./queues/delivery";
+export type { DeliveryQueue, QueuedDelivery } from "./queues/queue";
 export { createReceiver } from "./receiver";
-export type { EventSchemas, SchemaIssue, SchemaResult, StandardSchema } from "./schema";
 export type {
   Delivery,
   EventDelivery,
+  EventSchemas,
   Handler,
   Handlers,
   JobEvent,
@@ -23,5 +23,8 @@ export type {
   ReceiverResponse,
   Refusal,
   Rejection,
+  SchemaIssue,
+  SchemaResult,
   Secrets,
+  StandardSchema,
 } from "./types";

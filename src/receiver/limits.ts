@@ -59,8 +59,27 @@ export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T
 export function checkNumber(
   name: string,
   value: number,
-  { least, most = Number.MAX_SAFE_INTEGER }: { least: number; most?: number },
+  { least, most = Number.MAX_SAFE_INTEGER }: { least: number; most?: number | undefined },
 ): void {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return;
   throw new RangeError(`${name} must be a whole number from ${least} to ${most}.`);
+}
+
+/** Checks how long a handler, or adding to a queue, may take, in milliseconds. @throws RangeError */
+export function checkedTimeout(owner: string, handlerTimeoutMs = 15_000): number {
+  checkNumber(`${owner}: handlerTimeoutMs`, handlerTimeoutMs, { least: 1, most: LONGEST_TIMER_MS });
+  return handlerTimeoutMs;
+}
+
+/**
+ * Refuses the options that are left when the known ones are taken out. Plain JavaScript would drop them in silence, and so would
+ * TypeScript for options in a variable.
+ * @throws TypeError
+ */
+export function refuseOptions(owner: string, others: object): void {
+  for (const [name, value] of Object.entries(others))
+    if (value !== undefined)
+      throw new TypeError(
+        `${owner}: ${name} is not an option here. The options are listed in docs/receiving.md.`,
+      );
 }

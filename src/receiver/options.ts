@@ -1,8 +1,16 @@
 import type { DedupeStore } from "./dedupe/store";
-import type { DeliveryQueue } from "./queues/delivery";
-import type { ReceiverHooks } from "./reports";
-import type { EventSchemas } from "./schema";
-import type { Delivery, Handler, Handlers, KeyedDelivery, NoEvents, Secrets } from "./types";
+import type { DeliveryQueue } from "./queues/queue";
+import type {
+  Delivery,
+  EventSchemas,
+  Handler,
+  Handlers,
+  KeyedDelivery,
+  NoEvents,
+  Outcome,
+  Rejection,
+  Secrets,
+} from "./types";
 
 /** The options of what handles deliveries: a receiver, or a queue's worker. */
 export interface HandlingOptions<Events extends object = NoEvents> {
@@ -17,6 +25,17 @@ export interface HandlingOptions<Events extends object = NoEvents> {
   /** Handles every other delivery: other events, bodies that are not JSON, events without a handler. Default: acknowledge. */
   readonly onUnhandled?: Handler<Delivery> | undefined;
   /**
+   * Where handled deliveries are remembered. Default in a receiver: `memoryDedupe()`, for one process. Default in a queue's worker:
+   * nowhere, as BullMQ and pg-boss take each delivery once. With SQS, Kafka and other queues whose memory is shorter than three days,
+   * pass a store that all workers share, such as `redisDedupe`.
+   */
+  readonly dedupe?: DedupeStore | undefined;
+  /**
+   * How long a handler may take, in milliseconds, default 15,000. Then its delivery's signal fires, and the sender or the queue is told
+   * to retry. Stay below the time that it waits, such as the visibility timeout of SQS.
+   */
+  readonly handlerTimeoutMs?: number | undefined;
+  /**
    * How long a handler that hangs keeps its delivery, in milliseconds from the claim on. It must be longer than the handler's
    * deadline and the time that the store takes to claim together, or a retry may be handled at the same time. Default: the deadline
    * and 10,000 more.
@@ -24,7 +43,13 @@ export interface HandlingOptions<Events extends object = NoEvents> {
   readonly leaseMs?: number | undefined;
 }
 
-interface CommonOptions extends ReceiverHooks {
+/** The same before they are checked. */
+export type Handling<Events extends object> = {
+  readonly [Name in keyof HandlingOptions]?: HandlingOptions<Events>[Name] | undefined;
+};
+
+/** Hooks are for logs and metrics. None receives a secret, a header or the body; errors that they throw are ignored. */
+interface CommonOptions {
   /**
    * `whsec_…`, or several while a secret is rotated: any of them may have signed. Or a function that returns them, so that a
    * rotation needs no restart: it is called at the first delivery, when its last answer is a minute old, and on a signature that
@@ -53,15 +78,16 @@ interface CommonOptions extends ReceiverHooks {
    */
   readonly dedupeKey?: ((delivery: KeyedDelivery) => string) | undefined;
   /**
-   * How long a handler may take, in milliseconds, default 15,000. Then its delivery's signal fires and the sender is answered 503.
-   * Stay below the sender's timeout. With `queue`, how long the queue may take to confirm a delivery.
-   */
-  readonly handlerTimeoutMs?: number | undefined;
-  /**
    * The clock that timestamps are compared with, in unix milliseconds. Default: `Date.now`. Without a finite number from it,
    * deliveries are answered 503. (Leases follow the dedupe store's clock.)
    */
   readonly now?: (() => number) | undefined;
+  /** Called with each request that was refused before any handler could run. Default: a process warning, once for each reason. */
+  readonly onRejected?: ((rejection: Rejection) => unknown) | undefined;
+  /** Called with the result of each verified delivery. Default: failures go to `console.error`. */
+  readonly onOutcome?: ((outcome: Outcome) => unknown) | undefined;
+  /** Called when the secrets could not be read again. Default: `console.error`. */
+  readonly onSecretsError?: ((error: unknown) => unknown) | undefined;
 }
 
 /** The options of a receiver that handles each delivery itself, before it answers. */
@@ -70,20 +96,20 @@ export interface ReceiverOptions<Events extends object = NoEvents>
     HandlingOptions<Events> {
   /** Not together with `handlers`. */
   readonly queue?: undefined;
-  /** Where handled deliveries are remembered. Default: `memoryDedupe()`, for one process. */
-  readonly dedupe?: DedupeStore | undefined;
 }
 
 /**
  * The options of a receiver that hands each delivery to a queue. What handles it, and remembers that it did, are options of
  * `queueWorker`.
  */
-export interface QueueReceiverOptions
-  extends CommonOptions,
-    Readonly<Partial<Record<keyof HandlingOptions | "dedupe", undefined>>> {
+export interface QueueReceiverOptions extends CommonOptions {
   /**
    * Takes each verified delivery, in place of `handlers`. The sender is answered 202 once the queue has confirmed it, and 503 if the
-   * queue fails or takes longer than `handlerTimeoutMs`. See `pulumi-webhook-endpoints/receiver/queues`.
+   * queue fails. See `pulumi-webhook-endpoints/receiver/queues`.
    */
   readonly queue: DeliveryQueue;
+  /** Not together with `queue`. */
+  readonly handlers?: undefined;
+  /** How long the queue may take to confirm a delivery, in milliseconds, default 15,000. Then the sender is answered 503. */
+  readonly handlerTimeoutMs?: number | undefined;
 }

@@ -1,31 +1,10 @@
-import type { Claim, DedupeStore } from "./dedupe/store";
+import type { Claim } from "./dedupe/store";
 import type { TrackedDelivery } from "./delivery";
-import { DeadlineError, inTime, isThenable } from "./limits";
+import { type Work, workFinder } from "./handlers";
+import { checkedTimeout, checkNumber, DeadlineError, inTime, isThenable } from "./limits";
+import type { Handling } from "./options";
 import type { Warn } from "./reports";
-import { type StandardSchema, validData } from "./schema";
-import type { Delivery, EventDelivery, Handler, OutcomeKind } from "./types";
-
-/** How deliveries are handled and deduped. */
-export interface Processing {
-  /** Undefined: nothing is deduped. */
-  readonly store: DedupeStore | undefined;
-  readonly handlers: ReadonlyMap<string, Handler<EventDelivery>>;
-  /** The schemas of the declared events; `true` for an event without one. */
-  readonly schemas: ReadonlyMap<string, StandardSchema | true>;
-  /** Handles every delivery that has no handler of its own. */
-  readonly onUnhandled: Handler<Delivery> | undefined;
-  readonly handlerTimeoutMs: number;
-  /** Longer than the handler's deadline, so that a handler whose delivery another worker takes over was told to stop. */
-  readonly leaseMs: number;
-  readonly warn: Warn;
-}
-
-export interface Task {
-  /** What identifies the event to the dedupe store. */
-  readonly key: string;
-  /** Tells the handler to stop before its deadline. */
-  readonly signal?: AbortSignal | undefined;
-}
+import type { OutcomeKind } from "./types";
 
 /** What became of a delivery. */
 export interface Processed {
@@ -41,65 +20,94 @@ export interface Processed {
 export const KEEP_SECONDS = 3 * 24 * 60 * 60;
 /** A store that neither answers nor fails, such as a client that queues while it is disconnected, counts as unreachable. */
 const STORE_TIMEOUT_MS = 5_000;
+/** The store may take five seconds for the claim, and as long to complete it. */
+const STORE_MARGIN_MS = 2 * STORE_TIMEOUT_MS;
 /** Between two attempts to record a handled delivery. */
 const RETRY_PAUSE_MS = 250;
 
-/** Takes the claim, calls the handler, and completes or releases the claim. Never rejects because of a handler or a store. */
-export async function processDelivery(
-  delivery: TrackedDelivery,
-  processing: Processing,
-  { key, signal }: Task,
-): Promise<Processed> {
-  const { store, leaseMs, handlerTimeoutMs } = processing;
-  const work = workOn(delivery, processing);
-  // Nothing to repeat, so a store need not remember it in place of one that was handled.
-  if (work === undefined) return unhandled(delivery, processing);
-  if (store === undefined) return run(work, delivery, processing, { signal });
+/** Handles a delivery, or hands it to a queue. Never rejects. A signal tells the handler to stop before its deadline. */
+export type Taker = (delivery: TrackedDelivery, key: string, signal?: AbortSignal) => Promise<Processed>;
 
-  const leaseEnds = performance.now() + leaseMs;
-  let claim: Claim;
-  try {
-    claim = await answerOf(store.claim(key, leaseMs));
-  } catch (error) {
-    return { outcome: "store-unavailable", error };
+/**
+ * Returns what takes the claim of a delivery, calls the handler, and completes or releases the claim.
+ * @param owner the function that the options were passed to, such as "createReceiver"
+ * @throws RangeError for a number out of its range, TypeError for any other option that is unknown or invalid
+ */
+export function handlerTaker<Events extends object>(
+  owner: string,
+  { dedupe: store, handlerTimeoutMs, leaseMs, ...handling }: Handling<Events>,
+  warn: Warn,
+): Taker {
+  const timeoutMs = checkedTimeout(owner, handlerTimeoutMs);
+  // Longer than the deadline, so that a handler whose delivery another worker takes over was told to stop.
+  const lease = leaseMs ?? timeoutMs + STORE_MARGIN_MS;
+  checkNumber(`${owner}: leaseMs, which must be longer than handlerTimeoutMs,`, lease, {
+    least: timeoutMs + 1,
+  });
+  const workOf = workFinder(owner, handling);
+
+  /** Calls a handler, and fires its delivery's signal at the deadline, or when it is told to stop. Never rejects. */
+  async function run(
+    work: Work,
+    delivery: TrackedDelivery,
+    signal: AbortSignal | undefined,
+    onLate?: () => Promise<void>,
+  ): Promise<Processed> {
+    // A claim may have taken so long that the handler would only start after it was told to stop.
+    if (signal?.aborted) return { outcome: "failed", error: signal.reason };
+    const stop = () => delivery.expire(signal?.reason);
+    signal?.addEventListener("abort", stop, { once: true });
+    const working = (async () => checkResult(await work(delivery), "a handler", warn))();
+    try {
+      await inTime(() => new DeadlineError(timeoutMs), timeoutMs, working);
+      // It may have resolved because it was told to stop, with its work half done.
+      if (signal?.aborted && delivery.isWatched()) return { outcome: "failed", error: signal.reason };
+      return { outcome: "handled" };
+    } catch (error) {
+      if (!(error instanceof DeadlineError)) return { outcome: "failed", error };
+      delivery.expire(error);
+      // A handler that watches its signal may have resolved because it stopped; then the retry is handled again.
+      working.then(() => (delivery.isWatched() ? undefined : onLate?.())).catch(() => {});
+      return { outcome: "timed-out", error };
+    } finally {
+      signal?.removeEventListener("abort", stop);
+    }
   }
-  if (claim.state === "completed") return { outcome: "duplicate" };
-  if (claim.state !== "claimed") return { outcome: "held", retryAfterMs: claim.retryAfterMs };
 
-  const { token } = claim;
-  const record = () => recordHandled(() => store.complete(key, token, KEEP_SECONDS * 1000), leaseEnds);
-  const ended = await run(work, delivery, processing, { signal, onLate: record });
-  // The handler may still be running, so its claim stays until the lease ends.
-  if (ended.outcome === "timed-out") return { ...ended, retryAfterMs: leaseMs - handlerTimeoutMs };
-  try {
-    if (ended.outcome === "handled") await record();
-    else await answerOf(store.release(key, token));
-  } catch (error) {
-    // The answer stands: a handled delivery must not be sent again because the store failed.
-    return { error, ...ended };
-  }
-  return ended;
-}
+  return async (delivery, key, signal) => {
+    const { event } = delivery;
+    const work = workOf(event);
+    // Nothing to repeat, so a store need not remember it in place of one that was handled.
+    if (work === undefined) return unhandled(event, warn);
+    if (store === undefined) return run(work, delivery, signal);
 
-/** Returns the call of the handler, or undefined if nobody handles this delivery. */
-function workOn(
-  delivery: TrackedDelivery,
-  { handlers, schemas, onUnhandled }: Processing,
-): (() => unknown) | undefined {
-  const { event = "" } = delivery;
-  const handler = handlers.get(event);
-  if (handler === undefined) return onUnhandled && (() => onUnhandled(delivery));
-  const schema = schemas.get(event);
-  if (schema === undefined || schema === true) return () => handler(delivery as EventDelivery);
-  return async () => {
-    delivery.data = await validData(schema, event, delivery.data);
-    // While the schema was asked, the delivery may have become the sender's or the queue's again.
-    delivery.throwIfExpired();
-    return handler(delivery as EventDelivery);
+    const leaseEnds = performance.now() + lease;
+    let claim: Claim;
+    try {
+      claim = await answerOf(store.claim(key, lease));
+    } catch (error) {
+      return { outcome: "store-unavailable", error };
+    }
+    if (claim.state === "completed") return { outcome: "duplicate" };
+    if (claim.state !== "claimed") return { outcome: "held", retryAfterMs: claim.retryAfterMs };
+
+    const { token } = claim;
+    const record = () => recordHandled(() => store.complete(key, token, KEEP_SECONDS * 1000), leaseEnds);
+    const ended = await run(work, delivery, signal, record);
+    // The handler may still be running, so its claim stays until the lease ends.
+    if (ended.outcome === "timed-out") return { ...ended, retryAfterMs: lease - timeoutMs };
+    try {
+      if (ended.outcome === "handled") await record();
+      else await answerOf(store.release(key, token));
+    } catch (error) {
+      // The answer stands: a handled delivery must not be sent again because the store failed.
+      return { error, ...ended };
+    }
+    return ended;
   };
 }
 
-function unhandled({ event }: Delivery, { warn }: Processing): Processed {
+function unhandled(event: string | undefined, warn: Warn): Processed {
   const what = event === undefined ? "that names no event" : `of the event "${event.slice(0, 80)}"`;
   warn(
     `A verified delivery ${what} was acknowledged, but nobody handles it. Give it a handler, or handle it in onUnhandled. ` +
@@ -107,44 +115,6 @@ function unhandled({ event }: Delivery, { warn }: Processing): Processed {
     "unhandled",
   );
   return { outcome: "unhandled" };
-}
-
-interface RunOptions extends Pick<Task, "signal"> {
-  /** Called if the handler finishes after its deadline without having looked at its signal. */
-  readonly onLate?: () => Promise<void>;
-}
-
-/** Calls a handler, and fires its delivery's signal at the deadline, or when it is told to stop. Never rejects. */
-async function run(
-  work: () => unknown,
-  delivery: TrackedDelivery,
-  { handlerTimeoutMs, warn }: Processing,
-  { signal, onLate }: RunOptions,
-): Promise<Processed> {
-  // A claim may have taken so long that the handler would only start after it was told to stop.
-  if (signal?.aborted) return { outcome: "failed", error: signal.reason };
-  const stop = () => delivery.expire(signal?.reason);
-  signal?.addEventListener("abort", stop, { once: true });
-  const working = finished(work, warn);
-  try {
-    await inTime(() => new DeadlineError(handlerTimeoutMs), handlerTimeoutMs, working);
-    // It may have resolved because it was told to stop, with its work half done.
-    if (signal?.aborted && delivery.isWatched()) return { outcome: "failed", error: signal.reason };
-    return { outcome: "handled" };
-  } catch (error) {
-    if (!(error instanceof DeadlineError)) return { outcome: "failed", error };
-    delivery.expire(error);
-    // A handler that watches its signal may have resolved because it stopped; then the retry is handled again.
-    const finish = () => (delivery.isWatched() ? undefined : onLate?.());
-    working.then(finish).catch(() => {});
-    return { outcome: "timed-out", error };
-  } finally {
-    signal?.removeEventListener("abort", stop);
-  }
-}
-
-async function finished(work: () => unknown, warn: Warn): Promise<void> {
-  checkResult(await work(), "a handler", warn);
 }
 
 /**

@@ -1,14 +1,14 @@
-import type { KeyObject } from "node:crypto";
-import { check } from "../signature/check";
 import { claimedId } from "../signature/headers";
-import type { VerificationResult } from "../signature/result";
+import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify";
 import { outcomeAnswer, REFUSALS } from "./answers";
+import { memoryDedupe } from "./dedupe/memory";
 import { JOB_EVENTS, TrackedDelivery, VALIDATION_EVENT } from "./delivery";
-import { keySource } from "./keys";
-import type { QueueReceiverOptions, ReceiverOptions } from "./options";
-import type { Processed } from "./process";
+import { checkNumber } from "./limits";
+import type { Handling, QueueReceiverOptions, ReceiverOptions } from "./options";
+import { handlerTaker, type Processed } from "./process";
+import { queueTaker } from "./queues/delivery";
 import { logFailure, logSecretsError, notify, rejectionWarning, warnerOnce } from "./reports";
-import { resolveOptions } from "./resolve";
+import { verifying } from "./secrets";
 import type {
   Delivery,
   KeyedDelivery,
@@ -21,6 +21,7 @@ import type {
   Secrets,
 } from "./types";
 
+const DEFAULT_BODY_BYTES = 1024 * 1024;
 const JOB_AS_KEY =
   "Deliveries are identified by the job's id, which all events of a job share: only the first that has a handler is handled, and the " +
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code to copy.
@@ -60,34 +61,32 @@ export function startedReceiver<Events extends object>(
   initial?: Secrets,
 ): Receiver {
   const warn = warnerOnce();
-  const { toleranceSeconds, maxBodyBytes, take } = resolveOptions(options, warn);
   const {
+    secrets,
+    queue,
+    toleranceSeconds = DEFAULT_TOLERANCE_SECONDS,
+    maxBodyBytes = Math.min(DEFAULT_BODY_BYTES, queue?.maxBodyBytes ?? DEFAULT_BODY_BYTES),
     dedupeKey,
     now = Date.now,
     // Advice is a warning of its own.
-    onRejected = (rejection) => rejection.advice ?? warn(rejectionWarning(rejection)),
+    onRejected = (rejection: Rejection) => rejection.advice ?? warn(rejectionWarning(rejection)),
     onOutcome = logFailure,
     onSecretsError = logSecretsError,
+    ...others
   } = options;
+  const handling: Handling<Events> = others;
+  checkNumber("createReceiver: maxBodyBytes", maxBodyBytes, { least: 0, most: queue?.maxBodyBytes });
+  const take =
+    queue === undefined
+      ? handlerTaker("createReceiver", { ...handling, dedupe: handling.dedupe ?? memoryDedupe() }, warn)
+      : queueTaker(queue, handling, warn);
   const onError = (error: unknown) => notify(onSecretsError, error);
-  const source = keySource(options.secrets, { now, initial, onError });
+  const verified = verifying(secrets, { toleranceSeconds, now, initial, onError });
 
   function reject(answer: ReceiverResponse, rejection: Omit<Rejection, "status">): ReceiverResponse {
     if (rejection.advice !== undefined) warn(rejection.advice);
     notify(onRejected, { ...rejection, status: answer.status });
     return answer;
-  }
-
-  /** Verifies with the current secrets, and again if they have changed since a mismatch. Undefined without any secret. */
-  async function verified({ body, headers }: ReceiverRequest): Promise<VerificationResult | undefined> {
-    const verifyWith = (keys: readonly KeyObject[]) =>
-      check({ rawBody: body, headers, keys, toleranceSeconds, now: now() });
-    const keys = await source.current();
-    if (keys === undefined) return undefined;
-    const result = verifyWith(keys);
-    if (result.ok || result.reason !== "signature-mismatch") return result;
-    const newer = await source.afterMismatch();
-    return newer === undefined || newer === keys ? result : verifyWith(newer);
   }
 
   /** @throws TypeError, or what `dedupeKey` throws */
@@ -113,14 +112,13 @@ export function startedReceiver<Events extends object>(
     return reject(REFUSALS[reason], { reason, advice });
   }
 
-  async function handle(request: ReceiverRequest): Promise<ReceiverResponse> {
-    const { method, body, headers } = request;
+  async function handle({ method, body, headers }: ReceiverRequest): Promise<ReceiverResponse> {
     if (method !== "POST") return refuse("method");
     if (!ArrayBuffer.isView(body)) return refuse("parsed-body");
     if (body.byteLength > maxBodyBytes) return refuse("size");
-    const result = await verified(request);
-    if (!result?.ok) {
-      const reason = result?.reason ?? "no-secrets";
+    const result = await verified(body, headers);
+    if (!result.ok) {
+      const { reason } = result;
       const isOwnFault = reason === "no-secrets" || reason === "invalid-clock";
       const answer = REFUSALS[isOwnFault ? "not-ready" : "unverified"];
       return reject(answer, { reason, unverifiedId: claimedId(headers) });

@@ -1,15 +1,5 @@
 import { isThenable } from "./limits";
-import type { Outcome, Rejection } from "./types";
-
-/** Hooks for logs and metrics. None receives a secret, a header or the body; errors that they throw are ignored. */
-export interface ReceiverHooks {
-  /** Called with each request that was refused before any handler could run. Default: a process warning, once for each reason. */
-  readonly onRejected?: ((rejection: Rejection) => unknown) | undefined;
-  /** Called with the result of each verified delivery. Default: failures go to `console.error`. */
-  readonly onOutcome?: ((outcome: Outcome) => unknown) | undefined;
-  /** Called when the secrets could not be read again. Default: `console.error`. */
-  readonly onSecretsError?: ((error: unknown) => unknown) | undefined;
-}
+import type { Outcome, Rejection, WorkerOutcome } from "./types";
 
 /** Calls a hook, which can neither fail nor delay the answer. */
 export function notify<T>(hook: (value: T) => unknown, value: T): void {
@@ -30,14 +20,8 @@ const FAILURES: Readonly<Partial<Record<string, string>>> = {
   "queue-unavailable": "the queue did not take it, so it will be retried",
 };
 
-/** Of a receiver, or of a queue's worker, which may not know the id. */
-type Failure = Pick<Outcome, "event" | "error"> & {
-  readonly outcome: string;
-  readonly id: string | undefined;
-};
-
 /** Logs a failure, whose error is whatever was thrown, also undefined. */
-export function logFailure({ outcome, event, id = "without an id", error }: Failure): void {
+export function logFailure({ outcome, event, id = "without an id", error }: Outcome | WorkerOutcome): void {
   const meaning = FAILURES[outcome];
   if (error === undefined && meaning === undefined) return;
   console.error(

@@ -56,6 +56,35 @@ export type Handlers<Events extends object = NoEvents> = {
   >;
 };
 
+/** The part of a Standard Schema (https://standardschema.dev) that is used: of Zod, Valibot, ArkType and others. */
+export interface StandardSchema<Data = unknown> {
+  /** What the Standard Schema specification defines. */
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => SchemaResult<Data> | Promise<SchemaResult<Data>>;
+    readonly types?: { readonly input: unknown; readonly output: Data } | undefined;
+  };
+}
+
+/** What the validation of a schema returns. */
+export type SchemaResult<Data> =
+  | { readonly value: Data; readonly issues?: undefined }
+  | { readonly issues: readonly SchemaIssue[] };
+
+/** What does not fit a schema. */
+export interface SchemaIssue {
+  /** Says what is wrong. */
+  readonly message: string;
+  /** Where in the data. */
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** By event: a schema that its data must fit, or `true` for an event that is only declared. */
+export type EventSchemas<Events extends object> = {
+  readonly [Name in keyof Events]?: StandardSchema<Events[Name]> | true;
+};
+
 /** A request with its whole body, as an adapter hands it over. */
 export interface ReceiverRequest {
   /** The HTTP method. */
@@ -150,6 +179,16 @@ export interface Outcome extends Pick<Delivery, "id" | "timestamp" | "event" | "
    * (yet), so that a retry of it may be handled again.
    */
   readonly error?: unknown;
+}
+
+/** The result of a delivery in a worker. `not-a-delivery`: the worker cannot read what the queue holds; the error says why. */
+export interface WorkerOutcome extends Pick<Outcome, "event" | "jobId" | "durationMs" | "error"> {
+  /** What became of the delivery. */
+  readonly outcome: Exclude<OutcomeKind, "validation" | "queued" | "queue-unavailable"> | "not-a-delivery";
+  /** Undefined if the job could not be read. */
+  readonly id: string | undefined;
+  /** When it was sent, in unix seconds. */
+  readonly timestamp: number | undefined;
 }
 
 /** One or more `whsec_…`, any of which may have signed. */

@@ -19,21 +19,19 @@ export interface SignatureHeaders {
 
 /** Stands for a header that was sent more than once: malformed as an id, as a timestamp and as a signature. */
 const SENT_TWICE = "v1, sent twice";
-/** Longer ids are not passed on to a log. */
-const LONGEST_ID = 256;
 
 /** Reads the three headers of a delivery, or returns why they cannot be used. Never throws on what a sender controls. */
 export function readSignatureHeaders(headers: HeadersLike): SignatureHeaders | VerificationFailure {
-  const found = collect(headers);
-  if (!isComplete(found)) return "missing-header";
-  if (!isCanonicalId(found.id)) return "malformed-id";
-  return isCanonicalTimestamp(found.timestamp) ? found : "malformed-timestamp";
+  const { id, timestamp, signature } = collect(headers);
+  if (!id || !timestamp || !signature) return "missing-header";
+  if (!isCanonicalId(id)) return "malformed-id";
+  return isCanonicalTimestamp(timestamp) ? { id, timestamp, signature } : "malformed-timestamp";
 }
 
-/** Returns the id that a request claims, which is not verified. Undefined if a header is missing or malformed, or the id is too long. */
+/** Returns the id that a request claims, which is not verified. Undefined if a header is missing or malformed. */
 export function claimedId(headers: HeadersLike): string | undefined {
   const claimed = readSignatureHeaders(headers);
-  return typeof claimed === "string" || claimed.id.length > LONGEST_ID ? undefined : claimed.id;
+  return typeof claimed === "string" ? undefined : claimed.id;
 }
 
 /** Returns true for visible ASCII without '.', which separates the parts of the signed content. */
@@ -47,10 +45,6 @@ export function isCanonicalTimestamp(timestamp: string): boolean {
 }
 
 type Found = Record<keyof SignatureHeaders, string | undefined>;
-
-function isComplete(found: Found): found is Record<keyof SignatureHeaders, string> {
-  return Boolean(found.id && found.timestamp && found.signature);
-}
 
 function collect(headers: HeadersLike): Found {
   const found: Found = { id: undefined, timestamp: undefined, signature: undefined };

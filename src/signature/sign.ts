@@ -1,7 +1,7 @@
-import { hashable, signatureOf } from "./check";
 import { isCanonicalId, isCanonicalTimestamp } from "./headers";
 import type { RawBody } from "./result";
 import { keysOf } from "./secret";
+import { hashable, signatureOf } from "./verify";
 
 /** What `sign` signs. */
 export interface SignOptions {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { CodedError } from "../shared/codedError";
-import { LONGEST_TOLERANCE_SECONDS, problemOfTolerance } from "../signature/check";
+import { problemOfTolerance } from "../signature/verify";
 import { problemOfSecret } from "../signature/secret";
 
 /** The shortest key that the Standard Webhooks specification allows, in bytes. A shorter one was cut off. */
@@ -67,7 +67,7 @@ export function mistakeIn(value: unknown): string | undefined {
 
 /** Returns every problem of what a receiver verifies with. */
 export function problemsOfVerifying(secrets: unknown, toleranceSeconds: unknown): string[] {
-  const problem = problemOfTolerance(toleranceSeconds, LONGEST_TOLERANCE_SECONDS);
+  const problem = problemOfTolerance(toleranceSeconds);
   return [...problemsOfSecrets(secrets), ...(problem === undefined ? [] : [problem])];
 }
 

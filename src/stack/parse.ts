@@ -1,5 +1,5 @@
 import { isRecord, parseJson } from "../shared/json";
-import { DEFAULT_TOLERANCE_SECONDS } from "../signature/check";
+import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify";
 import {
   fingerprintOf,
   mistakeIn,

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { WebhookEndpoint } from "../program/webhookEndpoint";
 import { failOnce } from "../shared/failOnce";
-import { DEFAULT_TOLERANCE_SECONDS } from "../signature/check";
+import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify";
 // Two imports, because the declarations must suit TypeScript 3.8, which has no inline types.
 import type { ReceiverConfig } from "./config";
 import { fingerprintOf, problemsOfVerifying } from "./config";

@@ -197,7 +197,7 @@ test.each<[string, object, RegExp]>([
     { handlers: { "job.failed": undefined } },
     /handler of "job\.failed" is undefined, not a function/,
   ],
-  ["an unknown option", { handler: {} }, /createReceiver: handler is not an option here; use secrets, /],
+  ["an unknown option", { handler: {} }, /^TypeError: createReceiver: handler is not an option here/],
   ["a lease shorter than the deadline", { leaseMs: 15_000 }, /^RangeError: .*leaseMs.* from 15001 /],
   ["a deadline that is no number", { handlerTimeoutMs: Number.NaN }, /^RangeError: .*handlerTimeoutMs /],
   [

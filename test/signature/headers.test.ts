@@ -123,11 +123,9 @@ test("the body is hashed once for each key, and not at all without an entry that
   createHmac.mockRestore();
 });
 
-test("a request claims an id if its three headers are well-formed and the id is short enough for a log", () => {
+test("a request claims an id if its three headers are well-formed", () => {
   const claiming = (id: string) => claimedId({ ...knownHeaders, "webhook-id": id });
   expect(claiming(id)).toBe(id);
-  expect(claiming("x".repeat(256))).toHaveLength(256);
-  expect(claiming("x".repeat(257))).toBeUndefined();
   expect(claiming("a.b")).toBeUndefined();
   expect(claimedId({ "webhook-id": id })).toBeUndefined();
 });

@@ -59,11 +59,7 @@ export function memoryDedupe({ maxEntries = 100_000 }: MemoryDedupeOptions = {})
 
     complete(key, token, keepMs) {
       const time = now();
-      const holder = held.get(key);
-      if (holder === undefined) {
-        // The lease ran out and made room for another. The delivery was handled nevertheless.
-        if ((completed.get(key) ?? time) > time || !makeRoom(time)) return false;
-      } else if (holder.token !== token) return false;
+      if (held.get(key)?.token !== token) return false;
       held.delete(key);
       completed.delete(key);
       completed.set(key, time + keepMs);

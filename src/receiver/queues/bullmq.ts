@@ -1,5 +1,6 @@
 import { KEEP_SECONDS } from "../process";
-import { type DeliveryQueue, digestOf } from "./delivery";
+import { digestOf } from "./delivery";
+import type { DeliveryQueue } from "./queue";
 
 /** The part of a `Queue` of BullMQ that is used, versions 5 and 6. */
 export interface BullmqQueue {

@@ -1,8 +1,8 @@
+export type { WorkerOutcome } from "../types";
 export { type BullmqQueue, bullmqQueue } from "./bullmq";
-export type { DeliveryQueue, QueuedDelivery } from "./delivery";
-export { QueuedDeliveryError, type QueuedDeliveryErrorCode } from "./jobs";
 export { type PgBossClient, pgBossQueue } from "./pgBoss";
+export type { DeliveryQueue, QueuedDelivery } from "./queue";
 export type { SqsBatchResult, SqsClient, SqsEvent, SqsQueueOptions } from "./sqs";
 export { sqsHandler, sqsQueue } from "./sqs";
-export type { QueueWorker, QueueWorkerOptions, WorkerContext, WorkerOutcome } from "./worker";
-export { DeliveryHeldError, queueWorker } from "./worker";
+export type { QueueWorker, QueueWorkerOptions, WorkerContext } from "./worker";
+export { DeliveryHeldError, QueuedDeliveryError, queueWorker } from "./worker";

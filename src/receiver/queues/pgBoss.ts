@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { DeliveryQueue } from "./delivery";
+import type { DeliveryQueue } from "./queue";
 
 /** The part of a `PgBoss` that is used, version 12. */
 export interface PgBossClient {
@@ -22,7 +22,8 @@ export interface PgBossClient {
 export function pgBossQueue(boss: PgBossClient, name: string): DeliveryQueue {
   return {
     async add(delivery) {
-      const id = uuidOf(delivery.key);
+      // 32 hexadecimal digits are a UUID to PostgreSQL.
+      const id = createHash("sha256").update(delivery.key).digest("hex").slice(0, 32);
       const added = await boss.send(name, delivery, { id });
       // It has this delivery, or the queue's policy takes no more jobs, and the delivery would be lost.
       if (added === null && !(await boss.getJobById(name, id)))
@@ -31,12 +32,4 @@ export function pgBossQueue(boss: PgBossClient, name: string): DeliveryQueue {
         );
     },
   };
-}
-
-/** Returns a UUID that stands for a key, of version 8: made by an algorithm of one's own. */
-function uuidOf(key: string): string {
-  const bytes = createHash("sha256").update(key).digest().subarray(0, 16);
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }

@@ -1,5 +1,5 @@
-import { inTime, LONGEST_TIMER_MS } from "../limits";
-import { type DeliveryQueue, digestOf } from "./delivery";
+import { digestOf } from "./delivery";
+import type { DeliveryQueue } from "./queue";
 import type { QueueWorker } from "./worker";
 
 /** The part of an `SQS` of `@aws-sdk/client-sqs` that is used: the client with a method for each operation, not `SQSClient`. */
@@ -59,14 +59,6 @@ export interface SqsBatchResult {
   /** The messages that SQS delivers again. */
   batchItemFailures: { itemIdentifier: string }[];
 }
-interface LambdaContext {
-  getRemainingTimeInMillis?(): number;
-}
-
-/** How long before the function's time is up its handlers are told to stop, and how long before what still runs is handed back. */
-const STOP_MS = 1500;
-const HAND_BACK_MS = 500;
-
 /**
  * Makes a worker the handler of an AWS Lambda function on SQS. Only the messages that failed go back to the queue, so the event source
  * needs `ReportBatchItemFailures` in its `FunctionResponseTypes`: without it, Lambda takes the whole batch for handled.
@@ -75,28 +67,18 @@ const HAND_BACK_MS = 500;
  * export const handler = sqsHandler(queueWorker({ dedupe: redisDedupe({ client, prefix: "billing:" }), handlers }));
  * ```
  *
- * The messages of a batch are handled at the same time. 1.5 seconds before the function's time is up, the signals of those that still run
- * fire; a second later, they are handed back. It never rejects because of a message.
+ * The messages of a batch are handled at the same time. It never rejects because of a message. Give the function a timeout longer than
+ * the worker's `handlerTimeoutMs`: when its time is up, the whole batch goes back.
  */
-export function sqsHandler(
-  worker: QueueWorker,
-): (event: SqsEvent, context?: LambdaContext) => Promise<SqsBatchResult> {
-  return async (event, context) => {
+export function sqsHandler(worker: QueueWorker): (event: SqsEvent) => Promise<SqsBatchResult> {
+  return async (event) => {
     const { Records }: Partial<SqsEvent> = event ?? {};
     // What invokes a function without waiting for it, as SNS does, takes any result for success.
     if (!Array.isArray(Records) || Records.some(({ messageId, body }) => !messageId || body === undefined))
       throw new TypeError(
         "sqsHandler got an event whose records are not messages of SQS. For requests, make lambdaHandler(receiver) the handler.",
       );
-    const leftMs = context?.getRemainingTimeInMillis?.() ?? LONGEST_TIMER_MS;
-    const stopping = new AbortController();
-    const timer = setTimeout(() => {
-      stopping.abort(new Error("The time of the Lambda function is almost up."));
-    }, leftMs - STOP_MS);
-    const handle = ({ body }: SqsEvent["Records"][number]) =>
-      inTime("A message", leftMs - HAND_BACK_MS, worker(body, { signal: stopping.signal }));
-    const ended = await Promise.allSettled(Records.map(handle));
-    clearTimeout(timer);
+    const ended = await Promise.allSettled(Records.map(({ body }) => worker(body)));
     // The worker has reported each failure to onOutcome.
     const failed = Records.filter((_, at) => ended[at]?.status === "rejected");
     return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };

@@ -1,38 +1,16 @@
 import { CodedError } from "../../shared/codedError";
-import type { DedupeStore } from "../dedupe/store";
-import { TrackedDelivery } from "../delivery";
+import { isRecord, parseJson } from "../../shared/json";
+import { asBuffer, TrackedDelivery } from "../delivery";
 import type { HandlingOptions } from "../options";
-import { processDelivery } from "../process";
+import { handlerTaker } from "../process";
 import { logFailure, notify, warnerOnce } from "../reports";
-import { checkOptions, OF_HANDLING, resolveHandling } from "../resolve";
-import type { NoEvents, Outcome, OutcomeKind } from "../types";
-import type { QueuedDelivery } from "./delivery";
-import { type Job, jobsIn, parseQueued } from "./jobs";
+import type { NoEvents, WorkerOutcome } from "../types";
+import type { QueuedDelivery } from "./queue";
 
 /** Options of `queueWorker`. */
 export interface QueueWorkerOptions<Events extends object = NoEvents> extends HandlingOptions<Events> {
-  /**
-   * Where handled deliveries are remembered. Default: nowhere, as BullMQ and pg-boss take each delivery once. With SQS, Kafka and other
-   * queues whose memory is shorter than three days, pass a store that all workers share, such as `redisDedupe`.
-   */
-  readonly dedupe?: DedupeStore | undefined;
-  /**
-   * How long a handler may take, in milliseconds, default 15,000. Then its delivery's signal fires, and the queue is told that the job
-   * failed, so that it is retried. Stay below the queue's own limit, such as the visibility timeout of SQS.
-   */
-  readonly handlerTimeoutMs?: number | undefined;
   /** Called with the result of each delivery. Default: failures go to `console.error`. */
   readonly onOutcome?: ((outcome: WorkerOutcome) => unknown) | undefined;
-}
-
-/** The result of a delivery in a worker. `not-a-delivery`: the worker cannot read what the queue holds; the error says why. */
-export interface WorkerOutcome extends Pick<Outcome, "event" | "jobId" | "durationMs" | "error"> {
-  /** What became of the delivery. */
-  readonly outcome: Exclude<OutcomeKind, "validation" | "queued" | "queue-unavailable"> | "not-a-delivery";
-  /** Undefined if the job could not be read. */
-  readonly id: string | undefined;
-  /** When it was sent, in unix seconds. */
-  readonly timestamp: number | undefined;
 }
 
 /** What a queue passes with a delivery. */
@@ -51,6 +29,20 @@ export type QueueWorker = (
   signal?: AbortSignal,
 ) => Promise<void>;
 
+/** A worker got what no receiver queued, or what it cannot read. The queue keeps it, by its own rules for failed jobs. */
+export class QueuedDeliveryError extends CodedError<"NOT_A_DELIVERY"> {
+  /** Always `"QueuedDeliveryError"`. */
+  override readonly name = "QueuedDeliveryError";
+
+  constructor(problem: string) {
+    super(
+      "NOT_A_DELIVERY",
+      `The queue's worker got something that is not a delivery: ${problem}. Pass the worker a job of BullMQ or pg-boss, or exactly what ` +
+        "the receiver stored (of an SQS message its body; in Lambda, use sqsHandler), and use the queue for deliveries only.",
+    );
+  }
+}
+
 /** Another worker is handling the delivery. */
 export class DeliveryHeldError extends CodedError<"DELIVERY_HELD"> {
   /** Always `"DeliveryHeldError"`. */
@@ -59,7 +51,6 @@ export class DeliveryHeldError extends CodedError<"DELIVERY_HELD"> {
 
 /** The outcomes after which the queue may forget a delivery. It must keep any other. */
 const DONE: readonly WorkerOutcome["outcome"][] = ["handled", "unhandled", "duplicate"];
-const OPTIONS = [...OF_HANDLING, "handlerTimeoutMs", "onOutcome"] satisfies (keyof QueueWorkerOptions)[];
 
 /**
  * Creates a worker, which calls the same handlers with the same deliveries as a receiver does, for what a receiver with `queue` has
@@ -82,19 +73,18 @@ const OPTIONS = [...OF_HANDLING, "handlerTimeoutMs", "onOutcome"] satisfies (key
 export function queueWorker<Events extends object = NoEvents>(
   options: QueueWorkerOptions<Events>,
 ): QueueWorker {
-  checkOptions("queueWorker", options, OPTIONS);
-  const { onOutcome = logFailure } = options;
-  const processing = resolveHandling("queueWorker", options, options.dedupe, warnerOnce());
+  const { onOutcome = logFailure, ...handling } = options;
+  const take = handlerTaker("queueWorker", handling, warnerOnce());
 
-  async function handle({ data, signal }: Job): Promise<void> {
+  async function handle(queued: unknown, given: AbortSignal | undefined): Promise<void> {
     const startedAt = performance.now();
-    const { id, timestamp, key, body } = read(data);
+    const isJob = isRecord(queued) && "data" in queued;
+    const { id, timestamp, key, body } = read(isJob ? queued.data : queued);
+    // Each job of pg-boss has a signal of its own.
+    const signal = isJob && queued.signal instanceof AbortSignal ? queued.signal : given;
     const delivery = new TrackedDelivery(id, timestamp, Buffer.from(body, "base64"));
     const { event, jobId } = delivery;
-    const { error, retryAfterMs, ...processed } = await processDelivery(delivery, processing, {
-      key,
-      signal,
-    });
+    const { error, retryAfterMs, ...processed } = await take(delivery, key, signal);
     const outcome = processed.outcome as WorkerOutcome["outcome"];
     const durationMs = Math.round(performance.now() - startedAt);
     notify(onOutcome, { outcome, id, timestamp, event, jobId, durationMs, error });
@@ -118,8 +108,31 @@ export function queueWorker<Events extends object = NoEvents>(
 
   // Three parameters: BullMQ passes a signal only to a function that has the third.
   return async (queued, context, signal) => {
-    const jobs = jobsIn(queued, signal ?? (typeof context === "object" ? context?.signal : undefined));
-    const ended = await Promise.allSettled(jobs.map(handle));
+    const given = signal ?? (typeof context === "object" ? context?.signal : undefined);
+    const batch: readonly unknown[] = Array.isArray(queued) ? queued : [queued];
+    const ended = await Promise.allSettled(batch.map((each) => handle(each, given)));
     for (const each of ended) if (each.status === "rejected") throw each.reason;
   };
+}
+
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+/**
+ * Reads what a queue stored: a delivery as an object, as JSON, or as the bytes of JSON.
+ * @throws QueuedDeliveryError, whose message repeats nothing of the value
+ */
+function parseQueued(value: unknown): QueuedDelivery {
+  const text = ArrayBuffer.isView(value) ? asBuffer(value).toString() : value;
+  const parsed = typeof text === "string" ? parseJson(text) : value;
+  if (!isRecord(parsed)) throw new QueuedDeliveryError("it is not a JSON object");
+  const { version, id, key, timestamp, body } = parsed;
+  if (version !== 1)
+    throw new QueuedDeliveryError(
+      "its version is not 1, so if a later pulumi-webhook-endpoints queued it, update the worker's",
+    );
+  const areStrings = typeof id === "string" && typeof key === "string";
+  const isDated = typeof timestamp === "number" && Number.isSafeInteger(timestamp);
+  if (!areStrings || !isDated || typeof body !== "string" || !BASE64.test(body))
+    throw new QueuedDeliveryError("its id, key, timestamp or body is not what a receiver stores");
+  return { version, id, key, timestamp, body };
 }

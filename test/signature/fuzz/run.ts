@@ -83,7 +83,7 @@ function referenceAccepts(reference: Webhook, { body, headers }: Message): boole
   }
 }
 
-/** The differences that the documentation of `verify` lists. */
+/** The differences that docs/signature-mismatch.md lists. */
 function documentedDifference({ headers }: Message, original: Message): string | undefined {
   if (!/^[!-\-/-~]+$/.test(headers["webhook-id"] ?? "")) return "form of the id";
   if (!/^(0|[1-9][0-9]*)$/.test(headers["webhook-timestamp"] ?? "")) return "form of the timestamp";

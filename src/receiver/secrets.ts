@@ -1,0 +1,76 @@
+import type { HeadersLike } from "../signature/headers";
+import type { VerificationResult } from "../signature/result";
+import { checkTolerance, createVerifier } from "../signature/verify";
+import { inTime } from "./limits";
+import type { Secrets } from "./types";
+
+interface VerifyingOptions {
+  readonly toleranceSeconds: number;
+  readonly now: () => number;
+  /** The secrets until the function's first answer. */
+  readonly initial: Secrets | undefined;
+  readonly onError: (error: unknown) => void;
+}
+
+type Verified = VerificationResult | { readonly ok: false; readonly reason: "no-secrets" };
+
+/** How long an answer is used, and so how long a withdrawn secret is still accepted, unless the function fails. */
+const MAX_AGE_MS = 60_000;
+/** The least time between two calls: neither forged messages nor a function that fails cause more. */
+const PAUSE_MS = 5_000;
+/** How long one call may take. */
+const TIMEOUT_MS = 5_000;
+
+/**
+ * Returns how a receiver verifies, by the rules of its option `secrets`. Deliveries that wait share one call of its function.
+ * @throws WebhookSecretError if a secret given as a value is malformed; RangeError for an invalid tolerance
+ */
+export function verifying(
+  secrets: Secrets | (() => Secrets | Promise<Secrets>),
+  { toleranceSeconds, now, initial, onError }: VerifyingOptions,
+): (body: Uint8Array, headers: HeadersLike) => Verified | Promise<Verified> {
+  const verifierOf = (values: Secrets) => createVerifier({ secrets: values, toleranceSeconds, now });
+  if (typeof secrets !== "function") return verifierOf(secrets).verifyDetailed;
+  const read = secrets;
+  checkTolerance(toleranceSeconds);
+  let verifier = initial === undefined ? undefined : verifierOf(initial);
+  let askedAt = Number.NEGATIVE_INFINITY;
+  let goodAt = Number.NEGATIVE_INFINITY;
+  let asking: Promise<void> | undefined;
+
+  async function ask(): Promise<void> {
+    const startedAt = now();
+    askedAt = startedAt;
+    try {
+      const reading = Promise.resolve().then(read);
+      verifier = verifierOf(await inTime("Reading the webhook secrets", TIMEOUT_MS, reading));
+      goodAt = startedAt;
+    } catch (error) {
+      onError(error);
+    } finally {
+      asking = undefined;
+    }
+  }
+
+  // A clock that was set back or fails counts as old: calling the function once too often is harmless.
+  function isOlder(time: number, milliseconds: number): boolean {
+    const age = now() - time;
+    return !(age >= 0 && age < milliseconds);
+  }
+
+  function askAgain(): Promise<void> | undefined {
+    // A call that has not ended by then counts as lost: in Cloudflare Workers, it ends with the request that started it.
+    if (isOlder(askedAt, PAUSE_MS)) asking = ask();
+    return asking;
+  }
+
+  return async (body, headers) => {
+    if (isOlder(goodAt, MAX_AGE_MS)) await askAgain();
+    const before = verifier;
+    if (before === undefined) return { ok: false, reason: "no-secrets" };
+    const result = before.verifyDetailed(body, headers);
+    if (result.ok || result.reason !== "signature-mismatch") return result;
+    await askAgain();
+    return verifier === before ? result : (verifier ?? before).verifyDetailed(body, headers);
+  };
+}
