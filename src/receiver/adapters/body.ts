@@ -7,6 +7,7 @@ const DEFAULT_BODY_TIMEOUT_MS = 10_000;
 /** So many chunks are joined: a sender may send a million chunks of one byte, and each costs a hundred bytes. */
 const MOST_CHUNKS = 1_000;
 
+/** Options of an adapter. */
 export interface BodyTimeoutOptions {
   /** How long a body may take to arrive, in milliseconds. Default: 10,000. */
   readonly bodyTimeoutMs?: number | undefined;
@@ -26,7 +27,7 @@ export interface Sent {
  * @throws TypeError for anything but a receiver, such as a promise of one: each delivery would be answered 500
  */
 export function answering(adapter: string, receiver: Receiver, remedy: string) {
-  if (typeof receiver?.handle !== "function" || typeof receiver.refuse !== "function")
+  if (typeof receiver?.handle !== "function")
     throw new TypeError(
       `${adapter} did not get a receiver. Pass what createReceiver returns, or await receiverFromStack first.`,
     );

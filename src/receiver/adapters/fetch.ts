@@ -1,8 +1,7 @@
 import type { Receiver, Refusal } from "../types";
 import { answering, BodyBytes, type BodyTimeoutOptions, bodyTimeoutOf } from "./body";
 
-/** Options of `fetchHandler`. */
-export interface FetchHandlerOptions extends BodyTimeoutOptions {}
+export type { BodyTimeoutOptions } from "./body";
 
 const REMEDY =
   "Pass the request on before anything calls request.json(), text(), formData() or arrayBuffer(), or pass a request.clone() " +
@@ -17,20 +16,17 @@ const REMEDY =
  * app.all("/hooks/jobs", (c) => handler(c.req.raw)); // Hono
  * ```
  *
- * If something has read the body before, the answer is 500 and a warning says what to change. It rejects only what is not a `Request`.
+ * If something has read the body before, the answer is 500 and a warning says what to change.
  *
  * @throws TypeError for anything but a receiver; RangeError when `bodyTimeoutMs` is not a positive integer
  */
 export function fetchHandler(
   receiver: Receiver,
-  options: FetchHandlerOptions = {},
+  options: BodyTimeoutOptions = {},
 ): (request: Request) => Promise<Response> {
   const answer = answering("fetchHandler", receiver, REMEDY);
   const limits = { maxBytes: receiver.maxBodyBytes, timeoutMs: bodyTimeoutOf(options) };
   return async (request) => {
-    // A framework's own object would be refused as if the sender had sent no POST.
-    if (typeof request?.headers?.get !== "function")
-      throw new TypeError("fetchHandler did not get a Request. In Hono, pass c.req.raw.");
     const { method } = request;
     const read = () => readBody(request, limits);
     const { status, headers, body } = await answer({ method, headers: request.headers, read });

@@ -1,13 +1,12 @@
-import type { HeadersLike } from "../../signature/headers";
-import type { Receiver, ReceiverResponse } from "../types";
+import type { Receiver } from "../types";
 import { answering } from "./body";
 
 /** The parts of an event that are used: of API Gateway's REST (v1) and HTTP (v2) APIs, function URLs, and load balancers. */
 export interface LambdaHttpEvent {
   /** The method, in events of version 1 and of load balancers. */
   readonly httpMethod?: string | undefined;
-  /** Where the request comes from. */
-  readonly requestContext?: LambdaRequestContext | undefined;
+  /** Where the request comes from. In events of version 2, `http.method` is the method. */
+  readonly requestContext?: object | undefined;
   /** The headers, each with one value. */
   readonly headers?: Readonly<Record<string, string | undefined>> | null | undefined;
   /** The headers, each with all its values. */
@@ -16,16 +15,6 @@ export interface LambdaHttpEvent {
   readonly body?: string | null | undefined;
   /** True if the body is base64. */
   readonly isBase64Encoded?: boolean | undefined;
-}
-
-/** One property of each kind of event, by which TypeScript tells the kinds apart. */
-export interface LambdaRequestContext {
-  /** The request, in events of version 2. */
-  readonly http?: { readonly method?: string | undefined } | undefined;
-  /** The method, in events of version 1. */
-  readonly httpMethod?: string | undefined;
-  /** Present in events of a load balancer. */
-  readonly elb?: unknown;
 }
 
 /** What the function returns: the receiver's response. */
@@ -61,7 +50,8 @@ const REMEDY =
 export function lambdaHandler(receiver: Receiver): (event: LambdaHttpEvent) => Promise<LambdaHttpResult> {
   const answer = answering("lambdaHandler", receiver, REMEDY);
   return async (event) => {
-    const method = event?.requestContext?.http?.method ?? event?.httpMethod;
+    const { http }: { http?: { method?: string } } = event?.requestContext ?? {};
+    const method = http?.method ?? event?.httpMethod;
     // Any answer would make SQS delete its messages, Kafka go on, and EventBridge take the event for handled.
     if (method === undefined)
       throw new TypeError(
@@ -73,20 +63,14 @@ export function lambdaHandler(receiver: Receiver): (event: LambdaHttpEvent) => P
       if (typeof text !== "string") return "parsed-body";
       return Buffer.from(text, event.isBase64Encoded ? "base64" : "utf8");
     };
-    return resultOf(await answer({ method, headers: headersOf(event), read }), event);
+    // A header that was sent twice has both values here.
+    const { multiValueHeaders } = event;
+    const sent = multiValueHeaders ?? event.headers ?? {};
+    const { status, headers, body } = await answer({ method, headers: sent, read });
+    const result = { statusCode: status, body, isBase64Encoded: false } as const;
+    if (!multiValueHeaders) return { ...result, headers: { ...headers } };
+    // A load balancer that sends multi-value headers requires them; the others accept or ignore them.
+    const multiple = Object.entries(headers).map(([name, value]) => [name, [value]]);
+    return { ...result, multiValueHeaders: Object.fromEntries(multiple) };
   };
-}
-
-/** Returns the headers with all their values, if the event has them. */
-function headersOf({ headers, multiValueHeaders }: LambdaHttpEvent): HeadersLike {
-  const multiple = Object.values(multiValueHeaders ?? {}).some((values) => values?.length);
-  return (multiple ? multiValueHeaders : headers) ?? {};
-}
-
-/** A load balancer that sends multi-value headers requires them; the others accept or ignore them. */
-function resultOf({ status, headers, body }: ReceiverResponse, event: LambdaHttpEvent): LambdaHttpResult {
-  const result = { statusCode: status, body, isBase64Encoded: false } as const;
-  if (headersOf(event) !== event.multiValueHeaders) return { ...result, headers: { ...headers } };
-  const multiple = Object.entries(headers).map(([name, value]) => [name, [value]]);
-  return { ...result, multiValueHeaders: Object.fromEntries(multiple) };
 }

@@ -10,8 +10,7 @@ export type NodeRequest = IncomingMessage | Http2ServerRequest;
 /** A response of Node's http, https or http2 server. */
 export type NodeResponse = ServerResponse | Http2ServerResponse;
 
-/** Options of `nodeHandler`. */
-export interface NodeHandlerOptions extends BodyTimeoutOptions {}
+export type { BodyTimeoutOptions } from "./body";
 
 const REMEDY =
   "Express: mount nodeHandler before app.use(express.json()), or keep the bytes with express.json({ verify: (req, res, bytes) => " +
@@ -37,16 +36,11 @@ const DRAIN_MS = 1_000;
  */
 export function nodeHandler(
   receiver: Receiver,
-  options: NodeHandlerOptions = {},
+  options: BodyTimeoutOptions = {},
 ): (request: NodeRequest, response: NodeResponse) => Promise<void> {
   const answer = answering("nodeHandler", receiver, REMEDY);
   const limits = { maxBytes: receiver.maxBodyBytes, timeoutMs: bodyTimeoutOf(options) };
   return async (request, response) => {
-    if (typeof response?.writeHead !== "function")
-      throw new TypeError(
-        "nodeHandler did not get Node's request and response. In Koa, pass ctx.req and ctx.res. " +
-          "A route that gets a Request takes fetchHandler, and Fastify takes fastifyPlugin.",
-      );
     const { method } = request;
     const read = () => readBody(request, limits);
     send(request, response, await answer({ method, headers: headersOf(request), read }));

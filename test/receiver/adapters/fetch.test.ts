@@ -1,11 +1,11 @@
-import { type FetchHandlerOptions, fetchHandler } from "../../../src/receiver/adapters/fetch";
+import { type BodyTimeoutOptions, fetchHandler } from "../../../src/receiver/adapters/fetch";
 import { deferred, delivered, receiverOf } from "../support";
 import { heldBytes } from "./heldBytes";
 
 const warning = jest.spyOn(process, "emitWarning").mockImplementation();
 afterAll(() => warning.mockRestore());
 
-function setUp({ bodyTimeoutMs, ...options }: Parameters<typeof receiverOf>[0] & FetchHandlerOptions = {}) {
+function setUp({ bodyTimeoutMs, ...options }: Parameters<typeof receiverOf>[0] & BodyTimeoutOptions = {}) {
   const handler = jest.fn();
   const made = receiverOf({ handlers: { "job.succeeded": handler }, ...options });
   // As in a route of Next.js: export const POST = fetchHandler(receiver);
@@ -147,10 +147,9 @@ test("a receiver that fails is answered 500", async () => {
   log.mockRestore();
 });
 
-test("fetchHandler rejects what is no Request, such as Hono's context, and throws for what is no receiver", async () => {
-  const { POST } = setUp();
-  for (const wrong of [undefined, { req: { raw: requestOf() } }, { method: "POST", headers: {} }])
-    await expect(POST(wrong as never)).rejects.toThrow(/did not get a Request.*In Hono, pass c\.req\.raw/);
+test("fetchHandler throws for what is no receiver and a wrong timeout, and has a type that refuses Hono's context", async () => {
+  // @ts-expect-error In Hono, pass c.req.raw.
+  expect((await setUp().POST({ req: { raw: requestOf() } })).status).toBe(405);
   expect(() => fetchHandler(Promise.resolve() as never)).toThrow(/did not get a receiver/);
   expect(() => setUp({ bodyTimeoutMs: 2 ** 31 })).toThrow(RangeError);
 });

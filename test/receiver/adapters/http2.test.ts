@@ -2,10 +2,10 @@ import { once } from "node:events";
 import http2 from "node:http2";
 import type { AddressInfo } from "node:net";
 import type { ReceiverOptions } from "../../../src/receiver";
-import { type NodeHandlerOptions, nodeHandler } from "../../../src/receiver/adapters/node";
+import { type BodyTimeoutOptions, nodeHandler } from "../../../src/receiver/adapters/node";
 import { deferred, delivered, receiverOf } from "../support";
 
-type ServerOptions = Partial<ReceiverOptions> & NodeHandlerOptions;
+type ServerOptions = Partial<ReceiverOptions> & BodyTimeoutOptions;
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(() => Promise.all(closers.splice(0).map((close) => close())));

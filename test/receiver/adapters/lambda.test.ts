@@ -105,17 +105,6 @@ describe.each(Object.entries(events))("behind %s:", (platform, eventOf) => {
   });
 });
 
-test.each([
-  ["empty", {}],
-  ["without any value", { "webhook-id": [], "webhook-timestamp": undefined }],
-])("multiValueHeaders that are %s do not hide the headers", async (_what, multiValueHeaders) => {
-  const { invoke } = setUp();
-  expect(await invoke({ ...URL_EVENT(sent()), multiValueHeaders })).toMatchObject({
-    statusCode: 200,
-    headers: {},
-  });
-});
-
 test.each<[string, unknown]>([
   ["the messages of SQS", { Records: [{ messageId: "m", body: "{}" }] }],
   ["an event of EventBridge", { "detail-type": "job", source: "jobs", detail: {} }],
