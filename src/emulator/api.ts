@@ -28,25 +28,21 @@ export function routeOf(method: string, target: string): Route {
 }
 
 /** Returns the account whose API key a request carries. */
-export function accountOf(headers: IncomingHttpHeaders, parts: Parts): string | undefined {
-  const { keys, apiKeyHeader, keyPrefix } = parts;
-  const value = String(headers[apiKeyHeader.toLowerCase()] ?? "");
-  const [prefix, key] = [value.slice(0, keyPrefix.length), value.slice(keyPrefix.length)];
-  return prefix.toLowerCase() === keyPrefix.toLowerCase() ? keys.get(key) : undefined;
+export function accountOf(headers: IncomingHttpHeaders, keys: Parts["keys"]): string | undefined {
+  const { "x-api-key": key, authorization = "" } = headers;
+  return keys.get(String(key ?? authorization.replace(/^\S+ /, "")));
 }
 
 /** Performs a request of an account to the management API, and returns the answer. */
 export function perform(
-  { registry, now, lagMs, apiKeyHeader, keyPrefix }: Parts,
+  { registry, now, lagMs }: Parts,
   { operation, id }: Route,
   account: string | null,
   body: unknown,
 ): Answer {
   if (operation === null) return refusal(404, "not_found", "There is nothing at this path for this method.");
-  if (account === null) {
-    const message = `A valid API key is required, as ${apiKeyHeader}: ${keyPrefix}<key>.`;
-    return refusal(401, "unauthorized", message);
-  }
+  if (account === null)
+    return refusal(401, "unauthorized", "A valid API key is required, as X-Api-Key: <key>.");
   if (operation === "register") {
     const validated = validateRegistration(body);
     if ("problem" in validated) return refusal(400, "invalid_request", validated.problem);

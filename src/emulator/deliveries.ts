@@ -22,11 +22,6 @@ const HEADERS = { "content-type": "application/json", "user-agent": "webhook-end
 const MOST_AT_ONCE = 64;
 /** How much of an answer's body is kept, in bytes. */
 const KEPT_ANSWER_BYTES = 1024;
-/** The names that undici has for failures of its own. */
-const FAILURES: Readonly<Record<string, string>> = {
-  UND_ERR_CONNECT_TIMEOUT: "timed out",
-  UND_ERR_SOCKET: "ECONNRESET",
-};
 /** The longest wait that a receiver can ask for. */
 const MAX_RETRY_AFTER_MS = 3_600_000;
 
@@ -78,7 +73,7 @@ export class Deliveries {
 
   /** Repeats an attempt, byte for byte. */
   replay(logged: LoggedAttempt): Promise<LoggedAttempt> {
-    const { statusCode, error, answer, answerHeaders, durationMs, retryInMs, ...request } = logged;
+    const { statusCode, error, answer, durationMs, retryInMs, ...request } = logged;
     return this.#send({ ...request, number: ++this.#sent, at: this.parts.now(), replayed: true }, []);
   }
 
@@ -98,23 +93,17 @@ export class Deliveries {
   ): Promise<EndpointDelivery> {
     const { registry, closing, warn } = this.parts;
     let last = await first;
-    const ended = (outcome: EndpointDelivery["outcome"]) => {
-      return { endpointId, outcome, attempts: last.attempt, statusCode: last.statusCode };
-    };
     while (last.retryInMs !== null && !closing.aborted) {
       // Nobody sees why a program waits two minutes for a receiver that refuses everything.
       if (last.attempt === 2) warn(refusedTwice(last));
       await wait(last.retryInMs, undefined, { signal: closing }).catch(() => undefined);
       const endpoint = registry.get(account, endpointId);
-      if (endpoint === undefined) {
-        // The log must not promise an attempt that never comes.
-        Object.assign(last, { retryInMs: null });
-        return ended("endpoint-gone");
-      }
-      if (!closing.aborted) last = await this.#attempt(event, endpoint, last.attempt + 1);
+      // The log must not promise an attempt that never comes.
+      if (endpoint === undefined) Object.assign(last, { retryInMs: null });
+      else if (!closing.aborted) last = await this.#attempt(event, endpoint, last.attempt + 1);
     }
-    if (isSuccess(last.statusCode)) return ended("delivered");
-    return ended(closing.aborted ? "closed" : "failed");
+    const outcome = isSuccess(last.statusCode) ? "delivered" : "failed";
+    return { endpointId, outcome, attempts: last.attempt, statusCode: last.statusCode };
   }
 
   /** Signs an event and sends it. */
@@ -148,8 +137,7 @@ export class Deliveries {
     // Seconds. The other form, a date, counts as 0.
     const retryAfterMs = Math.min(Number(headers["retry-after"]) * 1000 || 0, MAX_RETRY_AFTER_MS);
     const retryInMs = delayMs === undefined ? null : Math.max(delayMs, retryAfterMs);
-    const error = failure && (FAILURES[failure] ?? failure);
-    const result = { statusCode: status, error, answer: body.toString("utf8"), answerHeaders: headers };
+    const result = { statusCode: status, error: failure, answer: body.toString("utf8") };
     const entry = { ...request, ...result, durationMs, retryInMs };
     this.log.add(entry);
     return entry;

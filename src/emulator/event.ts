@@ -34,8 +34,8 @@ export interface EmulatedEvent extends EventTarget {
 export interface EndpointDelivery {
   /** The id of the endpoint. */
   readonly endpointId: string;
-  /** `failed` after the last retry; `endpoint-gone` or `closed` when the endpoint or the emulator went first. */
-  readonly outcome: "delivered" | "failed" | "endpoint-gone" | "closed";
+  /** `failed` after the last retry, or when the endpoint or the emulator went first. */
+  readonly outcome: "delivered" | "failed";
   /** How many attempts there were. */
   readonly attempts: number;
   /** The status of the last attempt. Null when it got no answer. */
@@ -88,8 +88,6 @@ export interface LoggedAttempt extends OpenAttempt {
   readonly error: string | null;
   /** The first 1,024 bytes of the answer's body. */
   readonly answer: string;
-  /** Names are in lower case. */
-  readonly answerHeaders: Readonly<Record<string, string | string[] | undefined>>;
   /** From the request's start to the end of the answer, in milliseconds. */
   readonly durationMs: number;
   /** The wait until the next attempt. Null when this was the last. */

@@ -8,8 +8,7 @@ import { type Answer, isOwnHost, send, textOf } from "./http";
 import type { LoggedRequest } from "./log";
 import type { Parts } from "./options";
 
-/** How long an oversized answer is by default, in bytes. */
-const OVERSIZE = 32 * 1024 * 1024;
+const OVERSIZE_BYTES = 32 * 1024 * 1024;
 const STATUS_BODY = { error: "fault", message: "This is a fault that was planted in the emulator." };
 const MISDIRECTED = "The emulator answers at IP addresses, at names without a dot, and at its host.";
 
@@ -37,7 +36,7 @@ export function exchange(parts: Parts) {
   async function answerTo(request: IncomingMessage, response: ServerResponse) {
     const { method = "", url: path = "", headers } = request;
     const route = routeOf(method, path);
-    const account = accountOf(headers, parts) ?? null;
+    const account = accountOf(headers, parts.keys) ?? null;
     const entry: Entry = { at: now(), method, path, operation: route.operation, account, statusCode: null };
     requests.add(entry);
     if (!isOwnHost(request, host)) {
@@ -85,7 +84,7 @@ function garbled(fault: Planted["fault"], answer: Answer): Answer {
     }
     case "oversized": {
       // Without a content-length, which would announce the size.
-      const padded = content.padEnd(fault.bytes ?? OVERSIZE);
+      const padded = content.padEnd(OVERSIZE_BYTES);
       return { ...whole, headers: { ...headers, "transfer-encoding": "chunked" }, body: padded };
     }
     default:

@@ -48,8 +48,6 @@ export interface Fault {
   readonly headers?: Readonly<Record<string, string>>;
   /** For `status`. A string is sent as it is, anything else as JSON. */
   readonly body?: unknown;
-  /** How long an `oversized` answer is. Default 32 MiB. */
-  readonly bytes?: number;
 }
 
 /** A fault that was planted. */

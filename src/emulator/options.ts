@@ -9,9 +9,7 @@ export const DEFAULT_API_KEY = "emulator-api-key";
 /** The account that `apiKey` opens, unless `accounts` assigns it another one. */
 export const DEFAULT_ACCOUNT = "default";
 /** About two minutes in total: quick enough to watch, slow enough to fix a receiver in the meantime. */
-export const DEFAULT_RETRY_DELAYS_MS: readonly number[] = [
-  1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000,
-];
+const RETRY_DELAYS_MS: readonly number[] = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000];
 
 /** Replaces an answer of the API, to emulate an odd service. The operation has taken effect. */
 export type AnswerHook = (request: LoggedRequest, answer: Answer) => Answer | Promise<Answer>;
@@ -22,14 +20,13 @@ export interface EmulatorOptions {
   readonly port?: number;
   /** The address to listen on, such as `0.0.0.0`. Default `127.0.0.1`. The page answers only on this machine. */
   readonly host?: string;
-  /** The key of the account `default`. Default: the one in the data file, else `emulator-api-key`. */
+  /**
+   * The key of the account `default`, in the header `X-Api-Key`, or in `Authorization` after a word such as `Bearer`. Default: the one in
+   * the data file, else `emulator-api-key`.
+   */
   readonly apiKey?: string;
   /** More API keys, each with the name of the account that it opens. Several keys may open one account. */
   readonly accounts?: Readonly<Record<string, string>>;
-  /** Default `X-Api-Key`. */
-  readonly apiKeyHeader?: string;
-  /** A word before the key, such as `Bearer`. Default none. */
-  readonly apiKeyScheme?: string;
   /** How long a list leaves out a new endpoint, in milliseconds. `get` knows it at once. Default 0. */
   readonly lagMs?: number;
   /** Replaces answers of the API, to emulate an odd service. Called after the effect, before a fault garbles the answer. */
@@ -53,26 +50,27 @@ export interface EmulatorOptions {
   readonly newId?: (account: string) => string;
 }
 
-type Setting =
-  | "host"
-  | "lagMs"
-  | "apiKeyHeader"
-  | "answer"
-  | "retryDelaysMs"
-  | "deliveryTimeoutMs"
-  | "warn"
-  | "now";
+/** Returns the options that the parts of an emulator use, with their defaults. */
+export function settingsOf({
+  host = "127.0.0.1",
+  lagMs = 0,
+  answer = (_request, right) => right,
+  retryDelaysMs = RETRY_DELAYS_MS,
+  deliveryTimeoutMs = 20_000,
+  warn = (message) => process.emitWarning(message, { code: "WEBHOOK_EMULATOR" }),
+  now = Date.now,
+}: EmulatorOptions) {
+  return { host, lagMs, answer, retryDelaysMs, deliveryTimeoutMs, warn, now };
+}
 
 /** What the parts of an emulator share. */
-export interface Parts extends Required<Pick<EmulatorOptions, Setting>> {
+export interface Parts extends ReturnType<typeof settingsOf> {
   readonly registry: Registry;
   readonly secrets: Secrets;
   readonly faults: Faults;
   readonly requests: Log<LoggedRequest>;
   /** API key to account name. */
   readonly keys: ReadonlyMap<string, string>;
-  /** A word and a space before the key, or nothing. */
-  readonly keyPrefix: string;
   /** The account that gets an event without a target. */
   readonly homeAccount: string;
   /** Aborted when the emulator closes. */

@@ -10,13 +10,7 @@ import { Faults } from "./faults";
 import { listen } from "./http";
 import { runJob } from "./job";
 import { Log } from "./log";
-import {
-  DEFAULT_ACCOUNT,
-  DEFAULT_API_KEY,
-  DEFAULT_RETRY_DELAYS_MS,
-  type EmulatorOptions,
-  type Parts,
-} from "./options";
+import { DEFAULT_ACCOUNT, DEFAULT_API_KEY, type EmulatorOptions, type Parts, settingsOf } from "./options";
 import { emulatorPage } from "./page/emulatorPage";
 import { isForPage } from "./page/server";
 import { Registry } from "./registry";
@@ -40,7 +34,9 @@ const OWN_ADDRESS: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", 
  * @throws WebhookSecretError for an invalid secret
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
-  const { dataFile, host = "127.0.0.1", apiKeyScheme, now = Date.now } = options;
+  const { dataFile, newId = () => `wh_${randomBytes(12).toString("hex")}` } = options;
+  const settings = settingsOf(options);
+  const { host, now } = settings;
   const saved = dataFile === undefined ? { endpoints: [] } : readData(dataFile);
   let { apiKey = saved.apiKey ?? DEFAULT_API_KEY } = options;
   const keys = new Map(Object.entries({ [apiKey]: DEFAULT_ACCOUNT, ...options.accounts }));
@@ -51,30 +47,17 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     if (dataFile !== undefined)
       writeData(dataFile, { apiKey, secrets: secrets.byType, endpoints: registry.list() });
   };
-  const registry = new Registry({
-    now,
-    newId: options.newId ?? (() => `wh_${randomBytes(12).toString("hex")}`),
-    initial: saved.endpoints,
-    onChange: save,
-  });
+  const registry = new Registry({ now, newId, initial: saved.endpoints, onChange: save });
   const secrets = new Secrets(options.secrets ?? saved.secrets, save);
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
   const parts: Parts = {
-    host,
-    now,
-    lagMs: options.lagMs ?? 0,
-    apiKeyHeader: options.apiKeyHeader ?? "X-Api-Key",
-    answer: options.answer ?? ((_request, answer) => answer),
-    retryDelaysMs: options.retryDelaysMs ?? DEFAULT_RETRY_DELAYS_MS,
-    deliveryTimeoutMs: options.deliveryTimeoutMs ?? 20_000,
-    warn: options.warn ?? ((message) => process.emitWarning(message, { code: "WEBHOOK_EMULATOR" })),
+    ...settings,
     registry,
     secrets,
     faults: new Faults(),
     requests: new Log(),
     keys,
-    keyPrefix: apiKeyScheme === undefined ? "" : `${apiKeyScheme} `,
     homeAccount: keys.get(apiKey) ?? DEFAULT_ACCOUNT,
     closing: closing.signal,
   };

@@ -127,12 +127,13 @@ describe("API keys and accounts", () => {
 
   test.each([
     ["Bearer k", 200],
-    ["bearer k", 200],
-    ["k", 401],
-    ["Basic k", 401],
-  ])("with a header and a scheme of one's own, Authorization: %s gets %i", async (authorization, status) => {
-    const emulator = await started({ apiKey: "k", apiKeyHeader: "Authorization", apiKeyScheme: "Bearer" });
-    expect((await call(emulator, "GET /webhooks", { headers: { authorization } })).status).toBe(status);
+    ["k", 200],
+    ["Bearer x", 401],
+    ["Bearer", 401],
+  ])("the header Authorization: %s gets %i", async (authorization, status) => {
+    const emulator = await started({ apiKey: "k" });
+    const response = await fetch(`${emulator.url}/webhooks`, { headers: { authorization } });
+    expect(response.status).toBe(status);
   });
 
   test("an account cannot see or delete endpoints of another account", async () => {

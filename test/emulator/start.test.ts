@@ -58,7 +58,7 @@ describe("an emulator", () => {
     const args = ["-r", "ts-node/register/transpile-only", "-e", program];
     const options = { cwd: pathTo(__dirname, "../.."), env: { ...process.env, NODE_OPTIONS: "" } };
     const { stdout, stderr } = await promisify(execFile)(process.execPath, args, options);
-    expect([stdout, stderr]).toEqual(["[ 'lost', 'lost' ] closed\n", ""]);
+    expect([stdout, stderr]).toEqual(["[ 'lost', 'lost' ] failed\n", ""]);
   });
 });
 

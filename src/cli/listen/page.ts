@@ -1,11 +1,10 @@
 import { listen } from "../../emulator/http";
 import type { ShownAttempt } from "../../emulator/page/attempts";
-import { deliveryPage } from "../../emulator/page/server";
+import { deliveryPage, PAGE_PATH } from "../../emulator/page/server";
 import { shareableHeaders } from "../capture";
 import type { Mask } from "../mask";
 import type { Arrival } from "./receiver";
 
-const PATH = "/_listen/";
 /** Bounds the memory that senders can use, with the size of a body. */
 const MOST_SHOWN = 100;
 /** How much of an answer is shown, in characters. */
@@ -66,6 +65,6 @@ export async function startPage({ port, replay, mask }: PageOptions) {
     attempts: () => entries,
     ...(replay && { replay: replayShown }),
   };
-  const listener = await listen("127.0.0.1", port, deliveryPage(source, PATH));
-  return { url: `http://127.0.0.1:${listener.port}${PATH}`, close: listener.close, add };
+  const listener = await listen("127.0.0.1", port, deliveryPage(source));
+  return { url: `http://127.0.0.1:${listener.port}${PAGE_PATH}`, close: listener.close, add };
 }

@@ -15,8 +15,6 @@ import { actionButton, addressOf, badge, list, live, options, pre, short, time, 
 
 /** How many deliveries the page lists at most. */
 const LISTED = 100;
-/** Headers of an answer that can hold a secret of the receiver. */
-const SECRET_HEADER = /cookie|auth|token|secret|password|key|session/i;
 
 /** What a page shows. A method that is absent has no button. An error that a method or an action throws is shown. */
 export interface PageSource {
@@ -100,7 +98,7 @@ function stateBadge(delivery: ShownDelivery): Html {
 }
 
 function attemptDetails(attempt: ShownAttempt, isOpen: boolean): Html {
-  const { number, at, body, note, statusCode, error, answer = "", answerHeaders = {} } = attempt;
+  const { number, at, body, note, statusCode, error, answer = "" } = attempt;
   const { tampered = false, replayed, durationMs = 0, retryInMs } = attempt;
   const sent = tampered ? "Tampered" : `Attempt ${attempt.attempt}`;
   const name = replayed ? `Replay of ${sent.toLowerCase()}` : sent;
@@ -108,19 +106,16 @@ function attemptDetails(attempt: ShownAttempt, isOpen: boolean): Html {
   const result = isWaiting ? "waiting" : (statusCode ?? error ?? "no answer");
   const tone = isWaiting ? "busy" : isSuccess(statusCode) === tampered ? "bad" : "good";
   const next = retryInMs != null && html`<span class="soft">next ${time(at + durationMs + retryInMs)}</span>`;
-  const shown = Object.entries({ status: result, ...answerHeaders }).map(
-    ([header, value]) => [header, SECRET_HEADER.test(header) ? "(hidden)" : value] as const,
-  );
+  const lines = headersOf(attempt).map(([header, value]) => `${header}: ${value}`);
   return html`<details id="a${number}"${isOpen && html` open`}>
 <summary id="s${number}"><strong>${name}</strong> ${time(at)} ${badge(tone, result)} <span class="soft">${durationMs} ms</span> ${next}</summary>
 ${note !== undefined && html`<p>${note}</p>`}
-<h3>Request</h3>${message(`q${number}`, headersOf(attempt), String(body ?? ""))}
-<h3>Answer</h3>${message(`r${number}`, shown, answer)}</details>`;
+<h3>Request</h3>${message(`q${number}`, lines, String(body ?? ""))}
+<h3>Answer</h3>${message(`r${number}`, [`status: ${result}`], answer)}</details>`;
 }
 
 /** JSON is indented; a capture has the bytes as they were signed. */
-function message(id: string, headers: readonly (readonly [string, unknown])[], body: string): Html {
-  const lines = headers.map(([name, value]) => `${name}: ${value}`);
+function message(id: string, lines: readonly string[], body: string): Html {
   const json = parseJson(body);
   const content = typeof json === "object" ? JSON.stringify(json, undefined, 2) : body;
   return pre(id, [...lines, "", content].join("\n").trimEnd());

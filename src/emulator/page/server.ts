@@ -9,8 +9,8 @@ import { addressOf, type View } from "./layout";
 import { SCRIPT } from "./script";
 import { ICON, STYLE } from "./style";
 
-/** The page of the emulator and its parts have paths below this one. The API has none there. */
-const PAGE_PATH = "/_emulator/";
+/** The page and its parts have paths below this one. The API has none there. */
+export const PAGE_PATH = "/_emulator/";
 
 /** Nothing is loaded from elsewhere, no inline script or style runs, and no other page can frame this one. */
 const HEADERS: OutgoingHttpHeaders = {
@@ -40,8 +40,8 @@ export function isForPage({ url = "", headers }: IncomingMessage): boolean {
   return path.startsWith(PAGE_PATH) || (path === "/" && /\btext\/html\b/.test(headers.accept ?? ""));
 }
 
-/** Serves a page of deliveries below a path, to browsers on this machine. */
-export function deliveryPage(source: PageSource, pagePath = PAGE_PATH): RequestListener {
+/** Serves a page of deliveries, to browsers on this machine. */
+export function deliveryPage(source: PageSource): RequestListener {
   const { title, replay, tamper, clear, toolbar } = source;
   const tabs = [{ id: "", title: "Deliveries" }, ...(source.tabs ?? [])];
   const attemptOf = (number: string | null) => {
@@ -68,8 +68,8 @@ export function deliveryPage(source: PageSource, pagePath = PAGE_PATH): RequestL
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!isTrusted(request)) return reply(response, 403, REFUSAL);
     const { pathname, searchParams, search } = new URL(request.url ?? "", "http://emulator");
-    if (!pathname.startsWith(pagePath)) return reply(response, 303, "", { location: pagePath });
-    const name = pathname.slice(pagePath.length);
+    if (!pathname.startsWith(PAGE_PATH)) return reply(response, 303, "", { location: PAGE_PATH });
+    const name = pathname.slice(PAGE_PATH.length);
     const show = (status: number, alert?: string) => {
       const page = render(Object.fromEntries(searchParams), `http://${request.headers.host}`, alert);
       reply(response, status, page, { "content-type": "text/html; charset=utf-8" });
@@ -82,7 +82,7 @@ export function deliveryPage(source: PageSource, pagePath = PAGE_PATH): RequestL
       const failure = work.catch(({ message }: Error) => message);
       const problem = await Promise.race([failure, wait(PATIENCE_MS, undefined, { ref: false })]);
       if (problem !== undefined) return show(400, problem);
-      reply(response, 303, "", { location: `${pagePath}${search}` });
+      reply(response, 303, "", { location: `${PAGE_PATH}${search}` });
     } else if (content !== undefined) {
       reply(response, 200, content, { "content-type": type });
     } else if (number !== undefined) {
