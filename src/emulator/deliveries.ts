@@ -14,7 +14,7 @@ import {
   tampered,
 } from "./event";
 import { Log } from "./log";
-import type { Parts } from "./options";
+import { DEFAULT_ACCOUNT, type Parts } from "./options";
 import type { EmulatedEndpoint } from "./registry";
 
 const HEADERS = { "content-type": "application/json", "user-agent": "webhook-endpoints-emulator" };
@@ -78,8 +78,9 @@ export class Deliveries {
   }
 
   #targetsOf({ endpointId, endpointType, account }: EmulatedEvent): EmulatedEndpoint[] {
-    const { registry, homeAccount } = this.parts;
-    const owner = endpointId === undefined ? homeAccount : registry.found(endpointId, "deliver to").account;
+    const { registry } = this.parts;
+    const owner =
+      endpointId === undefined ? DEFAULT_ACCOUNT : registry.found(endpointId, "deliver to").account;
     return registry
       .list(account ?? owner)
       .filter(({ id, type }) => id === (endpointId ?? id) && type === (endpointType ?? type));

@@ -6,7 +6,7 @@ import type { Secrets, SecretsOption } from "./secrets";
 
 /** The default API key. It is not a secret: it opens only emulators. */
 export const DEFAULT_API_KEY = "emulator-api-key";
-/** The account that `apiKey` opens, unless `accounts` assigns it another one. */
+/** The account that `apiKey` opens, and that gets an event without a target. */
 export const DEFAULT_ACCOUNT = "default";
 /** About two minutes in total: quick enough to watch, slow enough to fix a receiver in the meantime. */
 const RETRY_DELAYS_MS: readonly number[] = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000];
@@ -71,8 +71,6 @@ export interface Parts extends ReturnType<typeof settingsOf> {
   readonly requests: Log<LoggedRequest>;
   /** API key to account name. */
   readonly keys: ReadonlyMap<string, string>;
-  /** The account that gets an event without a target. */
-  readonly homeAccount: string;
   /** Aborted when the emulator closes. */
   readonly closing: AbortSignal;
 }

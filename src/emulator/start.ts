@@ -39,7 +39,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const { host, now } = settings;
   const saved = dataFile === undefined ? { endpoints: [] } : readData(dataFile);
   let { apiKey = saved.apiKey ?? DEFAULT_API_KEY } = options;
-  const keys = new Map(Object.entries({ [apiKey]: DEFAULT_ACCOUNT, ...options.accounts }));
+  const keys = new Map(Object.entries({ ...options.accounts, [apiKey]: DEFAULT_ACCOUNT }));
   if (keys.has(""))
     throw new EmulatorError("EMULATOR_ARGUMENT", "Cannot start the emulator: an API key must not be empty.");
 
@@ -58,10 +58,9 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     faults: new Faults(),
     requests: new Log(),
     keys,
-    homeAccount: keys.get(apiKey) ?? DEFAULT_ACCOUNT,
     closing: closing.signal,
   };
-  const { faults, requests, homeAccount } = parts;
+  const { faults, requests } = parts;
   const deliveries = new Deliveries(parts);
   // Finds out at once whether the file can be written, and keeps the generated secret.
   save();
@@ -78,7 +77,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       return apiKey;
     },
     endpoints: (account) => registry.list(account),
-    add: (input, account = homeAccount) => registry.add(account, input),
+    add: (input, account = DEFAULT_ACCOUNT) => registry.add(account, input),
     remove: (id) => registry.remove(id),
     edit: (id, change) => registry.edit(id, change),
     rotateKey(oldKey, newKey) {

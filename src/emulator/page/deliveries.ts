@@ -28,12 +28,8 @@ export interface PageSource {
   tamper?(attempt: ShownAttempt): Promise<unknown>;
   clear?(): void;
   readonly toolbar?: Html;
-  /** Besides the deliveries. `origin` is the address at which the browser reached the page, without a path. */
-  readonly tabs?: readonly {
-    readonly id: string;
-    readonly title: string;
-    readonly render: (origin: string) => Html;
-  }[];
+  /** Besides the deliveries. */
+  readonly tabs?: readonly { readonly id: string; readonly title: string; readonly render: () => Html }[];
   /** By the last part of their path. */
   readonly actions?: Readonly<Record<string, Action>>;
 }

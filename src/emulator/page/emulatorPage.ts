@@ -38,7 +38,7 @@ export function emulatorPage(emulator: Emulator, deliveries: Deliveries, parts: 
     tabs: [
       { id: "endpoints", title: "Endpoints", render: () => endpointsTab(emulator) },
       { id: "faults", title: "Faults and requests", render: () => faultsTab(emulator, faults) },
-      { id: "setup", title: "Setup", render: (origin) => setupTab(emulator, origin) },
+      { id: "setup", title: "Setup", render: () => setupTab(emulator) },
     ],
     actions: {
       "run-job"(form) {
@@ -131,14 +131,14 @@ ${actionButton("clear-requests", view, "Clear the requests")}</section></div>`;
 }
 
 /** The settings that point a stack at this emulator, and its signing secrets, which open nothing else. */
-function setupTab({ secrets, apiKey }: Emulator, origin: string): Html {
+function setupTab({ url, secrets, apiKey }: Emulator): Html {
   const view = { tab: "setup" };
   const rows = ENDPOINT_TYPES.flatMap((type) =>
     secrets(type).map(
       (secret) => html`<div class="row">${badge("plain", type)} <code class="grow">${secret}</code></div>`,
     ),
   );
-  const commands = `pulumi config set webhooks:baseUrl ${quoted(origin)}
+  const commands = `pulumi config set webhooks:baseUrl ${quoted(url)}
 pulumi config set --secret webhooks:apiKey ${quoted(apiKey)}
 pulumi config set --secret signingSecret ${quoted(secrets()[0] ?? "")}`;
   return html`<div class="split"><section><h2>Point a stack here</h2>

@@ -117,7 +117,7 @@ ${toolbar}
 ${tabs.length > 1 && html`<nav aria-label="Tabs">${links}</nav>`}
 <main>
 ${alert !== undefined && html`<p role="alert">${alert}</p>`}
-${current?.render(origin) ?? deliveriesTab(source, view)}
+${current?.render() ?? deliveriesTab(source, view)}
 </main>
 </body>
 </html>`;
