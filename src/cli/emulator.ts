@@ -64,10 +64,9 @@ export const emulator: Subcommand<Flags> = {
       for (const attempt of deliveries.slice(seen + 1)) print(lineOf(attempt));
       last = deliveries.at(-1);
     }, SHOW_EVERY_MS);
-    const forget = terminal.onLine((line) => print(obey(emulator, line.trim())));
+    terminal.onLine((line) => print(obey(emulator, line.trim())), signal);
     if (!signal.aborted) await once(signal, "abort");
     clearInterval(showing);
-    forget();
     await emulator.close();
     return true;
   },

@@ -1,7 +1,7 @@
 import { Argument, Option } from "commander";
 import { withAccount } from "./account";
 import { dataOf, entryOf, printTable, takeInventory } from "./inventory/inventory";
-import { jsonOption, stackOption } from "./options";
+import { allOption, jsonOption, stackOption } from "./options";
 import type { Subcommand } from "./run";
 
 interface Flags {
@@ -9,8 +9,6 @@ interface Flags {
   readonly all?: boolean;
   readonly orphans?: boolean;
 }
-
-const allOption = () => new Option("--all", "read the stacks of the whole backend, not just of this project");
 
 export const list: Subcommand<Flags> = {
   summary: "show every endpoint, and who has it",

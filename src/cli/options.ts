@@ -7,6 +7,9 @@ const COMMON = "Common options:";
 export const stackOption = () =>
   new Option("-s, --stack <name>", "use this stack (default: the selected one)").helpGroup(COMMON);
 
+export const allOption = () =>
+  new Option("--all", "read the stacks of the whole backend, not just of this project");
+
 export const jsonOption = () =>
   new Option("--json", "print JSON on standard output, and nothing else").helpGroup(COMMON);
 

@@ -51,22 +51,21 @@ test("doctor finds nothing where everything is in order, and shows where each se
   expect({ status, findings }).toEqual({ status: 0, findings: [] });
   expect(rest).toMatchObject({
     endpoints: 1,
-    settings: expect.arrayContaining([
+    settings: [
       { name: "baseUrl", value: service.url, from: "webhooks:baseUrl" },
       {
         name: "apiKey",
-        value: `set (fingerprint ${originAt(service.url).account})`,
+        value: `the fingerprint ${originAt(service.url).account}`,
         from: "webhooks:apiKey",
       },
-      { name: "timeoutSeconds", value: "30", from: null },
-    ]),
+    ],
     stacks: ["dev"],
     versions: { pulumi: "3.255.0", node: process.versions.node },
   });
   const pulumi = backend({ baseUrl: service.url, own: { dev: { resources: [root, jobs()] } } });
   const { stdout } = await run(["doctor"], { pulumi });
   expect(stdout).toMatch(/^baseUrl +http.* +webhooks:baseUrl$/m);
-  expect(stdout).toMatch(/^apiKey +set \(fingerprint [0-9a-f]{6}\) +webhooks:apiKey$/m);
+  expect(stdout).toMatch(/^apiKey +the fingerprint [0-9a-f]{6} +webhooks:apiKey$/m);
   expect(stdout).toMatch(/^The service lists 1 endpoint\.$/m);
   expect(stdout).toMatch(/^Versions: .*\.\n\nEverything is in order\.\n$/m);
 });

@@ -57,7 +57,6 @@ class Running {
       },
       onLine: (listener) => {
         this.#listeners.add(listener);
-        return () => this.#listeners.delete(listener);
       },
     };
     const sink = (name: "stdout" | "stderr") => ({

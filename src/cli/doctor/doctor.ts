@@ -1,4 +1,3 @@
-import { Option } from "commander";
 import type { EndpointList } from "../../client";
 import { undefinedIfGone } from "../../client/errors";
 import { isPendingId } from "../../provider/identity";
@@ -8,7 +7,7 @@ import { type Account, withAccount } from "../account";
 import { type Entry, inventoryOf } from "../inventory/inventory";
 import type { Holder } from "../inventory/owner";
 import { type KnownStack, readStacks } from "../inventory/stacks";
-import { jsonOption, stackOption } from "../options";
+import { allOption, jsonOption, stackOption } from "../options";
 import type { Subcommand } from "../run";
 import { failure, readVersions, settingsFindings, shownSettings, versionFindings } from "./environment";
 import { type Finding, gaps, joined, listFindings, stackFindings } from "./findings";
@@ -22,10 +21,7 @@ export const doctor: Subcommand<Flags> = {
   description:
     "Checks where each setting comes from, whether the service answers and accepts the key, the clocks, the versions, and what the stacks of " +
     "this project recorded. It changes nothing. Each finding has a remedy to paste.",
-  options: [
-    new Option("--all", "look for owners in the stacks of the whole backend, not just of this project"),
-    ...[stackOption(), jsonOption()],
-  ],
+  options: [allOption(), stackOption(), jsonOption()],
   examples: ["doctor", "doctor --all --json"],
   async run(context, { all = false }) {
     const { output, env, pulumi } = context;
@@ -59,7 +55,7 @@ export const doctor: Subcommand<Flags> = {
 
     const names = stacks.known.map(({ name }) => name);
     output.data({ settings, endpoints, stacks: names, versions, findings }, () => {
-      const rows = settings.map(({ name, value, from }) => [name, value ?? "not set", from ?? "default"]);
+      const rows = settings.map(({ name, value, from }) => [name, value, from]);
       if (rows.length > 0) output.table(["SETTING", "VALUE", "FROM"], rows);
       if (endpoints !== null) output.line(`The service lists ${countOf(endpoints, "endpoint")}.`);
       output.line(`Stacks read: ${joined(names) || "none"}.`);

@@ -1,5 +1,5 @@
 import { isPendingId } from "../../provider/identity";
-import { ENVIRONMENT_NAMES, SETTING_DEFAULTS, SETTING_NAMES } from "../../provider/settings";
+import { ENVIRONMENT_NAMES, SETTING_NAMES } from "../../provider/settings";
 import { providerNameOf, type Resource } from "../../provider/stackState";
 import type { CodedError } from "../../shared/codedError";
 import type { Origin } from "../../shared/permanent";
@@ -15,17 +15,13 @@ const manifest: {
   readonly peerDependencies: Readonly<Record<string, string>>;
 } = require("../../../package.json");
 
-/**
- * Returns each setting, and the key of the configuration or the variable that it comes from; null for the default. Of the API key, the
- * value is its fingerprint, as the state has it. The output masks what the configuration has as a secret.
- */
+/** Returns the settings that are set, and the key of the configuration or the variable that each comes from. Of the API key, the value is its fingerprint. */
 export function shownSettings({ configuration, origin }: Account, env: NodeJS.ProcessEnv) {
-  return SETTING_NAMES.map((name) => {
-    const inStack = configuration?.[`webhooks:${name}`]?.value;
+  return SETTING_NAMES.flatMap((name) => {
     const variable = ENVIRONMENT_NAMES[name];
-    const from = inStack ? `webhooks:${name}` : env[variable] ? variable : null;
-    if (name === "apiKey") return { name, value: `set (fingerprint ${origin.account})`, from };
-    return { name, value: inStack || env[variable] || (SETTING_DEFAULTS[name] ?? null), from };
+    const inStack = configuration?.[`webhooks:${name}`]?.value;
+    const value = name === "apiKey" ? `the fingerprint ${origin.account}` : inStack || env[variable];
+    return value ? [{ name, value, from: inStack ? `webhooks:${name}` : variable }] : [];
   });
 }
 

@@ -70,11 +70,10 @@ export const listen: Subcommand<Flags> = {
       const url = `http://127.0.0.1:${receiver.port}`;
       output.record({ url, page: page?.url ?? null }, url);
       if (page !== undefined) output.note(`The page is at ${page.url}`);
-      const forget = terminal.onLine(() => {
+      terminal.onLine(() => {
         if (last !== undefined) void replay?.(last);
-      });
+      }, signal);
       await stopped;
-      forget();
       await receiver.close();
     } finally {
       await page?.close();
