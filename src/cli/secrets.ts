@@ -1,10 +1,10 @@
 import {
   fingerprintOf,
+  parseConfig,
   problemsOfSecrets,
   ReceiverConfigError,
   type ReceiverEndpoint,
 } from "../stack/config";
-import { parseConfig } from "../stack/parse";
 import { CliError } from "./errors";
 import type { Context } from "./run";
 

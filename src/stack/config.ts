@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { CodedError } from "../shared/codedError";
-import { problemOfTolerance } from "../signature/verify";
+import { isRecord, parseJson } from "../shared/json";
 import { problemOfSecret } from "../signature/secret";
+import { DEFAULT_TOLERANCE_SECONDS, problemOfTolerance } from "../signature/verify";
 
 /** The shortest key that the Standard Webhooks specification allows, in bytes. A shorter one was cut off. */
 const SHORTEST_KEY_BYTES = 24;
@@ -9,9 +10,7 @@ const SHORTEST_KEY_BYTES = 24;
 /** What people put in place of a secret or a configuration, and what to say. */
 const MISTAKES: readonly (readonly [pattern: RegExp, problem: string])[] = [
   [/^\[?secret\]?$|[*•]{3}/i, "is masked: it was copied from a screen or a log that hides the value"],
-  [/^v1,/, 'begins with "v1,": remove that, so that it begins with "whsec_"'],
   [/^['"]/, "is in quotes: remove them, because `docker --env-file` keeps them"],
-  [/^(export\s+)?\w+\s*=.*(whsec_|\{)/s, "begins with a name and =: keep only what follows the ="],
 ];
 
 /** The configuration of a receiver: what `receiverConfig` makes, and what a stack's secret output holds. Plain JSON. */
@@ -61,7 +60,7 @@ export function problemsOfSecrets(secrets: unknown): string[] {
 }
 
 /** Returns what somebody did to a string by mistake, if it is a common one. */
-export function mistakeIn(value: unknown): string | undefined {
+function mistakeIn(value: unknown): string | undefined {
   return MISTAKES.find(([pattern]) => typeof value === "string" && pattern.test(value))?.[1];
 }
 
@@ -69,6 +68,48 @@ export function mistakeIn(value: unknown): string | undefined {
 export function problemsOfVerifying(secrets: unknown, toleranceSeconds: unknown): string[] {
   const problem = problemOfTolerance(toleranceSeconds);
   return [...problemsOfSecrets(secrets), ...(problem === undefined ? [] : [problem])];
+}
+
+export const HOW_TO_GET_IT = "`pulumi stack output receiver --show-secrets --json`";
+
+/**
+ * Parses a receiver's configuration: the JSON that a stack's secret output holds, or the value itself.
+ *
+ * @throws ReceiverConfigError `CONFIG_INVALID` with every problem at once; it repeats no secret
+ */
+export function parseReceiverConfig(config: unknown): ReceiverConfig {
+  return parseConfig(config, { where: "" });
+}
+
+/** @param where the place it was found, which the message names after "the receiver's configuration" */
+export function parseConfig(config: unknown, { where }: { where: string }): ReceiverConfig {
+  // An output that is a JSON string is encoded twice.
+  const value = decoded(decoded(config));
+  const problems = problemsOfConfig(value);
+  if (problems.length > 0)
+    throw new ReceiverConfigError(
+      "CONFIG_INVALID",
+      `the receiver's configuration${where && ` ${where}`} cannot be used: ${problems.join("; ")}. Use what receiverConfig returned, ` +
+        `as ${HOW_TO_GET_IT} prints it`,
+    );
+  const { secrets, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS, endpoints = {} } = value as ReceiverConfig;
+  return { version: 1, secrets, toleranceSeconds, endpoints, fingerprint: fingerprintOf(secrets) };
+}
+
+/** Parses JSON. Returns anything else without the space around it, or the byte order mark that Windows PowerShell writes. */
+function decoded(value: unknown): unknown {
+  return typeof value === "string" ? (parseJson(value.trim()) ?? value.trim()) : value;
+}
+
+/** A key that is not known here is ignored: a later version may add some. */
+function problemsOfConfig(value: unknown): string[] {
+  if (value === undefined) return ["it is not set"];
+  if (!isRecord(value)) return [`it ${mistakeIn(value) ?? "is not the JSON of a configuration"}`];
+  const { version, secrets, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS } = value;
+  if (version === 1) return problemsOfVerifying(secrets, toleranceSeconds);
+  return [
+    "its version is not 1: it may be all outputs of the stack, or of a later pulumi-webhook-endpoints than this one",
+  ];
 }
 
 /**

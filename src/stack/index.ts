@@ -1,6 +1,5 @@
 export type { ReceiverConfig, ReceiverConfigErrorCode, ReceiverEndpoint } from "./config";
-export { ReceiverConfigError } from "./config";
-export { parseReceiverConfig } from "./parse";
+export { parseReceiverConfig, ReceiverConfigError } from "./config";
 export {
   type ConfiguredQueueOptions,
   type ConfiguredReceiverOptions,

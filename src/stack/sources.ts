@@ -7,8 +7,7 @@ import type { NoEvents } from "../receiver/types";
 import { isRecord, parseJson } from "../shared/json";
 import { runPulumi } from "../shared/pulumiCommand";
 import { masked, shown } from "../shared/shown";
-import { type ReceiverConfig, ReceiverConfigError } from "./config";
-import { HOW_TO_GET_IT, parseConfig } from "./parse";
+import { HOW_TO_GET_IT, parseConfig, type ReceiverConfig, ReceiverConfigError } from "./config";
 
 /** A receiver's options, apart from its secrets. A tolerance given here overrides the one of the configuration. */
 export type ConfiguredReceiverOptions<Events extends object = NoEvents> = Omit<
@@ -42,9 +41,6 @@ export interface StackSource {
   /** The backend that holds the state. Default: the one that `pulumi` uses there. */
   readonly backendUrl?: string | undefined;
 }
-
-/** `stack`, `project/stack` or `org/project/stack`. A secret must not reach a command line, where every process can read it. */
-const STACK_NAME = /^(?!.*whsec_)\w[\w.-]*(\/[\w.-]+){0,2}$/i;
 
 /**
  * Creates a receiver from an environment variable: for production. A rotation needs a restart, which a change of the
@@ -115,8 +111,6 @@ export async function receiverFromStack<Events extends object = NoEvents>(
   options: ConfiguredReceiverOptions<Events> | ConfiguredQueueOptions,
 ): Promise<Receiver> {
   const { stackName, output = "receiver" } = source;
-  if (!STACK_NAME.test(stackName))
-    throw missing("receiverFromStack: stackName must be `stack`, `project/stack` or `org/project/stack`");
   const outputs = await outputsOf(source);
   const [stack, name] = [`stack ${shown(stackName)}`, shown(output)];
   if (!Object.hasOwn(outputs, output)) {

@@ -155,12 +155,6 @@ describe.each([
   });
 });
 
-test("a name that is not one of a stack never reaches a command line, where every process can read it", async () => {
-  for (const stackName of [config, first, "", "a b", "--cwd=x", "a/b/c/d"])
-    await expect(receiverFromStack({ stackName }, options)).rejects.toMatchObject({ code: "CONFIG_MISSING" });
-  expect(runPulumi).not.toHaveBeenCalled();
-});
-
 test.each<[what: string, result: Partial<PulumiCommandResult>, says: string]>([
   ["a program's output", { stderr: `${config}\nerror: no stack named 'dev'\n` }, "no stack named 'dev'"],
   ["further lines", { stderr: `error: update failed\n  secret: ${first}\n` }, "update failed"],
