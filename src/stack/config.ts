@@ -10,7 +10,9 @@ const SHORTEST_KEY_BYTES = 24;
 /** What people put in place of a secret or a configuration, and what to say. */
 const MISTAKES: readonly (readonly [pattern: RegExp, problem: string])[] = [
   [/^\[?secret\]?$|[*•]{3}/i, "is masked: it was copied from a screen or a log that hides the value"],
+  [/^v1,/, 'begins with "v1,": remove that, so that it begins with "whsec_"'],
   [/^['"]/, "is in quotes: remove them, because `docker --env-file` keeps them"],
+  [/^(export\s+)?\w+\s*=.*(whsec_|\{)/s, "begins with a name and =: keep only what follows the ="],
 ];
 
 /** The configuration of a receiver: what `receiverConfig` makes, and what a stack's secret output holds. Plain JSON. */

@@ -49,7 +49,9 @@ test.each<[what: string, text: string, says: string]>([
   ["a masked output as JSON", '"[secret]"\n', "it is masked"],
   ["JSON in single quotes, as docker --env-file leaves them", `'${config}'`, "it is in quotes"],
   ["JSON in double quotes", `"${config}"`, "it is in quotes"],
-  ["a line of an env file", `export WEBHOOK_RECEIVER='${config}'`, "it is not the JSON of"],
+  ["a secret as some libraries write it", configText(`v1,${secret}`), 'begins with "v1,": remove that'],
+  ["a line of an env file", configText(`WEBHOOK_SECRET=${secret}`), "keep only what follows the ="],
+  ["a line of an env file with JSON", `export WEBHOOK_RECEIVER='${config}'`, "keep only what follows the ="],
   ["all outputs", JSON.stringify({ receiver: JSON.parse(config) }), "it may be all outputs"],
   ["a later version", text({ version: 2 }), "a later pulumi-webhook-endpoints"],
 ])(
