@@ -9,19 +9,20 @@ export type Work = (delivery: TrackedDelivery) => unknown;
 
 /**
  * Checks the handlers and the schemas, and returns what finds the work of an event: undefined if nobody handles it.
- * @param owner the function that the options were passed to, such as "createReceiver"
  * @throws TypeError for an unknown event or option, a handler that is not a function, what is not a schema, and no handler at all
  */
-export function workFinder<Events extends object>(
-  owner: string,
-  { handlers, events = {}, onUnhandled, ...others }: Handling<Events>,
-): (event: string | undefined) => Work | undefined {
-  refuseOptions(owner, others);
+export function workFinder<Events extends object>({
+  handlers,
+  events = {},
+  onUnhandled,
+  ...others
+}: Handling<Events>): (event: string | undefined) => Work | undefined {
+  refuseOptions(others, "The package's docs/receiving.md lists the options.");
   const schemas = new Map<string, StandardSchema | true>(Object.entries(events));
   for (const [event, schema] of schemas)
     if (schema !== true && typeof schema?.["~standard"]?.validate !== "function")
       throw new TypeError(
-        `${owner}: the schema of "${event}" is not one of a library that implements Standard Schema, such as Zod, Valibot or ArkType. ` +
+        `The schema of "${event}" is not one of a library that implements Standard Schema, such as Zod, Valibot or ArkType. ` +
           "Pass one of those, or true.",
       );
   const known: readonly string[] = [...JOB_EVENTS, ...schemas.keys()];
@@ -30,12 +31,12 @@ export function workFinder<Events extends object>(
   for (const [event, handler] of Object.entries<Handler<Delivery>>({ ...(handlers as object) })) {
     if (!known.includes(event))
       throw new TypeError(
-        `${owner}: "${event}" is not an event of the service (${known.join(", ")}). Declare other events in the option events, or ` +
+        `"${event}" is not an event of the service (${known.join(", ")}). Declare other events in the option events, or ` +
           "handle them in onUnhandled.",
       );
     if (typeof handler !== "function")
       throw new TypeError(
-        `${owner}: the handler of "${event}" is ${typeof handler}, not a function. Leave out an event without one.`,
+        `The handler of "${event}" is ${typeof handler}, not a function. Leave out an event without one.`,
       );
     const schema = schemas.get(event) ?? true;
     const work: Work = handler.bind(handlers);
@@ -43,7 +44,7 @@ export function workFinder<Events extends object>(
   }
   if (works.size === 0 && onUnhandled === undefined)
     throw new TypeError(
-      `${owner}: there are no handlers and no onUnhandled, so every event would be acknowledged and lost.`,
+      "There are no handlers and no onUnhandled, so every event would be acknowledged and lost.",
     );
   return (event = "") => works.get(event) ?? onUnhandled;
 }

@@ -66,20 +66,18 @@ export function checkNumber(
 }
 
 /** Checks how long a handler, or adding to a queue, may take, in milliseconds. @throws RangeError */
-export function checkedTimeout(owner: string, handlerTimeoutMs = 15_000): number {
-  checkNumber(`${owner}: handlerTimeoutMs`, handlerTimeoutMs, { least: 1, most: LONGEST_TIMER_MS });
+export function checkedTimeout(handlerTimeoutMs = 15_000): number {
+  checkNumber("handlerTimeoutMs", handlerTimeoutMs, { least: 1, most: LONGEST_TIMER_MS });
   return handlerTimeoutMs;
 }
 
 /**
  * Refuses the options that are left when the known ones are taken out. Plain JavaScript would drop them in silence, and so would
  * TypeScript for options in a variable.
+ * @param instead where the developer finds what to do
  * @throws TypeError
  */
-export function refuseOptions(owner: string, others: object): void {
+export function refuseOptions(others: object, instead: string): void {
   for (const [name, value] of Object.entries(others))
-    if (value !== undefined)
-      throw new TypeError(
-        `${owner}: ${name} is not an option here. The options are listed in docs/receiving.md.`,
-      );
+    if (value !== undefined) throw new TypeError(`The option ${name} does not exist here. ${instead}`);
 }

@@ -30,21 +30,19 @@ export type Taker = (delivery: TrackedDelivery, key: string, signal?: AbortSigna
 
 /**
  * Returns what takes the claim of a delivery, calls the handler, and completes or releases the claim.
- * @param owner the function that the options were passed to, such as "createReceiver"
  * @throws RangeError for a number out of its range, TypeError for any other option that is unknown or invalid
  */
 export function handlerTaker<Events extends object>(
-  owner: string,
   { dedupe: store, handlerTimeoutMs, leaseMs, ...handling }: Handling<Events>,
   warn: Warn,
 ): Taker {
-  const timeoutMs = checkedTimeout(owner, handlerTimeoutMs);
+  const timeoutMs = checkedTimeout(handlerTimeoutMs);
   // Longer than the deadline, so that a handler whose delivery another worker takes over was told to stop.
   const lease = leaseMs ?? timeoutMs + STORE_MARGIN_MS;
-  checkNumber(`${owner}: leaseMs, which must be longer than handlerTimeoutMs,`, lease, {
+  checkNumber("leaseMs, which must be longer than handlerTimeoutMs,", lease, {
     least: timeoutMs + 1,
   });
-  const workOf = workFinder(owner, handling);
+  const workOf = workFinder(handling);
 
   /** Calls a handler, and fires its delivery's signal at the deadline, or when it is told to stop. Never rejects. */
   async function run(

@@ -75,10 +75,10 @@ export function startedReceiver<Events extends object>(
     ...others
   } = options;
   const handling: Handling<Events> = others;
-  checkNumber("createReceiver: maxBodyBytes", maxBodyBytes, { least: 0, most: queue?.maxBodyBytes });
+  checkNumber("maxBodyBytes", maxBodyBytes, { least: 0, most: queue?.maxBodyBytes });
   const take =
     queue === undefined
-      ? handlerTaker("createReceiver", { ...handling, dedupe: handling.dedupe ?? memoryDedupe() }, warn)
+      ? handlerTaker({ ...handling, dedupe: handling.dedupe ?? memoryDedupe() }, warn)
       : queueTaker(queue, handling, warn);
   const onError = (error: unknown) => notify(onSecretsError, error);
   const verified = verifying(secrets, { toleranceSeconds, now, initial, onError });

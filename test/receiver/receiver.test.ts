@@ -181,12 +181,8 @@ test("hooks that throw or reject change nothing, and without any, only failures 
 });
 
 test.each<[string, object, RegExp]>([
-  [
-    "no handlers at all",
-    { handlers: {} },
-    /^TypeError: createReceiver: there are no handlers and no onUnhandled/,
-  ],
-  ["handlers that are missing", { handlers: undefined }, /there are no handlers/],
+  ["no handlers at all", { handlers: {} }, /^TypeError: There are no handlers and no onUnhandled/],
+  ["handlers that are missing", { handlers: undefined }, /There are no handlers/],
   [
     "a misspelt event",
     { handlers: { "job.success": () => {} } },
@@ -197,7 +193,7 @@ test.each<[string, object, RegExp]>([
     { handlers: { "job.failed": undefined } },
     /handler of "job\.failed" is undefined, not a function/,
   ],
-  ["an unknown option", { handler: {} }, /^TypeError: createReceiver: handler is not an option here/],
+  ["an unknown option", { handler: {} }, /^TypeError: The option handler does not exist here/],
   ["a lease shorter than the deadline", { leaseMs: 15_000 }, /^RangeError: .*leaseMs.* from 15001 /],
   ["a deadline that is no number", { handlerTimeoutMs: Number.NaN }, /^RangeError: .*handlerTimeoutMs /],
   [

@@ -5,7 +5,7 @@ import type { Receiver, ReceiverResponse, Refusal } from "../types";
 
 const DEFAULT_BODY_TIMEOUT_MS = 10_000;
 /** So many chunks are joined: a sender may send a million chunks of one byte, and each costs a hundred bytes. */
-const MOST_CHUNKS = 1_000;
+const MOST_CHUNKS = 10_000;
 
 /** Options of an adapter. */
 export interface BodyTimeoutOptions {
@@ -55,7 +55,6 @@ export function bodyTimeoutOf({ bodyTimeoutMs = DEFAULT_BODY_TIMEOUT_MS }: BodyT
 /** Collects the bytes of a body, up to a limit. */
 export class BodyBytes {
   readonly #most: number;
-  readonly #joined: Uint8Array[] = [];
   #chunks: Uint8Array[] = [];
   #length = 0;
 
@@ -67,18 +66,14 @@ export class BodyBytes {
   add(chunk: Uint8Array): boolean {
     if (this.#length + chunk.length > this.#most) return false;
     this.#length += chunk.length;
+    if (this.#chunks.length === MOST_CHUNKS) this.#chunks = [this.whole()];
     this.#chunks.push(chunk);
-    if (this.#chunks.length === MOST_CHUNKS) {
-      this.#joined.push(Buffer.concat(this.#chunks));
-      this.#chunks = [];
-    }
     return true;
   }
 
   whole(): Uint8Array {
-    const chunks = [...this.#joined, ...this.#chunks];
-    const [first] = chunks;
+    const [first] = this.#chunks;
     // Most bodies arrive in one chunk, which is not copied.
-    return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks);
+    return first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
   }
 }

@@ -36,8 +36,8 @@ export function queueTaker(
   { handlerTimeoutMs, ...others }: Pick<QueueReceiverOptions, "handlerTimeoutMs">,
   warn: Warn,
 ): Taker {
-  const timeoutMs = checkedTimeout("createReceiver", handlerTimeoutMs);
-  refuseOptions("createReceiver with a queue (see queueWorker)", others);
+  const timeoutMs = checkedTimeout(handlerTimeoutMs);
+  refuseOptions(others, "With a queue, handlers and their options belong to queueWorker.");
   return async (delivery, key) => {
     try {
       const adding = queue.add(queuedDelivery(delivery, key));

@@ -74,7 +74,7 @@ export function queueWorker<Events extends object = NoEvents>(
   options: QueueWorkerOptions<Events>,
 ): QueueWorker {
   const { onOutcome = logFailure, ...handling } = options;
-  const take = handlerTaker("queueWorker", handling, warnerOnce());
+  const take = handlerTaker(handling, warnerOnce());
 
   async function handle(queued: unknown, given: AbortSignal | undefined): Promise<void> {
     const startedAt = performance.now();

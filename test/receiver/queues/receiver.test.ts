@@ -114,7 +114,7 @@ describe("createReceiver", () => {
     [
       "handlers and a queue",
       { queue: { add }, handlers },
-      /with a queue \(see queueWorker\): handlers is not/,
+      /The option handlers does not exist here\. With a queue, .* queueWorker/,
     ],
     ["neither handlers nor a queue", {}, /handlers/],
   ])("refuses %s", (_what, options, message) => {

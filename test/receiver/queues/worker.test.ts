@@ -210,7 +210,7 @@ describe("with a dedupe store", () => {
 test("queueWorker refuses unknown and wrong options", () => {
   const start = (more: object) => () => queueWorker({ handlers: {}, ...more });
   expect(start({ handler: {} })).toThrow(/handler/);
-  expect(start({ handlers: { "job.done": () => {} } })).toThrow(/queueWorker: "job.done"/);
+  expect(start({ handlers: { "job.done": () => {} } })).toThrow(/"job.done" is not an event/);
   expect(start({ handlerTimeoutMs: 0 })).toThrow(RangeError);
 });
 
