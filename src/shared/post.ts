@@ -74,14 +74,11 @@ export async function postDelivery(delivery: DeliveryRequest): Promise<DeliveryA
 
 /** Returns the code of a failure. Its message may repeat the url. */
 function failureName(error: unknown): string {
-  const { code, reason, name, message, errors } = error as Partial<
-    NodeJS.ErrnoException & AggregateError & CodedError
-  >;
+  const { code, reason, name, message } = error as NodeJS.ErrnoException & Partial<CodedError>;
   // undici's words for a proxy that makes no tunnel.
-  const [, proxyStatus] = /^Proxy response \((\d{3})\)/.exec(message ?? "") ?? [];
+  const [, proxyStatus] = /^Proxy response \((\d{3})\)/.exec(message) ?? [];
   if (proxyStatus) return `the proxy answered ${proxyStatus}`;
   // Its code is a number.
   if (name === "AbortError") return name;
-  // Node tries each address of a name, and reports the failures of all.
-  return reason ?? code ?? (errors?.[0] === undefined ? (name ?? "no reason given") : failureName(errors[0]));
+  return reason ?? code ?? name;
 }

@@ -46,7 +46,7 @@ export function sameUrl(a: string, b: string): boolean {
 export function describeUrl(url: string): string {
   if (!isUrl(url)) return "(not a url)";
   const { protocol, host } = new URL(url);
-  return host === "" ? `${protocol}…` : `${protocol}//${host}/…`;
+  return `${protocol}//${host}/…`;
 }
 
 const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/i;

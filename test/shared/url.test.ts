@@ -3,7 +3,7 @@ import { describeUrl, hostMistake, isAddressOrRange, isUnreachableHost, sameUrl 
 test.each([
   ["https://hooks.example.com:8443/t0ken?t0ken", "https://hooks.example.com:8443/…"],
   ["app://queue/t0ken", "app://queue/…"],
-  ["mailto:t0ken@example.com", "mailto:…"],
+  ["mailto:t0ken@example.com", "mailto:///…"],
   ["t0ken", "(not a url)"],
 ])("describeUrl shows no token of %s", (url, shown) => {
   expect(describeUrl(url)).toBe(shown);
