@@ -7,11 +7,11 @@ import { stackOf } from "../shared/urn";
 /** The engine that started this plugin, by its address. Its log shows under Diagnostics in `preview` and `up`. */
 export class PluginEngine implements Engine {
   readonly #cancelling = new AbortController();
-  #client: EngineClient | undefined;
+  readonly #client: EngineClient;
   #rootUrn: string | undefined;
 
-  constructor(address: string | undefined) {
-    if (address !== undefined) this.attach(address);
+  constructor(address: string) {
+    this.#client = new EngineClient(address, credentials.createInsecure());
   }
 
   get cancelled(): AbortSignal {
@@ -21,12 +21,6 @@ export class PluginEngine implements Engine {
   /** Ends every wait of this process. */
   cancel(): void {
     this.#cancelling.abort();
-  }
-
-  /** Talks to the engine at this address from now on. */
-  attach(address: string): void {
-    this.#client?.close();
-    this.#client = new EngineClient(address, credentials.createInsecure());
   }
 
   warn = (message: string) => this.#log(LogSeverity.WARNING, message);
@@ -45,6 +39,6 @@ export class PluginEngine implements Engine {
 
   /** A message that cannot be sent is dropped. */
   #log(severity: 1 | 2, message: string): void {
-    this.#client?.log(new LogRequest().setSeverity(severity).setMessage(message), () => {});
+    this.#client.log(new LogRequest().setSeverity(severity).setMessage(message), () => {});
   }
 }

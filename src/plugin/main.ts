@@ -9,11 +9,11 @@ const MAX_MESSAGE_BYTES = 400 * 1024 * 1024;
 const PARENT_CHECK_MS = 1_000;
 
 /**
- * Serves the provider on a port of this machine, and prints the port as the engine expects it. The engine's address is the first
- * argument; without one, such as under a debugger, the engine says it later by `attach`.
+ * Serves the provider on a port of this machine, and prints the port as the engine expects it. The engine's address is the last
+ * argument, after flags such as `-v=9`.
  */
-function main([address]: readonly string[]): void {
-  const engine = new PluginEngine(address);
+function main(): void {
+  const engine = new PluginEngine(process.argv.at(-1) ?? "");
   endWithParent();
   const server = new Server({ "grpc.max_receive_message_length": MAX_MESSAGE_BYTES });
   server.addService(ResourceProviderService, createService({ environment: process.env, engine }));
@@ -31,4 +31,4 @@ function endWithParent(): void {
   }, PARENT_CHECK_MS).unref();
 }
 
-main(process.argv.slice(2));
+main();

@@ -1,5 +1,5 @@
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
-import { type PluginAttach, PluginInfo } from "@pulumi/pulumi/proto/plugin_pb";
+import { PluginInfo } from "@pulumi/pulumi/proto/plugin_pb";
 import * as proto from "@pulumi/pulumi/proto/provider_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
@@ -18,7 +18,7 @@ import { conceal, type Properties, reveal } from "./values";
 
 interface ServiceOptions {
   readonly environment: NodeJS.ProcessEnv;
-  readonly engine: Engine & Pick<PluginEngine, "attach" | "cancel" | "met">;
+  readonly engine: Engine & Pick<PluginEngine, "cancel" | "met">;
   /** Reads the state of a stack. Default: by `pulumi stack export`. */
   readonly readState?: typeof readStackState;
   /** Default: those of this package. */
@@ -53,11 +53,6 @@ export function createService({
     getSchema: unary((_request: proto.GetSchemaRequest) =>
       new proto.GetSchemaResponse().setSchema(JSON.stringify(schema)),
     ),
-
-    attach: unary((request: PluginAttach) => {
-      engine.attach(request.getAddress());
-      return new Empty();
-    }),
 
     // Settings are checked with each resource: a provider that nothing uses may lack them.
     checkConfig: unary((request: proto.CheckRequest) =>
